@@ -1,0 +1,2 @@
+// Exists to carry the precompiled header of MlirHeaders.h.
+#include "compiler/MlirHeaders.h"
