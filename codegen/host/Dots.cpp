@@ -1,0 +1,205 @@
+// Tile products as register-blocked loops.
+//
+// Two loop nests cover all transpositions. When both operands run contiguously
+// along the contracted dimension (x . w^T, the dense product), lanes run along
+// it: each element of the result has its own vector of partial sums, which a
+// fixed tree folds at the end. Otherwise lanes run along the result's columns
+// and the left operand's elements are broadcast. Either way an element's
+// additions depend on the contracted length alone, never on the row count, so a
+// row's bits are the same in every batch.
+#include "codegen/host/KernelLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::host;
+using namespace effc::tile;
+
+namespace {
+
+/// One product and the loops around its register block.
+class Product {
+public:
+  Product(OpBuilder &b, Location loc, Memory &memory) : b(b), loc(loc), memory(memory) {}
+
+  Place a, c, acc, result; // acc.base null: `init` everywhere
+  Value init;
+  int64_t m = 0, n = 0, k = 0;
+  bool transposeA = false;
+
+  void alongContraction();
+  void alongColumns();
+
+private:
+  /// Runs body(start, size) over [0, total) in blocks of `block`, then the rest.
+  void tiled(int64_t total, int64_t block, function_ref<void(Value, int64_t)> body);
+  Value fma(Value x, Value y, Value z) {
+    return vector::FMAOp::create(b, loc, x, y, z);
+  }
+  void dotBlock(Value row, int64_t rows, Value column, int64_t columns);
+  void broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes, int64_t valid);
+
+  OpBuilder &b;
+  Location loc;
+  Memory &memory;
+};
+
+void Product::tiled(int64_t total, int64_t block, function_ref<void(Value, int64_t)> body) {
+  int64_t main = total / block * block;
+  if (main == block) {
+    body(memory.constant(0), block);
+  } else if (main > 0) {
+    auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
+                                   memory.constant(block));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), block);
+  }
+  if (main < total)
+    body(memory.constant(main), total - main);
+}
+
+// rows x columns vectors of partial sums: 12 of them, or 8, leave registers for
+// the operands and cover the latency of an FMA.
+void Product::alongContraction() {
+  int64_t rows = std::min<int64_t>(m, 4);
+  int64_t columns = rows == 1 ? 8 : rows == 2 ? 6 : rows == 3 ? 4 : 3;
+  tiled(m, rows, [&](Value row, int64_t rowCount) {
+    tiled(n, columns, [&](Value column, int64_t columnCount) {
+      dotBlock(row, rowCount, column, columnCount);
+    });
+  });
+}
+
+void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
+  Value zero = memory.constant(0);
+  SmallVector<Value> aRows, cRows;
+  for (int64_t i = 0; i < rows; ++i)
+    aRows.push_back(memory.address(a, memory.add(row, i), zero));
+  for (int64_t j = 0; j < columns; ++j)
+    cRows.push_back(memory.address(c, memory.add(column, j), zero));
+  auto at = [&](Value base, Type element, Value offset) -> Value {
+    Type storage = element.isF32() ? element : Type(b.getI16Type());
+    Value i64 = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+    return LLVM::GEPOp::create(b, loc, base.getType(), storage, base, ArrayRef<LLVM::GEPArg>{i64});
+  };
+  auto step = [&](Value offset, int64_t valid, SmallVector<Value> sums) {
+    SmallVector<Value> right;
+    for (Value base : cRows)
+      right.push_back(memory.loadAt(at(base, c.element, offset), c.element, kLanes, valid));
+    for (int64_t i = 0; i < rows; ++i) {
+      Value left = memory.loadAt(at(aRows[i], a.element, offset), a.element, kLanes, valid);
+      for (int64_t j = 0; j < columns; ++j)
+        sums[i * columns + j] = fma(left, right[j], sums[i * columns + j]);
+    }
+    return sums;
+  };
+  SmallVector<Value> sums(rows * columns, memory.broadcast(memory.constantF32(0), kLanes));
+  int64_t main = k / kLanes * kLanes;
+  if (main > 0) {
+    auto loop = scf::ForOp::create(b, loc, zero, memory.constant(main), memory.constant(kLanes), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(b, loc, step(loop.getInductionVar(), kLanes,
+                                      SmallVector<Value>(loop.getRegionIterArgs())));
+    sums = SmallVector<Value>(loop.getResults());
+  }
+  if (main < k)
+    sums = step(memory.constant(main), k - main, sums);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      Value r = memory.add(row, i), col = memory.add(column, j);
+      Value start = acc.base ? memory.loadScalar(acc, r, col) : init;
+      Value sum = memory.reduceLanes(sums[i * columns + j], /*max=*/false);
+      memory.storeScalar(result, r, col, arith::AddFOp::create(b, loc, start, sum));
+    }
+}
+
+void Product::alongColumns() {
+  constexpr int64_t kRows = 4, kColumns = 2 * kLanes;
+  tiled(m, kRows, [&](Value row, int64_t rows) {
+    int64_t main = n / kColumns * kColumns;
+    if (main > 0) {
+      auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
+                                     memory.constant(kColumns));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      broadcastBlock(row, rows, loop.getInductionVar(), kColumns, kColumns);
+    }
+    for (int64_t j = main; j < n; j += kLanes)
+      broadcastBlock(row, rows, memory.constant(j), kLanes, std::min(kLanes, n - j));
+  });
+}
+
+void Product::broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes, int64_t valid) {
+  SmallVector<Value> inits;
+  for (int64_t i = 0; i < rows; ++i)
+    inits.push_back(acc.base ? memory.load(acc, memory.add(row, i), column, lanes, valid)
+                             : memory.broadcast(init, lanes));
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(k), memory.constant(1), inits);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value step = loop.getInductionVar();
+    Value right = memory.load(c, step, column, lanes, valid);
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < rows; ++i) {
+      Value r = memory.add(row, i);
+      Value left = transposeA ? memory.loadScalar(a, step, r) : memory.loadScalar(a, r, step);
+      next.push_back(fma(memory.broadcast(left, lanes), right, loop.getRegionIterArg(i)));
+    }
+    scf::YieldOp::create(b, loc, next);
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    memory.store(result, memory.add(row, i), column, loop.getResult(i), valid);
+}
+
+} // namespace
+
+void KernelLowering::emitDot(DotOp dot) {
+  Product product(b, loc, memory);
+  product.a = placeOf(dot.getA());
+  product.c = placeOf(dot.getB());
+  product.m = dot.getAcc().getType().rows();
+  product.n = dot.getAcc().getType().columns();
+  product.k = dot.getTransposeA() ? dot.getA().getType().rows() : dot.getA().getType().columns();
+  product.transposeA = dot.getTransposeA();
+  if (auto splat = splats.find(dot.getAcc()); splat != splats.end()) {
+    product.init = splat->second;
+    product.result = placeOf(dot.getResult());
+  } else {
+    product.acc = placeOf(dot.getAcc());
+    // An accumulator that is used up here is added to in place.
+    bool last = dot.getAcc().hasOneUse() && product.acc.padded &&
+                dot.getAcc().getDefiningOp() &&
+                dot.getAcc().getDefiningOp()->getBlock() == dot->getBlock();
+    if (last)
+      places[dot.getResult()] = product.acc;
+    product.result = placeOf(dot.getResult());
+  }
+  if (dot.getTransposeB() && !dot.getTransposeA()) {
+    product.alongContraction();
+    return;
+  }
+  if (dot.getTransposeB()) {
+    // a^T . b^T: neither operand is contiguous as needed; b is turned once.
+    auto type = dot.getB().getType();
+    Place turned = allocate(TileType::get(b.getContext(), {type.columns(), type.rows()},
+                                          b.getF32Type(), Role::Operand, {}));
+    auto rows = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.rows()), memory.constant(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(rows.getBody());
+    auto columns = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.columns()), memory.constant(1));
+    b.setInsertionPointToStart(columns.getBody());
+    Value i = rows.getInductionVar(), j = columns.getInductionVar();
+    memory.storeScalar(turned, j, i, memory.loadScalar(product.c, i, j));
+    b.setInsertionPointAfter(rows);
+    product.c = turned;
+    product.alongColumns();
+    return;
+  }
+  product.alongColumns();
+}

@@ -1,0 +1,334 @@
+// Groups of maps, stores and reductions that share one loop nest.
+//
+// A group over M x N elements runs
+//   by columns:  for each run of columns, for each row    (sums over rows stay in registers)
+//   by rows:     for each row, for each run of columns    (sums over columns, or over all, do)
+// and evaluates its ops at each point in program order. A value that is used
+// beyond the group is written to its buffer; all others live in registers.
+#include "codegen/host/KernelLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::host;
+using namespace effc::tile;
+
+bool KernelLowering::isElementwise(Operation *op) {
+  auto store = dyn_cast<StoreOp>(op);
+  if (!store || store.getTile().getType().getRole() != Role::Column)
+    return isa<MapOp, StoreOp, ReduceOp>(op);
+  // Vectors run along a column only where its elements are neighbours.
+  for (auto [size, stride] : llvm::zip_equal(store.getSizes(), store.getView().getType().getStrides()))
+    if (size != 1)
+      return stride == 1 && !store.getRows();
+  return true;
+}
+
+static TileType iteratedType(Operation *op) {
+  if (auto map = dyn_cast<MapOp>(op))
+    return map.getResult().getType();
+  if (auto store = dyn_cast<StoreOp>(op))
+    return store.getTile().getType();
+  return cast<ReduceOp>(op).getTile().getType();
+}
+
+KernelLowering::Group KernelLowering::shapeOf(Operation *op) {
+  TileType type = iteratedType(op);
+  bool column = type.getRole() == Role::Column;
+  return {{}, column ? 1 : type.rows(), column ? type.rows() : type.columns(), column};
+}
+
+// A reduction that must be finished row by row, before the next row begins.
+static bool alongColumns(ReduceOp reduce) {
+  return !reduce.getOverRows() || !reduce.getTile().getType().isBlock();
+}
+
+bool KernelLowering::canJoin(Operation *op) const {
+  if (group.empty())
+    return true;
+  Group shape = shapeOf(op);
+  if (shape.rows != group.rows || shape.columns != group.columns ||
+      shape.isColumn != group.isColumn)
+    return false;
+  auto reduce = dyn_cast<ReduceOp>(op);
+  for (Operation *member : group.ops) {
+    auto other = dyn_cast<ReduceOp>(member);
+    if (!other)
+      continue;
+    if (llvm::is_contained(op->getOperands(), other.getResult()))
+      return false;
+    if (reduce && alongColumns(reduce) != alongColumns(other))
+      return false;
+  }
+  return true;
+}
+
+void KernelLowering::join(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    keepWindowsBefore(store);
+  if (group.empty())
+    group = shapeOf(op);
+  group.ops.push_back(op);
+}
+
+// A window reads memory when its tile is used. Where a store comes between a
+// load from the same view and a later use, the loaded tile is copied first.
+void KernelLowering::keepWindowsBefore(StoreOp store) {
+  for (Operation *user : store.getView().getUsers()) {
+    auto load = dyn_cast<LoadOp>(user);
+    if (!load || load->getBlock() != store->getBlock() || !load->isBeforeInBlock(store))
+      continue;
+    auto found = places.find(load.getResult());
+    if (found == places.end() || found->second.padded)
+      continue;
+    bool usedLater = llvm::any_of(load.getResult().getUsers(), [&](Operation *later) {
+      Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*later);
+      return inBlock && store->isBeforeInBlock(inBlock);
+    });
+    if (!usedLater)
+      continue;
+    flush();
+    Place kept = allocate(load.getResult().getType());
+    copy(load.getResult(), load.getResult().getType(), kept);
+    places[load.getResult()] = kept;
+  }
+}
+
+bool KernelLowering::escapes(Value tile) const {
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) { return !group.contains(user); });
+}
+
+Value KernelLowering::elementsOf(Value tile, const Point &point, Lanes &lanes) {
+  if (Value known = lanes.lookup(tile))
+    return known;
+  Value result;
+  if (!isa<TileType>(tile.getType())) {
+    result = memory.broadcast(lookup(tile), point.lanes);
+  } else if (auto splat = splats.find(tile); splat != splats.end()) {
+    result = memory.broadcast(splat->second, point.lanes);
+  } else {
+    Place place = placeOf(tile);
+    auto type = cast<TileType>(tile.getType());
+    Value zero = memory.constant(0);
+    if (type.getRole() == Role::Column && !group.isColumn)
+      result = memory.broadcast(memory.loadScalar(place, point.row, zero), point.lanes);
+    else if (!type.isBlock())
+      result = memory.load(place, zero, point.column, point.lanes, point.valid);
+    else
+      result = memory.load(place, point.row, point.column, point.lanes, point.valid);
+  }
+  lanes[tile] = result;
+  return result;
+}
+
+Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
+  Block &body = map.getBody().front();
+  IRMapping mapping;
+  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), map.getInputs()))
+    mapping.map(argument, elementsOf(input, point, lanes));
+  for (Operation &op : body.without_terminator()) {
+    if (isa<RowIndexOp, ColumnIndexOp>(op)) {
+      bool alongLanes = isa<ColumnIndexOp>(op) != group.isColumn;
+      Value index = memory.broadcast(alongLanes ? point.column : point.row, point.lanes);
+      if (alongLanes)
+        index = arith::AddIOp::create(b, loc, index, memory.iota(point.lanes));
+      mapping.map(op.getResult(0), index);
+      continue;
+    }
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto type = memory.vectorType(point.lanes, constant.getType());
+      mapping.map(constant.getResult(),
+                  arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, constant.getValue())).getResult());
+      continue;
+    }
+    // A value from outside the region is a scalar of the kernel.
+    for (Value operand : op.getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, memory.broadcast(lookup(operand), point.lanes));
+    Operation *vectorised = b.clone(op, mapping);
+    for (auto [old, result] : llvm::zip_equal(op.getResults(), vectorised->getResults())) {
+      result.setType(memory.vectorType(point.lanes, old.getType()));
+      mapping.map(old, result);
+    }
+  }
+  return mapping.lookup(cast<YieldOp>(body.back()).getValues()[0]);
+}
+
+void KernelLowering::emitPoint(const Point &point, Lanes &lanes) {
+  // What is read from a view that the group writes is read first.
+  for (Operation *op : group.ops)
+    if (auto store = dyn_cast<StoreOp>(op))
+      for (Operation *reader : group.ops)
+        for (Value operand : reader->getOperands())
+          if (auto load = operand.getDefiningOp<LoadOp>())
+            if (load.getView() == store.getView())
+              elementsOf(operand, point, lanes);
+  for (Operation *op : group.ops) {
+    if (auto map = dyn_cast<MapOp>(op)) {
+      Value value = emitMap(map, point, lanes);
+      lanes[map.getResult()] = value;
+      if (escapes(map.getResult()))
+        memory.store(placeOf(map.getResult()), point.row, point.column, value, point.valid);
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      Place target = windowOf(store.getView(), store.getIndices(), store.getSizes(),
+                              store.getTile().getType(), store.getRows(), store.getColumns());
+      memory.store(target, point.row, point.column,
+                   elementsOf(store.getTile(), point, lanes), point.valid);
+    } else {
+      elementsOf(cast<ReduceOp>(op).getTile(), point, lanes);
+    }
+  }
+}
+
+namespace {
+/// The reductions of a group and their running values.
+struct Reductions {
+  SmallVector<ReduceOp> ops;
+
+  explicit Reductions(ArrayRef<Operation *> group) {
+    for (Operation *op : group)
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        ops.push_back(reduce);
+  }
+  static bool isMax(ReduceOp reduce) { return reduce.getKind() == ReduceKind::Max; }
+  static float neutral(ReduceOp reduce) {
+    return isMax(reduce) ? -std::numeric_limits<float>::infinity() : 0.0f;
+  }
+  static Value combine(OpBuilder &b, Location loc, ReduceOp reduce, Value x, Value y) {
+    if (isMax(reduce))
+      return arith::MaximumFOp::create(b, loc, x, y);
+    return arith::AddFOp::create(b, loc, x, y);
+  }
+};
+} // namespace
+
+// for columns { for rows { ... } }
+void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
+  Reductions reductions(group.ops);
+  Value zero = memory.constant(0), one = memory.constant(1);
+  auto column = [&](Value start, int64_t laneCount, int64_t valid) {
+    if (group.rows == 1 && reductions.ops.empty()) {
+      Lanes lanes;
+      return emitPoint({zero, start, laneCount, valid}, lanes);
+    }
+    SmallVector<Value> inits;
+    for (ReduceOp reduce : reductions.ops)
+      inits.push_back(memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), laneCount));
+    auto rows = scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one, inits);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(rows.getBody());
+      Lanes lanes;
+      emitPoint({rows.getInductionVar(), start, laneCount, valid}, lanes);
+      SmallVector<Value> next;
+      for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, rows.getRegionIterArgs()))
+        next.push_back(Reductions::combine(b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
+      if (!next.empty())
+        scf::YieldOp::create(b, loc, next);
+    }
+    for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, rows.getResults()))
+      memory.store(placeOf(reduce.getResult()), zero, start, sum, valid);
+  };
+  // Buffers are made before the loops that write them.
+  for (ReduceOp reduce : reductions.ops)
+    placeOf(reduce.getResult());
+  if (blocks.mainCount > 0) {
+    auto loop = scf::ForOp::create(b, loc, zero,
+                                   memory.constant(blocks.mainCount * blocks.mainLanes),
+                                   memory.constant(blocks.mainLanes));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    column(loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes);
+  }
+  for (const ColumnBlock &rest : blocks.rest)
+    column(memory.constant(rest.start), rest.lanes, rest.valid);
+}
+
+// for rows { for columns { ... } }
+void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
+  Reductions reductions(group.ops);
+  Value zero = memory.constant(0), one = memory.constant(1);
+  auto row = [&](Value row) {
+    SmallVector<Value> totals(reductions.ops.size());
+    auto fold = [&](size_t i, Value vector) {
+      Value sum = memory.reduceLanes(vector, Reductions::isMax(reductions.ops[i]));
+      totals[i] = totals[i] ? Reductions::combine(b, loc, reductions.ops[i], totals[i], sum) : sum;
+    };
+    if (blocks.mainCount > 0) {
+      SmallVector<Value> inits;
+      for (ReduceOp reduce : reductions.ops)
+        inits.push_back(memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), blocks.mainLanes));
+      auto loop = scf::ForOp::create(b, loc, zero,
+                                     memory.constant(blocks.mainCount * blocks.mainLanes),
+                                     memory.constant(blocks.mainLanes), inits);
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(loop.getBody());
+        Lanes lanes;
+        emitPoint({row, loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes}, lanes);
+        SmallVector<Value> next;
+        for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, loop.getRegionIterArgs()))
+          next.push_back(Reductions::combine(b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
+        scf::YieldOp::create(b, loc, next);
+      }
+      for (auto [i, sum] : llvm::enumerate(loop.getResults()))
+        fold(i, sum);
+    }
+    for (const ColumnBlock &rest : blocks.rest) {
+      Lanes lanes;
+      emitPoint({row, memory.constant(rest.start), rest.lanes, rest.valid}, lanes);
+      for (auto [i, reduce] : llvm::enumerate(reductions.ops)) {
+        Value value = lanes.lookup(reduce.getTile());
+        if (rest.valid != rest.lanes) {
+          Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                               memory.iota(rest.lanes),
+                                               memory.broadcast(memory.constant(rest.valid), rest.lanes));
+          Value neutral = memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), rest.lanes);
+          value = arith::SelectOp::create(b, loc, inside, value, neutral);
+        }
+        fold(i, value);
+      }
+    }
+    for (auto [reduce, total] : llvm::zip_equal(reductions.ops, totals)) {
+      if (reduce.getResult().getType().isF32())
+        scalars.map(reduce.getResult(), total);
+      else
+        memory.storeScalar(placeOf(reduce.getResult()), row, zero, total);
+    }
+  };
+  for (ReduceOp reduce : reductions.ops)
+    if (isa<TileType>(reduce.getResult().getType()))
+      placeOf(reduce.getResult());
+  if (group.rows == 1)
+    return row(zero);
+  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  row(loop.getInductionVar());
+}
+
+void KernelLowering::flush() {
+  if (group.empty())
+    return;
+  // Buffers and windows used below are formed before the loops.
+  for (Operation *op : group.ops) {
+    if (auto map = dyn_cast<MapOp>(op))
+      if (escapes(map.getResult()))
+        placeOf(map.getResult());
+    for (Value operand : op->getOperands())
+      if (isa<TileType>(operand.getType()) && !splats.count(operand) &&
+          !group.contains(operand.getDefiningOp()))
+        placeOf(operand);
+  }
+  bool byRows = llvm::any_of(group.ops, [](Operation *op) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    return reduce && alongColumns(reduce);
+  });
+  ColumnBlocks blocks = ColumnBlocks::cut(group.columns);
+  byRows ? emitByRows(blocks) : emitByColumns(blocks);
+  group = {};
+}

@@ -1,0 +1,79 @@
+// Lowered kernels -> plan.binary.
+#include "codegen/host/Image.h"
+#include "codegen/host/Passes.h"
+
+#include "dialects/plan/Plan.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+
+namespace effc::host {
+#define GEN_PASS_DEF_EMITCODEPASS
+#include "codegen/host/Passes.h.inc"
+
+namespace {
+struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
+  using EmitCodePassBase::EmitCodePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitCodePassBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<LLVM::LLVMFuncOp> kernels;
+    OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
+    OpBuilder builder = OpBuilder::atBlockEnd(code->getBody());
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal()) {
+        kernels.push_back(function);
+        builder.clone(*function);
+      }
+    if (kernels.empty())
+      return;
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(*code, context, "kernels");
+    if (!translated) {
+      module.emitError("the host kernels have no translation to LLVM IR");
+      return signalPassFailure();
+    }
+    llvm::Expected<Image> image = compile(*translated);
+    if (!image) {
+      module.emitError(llvm::toString(image.takeError()));
+      return signalPassFailure();
+    }
+    SmallVector<Attribute> names;
+    SmallVector<int64_t> offsets, stacks;
+    for (LLVM::LLVMFuncOp kernel : kernels) {
+      const Image::Function &function = image->functions[kernel.getName()];
+      names.push_back(builder.getStringAttr(kernel.getName()));
+      offsets.push_back(function.offset);
+      stacks.push_back(function.stackBytes);
+      kernel.erase();
+    }
+    auto type = RankedTensorType::get({static_cast<int64_t>(image->bytes.size())}, builder.getI8Type());
+    auto bytes = DenseElementsAttr::getFromRawBuffer(
+        type, ArrayRef(reinterpret_cast<const char *>(image->bytes.data()), image->bytes.size()));
+    builder.setInsertionPointToEnd(module.getBody());
+    plan::BinaryOp::create(builder, module.getLoc(), "host", cpu, builder.getArrayAttr(names),
+                           offsets, stacks, bytes);
+  }
+
+  llvm::Expected<Image> compile(llvm::Module &module) {
+    auto object = emitObject(module, cpu);
+    if (!object)
+      return object.takeError();
+    return linkImage((*object)->getMemBufferRef());
+  }
+};
+} // namespace
+} // namespace effc::host

@@ -1,0 +1,73 @@
+// LLVM IR -> object file for the host.
+#include "codegen/host/Image.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+// The kernels are vectorised already; LLVM's own vectorisers would only make
+// the code depend on their heuristics.
+static void optimise(Module &module, TargetMachine &machine) {
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module, StringRef cpu) {
+  static const bool initialised = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  Triple triple("x86_64-unknown-linux-gnu");
+  std::string reason;
+  const Target *target = TargetRegistry::lookupTarget(triple, reason);
+  if (!target)
+    return createStringError("LLVM has no x86-64 back end: %s", reason.c_str());
+  TargetOptions options;
+  options.EmitStackSizeSection = true;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, "", options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Aggressive));
+  module.setTargetTriple(triple);
+  module.setDataLayout(machine->createDataLayout());
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("prefer-vector-width", "256");
+    // No loop may become a call of memset or memcpy: there is no library.
+    function.addFnAttr("no-builtins");
+    function.addFnAttr(Attribute::NoUnwind);
+  }
+  optimise(module, *machine);
+  SmallVector<char> object;
+  raw_svector_ostream stream(object);
+  legacy::PassManager emission;
+  if (machine->addPassesToEmitFile(emission, stream, nullptr, CodeGenFileType::ObjectFile))
+    return createStringError("LLVM's x86-64 back end cannot write object files");
+  emission.run(module);
+  return std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "kernels.o",
+                                                   /*RequiresNullTerminator=*/false);
+}

@@ -1,0 +1,427 @@
+// The walk over a kernel, its memory and its loops.
+#include "codegen/host/KernelLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::host;
+using namespace effc::tile;
+
+KernelLowering::KernelLowering(KernelOp kernel, Block *entry)
+    : kernel(kernel), b(OpBuilder::atBlockEnd(entry)), loc(kernel.getLoc()),
+      entry(entry), memory(b, loc) {}
+
+LogicalResult KernelLowering::run() {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value operands = entry->getArgument(0);
+  for (auto [index, operand] : llvm::enumerate(kernel.getOperandArguments())) {
+    Value at = LLVM::GEPOp::create(b, loc, pointer, pointer, operands,
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    bases[operand] = LLVM::LoadOp::create(b, loc, pointer, at);
+  }
+  auto asIndex = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+  };
+  Value first = asIndex(entry->getArgument(2)), end = asIndex(entry->getArgument(3));
+  auto items = scf::ForOp::create(b, loc, first, end, memory.constant(1));
+  scalars.map(kernel.getItem(), items.getInductionVar());
+  b.setInsertionPointToStart(items.getBody());
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  b.setInsertionPointAfter(items);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    if (isElementwise(&op)) {
+      if (!canJoin(&op))
+        flush();
+      join(&op);
+    } else if (failed(lowerOp(&op))) {
+      return failure();
+    }
+  }
+  flush();
+  return success();
+}
+
+// Whether `op` reads, directly, a value that the pending group computes.
+static bool reads(Operation *op, ArrayRef<Operation *> pending) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return llvm::is_contained(pending, operand.getDefiningOp());
+  });
+}
+
+LogicalResult KernelLowering::lowerOp(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  bool scalar = dialect == "arith" || dialect == "math" ||
+                isa<CountOp, SegmentOp, ReadOp, LoadOp, SplatOp>(op);
+  bool pendingStores = llvm::any_of(group.ops, [](Operation *o) { return isa<StoreOp>(o); });
+  if (!scalar || reads(op, group.ops) || (isa<ReadOp>(op) && pendingStores))
+    flush();
+  if (auto splat = dyn_cast<SplatOp>(op)) {
+    splats[splat] = lookup(splat.getValue());
+    return success();
+  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return lowerLoad(load), success();
+  if (auto store = dyn_cast<StoreOp>(op))
+    return lowerScatter(store), success();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return lowerRead(read), success();
+  if (auto segment = dyn_cast<SegmentOp>(op))
+    return lowerSegment(segment), success();
+  if (auto count = dyn_cast<CountOp>(op)) {
+    Value at = LLVM::GEPOp::create(b, loc, entry->getArgument(1).getType(), b.getI64Type(),
+                                   entry->getArgument(1),
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count.getCount())});
+    Value value = LLVM::LoadOp::create(b, loc, b.getI64Type(), at);
+    scalars.map(count.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
+    return success();
+  }
+  if (dialect == "arith" || dialect == "math")
+    return b.clone(*op, scalars), success();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto pipeline = dyn_cast<PipelineOp>(op))
+    return lowerPipeline(pipeline);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return emitDot(dot), success();
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return emitScan(scan), success();
+  if (auto sum = dyn_cast<SegmentSumOp>(op))
+    return emitSegmentSum(sum), success();
+  return op->emitOpError("has no lowering to the host");
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Place KernelLowering::allocate(TileType type) {
+  bool column = type.getRole() == Role::Column;
+  int64_t rowStride = column ? 1 : padToLanes(type.columns());
+  int64_t elements = column ? padToLanes(type.rows()) : type.rows() * rowStride;
+  stackUsed += (elements * 4 + 63) / 64 * 64;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(elements));
+  Place place;
+  place.base = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                      b.getF32Type(), count, /*alignment=*/64);
+  place.element = b.getF32Type();
+  place.rowStride = rowStride;
+  place.padded = true;
+  return place;
+}
+
+Place KernelLowering::placeOf(Value tile) {
+  if (auto found = places.find(tile); found != places.end())
+    return found->second;
+  auto type = cast<TileType>(tile.getType());
+  Place place = allocate(type);
+  if (auto splat = splats.find(tile); splat != splats.end())
+    fill(place, type, splat->second);
+  places[tile] = place;
+  return place;
+}
+
+Place KernelLowering::windowOf(Value view, ValueRange indices, ArrayRef<int64_t> sizes,
+                               TileType tile, Value rows, Value columns) {
+  auto type = cast<ViewType>(view.getType());
+  // The view's dimensions that the tile's rows and columns run along: the last
+  // ones with more than one element, columns rightmost.
+  int64_t rowDim = -1, columnDim = -1;
+  for (int64_t dim = sizes.size() - 1; dim >= 0; --dim) {
+    if (sizes[dim] == 1)
+      continue;
+    if (columnDim < 0 && tile.columns() > 1)
+      columnDim = dim;
+    else if (rowDim < 0)
+      rowDim = dim;
+  }
+  Value offset = memory.constant(0);
+  for (auto [index, stride] : llvm::zip_equal(indices, type.getStrides())) {
+    Value scaled = arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
+    offset = arith::AddIOp::create(b, loc, offset, scaled);
+  }
+  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+  Type storage = type.getElementType().isF32() ? type.getElementType() : Type(b.getI16Type());
+  Place place;
+  place.base = LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
+                                   bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
+  place.element = type.getElementType();
+  place.rowStride = rowDim < 0 ? 0 : type.getStrides()[rowDim];
+  place.validRows = rows ? lookup(rows) : Value();
+  place.validColumns = columns ? lookup(columns) : Value();
+  return place;
+}
+
+void KernelLowering::lowerLoad(LoadOp load) {
+  TileType tile = load.getResult().getType();
+  Place window = windowOf(load.getView(), load.getIndices(), load.getSizes(), tile,
+                          load.getRows(), load.getColumns());
+  if (tile.getRole() != Role::Column || (window.rowStride == 1 && !window.validRows)) {
+    places[load.getResult()] = window;
+    return;
+  }
+  // A column whose elements lie apart is gathered, so that vectors can run along it.
+  Place gathered = allocate(tile);
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(tile.rows()),
+                                 memory.constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value zero = memory.constant(0), row = loop.getInductionVar();
+  memory.storeScalar(gathered, row, zero, memory.loadScalar(window, row, zero));
+  places[load.getResult()] = gathered;
+}
+
+// A column whose elements lie apart in memory, or of which only some are inside.
+void KernelLowering::lowerScatter(StoreOp store) {
+  keepWindowsBefore(store);
+  TileType tile = store.getTile().getType();
+  Place source = placeOf(store.getTile());
+  Place target = windowOf(store.getView(), store.getIndices(), store.getSizes(), tile,
+                          store.getRows(), store.getColumns());
+  Value end = memory.constant(tile.rows());
+  if (target.validRows)
+    end = arith::MinSIOp::create(b, loc, end, target.validRows);
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), end, memory.constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value zero = memory.constant(0), row = loop.getInductionVar();
+  memory.storeScalar(target, row, zero, memory.loadScalar(source, row, zero));
+}
+
+void KernelLowering::lowerRead(ReadOp read) {
+  ViewType type = read.getView().getType();
+  Value offset = memory.constant(0);
+  for (auto [index, stride] : llvm::zip_equal(read.getIndices(), type.getStrides())) {
+    Value scaled = arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
+    offset = arith::AddIOp::create(b, loc, offset, scaled);
+  }
+  Place place;
+  place.base = bases.lookup(read.getView());
+  place.element = type.getElementType();
+  if (!type.getElementType().isInteger()) {
+    scalars.map(read.getResult(), memory.loadScalar(place, memory.constant(0), offset));
+    return;
+  }
+  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+  Value at = LLVM::GEPOp::create(b, loc, place.base.getType(), type.getElementType(),
+                                 place.base, ArrayRef<LLVM::GEPArg>{offset});
+  Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
+  scalars.map(read.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
+}
+
+// The layout of SegmentRecord in runtime/schema/program.fbs.
+void KernelLowering::lowerSegment(SegmentOp segment) {
+  constexpr int64_t kRecordBytes = 24;
+  Value record = arith::MulIOp::create(b, loc, lookup(segment.getIndex()),
+                                       memory.constant(kRecordBytes));
+  record = arith::IndexCastOp::create(b, loc, b.getI64Type(), record);
+  Value table = bases.lookup(segment.getTable());
+  Value base = LLVM::GEPOp::create(b, loc, table.getType(), b.getI8Type(), table,
+                                   ArrayRef<LLVM::GEPArg>{record});
+  auto field = [&](int32_t offset, Type type) -> Value {
+    Value at = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                                   ArrayRef<LLVM::GEPArg>{offset});
+    return LLVM::LoadOp::create(b, loc, type, at);
+  };
+  auto index = [&](int32_t offset, Type type) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), field(offset, type));
+  };
+  Type i32 = b.getI32Type();
+  scalars.map(segment.getSlot(), index(0, i32));
+  scalars.map(segment.getFirstRow(), index(4, i32));
+  scalars.map(segment.getLength(), index(8, i32));
+  scalars.map(segment.getBegins(),
+              arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, i32)).getResult());
+  scalars.map(segment.getStart(), index(16, b.getI64Type()));
+}
+
+void KernelLowering::copy(Value from, TileType type, const Place &to) {
+  if (auto splat = splats.find(from); splat != splats.end())
+    return fill(to, type, splat->second);
+  Place source = placeOf(from);
+  if (source.base == to.base)
+    return;
+  bool column = type.getRole() == Role::Column;
+  ColumnBlocks blocks = ColumnBlocks::cut(column ? type.rows() : type.columns());
+  Value zero = memory.constant(0);
+  auto row = [&](Value row) {
+    auto block = [&](Value column, int64_t lanes, int64_t valid) {
+      memory.store(to, row, column, memory.load(source, row, column, lanes, valid), valid);
+    };
+    if (blocks.mainCount > 0) {
+      auto loop = scf::ForOp::create(b, loc, zero,
+                                     memory.constant(blocks.mainCount * blocks.mainLanes),
+                                     memory.constant(blocks.mainLanes));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      block(loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes);
+    }
+    for (const ColumnBlock &rest : blocks.rest)
+      block(memory.constant(rest.start), rest.lanes, rest.valid);
+  };
+  if (column || type.rows() == 1)
+    return row(zero);
+  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(type.rows()), memory.constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  row(loop.getInductionVar());
+}
+
+void KernelLowering::fill(const Place &to, TileType type, Value scalar) {
+  bool column = type.getRole() == Role::Column;
+  int64_t columns = padToLanes(column ? type.rows() : type.columns());
+  auto row = [&](Value row) {
+    for (int64_t j = 0; j < columns; j += kLanes)
+      memory.store(to, row, memory.constant(j), memory.broadcast(scalar, kLanes), kLanes);
+  };
+  if (column || type.rows() == 1)
+    return row(memory.constant(0));
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.rows()),
+                                 memory.constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  row(loop.getInductionVar());
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+// Lets a map that replaces a carried tile write over it: each element is read
+// before it is written, provided that nothing reads the old tile later.
+void KernelLowering::bindInPlaceResults(Block &body, ValueRange yielded, ValueRange carried) {
+  for (auto [next, old] : llvm::zip_equal(yielded, carried)) {
+    auto map = next.getDefiningOp<MapOp>();
+    if (!map || map->getBlock() != &body || !isa<TileType>(next.getType()) ||
+        llvm::count(yielded, next) != 1)
+      continue;
+    bool readLater = llvm::any_of(old.getUsers(), [&](Operation *user) {
+      return user->getBlock() != &body || map->isBeforeInBlock(user);
+    });
+    if (!readLater)
+      places[next] = places.lookup(old);
+  }
+}
+
+// Writes the yielded tiles into the carried ones. A value that itself is a
+// carried tile overwritten earlier in the list is saved first.
+void KernelLowering::assignCarried(ValueRange yielded, ValueRange carried) {
+  SmallVector<Value> sources(yielded);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    auto type = dyn_cast<TileType>(sources[i].getType());
+    if (!type || splats.count(sources[i]))
+      continue;
+    Value base = placeOf(sources[i]).base;
+    for (size_t j = 0; j < i; ++j)
+      if (isa<TileType>(carried[j].getType()) && places.lookup(carried[j]).base == base &&
+          sources[j] != carried[j]) {
+        Place saved = allocate(type);
+        copy(sources[i], type, saved);
+        places[sources[i]] = saved;
+        break;
+      }
+  }
+  for (auto [source, target] : llvm::zip_equal(sources, carried))
+    if (auto type = dyn_cast<TileType>(target.getType()))
+      copy(source, type, places.lookup(target));
+}
+
+LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
+  SmallVector<Value> scalarInits;
+  for (auto [init, carried] : llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    auto type = dyn_cast<TileType>(init.getType());
+    if (!type) {
+      scalarInits.push_back(lookup(init));
+      continue;
+    }
+    places[carried] = allocate(type);
+    copy(init, type, places[carried]);
+  }
+  auto lowered = scf::ForOp::create(b, loc, lookup(loop.getLowerBound()),
+                                    lookup(loop.getUpperBound()), lookup(loop.getStep()),
+                                    scalarInits);
+  scalars.map(loop.getInductionVar(), lowered.getInductionVar());
+  unsigned next = 0;
+  for (auto [carried, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
+    if (isa<TileType>(result.getType())) {
+      places[result] = places[carried];
+      continue;
+    }
+    scalars.map(carried, lowered.getRegionIterArg(next));
+    scalars.map(result, lowered.getResult(next++));
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(lowered.getBody());
+  ValueRange yielded = loop.getBody()->getTerminator()->getOperands();
+  bindInPlaceResults(*loop.getBody(), yielded, loop.getRegionIterArgs());
+  if (failed(lowerBlock(*loop.getBody())))
+    return failure();
+  assignCarried(yielded, loop.getRegionIterArgs());
+  SmallVector<Value> scalarYields;
+  for (Value value : yielded)
+    if (!isa<TileType>(value.getType()))
+      scalarYields.push_back(lookup(value));
+  // The builder closes a loop without carried scalars by itself.
+  if (!scalarYields.empty()) {
+    b.setInsertionPointToEnd(lowered.getBody());
+    scf::YieldOp::create(b, loc, scalarYields);
+  }
+  return success();
+}
+
+// On the host a load region costs nothing (its tiles are windows), so its ops
+// simply precede the compute region's.
+LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
+  Block &load = pipeline.getLoad().front(), &compute = pipeline.getCompute().front();
+  ValueRange loaded = load.getTerminator()->getOperands();
+  ValueRange yielded = compute.getTerminator()->getOperands();
+  auto loadedArguments = compute.getArguments().take_front(loaded.size());
+  auto carried = compute.getArguments().drop_front(loaded.size());
+  auto body = [&](Value k) -> LogicalResult {
+    scalars.map(load.getArgument(0), k);
+    if (failed(lowerBlock(load)))
+      return failure();
+    for (auto [argument, tile] : llvm::zip_equal(loadedArguments, loaded))
+      places[argument] = placeOf(tile);
+    return lowerBlock(compute);
+  };
+  int64_t extent = pipeline.getExtent(), step = pipeline.getStep();
+  if (extent == step) { // a single iteration: no copies, no loop
+    for (auto [argument, init] : llvm::zip_equal(carried, pipeline.getInits())) {
+      if (auto splat = splats.find(init); splat != splats.end())
+        splats[argument] = splat->second;
+      else
+        places[argument] = placeOf(init);
+    }
+    if (failed(body(memory.constant(0))))
+      return failure();
+    for (auto [result, value] : llvm::zip_equal(pipeline.getResults(), yielded))
+      places[result] = placeOf(value);
+    return success();
+  }
+  for (auto [argument, init] : llvm::zip_equal(carried, pipeline.getInits())) {
+    places[argument] = allocate(cast<TileType>(init.getType()));
+    copy(init, cast<TileType>(init.getType()), places[argument]);
+  }
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(extent),
+                                 memory.constant(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  if (failed(body(loop.getInductionVar())))
+    return failure();
+  assignCarried(yielded, carried);
+  for (auto [result, argument] : llvm::zip_equal(pipeline.getResults(), carried))
+    places[result] = places[argument];
+  return success();
+}

@@ -1,0 +1,61 @@
+//===- Passes.td - from tile kernels to host code -------------------------===//
+#ifndef EFFC_CODEGEN_HOST_PASSES_TD
+#define EFFC_CODEGEN_HOST_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerKernelsPass : Pass<"host-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn tile kernels into functions of loops, vectors and pointers";
+  let description = [{
+    Each `tile.kernel` becomes an `llvm.func` with the signature of a host kernel
+    (operands, counts, first item, last item); its body is `scf` loops over
+    vectors. The function's attribute `effc.stack_bytes` is what its buffers take.
+
+    Needs: kernels at kernel level (no layouts).
+    Keeps: everything that is not a kernel.
+    Not done: `math` functions stay; `host-expand-math` replaces them.
+
+    Example: test/codegen/host/lower-kernels.mlir
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+}
+
+def ExpandMathPass : Pass<"host-expand-math", "::mlir::ModuleOp"> {
+  let summary = "Replace exp and log1p by polynomials";
+  let description = [{
+    Host code calls no library, so that its bits depend on neither the C library
+    nor the machine that compiled it. `math.exp` and `math.log1p` on f32 become
+    range reduction and a polynomial: at most 2 units in the last place over all
+    finite inputs, exact limits at infinity, NaN kept.
+
+    Keeps: functions that are one instruction (`sqrt`, `fma`, `absf`, rounding).
+    Not done: other `math` functions; the host code then has an import, and the
+    link refuses it by name.
+
+    Example: test/codegen/host/expand-math.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def EmitCodePass : Pass<"host-emit-code", "::mlir::ModuleOp"> {
+  let summary = "Compile the lowered kernels to machine code";
+  let description = [{
+    Translates every `llvm.func` with a body to LLVM IR, optimises and emits it
+    for `cpu`, links the whole into one import-free image and replaces the
+    functions by a `plan.binary` that holds it.
+
+    Needs: kernels wholly in the LLVM dialect; `ld.lld`.
+    Keeps: everything else.
+    Not done: no choice is made here; what is slow in the IR stays slow.
+
+    Example: test/codegen/host/emit-code.mlir
+  }];
+  let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"cpu", "cpu", "std::string", /*default=*/"\"x86-64-v3\"",
+           "Instruction set level, as LLVM names it">];
+}
+
+#endif

@@ -1,0 +1,90 @@
+// Where the elements of a tile are while a kernel runs on the host.
+//
+// A place is a base address with strides. A tile that was loaded is a window
+// into the view's memory and is read in place, widened and bounded on the way;
+// a tile that was computed lies in a buffer on the stack, f32 with rows padded
+// to whole vectors. What reads a tile does not know the difference.
+#ifndef EFFC_CODEGEN_HOST_PLACE_H
+#define EFFC_CODEGEN_HOST_PLACE_H
+
+#include "mlir/IR/Builders.h"
+
+namespace effc::host {
+
+/// Lanes of the narrowest vector used, and to what buffers are padded.
+inline constexpr int64_t kLanes = 8;
+
+struct Place {
+  mlir::Value base;            // !llvm.ptr to element (0, 0)
+  mlir::Type element;          // as stored: f32, bf16 or f16
+  int64_t rowStride = 0;       // elements between rows; between elements of a column
+  mlir::Value validRows;       // index; null: all rows
+  mlir::Value validColumns;    // index; null: all columns
+  bool padded = false;         // reading up to the next multiple of kLanes is allowed
+};
+
+/// A run of columns that is handled with one vector of `lanes` lanes, of which
+/// the first `valid` count.
+struct ColumnBlock {
+  int64_t start, lanes, valid;
+};
+
+/// Cuts `columns` into a main part of `mainCount` blocks of `mainLanes` lanes
+/// (possibly none) and a rest of single blocks, the last of which may be partial.
+struct ColumnBlocks {
+  int64_t mainLanes = 0, mainCount = 0;
+  llvm::SmallVector<ColumnBlock> rest;
+  static ColumnBlocks cut(int64_t columns);
+};
+
+/// Rounds up to whole vectors.
+inline int64_t padToLanes(int64_t columns) {
+  return (columns + kLanes - 1) / kLanes * kLanes;
+}
+
+/// Emits addresses, loads and stores of places. All indices are of type index;
+/// loads give f32 vectors, stores take them.
+class Memory {
+public:
+  Memory(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+
+  mlir::Value constant(int64_t value);
+  mlir::Value constantF32(float value);
+  mlir::Value add(mlir::Value lhs, int64_t rhs);
+  mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
+  /// 0, 1, 2, ... as index lanes.
+  mlir::Value iota(int64_t lanes);
+  mlir::VectorType vectorType(int64_t lanes, mlir::Type element = {});
+
+  /// Address of element (row, column); a row past the place's limit is replaced
+  /// by the last one inside.
+  mlir::Value address(const Place &place, mlir::Value row, mlir::Value column);
+  /// Loads columns [column, column + lanes) of a row; lanes past `valid` or past
+  /// the place's limit read as 0.
+  mlir::Value load(const Place &place, mlir::Value row, mlir::Value column,
+                   int64_t lanes, int64_t valid);
+  mlir::Value loadScalar(const Place &place, mlir::Value row, mlir::Value column);
+  /// Stores lanes that are valid and inside the place's limits.
+  void store(const Place &place, mlir::Value row, mlir::Value column,
+             mlir::Value vector, int64_t valid);
+  void storeScalar(const Place &place, mlir::Value row, mlir::Value column,
+                   mlir::Value scalar);
+  /// Loads at an address without limits: `lanes` elements of type `element`,
+  /// the first `valid` of them.
+  mlir::Value loadAt(mlir::Value address, mlir::Type element, int64_t lanes, int64_t valid);
+
+  /// Combines all lanes in a fixed tree: halves onto halves.
+  mlir::Value reduceLanes(mlir::Value vector, bool max);
+
+private:
+  mlir::Value widen(mlir::Value stored, mlir::Type element);
+  mlir::Value narrow(mlir::Value value, mlir::Type element);
+  mlir::Value lanesBelow(int64_t lanes, mlir::Value limit, mlir::Value column);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+} // namespace effc::host
+
+#endif // EFFC_CODEGEN_HOST_PLACE_H

@@ -1,0 +1,60 @@
+// Verifiers of the plan dialect's ops.
+#include "dialects/plan/Plan.h"
+
+#include "dialects/tile/Tile.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace effc::plan;
+
+#define GET_OP_CLASSES
+#include "dialects/plan/PlanOps.cpp.inc"
+
+LogicalResult EntryOp::verify() {
+  int64_t rows = getRows(), chunk = getChunk();
+  if (rows < 1 || chunk < 1 || (getKind() == EntryKind::Prefill && rows % chunk != 0)) // entry_c1
+    return emitOpError("expects 'rows' to be a positive multiple of 'chunk', but got ")
+           << rows << " and " << chunk;
+  return success();
+}
+
+LogicalResult ArenaOp::verify() {
+  int64_t bytes = getBytes(), offset = getOffset().value_or(0);
+  if (bytes < 1 || offset < 0 || offset % 64 != 0) // arena_c1
+    return emitOpError("expects positive 'bytes' and an 'offset' that is a multiple of 64, "
+                       "but got ")
+           << bytes << " and " << offset;
+  return success();
+}
+
+LogicalResult OffsetOp::verify() {
+  if (static_cast<int64_t>(getBytes()) < 0) // offset_c1
+    return emitOpError("expects 'bytes' of at least 0, but got ")
+           << static_cast<int64_t>(getBytes());
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // After the binary phase the kernels are code and their names live on in
+  // plan.binary; only a kernel that is present can be checked.
+  auto kernel = symbols.lookupNearestSymbolFrom<tile::KernelOp>(*this, getKernelAttr());
+  if (kernel && kernel.getOperandArguments().size() != getOperands().size()) // launch_c1
+    return (emitOpError("expects ") << kernel.getOperandArguments().size()
+            << " operands for kernel " << getKernelAttr() << ", but got "
+            << getOperands().size())
+               .attachNote(kernel.getLoc())
+           << "the kernel is declared here";
+  if (!kernel && symbols.lookupNearestSymbolFrom(*this, getKernelAttr())) // launch_c1
+    return emitOpError("expects ") << getKernelAttr() << " to name a kernel";
+  return success();
+}
+
+LogicalResult BinaryOp::verify() {
+  size_t count = getKernels().size();
+  if (getOffsets().size() != count || getStackBytes().size() != count) // binary_c1
+    return emitOpError("expects one offset and one stack size for each of ")
+           << count << " kernels, but got " << getOffsets().size() << " and "
+           << getStackBytes().size();
+  return success();
+}

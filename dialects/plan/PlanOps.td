@@ -1,0 +1,213 @@
+//===- PlanOps.td - the plan dialect --------------------------------------===//
+#ifndef EFFC_DIALECTS_PLAN_PLANOPS_TD
+#define EFFC_DIALECTS_PLAN_PLANOPS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::effc::plan";
+  let summary = "When kernels run: the host program of a compiled model";
+  let description = [{
+    One `plan.entry` is one compiled call: a flat list of launches over memory
+    whose place is known. The artifact stores just this, and the runtime
+    interprets it; nothing of a plan is computed at run time but addresses.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Plan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Plan_Dialect, mnemonic, traits>;
+
+class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::effc::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_EntryKind : Plan_Enum<"EntryKind", "what an entry's rows are", [
+    I32EnumAttrCase<"Prefill", 0, "prefill">, I32EnumAttrCase<"Decode", 1, "decode">]>;
+def Plan_EntryKindAttr : EnumAttr<Plan_Dialect, Plan_EntryKind, "entry_kind">;
+
+def Plan_Table : Plan_Enum<"Table", "an input that every packed call brings", [
+    I32EnumAttrCase<"Tokens", 0, "tokens">,
+    I32EnumAttrCase<"RowSlots", 1, "row_slots">,
+    I32EnumAttrCase<"RowPositions", 2, "row_positions">,
+    I32EnumAttrCase<"Segments", 3, "segments">,
+    I32EnumAttrCase<"OutputRows", 4, "output_rows">]>;
+def Plan_TableAttr : EnumAttr<Plan_Dialect, Plan_Table, "call_table">;
+
+def Plan_MemoryType : TypeDef<Plan_Dialect, "Memory"> {
+  let mnemonic = "memory";
+  let summary = "A place in memory, known before any call";
+  let description = [{
+    An address that the runtime forms once per entry or call: a piece of the
+    arena, a weight, the states of all slots, a table of the call.
+
+    Example: `!plan.memory`
+  }];
+}
+
+def Plan_EntryOp : Plan_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
+  let summary = "One compiled call: its launches in order";
+  let description = [{
+    A prefill entry takes up to `rows` packed rows of any number of sequences; a
+    decode entry up to `rows` sequences with one row each. Prompts are cut into
+    calls on multiples of `chunk` tokens from a sequence's start (1: anywhere).
+    `arena_bytes` is absent until `plan-assign-arena` has placed the buffers.
+
+    Constraints:
+
+    * (C1) `rows` and `chunk` are at least 1; a prefill entry's `rows` are a
+      multiple of `chunk`.
+
+    Example:
+
+    ```mlir
+    plan.entry @decode_1 kind decode rows 1 chunk 1 arena 256 {
+      %tokens = plan.table tokens
+      %x = plan.arena bytes 256 offset 0
+      %w = plan.weight @embeddings
+      plan.launch @embed(%tokens, %w, %x) note "embeddings"
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_EntryKindAttr:$kind, I64Attr:$rows,
+    I64Attr:$chunk, OptionalAttr<I64Attr>:$arena_bytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `kind` $kind `rows` $rows `chunk` $chunk (`arena` $arena_bytes^)?
+    $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_TableOp : Plan_Op<"table", [Pure]> {
+  let summary = "An input table of the call";
+  let description = [{
+    `tokens`: i32 ids, `row_slots`: i32, `row_positions`: i64, each per row;
+    `segments`: one record per sequence; `output_rows`: i32, the rows whose
+    logits are wanted.
+
+    Example: `%t = plan.table tokens`
+  }];
+  let arguments = (ins Plan_TableAttr:$table);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "$table attr-dict";
+}
+
+def Plan_ArenaOp : Plan_Op<"arena", []> {
+  let summary = "A buffer of the entry's arena";
+  let description = [{
+    `bytes` for the entry's full number of rows. `offset`, a multiple of 64, is
+    absent until `plan-assign-arena` sets it.
+
+    Constraints:
+
+    * (C1) `bytes` is positive and `offset` a multiple of 64.
+
+    Example: `%x = plan.arena bytes 4096 offset 0`
+  }];
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "`bytes` $bytes (`offset` $offset^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_WeightOp : Plan_Op<"weight", [Pure]> {
+  let summary = "The memory of a weight";
+  let description = [{
+    Example: `%w = plan.weight @layers.0.in_proj`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "$weight attr-dict";
+}
+
+def Plan_StateOp : Plan_Op<"state", [Pure]> {
+  let summary = "The memory of a state in slot 0";
+  let description = [{
+    The same state of slot s lies `s` times the slot's size further on; the
+    kernel adds that itself. `name` is an entry of the module's state layout.
+
+    Example: `%s = plan.state "layers.0.ssd"`
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "$name attr-dict";
+}
+
+def Plan_LogitsOp : Plan_Op<"logits", [Pure]> {
+  let summary = "The memory where the caller wants the logits";
+  let description = [{
+    f32, one dense row of the vocabulary for each wanted row.
+
+    Example: `%l = plan.logits`
+  }];
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "attr-dict";
+}
+
+def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
+  let summary = "A place further on in the same memory";
+  let description = [{
+    How a kernel is handed the columns of a wider buffer: same rows, same
+    stride, a later start.
+
+    Constraints:
+
+    * (C1) `bytes` is not negative.
+
+    Example: `%z = plan.offset %x by 1024`
+  }];
+  let arguments = (ins Plan_MemoryType:$base, I64Attr:$bytes);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "$base `by` $bytes attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a kernel over its work items";
+  let description = [{
+    Operands stand in the kernel's order; the last `outputs` of the kernel are
+    written. `note` says where in the model the launch comes from.
+
+    Constraints:
+
+    * (C1) The symbol names a kernel that takes as many operands.
+
+    Example: `plan.launch @dense_0(%x, %w, %y) note "layers.0.in_proj"`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands, StrAttr:$note);
+  let assemblyFormat = "$kernel `(` $operands `)` `note` $note attr-dict";
+}
+
+def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
+  let summary = "The compiled code of all kernels for one target";
+  let description = [{
+    `code` is an import-free position-independent image; kernel `kernels[i]`
+    starts at byte `offsets[i]` of it and uses at most `stack_bytes[i]` bytes of
+    stack in one call.
+
+    Constraints:
+
+    * (C1) `kernels`, `offsets` and `stack_bytes` have one element per kernel.
+
+    Example:
+    `plan.binary @host isa "x86-64-v3" kernels ["embed"] offsets [0] stack_bytes [64] code dense<[195]> : tensor<1xi8>`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$isa, StrArrayAttr:$kernels,
+    DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes, ElementsAttr:$code);
+  let assemblyFormat = [{
+    $sym_name `isa` $isa `kernels` $kernels `offsets` $offsets `stack_bytes` $stack_bytes
+    `code` $code attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

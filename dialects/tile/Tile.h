@@ -1,0 +1,25 @@
+// The tile dialect: attributes, types and ops. See dialects/tile/README.md.
+#ifndef EFFC_DIALECTS_TILE_TILE_H
+#define EFFC_DIALECTS_TILE_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/tile/TileDialect.h.inc"
+#include "dialects/tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/tile/TileAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/tile/TileTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/tile/TileOps.h.inc"
+
+#endif // EFFC_DIALECTS_TILE_TILE_H

@@ -1,0 +1,168 @@
+//===- TileBase.td - the tile dialect and its attributes and types --------===//
+#ifndef EFFC_DIALECTS_TILE_TILEBASE_TD
+#define EFFC_DIALECTS_TILE_TILEBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::effc::tile";
+  let summary = "How one kernel computes: tiles and structured loops";
+  let description = [{
+    A kernel in `tile` is the body of one work item. Values are tiles (small
+    dense blocks with a role), views of memory, and scalars. The dialect has two
+    levels. At kernel level no value has a layout, there is no thread and no
+    barrier; running the ops in order is the meaning, and the host executes just
+    that. At scheduled level (nvptx and sim) every tile type carries a layout
+    from a closed set and an exchange through shared memory is explicit.
+  }];
+  let extraClassDeclaration = [{
+    /// Adds the types; defined beside their printers, in TileTypes.cpp.
+    void registerTypes();
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Tile_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::effc::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_Count : Tile_Enum<"Count", "a size that a packed call brings", [
+    I32EnumAttrCase<"Rows", 0, "rows">, I32EnumAttrCase<"Segments", 1, "segments">,
+    I32EnumAttrCase<"Outputs", 2, "outputs">, I32EnumAttrCase<"One", 3, "one">]>;
+def Tile_CountAttr : EnumAttr<Tile_Dialect, Tile_Count, "count">;
+
+def Tile_Role : Tile_Enum<"Role", "what a tile is used as", [
+    I32EnumAttrCase<"Operand", 0, "operand">,
+    I32EnumAttrCase<"Accumulator", 1, "accumulator">,
+    I32EnumAttrCase<"Row", 2, "row">, I32EnumAttrCase<"Column", 3, "column">,
+    I32EnumAttrCase<"Staged", 4, "staged">]>;
+
+def Tile_ReduceKind : Tile_Enum<"ReduceKind", "how elements are combined", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]>;
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "combine">;
+
+def Tile_Device : Tile_Enum<"Device", "what runs a kernel", [
+    I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Nvptx", 1, "nvptx">]>;
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_ItemsAttr : Tile_Attr<"Items", "items"> {
+  let summary = "How many work items a launch of a kernel has";
+  let description = [{
+    `ceil(count / tile) * times` items, where `count` is brought by the call.
+    Item `i` belongs to tile `i / times` and is number `i % times` of it.
+
+    Example: `#tile.items<rows, tile = 4, times = 24>`
+  }];
+  let parameters = (ins EnumParameter<Tile_Count>:$count, "int64_t":$tile, "int64_t":$times);
+  let assemblyFormat = "`<` $count `,` `tile` `=` $tile `,` `times` `=` $times `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
+  let summary = "What the builders' cost model knows of a target";
+  let description = [{
+    Set on the module by the compiler from its table of chips. `vector` is the
+    number of f32 lanes of a vector register, `registers` how many there are,
+    `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
+    tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
+
+    Example: `#tile.target<host, vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>`
+  }];
+  let parameters = (ins EnumParameter<Tile_Device>:$device, "int64_t":$vector,
+    "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
+    "int64_t":$state_bytes);
+  let assemblyFormat = [{ `<` $device `,` `vector` `=` $vector `,` `registers` `=` $registers
+    `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
+    `,` `state_bytes` `=` $state_bytes `>` }];
+}
+
+def Tile_LayoutAttr : Tile_Attr<"Layout", "lin"> {
+  let summary = "Which thread holds which elements of a tile: the blocked layout";
+  let description = [{
+    The blocked layout of the closed set. A thread holds `vector` consecutive
+    columns of a row; `lanes` threads lie side by side along a row and the
+    block's remaining threads along the rows; rows wrap around. Element (r, c)
+    of an M x N tile with `threads` threads lies in thread
+    `(r mod (threads / lanes)) * lanes + (c / vector) mod lanes`.
+    A `row` tile is held by every group of `lanes` threads alike, a `column`
+    tile's element by the threads that hold its row.
+
+    Example: `#tile.lin<threads = 128, lanes = 16, vector = 4>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$lanes, "int64_t":$vector);
+  let assemblyFormat = [{ `<` `threads` `=` $threads `,` `lanes` `=` $lanes `,`
+    `vector` `=` $vector `>` }];
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_TileType : Tile_Type<"Tile", "tile"> {
+  let summary = "A dense block that one work item computes on";
+  let description = [{
+    Shape (one or two static dimensions), element type and role: `operand` and
+    `accumulator` blocks are two-dimensional; a `row` runs along the columns of
+    a block and a `column` along its rows, which is also how they broadcast in
+    `tile.map`; `staged` is a block kept in fast shared memory. A layout is
+    absent at kernel level and present at scheduled level.
+
+    Example: `!tile.tile<4x64xf32, accumulator>`, `!tile.tile<64xf32, row>`
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+    "::effc::tile::Role":$role, OptionalParameter<"::effc::tile::LayoutAttr">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isBlock() const { return getShape().size() == 2; }
+    /// Rows of a block; 1 for a `row`, the length for a `column`.
+    int64_t rows() const;
+    /// Columns of a block; the length for a `row`, 1 for a `column`.
+    int64_t columns() const;
+  }];
+}
+
+def Tile_ViewType : Tile_Type<"View", "view"> {
+  let summary = "Memory that a kernel reads or writes, addressed by element";
+  let description = [{
+    A base address with a shape and static strides in elements. Only the first
+    dimension may be dynamic. What the memory is (arena, weight, state slots) is
+    the launch's affair.
+
+    Example: `!tile.view<?x24x64xf32, [3352, 64, 1]>`
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+    ArrayRefParameter<"int64_t">:$strides);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_SegmentTableType : Tile_Type<"SegmentTable", "segments"> {
+  let summary = "The segment table of a packed call";
+  let description = [{
+    One record per sequence that has rows in the call; read by `tile.segment`.
+
+    Example: `!tile.segments`
+  }];
+}
+
+#endif

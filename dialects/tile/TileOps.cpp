@@ -1,0 +1,248 @@
+// Syntax and verifiers of the tile dialect's ops.
+#include "dialects/tile/Tile.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace effc::tile;
+
+#define GET_OP_CLASSES
+#include "dialects/tile/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// tile.kernel
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  ItemsAttr items;
+  int64_t outputs = 0;
+  SmallVector<OpAsmParser::Argument> arguments(1);
+  auto parseOperand = [&] {
+    return parser.parseArgument(arguments.emplace_back(), /*allowType=*/true);
+  };
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) || parser.parseLParen() ||
+      parser.parseArgument(arguments[0]))
+    return failure();
+  arguments[0].type = parser.getBuilder().getIndexType();
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseOperand())
+      return failure();
+  if (parser.parseRParen() || parser.parseKeyword("items") || parser.parseLParen() ||
+      parser.parseAttribute(items) || parser.parseRParen() ||
+      parser.parseKeyword("outputs") || parser.parseLParen() ||
+      parser.parseInteger(outputs) || parser.parseRParen())
+    return failure();
+  result.addAttribute("items", items);
+  result.addAttribute("outputs", parser.getBuilder().getI64IntegerAttr(outputs));
+  if (succeeded(parser.parseOptionalKeyword("streamed"))) {
+    SmallVector<int64_t> streamed;
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+          return parser.parseInteger(streamed.emplace_back());
+        }))
+      return failure();
+    result.addAttribute("streamed", parser.getBuilder().getDenseI64ArrayAttr(streamed));
+  }
+  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*result.addRegion(), arguments));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(' << getItem();
+  for (BlockArgument operand : getOperandArguments())
+    printer << ", " << operand << ": " << operand.getType();
+  printer << ") items(" << getItems() << ") outputs(" << getOutputs() << ")";
+  if (auto streamed = getStreamed()) {
+    printer << " streamed(";
+    llvm::interleaveComma(*streamed, printer);
+    printer << ")";
+  }
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {"sym_name", "items", "outputs", "streamed"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult KernelOp::verify() {
+  auto arguments = getBody().getArguments();
+  if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel_c1
+    return emitOpError("expects the item, an index, as its first block argument");
+  for (BlockArgument operand : getOperandArguments()) // kernel_c2
+    if (!isa<ViewType, SegmentTableType>(operand.getType()))
+      return emitOpError("expects operand ") << operand.getArgNumber() - 1
+             << " to be a view or the segment table, but got " << operand.getType();
+  int64_t operands = arguments.size() - 1;
+  if (static_cast<int64_t>(getOutputs()) < 0 ||
+      static_cast<int64_t>(getOutputs()) > operands) // kernel_c3
+    return emitOpError("expects 'outputs' in 0..") << operands << ", but got " << getOutputs();
+  for (int64_t index : getStreamed().value_or(ArrayRef<int64_t>{})) // kernel_c3
+    if (index < 0 || index >= operands)
+      return emitOpError("expects 'streamed' to name operands 0..") << operands - 1
+             << ", but got " << index;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReadOp::verify() {
+  ViewType view = getView().getType();
+  if (getIndices().size() != view.getShape().size()) // read_c1
+    return emitOpError("expects ") << view.getShape().size()
+           << " indices, one for each dimension of the view, but got " << getIndices().size();
+  bool integer = view.getElementType().isInteger();
+  if (getResult().getType().isIndex() != integer) // read_c2
+    return emitOpError("expects a result of type ") << (integer ? "index" : "f32")
+           << " from elements of " << view.getElementType() << ", but got "
+           << getResult().getType();
+  return success();
+}
+
+// The rules that tile.load and tile.store share, (C1) to (C3).
+static LogicalResult verifyBox(Operation *op, ViewType view, TileType tile,
+                               ValueRange indices, ArrayRef<int64_t> sizes) {
+  size_t rank = view.getShape().size();
+  if (indices.size() != rank || sizes.size() != rank) // load_c1
+    return op->emitOpError("expects ") << rank << " indices and sizes, one for each "
+           << "dimension of the view, but got " << indices.size() << " and " << sizes.size();
+  auto withoutOnes = [](ArrayRef<int64_t> shape) {
+    return llvm::filter_to_vector(shape, [](int64_t size) { return size != 1; });
+  };
+  if (withoutOnes(sizes) != withoutOnes(tile.getShape())) { // load_c2
+    auto diagnostic = op->emitOpError("expects 'sizes' to hold the tile's dimensions ");
+    llvm::interleaveComma(tile.getShape(), diagnostic);
+    diagnostic << ", but got ";
+    llvm::interleaveComma(sizes, diagnostic);
+    return diagnostic;
+  }
+  if (tile.isBlock() && tile.columns() > 1) { // load_c3
+    size_t last = rank;
+    while (last > 0 && sizes[last - 1] == 1)
+      --last;
+    if (last > 0 && view.getStrides()[last - 1] != 1)
+      return op->emitOpError("expects the columns of a block to lie one element apart, "
+                             "but the view's stride is ") << view.getStrides()[last - 1];
+  }
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyBox(*this, getView().getType(), getResult().getType(), getIndices(), getSizes());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyBox(*this, getView().getType(), getTile().getType(), getIndices(), getSizes());
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+LogicalResult MapOp::verify() {
+  TileType result = getResult().getType();
+  for (auto [index, input] : llvm::enumerate(getInputs())) {
+    auto tile = dyn_cast<TileType>(input.getType());
+    if (!tile)
+      continue;
+    bool isRow = tile.getRole() == Role::Row, isColumn = tile.getRole() == Role::Column;
+    if (tile.isBlock() ? tile.getShape() != result.getShape() // map_c1
+                       : (isRow && tile.columns() != result.columns()) || // map_c2
+                             (isColumn && tile.rows() != result.rows()))
+      return emitOpError("expects input ") << index << " to fit a result of "
+             << result.rows() << " rows and " << result.columns() << " columns, but got "
+             << tile;
+  }
+  Block &body = getBody().front();
+  if (body.getNumArguments() != getInputs().size() || // map_c3
+      llvm::any_of(body.getArgumentTypes(), [](Type type) { return !type.isF32(); }))
+    return emitOpError("expects a region with ") << getInputs().size()
+           << " f32 arguments, one for each input, but got " << body.getNumArguments();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isF32()) // map_c3
+    return emitOpError("expects the region to yield one f32");
+  for (Operation &op : body.without_terminator()) { // map_c4
+    StringRef dialect = op.getName().getDialectNamespace();
+    if (dialect != "arith" && dialect != "math" && !isa<RowIndexOp, ColumnIndexOp>(op))
+      return (emitOpError("expects scalar arithmetic in its region, but got '")
+              << op.getName() << "'")
+                 .attachNote(op.getLoc())
+             << "the map region is applied to one element at a time";
+  }
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  TileType tile = getTile().getType();
+  if (!tile.isBlock()) { // reduce_c2
+    if (!getResult().getType().isF32())
+      return emitOpError("expects an f32 from a one-dimensional tile, but got ")
+             << getResult().getType();
+    return success();
+  }
+  Type expected = TileType::get(getContext(), {getOverRows() ? tile.columns() : tile.rows()},
+                                tile.getElementType(),
+                                getOverRows() ? Role::Row : Role::Column, tile.getLayout());
+  if (getResult().getType() != expected) // reduce_c1
+    return emitOpError("expects a result of type ") << expected << ", but got "
+           << getResult().getType();
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  TileType acc = getAcc().getType(), a = getA().getType(), b = getB().getType();
+  if (!a.isBlock() || !b.isBlock() || acc.getRole() != Role::Accumulator) // dot_c2
+    return emitOpError("expects blocks and an accumulator, but got ") << acc << ", " << a
+           << " and " << b;
+  int64_t m = getTransposeA() ? a.columns() : a.rows();
+  int64_t ka = getTransposeA() ? a.rows() : a.columns();
+  int64_t kb = getTransposeB() ? b.columns() : b.rows();
+  int64_t n = getTransposeB() ? b.rows() : b.columns();
+  if (m != acc.rows() || n != acc.columns() || ka != kb) { // dot_c1
+    InFlightDiagnostic diagnostic = emitOpError("expects M x K times K x N into M x N, but got ")
+        << m << " x " << ka << " times " << kb << " x " << n << " into " << acc.rows()
+        << " x " << acc.columns();
+    if (m == acc.rows() && a.columns() == b.columns() && !getTransposeB())
+      diagnostic.attachNote() << "'b' looks transposed: mark it transpose_b";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getTile().getType().getRole() != Role::Column) // scan_c1
+    return emitOpError("expects a column, but got ") << getTile().getType();
+  return success();
+}
+
+LogicalResult SegmentSumOp::verify() {
+  TileType tile = getTile().getType(), result = getResult().getType();
+  if (tile.getRole() != Role::Column || result.rows() != tile.rows() ||
+      result.columns() != tile.rows()) // segment_sum_c1
+    return emitOpError("expects a column of length C and a result of C x C, but got ")
+           << tile << " and " << result;
+  return success();
+}
+
+LogicalResult PipelineOp::verify() {
+  int64_t extent = getExtent(), step = getStep(), stages = getStages();
+  if (stages < 1 || step < 1 || extent < 1 || extent % step != 0) // pipeline_c1
+    return emitOpError("expects 'extent' to be a positive multiple of 'step' and at least "
+                       "one stage, but got extent ")
+           << extent << ", step " << step << ", stages " << stages;
+  Block &load = getLoad().front(), &compute = getCompute().front();
+  auto loaded = dyn_cast<YieldOp>(load.back());
+  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex() || !loaded) // pipeline_c2
+    return emitOpError("expects a load region that takes an index and yields tiles");
+  SmallVector<Type> expected(loaded.getValues().getTypes());
+  llvm::append_range(expected, getInits().getTypes());
+  auto next = dyn_cast<YieldOp>(compute.back());
+  if (SmallVector<Type>(compute.getArgumentTypes()) != expected || !next ||
+      next.getValues().getTypes() != getInits().getTypes()) // pipeline_c3
+    return emitOpError("expects a compute region from the ") << loaded.getValues().size()
+           << " loaded and " << getInits().size() << " carried tiles to the carried ones";
+  return success();
+}

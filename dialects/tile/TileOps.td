@@ -1,0 +1,392 @@
+//===- TileOps.td - the ops of the tile dialect ---------------------------===//
+#ifndef EFFC_DIALECTS_TILE_TILEOPS_TD
+#define EFFC_DIALECTS_TILE_TILEOPS_TD
+
+include "dialects/tile/TileBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_AnyTile : AnyTypeOf<[Tile_TileType]>;
+def Tile_Scalar : AnyTypeOf<[F32]>;
+def Tile_Value : AnyTypeOf<[Tile_TileType, F32]>;
+
+def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
+                                       NoTerminator]> {
+  let summary = "A kernel: what one work item does";
+  let description = [{
+    The region is the work of item `%item`; its other arguments are the
+    operands of a launch, in order. Items are independent of one another: the
+    host runs them one by one on any thread, a GPU gives each to a block.
+
+    The last `outputs` operands are written, the others read. `streamed` lists operands whose memory
+    no call writes (weights), which may be prefetched before the call's inputs
+    are there.
+
+    Constraints:
+
+    * (C1) The first block argument is `%item`, of type `index`.
+    * (C2) Every further argument is a `!tile.view` or `!tile.segments`.
+    * (C3) `outputs` and every index in `streamed` name an argument.
+
+    Example:
+
+    ```mlir
+    tile.kernel @double(%item, %x: !tile.view<?x6xf32, [8, 1]>,
+                        %y: !tile.view<?x6xf32, [8, 1]>)
+        items(#tile.items<rows, tile = 1, times = 1>) outputs(1) {
+      %c0 = arith.constant 0 : index
+      %a = tile.load %x[%item, %c0] sizes [1, 6]
+          : !tile.view<?x6xf32, [8, 1]> -> !tile.tile<6xf32, row>
+      %b = tile.map(%a) : (!tile.tile<6xf32, row>) -> !tile.tile<6xf32, row> {
+      ^bb0(%e: f32):
+        %s = arith.addf %e, %e : f32
+        tile.yield %s : f32
+      }
+      tile.store %b, %y[%item, %c0] sizes [1, 6]
+          : !tile.tile<6xf32, row>, !tile.view<?x6xf32, [8, 1]>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Tile_ItemsAttr:$items,
+    I64Attr:$outputs, OptionalAttr<DenseI64ArrayAttr>:$streamed);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getItem() { return getBody().getArgument(0); }
+    /// The launch operands: every block argument but the item.
+    ::mlir::ArrayRef<::mlir::BlockArgument> getOperandArguments() {
+      return getBody().getArguments().drop_front();
+    }
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends a region of the tile dialect with its values";
+  let description = [{
+    The terminator of the regions of `tile.map` and `tile.pipeline`.
+
+    Example: `tile.yield %s : f32`
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Tile_CountOp : Tile_Op<"count", [Pure]> {
+  let summary = "A size of the packed call: rows, segments or outputs";
+  let description = [{
+    Sizes are run-time values, so that one kernel serves every bucket of rows.
+
+    Example: `%rows = tile.count rows`
+  }];
+  let arguments = (ins Tile_CountAttr:$count);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$count attr-dict";
+}
+
+def Tile_SegmentOp : Tile_Op<"segment", [Pure]> {
+  let summary = "Reads one record of the segment table";
+  let description = [{
+    `slot` is where the sequence's states lie, `first_row` and `length` its rows
+    in this call, `start` the position of its first row in the sequence, and
+    `begins` whether the sequence begins here, so that its states count as
+    neutral whatever the slot holds.
+
+    Example:
+    `%slot, %row, %length, %start, %begins = tile.segment %table[%s]`
+  }];
+  let arguments = (ins Tile_SegmentTableType:$table, Index:$index);
+  let results = (outs Index:$slot, Index:$first_row, Index:$length, Index:$start, I1:$begins);
+  let assemblyFormat = "$table `[` $index `]` attr-dict";
+}
+
+class Tile_MemoryOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic, traits>;
+
+def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads one element of a view";
+  let description = [{
+    An f32 or bf16 element becomes an f32, an integer an index.
+
+    Constraints:
+
+    * (C1) There is one index for each dimension of the view.
+    * (C2) The result is `f32` for a float element and `index` for an integer.
+
+    Example:
+    `%dt = tile.read %x[%row, %h] : !tile.view<?x24xf32, [3352, 1]> -> f32`
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices);
+  let results = (outs AnyTypeOf<[F32, Index]>:$result);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a tile from memory";
+  let description = [{
+    Reads the box of `sizes` elements at `indices`; dimensions of size 1 are
+    dropped where the tile has fewer, in order. Elements are widened to f32.
+
+    `rows(%n)` and `columns(%n)` limit the tile's rows and columns that lie
+    inside the view, for the last tile along a dimension. What lies past a limit
+    is unspecified, though finite where the view's elements are: the consumer
+    masks by select. A limit is at least 1.
+
+    Constraints:
+
+    * (C1) There is one index and one size for each dimension of the view.
+    * (C2) `sizes` without 1s is the tile's shape without 1s.
+    * (C3) Consecutive columns of a block lie one element apart.
+
+    Example:
+
+    ```mlir
+    %a = tile.load %x[%row, %h, %c0] rows(%n) sizes [16, 1, 64]
+        : !tile.view<?x24x64xf32, [3352, 64, 1]> -> !tile.tile<16x64xf32, operand>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices,
+    Optional<Index>:$rows, Optional<Index>:$columns, DenseI64ArrayAttr:$sizes);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $view `[` $indices `]` (`rows` `(` $rows^ `)`)? (`columns` `(` $columns^ `)`)?
+    `sizes` $sizes attr-dict `:` type($view) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes a tile to memory";
+  let description = [{
+    The inverse of `tile.load`, with its constraints. Elements past a limit are
+    not written. An f32 becomes the view's element type, rounded to nearest even.
+
+    Constraints: (C1) to (C3) of `tile.load`.
+
+    Example:
+
+    ```mlir
+    tile.store %a, %y[%row, %c0] columns(%n) sizes [1, 64]
+        : !tile.tile<64xf32, row>, !tile.view<?x100xf32, [112, 1]>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$tile, Tile_ViewType:$view, Variadic<Index>:$indices,
+    Optional<Index>:$rows, Optional<Index>:$columns, DenseI64ArrayAttr:$sizes);
+  let assemblyFormat = [{
+    $tile `,` $view `[` $indices `]` (`rows` `(` $rows^ `)`)?
+    (`columns` `(` $columns^ `)`)? `sizes` $sizes attr-dict `:` type($tile) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "A tile whose elements are one scalar";
+  let description = [{
+    Example: `%zero = tile.splat %c : !tile.tile<4x12xf32, accumulator>`
+  }];
+  let arguments = (ins F32:$value);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Computes each element from the elements at its place";
+  let description = [{
+    Applies the region to every element. A block operand gives its element, a
+    `row` the element of the column, a `column` the element of the row, a scalar
+    itself: scaling rows and columns, gates, and masks by select on
+    `tile.row_index` and `tile.column_index` are all maps.
+
+    Constraints:
+
+    * (C1) A block operand has the result's shape.
+    * (C2) A `row` operand has as many elements as the result has columns, a
+      `column` as many as it has rows.
+    * (C3) The region takes one f32 for each operand and yields one f32.
+    * (C4) The region holds scalar `arith` and `math` ops and the two index ops.
+
+    Example:
+
+    ```mlir
+    %s = tile.map(%state, %decay, %k, %v)
+        : (!tile.tile<128x64xf32, accumulator>, f32, !tile.tile<128xf32, column>,
+           !tile.tile<64xf32, row>) -> !tile.tile<128x64xf32, accumulator> {
+    ^bb0(%se: f32, %de: f32, %ke: f32, %ve: f32):
+      %a = arith.mulf %se, %de : f32
+      %b = math.fma %ke, %ve, %a : f32
+      tile.yield %b : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Value>:$inputs);
+  let results = (outs Tile_TileType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $inputs `)` `:` functional-type($inputs, $result) $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_RowIndexOp : Tile_Op<"row_index", [Pure, HasParent<"MapOp">]> {
+  let summary = "The row of the element that a map computes";
+  let description = [{
+    Example: `%r = tile.row_index`
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ColumnIndexOp : Tile_Op<"column_index", [Pure, HasParent<"MapOp">]> {
+  let summary = "The column of the element that a map computes";
+  let description = [{
+    Example: `%c = tile.column_index`
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "Combines the elements of a tile along rows or columns";
+  let description = [{
+    `over rows` of a block gives a `row` (one element per column), `over
+    columns` a `column`; a `row` or `column` reduces to a scalar. The order of
+    the additions is fixed by the shape and the target alone.
+
+    Constraints:
+
+    * (C1) The result of a block is the `row` or `column` that remains.
+    * (C2) The result of a `row` or `column` is an f32.
+
+    Example:
+    `%o = tile.reduce add %p over rows : !tile.tile<128x64xf32, accumulator> -> !tile.tile<64xf32, row>`
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_TileType:$tile, UnitAttr:$over_rows);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{
+    $kind $tile `over` (`rows` $over_rows^) : (`columns`)? attr-dict `:` type($tile) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Adds a matrix product to an accumulator";
+  let description = [{
+    `result = acc + op(a) . op(b)`, where `op` transposes the operand that is
+    marked. Products are accumulated in f32 along the contracted dimension in an
+    order that depends on its length alone, so that a row of the result depends
+    on nothing but the row of `a`, whatever the other shapes.
+
+    Constraints:
+
+    * (C1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
+    * (C2) `acc` has the role `accumulator`.
+
+    Example:
+
+    ```mlir
+    %y = tile.dot %acc, %x, %w transpose_b : !tile.tile<4x12xf32, accumulator>,
+        !tile.tile<4x768xf32, operand>, !tile.tile<12x768xf32, operand>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$acc, Tile_TileType:$a, Tile_TileType:$b,
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
+    attr-dict `:` type($acc) `,` type($a) `,` type($b)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "Running sums of a column";
+  let description = [{
+    Forward: element i is the sum of elements 0..i. `reverse`: the sum of the
+    elements *after* i, so that the last one is 0. Both add in the order of
+    their distance and never subtract, which keeps log-decays exact.
+
+    Constraints:
+
+    * (C1) The tile is a `column`.
+
+    Example: `%p = tile.scan %a : !tile.tile<16xf32, column>`
+  }];
+  let arguments = (ins Tile_TileType:$tile, UnitAttr:$reverse);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$tile (`reverse` $reverse^)? attr-dict `:` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
+  let summary = "Sums between every two tokens of a chunk";
+  let description = [{
+    `result[i, j] = sum of tile[k] for j < k <= i`, for j <= i; minus infinity
+    above the diagonal. The sums run from j, so they are sums of terms and never
+    differences: one very strong decay does not disturb the others.
+
+    Constraints:
+
+    * (C1) The tile is a `column` of length C and the result C x C.
+
+    Example:
+    `%l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
+  }];
+  let arguments = (ins Tile_TileType:$tile);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
+    AllTypesMatch<["inits", "results"]>]> {
+  let summary = "A loop whose loads may run ahead of its arithmetic";
+  let description = [{
+    For `k` from 0 to `extent` in steps of `step`: runs the load region, then
+    the compute region on what it loaded and on the carried tiles. The load
+    region may run up to `stages - 1` iterations ahead, so it may read only
+    memory that the kernel does not write; running the regions in order is
+    always right, and is what the host does.
+
+    Constraints:
+
+    * (C1) `extent` is a positive multiple of `step`, and `stages` at least 1.
+    * (C2) The load region takes `k` and yields tiles.
+    * (C3) The compute region takes the loaded tiles, then the carried ones, and
+      yields the carried ones' next values.
+
+    Example:
+
+    ```mlir
+    %y = tile.pipeline stages 3 extent 768 step 64 iter(%zero)
+        : !tile.tile<4x12xf32, accumulator> load {
+    ^bb0(%k: index):
+      %a = tile.load %x[%r, %k] sizes [4, 64]
+          : !tile.view<?x768xf32, [768, 1]> -> !tile.tile<4x64xf32, operand>
+      %b = tile.load %w[%n, %k] sizes [12, 64]
+          : !tile.view<60x768xf32, [768, 1]> -> !tile.tile<12x64xf32, operand>
+      tile.yield %a, %b : !tile.tile<4x64xf32, operand>, !tile.tile<12x64xf32, operand>
+    } compute {
+    ^bb0(%a: !tile.tile<4x64xf32, operand>, %b: !tile.tile<12x64xf32, operand>,
+         %acc: !tile.tile<4x12xf32, accumulator>):
+      %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<4x12xf32, accumulator>,
+          !tile.tile<4x64xf32, operand>, !tile.tile<12x64xf32, operand>
+      tile.yield %d : !tile.tile<4x12xf32, accumulator>
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$stages, I64Attr:$extent, I64Attr:$step,
+    Variadic<Tile_TileType>:$inits);
+  let results = (outs Variadic<Tile_TileType>:$results);
+  let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
+  let assemblyFormat = [{
+    `stages` $stages `extent` $extent `step` $step `iter` `(` $inits `)` `:`
+    type($inits) `load` $load `compute` $compute attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+#endif
