@@ -1,0 +1,117 @@
+// Verifiers of the attributes, one per attribute in the order of the .td.
+#include "dialects/seq/SeqAttributes.h"
+#include "dialects/seq/SeqDialect.h"
+#include "dialects/seq/TensorTypes.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace effc::seq;
+
+#include "dialects/seq/SeqEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/seq/SeqAttributes.cpp.inc"
+
+void SeqDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/seq/SeqAttributes.cpp.inc"
+      >();
+}
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+LogicalResult LinearAttr::verify(EmitError emitError, DecayAxis, DecayField,
+                                 InputGate, LowRankPair, ReadOrder, bool, bool,
+                                 Normaliser, Stabiliser,
+                                 int64_t headsPerGroup) {
+  if (headsPerGroup < 1)
+    return emitError() << "expects 'heads_per_group' of at least 1, but got "
+                       << headsPerGroup;
+  return success();
+}
+
+LogicalResult StructureAttr::verify(EmitError emitError, MixerClass mixerClass,
+                                    LinearAttr linear) {
+  if ((mixerClass == MixerClass::Linear) != bool(linear))
+    return emitError() << "expects a record 'linear' for the class 'linear' "
+                          "alone, but got the class '"
+                       << stringifyMixerClass(mixerClass)
+                       << (linear ? "' with one" : "' without one");
+  return success();
+}
+
+LogicalResult FormAttr::verify(EmitError emitError, FormKind kind,
+                               int64_t chunk) {
+  bool chunkwise = kind == FormKind::Chunkwise;
+  if (chunkwise ? chunk < 1 : chunk != 0)
+    return emitError() << "expects 'chunk' "
+                       << (chunkwise ? "of at least 1" : "to be absent")
+                       << " for the form '" << stringifyFormKind(kind)
+                       << "', but got " << chunk;
+  return success();
+}
+
+LogicalResult EntryAttr::verify(EmitError emitError, EntryKind, int64_t rows) {
+  if (rows < 1)
+    return emitError() << "expects 'rows' of at least 1, but got " << rows;
+  return success();
+}
+
+int64_t StateAttr::getSizeBytes() const {
+  return getType().getNumElements() * (getType().getElementTypeBitWidth() / 8);
+}
+
+LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,
+                                StateGrowth, RankedTensorType type,
+                                FloatAttr neutral, int64_t offset) {
+  if (name.empty())
+    return emitError() << "expects a 'name' that is not empty, but got \"\"";
+  if (!type.hasStaticShape() ||
+      llvm::any_of(type.getShape(), [](int64_t size) { return size < 1; }))
+    return emitError() << "expects 'type' with positive static dimensions, "
+                          "but got "
+                       << type;
+  if (neutral.getType() != type.getElementType())
+    return emitError() << "expects 'neutral' of the element type "
+                       << type.getElementType() << ", but got "
+                       << neutral.getType();
+  if (offset < 0)
+    return emitError() << "expects 'offset' of at least 0, but got " << offset;
+  return success();
+}
+
+LogicalResult StateLayoutAttr::verify(EmitError emitError, int64_t slotBytes,
+                                      ArrayRef<StateAttr> states) {
+  llvm::StringSet<> names;
+  int64_t end = 0;
+  for (StateAttr state : states) {
+    if (!names.insert(state.getName()).second)
+      return emitError() << "expects names that differ, but got two states '"
+                         << state.getName() << "'";
+    if (state.getOffset() < end)
+      return emitError() << "expects the state '" << state.getName()
+                         << "' at an offset of at least " << end
+                         << ", the end of the one before, but got "
+                         << state.getOffset();
+    end = state.getOffset() + state.getSizeBytes();
+  }
+  if (slotBytes < end)
+    return emitError() << "expects 'slot_bytes' of at least " << end
+                       << ", the end of the last state, but got " << slotBytes;
+  return success();
+}
+
+LogicalResult ModelAttr::verify(EmitError emitError, StringRef family,
+                                int64_t vocabulary, int64_t width,
+                                int64_t maxContext) {
+  if (family.empty())
+    return emitError() << "expects a 'family' that is not empty, but got \"\"";
+  if (vocabulary < 1 || width < 1 || maxContext < 0)
+    return emitError() << "expects 'vocabulary' and 'width' of at least 1 and "
+                          "'max_context' of at least 0, but got "
+                       << vocabulary << ", " << width << " and " << maxContext;
+  return success();
+}

@@ -1,0 +1,225 @@
+// The dialect's attributes: structure of a mixer, form, entry, states, model.
+#ifndef EFFC_DIALECTS_SEQ_SEQATTRIBUTES_TD
+#define EFFC_DIALECTS_SEQ_SEQATTRIBUTES_TD
+
+include "dialects/seq/SeqBase.td"
+include "dialects/seq/SeqEnums.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class Seq_Attr<string name, string attrMnemonic>
+    : AttrDef<Seq_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Seq_ActivationAttr : EnumAttr<Seq_Dialect, Seq_Activation, "activation"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Seq_LinearAttr : Seq_Attr<"Linear", "linear"> {
+  let summary = "Structure record of a linear recurrence";
+  let description = [{
+    What distinguishes one linear recurrence from another. With `S` the state
+    of a head (`K` x `V`) and `D` the decay broadcast along `decay`'s axis:
+
+    ```
+    S' = D . S                       (decay, field)
+    S  = S' + low-rank pair + (gated k) (x) (gated v)
+                                     (low_rank, input_gate)
+    o  = q S + bonus + feed-through  (read, bonus, feed_through)
+    y  = o / normaliser              (normaliser, stabiliser)
+    ```
+
+    `heads_per_group` is `H / G`: how many heads share one query and one key.
+
+    Constraints:
+
+    * (LIN1) `heads_per_group` is at least 1.
+
+    Example:
+
+    ```mlir
+    #seq.linear<decay = head, field = real, input_gate = value,
+                low_rank = none, read = after_write, bonus = false,
+                feed_through = true, normaliser = none, stabiliser = none,
+                heads_per_group = 3>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_DecayAxis>:$decay,
+    EnumParameter<Seq_DecayField>:$field,
+    EnumParameter<Seq_InputGate>:$input_gate,
+    EnumParameter<Seq_LowRankPair>:$low_rank,
+    EnumParameter<Seq_ReadOrder>:$read,
+    "bool":$bonus,
+    "bool":$feed_through,
+    EnumParameter<Seq_Normaliser>:$normaliser,
+    EnumParameter<Seq_Stabiliser>:$stabiliser,
+    "int64_t":$heads_per_group);            /*lin1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Seq_StructureAttr : Seq_Attr<"Structure", "structure"> {
+  let summary = "Class of a mixer and the structure record of that class";
+  let description = [{
+    All that decides how a mixer's forms are derived. A mixer of class `linear`
+    carries its `#seq.linear`; the other classes carry no record.
+
+    Constraints:
+
+    * (STR1) The record is present exactly when the class is `linear`.
+
+    Example:
+
+    ```mlir
+    #seq.structure<class = opaque>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_MixerClass>:$mixer_class,
+    OptionalParameter<"::effc::seq::LinearAttr">:$linear);  /*str1*/
+  let assemblyFormat = [{
+    `<` `class` `=` $mixer_class (`,` `linear` `=` $linear^)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Seq_FormAttr : Seq_Attr<"Form", "form"> {
+  let summary = "The form in which a mixer is to be computed";
+  let description = [{
+    `step` runs the recurrence token by token, `quadratic` takes all tokens as
+    one block, `chunkwise` blocks of `chunk` tokens with the state between them.
+
+    Constraints:
+
+    * (FORM1) `chunk` is at least 1 for `chunkwise` and absent otherwise.
+
+    Example:
+
+    ```mlir
+    #seq.form<kind = chunkwise, chunk = 64>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_FormKind>:$kind,
+    DefaultValuedParameter<"int64_t", "0", "tokens of a chunk">:$chunk);  /*form1*/
+  let assemblyFormat = "`<` `kind` `=` $kind (`,` `chunk` `=` $chunk^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Seq_EntryAttr : Seq_Attr<"Entry", "entry"> {
+  let summary = "Entry point that a function implements";
+  let description = [{
+    `rows` is the capacity of one call in packed rows: tokens of any number of
+    sequences for `prefill`, one token each of at most `rows` sequences for
+    `decode`.
+
+    Constraints:
+
+    * (ENTRY1) `rows` is at least 1.
+
+    Example:
+
+    ```mlir
+    #seq.entry<kind = prefill, rows = 64>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_EntryKind>:$kind,
+    "int64_t":$rows);                       /*entry1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Seq_StateAttr : Seq_Attr<"State", "state"> {
+  let summary = "One state in the slot of a sequence";
+  let description = [{
+    The logical state and the bytes it occupies: `type` gives shape and element
+    type, `neutral` the value every element has before the first token, `offset`
+    the distance in bytes from the start of a slot.
+
+    Constraints:
+
+    * (STATE1) `name` is not empty.
+    * (STATE2) `type` has positive static dimensions.
+    * (STATE3) `neutral` has the element type of `type`.
+    * (STATE4) `offset` is at least 0.
+
+    Example:
+
+    ```mlir
+    #seq.state<name = "layers.0.conv", kind = tail, growth = fixed,
+               type = tensor<3x1792xf32>, neutral = 0.0 : f32, offset = 256>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"name of the state">:$name,          /*state1*/
+    EnumParameter<Seq_StateKind>:$kind,
+    EnumParameter<Seq_StateGrowth>:$growth,
+    "::mlir::RankedTensorType":$type,                       /*state2*/
+    "::mlir::FloatAttr":$neutral,                           /*state3*/
+    "int64_t":$offset);                                     /*state4*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of the state's elements, without padding.
+    int64_t getSizeBytes() const;
+  }];
+}
+
+def Seq_StateLayoutAttr : Seq_Attr<"StateLayout", "state_layout"> {
+  let summary = "All states of one sequence, as bytes of its slot";
+  let description = [{
+    Constraints:
+
+    * (LAYOUT1) No two states share a name.
+    * (LAYOUT2) States follow one another: each starts at or past the end of
+      the one before.
+    * (LAYOUT3) The last state ends at or before `slot_bytes`.
+
+    Example:
+
+    ```mlir
+    #seq.state_layout<slot_bytes = 512, states = [
+      #seq.state<name = "layers.0.conv", kind = tail, growth = fixed,
+                 type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>,
+      #seq.state<name = "layers.0.ssd", kind = matrix, growth = fixed,
+                 type = tensor<2x3x5xf32>, neutral = 0.0 : f32, offset = 128>]>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$slot_bytes,                                             /*layout3*/
+    OptionalArrayRefParameter<"::effc::seq::StateAttr">:$states);      /*layout1, layout2*/
+  let assemblyFormat = [{
+    `<` `slot_bytes` `=` $slot_bytes `,` `states` `=` `[` (`]`) : ($states^ `]`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Seq_ModelAttr : Seq_Attr<"Model", "model"> {
+  let summary = "What the model is, for the artifact and its users";
+  let description = [{
+    `max_context` is the number of positions a growing state is made for, 0
+    where every state has a fixed size.
+
+    Constraints:
+
+    * (MODEL1) `family` is not empty.
+    * (MODEL2) `vocabulary` and `width` are at least 1, `max_context` at least 0.
+
+    Example:
+
+    ```mlir
+    #seq.model<family = "mamba2", vocabulary = 1024, width = 192, max_context = 0>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"family of the model">:$family,      /*model1*/
+    "int64_t":$vocabulary,                                  /*model2*/
+    "int64_t":$width,
+    "int64_t":$max_context);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // EFFC_DIALECTS_SEQ_SEQATTRIBUTES_TD

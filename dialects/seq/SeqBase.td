@@ -1,0 +1,91 @@
+// The dialect, the base class of its ops and the tensors it speaks of.
+#ifndef EFFC_DIALECTS_SEQ_SEQBASE_TD
+#define EFFC_DIALECTS_SEQ_SEQBASE_TD
+
+include "dialects/seq/SeqInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/OpBase.td"
+
+def Seq_Dialect : Dialect {
+  let name = "seq";
+  let cppNamespace = "::effc::seq";
+  let summary = "What a sequence model computes, on one sequence";
+  let description = [{
+    `seq` is the language of **one** sequence. Values are tensors whose leading
+    dimension is `T`, the tokens; a mixer takes its state as an operand and
+    returns the next one; weights are named references, never constants.
+
+    Three kinds of tensors occur:
+
+    * token values: `T` first, dynamic (`?`) in a model and static where an
+      entry point or a test has fixed it; every other dimension is static;
+    * states and parameters: static, without `T`;
+    * indices: token ids and row numbers, `tensor<?xi32>`.
+
+    Attributes on other dialects' ops:
+
+    | attribute          | on                     | meaning                        |
+    |--------------------|------------------------|--------------------------------|
+    | `seq.model`        | `builtin.module`       | what the model is (`#seq.model`) |
+    | `seq.state_layout` | `builtin.module`       | states of one slot (`#seq.state_layout`) |
+    | `seq.entry`        | a function             | entry point it is (`#seq.entry`) |
+    | `seq.state_name`   | a function's argument  | name of the state it carries   |
+
+    Constraints on them:
+
+    * (SEQ1) `seq.model` and `seq.state_layout` hold the attribute of their name
+      and stand on a `builtin.module`.
+    * (SEQ2) `seq.entry` holds an `#seq.entry` and stands on a function.
+    * (SEQ3) `seq.state_name` is a non-empty string on a function's argument of
+      static tensor type, and no two arguments of a function share it.
+    * (SEQ4) A function with states returns, as its last results, the next
+      value of each state in the order of the arguments, with their types.
+    * (SEQ5) No other attribute begins with `seq.`.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerOperations();
+  }];
+}
+
+class Seq_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Seq_Dialect, mnemonic, traits>;
+
+// An op that computes values: without side effects, and with a meaning that the
+// reference evaluator runs.
+class Seq_ValueOp<string mnemonic, list<Trait> traits = []>
+    : Seq_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<Seq_ReferenceOpInterface>]
+                       # traits>;
+
+// The value of a token tensor, a state, a parameter in use or an intermediate.
+def Seq_Tensor
+    : Type<CPred<"::effc::seq::isValueTensor($_self)">,
+           "f32 tensor with positive dimensions of which only the first may be "
+           "dynamic", "::mlir::RankedTensorType">;
+
+// The same with every dimension static: states and parameters.
+def Seq_StaticTensor
+    : Type<CPred<"::effc::seq::isStaticTensor($_self)">,
+           "f32 tensor with positive static dimensions",
+           "::mlir::RankedTensorType">;
+
+// A matrix of weights as it is stored.
+def Seq_Matrix
+    : Type<CPred<"::effc::seq::isWeightMatrix($_self)">,
+           "2-D static f32 or bf16 tensor", "::mlir::RankedTensorType">;
+
+// Anything `seq.weight` may name.
+def Seq_Weight
+    : Type<CPred<"::effc::seq::isWeightTensor($_self)">,
+           "static f32 tensor or 2-D static bf16 tensor",
+           "::mlir::RankedTensorType">;
+
+// Token ids or row numbers.
+def Seq_Indices
+    : Type<CPred<"::effc::seq::isIndexTensor($_self)">,
+           "1-D i32 tensor", "::mlir::RankedTensorType">;
+
+#endif // EFFC_DIALECTS_SEQ_SEQBASE_TD

@@ -1,0 +1,100 @@
+// The closed sets that the dialect's attributes and interfaces are made of.
+#ifndef EFFC_DIALECTS_SEQ_SEQENUMS_TD
+#define EFFC_DIALECTS_SEQ_SEQENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class Seq_Enum<string name, string summary, list<I32EnumCase> cases>
+    : I32Enum<name, summary, cases> {
+  let cppNamespace = "::effc::seq";
+}
+
+// States.
+
+def Seq_StateKind
+    : Seq_Enum<"StateKind", "what a state holds", [
+        I32EnumCase<"Matrix", 0, "matrix">,   // [H, K, V], the sum of key-value products
+        I32EnumCase<"Tail", 1, "tail">,       // the last inputs of a convolution, oldest first
+        I32EnumCase<"Shift", 2, "shift">,     // the last token of a token shift
+        I32EnumCase<"Window", 3, "window">,   // the last W keys or values, in position order
+        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, in position order
+        I32EnumCase<"Sum", 5, "sum">,         // a running sum over tokens
+        I32EnumCase<"Scalar", 6, "scalar">]>; // a count, a maximum, a position
+
+def Seq_StateGrowth
+    : Seq_Enum<"StateGrowth", "how a state's size follows the position", [
+        I32EnumCase<"Fixed", 0, "fixed">,
+        I32EnumCase<"Window", 1, "window">,
+        I32EnumCase<"MaxContext", 2, "max_context">]>;
+
+// Structure of a mixer.
+
+def Seq_MixerClass
+    : Seq_Enum<"MixerClass", "which derivation a mixer answers to", [
+        I32EnumCase<"Linear", 0, "linear">,
+        I32EnumCase<"Window", 1, "window">,
+        I32EnumCase<"Retrieval", 2, "retrieval">,
+        I32EnumCase<"Opaque", 3, "opaque">]>;
+
+def Seq_DecayAxis
+    : Seq_Enum<"DecayAxis", "what one decay of a linear state covers", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"HeadConstant", 1, "head_constant">,
+        I32EnumCase<"Head", 2, "head">,
+        I32EnumCase<"Key", 3, "key">,
+        I32EnumCase<"Value", 4, "value">,
+        I32EnumCase<"KeyAndValue", 5, "key_and_value">,
+        I32EnumCase<"Element", 6, "element">]>;
+
+def Seq_DecayField
+    : Seq_Enum<"DecayField", "the numbers a decay is made of", [
+        I32EnumCase<"Real", 0, "real">,
+        I32EnumCase<"Complex", 1, "complex">]>;
+
+def Seq_InputGate
+    : Seq_Enum<"InputGate", "what is scaled before it is written", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"Key", 1, "key">,
+        I32EnumCase<"Value", 2, "value">,
+        I32EnumCase<"KeyAndValue", 3, "key_and_value">]>;
+
+def Seq_LowRankPair
+    : Seq_Enum<"LowRankPair", "which state a rank-one correction reads", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"DecayedState", 1, "decayed_state">,
+        I32EnumCase<"UndecayedState", 2, "undecayed_state">]>;
+
+def Seq_ReadOrder
+    : Seq_Enum<"ReadOrder", "when the query reads the state", [
+        I32EnumCase<"AfterWrite", 0, "after_write">,
+        I32EnumCase<"BeforeWrite", 1, "before_write">]>;
+
+def Seq_Normaliser
+    : Seq_Enum<"Normaliser", "what the read-out is divided by", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"KeySum", 1, "key_sum">]>;
+
+def Seq_Stabiliser
+    : Seq_Enum<"Stabiliser", "what keeps unbounded gates finite", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"MaxPlus", 1, "max_plus">]>;
+
+// Choices.
+
+def Seq_FormKind
+    : Seq_Enum<"FormKind", "how a mixer is computed over its tokens", [
+        I32EnumCase<"Step", 0, "step">,
+        I32EnumCase<"Quadratic", 1, "quadratic">,
+        I32EnumCase<"Chunkwise", 2, "chunkwise">]>;
+
+def Seq_EntryKind
+    : Seq_Enum<"EntryKind", "which calls an entry point serves", [
+        I32EnumCase<"Prefill", 0, "prefill">,
+        I32EnumCase<"Decode", 1, "decode">]>;
+
+def Seq_Activation
+    : Seq_Enum<"Activation", "the function applied to a convolution's output", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"Silu", 1, "silu">]>;
+
+#endif // EFFC_DIALECTS_SEQ_SEQENUMS_TD

@@ -1,0 +1,64 @@
+// The op interfaces and the structs they speak in.
+#ifndef EFFC_DIALECTS_SEQ_SEQINTERFACES_H
+#define EFFC_DIALECTS_SEQ_SEQINTERFACES_H
+
+#include "dialects/seq/SeqAttributes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+#include "llvm/Support/Error.h"
+
+namespace effc::seq {
+
+namespace reference {
+template <typename S> class Frame;
+} // namespace reference
+
+/// What an operand of a stateful op is.
+enum class OperandRole {
+  Token,     ///< leads with T; varies with the token
+  Parameter, ///< belongs to the model
+  State,     ///< left by the tokens before
+};
+
+/// One state of a stateful op.
+struct StateDescriptor {
+  /// Index of the operand that carries the state.
+  unsigned operand;
+  /// Index of the result that carries its next value.
+  unsigned result;
+  StateKind kind;
+  StateGrowth growth;
+  /// Logical shape and element type.
+  mlir::RankedTensorType type;
+  /// Value of every element before the first token.
+  double neutral;
+  /// Whether the op must know the token's position to use the state.
+  bool positionDependent;
+};
+
+/// The canonical quantities of a mixer of class `linear`, for the tokens given
+/// to its token map. With G groups of H / G heads and the state S of a head:
+///
+///   S = exp(logDecay) S + key (x) value,   read = query @ S
+///
+/// in the order and with the additions that its structure record names.
+struct CanonicalQuantities {
+  mlir::Value query;       ///< [T, G, K]
+  mlir::Value key;         ///< [T, G, K]
+  mlir::Value value;       ///< [T, H, V], input gates applied
+  mlir::Value logDecay;    ///< [T, H], nats per token
+  mlir::Value feedThrough; ///< [T, H, V], or null where the record has none
+};
+
+namespace detail {
+llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation *op,
+                                          OperandRole role);
+llvm::SmallVector<mlir::OpResult> tokenResults(mlir::Operation *op);
+mlir::LogicalResult verifyStatefulOp(mlir::Operation *op);
+} // namespace detail
+
+} // namespace effc::seq
+
+#include "dialects/seq/SeqInterfaces.h.inc"
+
+#endif // EFFC_DIALECTS_SEQ_SEQINTERFACES_H

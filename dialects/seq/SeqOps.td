@@ -1,0 +1,18 @@
+// Every op of the dialect, one file per concept.
+#ifndef EFFC_DIALECTS_SEQ_SEQOPS_TD
+#define EFFC_DIALECTS_SEQ_SEQOPS_TD
+
+include "dialects/seq/ops/Weights.td"
+include "dialects/seq/ops/Kernel.td"
+include "dialects/seq/ops/Rows.td"
+include "dialects/seq/ops/Dense.td"
+include "dialects/seq/ops/Normalisation.td"
+include "dialects/seq/ops/ShortConvolution.td"
+include "dialects/seq/ops/Shape.td"
+include "dialects/seq/ops/Elementwise.td"
+include "dialects/seq/ops/Contract.td"
+include "dialects/seq/ops/SegmentSum.td"
+include "dialects/seq/ops/Scan.td"
+include "dialects/seq/mixers/Ssd.td"
+
+#endif // EFFC_DIALECTS_SEQ_SEQOPS_TD

@@ -1,0 +1,25 @@
+// Which tensors the dialect speaks of (see the table in SeqBase.td).
+#ifndef EFFC_DIALECTS_SEQ_TENSORTYPES_H
+#define EFFC_DIALECTS_SEQ_TENSORTYPES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace effc::seq {
+
+/// f32, positive dimensions, only the first of which may be dynamic.
+bool isValueTensor(mlir::Type type);
+/// f32, positive static dimensions.
+bool isStaticTensor(mlir::Type type);
+/// f32 or bf16, two positive static dimensions.
+bool isWeightMatrix(mlir::Type type);
+/// What `seq.weight` may name: isStaticTensor or isWeightMatrix.
+bool isWeightTensor(mlir::Type type);
+/// i32, one dimension, dynamic or not.
+bool isIndexTensor(mlir::Type type);
+
+/// `type` with `rows` as its leading dimension.
+mlir::RankedTensorType withRows(mlir::RankedTensorType type, int64_t rows);
+
+} // namespace effc::seq
+
+#endif // EFFC_DIALECTS_SEQ_TENSORTYPES_H

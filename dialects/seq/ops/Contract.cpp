@@ -1,0 +1,119 @@
+// seq.contract: products summed over the dimensions the result lacks.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/reference/Frame.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+// CONTRACT1 and CONTRACT2.
+static LogicalResult verifyMaps(ContractOp op, ArrayRef<AffineMap> maps) {
+  if (maps.size() != 3)
+    return op.emitOpError() << "expects 'indexing_maps' for 'lhs', 'rhs' and "
+                               "'out', but got "
+                            << maps.size() << " maps";
+  static constexpr StringLiteral names[] = {"lhs", "rhs", "out"};
+  for (auto [name, map, type] :
+       llvm::zip(names, maps,
+                 TypeRange{op.getLhs().getType(), op.getRhs().getType(),
+                           op.getOut().getType()})) {
+    if (map.getNumDims() != maps.front().getNumDims() ||
+        map.getNumSymbols() != 0 || !map.isProjectedPermutation())
+      return op.emitOpError()
+             << "expects the map of '" << name << "' to choose among "
+             << maps.front().getNumDims() << " dimensions, none twice, but got "
+             << AffineMapAttr::get(map);
+    int64_t rank = cast<RankedTensorType>(type).getRank();
+    if (map.getNumResults() != rank)
+      return op.emitOpError()
+             << "expects the map of '" << name << "' to have " << rank
+             << " results, but got " << AffineMapAttr::get(map);
+  }
+  return success();
+}
+
+// The extents of the iteration space's dimensions from those of the tensors;
+// fails with the first dimension that has two.
+struct Extents {
+  SmallVector<std::optional<int64_t>> known;
+  struct Conflict {
+    unsigned dimension;
+    int64_t expected, found;
+  };
+  std::optional<Conflict> conflict;
+
+  void add(AffineMap map, ArrayRef<int64_t> shape) {
+    known.resize(map.getNumDims());
+    for (auto [axis, extent] : llvm::enumerate(shape)) {
+      unsigned dimension = map.getDimPosition(axis);
+      if (!known[dimension])
+        known[dimension] = extent;
+      else if (*known[dimension] != extent && !conflict)
+        conflict = {dimension, *known[dimension], extent};
+    }
+  }
+};
+
+LogicalResult ContractOp::verify() {
+  SmallVector<AffineMap> maps =
+      llvm::to_vector<4>(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  if (failed(verifyMaps(*this, maps)))
+    return failure();
+  Extents extents;
+  extents.add(maps[0], getLhs().getType().getShape());
+  extents.add(maps[1], getRhs().getType().getShape());
+  for (auto [dimension, extent] : llvm::enumerate(extents.known))
+    if (!extent)
+      return emitOpError() << "expects dimension d" << dimension
+                           << " in the map of 'lhs' or of 'rhs', but got it "
+                              "in neither";
+  extents.add(maps[2], getOut().getType().getShape());
+  if (extents.conflict)
+    return emitOpError() << "expects dimension d" << extents.conflict->dimension
+                         << " of one extent, but got "
+                         << printExtent(extents.conflict->expected) << " and "
+                         << printExtent(extents.conflict->found);
+  return success();
+}
+
+// Gathers the coordinates of `point` that `map` chooses.
+static void project(AffineMap map, ArrayRef<int64_t> point,
+                    SmallVectorImpl<int64_t> &index) {
+  index.resize(map.getNumResults());
+  for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
+    index[axis] = point[map.getDimPosition(axis)];
+}
+
+template <typename S>
+static llvm::Error evaluate(ContractOp op, Frame<S> &frame) {
+  const Tensor<S> &lhs = frame[op.getLhs()];
+  const Tensor<S> &rhs = frame[op.getRhs()];
+  SmallVector<AffineMap, 3> maps = op.getMaps();
+  Extents extents;
+  extents.add(maps[0], lhs.getShape());
+  extents.add(maps[1], rhs.getShape());
+  if (extents.conflict)
+    return fail("expects dimension d" + Twine(extents.conflict->dimension) +
+                " of one extent, but got " + Twine(extents.conflict->expected) +
+                " and " + Twine(extents.conflict->found));
+  SmallVector<int64_t> space;
+  for (std::optional<int64_t> extent : extents.known)
+    space.push_back(*extent);
+
+  SmallVector<int64_t> shape, lhsIndex, rhsIndex, outIndex;
+  project(maps[2], space, shape);
+  Tensor<S> out(shape);
+  if (countElements(space) != 0) {
+    Point point(space);
+    do {
+      project(maps[0], point.index, lhsIndex);
+      project(maps[1], point.index, rhsIndex);
+      project(maps[2], point.index, outIndex);
+      out.at(outIndex) += lhs.at(lhsIndex) * rhs.at(rhsIndex);
+    } while (point.next());
+  }
+  frame.set(op.getOut(), std::move(out));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(ContractOp)

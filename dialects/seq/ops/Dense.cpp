@@ -1,0 +1,58 @@
+// seq.linear and seq.lm_head: products with a matrix of weights.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/reference/Frame.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+LogicalResult LinearOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("x", getX(), {"T", "I"})) ||
+      failed(shapes.check("weight", getWeight(), {"O", "I"})))
+    return failure();
+  if (getBias() && failed(shapes.check("bias", getBias(), {"O"})))
+    return failure();
+  return shapes.check("y", getY(), {"T", "O"});
+}
+
+LogicalResult LmHeadOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("x", getX(), {"R", "D"})) ||
+      failed(shapes.check("weight", getWeight(), {"N", "D"})))
+    return failure();
+  return shapes.check("logits", getLogits(), {"R", "N"});
+}
+
+// x [T, I] times the transpose of weight [O, I].
+template <typename S>
+static Tensor<S> multiply(const Tensor<S> &x, const Tensor<S> &weight) {
+  Tensor<S> y({x.getDim(0), weight.getDim(0)});
+  for (int64_t t = 0; t < x.getDim(0); ++t)
+    for (int64_t o = 0; o < weight.getDim(0); ++o)
+      for (int64_t i = 0; i < x.getDim(1); ++i)
+        y(t, o) += x(t, i) * weight(o, i);
+  return y;
+}
+
+template <typename S>
+static llvm::Error evaluate(LinearOp op, Frame<S> &frame) {
+  Tensor<S> y = multiply(frame[op.getX()], frame[op.getWeight()]);
+  if (op.getBias()) {
+    const Tensor<S> &bias = frame[op.getBias()];
+    for (int64_t t = 0; t < y.getDim(0); ++t)
+      for (int64_t o = 0; o < y.getDim(1); ++o)
+        y(t, o) += bias(o);
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(LinearOp)
+
+template <typename S>
+static llvm::Error evaluate(LmHeadOp op, Frame<S> &frame) {
+  frame.set(op.getLogits(), multiply(frame[op.getX()], frame[op.getWeight()]));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(LmHeadOp)

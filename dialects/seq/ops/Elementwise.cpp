@@ -1,0 +1,97 @@
+// The ops from elements to elements.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/reference/Frame.h"
+#include "dialects/seq/reference/Functions.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+LogicalResult ClampOp::verify() {
+  std::optional<APFloat> lower = getLower(), upper = getUpper();
+  if (!lower && !upper)
+    return emitOpError() << "expects 'lower', 'upper' or both, but got neither";
+  if ((lower && lower->isNaN()) || (upper && upper->isNaN()))
+    return emitOpError() << "expects bounds that are numbers, but got NaN";
+  if (lower && upper && *lower > *upper)
+    return emitOpError() << "expects 'lower' of at most 'upper', but got "
+                         << getLowerAttr() << " and " << getUpperAttr();
+  return success();
+}
+
+// Sets the op's result to `f` of each element.
+template <typename S, typename Op, typename F>
+static llvm::Error map(Op op, Frame<S> &frame, F f) {
+  Tensor<S> y = frame[op.getX()];
+  for (S &element : y.elements())
+    element = f(element);
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+
+// Sets the op's result to `f` of each pair of elements.
+template <typename S, typename Op, typename F>
+static llvm::Error map2(Op op, Frame<S> &frame, F f) {
+  Tensor<S> y = frame[op.getA()];
+  const Tensor<S> &b = frame[op.getB()];
+  if (llvm::Error error = expectSameRows("a", y, "b", b))
+    return error;
+  for (auto [element, other] : llvm::zip_equal(y.elements(), b.elements()))
+    element = f(element, other);
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+
+template <typename S> static llvm::Error evaluate(AddOp op, Frame<S> &frame) {
+  return map2(op, frame, [](S a, S b) { return a + b; });
+}
+EFFC_SEQ_REFERENCE(AddOp)
+
+template <typename S> static llvm::Error evaluate(SubOp op, Frame<S> &frame) {
+  return map2(op, frame, [](S a, S b) { return a - b; });
+}
+EFFC_SEQ_REFERENCE(SubOp)
+
+template <typename S> static llvm::Error evaluate(MulOp op, Frame<S> &frame) {
+  return map2(op, frame, [](S a, S b) { return a * b; });
+}
+EFFC_SEQ_REFERENCE(MulOp)
+
+template <typename S> static llvm::Error evaluate(NegOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return -x; });
+}
+EFFC_SEQ_REFERENCE(NegOp)
+
+template <typename S> static llvm::Error evaluate(ExpOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::exp(x); });
+}
+EFFC_SEQ_REFERENCE(ExpOp)
+
+template <typename S>
+static llvm::Error evaluate(SigmoidOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return sigmoid(x); });
+}
+EFFC_SEQ_REFERENCE(SigmoidOp)
+
+template <typename S> static llvm::Error evaluate(SiluOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return silu(x); });
+}
+EFFC_SEQ_REFERENCE(SiluOp)
+
+template <typename S>
+static llvm::Error evaluate(SoftplusOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return softplus(x); });
+}
+EFFC_SEQ_REFERENCE(SoftplusOp)
+
+// A bound as a double, where it is present.
+static std::optional<double> toDouble(std::optional<APFloat> bound) {
+  return bound ? std::optional(bound->convertToDouble()) : std::nullopt;
+}
+
+template <typename S> static llvm::Error evaluate(ClampOp op, Frame<S> &frame) {
+  std::optional<double> lower = toDouble(op.getLower());
+  std::optional<double> upper = toDouble(op.getUpper());
+  return map(op, frame, [&](S x) { return clamp(x, lower, upper); });
+}
+EFFC_SEQ_REFERENCE(ClampOp)

@@ -1,0 +1,215 @@
+// Ops from elements to elements: all operands and the result have one shape.
+#ifndef EFFC_DIALECTS_SEQ_OPS_ELEMENTWISE_TD
+#define EFFC_DIALECTS_SEQ_OPS_ELEMENTWISE_TD
+
+include "dialects/seq/SeqAttributes.td"
+
+class Seq_UnaryOp<string mnemonic>
+    : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>]> {
+  let arguments = (ins Seq_Tensor:$x);
+  let results = (outs Seq_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$x), [{
+    build($_builder, $_state, x.getType(), x);
+  }]>];
+}
+
+class Seq_BinaryOp<string mnemonic, list<Trait> traits = []>
+    : Seq_ValueOp<mnemonic, [AllTypesMatch<["a", "b", "y"]>] # traits> {
+  let arguments = (ins Seq_Tensor:$a, Seq_Tensor:$b);
+  let results = (outs Seq_Tensor:$y);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b), [{
+    build($_builder, $_state, a.getType(), a, b);
+  }]>];
+}
+
+def Seq_AddOp : Seq_BinaryOp<"add", [Commutative]> {
+  let summary = "Add element by element";
+  let description = [{
+    ```
+    y = a + b
+    ```
+
+    Constraints:
+
+    * (ADD1) `a`, `b` and `y` have one type: there is no implicit broadcast.
+
+    Example:
+
+    ```mlir
+    %y = seq.add %a, %b : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SubOp : Seq_BinaryOp<"sub"> {
+  let summary = "Subtract element by element";
+  let description = [{
+    ```
+    y = a - b
+    ```
+
+    Not to be used on running sums of decays: see `seq.segment_sum`.
+
+    Constraints:
+
+    * (SUB1) `a`, `b` and `y` have one type: there is no implicit broadcast.
+
+    Example:
+
+    ```mlir
+    %y = seq.sub %a, %b : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {
+  let summary = "Multiply element by element";
+  let description = [{
+    ```
+    y = a * b
+    ```
+
+    Constraints:
+
+    * (MUL1) `a`, `b` and `y` have one type: there is no implicit broadcast.
+
+    Example:
+
+    ```mlir
+    %y = seq.mul %a, %b : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_NegOp : Seq_UnaryOp<"neg"> {
+  let summary = "Negate each element";
+  let description = [{
+    ```
+    y = -x
+    ```
+
+    Constraints:
+
+    * (NEG1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.neg %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_ExpOp : Seq_UnaryOp<"exp"> {
+  let summary = "Raise e to each element";
+  let description = [{
+    ```
+    y = e^x
+    ```
+
+    `e^-inf` is 0: so a masked entry of `seq.segment_sum` gets weight 0.
+
+    Constraints:
+
+    * (EXP1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.exp %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {
+  let summary = "Apply the logistic function to each element";
+  let description = [{
+    ```
+    y = 1 / (1 + e^-x)
+    ```
+
+    Constraints:
+
+    * (SIGMOID1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.sigmoid %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SiluOp : Seq_UnaryOp<"silu"> {
+  let summary = "Apply silu, also called swish, to each element";
+  let description = [{
+    ```
+    y = x / (1 + e^-x)
+    ```
+
+    Constraints:
+
+    * (SILU1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.silu %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SoftplusOp : Seq_UnaryOp<"softplus"> {
+  let summary = "Apply softplus to each element";
+  let description = [{
+    ```
+    y = log(1 + e^x) = max(x, 0) + log1p(e^-|x|)
+    ```
+
+    The second form does not overflow; the reference uses it everywhere.
+
+    Constraints:
+
+    * (SOFTPLUS1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.softplus %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "Bound each element from below, from above or both";
+  let description = [{
+    ```
+    y = min(max(x, lower), upper)
+    ```
+
+    An absent bound does not bind. NaN stays NaN.
+
+    Constraints:
+
+    * (CLAMP1) `x` and `y` have one type.
+    * (CLAMP2) At least one of `lower` and `upper` is present, neither is NaN.
+    * (CLAMP3) Where both are present, `lower` is at most `upper`.
+
+    Example:
+
+    ```mlir
+    %y = seq.clamp %x {lower = 1.0e-3 : f64, upper = 0.1 : f64} : tensor<?x6xf32>
+    ```
+  }];
+  let arguments = (ins
+    Seq_Tensor:$x,
+    OptionalAttr<F64Attr>:$lower,           /*clamp2, clamp3*/
+    OptionalAttr<F64Attr>:$upper);          /*clamp2, clamp3*/
+  let results = (outs Seq_Tensor:$y);       /*clamp1*/
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
+#endif // EFFC_DIALECTS_SEQ_OPS_ELEMENTWISE_TD

@@ -1,0 +1,72 @@
+// seq.kernel: a region whose arguments are bound to the operands.
+#include "dialects/seq/BindingSyntax.h"
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/reference/Frame.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using effc::seq::reference::Frame;
+
+// `"name" (%a = %x : type, ...) -> (type, ...) { body }`
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  Bindings inputs;
+  if (parser.parseAttribute(name, getNameAttrName(result.name),
+                            result.attributes) ||
+      inputs.parse(parser) || inputs.resolve(parser, result.operands) ||
+      parser.parseArrow() || parseTypes(parser, result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), inputs.arguments);
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printAttributeWithoutType(getNameAttr());
+  printer << ' ';
+  printBindings(printer, getBody().getArguments(), getInputs());
+  printer << " -> (" << getResultTypes() << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getNameAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult KernelOp::verify() {
+  if (getName().empty())
+    return emitOpError() << "expects a 'name' that is not empty, but got \"\"";
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  TypeRange arguments = getBody().getArgumentTypes();
+  if (arguments != getInputs().getTypes())
+    return emitOpError() << "expects block arguments of the operands' types ("
+                         << getInputs().getTypes() << "), but got ("
+                         << arguments << ")";
+  Operation *yield = getBody().front().getTerminator();
+  if (!isa<YieldOp>(yield))
+    return emitOpError() << "expects a body that ends in 'seq.yield', but got '"
+                         << yield->getName() << "'";
+  if (yield->getOperandTypes() != getResultTypes())
+    return yield->emitOpError()
+           << "expects operands of the types of the kernel's results ("
+           << getResultTypes() << "), but got (" << yield->getOperandTypes()
+           << ")";
+  return success();
+}
+
+template <typename S>
+static llvm::Error evaluate(KernelOp op, Frame<S> &frame) {
+  Block &body = op.getBody().front();
+  for (auto [argument, input] :
+       llvm::zip_equal(body.getArguments(), op.getInputs()))
+    frame.bind(argument, input);
+  if (llvm::Error error = frame.run(body))
+    return error;
+  for (auto [result, value] :
+       llvm::zip_equal(op.getResults(), body.getTerminator()->getOperands()))
+    frame.bind(result, value);
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(KernelOp)

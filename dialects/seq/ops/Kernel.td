@@ -1,0 +1,68 @@
+// Kernels: groups of ops that are to be computed as one.
+#ifndef EFFC_DIALECTS_SEQ_OPS_KERNEL_TD
+#define EFFC_DIALECTS_SEQ_OPS_KERNEL_TD
+
+include "dialects/seq/SeqAttributes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Seq_KernelOp
+    : Seq_Op<"kernel", [
+        IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock,
+        DeclareOpInterfaceMethods<Seq_ReferenceOpInterface>]> {
+  let summary = "Group ops that become one kernel";
+  let description = [{
+    Encloses the ops of one future kernel: prologue, core and epilogue. Its
+    meaning is that of its body, with each operand bound to a block argument
+    and each operand of the final `seq.yield` to a result. The region sees no
+    value from outside, so what a kernel reads and writes is its signature.
+
+    Fusion is decided where this op is created, and nowhere after.
+
+    Constraints:
+
+    * (KERNEL1) The block arguments have the types of the operands, in order.
+    * (KERNEL2) The `seq.yield` has operands of the results' types, in order.
+    * (KERNEL3) `name` is not empty.
+
+    Example:
+
+    ```mlir
+    %r = seq.kernel "layers.0.residual" (%a = %x : tensor<?x6xf32>,
+                                         %b = %y : tensor<?x6xf32>)
+        -> (tensor<?x6xf32>) {
+      %s = seq.add %a, %b : tensor<?x6xf32>
+      seq.yield %s : tensor<?x6xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyType>:$inputs); /*kernel3*/
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Seq_YieldOp
+    : Seq_Op<"yield", [Pure, ReturnLike, Terminator,
+                       ParentOneOf<["KernelOp", "ScanOp"]>]> {
+  let summary = "Return values from a region";
+  let description = [{
+    Ends the body of a `seq.kernel` or a `seq.scan`; what the operands mean is
+    the parent's to say.
+
+    Constraints:
+
+    * (YIELD1) The parent is a `seq.kernel` or a `seq.scan`.
+
+    Example:
+
+    ```mlir
+    seq.yield %y, %next : tensor<4x6x5xf32>, tensor<6x3x5xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+}
+
+#endif // EFFC_DIALECTS_SEQ_OPS_KERNEL_TD

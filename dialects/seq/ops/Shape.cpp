@@ -1,0 +1,198 @@
+// seq.slice, seq.reshape, seq.concat and seq.broadcast: elements move, nothing
+// is computed.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/reference/Frame.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+// Reports a shape that is not the expected one.
+static LogicalResult expectShape(Operation *op, StringRef name, Value value,
+                                 ArrayRef<int64_t> expected) {
+  ArrayRef<int64_t> found = cast<RankedTensorType>(value.getType()).getShape();
+  if (found == expected)
+    return success();
+  return op->emitOpError() << "expects '" << name << "' of shape "
+                           << printExtents(expected) << ", but got "
+                           << printExtents(found);
+}
+
+// An axis must be one of `rank`.
+static LogicalResult expectAxis(Operation *op, int64_t axis, int64_t rank) {
+  if (axis >= 0 && axis < rank)
+    return success();
+  return op->emitOpError() << "expects 'axis' in [0, " << rank << "), but got "
+                           << axis;
+}
+
+//===- slice --------------------------------------------------------------===//
+
+LogicalResult SliceOp::verify() {
+  RankedTensorType type = getX().getType();
+  int64_t axis = getAxis(), offset = getOffset(), size = getSize();
+  if (failed(expectAxis(*this, axis, type.getRank())))
+    return failure();
+  if (offset < 0 || size < 1)
+    return emitOpError() << "expects 'offset' of at least 0 and 'size' of at "
+                            "least 1, but got "
+                         << offset << " and " << size;
+  if (!type.isDynamicDim(axis) && offset + size > type.getDimSize(axis))
+    return emitOpError() << "expects 'offset' + 'size' of at most "
+                         << type.getDimSize(axis) << " on axis " << axis
+                         << ", but got " << offset + size;
+  SmallVector<int64_t> expected(type.getShape());
+  expected[axis] = size;
+  return expectShape(*this, "y", getY(), expected);
+}
+
+template <typename S> static llvm::Error evaluate(SliceOp op, Frame<S> &frame) {
+  const Tensor<S> &x = frame[op.getX()];
+  int64_t axis = op.getAxis(), offset = op.getOffset();
+  if (offset + int64_t(op.getSize()) > x.getDim(axis))
+    return fail("expects 'x' with at least " + Twine(offset + op.getSize()) +
+                " rows, but got " + Twine(x.getDim(axis)));
+  SmallVector<int64_t> shape(x.getShape());
+  shape[axis] = op.getSize();
+  Tensor<S> y(shape);
+  Point point(shape);
+  do {
+    SmallVector<int64_t> source(point.index);
+    source[axis] += offset;
+    y.at(point.index) = x.at(source);
+  } while (point.next());
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(SliceOp)
+
+//===- reshape ------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  ArrayRef<int64_t> from = getX().getType().getShape();
+  ArrayRef<int64_t> to = getY().getType().getShape();
+  auto leadsWithDynamic = [](ArrayRef<int64_t> shape) {
+    return !shape.empty() && ShapedType::isDynamic(shape.front());
+  };
+  bool dynamic = leadsWithDynamic(from);
+  auto elements = [](ArrayRef<int64_t> shape, bool dynamic) {
+    return countElements(dynamic ? shape.drop_front() : shape);
+  };
+  if (dynamic != leadsWithDynamic(to) ||
+      elements(from, dynamic) != elements(to, dynamic))
+    return emitOpError() << "expects 'y' with the elements of 'x', a dynamic T "
+                            "leading both, but got "
+                         << printExtents(from) << " and " << printExtents(to);
+  return success();
+}
+
+template <typename S>
+static llvm::Error evaluate(ReshapeOp op, Frame<S> &frame) {
+  const Tensor<S> &x = frame[op.getX()];
+  SmallVector<int64_t> shape(op.getY().getType().getShape());
+  if (!shape.empty() && ShapedType::isDynamic(shape.front()))
+    shape.front() = x.getDim(0);
+  frame.set(op.getY(), Tensor<S>(shape, x.elements().vec()));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(ReshapeOp)
+
+//===- concat -------------------------------------------------------------===//
+
+LogicalResult ConcatOp::verify() {
+  if (getXs().empty())
+    return emitOpError() << "expects at least 1 operand, but got 0";
+  int64_t axis = getAxis();
+  SmallVector<int64_t> expected(
+      cast<RankedTensorType>(getXs().front().getType()).getShape());
+  if (failed(expectAxis(*this, axis, expected.size())))
+    return failure();
+  for (auto [index, operand] : llvm::enumerate(getXs().drop_front())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t extent = type.getRank() > axis ? shape[axis] : 0;
+    bool agrees = shape.size() == expected.size();
+    for (size_t other = 0; agrees && other < shape.size(); ++other)
+      agrees = int64_t(other) == axis || shape[other] == expected[other];
+    if (!agrees)
+      return emitOpError() << "expects operands that differ on axis " << axis
+                           << " alone, but got " << printExtents(expected)
+                           << " up to operand #" << index << " and then "
+                           << printExtents(shape);
+    bool dynamic =
+        ShapedType::isDynamic(expected[axis]) || ShapedType::isDynamic(extent);
+    expected[axis] = dynamic ? ShapedType::kDynamic : expected[axis] + extent;
+  }
+  return expectShape(*this, "y", getY(), expected);
+}
+
+template <typename S>
+static llvm::Error evaluate(ConcatOp op, Frame<S> &frame) {
+  int64_t axis = op.getAxis();
+  SmallVector<int64_t> shape(frame[op.getXs().front()].getShape());
+  shape[axis] = 0;
+  for (Value operand : op.getXs())
+    shape[axis] += frame[operand].getDim(axis);
+  Tensor<S> y(shape);
+  int64_t offset = 0;
+  for (Value operand : op.getXs()) {
+    const Tensor<S> &x = frame[operand];
+    if (x.size() == 0)
+      continue;
+    Point point(x.getShape());
+    do {
+      SmallVector<int64_t> target(point.index);
+      target[axis] += offset;
+      y.at(target) = x.at(point.index);
+    } while (point.next());
+    offset += x.getDim(axis);
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(ConcatOp)
+
+//===- broadcast ----------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = getX().getType();
+  RankedTensorType to = getLike().getType();
+  ArrayRef<int64_t> dimensions = getDimensions();
+  bool increasing = llvm::is_sorted(dimensions, std::less_equal<>());
+  bool inRange = llvm::all_of(dimensions, [&](int64_t dimension) {
+    return dimension >= 0 && dimension < to.getRank();
+  });
+  if (int64_t(dimensions.size()) != from.getRank() || !increasing || !inRange)
+    return emitOpError() << "expects 'dimensions' to be " << from.getRank()
+                         << " increasing axes in [0, " << to.getRank()
+                         << "), but got [" << dimensions << "]";
+  SmallVector<int64_t> expected;
+  for (int64_t dimension : dimensions)
+    expected.push_back(to.getDimSize(dimension));
+  return expectShape(*this, "x", getX(), expected);
+}
+
+template <typename S>
+static llvm::Error evaluate(BroadcastOp op, Frame<S> &frame) {
+  const Tensor<S> &x = frame[op.getX()];
+  Tensor<S> y(frame[op.getLike()].getShape());
+  ArrayRef<int64_t> dimensions = op.getDimensions();
+  for (auto [axis, dimension] : llvm::enumerate(dimensions))
+    if (x.getDim(axis) != y.getDim(dimension))
+      return fail("expects 'x' with " + Twine(y.getDim(dimension)) +
+                  " on axis " + Twine(axis) + ", but got " +
+                  Twine(x.getDim(axis)));
+  if (y.size() != 0) {
+    Point point(y.getShape());
+    do {
+      SmallVector<int64_t> source;
+      for (int64_t dimension : dimensions)
+        source.push_back(point.index[dimension]);
+      y.at(point.index) = x.at(source);
+    } while (point.next());
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(BroadcastOp)

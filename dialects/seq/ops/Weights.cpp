@@ -1,0 +1,44 @@
+// seq.weight and seq.parameter.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/reference/Frame.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using effc::seq::reference::Frame;
+
+LogicalResult WeightOp::verify() {
+  if (getSource().empty())
+    return emitOpError()
+           << "expects a 'source' that is not empty, but got \"\"";
+  int64_t rank = cast<RankedTensorType>(getType()).getRank();
+  if (getTransposed() && rank != 2)
+    return emitOpError() << "expects a 'transposed' weight of 2 dimensions, "
+                            "but got "
+                         << rank;
+  return success();
+}
+
+LogicalResult
+ParameterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto weight =
+      symbolTable.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
+  if (!weight)
+    return emitOpError() << "expects 'weight' to name a 'seq.weight', but got "
+                         << getWeightAttr();
+  if (weight.getType() == getResult().getType())
+    return success();
+  InFlightDiagnostic diagnostic = emitOpError()
+                                  << "expects 'result' of the weight's type "
+                                  << weight.getType() << ", but got "
+                                  << getResult().getType();
+  diagnostic.attachNote(weight.getLoc()) << "the weight is declared here";
+  return diagnostic;
+}
+
+template <typename S>
+static llvm::Error evaluate(ParameterOp op, Frame<S> &frame) {
+  auto weight =
+      SymbolTable::lookupNearestSymbolFrom<WeightOp>(op, op.getWeightAttr());
+  return frame.setWeight(op.getResult(), weight);
+}
+EFFC_SEQ_REFERENCE(ParameterOp)

@@ -1,0 +1,70 @@
+// Weights: named in the module, referred to where they are used.
+#ifndef EFFC_DIALECTS_SEQ_OPS_WEIGHTS_TD
+#define EFFC_DIALECTS_SEQ_OPS_WEIGHTS_TD
+
+include "dialects/seq/SeqAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Name a tensor of the checkpoint";
+  let description = [{
+    Declares a weight of the model: `sym_name` is its name in effc, `source` the
+    tensor's name in the checkpoint, `type` shape and element type as the
+    artifact stores it and the model uses it. The values stay in the checkpoint:
+    no op of the dialect holds a constant of the model.
+
+    `transposed` says that the checkpoint holds the transpose: once dimensions
+    of size 1 are dropped, its two dimensions are those of `type` exchanged.
+
+    Constraints:
+
+    * (WEIGHT1) `type` is a static f32 tensor or a 2-D static bf16 tensor, with
+      positive dimensions.
+    * (WEIGHT2) `source` is not empty.
+    * (WEIGHT3) A `transposed` weight has two dimensions.
+
+    Example:
+
+    ```mlir
+    seq.weight @layers.0.in_proj source("backbone.layers.0.mixer.in_proj.weight")
+        : tensor<3352x768xbf16>
+    seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
+        transposed : tensor<4x1792xf32>
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrAttr:$source,                        /*weight2*/
+    TypeAttrOf<Seq_Weight>:$type,           /*weight1*/
+    UnitAttr:$transposed);                  /*weight3*/
+  let assemblyFormat = [{
+    $sym_name `source` `(` $source `)` (`transposed` $transposed^)?
+    attr-dict `:` $type
+  }];
+  let hasVerifier = 1;
+}
+
+def Seq_ParameterOp
+    : Seq_ValueOp<"parameter",
+                  [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Use a weight";
+  let description = [{
+    The value of a weight that the module declares.
+
+    Constraints:
+
+    * (PARAMETER1) `weight` names a `seq.weight` of the module.
+    * (PARAMETER2) `result` has the type of that weight.
+
+    Example:
+
+    ```mlir
+    %w = seq.parameter @layers.0.in_proj : tensor<3352x768xbf16>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight);   /*parameter1*/
+  let results = (outs Seq_Weight:$result);           /*parameter2*/
+  let assemblyFormat = "$weight attr-dict `:` type($result)";
+}
+
+#endif // EFFC_DIALECTS_SEQ_OPS_WEIGHTS_TD

@@ -1,0 +1,66 @@
+#include "dialects/seq/reference/Evaluate.h"
+
+#include "dialects/seq/ShapeFormula.h"
+
+using namespace mlir;
+
+namespace effc::seq::reference {
+
+// Whether extents of a call fit a type, whose '?' fit everything.
+static bool fits(ArrayRef<int64_t> shape, RankedTensorType type) {
+  return shape.size() == size_t(type.getRank()) &&
+         llvm::all_of(llvm::zip(shape, type.getShape()), [](auto pair) {
+           auto [extent, expected] = pair;
+           return ShapedType::isDynamic(expected) || extent == expected;
+         });
+}
+
+template <typename S>
+static llvm::Error checkInput(unsigned index, const Datum<S> &input,
+                              Type argument) {
+  auto type = dyn_cast<RankedTensorType>(argument);
+  bool isIndices = std::holds_alternative<Tensor<int32_t>>(input);
+  if (!type || type.getElementType().isInteger(32) != isIndices)
+    return fail("input #" + Twine(index) + " has the wrong element type");
+  ArrayRef<int64_t> shape =
+      std::visit([](const auto &tensor) { return tensor.getShape(); }, input);
+  if (!fits(shape, type))
+    return fail("expects input #" + Twine(index) + " of shape " +
+                printExtents(type.getShape()) + ", but got " +
+                printExtents(shape));
+  return llvm::Error::success();
+}
+
+template <typename S>
+llvm::Expected<std::vector<Datum<S>>> evaluate(func::FuncOp function,
+                                               std::vector<Datum<S>> inputs,
+                                               WeightProvider<S> weights) {
+  if (!function.getBody().hasOneBlock())
+    return fail("expects a function of one block");
+  if (inputs.size() != function.getNumArguments())
+    return fail("expects " + Twine(function.getNumArguments()) +
+                " inputs, but got " + Twine(inputs.size()));
+
+  Frame<S> frame(std::move(weights));
+  Block &body = function.getBody().front();
+  for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
+    if (llvm::Error error =
+            checkInput(index, inputs[index], argument.getType()))
+      return error;
+    frame.set(argument, std::move(inputs[index]));
+  }
+  if (llvm::Error error = frame.run(body))
+    return error;
+
+  std::vector<Datum<S>> outputs;
+  for (Value result : body.getTerminator()->getOperands())
+    outputs.push_back(frame.getDatum(result));
+  return outputs;
+}
+
+template llvm::Expected<std::vector<Datum<double>>>
+    evaluate(func::FuncOp, std::vector<Datum<double>>, WeightProvider<double>);
+template llvm::Expected<std::vector<Datum<float>>>
+    evaluate(func::FuncOp, std::vector<Datum<float>>, WeightProvider<float>);
+
+} // namespace effc::seq::reference
