@@ -174,8 +174,8 @@ def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
 def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel over its work items";
   let description = [{
-    Operands stand in the kernel's order; the last `outputs` of the kernel are
-    written. `note` says where in the model the launch comes from.
+    Operands stand in the kernel's order; which of them are written, the kernel
+    says. `note` says where in the model the launch comes from.
 
     Constraints:
 

@@ -17,7 +17,12 @@ using namespace effc::tile;
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   ItemsAttr items;
-  int64_t outputs = 0;
+  SmallVector<int64_t> writes;
+  auto parseIndices = [&](SmallVector<int64_t> &indices) {
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+      return parser.parseInteger(indices.emplace_back());
+    });
+  };
   SmallVector<OpAsmParser::Argument> arguments(1);
   auto parseOperand = [&] {
     return parser.parseArgument(arguments.emplace_back(), /*allowType=*/true);
@@ -31,16 +36,13 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
   if (parser.parseRParen() || parser.parseKeyword("items") || parser.parseLParen() ||
       parser.parseAttribute(items) || parser.parseRParen() ||
-      parser.parseKeyword("outputs") || parser.parseLParen() ||
-      parser.parseInteger(outputs) || parser.parseRParen())
+      parser.parseKeyword("writes") || parseIndices(writes))
     return failure();
   result.addAttribute("items", items);
-  result.addAttribute("outputs", parser.getBuilder().getI64IntegerAttr(outputs));
+  result.addAttribute("writes", parser.getBuilder().getDenseI64ArrayAttr(writes));
   if (succeeded(parser.parseOptionalKeyword("streamed"))) {
     SmallVector<int64_t> streamed;
-    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
-          return parser.parseInteger(streamed.emplace_back());
-        }))
+    if (parseIndices(streamed))
       return failure();
     result.addAttribute("streamed", parser.getBuilder().getDenseI64ArrayAttr(streamed));
   }
@@ -54,14 +56,16 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer << '(' << getItem();
   for (BlockArgument operand : getOperandArguments())
     printer << ", " << operand << ": " << operand.getType();
-  printer << ") items(" << getItems() << ") outputs(" << getOutputs() << ")";
+  printer << ") items(" << getItems() << ") writes(";
+  llvm::interleaveComma(getWrites(), printer);
+  printer << ")";
   if (auto streamed = getStreamed()) {
     printer << " streamed(";
     llvm::interleaveComma(*streamed, printer);
     printer << ")";
   }
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"sym_name", "items", "outputs", "streamed"});
+      (*this)->getAttrs(), {"sym_name", "items", "writes", "streamed"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -75,13 +79,16 @@ LogicalResult KernelOp::verify() {
       return emitOpError("expects operand ") << operand.getArgNumber() - 1
              << " to be a view or the segment table, but got " << operand.getType();
   int64_t operands = arguments.size() - 1;
-  if (static_cast<int64_t>(getOutputs()) < 0 ||
-      static_cast<int64_t>(getOutputs()) > operands) // kernel_c3
-    return emitOpError("expects 'outputs' in 0..") << operands << ", but got " << getOutputs();
-  for (int64_t index : getStreamed().value_or(ArrayRef<int64_t>{})) // kernel_c3
-    if (index < 0 || index >= operands)
-      return emitOpError("expects 'streamed' to name operands 0..") << operands - 1
-             << ", but got " << index;
+  auto verifyIndices = [&](StringRef name, ArrayRef<int64_t> indices) -> LogicalResult {
+    for (int64_t index : indices)
+      if (index < 0 || index >= operands) // kernel_c3
+        return emitOpError("expects '") << name << "' to name operands 0.." << operands - 1
+               << ", but got " << index;
+    return success();
+  };
+  if (failed(verifyIndices("writes", getWrites())) ||
+      failed(verifyIndices("streamed", getStreamed().value_or(ArrayRef<int64_t>{}))))
+    return failure();
   return success();
 }
 

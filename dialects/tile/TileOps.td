@@ -22,22 +22,22 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     operands of a launch, in order. Items are independent of one another: the
     host runs them one by one on any thread, a GPU gives each to a block.
 
-    The last `outputs` operands are written, the others read. `streamed` lists operands whose memory
-    no call writes (weights), which may be prefetched before the call's inputs
-    are there.
+    `writes` lists the operands that the kernel writes; it may read them too.
+    `streamed` lists operands whose memory no call writes (weights), which may be
+    prefetched before the call's inputs are there.
 
     Constraints:
 
     * (C1) The first block argument is `%item`, of type `index`.
     * (C2) Every further argument is a `!tile.view` or `!tile.segments`.
-    * (C3) `outputs` and every index in `streamed` name an argument.
+    * (C3) Every index in `writes` and `streamed` names an operand.
 
     Example:
 
     ```mlir
     tile.kernel @double(%item, %x: !tile.view<?x6xf32, [8, 1]>,
                         %y: !tile.view<?x6xf32, [8, 1]>)
-        items(#tile.items<rows, tile = 1, times = 1>) outputs(1) {
+        items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
       %c0 = arith.constant 0 : index
       %a = tile.load %x[%item, %c0] sizes [1, 6]
           : !tile.view<?x6xf32, [8, 1]> -> !tile.tile<6xf32, row>
@@ -52,7 +52,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Tile_ItemsAttr:$items,
-    I64Attr:$outputs, OptionalAttr<DenseI64ArrayAttr>:$streamed);
+    DenseI64ArrayAttr:$writes, OptionalAttr<DenseI64ArrayAttr>:$streamed);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -1,0 +1,276 @@
+// Entries of seq kernels -> tile kernels and plans.
+//
+//   func.func @decode_1(...)  { %y = seq.kernel "layers.0.in_proj" (%a = %x, %b = %w) ... }
+// becomes
+//   tile.kernel @linear_0(...) { ... }
+//   plan.entry @decode_1 ... { plan.launch @linear_0(%x, %w, %y) note "layers.0.in_proj" }
+//
+// A kernel is built once: kernels whose bodies, types and entry class agree share
+// it, and differ in what their launches pass.
+#include "passes/seq_to_tile/MemoryLayout.h"
+#include "passes/seq_to_tile/Passes.h"
+#include "passes/seq_to_tile/builders/Builders.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_CONVERTSEQTOTILEPASS
+#include "passes/seq_to_tile/Passes.h.inc"
+
+namespace {
+
+/// What a tensor of an entry is at run time.
+struct Memory {
+  Value place; // !plan.memory
+  MemoryKind kind;
+  tile::Count lead = tile::Count::Rows;
+};
+
+class EntryConversion {
+public:
+  EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
+                  llvm::StringMap<BuiltKernel> &kernels)
+      : module(module), layout(layout), kernels(kernels), plan(module.getContext()),
+        kernelBuilder(module.getContext()) {}
+
+  LogicalResult convert(func::FuncOp entry);
+
+private:
+  LogicalResult mapArguments(func::FuncOp entry);
+  LogicalResult convertKernel(seq::KernelOp kernel, Value logits);
+  FailureOr<BuiltKernel> buildOnce(seq::KernelOp kernel, const KernelContext &context);
+  Value segments(Location loc);
+
+  ModuleOp module;
+  seq::StateLayoutAttr layout;
+  llvm::StringMap<BuiltKernel> &kernels;
+  OpBuilder plan, kernelBuilder;
+  seq::EntryAttr entry;
+  llvm::DenseMap<Value, Memory> memory;
+  Value segmentTable;
+};
+
+// Chunk grid of an entry: what all its mixers' chunks divide.
+int64_t chunkGrid(func::FuncOp entry) {
+  int64_t grid = 1;
+  entry.walk([&](seq::MixerOpInterface mixer) {
+    if (seq::FormAttr form = mixer.getFormAttr(); form && form.getKind() == seq::FormKind::Chunkwise)
+      grid = std::lcm(grid, form.getChunk());
+  });
+  return grid;
+}
+
+LogicalResult EntryConversion::convert(func::FuncOp function) {
+  entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
+  bool decode = entry.getKind() == seq::EntryKind::Decode;
+  plan.setInsertionPoint(function);
+  kernelBuilder.setInsertionPoint(function);
+  auto planEntry = plan::EntryOp::create(
+      plan, function.getLoc(), function.getSymName(),
+      decode ? plan::EntryKind::Decode : plan::EntryKind::Prefill, entry.getRows(),
+      decode ? 1 : chunkGrid(function), IntegerAttr());
+  plan.createBlock(&planEntry.getBody());
+  if (failed(mapArguments(function)))
+    return failure();
+  Value logits = function.getBody().front().getTerminator()->getOperand(0);
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
+      Value place = plan::WeightOp::create(plan, op.getLoc(), parameter.getWeightAttr());
+      memory[parameter.getResult()] = {place, MemoryKind::Weight};
+    } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
+      if (failed(convertKernel(kernel, logits)))
+        return failure();
+    } else {
+      return op.emitOpError("stands outside of a seq.kernel");
+    }
+  }
+  function.erase();
+  return success();
+}
+
+LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    auto name = function.getArgAttrOfType<StringAttr>(index, "seq.state_name");
+    if (name) {
+      Value place = plan::StateOp::create(plan, function.getLoc(), name);
+      memory[argument] = {place, MemoryKind::State};
+      continue;
+    }
+    if (index > 1)
+      return function.emitError("expects argument ") << index << " to be a state with a name";
+    plan::Table table = index == 0 ? plan::Table::Tokens : plan::Table::OutputRows;
+    Value place = plan::TableOp::create(plan, function.getLoc(), table);
+    memory[argument] = {place, MemoryKind::Table,
+                        index == 0 ? tile::Count::Rows : tile::Count::Outputs};
+  }
+  return success();
+}
+
+Value EntryConversion::segments(Location loc) {
+  if (!segmentTable)
+    segmentTable = plan::TableOp::create(plan, loc, plan::Table::Segments);
+  return segmentTable;
+}
+
+// The state operand of `kernel` whose next value result `index` is, or none.
+std::optional<unsigned> stateOfResult(seq::KernelOp kernel, unsigned index) {
+  Value yielded = kernel.getBody().front().getTerminator()->getOperand(index);
+  auto stateful = yielded.getDefiningOp<seq::StatefulOpInterface>();
+  if (!stateful)
+    return std::nullopt;
+  for (const seq::StateDescriptor &state : stateful.getStates())
+    if (stateful->getResult(state.result) == yielded)
+      return cast<BlockArgument>(stateful->getOperand(state.operand)).getArgNumber();
+  return std::nullopt;
+}
+
+// A kernel's leading dimension counts what its results' does: the wanted rows
+// once rows have been selected, all rows before.
+tile::Count leadOf(seq::KernelOp kernel, ArrayRef<Memory> operands) {
+  for (Operation &op : kernel.getBody().front())
+    if (isa<seq::SelectRowsOp>(op))
+      return tile::Count::Outputs;
+  for (const Memory &operand : operands)
+    if (operand.kind == MemoryKind::Buffer)
+      return operand.lead;
+  return tile::Count::Rows;
+}
+
+LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits) {
+  KernelContext context;
+  context.entry = entry;
+  context.slotBytes = layout.getSlotBytes();
+  SmallVector<Memory> operands;
+  for (Value input : kernel.getInputs()) {
+    operands.push_back(memory.lookup(input));
+    context.operands.push_back(operands.back().kind);
+  }
+  context.lead = leadOf(kernel, operands);
+  for (Value result : kernel.getResults())
+    context.resultIsLogits.push_back(result == logits);
+
+  FailureOr<BuiltKernel> built = buildOnce(kernel, context);
+  if (failed(built))
+    return failure();
+
+  SmallVector<Value> places;
+  for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
+    if (std::optional<unsigned> state = stateOfResult(kernel, i)) {
+      memory[result] = operands[*state];
+      places.push_back(operands[*state].place);
+      continue;
+    }
+    auto type = cast<RankedTensorType>(result.getType());
+    Value place;
+    if (result == logits)
+      place = plan::LogitsOp::create(plan, kernel.getLoc());
+    else
+      place = plan::ArenaOp::create(plan, kernel.getLoc(), arenaBytes(type, entry.getRows()), IntegerAttr());
+    memory[result] = {place, MemoryKind::Buffer, context.lead};
+    places.push_back(place);
+  }
+  SmallVector<Value> passed;
+  for (const LaunchOperand &operand : built->operands) {
+    Value place = operand.source == LaunchOperand::Segments ? segments(kernel.getLoc())
+                  : operand.source == LaunchOperand::Input  ? operands[operand.index].place
+                                                            : places[operand.index];
+    if (operand.offsetBytes != 0)
+      place = plan::OffsetOp::create(plan, kernel.getLoc(), place, operand.offsetBytes);
+    passed.push_back(place);
+  }
+  plan::LaunchOp::create(plan, kernel.getLoc(), SymbolRefAttr::get(built->kernel), passed,
+                         kernel.getName());
+  return success();
+}
+
+// Everything a built kernel depends on, as text.
+std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  stream << stringifyEntryKind(context.entry.getKind()) << ' '
+         << (context.entry.getKind() == seq::EntryKind::Decode ? std::min<int64_t>(context.entry.getRows(), 4) : 0)
+         << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
+  for (MemoryKind kind : context.operands)
+    stream << static_cast<int>(kind);
+  for (bool logits : context.resultIsLogits)
+    stream << (logits ? 'L' : '-');
+  AsmState state(kernel, OpPrintingFlags().useLocalScope());
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    stream << argument.getType() << ' ';
+  for (Operation &op : kernel.getBody().front()) {
+    op.print(stream, state);
+    stream << '\n';
+  }
+  return key;
+}
+
+LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
+  Operation *core = k.getCore();
+  if (!core)
+    return buildElementwise(k);
+  if (isa<seq::LinearOp, seq::LmHeadOp>(core))
+    return buildDense(k);
+  if (isa<seq::EmbeddingOp, seq::SelectRowsOp>(core))
+    return buildGather(k);
+  if (isa<seq::RmsNormOp, seq::GatedRmsNormOp>(core))
+    return buildRowNorm(k);
+  if (isa<seq::ShortConvolutionOp>(core))
+    return buildShortConvolution(k);
+  auto mixer = dyn_cast<seq::MixerOpInterface>(core);
+  if (!mixer)
+    return core->emitOpError("has no kernel builder");
+  seq::FormAttr form = mixer.getFormAttr();
+  if (!form)
+    return core->emitOpError("expects a form; run seq-choose-forms first");
+  if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
+    return core->emitOpError("has no kernel: no builder covers class ")
+           << stringifyMixerClass(mixer.getStructure().getMixerClass());
+  return form.getKind() == seq::FormKind::Chunkwise ? buildRecurrenceChunk(k) : buildRecurrenceStep(k);
+}
+
+FailureOr<BuiltKernel> EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
+  std::string key = keyOf(kernel, context);
+  if (auto known = kernels.find(key); known != kernels.end())
+    return known->second;
+  StringRef family = "elementwise";
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!isViewOp(&op) && !isElementwiseOp(&op))
+      family = op.getName().stripDialect();
+  std::string name = (family + "_" + Twine(kernels.size())).str();
+  KernelBuilder builder(kernel, context, kernelBuilder, name);
+  OpBuilder::InsertionGuard guard(kernelBuilder);
+  if (failed(build(builder, kernel)))
+    return failure();
+  BuiltKernel built = builder.take();
+  kernels[key] = built;
+  return built;
+}
+
+struct ConvertSeqToTilePass : impl::ConvertSeqToTilePassBase<ConvertSeqToTilePass> {
+  using ConvertSeqToTilePassBase::ConvertSeqToTilePassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto layout = module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
+    if (!layout) {
+      module.emitError("expects 'seq.state_layout' on the module; run seq-plan-state first");
+      return signalPassFailure();
+    }
+    llvm::StringMap<BuiltKernel> kernels;
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (!function->hasAttr("seq.entry"))
+        continue;
+      EntryConversion conversion(module, layout, kernels);
+      if (failed(conversion.convert(function)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace effc

@@ -1,0 +1,214 @@
+// Views, operands and small arithmetic for kernel builders.
+#include "passes/seq_to_tile/KernelBuilder.h"
+
+#include "passes/seq_to_tile/MemoryLayout.h"
+#include "passes/seq_to_tile/ScalarCode.h"
+
+using namespace mlir;
+using namespace effc;
+
+bool effc::isViewOp(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
+
+bool effc::isElementwiseOp(Operation *op) { return hasScalarCode(op); }
+
+KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
+                             OpBuilder &builder, StringRef name)
+    : source(source), context(context), b(builder), location(source.getLoc()) {
+  kernel = tile::KernelOp::create(b, location, b.getStringAttr(name),
+                                  tile::ItemsAttr::get(b.getContext(), tile::Count::One, 1, 1),
+                                  b.getDenseI64ArrayAttr({}), DenseI64ArrayAttr());
+  Block *body = b.createBlock(&kernel.getBody());
+  body->addArgument(b.getIndexType(), location);
+  b.setInsertionPointToStart(body);
+  for (Operation &op : getSourceBody().without_terminator())
+    if (!isViewOp(&op) && !isElementwiseOp(&op))
+      core = &op;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    unsigned index = argument.getArgNumber();
+    Access access{{LaunchOperand::Input, index, 0}, {}, {}, type.getElementType()};
+    llvm::append_range(access.shape, type.getShape());
+    switch (context.operands[index]) {
+    case MemoryKind::Buffer:
+      access.strides = arenaStrides(type);
+      break;
+    case MemoryKind::Weight:
+      access.strides = weightStrides(type);
+      break;
+    case MemoryKind::Table:
+      access.strides = {1};
+      break;
+    case MemoryKind::State:
+      access.strides = stateStrides(type, context.slotBytes);
+      access.shape.insert(access.shape.begin(), ShapedType::kDynamic);
+      break;
+    }
+    return access;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto slice = dyn_cast<seq::SliceOp>(op)) {
+    Access access = resolve(slice.getX());
+    int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
+    access.operand.offsetBytes += slice.getOffset() * access.strides[slice.getAxis()] * bytes;
+    access.shape[slice.getAxis()] = slice.getSize();
+    return access;
+  }
+  // A reshape splits or merges dimensions after the first, which lie densely.
+  Access access = resolve(cast<seq::ReshapeOp>(op).getX());
+  SmallVector<int64_t> strides = denseStrides(type);
+  strides[0] = access.strides[0];
+  access.strides = strides;
+  access.shape.assign(type.getShape().begin(), type.getShape().end());
+  return access;
+}
+
+Value KernelBuilder::argumentFor(const Access &access, bool written, bool isStreamed) {
+  SmallVector<int64_t> shape = access.shape;
+  auto type = tile::ViewType::get(b.getContext(), shape, access.element, access.strides);
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    BlockArgument argument = kernel.getOperandArguments()[i];
+    if (operand == access.operand && argument.getType() == type) {
+      if (written && !llvm::is_contained(writes, int64_t(i)))
+        writes.push_back(i);
+      return argument;
+    }
+  }
+  if (written)
+    writes.push_back(operands.size());
+  if (isStreamed)
+    streamed.push_back(operands.size());
+  operands.push_back(access.operand);
+  return kernel.getBody().addArgument(type, location);
+}
+
+Value KernelBuilder::read(Value tensor) {
+  Access access = resolve(tensor);
+  bool weight = access.operand.source == LaunchOperand::Input &&
+                context.operands[access.operand.index] == MemoryKind::Weight;
+  return argumentFor(access, /*written=*/false, weight);
+}
+
+Value KernelBuilder::readWriteState(Value state) {
+  return argumentFor(resolve(state), /*written=*/true, /*isStreamed=*/false);
+}
+
+Value KernelBuilder::write(unsigned result) {
+  auto type = cast<RankedTensorType>(source.getResult(result).getType());
+  Access access{{LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
+  llvm::append_range(access.shape, type.getShape());
+  access.strides = context.resultIsLogits[result] ? denseStrides(type) : arenaStrides(type);
+  return argumentFor(access, /*written=*/true, /*isStreamed=*/false);
+}
+
+Value KernelBuilder::segmentTable() {
+  LaunchOperand wanted{LaunchOperand::Segments};
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand == wanted)
+      return kernel.getOperandArguments()[i];
+  operands.push_back(wanted);
+  return kernel.getBody().addArgument(tile::SegmentTableType::get(b.getContext()), location);
+}
+
+void KernelBuilder::setItems(tile::Count count, int64_t tile, int64_t times) {
+  kernel.setItemsAttr(tile::ItemsAttr::get(b.getContext(), count, tile, times));
+}
+
+BuiltKernel KernelBuilder::take() {
+  kernel.setWrites(writes);
+  if (!streamed.empty())
+    kernel.setStreamed(ArrayRef<int64_t>(streamed));
+  return {kernel, operands};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, location, value);
+}
+
+Value KernelBuilder::scalar(double value) {
+  return arith::ConstantOp::create(b, location, b.getF32FloatAttr(static_cast<float>(value)));
+}
+
+Value KernelBuilder::add(Value lhs, Value rhs) { return arith::AddIOp::create(b, location, lhs, rhs); }
+Value KernelBuilder::sub(Value lhs, Value rhs) { return arith::SubIOp::create(b, location, lhs, rhs); }
+Value KernelBuilder::mul(Value lhs, int64_t rhs) {
+  return arith::MulIOp::create(b, location, lhs, index(rhs));
+}
+Value KernelBuilder::min(Value lhs, Value rhs) { return arith::MinSIOp::create(b, location, lhs, rhs); }
+
+std::pair<Value, Value> KernelBuilder::divide(Value value, int64_t divisor) {
+  return {arith::DivUIOp::create(b, location, value, index(divisor)),
+          arith::RemUIOp::create(b, location, value, index(divisor))};
+}
+
+tile::TileType KernelBuilder::blockType(int64_t rows, int64_t columns, tile::Role role) {
+  return tile::TileType::get(b.getContext(), {rows, columns}, b.getF32Type(), role, {});
+}
+tile::TileType KernelBuilder::rowType(int64_t columns) {
+  return tile::TileType::get(b.getContext(), {columns}, b.getF32Type(), tile::Role::Row, {});
+}
+tile::TileType KernelBuilder::columnType(int64_t rows) {
+  return tile::TileType::get(b.getContext(), {rows}, b.getF32Type(), tile::Role::Column, {});
+}
+
+Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
+                         function_ref<Value(OpBuilder &, ValueRange)> body) {
+  auto op = tile::MapOp::create(b, location, type, inputs);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&op.getBody());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    block->addArgument(b.getF32Type(), location);
+  Value result = body(b, block->getArguments());
+  tile::YieldOp::create(b, location, result);
+  return op;
+}
+
+Value KernelBuilder::load(Value view, ValueRange indices, ArrayRef<int64_t> sizes,
+                          tile::TileType type, Value rows, Value columns) {
+  return tile::LoadOp::create(b, location, type, view, indices, rows, columns, sizes);
+}
+
+void KernelBuilder::store(Value tile, Value view, ValueRange indices, ArrayRef<int64_t> sizes,
+                          Value rows, Value columns) {
+  tile::StoreOp::create(b, location, tile, view, indices, rows, columns, sizes);
+}
+
+LogicalResult KernelBuilder::finish(Value coreResult, Value tile,
+                                    function_ref<Value(Value)> loadLike,
+                                    function_ref<void(unsigned, Value)> storeResult) {
+  llvm::DenseMap<Value, Value> tiles;
+  if (coreResult)
+    tiles[coreResult] = tile;
+  auto tileOf = [&](Value tensor) -> Value {
+    if (!tiles.count(tensor))
+      tiles[tensor] = loadLike(tensor);
+    return tiles[tensor];
+  };
+  for (Operation &op : getSourceBody().without_terminator()) {
+    if (!isElementwiseOp(&op))
+      continue;
+    SmallVector<Value> inputs;
+    for (Value operand : op.getOperands())
+      inputs.push_back(tileOf(operand));
+    if (llvm::is_contained(inputs, Value()))
+      return op.emitOpError("reads a tensor that its kernel cannot read at the same place");
+    auto type = cast<tile::TileType>((tile ? tile : inputs[0]).getType());
+    tiles[op.getResult(0)] = map(type, inputs, [&](OpBuilder &builder, ValueRange elements) {
+      return emitScalarCode(builder, location, &op, elements);
+    });
+  }
+  for (auto [i, yielded] : llvm::enumerate(getSourceBody().getTerminator()->getOperands()))
+    if (Value result = tiles.lookup(yielded))
+      storeResult(i, result);
+  return success();
+}

@@ -1,0 +1,131 @@
+// What every kernel builder has at hand: the seq.kernel it translates, the tile
+// kernel it fills, and the way from a tensor of the former to a view of the
+// latter.
+//
+// A tensor inside a seq.kernel is read where it lies: a chain of slices and
+// reshapes from a block argument is an offset and strides. The first request
+// for a place makes an operand of the kernel; what the launch must pass for it
+// is recorded beside it.
+#ifndef EFFC_PASSES_SEQTOTILE_KERNELBUILDER_H
+#define EFFC_PASSES_SEQTOTILE_KERNELBUILDER_H
+
+#include "dialects/plan/Plan.h"
+#include "dialects/seq/Seq.h"
+#include "dialects/tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace effc {
+
+/// What kind of memory an operand of a seq.kernel is.
+enum class MemoryKind { Buffer, Weight, State, Table };
+
+/// The facts of a translation that a kernel depends on besides its own body.
+struct KernelContext {
+  seq::EntryAttr entry;
+  /// What the leading dimension of the kernel's token tensors counts.
+  tile::Count lead = tile::Count::Rows;
+  /// One for each operand of the seq.kernel.
+  llvm::SmallVector<MemoryKind> operands;
+  /// Whether result i is the model's logits, which lie densely.
+  llvm::SmallVector<bool> resultIsLogits;
+  int64_t slotBytes = 0;
+};
+
+/// One operand of a launch: an operand or a result of the seq.kernel, so many
+/// bytes further on, or the call's segment table.
+struct LaunchOperand {
+  enum Source { Input, Result, Segments } source;
+  unsigned index = 0;
+  int64_t offsetBytes = 0;
+
+  bool operator==(const LaunchOperand &) const = default;
+};
+
+struct BuiltKernel {
+  tile::KernelOp kernel;
+  llvm::SmallVector<LaunchOperand> operands;
+};
+
+class KernelBuilder {
+public:
+  KernelBuilder(seq::KernelOp source, const KernelContext &context, mlir::OpBuilder &builder,
+                llvm::StringRef name);
+
+  /// The one op of the body that decides how the kernel is built, or null for a
+  /// kernel of elementwise ops alone.
+  mlir::Operation *getCore() const { return core; }
+  mlir::Block &getSourceBody() { return source.getBody().front(); }
+  const KernelContext &getContext() const { return context; }
+  bool isDecode() const { return context.entry.getKind() == seq::EntryKind::Decode; }
+
+  /// The view through which `tensor` is read: an argument of the seq.kernel or
+  /// slices and reshapes of one. A state's view has a leading dimension of slots.
+  mlir::Value read(mlir::Value tensor);
+  /// The view of a result, to be written.
+  mlir::Value write(unsigned result);
+  /// The view of a state operand, which is read and written.
+  mlir::Value readWriteState(mlir::Value state);
+  mlir::Value segmentTable();
+  void setItems(tile::Count count, int64_t tile, int64_t times);
+
+  // Building inside the kernel
+  mlir::OpBuilder &ops() { return b; }
+  mlir::Location loc() const { return location; }
+  mlir::Value item() { return kernel.getItem(); }
+  mlir::Value index(int64_t value);
+  mlir::Value scalar(double value);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, int64_t rhs);
+  mlir::Value min(mlir::Value lhs, mlir::Value rhs);
+  /// item = quotient * divisor + remainder.
+  std::pair<mlir::Value, mlir::Value> divide(mlir::Value value, int64_t divisor);
+  tile::TileType blockType(int64_t rows, int64_t columns, tile::Role role);
+  tile::TileType rowType(int64_t columns);
+  tile::TileType columnType(int64_t rows);
+  /// A map whose region `body` fills from the inputs' elements.
+  mlir::Value map(tile::TileType type, mlir::ValueRange inputs,
+                  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body);
+  mlir::Value load(mlir::Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> sizes,
+                   tile::TileType type, mlir::Value rows = {}, mlir::Value columns = {});
+  void store(mlir::Value tile, mlir::Value view, mlir::ValueRange indices,
+             llvm::ArrayRef<int64_t> sizes, mlir::Value rows = {}, mlir::Value columns = {});
+
+  /// Applies the elementwise ops that follow the core, given the core's result
+  /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
+  /// each token result of the seq.kernel that is not a state.
+  mlir::LogicalResult
+  finish(mlir::Value coreResult, mlir::Value tile,
+         llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,
+         llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult);
+
+  BuiltKernel take();
+
+private:
+  struct Access {
+    LaunchOperand operand;
+    llvm::SmallVector<int64_t> shape, strides;
+    mlir::Type element;
+  };
+  Access resolve(mlir::Value tensor);
+  mlir::Value argumentFor(const Access &access, bool written, bool streamed);
+
+  seq::KernelOp source;
+  const KernelContext &context;
+  tile::KernelOp kernel;
+  mlir::OpBuilder b;
+  mlir::Location location;
+  mlir::Operation *core = nullptr;
+  llvm::SmallVector<LaunchOperand> operands;
+  llvm::SmallVector<int64_t> writes, streamed;
+};
+
+/// Whether `op` only renames memory: a slice or a reshape.
+bool isViewOp(mlir::Operation *op);
+/// Whether `op` computes each element from elements at the same place.
+bool isElementwiseOp(mlir::Operation *op);
+
+} // namespace effc
+
+#endif // EFFC_PASSES_SEQTOTILE_KERNELBUILDER_H

@@ -1,0 +1,56 @@
+// Strides of buffers, weights and states.
+#include "passes/seq_to_tile/MemoryLayout.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace effc;
+
+// Strides of dense dimensions 1.. of `shape`, dimension 0 left at 0.
+static SmallVector<int64_t> denseTail(ArrayRef<int64_t> shape, int64_t &rowElements) {
+  SmallVector<int64_t> strides(shape.size(), 0);
+  rowElements = 1;
+  for (size_t dim = shape.size(); dim-- > 1;) {
+    strides[dim] = rowElements;
+    rowElements *= shape[dim];
+  }
+  return strides;
+}
+
+static int64_t padRow(int64_t elements, Type element) {
+  int64_t perLine = kRowAlignment * 8 / element.getIntOrFloatBitWidth();
+  return (elements + perLine - 1) / perLine * perLine;
+}
+
+SmallVector<int64_t> effc::arenaStrides(RankedTensorType type) {
+  int64_t rowElements;
+  SmallVector<int64_t> strides = denseTail(type.getShape(), rowElements);
+  strides[0] = padRow(rowElements, type.getElementType());
+  return strides;
+}
+
+SmallVector<int64_t> effc::weightStrides(RankedTensorType type) {
+  if (type.getRank() == 1)
+    return {1};
+  return arenaStrides(type);
+}
+
+SmallVector<int64_t> effc::stateStrides(RankedTensorType type, int64_t slotBytes) {
+  SmallVector<int64_t> shape = {0};
+  llvm::append_range(shape, type.getShape());
+  int64_t elements;
+  SmallVector<int64_t> strides = denseTail(shape, elements);
+  strides[0] = slotBytes * 8 / type.getElementTypeBitWidth();
+  return strides;
+}
+
+SmallVector<int64_t> effc::denseStrides(RankedTensorType type) {
+  int64_t rowElements;
+  SmallVector<int64_t> strides = denseTail(type.getShape(), rowElements);
+  strides[0] = rowElements;
+  return strides;
+}
+
+int64_t effc::arenaBytes(RankedTensorType type, int64_t rows) {
+  return rows * arenaStrides(type)[0] * type.getElementTypeBitWidth() / 8;
+}

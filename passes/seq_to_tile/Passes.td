@@ -1,0 +1,31 @@
+//===- Passes.td - from models to kernels and plans -----------------------===//
+#ifndef EFFC_PASSES_SEQTOTILE_PASSES_TD
+#define EFFC_PASSES_SEQTOTILE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
+  let summary = "Translate each seq.kernel to a tile.kernel and each entry to a plan";
+  let description = [{
+    Every function with a `seq.entry` attribute becomes a `plan.entry`; each
+    `seq.kernel` in it becomes a launch of a `tile.kernel`, which is built once
+    for all kernels of the same body, types and entry class. A kernel's builder
+    follows from its one core op: a product, a norm, a gather, the short
+    convolution, or a mixer, of which only class, structure record, token map and
+    read-out are read. Slices and reshapes become addresses.
+
+    Needs: entries whose ops all stand in `seq.kernel` regions
+    (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), a form on every
+    mixer (`seq-choose-forms`), and `tile.target` on the module.
+    Keeps: `seq.weight` declarations and the module's attributes.
+    Not done: nothing is fused and no form is chosen here; buffers get sizes but
+    no offsets (`plan-assign-arena`).
+
+    Example: test/passes/seq_to_tile/convert-seq-to-tile.mlir
+  }];
+  let dependentDialects = ["::effc::tile::TileDialect", "::effc::plan::PlanDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+#endif

@@ -1,0 +1,62 @@
+// seq.add, seq.silu, ... on one element.
+#include "passes/seq_to_tile/ScalarCode.h"
+
+#include "dialects/seq/Seq.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace effc;
+
+bool effc::hasScalarCode(Operation *op) {
+  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp, seq::SigmoidOp,
+             seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
+}
+
+static Value constant(OpBuilder &b, Location loc, double value) {
+  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(static_cast<float>(value)));
+}
+
+// 1 + exp(-x), the denominator of the logistic function.
+static Value logisticDenominator(OpBuilder &b, Location loc, Value x) {
+  Value decayed = math::ExpOp::create(b, loc, arith::NegFOp::create(b, loc, x));
+  return arith::AddFOp::create(b, loc, constant(b, loc, 1.0), decayed);
+}
+
+Value effc::emitSilu(OpBuilder &b, Location loc, Value x) {
+  return arith::DivFOp::create(b, loc, x, logisticDenominator(b, loc, x));
+}
+
+// max(x, 0) + log1p(exp(-|x|)): neither overflows nor loses small results.
+static Value emitSoftplus(OpBuilder &b, Location loc, Value x) {
+  Value zero = constant(b, loc, 0.0);
+  Value away = arith::NegFOp::create(b, loc, math::AbsFOp::create(b, loc, x));
+  Value rest = math::Log1pOp::create(b, loc, math::ExpOp::create(b, loc, away));
+  return arith::AddFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, zero), rest);
+}
+
+Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op, ValueRange elements) {
+  Value x = elements[0];
+  if (isa<seq::AddOp>(op))
+    return arith::AddFOp::create(b, loc, x, elements[1]);
+  if (isa<seq::SubOp>(op))
+    return arith::SubFOp::create(b, loc, x, elements[1]);
+  if (isa<seq::MulOp>(op))
+    return arith::MulFOp::create(b, loc, x, elements[1]);
+  if (isa<seq::NegOp>(op))
+    return arith::NegFOp::create(b, loc, x);
+  if (isa<seq::ExpOp>(op))
+    return math::ExpOp::create(b, loc, x);
+  if (isa<seq::SigmoidOp>(op))
+    return arith::DivFOp::create(b, loc, constant(b, loc, 1.0), logisticDenominator(b, loc, x));
+  if (isa<seq::SiluOp>(op))
+    return emitSilu(b, loc, x);
+  if (isa<seq::SoftplusOp>(op))
+    return emitSoftplus(b, loc, x);
+  auto clamp = cast<seq::ClampOp>(op);
+  if (auto lower = clamp.getLower())
+    x = arith::MaximumFOp::create(b, loc, x, constant(b, loc, lower->convertToDouble()));
+  if (auto upper = clamp.getUpper())
+    x = arith::MinimumFOp::create(b, loc, x, constant(b, loc, upper->convertToDouble()));
+  return x;
+}

@@ -1,0 +1,27 @@
+// One function per kernel family. Each fills the tile kernel of `k` from the
+// core op and what follows it; each fails with a diagnostic on the core.
+#ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_BUILDERS_H
+#define EFFC_PASSES_SEQTOTILE_BUILDERS_BUILDERS_H
+
+#include "passes/seq_to_tile/KernelBuilder.h"
+
+namespace effc {
+
+/// y = x w^T (+ bias) for seq.linear and seq.lm_head (Dense.cpp).
+mlir::LogicalResult buildDense(KernelBuilder &k);
+/// Rows picked by an index table: embedding and select_rows (Gather.cpp).
+mlir::LogicalResult buildGather(KernelBuilder &k);
+/// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).
+mlir::LogicalResult buildRowNorm(KernelBuilder &k);
+/// Elementwise ops alone, row by row (Elementwise.cpp).
+mlir::LogicalResult buildElementwise(KernelBuilder &k);
+/// The short causal convolution with its tail (ShortConvolution.cpp).
+mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
+/// A mixer of class linear, token by token (RecurrenceStep.cpp).
+mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
+/// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
+mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
+
+} // namespace effc
+
+#endif // EFFC_PASSES_SEQTOTILE_BUILDERS_BUILDERS_H

@@ -1,0 +1,115 @@
+// A linear recurrence chunk by chunk. With L[i, j] the log-decay between tokens j
+// and i, p the sum up to a token from the chunk's start and r the sum after it:
+//
+//   y = exp(p) (q S) + (exp(L) . (q k^T)) v        S = exp(p_last) S + (exp(r) k)^T v
+//
+// All exponents are running sums of the chunk's log-decays, at most 0; none is a
+// difference. An item is one head of one segment. Chunks end on multiples of C
+// from the sequence's start; rows past a chunk's end are neutral: k = v = 0 and no
+// decay. Floor: 4 K V + C (K + V) FLOPs per token and head.
+#include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/Recurrence.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace effc;
+
+// Zero for the elements of rows at and past `rows`.
+static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
+  return k.map(cast<tile::TileType>(tile.getType()), {tile}, [&](OpBuilder &b, ValueRange e) -> Value {
+    Value row = tile::RowIndexOp::create(b, k.loc());
+    Value inside = arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::slt, row, rows);
+    Value zero = arith::ConstantOp::create(b, k.loc(), b.getF32FloatAttr(0));
+    return arith::SelectOp::create(b, k.loc(), inside, e[0], zero);
+  });
+}
+
+LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  FailureOr<TokenMap> map = TokenMap::create(k, mixer);
+  if (failed(map))
+    return failure();
+  FailureOr<HeadOfSegment> item = beginRecurrence(k, *map, mixer);
+  if (failed(item))
+    return failure();
+  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+  Value mixed = stateful.getTokenResults()[0];
+  int64_t chunk = mixer.getFormAttr().getChunk(), values = item->valueChannels;
+  tile::TileType stateType = k.blockType(item->keyChannels, values, tile::Role::Accumulator);
+  tile::TileType outType = k.blockType(chunk, values, tile::Role::Accumulator);
+  tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
+  tile::TileType keyType = k.blockType(chunk, item->keyChannels, tile::Role::Operand);
+  OpBuilder &b = k.ops();
+  auto scaled = [&](tile::TileType type, Value tile, Value exponent) {
+    return k.map(type, {tile, exponent}, [&](OpBuilder &builder, ValueRange e) -> Value {
+      return arith::MulFOp::create(builder, k.loc(), e[0], emitExp(builder, k.loc(), e[1]));
+    });
+  };
+  auto dot = [&](Value acc, Value lhs, Value rhs, bool transposeA, bool transposeB) -> Value {
+    return tile::DotOp::create(b, k.loc(), acc.getType(), acc, lhs, rhs, transposeA, transposeB);
+  };
+  auto zeros = [&](tile::TileType type) -> Value {
+    return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
+  };
+
+  // The first chunk begins inside the grid where the segment does.
+  auto [past, offset] = k.divide(item->segment.getStart(), chunk);
+  (void)past;
+  Value end = k.add(offset, item->segment.getLength());
+  Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1), item->loadState(k));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value state = loop.getRegionIterArg(0);
+    Value gridStart = k.mul(loop.getInductionVar(), chunk);
+    Value from = arith::MaxSIOp::create(b, k.loc(), gridStart, offset);
+    Value to = k.min(k.add(gridStart, k.index(chunk)), end);
+    Value rows = k.sub(to, from);
+    Value row = k.add(item->segment.getFirstRow(), k.sub(from, offset));
+
+    TokenMap::Scope scope{row, rows, item->head, item->group, chunk};
+    TokenMap::Tiles q = map->quantities(scope);
+    Value key = maskRows(k, q.key, rows), value = maskRows(k, q.value, rows);
+    Value decay = maskRows(k, q.logDecay, rows);
+
+    Value between = tile::SegmentSumOp::create(b, k.loc(), scoreType, decay);
+    Value scores = dot(zeros(scoreType), q.query, key, false, /*transposeB=*/true);
+    scores = k.map(scoreType, {scores, between}, [&](OpBuilder &builder, ValueRange e) -> Value {
+      // Above the diagonal by select: a score there may be anything.
+      Value none = arith::ConstantOp::create(
+          builder, k.loc(), builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+      Value zero = arith::ConstantOp::create(builder, k.loc(), builder.getF32FloatAttr(0));
+      Value visible = arith::CmpFOp::create(builder, k.loc(), arith::CmpFPredicate::UNE, e[1], none);
+      Value product = arith::MulFOp::create(builder, k.loc(), e[0], emitExp(builder, k.loc(), e[1]));
+      return arith::SelectOp::create(builder, k.loc(), visible, product, zero);
+    });
+    Value upTo = tile::ScanOp::create(b, k.loc(), decay.getType(), decay, /*reverse=*/false);
+    Value after = tile::ScanOp::create(b, k.loc(), decay.getType(), decay, /*reverse=*/true);
+    Value total = tile::ReduceOp::create(b, k.loc(), b.getF32Type(), tile::ReduceKind::Add, decay,
+                                         /*over_rows=*/false);
+    Value out = scaled(outType, dot(zeros(outType), q.query, state, false, false), upTo);
+    out = dot(out, scores, value, false, false);
+    Value y = map->readOut(scope, out);
+
+    Value next = k.map(stateType, {state, emitExp(b, k.loc(), total)},
+                       [&](OpBuilder &builder, ValueRange e) -> Value {
+                         return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+                       });
+    next = dot(next, scaled(keyType, key, after), value, /*transposeA=*/true, false);
+
+    auto at = [&]() -> SmallVector<Value> { return {row, item->head, k.index(0)}; };
+    SmallVector<int64_t> sizes = {chunk, 1, values};
+    if (failed(k.finish(
+            mixed, y,
+            [&](Value tensor) { return k.load(k.read(tensor), at(), sizes, outType, rows); },
+            [&](unsigned result, Value tile) { k.store(tile, k.write(result), at(), sizes, rows); })))
+      return failure();
+    scf::YieldOp::create(b, k.loc(), next);
+  }
+  item->storeState(k, loop.getResult(0));
+  return success();
+}
