@@ -36,8 +36,8 @@ LogicalResult OffsetOp::verify() {
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // After the binary phase the kernels are code and their names live on in
-  // plan.binary; only a kernel that is present can be checked.
+  // Once lowered, a kernel is a function of another dialect, then bytes of
+  // plan.binary; only its form in the tile dialect has operands to compare.
   auto kernel = symbols.lookupNearestSymbolFrom<tile::KernelOp>(*this, getKernelAttr());
   if (kernel && kernel.getOperandArguments().size() != getOperands().size()) // launch_c1
     return (emitOpError("expects ") << kernel.getOperandArguments().size()
@@ -45,8 +45,6 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
             << getOperands().size())
                .attachNote(kernel.getLoc())
            << "the kernel is declared here";
-  if (!kernel && symbols.lookupNearestSymbolFrom(*this, getKernelAttr())) // launch_c1
-    return emitOpError("expects ") << getKernelAttr() << " to name a kernel";
   return success();
 }
 

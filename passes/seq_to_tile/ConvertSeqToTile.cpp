@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -45,6 +46,7 @@ private:
   LogicalResult convertKernel(seq::KernelOp kernel, Value logits);
   FailureOr<BuiltKernel> buildOnce(seq::KernelOp kernel, const KernelContext &context);
   Value segments(Location loc);
+  Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
@@ -80,7 +82,7 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   Value logits = function.getBody().front().getTerminator()->getOperand(0);
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
-      Value place = plan::WeightOp::create(plan, op.getLoc(), parameter.getWeightAttr());
+      Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(), parameter.getWeightAttr());
       memory[parameter.getResult()] = {place, MemoryKind::Weight};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
       if (failed(convertKernel(kernel, logits)))
@@ -98,14 +100,14 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
     unsigned index = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(index, "seq.state_name");
     if (name) {
-      Value place = plan::StateOp::create(plan, function.getLoc(), name);
+      Value place = plan::StateOp::create(plan, function.getLoc(), memoryType(), name);
       memory[argument] = {place, MemoryKind::State};
       continue;
     }
     if (index > 1)
       return function.emitError("expects argument ") << index << " to be a state with a name";
     plan::Table table = index == 0 ? plan::Table::Tokens : plan::Table::OutputRows;
-    Value place = plan::TableOp::create(plan, function.getLoc(), table);
+    Value place = plan::TableOp::create(plan, function.getLoc(), memoryType(), table);
     memory[argument] = {place, MemoryKind::Table,
                         index == 0 ? tile::Count::Rows : tile::Count::Outputs};
   }
@@ -114,7 +116,7 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
 
 Value EntryConversion::segments(Location loc) {
   if (!segmentTable)
-    segmentTable = plan::TableOp::create(plan, loc, plan::Table::Segments);
+    segmentTable = plan::TableOp::create(plan, loc, memoryType(), plan::Table::Segments);
   return segmentTable;
 }
 
@@ -169,9 +171,11 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
     auto type = cast<RankedTensorType>(result.getType());
     Value place;
     if (result == logits)
-      place = plan::LogitsOp::create(plan, kernel.getLoc());
+      place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
     else
-      place = plan::ArenaOp::create(plan, kernel.getLoc(), arenaBytes(type, entry.getRows()), IntegerAttr());
+      place = plan::ArenaOp::create(plan, kernel.getLoc(), memoryType(),
+                                    plan.getI64IntegerAttr(arenaBytes(type, entry.getRows())),
+                                    IntegerAttr());
     memory[result] = {place, MemoryKind::Buffer, context.lead};
     places.push_back(place);
   }
@@ -181,12 +185,26 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
                   : operand.source == LaunchOperand::Input  ? operands[operand.index].place
                                                             : places[operand.index];
     if (operand.offsetBytes != 0)
-      place = plan::OffsetOp::create(plan, kernel.getLoc(), place, operand.offsetBytes);
+      place = plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
+                                     plan.getI64IntegerAttr(operand.offsetBytes));
     passed.push_back(place);
   }
-  plan::LaunchOp::create(plan, kernel.getLoc(), SymbolRefAttr::get(built->kernel), passed,
-                         kernel.getName());
+  plan::LaunchOp::create(plan, kernel.getLoc(),
+                         FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()), passed,
+                         kernel.getNameAttr());
   return success();
+}
+
+// The rows of the entry, as far as a kernel depends on them: the tile of a
+// decode product, the block of a quadratic form.
+int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
+  if (entry.getKind() == seq::EntryKind::Decode)
+    return std::min<int64_t>(entry.getRows(), 4);
+  for (Operation &op : kernel.getBody().front())
+    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
+      if (mixer.getFormAttr() && mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
+        return entry.getRows();
+  return 0;
 }
 
 // Everything a built kernel depends on, as text.
@@ -194,8 +212,7 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
   stream << stringifyEntryKind(context.entry.getKind()) << ' '
-         << (context.entry.getKind() == seq::EntryKind::Decode ? std::min<int64_t>(context.entry.getRows(), 4) : 0)
-         << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
+         << relevantRows(kernel, context.entry) << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
   for (MemoryKind kind : context.operands)
     stream << static_cast<int>(kind);
   for (bool logits : context.resultIsLogits)
@@ -231,7 +248,7 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());
-  return form.getKind() == seq::FormKind::Chunkwise ? buildRecurrenceChunk(k) : buildRecurrenceStep(k);
+  return form.getKind() == seq::FormKind::Step ? buildRecurrenceStep(k) : buildRecurrenceChunk(k);
 }
 
 FailureOr<BuiltKernel> EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {

@@ -1,7 +1,8 @@
 // A linear recurrence chunk by chunk. With L[i, j] the log-decay between tokens j
 // and i, p the sum up to a token from the chunk's start and r the sum after it:
 //
-//   y = exp(p) (q S) + (exp(L) . (q k^T)) v        S = exp(p_last) S + (exp(r) k)^T v
+//   y = exp(p) (q S) + (exp(L) . (q k^T)) v
+//   S = exp(p_last) S + (exp(r) k)^T v
 //
 // All exponents are running sums of the chunk's log-decays, at most 0; none is a
 // difference. An item is one head of one segment. Chunks end on multiples of C
@@ -37,7 +38,10 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     return failure();
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   Value mixed = stateful.getTokenResults()[0];
-  int64_t chunk = mixer.getFormAttr().getChunk(), values = item->valueChannels;
+  // The quadratic form is one chunk as long as the call, wherever it starts.
+  bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
+  int64_t chunk = quadratic ? k.getContext().entry.getRows() : mixer.getFormAttr().getChunk();
+  int64_t values = item->valueChannels;
   tile::TileType stateType = k.blockType(item->keyChannels, values, tile::Role::Accumulator);
   tile::TileType outType = k.blockType(chunk, values, tile::Role::Accumulator);
   tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
@@ -56,8 +60,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   };
 
   // The first chunk begins inside the grid where the segment does.
-  auto [past, offset] = k.divide(item->segment.getStart(), chunk);
-  (void)past;
+  Value offset = quadratic ? k.index(0) : k.divide(item->segment.getStart(), chunk).second;
   Value end = k.add(offset, item->segment.getLength());
   Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1), item->loadState(k));

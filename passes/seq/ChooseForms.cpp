@@ -1,0 +1,120 @@
+// form = the cheapest for the entry and the target, with a remark that says why.
+#include "passes/seq/Passes.h"
+
+#include "dialects/seq/Seq.h"
+#include "dialects/tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_CHOOSEFORMSPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+
+/// Cycles per token and head.
+struct Cost {
+  seq::FormKind kind;
+  int64_t chunk;
+  double cycles;
+};
+
+/// What the user wants of every mixer in prefill.
+struct Forced {
+  seq::FormKind kind;
+  int64_t chunk;
+};
+
+struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
+  using ChooseFormsPassBase::ChooseFormsPassBase;
+
+  static constexpr int64_t kDefaultChunk = 64;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto target = module->getAttrOfType<tile::TargetAttr>("tile.target");
+    if (!target) {
+      module.emitError("expects 'tile.target' on the module");
+      return signalPassFailure();
+    }
+    std::optional<Forced> forced;
+    if (!force.empty() && failed(parseForced(forced)))
+      return signalPassFailure();
+    module.walk([&](seq::MixerOpInterface mixer) {
+      auto function = mixer->getParentOfType<func::FuncOp>();
+      auto entry = function ? function->getAttrOfType<seq::EntryAttr>("seq.entry") : seq::EntryAttr();
+      if (entry && mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
+        choose(mixer, entry, target, forced);
+    });
+  }
+
+  LogicalResult parseForced(std::optional<Forced> &forced) {
+    auto [name, chunkText] = StringRef(force).split(':');
+    std::optional<seq::FormKind> kind = seq::symbolizeFormKind(name);
+    int64_t chunk = kDefaultChunk;
+    bool hasChunk = !chunkText.empty();
+    if (!kind || (hasChunk && (*kind != seq::FormKind::Chunkwise ||
+                               chunkText.getAsInteger(10, chunk) || chunk < 1 || chunk > 1024)))
+      return getOperation().emitError("expects a form step, quadratic or chunkwise[:C] with C in "
+                                      "1..1024, but got '") << force << "'";
+    forced = Forced{*kind, chunk};
+    return success();
+  }
+
+  void set(seq::MixerOpInterface mixer, seq::FormKind kind, int64_t chunk) {
+    mixer.setFormAttr(seq::FormAttr::get(&getContext(), kind,
+                                         kind == seq::FormKind::Chunkwise ? chunk : 0));
+  }
+
+  void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry, tile::TargetAttr target,
+              std::optional<Forced> forced) {
+    auto remark = [&](const Twine &text) {
+      emitRemark(mixer.getLoc()) << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+                          << entry.getRows() << ": " << text;
+    };
+    if (entry.getKind() == seq::EntryKind::Decode) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remark("step, since each sequence has one token");
+    }
+    if (forced) {
+      // A chunk longer than the entry would never be full.
+      int64_t chunk = std::min(forced->chunk, entry.getRows());
+      while (entry.getRows() % chunk != 0)
+        --chunk;
+      set(mixer, forced->kind, chunk);
+      std::string size = forced->kind == seq::FormKind::Chunkwise ? " of " + std::to_string(chunk) : "";
+      return remark(Twine(stringifyFormKind(forced->kind)) + size + ", as asked");
+    }
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    RankedTensorType state = stateful.getStates()[0].type;
+    double keys = state.getDimSize(1), values = state.getDimSize(2);
+    Cost step{seq::FormKind::Step, 0, 5 * keys * values / target.getStepRate()};
+    Cost best = step;
+    for (int64_t chunk : {16, 32, 64}) {
+      if (entry.getRows() % chunk != 0)
+        continue;
+      double cycles = (4 * keys * values + chunk * (keys + values)) / target.getDotRate();
+      if (cycles < best.cycles)
+        best = {seq::FormKind::Chunkwise, chunk, cycles};
+    }
+    auto cyclesText = [](const Cost &cost) {
+      return std::to_string(static_cast<int64_t>(cost.cycles + 0.5)) + " cycles per token and head";
+    };
+    if (best.kind == seq::FormKind::Step) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remark("step, " + cyclesText(step) + ", no chunk is cheaper");
+    }
+    std::string chunks = "chunkwise of " + std::to_string(best.chunk);
+    if (bitStable) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remark("step, " + cyclesText(step) + ", for the same bits wherever a prompt is cut; " +
+                    chunks + " would take " + cyclesText(best));
+    }
+    set(mixer, best.kind, best.chunk);
+    remark(chunks + ", " + cyclesText(best) + "; step would take " + cyclesText(step));
+  }
+};
+} // namespace
+} // namespace effc

@@ -1,0 +1,137 @@
+// Ops -> seq.kernel regions: one core each, with the elementwise ops that follow.
+//
+//   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj" (...) {
+//   %r = seq.add %x, %p          ->      %p = seq.linear ...
+//                                        %r = seq.add ...
+//                                        seq.yield %r }
+#include "passes/seq/Passes.h"
+
+#include "dialects/seq/Seq.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_FORMKERNELSPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+
+bool isView(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
+
+bool isElementwise(Operation *op) {
+  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp, seq::SigmoidOp,
+             seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
+}
+
+/// Ops that become one kernel, in program order.
+struct Group {
+  SmallVector<Operation *> ops;
+
+  bool contains(Operation *op) const { return llvm::is_contained(ops, op); }
+};
+
+/// What a kernel is called: the name its core was given, else the core's own.
+std::string nameOf(const Group &group) {
+  Location loc = group.ops.front()->getLoc();
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return named.getName().str();
+  return group.ops.front()->getName().stripDialect().str();
+}
+
+struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
+  using FormKernelsPassBase::FormKernelsPassBase;
+
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr("seq.entry"))
+        formKernels(function.getBody().front());
+  }
+
+  void formKernels(Block &block) {
+    std::vector<Group> groups;
+    for (Operation &op : block.without_terminator()) {
+      if (isView(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
+        continue;
+      if (Group *host = isElementwise(&op) ? findHost(groups, &op) : nullptr) {
+        emitRemark(op.getLoc()) << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
+        host->ops.push_back(&op);
+      } else {
+        groups.push_back({{&op}});
+      }
+    }
+    for (const Group &group : groups)
+      enclose(group);
+    // Views are copied into the kernels that read through them.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isView(&op) && op.use_empty())
+        op.erase();
+  }
+
+  // The group whose last result `op` alone uses, if the op can move there: its
+  // other operands then are there already or come before.
+  static Group *findHost(std::vector<Group> &groups, Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !operand.hasOneUse())
+        continue;
+      for (Group &group : groups)
+        if (group.ops.back() == producer && producer->getResult(0) == operand &&
+            !isa<seq::LmHeadOp>(producer))
+          return &group;
+    }
+    return nullptr;
+  }
+
+  // What a value inside the kernel is read from: through views, to a value from
+  // outside; the views passed are collected, outermost first.
+  static Value sourceOf(Value value, const Group &group, llvm::SetVector<Operation *> &views) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isView(op) || group.contains(op))
+      return value;
+    Value source = sourceOf(op->getOperand(0), group, views);
+    views.insert(op);
+    return source;
+  }
+
+  static void enclose(const Group &group) {
+    llvm::SetVector<Operation *> views;
+    llvm::SetVector<Value> inputs;
+    for (Operation *op : group.ops)
+      for (Value operand : op->getOperands()) {
+        Value source = sourceOf(operand, group, views);
+        if (!source.getDefiningOp() || !group.contains(source.getDefiningOp()))
+          inputs.insert(source);
+      }
+    SmallVector<Value> results;
+    for (Operation *op : group.ops)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !group.contains(user); }))
+          results.push_back(result);
+
+    Operation *last = group.ops.back();
+    OpBuilder builder(last->getBlock(), std::next(last->getIterator()));
+    auto kernel = seq::KernelOp::create(builder, last->getLoc(), TypeRange(ValueRange(results)),
+                                        nameOf(group), inputs.getArrayRef());
+    Block *body = builder.createBlock(&kernel.getBody());
+    IRMapping mapping;
+    for (Value input : inputs)
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (Operation *view : views)
+      builder.clone(*view, mapping);
+    for (Operation *op : group.ops)
+      builder.clone(*op, mapping);
+    SmallVector<Value> yielded;
+    for (Value result : results)
+      yielded.push_back(mapping.lookup(result));
+    seq::YieldOp::create(builder, last->getLoc(), yielded);
+    for (auto [old, result] : llvm::zip_equal(results, kernel.getResults()))
+      old.replaceAllUsesWith(result);
+    for (Operation *op : llvm::reverse(group.ops))
+      op->erase();
+  }
+};
+} // namespace
+} // namespace effc

@@ -1,0 +1,90 @@
+//===- Passes.td - passes on the seq dialect ------------------------------===//
+#ifndef EFFC_PASSES_SEQ_PASSES_TD
+#define EFFC_PASSES_SEQ_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
+  let summary = "Give every recurrent state a byte offset in its sequence's slot";
+  let description = [{
+    A slot holds all recurrent states of one sequence. Walks the state arguments
+    of the model function in order and places each at the next multiple of
+    `alignment`; records the whole as `seq.state_layout` on the module. What a
+    state is (kind, growth, neutral value) is asked of the op that carries it.
+
+    Needs: one function with state arguments (`seq.state_name`), each carried by
+    one op with static shape. Another is an error on that function.
+    Keeps: everything but the attribute. Running it again changes nothing.
+    Not done: states with disjoint lifetimes do not share bytes, since every
+    state lives from one step to the next.
+
+    Example: test/passes/seq/plan-state.mlir
+  }];
+  let options = [
+    Option<"alignment", "alignment", "uint64_t", /*default=*/"64",
+           "Alignment of each offset in bytes; a power of two">];
+}
+
+def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {
+  let summary = "Make the compiled calls from the one model function";
+  let description = [{
+    Clones `@forward` once per entry point, marks each clone with `#seq.entry` and
+    erases the original. A prefill entry takes packed rows of any number of
+    sequences, a decode entry one row of each; in both the function's leading
+    dimension counts the call's rows and its meaning is `@forward` on every
+    sequence's rows by themselves.
+
+    Needs: a function `@forward`.
+    Keeps: its body, which no entry changes.
+    Not done: nothing is made static; rows are a run-time size of the kernels, so
+    that the entries can share them.
+
+    Example: test/passes/seq/specialize-entries.mlir
+  }];
+  let options = [
+    ListOption<"prefillRows", "prefill-rows", "int64_t", "Rows of each prefill entry">,
+    ListOption<"decodeRows", "decode-rows", "int64_t", "Rows of each decode entry">];
+}
+
+def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
+  let summary = "Choose step, chunkwise or quadratic for every mixer";
+  let description = [{
+    Sets `form` on each mixer of each entry. Decode has one token per sequence and
+    takes the step. In prefill the cheaper of a fused time loop (5 K V FLOPs per
+    token and head at the target's `step_rate`) and chunks of 16 to 64 tokens
+    (4 K V + C (K + V) at its `dot_rate`) is taken; with `bit-stable` the time
+    loop, since only it gives the same bits wherever a prompt is cut. Each choice
+    is a remark with its costs.
+
+    Needs: `tile.target` on the module.
+    Keeps: everything but the attribute.
+    Not done: classes other than linear have one form and keep it.
+
+    Example: test/passes/seq/choose-forms.mlir
+  }];
+  let dependentDialects = ["::effc::tile::TileDialect"];
+  let options = [
+    Option<"force", "force", "std::string", /*default=*/"\"\"",
+           "Form of every mixer in prefill: step, chunkwise[:C] or quadratic">,
+    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
+           "Same bits for every way of cutting a prompt">];
+}
+
+def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Group the ops of each entry into kernels";
+  let description = [{
+    Encloses every op in a `seq.kernel`. A kernel has one core (a product, a norm,
+    a gather, a convolution, a mixer) and takes in the elementwise ops that follow
+    as its epilogue, where the core's result has no other use. Slices and reshapes
+    cost nothing inside a kernel and are copied into each that reads through them.
+    This is where fusion is decided, once; each epilogue is a remark.
+
+    Needs: entries (`seq-specialize-entries`).
+    Keeps: the order of the cores, and what every value is.
+    Not done: no two cores share a kernel.
+
+    Example: test/passes/seq/form-kernels.mlir
+  }];
+}
+
+#endif

@@ -1,0 +1,63 @@
+// States -> bytes of a slot.
+//
+//   %conv: tensor<3x10xf32> {seq.state_name = "layers.0.conv"}   ->  bytes 0..119
+//   %ssd: tensor<2x3x5xf32> {seq.state_name = "layers.0.ssd"}    ->  bytes 128..247
+//   slot_bytes = 256
+#include "passes/seq/Passes.h"
+
+#include "dialects/seq/Seq.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_PLANSTATEPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
+  using PlanStatePassBase::PlanStatePassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<seq::StateAttr> states;
+    int64_t end = 0;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      for (BlockArgument argument : function.getArguments()) {
+        auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "seq.state_name");
+        if (!name)
+          continue;
+        std::optional<seq::StateDescriptor> state = descriptorOf(argument);
+        if (!state) {
+          function.emitError("expects state '") << name.getValue() << "' to be carried by one op";
+          return signalPassFailure();
+        }
+        int64_t offset = llvm::alignTo(end, alignment);
+        auto neutral = FloatAttr::get(state->type.getElementType(), state->neutral);
+        states.push_back(seq::StateAttr::get(&getContext(), name.getValue(), state->kind,
+                                             state->growth, state->type, neutral, offset));
+        end = offset + states.back().getSizeBytes();
+      }
+      if (!states.empty())
+        break; // every other function is an entry of the same model
+    }
+    int64_t slot = llvm::alignTo(end, alignment);
+    module->setAttr("seq.state_layout", seq::StateLayoutAttr::get(&getContext(), slot, states));
+  }
+
+  static std::optional<seq::StateDescriptor> descriptorOf(BlockArgument argument) {
+    if (!argument.hasOneUse())
+      return std::nullopt;
+    OpOperand &use = *argument.use_begin();
+    auto stateful = dyn_cast<seq::StatefulOpInterface>(use.getOwner());
+    if (!stateful)
+      return std::nullopt;
+    for (const seq::StateDescriptor &state : stateful.getStates())
+      if (state.operand == use.getOperandNumber())
+        return state;
+    return std::nullopt;
+  }
+};
+} // namespace
+} // namespace effc
