@@ -69,29 +69,13 @@ StructureAttr SsdOp::getStructure() {
   return StructureAttr::get(getContext(), MixerClass::Linear, linear);
 }
 
-// Multiplies a scalar per token and head, or per head alone, with `values`,
-// whose leading dimensions are those of (t, h, v).
-static Value scaleByHead(OpBuilder &builder, Location loc, Value scale,
-                         ArrayRef<unsigned> scaleDims, Value values) {
-  auto type = cast<RankedTensorType>(values.getType());
-  unsigned rank = type.getRank();
-  AffineMap identity = builder.getMultiDimIdentityMap(rank);
-  SmallVector<unsigned> dims(scaleDims);
-  AffineMap map =
-      AffineMap::getMultiDimMapWithTargets(rank, dims, builder.getContext());
-  return ContractOp::create(
-      builder, loc, type, scale, values,
-      builder.getAffineMapArrayAttr({map, identity, identity}));
-}
-
 CanonicalQuantities SsdOp::buildTokenMap(OpBuilder &builder, Location loc,
                                          ValueRange tokens,
                                          ValueRange parameters) {
   Value x = tokens[0], dt = tokens[1], b = tokens[2], c = tokens[3];
   Value aLog = parameters[0], dtBias = parameters[1], d = parameters[2];
 
-  Value bias = BroadcastOp::create(builder, loc, dt.getType(), dtBias, dt,
-                                   builder.getDenseI64ArrayAttr({1}));
+  Value bias = BroadcastOp::create(builder, loc, dtBias, dt, {1});
   Value step =
       SoftplusOp::create(builder, loc, AddOp::create(builder, loc, dt, bias));
   if (getDtMinAttr() || getDtMaxAttr())
@@ -102,9 +86,12 @@ CanonicalQuantities SsdOp::buildTokenMap(OpBuilder &builder, Location loc,
   CanonicalQuantities quantities;
   quantities.query = c;
   quantities.key = b;
-  quantities.value = scaleByHead(builder, loc, step, {0, 1}, x);
-  quantities.logDecay = scaleByHead(builder, loc, rate, {1}, step);
-  quantities.feedThrough = scaleByHead(builder, loc, d, {1}, x);
+  quantities.value =
+      ContractOp::create(builder, loc, step, "th", x, "thv", "thv");
+  quantities.logDecay =
+      ContractOp::create(builder, loc, rate, "h", step, "th", "th");
+  quantities.feedThrough =
+      ContractOp::create(builder, loc, d, "h", x, "thv", "thv");
   return quantities;
 }
 

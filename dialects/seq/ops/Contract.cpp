@@ -7,6 +7,38 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
+void ContractOp::build(OpBuilder &builder, OperationState &state, Value lhs,
+                       StringRef lhsLetters, Value rhs, StringRef rhsLetters,
+                       StringRef outLetters) {
+  std::string space;
+  for (char letter : (outLetters + lhsLetters + rhsLetters).str())
+    if (!llvm::is_contained(space, letter))
+      space.push_back(letter);
+  llvm::DenseMap<char, int64_t> extents;
+  auto learn = [&](Value value, StringRef letters) {
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(value.getType()).getShape();
+    for (auto [letter, extent] : llvm::zip_equal(letters, shape))
+      extents[letter] = extent;
+  };
+  learn(lhs, lhsLetters);
+  learn(rhs, rhsLetters);
+  auto mapOf = [&](StringRef letters) {
+    SmallVector<unsigned> dims;
+    for (char letter : letters)
+      dims.push_back(space.find(letter));
+    return AffineMap::getMultiDimMapWithTargets(space.size(), dims,
+                                                builder.getContext());
+  };
+  SmallVector<int64_t> shape;
+  for (char letter : outLetters)
+    shape.push_back(extents.at(letter));
+  build(builder, state, RankedTensorType::get(shape, builder.getF32Type()), lhs,
+        rhs,
+        builder.getAffineMapArrayAttr(
+            {mapOf(lhsLetters), mapOf(rhsLetters), mapOf(outLetters)}));
+}
+
 // CONTRACT1 and CONTRACT2.
 static LogicalResult verifyMaps(ContractOp op, ArrayRef<AffineMap> maps) {
   if (maps.size() != 3)

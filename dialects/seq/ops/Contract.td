@@ -51,6 +51,14 @@ def Seq_ContractOp : Seq_ValueOp<"contract"> {
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
   }];
+  let builders = [
+    // One letter per dimension, as in the table above: ("tk", "tv") -> "kv". The
+    // type of the result follows. The order of the iteration space is that of
+    // the letters' first occurrence in `outLetters`, `lhsLetters`, `rhsLetters`.
+    OpBuilder<(ins "::mlir::Value":$lhs, "::llvm::StringRef":$lhsLetters,
+                   "::mlir::Value":$rhs, "::llvm::StringRef":$rhsLetters,
+                   "::llvm::StringRef":$outLetters)>
+  ];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The maps of `lhs`, `rhs` and `out`.

@@ -9,14 +9,25 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
+// The shape ...,T,T of the sums of a T,... .
+static SmallVector<int64_t> squareShape(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape().drop_front());
+  shape.append(2, type.getDimSize(0));
+  return shape;
+}
+
+void SegmentSumOp::build(OpBuilder &builder, OperationState &state, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  build(builder, state, type.clone(squareShape(type)), x);
+}
+
 LogicalResult SegmentSumOp::verify() {
   RankedTensorType type = getX().getType();
   if (type.getRank() == 0 || type.isDynamicDim(0))
     return emitOpError() << "expects 'x' of shape T,... with a static T, but "
                             "got "
                          << type;
-  SmallVector<int64_t> expected(type.getShape().drop_front());
-  expected.append(2, type.getDimSize(0));
+  SmallVector<int64_t> expected = squareShape(type);
   if (getY().getType().getShape() != ArrayRef(expected))
     return emitOpError() << "expects 'y' of shape ...,T,T = "
                          << printExtents(expected) << ", but got "

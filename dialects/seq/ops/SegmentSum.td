@@ -42,6 +42,7 @@ def Seq_SegmentSumOp : Seq_ValueOp<"segment_sum"> {
   let arguments = (ins Seq_Tensor:$x);      /*segment_sum1*/
   let results = (outs Seq_Tensor:$y);       /*segment_sum2*/
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
   let hasVerifier = 1;
 }
 

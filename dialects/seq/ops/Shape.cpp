@@ -29,6 +29,14 @@ static LogicalResult expectAxis(Operation *op, int64_t axis, int64_t rank) {
 
 //===- slice --------------------------------------------------------------===//
 
+void SliceOp::build(OpBuilder &builder, OperationState &state, Value x,
+                    int64_t axis, int64_t offset, int64_t size) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = size;
+  build(builder, state, type.clone(shape), x, axis, offset, size);
+}
+
 LogicalResult SliceOp::verify() {
   RankedTensorType type = getX().getType();
   int64_t axis = getAxis(), offset = getOffset(), size = getSize();
@@ -69,6 +77,11 @@ EFFC_SEQ_REFERENCE(SliceOp)
 
 //===- reshape ------------------------------------------------------------===//
 
+void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value x,
+                      ArrayRef<int64_t> shape) {
+  build(builder, state, cast<RankedTensorType>(x.getType()).clone(shape), x);
+}
+
 LogicalResult ReshapeOp::verify() {
   ArrayRef<int64_t> from = getX().getType().getShape();
   ArrayRef<int64_t> to = getY().getType().getShape();
@@ -100,6 +113,23 @@ EFFC_SEQ_REFERENCE(ReshapeOp)
 
 //===- concat -------------------------------------------------------------===//
 
+// The sum of two extents, dynamic where one of them is.
+static int64_t addExtents(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b)
+             ? ShapedType::kDynamic
+             : a + b;
+}
+
+void ConcatOp::build(OpBuilder &builder, OperationState &state, ValueRange xs,
+                     int64_t axis) {
+  auto type = cast<RankedTensorType>(xs.front().getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (Type other : xs.drop_front().getTypes())
+    shape[axis] =
+        addExtents(shape[axis], cast<RankedTensorType>(other).getDimSize(axis));
+  build(builder, state, type.clone(shape), xs, axis);
+}
+
 LogicalResult ConcatOp::verify() {
   if (getXs().empty())
     return emitOpError() << "expects at least 1 operand, but got 0";
@@ -120,9 +150,7 @@ LogicalResult ConcatOp::verify() {
                            << " alone, but got " << printExtents(expected)
                            << " up to operand #" << index << " and then "
                            << printExtents(shape);
-    bool dynamic =
-        ShapedType::isDynamic(expected[axis]) || ShapedType::isDynamic(extent);
-    expected[axis] = dynamic ? ShapedType::kDynamic : expected[axis] + extent;
+    expected[axis] = addExtents(expected[axis], extent);
   }
   return expectShape(*this, "y", getY(), expected);
 }

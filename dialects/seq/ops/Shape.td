@@ -35,6 +35,10 @@ def Seq_SliceOp : Seq_ValueOp<"slice"> {
     I64Attr:$size);                         /*slice2, slice3*/
   let results = (outs Seq_Tensor:$y);       /*slice4*/
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$x, "int64_t":$axis, "int64_t":$offset,
+                   "int64_t":$size)>
+  ];
   let hasVerifier = 1;
 }
 
@@ -58,6 +62,9 @@ def Seq_ReshapeOp : Seq_ValueOp<"reshape"> {
   let arguments = (ins Seq_Tensor:$x);
   let results = (outs Seq_Tensor:$y);       /*reshape1*/
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<int64_t>":$shape)>
+  ];
   let hasVerifier = 1;
 }
 
@@ -86,6 +93,7 @@ def Seq_ConcatOp : Seq_ValueOp<"concat"> {
     I64Attr:$axis);                         /*concat2*/
   let results = (outs Seq_Tensor:$y);       /*concat3*/
   let assemblyFormat = "$xs attr-dict `:` functional-type($xs, $y)";
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$xs, "int64_t":$axis)>];
   let hasVerifier = 1;
 }
 
@@ -125,6 +133,12 @@ def Seq_BroadcastOp : Seq_ValueOp<"broadcast", [AllTypesMatch<["like", "y"]>]> {
   let assemblyFormat = [{
     $x `along` $like attr-dict `:` type($x) `,` type($like)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$like,
+                   "::llvm::ArrayRef<int64_t>":$dimensions), [{
+      build($_builder, $_state, like.getType(), x, like, dimensions);
+    }]>
+  ];
   let hasVerifier = 1;
 }
 
