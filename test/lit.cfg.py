@@ -1,0 +1,21 @@
+# How the text tests are found and run. The paths come from lit.site.cfg.py,
+# which CMake writes into the build folder.
+import os
+
+import lit.formats
+from lit.llvm import initialize
+
+initialize(lit_config, config)
+from lit.llvm import llvm_config
+
+config.name = "effc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.excludes = ["unit", "goldens"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.effc_test_dir
+
+llvm_config.use_default_substitutions()  # FileCheck, not, count
+llvm_config.add_tool_substitutions(
+    ["effc-opt"], [config.effc_tools_dir, config.llvm_tools_dir]
+)
