@@ -2,9 +2,13 @@
 #ifndef EFFC_PASSES_SEQ_PASSES_H
 #define EFFC_PASSES_SEQ_PASSES_H
 
+#include "dialects/seq/SeqDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace effc {
+
+/// How `seq-expand-form` chooses the form of a mixer.
+enum class FormChoice { Attribute, Step, Quadratic, Chunkwise };
 
 #define GEN_PASS_DECL
 #include "passes/seq/Passes.h.inc"

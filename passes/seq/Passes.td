@@ -87,4 +87,47 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandFormPass : Pass<"seq-expand-form"> {
+  let summary = "Derive a form of each mixer as primitive ops";
+  let description = [{
+    Replaces every mixer of class `linear` by primitive ops that compute it in
+    one of three forms. All that is asked of a mixer is its token map, its
+    structure record and its read-out:
+
+    * `step`: a `seq.scan` over single tokens, the recurrence itself;
+    * `quadratic`: all tokens as one block, with the state before them;
+    * `chunkwise`: a `seq.scan` over blocks of `chunk` tokens, then one block
+      of the `T mod chunk` tokens left.
+
+    Within a block, the decay between two tokens is the exponential of a
+    `seq.segment_sum`: a sum of log-decays, never a difference of cumulative
+    sums. Each mixer gets a remark `seq-expand-form` with its form and what
+    allows it.
+
+    Needs: a static `T`; class `linear`; a real decay that is constant over the
+    elements of a head; no low-rank pair, bonus, normaliser or stabiliser;
+    reading after writing. Anything else is an error that names what is not met.
+    Keeps: every op that is no mixer.
+    Not done: choosing a form; it is an option, or the `form` on the mixer.
+
+    Example: test/passes/seq/expand-form.mlir
+  }];
+  let options = [
+    Option<"form", "form", "::effc::FormChoice",
+           /*default=*/"::effc::FormChoice::Attribute",
+           "The form of every mixer",
+           [{::llvm::cl::values(
+               clEnumValN(::effc::FormChoice::Attribute, "attribute",
+                          "the one named by the mixer's 'form'"),
+               clEnumValN(::effc::FormChoice::Step, "step",
+                          "token by token"),
+               clEnumValN(::effc::FormChoice::Quadratic, "quadratic",
+                          "all tokens as one block"),
+               clEnumValN(::effc::FormChoice::Chunkwise, "chunkwise",
+                          "blocks of 'chunk' tokens"))}]>,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"64",
+           "Tokens of a block of the chunkwise form">];
+  let dependentDialects = ["::effc::seq::SeqDialect"];
+}
+
 #endif
