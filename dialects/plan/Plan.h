@@ -2,6 +2,8 @@
 #ifndef EFFC_DIALECTS_PLAN_PLAN_H
 #define EFFC_DIALECTS_PLAN_PLAN_H
 
+#include "dialects/tile/Tile.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
@@ -14,8 +16,6 @@
 
 #include "dialects/plan/PlanDialect.h.inc"
 #include "dialects/plan/PlanEnums.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialects/plan/PlanAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/plan/PlanTypes.h.inc"
 #define GET_OP_CLASSES

@@ -45,6 +45,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
             << getOperands().size())
                .attachNote(kernel.getLoc())
            << "the kernel is declared here";
+  if (kernel && kernel.getItems() != getItems()) // launch_c1
+    return emitOpError("expects the items of its kernel, ") << kernel.getItems()
+           << ", but got " << getItems();
   return success();
 }
 

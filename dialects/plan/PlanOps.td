@@ -2,8 +2,9 @@
 #ifndef EFFC_DIALECTS_PLAN_PLANOPS_TD
 #define EFFC_DIALECTS_PLAN_PLANOPS_TD
 
+include "dialects/plan/PlanEnums.td"
+include "dialects/tile/TileBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -18,29 +19,10 @@ def Plan_Dialect : Dialect {
     interprets it; nothing of a plan is computed at run time but addresses.
   }];
   let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
 }
 
 class Plan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Plan_Dialect, mnemonic, traits>;
-
-class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::effc::plan";
-  let genSpecializedAttr = 0;
-}
-
-def Plan_EntryKind : Plan_Enum<"EntryKind", "what an entry's rows are", [
-    I32EnumAttrCase<"Prefill", 0, "prefill">, I32EnumAttrCase<"Decode", 1, "decode">]>;
-def Plan_EntryKindAttr : EnumAttr<Plan_Dialect, Plan_EntryKind, "entry_kind">;
-
-def Plan_Table : Plan_Enum<"Table", "an input that every packed call brings", [
-    I32EnumAttrCase<"Tokens", 0, "tokens">,
-    I32EnumAttrCase<"RowSlots", 1, "row_slots">,
-    I32EnumAttrCase<"RowPositions", 2, "row_positions">,
-    I32EnumAttrCase<"Segments", 3, "segments">,
-    I32EnumAttrCase<"OutputRows", 4, "output_rows">]>;
-def Plan_TableAttr : EnumAttr<Plan_Dialect, Plan_Table, "call_table">;
 
 def Plan_MemoryType : TypeDef<Plan_Dialect, "Memory"> {
   let mnemonic = "memory";
@@ -73,11 +55,12 @@ def Plan_EntryOp : Plan_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoT
       %tokens = plan.table tokens
       %x = plan.arena bytes 256 offset 0
       %w = plan.weight @embeddings
-      plan.launch @embed(%tokens, %w, %x) note "embeddings"
+      plan.launch @embed(%tokens, %w, %x) items #tile.items<rows, tile = 1, times = 1>
+          note "embeddings"
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Plan_EntryKindAttr:$kind, I64Attr:$rows,
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_EntryKind:$kind, I64Attr:$rows,
     I64Attr:$chunk, OptionalAttr<I64Attr>:$arena_bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -96,7 +79,7 @@ def Plan_TableOp : Plan_Op<"table", [Pure]> {
 
     Example: `%t = plan.table tokens`
   }];
-  let arguments = (ins Plan_TableAttr:$table);
+  let arguments = (ins Plan_Table:$table);
   let results = (outs Plan_MemoryType:$memory);
   let assemblyFormat = "$table attr-dict";
 }
@@ -175,16 +158,19 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let summary = "Runs a kernel over its work items";
   let description = [{
     Operands stand in the kernel's order; which of them are written, the kernel
-    says. `note` says where in the model the launch comes from.
+    says. `items` are the kernel's, kept here because the plan outlives the
+    kernel's form in `tile`; `note` says where in the model the launch comes from.
 
     Constraints:
 
-    * (C1) The symbol names a kernel that takes as many operands.
+    * (C1) A kernel of that name takes as many operands and has these items.
 
-    Example: `plan.launch @dense_0(%x, %w, %y) note "layers.0.in_proj"`
+    Example:
+    `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj"`
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands, StrAttr:$note);
-  let assemblyFormat = "$kernel `(` $operands `)` `note` $note attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands,
+    Tile_ItemsAttr:$items, StrAttr:$note);
+  let assemblyFormat = "$kernel `(` $operands `)` `items` $items `note` $note attr-dict";
 }
 
 def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {

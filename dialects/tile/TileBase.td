@@ -33,13 +33,11 @@ def Tile_Dialect : Dialect {
 class Tile_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::effc::tile";
-  let genSpecializedAttr = 0;
 }
 
 def Tile_Count : Tile_Enum<"Count", "a size that a packed call brings", [
     I32EnumAttrCase<"Rows", 0, "rows">, I32EnumAttrCase<"Segments", 1, "segments">,
     I32EnumAttrCase<"Outputs", 2, "outputs">, I32EnumAttrCase<"One", 3, "one">]>;
-def Tile_CountAttr : EnumAttr<Tile_Dialect, Tile_Count, "count">;
 
 def Tile_Role : Tile_Enum<"Role", "what a tile is used as", [
     I32EnumAttrCase<"Operand", 0, "operand">,
@@ -49,7 +47,6 @@ def Tile_Role : Tile_Enum<"Role", "what a tile is used as", [
 
 def Tile_ReduceKind : Tile_Enum<"ReduceKind", "how elements are combined", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]>;
-def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "combine">;
 
 def Tile_Device : Tile_Enum<"Device", "what runs a kernel", [
     I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Nvptx", 1, "nvptx">]>;

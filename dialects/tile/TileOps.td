@@ -83,7 +83,7 @@ def Tile_CountOp : Tile_Op<"count", [Pure]> {
 
     Example: `%rows = tile.count rows`
   }];
-  let arguments = (ins Tile_CountAttr:$count);
+  let arguments = (ins Tile_Count:$count);
   let results = (outs Index:$result);
   let assemblyFormat = "$count attr-dict";
 }
@@ -264,7 +264,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     Example:
     `%o = tile.reduce add %p over rows : !tile.tile<128x64xf32, accumulator> -> !tile.tile<64xf32, row>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_TileType:$tile, UnitAttr:$over_rows);
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$tile, UnitAttr:$over_rows);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
     $kind $tile `over` (`rows` $over_rows^) : (`columns`)? attr-dict `:` type($tile) `->` type($result)

@@ -7,7 +7,7 @@
 //
 // A kernel is built once: kernels whose bodies, types and entry class agree share
 // it, and differ in what their launches pass.
-#include "passes/seq_to_tile/MemoryLayout.h"
+#include "dialects/plan/MemoryLayout.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
@@ -174,7 +174,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
       place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
     else
       place = plan::ArenaOp::create(plan, kernel.getLoc(), memoryType(),
-                                    plan.getI64IntegerAttr(arenaBytes(type, entry.getRows())),
+                                    plan.getI64IntegerAttr(plan::arenaBytes(type, entry.getRows())),
                                     IntegerAttr());
     memory[result] = {place, MemoryKind::Buffer, context.lead};
     places.push_back(place);
@@ -191,7 +191,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
   }
   plan::LaunchOp::create(plan, kernel.getLoc(),
                          FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()), passed,
-                         kernel.getNameAttr());
+                         built->kernel.getItemsAttr(), kernel.getNameAttr());
   return success();
 }
 

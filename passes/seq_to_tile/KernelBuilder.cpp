@@ -1,11 +1,12 @@
 // Views, operands and small arithmetic for kernel builders.
 #include "passes/seq_to_tile/KernelBuilder.h"
 
-#include "passes/seq_to_tile/MemoryLayout.h"
+#include "dialects/plan/MemoryLayout.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 
 using namespace mlir;
 using namespace effc;
+using namespace effc::plan;
 
 bool effc::isViewOp(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
 

@@ -1,10 +1,11 @@
-// How tensors lie in memory: the one place that knows strides.
-#ifndef EFFC_PASSES_SEQTOTILE_MEMORYLAYOUT_H
-#define EFFC_PASSES_SEQTOTILE_MEMORYLAYOUT_H
+// How tensors lie in memory: the one place that knows strides. What builds
+// kernels and what writes weights must agree on it.
+#ifndef EFFC_DIALECTS_PLAN_MEMORYLAYOUT_H
+#define EFFC_DIALECTS_PLAN_MEMORYLAYOUT_H
 
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace effc {
+namespace effc::plan {
 
 /// Rows of buffers and weights start on multiples of this many bytes, so that
 /// they begin a cache line and whole vectors never share one with a neighbour.
@@ -24,6 +25,6 @@ llvm::SmallVector<int64_t> denseStrides(mlir::RankedTensorType type);
 /// Bytes of an arena buffer that holds `rows` rows of `type`.
 int64_t arenaBytes(mlir::RankedTensorType type, int64_t rows);
 
-} // namespace effc
+} // namespace effc::plan
 
-#endif // EFFC_PASSES_SEQTOTILE_MEMORYLAYOUT_H
+#endif // EFFC_DIALECTS_PLAN_MEMORYLAYOUT_H

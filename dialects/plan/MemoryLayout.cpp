@@ -1,10 +1,11 @@
 // Strides of buffers, weights and states.
-#include "passes/seq_to_tile/MemoryLayout.h"
+#include "dialects/plan/MemoryLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace effc;
+using namespace effc::plan;
 
 // Strides of dense dimensions 1.. of `shape`, dimension 0 left at 0.
 static SmallVector<int64_t> denseTail(ArrayRef<int64_t> shape, int64_t &rowElements) {
@@ -22,20 +23,20 @@ static int64_t padRow(int64_t elements, Type element) {
   return (elements + perLine - 1) / perLine * perLine;
 }
 
-SmallVector<int64_t> effc::arenaStrides(RankedTensorType type) {
+SmallVector<int64_t> effc::plan::arenaStrides(RankedTensorType type) {
   int64_t rowElements;
   SmallVector<int64_t> strides = denseTail(type.getShape(), rowElements);
   strides[0] = padRow(rowElements, type.getElementType());
   return strides;
 }
 
-SmallVector<int64_t> effc::weightStrides(RankedTensorType type) {
+SmallVector<int64_t> effc::plan::weightStrides(RankedTensorType type) {
   if (type.getRank() == 1)
     return {1};
   return arenaStrides(type);
 }
 
-SmallVector<int64_t> effc::stateStrides(RankedTensorType type, int64_t slotBytes) {
+SmallVector<int64_t> effc::plan::stateStrides(RankedTensorType type, int64_t slotBytes) {
   SmallVector<int64_t> shape = {0};
   llvm::append_range(shape, type.getShape());
   int64_t elements;
@@ -44,13 +45,13 @@ SmallVector<int64_t> effc::stateStrides(RankedTensorType type, int64_t slotBytes
   return strides;
 }
 
-SmallVector<int64_t> effc::denseStrides(RankedTensorType type) {
+SmallVector<int64_t> effc::plan::denseStrides(RankedTensorType type) {
   int64_t rowElements;
   SmallVector<int64_t> strides = denseTail(type.getShape(), rowElements);
   strides[0] = rowElements;
   return strides;
 }
 
-int64_t effc::arenaBytes(RankedTensorType type, int64_t rows) {
+int64_t effc::plan::arenaBytes(RankedTensorType type, int64_t rows) {
   return rows * arenaStrides(type)[0] * type.getElementTypeBitWidth() / 8;
 }

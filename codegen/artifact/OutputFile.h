@@ -1,0 +1,47 @@
+// A file that appears whole or not at all.
+#ifndef EFFC_CODEGEN_ARTIFACT_OUTPUTFILE_H
+#define EFFC_CODEGEN_ARTIFACT_OUTPUTFILE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effc::codegen {
+
+/// Writes to a sibling of `path` and renames it at the end. Destroying an
+/// uncommitted file removes the sibling.
+class OutputFile {
+public:
+  static llvm::Expected<OutputFile> create(llvm::StringRef path);
+  OutputFile(OutputFile &&other) noexcept;
+  OutputFile &operator=(OutputFile &&) = delete;
+  ~OutputFile();
+
+  uint64_t position() const { return at; }
+  llvm::Error write(llvm::ArrayRef<uint8_t> bytes);
+  /// Writes zeros up to the next multiple of `alignment`.
+  llvm::Error align(uint64_t alignment);
+  /// Overwrites bytes at the start of the file.
+  llvm::Error rewriteStart(llvm::ArrayRef<uint8_t> bytes);
+  /// Flushes and gives the file its name.
+  llvm::Error commit();
+
+private:
+  OutputFile(llvm::StringRef path, llvm::StringRef sibling, int descriptor)
+      : path(path), sibling(sibling), descriptor(descriptor) {}
+  llvm::Error flush();
+  llvm::Error failure(llvm::StringRef what, int code) const;
+
+  std::string path, sibling;
+  int descriptor;
+  uint64_t at = 0;
+  std::vector<uint8_t> pending;
+};
+
+} // namespace effc::codegen
+
+#endif // EFFC_CODEGEN_ARTIFACT_OUTPUTFILE_H
