@@ -15,12 +15,14 @@ def Seq_Dialect : Dialect {
     dimension is `T`, the tokens; a mixer takes its state as an operand and
     returns the next one; weights are named references, never constants.
 
-    Three kinds of tensors occur:
+    Tensors are ranked, without an encoding, and have positive dimensions:
 
-    * token values: `T` first, dynamic (`?`) in a model and static where an
-      entry point or a test has fixed it; every other dimension is static;
-    * states and parameters: static, without `T`;
-    * indices: token ids and row numbers, `tensor<?xi32>`.
+    * (TENSOR1) Token values and what is computed from them are f32. `T` comes
+      first, dynamic (`?`) in a model and static where an entry point or a test
+      has fixed it; every other dimension is static.
+    * (TENSOR2) States and parameters are f32 and static, without `T`.
+    * (TENSOR3) Matrices of weights are static, f32 or bf16 as they are stored.
+    * (TENSOR4) Token ids and row numbers are `i32`, of one dimension.
 
     Attributes on other dialects' ops:
 
@@ -43,8 +45,8 @@ def Seq_Dialect : Dialect {
     * (SEQ5) No other attribute begins with `seq.`.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let hasOperationAttrVerify = 1;
-  let hasRegionArgAttrVerify = 1;
+  let hasOperationAttrVerify = 1;   /*seq1, seq2, seq5*/
+  let hasRegionArgAttrVerify = 1;   /*seq3, seq4, seq5*/
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerOperations();
@@ -64,18 +66,19 @@ class Seq_ValueOp<string mnemonic, list<Trait> traits = []>
 def Seq_Tensor
     : Type<CPred<"::effc::seq::isValueTensor($_self)">,
            "f32 tensor with positive dimensions of which only the first may be "
-           "dynamic", "::mlir::RankedTensorType">;
+           "dynamic", "::mlir::RankedTensorType">;     /*tensor1*/
 
 // The same with every dimension static: states and parameters.
 def Seq_StaticTensor
     : Type<CPred<"::effc::seq::isStaticTensor($_self)">,
            "f32 tensor with positive static dimensions",
-           "::mlir::RankedTensorType">;
+           "::mlir::RankedTensorType">;                /*tensor2*/
 
 // A matrix of weights as it is stored.
 def Seq_Matrix
     : Type<CPred<"::effc::seq::isWeightMatrix($_self)">,
-           "2-D static f32 or bf16 tensor", "::mlir::RankedTensorType">;
+           "2-D static f32 or bf16 tensor",
+           "::mlir::RankedTensorType">;                /*tensor3*/
 
 // Anything `seq.weight` may name.
 def Seq_Weight
@@ -86,6 +89,6 @@ def Seq_Weight
 // Token ids or row numbers.
 def Seq_Indices
     : Type<CPred<"::effc::seq::isIndexTensor($_self)">,
-           "1-D i32 tensor", "::mlir::RankedTensorType">;
+           "1-D i32 tensor", "::mlir::RankedTensorType">;  /*tensor4*/
 
 #endif // EFFC_DIALECTS_SEQ_SEQBASE_TD

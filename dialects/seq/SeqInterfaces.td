@@ -41,7 +41,7 @@ def Seq_StatefulOpInterface : OpInterface<"StatefulOpInterface"> {
     }
   }];
   // After the op's own verifier, whose messages say more.
-  let verifyWithRegions = 1;
+  let verifyWithRegions = 1;   /*stateful1, stateful2, stateful3*/
   let verify = "return ::effc::seq::detail::verifyStatefulOp($_op);";
 }
 

@@ -24,7 +24,7 @@ class Seq_BinaryOp<string mnemonic, list<Trait> traits = []>
   }]>];
 }
 
-def Seq_AddOp : Seq_BinaryOp<"add", [Commutative]> {
+def Seq_AddOp : Seq_BinaryOp<"add", [Commutative]> {  /*add1*/
   let summary = "Add element by element";
   let description = [{
     ```
@@ -43,7 +43,7 @@ def Seq_AddOp : Seq_BinaryOp<"add", [Commutative]> {
   }];
 }
 
-def Seq_SubOp : Seq_BinaryOp<"sub"> {
+def Seq_SubOp : Seq_BinaryOp<"sub"> {  /*sub1*/
   let summary = "Subtract element by element";
   let description = [{
     ```
@@ -64,7 +64,7 @@ def Seq_SubOp : Seq_BinaryOp<"sub"> {
   }];
 }
 
-def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {
+def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {  /*mul1*/
   let summary = "Multiply element by element";
   let description = [{
     ```
@@ -83,7 +83,7 @@ def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {
   }];
 }
 
-def Seq_NegOp : Seq_UnaryOp<"neg"> {
+def Seq_NegOp : Seq_UnaryOp<"neg"> {  /*neg1*/
   let summary = "Negate each element";
   let description = [{
     ```
@@ -102,7 +102,7 @@ def Seq_NegOp : Seq_UnaryOp<"neg"> {
   }];
 }
 
-def Seq_ExpOp : Seq_UnaryOp<"exp"> {
+def Seq_ExpOp : Seq_UnaryOp<"exp"> {  /*exp1*/
   let summary = "Raise e to each element";
   let description = [{
     ```
@@ -123,7 +123,7 @@ def Seq_ExpOp : Seq_UnaryOp<"exp"> {
   }];
 }
 
-def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {
+def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {  /*sigmoid1*/
   let summary = "Apply the logistic function to each element";
   let description = [{
     ```
@@ -142,7 +142,7 @@ def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {
   }];
 }
 
-def Seq_SiluOp : Seq_UnaryOp<"silu"> {
+def Seq_SiluOp : Seq_UnaryOp<"silu"> {  /*silu1*/
   let summary = "Apply silu, also called swish, to each element";
   let description = [{
     ```
@@ -161,7 +161,7 @@ def Seq_SiluOp : Seq_UnaryOp<"silu"> {
   }];
 }
 
-def Seq_SoftplusOp : Seq_UnaryOp<"softplus"> {
+def Seq_SoftplusOp : Seq_UnaryOp<"softplus"> {  /*softplus1*/
   let summary = "Apply softplus to each element";
   let description = [{
     ```

@@ -37,7 +37,7 @@ def Seq_KernelOp
   }];
   let arguments = (ins StrAttr:$name, Variadic<AnyType>:$inputs); /*kernel3*/
   let results = (outs Variadic<AnyType>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$body);        /*kernel1, kernel2*/
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -45,7 +45,7 @@ def Seq_KernelOp
 
 def Seq_YieldOp
     : Seq_Op<"yield", [Pure, ReturnLike, Terminator,
-                       ParentOneOf<["KernelOp", "ScanOp"]>]> {
+                       ParentOneOf<["KernelOp", "ScanOp"]> /*yield1*/]> {
   let summary = "Return values from a region";
   let description = [{
     Ends the body of a `seq.kernel` or a `seq.scan`; what the operands mean is

@@ -1,0 +1,91 @@
+// RUN: effc-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
+
+// Each attribute breaks the constraint it is labelled with.
+
+// LIN1
+// expected-error @+1 {{expects 'heads_per_group' of at least 1, but got 0}}
+"test.op"() {test.a = #seq.linear<decay = head, field = real, input_gate = value, low_rank = none, read = after_write, bonus = false, feed_through = true, normaliser = none, stabiliser = none, heads_per_group = 0>} : () -> ()
+
+// -----
+
+// STR1: a linear mixer without its record
+// expected-error @+1 {{expects a record 'linear' for the class 'linear' alone, but got the class 'linear' without one}}
+"test.op"() {test.a = #seq.structure<class = linear>} : () -> ()
+
+// -----
+
+// STR1: another mixer with one
+// expected-error @+1 {{expects a record 'linear' for the class 'linear' alone, but got the class 'window' with one}}
+"test.op"() {test.a = #seq.structure<class = window, linear = <decay = head, field = real, input_gate = value, low_rank = none, read = after_write, bonus = false, feed_through = true, normaliser = none, stabiliser = none, heads_per_group = 1>>} : () -> ()
+
+// -----
+
+// FORM1: no chunk
+// expected-error @+1 {{expects 'chunk' of at least 1 for the form 'chunkwise', but got 0}}
+"test.op"() {test.a = #seq.form<kind = chunkwise>} : () -> ()
+
+// -----
+
+// FORM1: a chunk of its own
+// expected-error @+1 {{expects 'chunk' to be absent for the form 'step', but got 4}}
+"test.op"() {test.a = #seq.form<kind = step, chunk = 4>} : () -> ()
+
+// -----
+
+// ENTRY1
+// expected-error @+1 {{expects 'rows' of at least 1, but got 0}}
+"test.op"() {test.a = #seq.entry<kind = decode, rows = 0>} : () -> ()
+
+// -----
+
+// STATE1
+// expected-error @+1 {{expects a 'name' that is not empty, but got}}
+"test.op"() {test.a = #seq.state<name = "", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>} : () -> ()
+
+// -----
+
+// STATE2
+// expected-error @+1 {{expects 'type' with positive static dimensions, but got 'tensor<?x10xf32>'}}
+"test.op"() {test.a = #seq.state<name = "a", kind = tail, growth = fixed, type = tensor<?x10xf32>, neutral = 0.0 : f32, offset = 0>} : () -> ()
+
+// -----
+
+// STATE3
+// expected-error @+1 {{expects 'neutral' of the element type 'f32', but got 'f64'}}
+"test.op"() {test.a = #seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f64, offset = 0>} : () -> ()
+
+// -----
+
+// STATE4
+// expected-error @+1 {{expects 'offset' of at least 0, but got -4}}
+"test.op"() {test.a = #seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = -4>} : () -> ()
+
+// -----
+
+// LAYOUT1
+// expected-error @+1 {{expects names that differ, but got two states 'a'}}
+"test.op"() {test.a = #seq.state_layout<slot_bytes = 256, states = [#seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>, #seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 120>]>} : () -> ()
+
+// -----
+
+// LAYOUT2: 3 * 10 floats end at byte 120
+// expected-error @+1 {{expects the state 'b' at an offset of at least 120, the end of the one before, but got 116}}
+"test.op"() {test.a = #seq.state_layout<slot_bytes = 256, states = [#seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>, #seq.state<name = "b", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 116>]>} : () -> ()
+
+// -----
+
+// LAYOUT3
+// expected-error @+1 {{expects 'slot_bytes' of at least 240, the end of the last state, but got 236}}
+"test.op"() {test.a = #seq.state_layout<slot_bytes = 236, states = [#seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>, #seq.state<name = "b", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 120>]>} : () -> ()
+
+// -----
+
+// MODEL1
+// expected-error @+1 {{expects a 'family' that is not empty, but got}}
+"test.op"() {test.a = #seq.model<family = "", vocabulary = 1024, width = 192, max_context = 0>} : () -> ()
+
+// -----
+
+// MODEL2
+// expected-error @+1 {{expects 'vocabulary' and 'width' of at least 1 and 'max_context' of at least 0, but got 1024, 0 and 0}}
+"test.op"() {test.a = #seq.model<family = "a", vocabulary = 1024, width = 0, max_context = 0>} : () -> ()

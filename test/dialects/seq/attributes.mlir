@@ -1,0 +1,45 @@
+// RUN: effc-opt %s --allow-unregistered-dialect --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --allow-unregistered-dialect --mlir-print-op-generic | effc-opt --allow-unregistered-dialect | FileCheck %s
+
+// The attributes on their own, each as its description shows it.
+
+// CHECK: test.linear = #seq.linear<decay = head, field = real, input_gate = value, low_rank = none, read = after_write, bonus = false, feed_through = true, normaliser = none, stabiliser = none, heads_per_group = 3>
+"test.op"() {test.linear =
+    #seq.linear<decay = head, field = real, input_gate = value,
+                low_rank = none, read = after_write, bonus = false,
+                feed_through = true, normaliser = none, stabiliser = none,
+                heads_per_group = 3>} : () -> ()
+// CHECK: test.structure = #seq.structure<class = opaque>
+"test.op"() {test.structure = #seq.structure<class = opaque>} : () -> ()
+// CHECK: test.structure = #seq.structure<class = linear, linear = <decay = key_and_value, field = complex, {{.*}}>>
+"test.op"() {test.structure =
+    #seq.structure<class = linear, linear =
+      <decay = key_and_value, field = complex, input_gate = key_and_value,
+       low_rank = undecayed_state, read = before_write, bonus = true,
+       feed_through = false, normaliser = key_sum, stabiliser = max_plus,
+       heads_per_group = 1>>} : () -> ()
+// CHECK: test.form = #seq.form<kind = chunkwise, chunk = 64>
+"test.op"() {test.form = #seq.form<kind = chunkwise, chunk = 64>} : () -> ()
+// CHECK: test.form = #seq.form<kind = quadratic>
+"test.op"() {test.form = #seq.form<kind = quadratic>} : () -> ()
+// CHECK: test.entry = #seq.entry<kind = prefill, rows = 64>
+"test.op"() {test.entry = #seq.entry<kind = prefill, rows = 64>} : () -> ()
+// CHECK: test.state = #seq.state<name = "layers.0.conv", kind = tail, growth = fixed, type = tensor<3x1792xf32>, neutral = 0.000000e+00 : f32, offset = 256>
+"test.op"() {test.state =
+    #seq.state<name = "layers.0.conv", kind = tail, growth = fixed,
+               type = tensor<3x1792xf32>, neutral = 0.0 : f32, offset = 256>
+    } : () -> ()
+// CHECK: test.layout = #seq.state_layout<slot_bytes = 512, states = [<name = "layers.0.conv", {{.*}}>, <name = "layers.0.ssd", {{.*}}>]>
+"test.op"() {test.layout =
+    #seq.state_layout<slot_bytes = 512, states = [
+      #seq.state<name = "layers.0.conv", kind = tail, growth = fixed,
+                 type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>,
+      #seq.state<name = "layers.0.ssd", kind = matrix, growth = fixed,
+                 type = tensor<2x3x5xf32>, neutral = 0.0 : f32, offset = 128>]>
+    } : () -> ()
+// CHECK: test.layout = #seq.state_layout<slot_bytes = 0, states = []>
+"test.op"() {test.layout = #seq.state_layout<slot_bytes = 0, states = []>} : () -> ()
+// CHECK: test.model = #seq.model<family = "mamba2", vocabulary = 1024, width = 192, max_context = 0>
+"test.op"() {test.model =
+    #seq.model<family = "mamba2", vocabulary = 1024, width = 192, max_context = 0>
+    } : () -> ()

@@ -1,0 +1,66 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks the constraint it is named by; the generic form is used
+// because the syntax has room for one type only.
+
+func.func @add1_no_implicit_broadcast(%a: tensor<?x6xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {a, b, y} have same type}}
+  %y = "seq.add"(%a, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @sub1_no_implicit_broadcast(%a: tensor<?x6xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {a, b, y} have same type}}
+  %y = "seq.sub"(%a, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @mul1_no_implicit_broadcast(%a: tensor<?x6xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {a, b, y} have same type}}
+  %y = "seq.mul"(%a, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @neg1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.neg"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @exp1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.exp"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @sigmoid1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.sigmoid"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @silu1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.silu"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @softplus1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.softplus"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}

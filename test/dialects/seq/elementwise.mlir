@@ -1,0 +1,58 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @add
+func.func @add(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.add %{{.*}}, %{{.*}} : tensor<?x6xf32>
+  %y = seq.add %a, %b : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @sub
+func.func @sub(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.sub %{{.*}}, %{{.*}} : tensor<?x6xf32>
+  %y = seq.sub %a, %b : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @mul
+func.func @mul(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.mul %{{.*}}, %{{.*}} : tensor<?x6xf32>
+  %y = seq.mul %a, %b : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @neg
+func.func @neg(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.neg %{{.*}} : tensor<?x6xf32>
+  %y = seq.neg %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @exp
+func.func @exp(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.exp %{{.*}} : tensor<?x6xf32>
+  %y = seq.exp %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @sigmoid
+func.func @sigmoid(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.sigmoid %{{.*}} : tensor<?x6xf32>
+  %y = seq.sigmoid %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @silu
+func.func @silu(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.silu %{{.*}} : tensor<?x6xf32>
+  %y = seq.silu %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @softplus
+func.func @softplus(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.softplus %{{.*}} : tensor<?x6xf32>
+  %y = seq.softplus %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}

@@ -1,0 +1,62 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks the constraint it is named by. The generic form is used
+// where the syntax allows no such mistake.
+
+func.func @kernel1_argument_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects block arguments of the operands' types ('tensor<?x6xf32>'), but got ('tensor<?x7xf32>')}}
+  "seq.kernel"(%x) <{name = "a"}> ({
+  ^bb0(%a: tensor<?x7xf32>):
+    "seq.yield"() : () -> ()
+  }) : (tensor<?x6xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @kernel2_yield_of_other_type(%x: tensor<?x6xf32>) {
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x7xf32>) {
+    // expected-error @+1 {{expects operands of the types of the kernel's results ('tensor<?x7xf32>'), but got ('tensor<?x6xf32>')}}
+    seq.yield %a : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel2_no_yield(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects a body that ends in 'seq.yield', but got 'llvm.unreachable'}}
+  "seq.kernel"(%x) <{name = "a"}> ({
+  ^bb0(%a: tensor<?x6xf32>):
+    "llvm.unreachable"() : () -> ()
+  }) : (tensor<?x6xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @kernel3_no_name(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects a 'name' that is not empty, but got ""}}
+  seq.kernel "" (%a = %x : tensor<?x6xf32>) -> () {
+    seq.yield
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_sees_no_value_from_outside(%x: tensor<?x6xf32>) {
+  // expected-note @+1 {{required by region isolation constraints}}
+  %r = seq.kernel "a" () -> (tensor<?x6xf32>) {
+    // expected-error @+1 {{using value defined outside the region}}
+    seq.yield %x : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @yield1_outside(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects parent op to be one of 'seq.kernel, seq.scan'}}
+  seq.yield %x : tensor<?x6xf32>
+}

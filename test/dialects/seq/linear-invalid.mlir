@@ -1,0 +1,39 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks the constraint it is named by.
+
+func.func @linear1_x_of_three(%x: tensor<?x2x3xf32>, %w: tensor<10x6xf32>) {
+  // expected-error @+1 {{expects 'x' of shape T,I, but got ?, 2, 3}}
+  %y = seq.linear %x, %w
+      : (tensor<?x2x3xf32>, tensor<10x6xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @linear2_weight_transposed(%x: tensor<?x6xf32>, %w: tensor<6x10xf32>) {
+  // expected-error @+1 {{expects 'weight' of shape O,I = O, 6, but got 6, 10}}
+  %y = seq.linear %x, %w
+      : (tensor<?x6xf32>, tensor<6x10xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @linear3_bias_of_inputs(%x: tensor<?x6xf32>, %w: tensor<10x6xf32>,
+                                  %b: tensor<6xf32>) {
+  // expected-error @+1 {{expects 'bias' of shape O = 10, but got 6}}
+  %y = seq.linear %x, %w bias(%b)
+      : (tensor<?x6xf32>, tensor<10x6xf32>, tensor<6xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @linear4_result_transposed(%x: tensor<5x6xf32>, %w: tensor<10x6xf32>) {
+  // expected-error @+2 {{expects 'y' of shape T,O = 5, 10, but got 10, 5}}
+  // expected-note @+1 {{'y' looks transposed: its dimensions are those expected in another order}}
+  %y = seq.linear %x, %w
+      : (tensor<5x6xf32>, tensor<10x6xf32>) -> tensor<10x5xf32>
+  return
+}
