@@ -1,0 +1,101 @@
+#include "frontend/checkpoint/ConfigReader.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace effc::frontend;
+
+static std::string describeBound(double bound) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", bound);
+  return text;
+}
+
+const JsonValue *ConfigReader::get(llvm::StringRef key) {
+  asked.insert(key);
+  return object.find(key);
+}
+
+void ConfigReader::report(const llvm::Twine &message) {
+  if (problem.empty())
+    problem = (file + ": " + message).str();
+}
+
+void ConfigReader::reportMismatch(llvm::StringRef key,
+                                  const llvm::Twine &expected,
+                                  const JsonValue &found) {
+  report("expects " + quote(key) + " to be " + expected + ", but got " +
+         found.describe());
+}
+
+int64_t ConfigReader::requireInteger(llvm::StringRef key, int64_t least,
+                                     int64_t most) {
+  if (!get(key))
+    report("lacks " + quote(key));
+  return getInteger(key, least, most, least);
+}
+
+int64_t ConfigReader::getInteger(llvm::StringRef key, int64_t least,
+                                 int64_t most, int64_t fallback) {
+  const JsonValue *value = get(key);
+  if (!value)
+    return fallback;
+  std::optional<int64_t> integer = value->getInteger();
+  if (integer && *integer >= least && *integer <= most)
+    return *integer;
+  reportMismatch(
+      key, "an integer in " + llvm::Twine(least) + ".." + llvm::Twine(most),
+      *value);
+  return fallback;
+}
+
+double ConfigReader::getNumber(llvm::StringRef key, double least, double most,
+                               double fallback) {
+  const JsonValue *value = get(key);
+  if (!value)
+    return fallback;
+  std::optional<double> number = value->getNumber();
+  if (number && *number >= least && *number <= most)
+    return *number;
+  reportMismatch(
+      key, "a number in " + describeBound(least) + ".." + describeBound(most),
+      *value);
+  return fallback;
+}
+
+bool ConfigReader::getBoolean(llvm::StringRef key, bool fallback) {
+  const JsonValue *value = get(key);
+  if (!value)
+    return fallback;
+  if (std::optional<bool> boolean = value->getBoolean())
+    return *boolean;
+  reportMismatch(key, "true or false", *value);
+  return fallback;
+}
+
+const std::string *ConfigReader::getString(llvm::StringRef key) {
+  const JsonValue *value = get(key);
+  if (value && !value->getString())
+    reportMismatch(key, "a string", *value);
+  return value ? value->getString() : nullptr;
+}
+
+std::vector<llvm::StringRef>
+ConfigReader::ignore(llvm::ArrayRef<llvm::StringRef> keys) {
+  std::vector<llvm::StringRef> present;
+  for (llvm::StringRef key : keys)
+    if (get(key))
+      present.push_back(key);
+  return present;
+}
+
+llvm::Error ConfigReader::finish() {
+  for (const JsonMember &member : object.getMembers())
+    if (!asked.contains(member.key))
+      report("unknown key " + quote(member.key));
+  if (problem.empty())
+    return llvm::Error::success();
+  return refuse(problem);
+}

@@ -1,0 +1,67 @@
+// Reads a configuration object key by key, and accounts for every key.
+//
+// Getters never fail on the spot: the first problem is kept, later ones
+// dropped, and finish() returns it. Until then a getter that found a problem
+// returns its lower bound or fallback, so that the code that reads a
+// configuration is a list of keys:
+//
+//   ConfigReader config("config.json", object);
+//   heads = config.requireInteger("num_heads", 1, kMost);
+//   epsilon = config.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
+//   config.ignore({"use_cache"});
+//   if (llvm::Error error = config.finish()) ...
+//
+// finish() also refuses the keys that nobody has asked for: what is not
+// understood may change the mathematics.
+#ifndef EFFC_FRONTEND_CHECKPOINT_CONFIGREADER_H
+#define EFFC_FRONTEND_CHECKPOINT_CONFIGREADER_H
+
+#include "frontend/checkpoint/Json.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace effc::frontend {
+
+class ConfigReader {
+public:
+  /// `file` names the object in messages. The object outlives the reader.
+  ConfigReader(llvm::StringRef file, const JsonObject &object)
+      : file(file), object(object) {}
+
+  /// An integer in [least, most]; a missing key is a problem, or gives
+  /// `fallback`.
+  int64_t requireInteger(llvm::StringRef key, int64_t least, int64_t most);
+  int64_t getInteger(llvm::StringRef key, int64_t least, int64_t most,
+                     int64_t fallback);
+  /// A number in [least, most], not NaN.
+  double getNumber(llvm::StringRef key, double least, double most,
+                   double fallback);
+  bool getBoolean(llvm::StringRef key, bool fallback);
+  /// A string; null where the key is missing or there is a problem.
+  const std::string *getString(llvm::StringRef key);
+  /// Any value; null where the key is missing. The caller checks it.
+  const JsonValue *get(llvm::StringRef key);
+
+  /// Accepts keys whatever their values; returns those that are there.
+  std::vector<llvm::StringRef> ignore(llvm::ArrayRef<llvm::StringRef> keys);
+
+  /// Keeps a problem: "FILE: " and `message`.
+  void report(const llvm::Twine &message);
+  /// Keeps the problem that `key` is not `expected`.
+  void reportMismatch(llvm::StringRef key, const llvm::Twine &expected,
+                      const JsonValue &found);
+  bool hasProblem() const { return !problem.empty(); }
+
+  /// The first problem; without one, the first key that was never asked for.
+  llvm::Error finish();
+
+private:
+  std::string file;
+  const JsonObject &object;
+  llvm::StringSet<> asked;
+  std::string problem;
+};
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_CHECKPOINT_CONFIGREADER_H

@@ -1,0 +1,111 @@
+#include "frontend/checkpoint/Checkpoint.h"
+
+#include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/SafetensorsImage.h"
+#include "test/unit/frontend/TemporaryDirectory.h"
+
+#include <unistd.h>
+
+using namespace effc::frontend;
+using namespace effc::test;
+
+namespace {
+
+class CheckpointTest : public testing::Test {
+protected:
+  std::unique_ptr<Checkpoint> openGood() {
+    SafetensorsBuilder builder;
+    builder.add("a", "U8", {3}, "abc");
+    builder.add("b", "U8", {3}, "abc");
+    builder.add("c", "U8", {1, 3}, "abc");
+    builder.add("d", "I8", {3}, "abc");
+    builder.add("e", "U8", {3}, "abd");
+    directory.write("model.safetensors", builder.build());
+    return llvm::cantFail(Checkpoint::open(directory.path));
+  }
+  std::string open() { return outcome(Checkpoint::open(directory.path)); }
+  std::string lacking() {
+    return "expects 'model.safetensors' in '" + directory.path + "', but ";
+  }
+
+  TemporaryDirectory directory;
+};
+
+} // namespace
+
+TEST_F(CheckpointTest, GivesData) {
+  auto checkpoint = openGood();
+  TensorData data = llvm::cantFail(checkpoint->getData("e"));
+  EXPECT_EQ(data.type, ElementType::U8);
+  EXPECT_EQ(data.shape, llvm::ArrayRef<uint64_t>({3}));
+  EXPECT_EQ(llvm::toStringRef(data.bytes), "abd");
+  EXPECT_EQ(outcome(checkpoint->getData("x")),
+            "model.safetensors: lacks tensor 'x'");
+}
+
+TEST_F(CheckpointTest, ComparesTensors) {
+  auto checkpoint = openGood();
+  EXPECT_TRUE(llvm::cantFail(checkpoint->areEqual("a", "b")));
+  EXPECT_FALSE(llvm::cantFail(checkpoint->areEqual("a", "c")));
+  EXPECT_FALSE(llvm::cantFail(checkpoint->areEqual("a", "d")));
+  EXPECT_FALSE(llvm::cantFail(checkpoint->areEqual("a", "e")));
+}
+
+TEST_F(CheckpointTest, AccountsForEveryTensor) {
+  auto checkpoint = openGood();
+  EXPECT_EQ(outcome(checkpoint->take("x")),
+            "model.safetensors: lacks tensor 'x'");
+  EXPECT_EQ(outcome(checkpoint->checkAllRead()),
+            "model.safetensors: tensor 'a' (and 4 more) has no place in the "
+            "model");
+  for (const char *name : {"a", "b", "c"})
+    EXPECT_EQ(outcome(checkpoint->take(name)), "success");
+  checkpoint->leaveAside("e");
+  checkpoint->leaveAside("not there");
+  EXPECT_EQ(outcome(checkpoint->checkAllRead()),
+            "model.safetensors: tensor 'd' has no place in the model");
+  checkpoint->leaveAside("d");
+  EXPECT_EQ(outcome(checkpoint->checkAllRead()), "success");
+}
+
+TEST_F(CheckpointTest, RefusesWhatIsNotADirectory) {
+  std::string path = directory.write("file", "x");
+  EXPECT_EQ(outcome(Checkpoint::open(path)),
+            "expects '" + path +
+                "' to be a checkpoint's directory, but got a "
+                "file");
+  path = directory.file("missing");
+  EXPECT_EQ(outcome(Checkpoint::open(path)),
+            "cannot open '" + path + "': no such file or directory");
+}
+
+TEST_F(CheckpointTest, NamesTheWeightsItFound) {
+  EXPECT_EQ(open(), lacking() + "found no weights");
+  directory.write("pytorch_model.bin", "x");
+  EXPECT_EQ(open(), lacking() + "found 'pytorch_model.bin', which is not read");
+  directory.write("model-00001-of-00002.safetensors", "x");
+  directory.write("model.safetensors.index.json", "{}");
+  EXPECT_EQ(open(), lacking() + "found 'model.safetensors.index.json': weights "
+                                "in several files are not supported");
+}
+
+TEST_F(CheckpointTest, RefusesASymbolicLinkLoop) {
+  std::string path = directory.file("model.safetensors");
+  ASSERT_EQ(symlink(path.c_str(), path.c_str()), 0);
+  EXPECT_EQ(open(),
+            "cannot open '" + path + "': too many levels of symbolic links");
+}
+
+TEST_F(CheckpointTest, RefusesADirectoryInPlaceOfTheWeights) {
+  std::string path = directory.file("model.safetensors");
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path));
+  EXPECT_EQ(open(), "expects '" + path + "' to be a file, but got a directory");
+}
+
+TEST_F(CheckpointTest, NoticesChanges) {
+  auto checkpoint = openGood();
+  EXPECT_EQ(outcome(checkpoint->checkUnchanged()), "success");
+  ASSERT_EQ(truncate(directory.file("model.safetensors").c_str(), 10), 0);
+  EXPECT_NE(outcome(checkpoint->checkUnchanged()), "success");
+  EXPECT_NE(outcome(checkpoint->getData("a")), "success");
+}
