@@ -91,11 +91,15 @@ ConfigReader::ignore(llvm::ArrayRef<llvm::StringRef> keys) {
   return present;
 }
 
+llvm::Error ConfigReader::getProblem() const {
+  if (problem.empty())
+    return llvm::Error::success();
+  return refuse(problem);
+}
+
 llvm::Error ConfigReader::finish() {
   for (const JsonMember &member : object.getMembers())
     if (!asked.contains(member.key))
       report("unknown key " + quote(member.key));
-  if (problem.empty())
-    return llvm::Error::success();
-  return refuse(problem);
+  return getProblem();
 }

@@ -52,6 +52,8 @@ public:
                       const JsonValue &found);
   bool hasProblem() const { return !problem.empty(); }
 
+  /// The first problem, if any.
+  llvm::Error getProblem() const;
   /// The first problem; without one, the first key that was never asked for.
   llvm::Error finish();
 

@@ -1,0 +1,163 @@
+#include "frontend/Generation.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <limits>
+
+using namespace effc::frontend;
+
+namespace {
+
+/// Reads one object's settings over those that stand already.
+class GenerationReader {
+public:
+  GenerationReader(ConfigReader &reader, int64_t vocabulary, Generation &into)
+      : reader(reader), vocabulary(vocabulary), generation(into) {}
+
+  void read() {
+    readToken("bos_token_id", generation.bos);
+    readToken("pad_token_id", generation.pad);
+    readEnds();
+    readSampling();
+  }
+
+private:
+  std::optional<int32_t> getToken(llvm::StringRef key, const JsonValue &value) {
+    std::optional<int64_t> id = value.getInteger();
+    if (id && *id >= 0 && *id < vocabulary)
+      return int32_t(*id);
+    reader.reportMismatch(
+        key, "a token id in 0.." + llvm::Twine(vocabulary - 1), value);
+    return std::nullopt;
+  }
+
+  static bool isNone(const JsonValue &value) {
+    return value.isNull() || value.getInteger() == -1;
+  }
+
+  void readToken(llvm::StringRef key, std::optional<int32_t> &token) {
+    const JsonValue *value = reader.get(key);
+    if (!value)
+      return;
+    token = std::nullopt;
+    if (!isNone(*value))
+      token = getToken(key, *value);
+  }
+
+  void readEnds() {
+    constexpr llvm::StringLiteral kKey = "eos_token_id";
+    const JsonValue *value = reader.get(kKey);
+    if (!value)
+      return;
+    generation.eos.clear();
+    if (isNone(*value))
+      return;
+    auto add = [&](const JsonValue &id) {
+      if (std::optional<int32_t> token = getToken(kKey, id))
+        if (!llvm::is_contained(generation.eos, *token))
+          generation.eos.push_back(*token);
+    };
+    const JsonArray *ids = value->getArray();
+    if (!ids)
+      return add(*value);
+    constexpr size_t kMost = 256;
+    if (ids->size() > kMost)
+      return reader.reportMismatch(
+          kKey, "at most " + llvm::Twine(kMost) + " ids", *value);
+    for (const JsonValue &id : *ids)
+      add(id);
+  }
+
+  /// null stands for the default of the library, as an absent key does.
+  bool isSet(llvm::StringRef key) {
+    const JsonValue *value = reader.get(key);
+    return value && !value->isNull();
+  }
+
+  void readSampling() {
+    constexpr int64_t kMostTopK = std::numeric_limits<int32_t>::max();
+    constexpr double kMostTemperature = 1e6;
+    if (isSet("do_sample"))
+      generation.doSample = reader.getBoolean("do_sample", false);
+    if (isSet("temperature"))
+      generation.temperature =
+          reader.getNumber("temperature", 0, kMostTemperature, 1);
+    if (isSet("top_k"))
+      generation.topK = reader.getInteger("top_k", 0, kMostTopK, 0);
+    if (isSet("top_p"))
+      generation.topP = reader.getNumber("top_p", 0, 1, 1);
+  }
+
+  ConfigReader &reader;
+  int64_t vocabulary;
+  Generation &generation;
+};
+
+} // namespace
+
+/// Names the settings of `object` that change which tokens are chosen and that
+/// are not carried over. Everything else in there is about lengths, outputs and
+/// caches of the library's own loop.
+static void remarkOnOthers(const JsonObject &object,
+                           std::vector<std::string> &remarks) {
+  constexpr llvm::StringRef kKeys[] = {"assistant_early_exit",
+                                       "bad_words_ids",
+                                       "diversity_penalty",
+                                       "encoder_no_repeat_ngram_size",
+                                       "encoder_repetition_penalty",
+                                       "epsilon_cutoff",
+                                       "eta_cutoff",
+                                       "exponential_decay_length_penalty",
+                                       "force_words_ids",
+                                       "forced_bos_token_id",
+                                       "forced_eos_token_id",
+                                       "guidance_scale",
+                                       "length_penalty",
+                                       "min_length",
+                                       "min_new_tokens",
+                                       "min_p",
+                                       "no_repeat_ngram_size",
+                                       "num_beam_groups",
+                                       "num_beams",
+                                       "penalty_alpha",
+                                       "prefill_chunk_size",
+                                       "repetition_penalty",
+                                       "sequence_bias",
+                                       "stop_strings",
+                                       "suppress_tokens",
+                                       "begin_suppress_tokens",
+                                       "token_healing",
+                                       "top_h",
+                                       "typical_p",
+                                       "watermarking_config"};
+  for (const JsonMember &member : object.getMembers())
+    if (llvm::is_contained(kKeys, member.key) && !member.value.isNull())
+      remarks.push_back("generation_config.json: " + quote(member.key) +
+                        " is not carried over");
+}
+
+llvm::Expected<Generation>
+effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
+                               int64_t vocabulary,
+                               std::vector<std::string> &remarks) {
+  constexpr llvm::StringLiteral kFile = "generation_config.json";
+  Generation generation;
+  GenerationReader(config, vocabulary, generation).read();
+
+  llvm::SmallString<256> path(directory);
+  llvm::sys::path::append(path, kFile);
+  if (!llvm::sys::fs::exists(path))
+    return generation;
+  auto value = readJsonObject(path, kFile);
+  if (!value)
+    return value.takeError();
+  ConfigReader reader(kFile, *value->getObject());
+  GenerationReader(reader, vocabulary, generation).read();
+  remarkOnOthers(*value->getObject(), remarks);
+  if (llvm::Error error = reader.getProblem())
+    return error;
+  return generation;
+}

@@ -1,0 +1,238 @@
+#include "frontend/Import.h"
+
+#include "dialects/seq/Seq.h"
+#include "frontend/Weights.h"
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/tokenizer/TokenizerImport.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace effc;
+using namespace effc::frontend;
+
+namespace {
+
+constexpr int64_t kMostVocabulary = int64_t(1) << 24;
+constexpr llvm::StringLiteral kConfigFile = "config.json";
+constexpr llvm::StringLiteral kTokenizerFile = "tokenizer.json";
+
+/// Keys of config.json that belong to no family: bookkeeping of the library.
+constexpr llvm::StringRef kBookkeepingKeys[] = {"_attn_implementation_autoset",
+                                                "_commit_hash",
+                                                "_name_or_path",
+                                                "attn_implementation",
+                                                "chunk_size_feed_forward",
+                                                "dtype",
+                                                "finetuning_task",
+                                                "id2label",
+                                                "label2id",
+                                                "max_length",
+                                                "name_or_path",
+                                                "num_labels",
+                                                "output_attentions",
+                                                "output_hidden_states",
+                                                "prefix",
+                                                "problem_type",
+                                                "return_dict",
+                                                "return_dict_in_generate",
+                                                "sep_token_id",
+                                                "task_specific_params",
+                                                "tokenizer_class",
+                                                "torch_dtype",
+                                                "torchscript",
+                                                "transformers_version",
+                                                "use_bfloat16",
+                                                "use_cache"};
+
+/// Imports one model; what is found on the way is collected in `model`.
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const ImportOptions &options)
+      : context(context), options(options) {
+    context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect>();
+  }
+
+  llvm::Error importDirectory(llvm::StringRef path) {
+    if (!options.weightsFrom.empty())
+      return refuse("weights are read from the checkpoint " + quote(path) +
+                    ": no other directory can be given");
+    auto checkpoint = Checkpoint::open(path);
+    if (!checkpoint)
+      return checkpoint.takeError();
+    model.checkpoint = std::move(*checkpoint);
+    auto config = readJsonObject(pathOf(kConfigFile), kConfigFile);
+    if (!config)
+      return config.takeError();
+    ConfigReader reader(kConfigFile, *config->getObject());
+    if (llvm::Error error = readFamily(reader))
+      return error;
+    return readRest();
+  }
+
+  llvm::Error importFile(llvm::StringRef path) {
+    if (options.dtype)
+      return refuse("a module states the types of its weights: no other type "
+                    "can be given");
+    if (llvm::Error error = parseModule(path))
+      return error;
+    if (llvm::Error error = addSource(path, llvm::sys::path::filename(path)))
+      return error;
+    if (options.weightsFrom.empty())
+      return llvm::Error::success();
+    auto checkpoint = Checkpoint::open(options.weightsFrom);
+    if (!checkpoint)
+      return checkpoint.takeError();
+    model.checkpoint = std::move(*checkpoint);
+    for (auto weight : model.module->getOps<seq::WeightOp>()) {
+      if (llvm::Error error = checkWeight(weight, *model.checkpoint))
+        return error;
+      llvm::cantFail(model.checkpoint->take(weight.getSource()));
+    }
+    for (llvm::StringRef name : model.checkpoint->getUnread())
+      model.remarks.push_back("tensor " + quote(name) +
+                              " is not used by the module");
+    JsonValue empty = llvm::cantFail(parseJson("{}", kConfigFile));
+    ConfigReader reader(kConfigFile, *empty.getObject());
+    if (llvm::Error error = readGenerationFor(reader))
+      return error;
+    return readRest();
+  }
+
+  ImportedModel take() { return std::move(model); }
+
+private:
+  std::string pathOf(llvm::StringRef file) const {
+    return model.checkpoint->getPath(file);
+  }
+
+  llvm::Error readFamily(ConfigReader &reader) {
+    const Family *family = findFamily(reader);
+    if (!family)
+      return reader.getProblem();
+    if (reader.get("auto_map"))
+      reader.report("'auto_map' names code of the checkpoint's own, which is "
+                    "not run");
+    if (reader.getBoolean("is_encoder_decoder", false))
+      reader.report("expects 'is_encoder_decoder' to be false, but got true");
+    reader.ignore(kBookkeepingKeys);
+    // The importer finishes the reader, so every other key is asked for first.
+    vocabulary = reader.requireInteger("vocab_size", 1, kMostVocabulary);
+    if (reader.hasProblem())
+      return reader.getProblem();
+    if (llvm::Error error = readGenerationFor(reader))
+      return error;
+    FamilyInput input = {&context,   reader,        *model.checkpoint,
+                         vocabulary, options.dtype, model.remarks};
+    auto module = family->import(input);
+    if (!module)
+      return module.takeError();
+    model.module = std::move(*module);
+    return addSource(pathOf(kConfigFile), kConfigFile);
+  }
+
+  llvm::Error readGenerationFor(ConfigReader &reader) {
+    auto generation = readGeneration(reader, model.checkpoint->getDirectory(),
+                                     vocabulary, model.remarks);
+    if (!generation)
+      return generation.takeError();
+    model.generation = std::move(*generation);
+    return llvm::Error::success();
+  }
+
+  /// The tokenizer, and what the provenance lists.
+  llvm::Error readRest() {
+    for (llvm::StringRef file : {"generation_config.json", "model.safetensors"})
+      if (llvm::sys::fs::exists(pathOf(file)))
+        if (llvm::Error error = addSource(pathOf(file), file))
+          return error;
+    if (!options.tokenizer)
+      return llvm::Error::success();
+    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile))) {
+      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
+                              "and gives token ids");
+      return llvm::Error::success();
+    }
+    auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
+                                 vocabulary, model.remarks);
+    if (!bytes)
+      return bytes.takeError();
+    model.tokenizer = std::move(*bytes);
+    return addSource(pathOf(kTokenizerFile), kTokenizerFile);
+  }
+
+  llvm::Error addSource(llvm::StringRef path, llvm::StringRef name) {
+    auto file = MappedFile::open(path, name);
+    if (!file)
+      return file.takeError();
+    auto checksum = (*file)->checksum();
+    if (!checksum)
+      return checksum.takeError();
+    model.sources.push_back({name.str(), (*file)->size(), *checksum});
+    llvm::sort(model.sources, [](const SourceFile &a, const SourceFile &b) {
+      return a.name < b.name;
+    });
+    return llvm::Error::success();
+  }
+
+  /// Parses and verifies; the first diagnostic is the reason of a failure.
+  llvm::Error parseModule(llvm::StringRef path) {
+    auto file = MappedFile::open(path, llvm::sys::path::filename(path));
+    if (!file)
+      return file.takeError();
+    std::string reason;
+    mlir::ScopedDiagnosticHandler handler(
+        &context, [&](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+            return mlir::success();
+          if (reason.empty())
+            reason = describe(diagnostic);
+          return mlir::success();
+        });
+    model.module = mlir::parseSourceFile<mlir::ModuleOp>(
+        path, mlir::ParserConfig(&context));
+    if (!model.module)
+      return refuse(reason.empty() ? "cannot read " + quote(path) : reason);
+    auto description =
+        (*model.module)->getAttrOfType<seq::ModelAttr>("seq.model");
+    if (!description)
+      return refuse(quote(path) + ": expects a module with 'seq.model'");
+    vocabulary = description.getVocabulary();
+    if (!model.module->lookupSymbol<mlir::func::FuncOp>("forward"))
+      return refuse(quote(path) + ": expects a function '@forward'");
+    return llvm::Error::success();
+  }
+
+  static std::string describe(mlir::Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    if (auto at =
+            llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
+      out << at.getFilename().getValue() << ":" << at.getLine() << ":"
+          << at.getColumn() << ": ";
+    out << diagnostic;
+    return text.substr(0, text.find('\n'));
+  }
+
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  int64_t vocabulary = 0;
+  ImportedModel model;
+};
+
+} // namespace
+
+llvm::Expected<ImportedModel>
+frontend::importModel(mlir::MLIRContext &context, llvm::StringRef path,
+                      const ImportOptions &options) {
+  Importer importer(context, options);
+  bool isModule = llvm::sys::path::extension(path) == ".mlir";
+  if (llvm::Error error =
+          isModule ? importer.importFile(path) : importer.importDirectory(path))
+    return error;
+  return importer.take();
+}

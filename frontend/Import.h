@@ -1,0 +1,58 @@
+// From a model as users have it to a `seq` module: the phase `import`.
+#ifndef EFFC_FRONTEND_IMPORT_H
+#define EFFC_FRONTEND_IMPORT_H
+
+#include "frontend/Generation.h"
+#include "frontend/checkpoint/Checkpoint.h"
+#include "frontend/families/Family.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+
+namespace effc::frontend {
+
+struct ImportOptions {
+  /// The type of all matrices of weights; absent: as each is stored (f32 for
+  /// F16). A `.mlir` file has its types already, so it takes none.
+  std::optional<WeightType> dtype;
+  /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
+  /// the model has no weights yet.
+  std::string weightsFrom;
+  /// Whether tokenizer.json is read where there is one.
+  bool tokenizer = true;
+};
+
+/// A file that the model was made from. `name` is relative to the checkpoint.
+struct SourceFile {
+  std::string name;
+  uint64_t size = 0;
+  uint64_t checksum = 0; // XXH3-64
+};
+
+struct ImportedModel {
+  /// seq.model, one seq.weight per tensor, and @forward.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The data that the weights' sources name; null without weights. Read it by
+  /// getData() or frontend/Weights.h, then call checkUnchanged().
+  std::unique_ptr<Checkpoint> checkpoint;
+  /// The bytes of the artifact's tokenizer segment (schema/tokenizer.fbs).
+  std::optional<std::vector<uint8_t>> tokenizer;
+  Generation generation;
+  /// In alphabetical order.
+  std::vector<SourceFile> sources;
+  /// What became of each tensor and setting, one plain line each.
+  Remarks remarks;
+};
+
+/// Imports a checkpoint directory in the Hugging Face layout, or a `.mlir` file
+/// of the seq dialect. Fails, with one line, on whatever is not understood. The
+/// context needs the dialects func and seq, which this loads.
+llvm::Expected<ImportedModel> importModel(mlir::MLIRContext &context,
+                                          llvm::StringRef path,
+                                          const ImportOptions &options = {});
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_IMPORT_H

@@ -1,0 +1,79 @@
+#include "frontend/Weights.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+using namespace effc;
+using namespace effc::frontend;
+
+static std::vector<uint64_t> getShape(seq::WeightOp weight) {
+  llvm::ArrayRef<int64_t> shape =
+      llvm::cast<mlir::RankedTensorType>(weight.getType()).getShape();
+  return {shape.begin(), shape.end()};
+}
+
+static std::vector<uint64_t> withoutUnits(llvm::ArrayRef<uint64_t> shape) {
+  std::vector<uint64_t> rest;
+  for (uint64_t extent : shape)
+    if (extent != 1)
+      rest.push_back(extent);
+  return rest;
+}
+
+/// Whether the elements of a tensor of shape `source` are those of `weight`.
+static bool hasShapeOf(seq::WeightOp weight, llvm::ArrayRef<uint64_t> source) {
+  std::vector<uint64_t> shape = getShape(weight);
+  if (!weight.getTransposed())
+    return source == llvm::ArrayRef(shape);
+  std::reverse(shape.begin(), shape.end());
+  return withoutUnits(source) == withoutUnits(shape);
+}
+
+llvm::Error frontend::checkWeight(seq::WeightOp weight,
+                                  const Checkpoint &checkpoint) {
+  const std::string &file = checkpoint.getTensors().getFile().getName();
+  llvm::StringRef source = weight.getSource();
+  const SafetensorsEntry *entry = checkpoint.getTensors().find(source);
+  if (!entry)
+    return refuse(file + ": lacks tensor " + quote(source));
+  if (!hasShapeOf(weight, entry->shape)) {
+    // In the order of the checkpoint, which is what its owner can compare.
+    std::vector<uint64_t> expected = getShape(weight);
+    if (weight.getTransposed()) {
+      std::reverse(expected.begin(), expected.end());
+      if (entry->shape.size() == expected.size() + 1)
+        expected.insert(expected.begin() + 1, 1);
+    }
+    return refuse(file + ": expects tensor " + quote(source) + " of shape " +
+                  describeShape(expected) + ", but got " +
+                  describeShape(entry->shape));
+  }
+  if (entry->type != ElementType::F32 && entry->type != ElementType::BF16 &&
+      entry->type != ElementType::F16)
+    return refuse(file + ": expects tensor " + quote(source) +
+                  " of F32, BF16 or F16, but got " + getName(entry->type));
+  return llvm::Error::success();
+}
+
+template <typename S>
+llvm::Expected<std::vector<S>>
+frontend::readWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
+  if (llvm::Error error = checkWeight(weight, checkpoint))
+    return error;
+  auto data = checkpoint.getData(weight.getSource());
+  if (!data)
+    return data.takeError();
+  std::vector<S> stored = decode<S>(data->type, data->bytes);
+  if (!weight.getTransposed())
+    return stored;
+  std::vector<uint64_t> shape = getShape(weight);
+  std::vector<S> elements(stored.size());
+  for (uint64_t row = 0; row < shape[0]; ++row)
+    for (uint64_t column = 0; column < shape[1]; ++column)
+      elements[row * shape[1] + column] = stored[column * shape[0] + row];
+  return elements;
+}
+
+template llvm::Expected<std::vector<float>>
+frontend::readWeight<float>(seq::WeightOp, const Checkpoint &);
+template llvm::Expected<std::vector<double>>
+frontend::readWeight<double>(seq::WeightOp, const Checkpoint &);

@@ -1,0 +1,264 @@
+#include "frontend/tokenizer/SplitPattern.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <memory>
+
+using namespace effc::frontend;
+
+namespace {
+
+constexpr llvm::StringRef kCategories[] = {
+    "C",  "Cc", "Cf", "Cn", "Co", "Cs", "L",  "Ll", "Lm", "Lo",
+    "Lt", "Lu", "M",  "Mc", "Me", "Mn", "N",  "Nd", "Nl", "No",
+    "P",  "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S",  "Sc",
+    "Sk", "Sm", "So", "Z",  "Zl", "Zp", "Zs"};
+
+constexpr llvm::StringRef kScripts[] = {
+    "Arabic",   "Armenian", "Bengali",   "Bopomofo",  "Cyrillic", "Devanagari",
+    "Ethiopic", "Georgian", "Greek",     "Gujarati",  "Gurmukhi", "Han",
+    "Hangul",   "Hebrew",   "Hiragana",  "Kannada",   "Katakana", "Khmer",
+    "Lao",      "Latin",    "Malayalam", "Mongolian", "Myanmar",  "Oriya",
+    "Sinhala",  "Tamil",    "Telugu",    "Thaana",    "Thai",     "Tibetan"};
+
+class Translator {
+public:
+  explicit Translator(llvm::StringRef pattern)
+      : pattern(pattern), rest(pattern) {}
+
+  llvm::Expected<std::string> run() {
+    while (!rest.empty() && problem.empty())
+      step();
+    if (!problem.empty())
+      return refuse("pattern " + quote(pattern) + ": " + problem);
+    return std::move(out);
+  }
+
+private:
+  void step() {
+    switch (rest[0]) {
+    case '\\':
+      return translateEscape(/*inClass=*/false);
+    case '[':
+      return translateClass();
+    case '(':
+      return translateGroup();
+    case '{':
+      return translateInterval();
+    case '}':
+    case ']':
+      return emit(("\\" + rest.take_front()).str(), 1);
+    case '.':
+      return emit("[^\\n]", 1);
+    case '^':
+      return emit("(?<![^\\n])", 1);
+    case '$':
+      return emit("(?![^\\n])", 1);
+    default:
+      return emit(rest.take_front(), 1);
+    }
+  }
+
+  /// Writes `text` for the next `count` characters.
+  void emit(llvm::StringRef text, size_t count) {
+    out += text;
+    rest = rest.drop_front(count);
+  }
+
+  void reject(const llvm::Twine &what) {
+    problem = (what + " is not supported").str();
+  }
+
+  void translateGroup() {
+    if (rest.starts_with("(*"))
+      return reject("'(*'");
+    if (!rest.starts_with("(?"))
+      return emit("(", 1);
+    for (llvm::StringRef known :
+         {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"})
+      if (rest.starts_with(known))
+        return emit(known, known.size());
+    // Elsewhere the two differ in how far an option reaches past a '|'.
+    if (rest.starts_with("(?i)") && out.empty())
+      return emit("(?i)", 4);
+    reject("group " + quote(rest.take_front(3)));
+  }
+
+  void translateClass() {
+    emit("[", 1);
+    if (rest.consume_front("^"))
+      out += "^";
+    if (rest.starts_with("]"))
+      emit("\\]", 1);
+    while (!rest.empty() && rest[0] != ']' && problem.empty()) {
+      if (rest[0] == '\\')
+        translateEscape(/*inClass=*/true);
+      else if (rest[0] == '[')
+        reject("'[' in a character class");
+      else if (rest.starts_with("&&"))
+        reject("'&&' in a character class");
+      else
+        emit(rest.take_front(), 1);
+    }
+    if (problem.empty() && rest.empty())
+      problem = "a character class does not end";
+    else if (problem.empty())
+      emit("]", 1);
+  }
+
+  void translateInterval() {
+    llvm::StringRef inside = rest.drop_front().take_until(
+        [](char c) { return c != ',' && !llvm::isDigit(c); });
+    llvm::StringRef after = rest.drop_front(1 + inside.size());
+    auto [least, most] = inside.split(',');
+    bool isFixed = !inside.contains(',');
+    if (!after.consume_front("}") || inside.empty() || inside == "," ||
+        most.contains(','))
+      return emit("\\{", 1);
+    if (after.starts_with("+"))
+      return reject("'{" + inside + "}+'");
+    if (isFixed && after.starts_with("?"))
+      return reject("'{" + inside + "}?'");
+    out += ("{" + (least.empty() ? "0" : least) + (isFixed ? "" : ",") + most +
+            "}")
+               .str();
+    rest = after;
+  }
+
+  void translateEscape(bool inClass) {
+    if (rest.size() < 2) {
+      problem = "ends in a backslash";
+      return;
+    }
+    char c = rest[1];
+    switch (c) {
+    case 's':
+      return emit("\\p{White_Space}", 2);
+    case 'S':
+      return emit("\\P{White_Space}", 2);
+    case 'd':
+      return emit("\\p{Nd}", 2);
+    case 'D':
+      return emit("\\P{Nd}", 2);
+    case 'v':
+      return emit("\\x{0b}", 2);
+    case 'a':
+    case 'e':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+      return emit(rest.take_front(2), 2);
+    case 'p':
+    case 'P':
+      return translateProperty();
+    case 'u':
+      return translateUnicode();
+    case 'x':
+      return translateHex();
+    default:
+      break;
+    }
+    if (llvm::isAlnum(c))
+      return reject("'" + rest.take_front(2) + "'");
+    // A character that is not ASCII stands for itself.
+    emit(llvm::isASCII(c) ? rest.take_front(2) : rest.substr(1, 1), 2);
+  }
+
+  void translateProperty() {
+    size_t end = rest.find('}');
+    if (rest.substr(2, 1) != "{" || end == llvm::StringRef::npos)
+      return reject(quote(rest.take_front(2)) + " without braces");
+    llvm::StringRef escape = rest.take_front(end + 1);
+    llvm::StringRef name = rest.slice(3, end);
+    bool negated = name.consume_front("^");
+    std::string translated;
+    if (llvm::is_contained(kCategories, name))
+      translated = name.str();
+    else if (llvm::is_contained(kScripts, name))
+      translated = ("sc:" + name).str();
+    else
+      return reject("property " + quote(name));
+    emit(("\\" + escape.substr(1, 1) + "{" + (negated ? "^" : "") + translated +
+          "}")
+             .str(),
+         escape.size());
+  }
+
+  void translateUnicode() {
+    llvm::StringRef digits = rest.substr(2, 4);
+    if (digits.size() != 4 || !llvm::all_of(digits, llvm::isHexDigit))
+      return reject("'\\u' without four digits");
+    emit(("\\x{" + digits + "}").str(), 6);
+  }
+
+  void translateHex() {
+    if (rest.substr(2, 1) == "{") {
+      llvm::StringRef digits = rest.drop_front(3).take_while(llvm::isHexDigit);
+      if (digits.empty() || rest.substr(3 + digits.size(), 1) != "}")
+        return reject("'\\x{' without digits and '}'");
+      return emit(rest.take_front(4 + digits.size()), 4 + digits.size());
+    }
+    unsigned value;
+    llvm::StringRef digits = rest.substr(2, 2);
+    if (digits.size() != 2 || digits.getAsInteger(16, value))
+      return reject("'\\x' without two digits");
+    // There a byte of UTF-8, here a character.
+    if (value >= 0x80)
+      return reject("'\\x" + digits + "'");
+    emit(rest.take_front(4), 4);
+  }
+
+  llvm::StringRef pattern, rest;
+  std::string out, problem;
+};
+
+} // namespace
+
+static llvm::Error checkCompiles(llvm::StringRef pattern,
+                                 llvm::StringRef original) {
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  std::unique_ptr<pcre2_code, decltype(&pcre2_code_free)> code(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()),
+                    pattern.size(), PCRE2_UTF | PCRE2_UCP, &error, &offset,
+                    nullptr),
+      pcre2_code_free);
+  if (code)
+    return llvm::Error::success();
+  PCRE2_UCHAR reason[256] = "unknown error";
+  pcre2_get_error_message(error, reason, sizeof(reason));
+  return refuse("pattern " + quote(original) + ": " +
+                reinterpret_cast<const char *>(reason));
+}
+
+llvm::Expected<std::string>
+effc::frontend::translatePattern(llvm::StringRef pattern) {
+  constexpr size_t kMostBytes = 1 << 16;
+  if (pattern.empty() || pattern.size() > kMostBytes)
+    return refuse("expects a pattern of 1.." + llvm::Twine(kMostBytes) +
+                  " bytes, but got " + llvm::Twine(pattern.size()));
+  auto translated = Translator(pattern).run();
+  if (!translated)
+    return translated.takeError();
+  if (llvm::Error error = checkCompiles(*translated, pattern))
+    return error;
+  return translated;
+}
+
+std::string effc::frontend::escapePattern(llvm::StringRef text) {
+  std::string out;
+  for (char c : text) {
+    if (llvm::isASCII(c) && llvm::isPunct(c))
+      out += '\\';
+    out += c;
+  }
+  return out;
+}

@@ -1,0 +1,39 @@
+// A tokenizer.json as the tokenizer segment of an artifact.
+//
+// The file describes a pipeline of named parts; what the segment's schema
+// (runtime/schema/tokenizer.fbs) cannot say exactly is refused by its name:
+//
+//   normalizer       none
+//   pre_tokenizer    PreTokenizer.h
+//   model            BPE whose vocabulary is byte-level
+//   post_processor   none, ByteLevel, TemplateProcessing around one sequence,
+//                    Sequence of those
+//   decoder          ByteLevel
+//   truncation, padding   left aside: the library applies them on request only
+#ifndef EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
+#define EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effc::frontend {
+
+/// Translates the text of a tokenizer.json; `name` is the file's, for messages.
+/// Every id must be below `vocabulary`, the language model's. The same text
+/// gives the same bytes.
+llvm::Expected<std::vector<uint8_t>>
+translateTokenizer(llvm::StringRef text, llvm::StringRef name,
+                   int64_t vocabulary, std::vector<std::string> &remarks);
+
+/// Reads and translates a file.
+llvm::Expected<std::vector<uint8_t>>
+importTokenizer(llvm::StringRef path, llvm::StringRef name, int64_t vocabulary,
+                std::vector<std::string> &remarks);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
