@@ -1,5 +1,7 @@
 #include "compiler/Register.h"
 
+#include "compiler/Pipelines.h"
+
 #include "codegen/host/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
@@ -32,4 +34,5 @@ void effc::registerAllPasses() {
   registerEffcSeqToTilePasses();
   registerEffcPlanPasses();
   host::registerEffcHostPasses();
+  registerPipelines();
 }

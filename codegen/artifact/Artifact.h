@@ -48,13 +48,16 @@ struct Contents {
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.
 using WeightReader = llvm::function_ref<llvm::Expected<SourceTensor>(llvm::StringRef source)>;
-/// Told after each weight: bytes written so far, bytes in all.
+/// Told after each weight: elements written so far, elements in all.
 using Progress = llvm::function_ref<void(uint64_t done, uint64_t total)>;
+
+/// Asked once all weights are written: fails if what was read has changed since.
+using SourceCheck = llvm::function_ref<llvm::Error()>;
 
 /// Writes `path` by way of a sibling file that is renamed at the end, so that a
 /// failure leaves whatever was there. The same contents give the same bytes.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
-                          WeightReader reader, Progress progress);
+                          WeightReader reader, Progress progress, SourceCheck check);
 
 } // namespace effc::codegen
 

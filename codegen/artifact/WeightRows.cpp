@@ -3,6 +3,7 @@
 
 #include "dialects/plan/MemoryLayout.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <bit>
 #include <cstring>
@@ -39,9 +40,9 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight, const SourceTensor
   result.narrow = type.getElementType().isBF16();
   result.rowCount = type.getRank() == 1 ? 1 : type.getDimSize(0);
   result.columns = type.getRank() == 1 ? type.getDimSize(0) : type.getDimSize(1);
-  uint64_t bytes = result.narrow ? 2 : 4;
-  result.strideBytes = type.getRank() == 1 ? result.columns * bytes
-                                           : plan::weightStrides(type)[0] * bytes;
+  // A vector is one row, padded like those of a matrix.
+  uint64_t bytes = result.columns * (result.narrow ? 2 : 4);
+  result.strideBytes = alignTo(bytes, plan::kRowAlignment);
   result.buffer.assign(result.strideBytes, 0);
   return result;
 }

@@ -49,14 +49,17 @@ static Expected<Image> extract(MemoryBufferRef linked) {
   if (!file)
     return file.takeError();
   Image image;
+  uint64_t imageAddress = 0; // the linker puts its own tables before the image
   DenseMap<uint64_t, uint64_t> stackSizes;
   for (const object::ELFSectionRef section : file->sections()) {
     Expected<StringRef> name = section.getName();
     Expected<StringRef> content = section.getContents();
     if (!name || !content)
       return createStringError("ld.lld wrote a section that cannot be read");
-    if (*name == ".image")
+    if (*name == ".image") {
       image.bytes.assign(content->bytes_begin(), content->bytes_end());
+      imageAddress = section.getAddress();
+    }
     if ((*name == ".rela.dyn" || *name == ".rela.plt") && !content->empty())
       return createStringError("the host code needs relocations when it is loaded");
     if (*name != ".stack_sizes")
@@ -75,7 +78,7 @@ static Expected<Image> extract(MemoryBufferRef linked) {
     Expected<uint64_t> address = symbol.getAddress();
     if (!type || !name || !address || *type != object::SymbolRef::ST_Function)
       continue;
-    image.functions[*name] = {*address, stackSizes.lookup(*address) + kReturnAddressAndRedZone};
+    image.functions[*name] = {*address - imageAddress, stackSizes.lookup(*address) + kReturnAddressAndRedZone};
   }
   return image;
 }

@@ -1,0 +1,59 @@
+// The compiler as a library: from a model on disk to an .effc file.
+#ifndef EFFC_COMPILER_COMPILER_H
+#define EFFC_COMPILER_COMPILER_H
+
+#include "compiler/Phases.h"
+#include "compiler/Pipelines.h"
+#include "compiler/Target.h"
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace effc {
+
+struct CompileOptions {
+  /// A Hugging Face directory, or a .mlir file of the seq dialect.
+  std::string model;
+  /// For a .mlir file: the directory that its weights name.
+  std::string weightsFrom;
+  /// Where the artifact, or the module of `compileTo`, goes; "-": standard output.
+  std::string output;
+  const Target *target = &kTargets[0];
+  /// "f32", "bf16" or empty: as the checkpoint has it.
+  std::string dtype;
+  Phase compileTo = Phase::Artifact;
+  /// A folder that gets one file per phase; empty: none.
+  std::string dumpPhases;
+  PipelineOptions pipeline;
+  /// Leaves the seq module out of the artifact.
+  bool stripIr = false;
+  /// Makes every remark of a fallback an error.
+  bool fallbackIsError = false;
+  bool timing = false;
+};
+
+/// What a compilation says besides its result.
+struct CompileEvents {
+  /// A choice that was made, one line; `where` names the op or tensor.
+  std::function<void(llvm::StringRef where, llvm::StringRef text)> remark = [](auto, auto) {};
+  /// Elements of weights written so far and in all.
+  std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {};
+};
+
+/// Compiles. The error's first line is the reason; notes follow on lines of their
+/// own. On failure no output file is made or changed.
+llvm::Error compile(const CompileOptions &options, const CompileEvents &events);
+
+/// "0.1.0".
+llvm::StringRef getVersion();
+/// The commit that the compiler was built from, or "unknown".
+llvm::StringRef getCommit();
+
+} // namespace effc
+
+#endif // EFFC_COMPILER_COMPILER_H

@@ -1,0 +1,88 @@
+// The only place that orders passes.
+#include "compiler/Pipelines.h"
+
+#include "codegen/host/Passes.h"
+#include "dialects/plan/Plan.h"
+#include "passes/plan/Passes.h"
+#include "passes/seq/Passes.h"
+#include "passes/seq_to_tile/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace effc;
+
+static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createCSEPass());
+  passes.addPass(createPlanStatePass());
+  SpecializeEntriesPassOptions entries;
+  entries.prefillRows = options.prefillRows;
+  entries.decodeRows = options.decodeRows;
+  passes.addPass(createSpecializeEntriesPass(entries));
+  ChooseFormsPassOptions forms;
+  forms.force = options.forceForm;
+  forms.bitStable = options.bitStable;
+  passes.addPass(createChooseFormsPass(forms));
+  passes.addPass(createFormKernelsPass());
+}
+
+static void addTile(OpPassManager &passes) {
+  passes.addPass(createConvertSeqToTilePass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(host::createLowerKernelsPass());
+  passes.addPass(host::createExpandMathPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  host::EmitCodePassOptions code;
+  code.cpu = options.cpu;
+  passes.addPass(host::createEmitCodePass(code));
+}
+
+void effc::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::Import:
+  case Phase::Artifact:
+    return;
+  case Phase::Seq:
+    return addSeq(passes, options);
+  case Phase::Tile:
+    return addTile(passes);
+  case Phase::Plan:
+    passes.addNestedPass<plan::EntryOp>(createAssignArenaPass());
+    return;
+  case Phase::Binary:
+    return addBinary(passes, options);
+  }
+}
+
+void effc::registerPipelines() {
+  for (const PhaseInfo &info : kPhases) {
+    if (info.phase == Phase::Import || info.phase == Phase::Artifact)
+      continue;
+    registerPassPipeline(
+        ("effc-phase-" + info.name).str(), info.summary,
+        [phase = info.phase](OpPassManager &passes, StringRef options,
+                             function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+          if (!options.empty())
+            return error("a phase takes no options");
+          addPhase(passes, phase, {});
+          return success();
+        },
+        [](function_ref<void(const detail::PassOptions &)>) {});
+  }
+}

@@ -1,0 +1,30 @@
+// The passes of each phase.
+#ifndef EFFC_COMPILER_PIPELINES_H
+#define EFFC_COMPILER_PIPELINES_H
+
+#include "compiler/Phases.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace effc {
+
+/// The options that shape the passes.
+struct PipelineOptions {
+  llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};
+  llvm::SmallVector<int64_t> decodeRows = {1, 2, 4};
+  std::string forceForm;
+  bool bitStable = true;
+  std::string cpu = "x86-64-v3";
+};
+
+/// Adds the passes that lead from the phase before `phase` to it; none for
+/// import and artifact, which are not passes.
+void addPhase(mlir::OpPassManager &passes, Phase phase, const PipelineOptions &options);
+
+/// Registers each phase's passes, with their defaults, as `effc-phase-<name>`.
+void registerPipelines();
+
+} // namespace effc
+
+#endif // EFFC_COMPILER_PIPELINES_H

@@ -1,0 +1,41 @@
+// What effc compiles for: chips as data. Passes see a target only as the
+// `#tile.target` attribute that is made from its row here.
+#ifndef EFFC_COMPILER_TARGET_H
+#define EFFC_COMPILER_TARGET_H
+
+#include "dialects/tile/Tile.h"
+
+namespace effc {
+
+struct Target {
+  llvm::StringRef name;   // as --target spells it
+  llvm::StringRef cpu;    // as LLVM spells it
+  tile::Device device;
+  int64_t vectorLanes;    // f32 lanes of a vector register
+  int64_t registers;      // vector registers
+  // FLOPs per cycle and core that effc's own kernels sustain on L1-resident
+  // tiles (compiler/README.md says how they were measured).
+  int64_t stepRate, dotRate;
+  int64_t stateBytes;     // state that stays close to a core
+};
+
+inline constexpr Target kTargets[] = {
+    {"host", "x86-64-v3", tile::Device::Host, 8, 16, 16, 20, 32768},
+};
+
+/// Null where no target has that name.
+inline const Target *findTarget(llvm::StringRef name) {
+  for (const Target &target : kTargets)
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
+
+inline tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context) {
+  return tile::TargetAttr::get(context, target.device, target.vectorLanes, target.registers,
+                               target.stepRate, target.dotRate, target.stateBytes);
+}
+
+} // namespace effc
+
+#endif // EFFC_COMPILER_TARGET_H
