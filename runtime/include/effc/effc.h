@@ -1,0 +1,417 @@
+/*===- effc.h - Run a compiled sequence model ------------------------------===*\
+ *
+ * effc compiles a model ahead of time into one .effc file; this library runs
+ * such a file. Nothing is compiled here and no other library is needed.
+ *
+ *   effc_model_t     a loaded file: what is in it, and its tokenizer
+ *   effc_device_t    where it runs (the host and its threads)
+ *   effc_engine_t    a model made ready on a device, with memory for a fixed
+ *                    number of sequences
+ *   effc_session_t   one sequence: its recurrent state and its position
+ *   effc_sampler_t   chooses the next token from logits
+ *   effc_detokenizer_t  turns a stream of tokens into text
+ *   effc_status_t    why a call failed
+ *
+ * Status. A function that can fail returns `effc_status_t *`: NULL when all
+ * went well, else an object that the caller frees with effc_status_free(). Each
+ * declaration lists the codes that are particular to it; EFFC_OUT_OF_MEMORY is
+ * possible wherever something is created. On failure out parameters are not
+ * written.
+ *
+ * Ownership. `*_create`, `*_load` and `effc_session_fork` hand out an object
+ * that the caller frees with the function of the same noun; freeing NULL does
+ * nothing. Objects keep what they are made from alive (a session its engine, an
+ * engine its model and device), so they may be freed in any order.
+ *
+ * Threads. A model may be used by any number of threads at once. An engine
+ * together with its sessions, a sampler and a detokenizer are each used by one
+ * thread at a time. Engines of one device may be driven from several threads;
+ * their calls then take turns.
+ *
+ * Sizes. Token ids are int32_t in [0, vocabulary size). Logits are f32 rows of
+ * vocabulary-size values, natural-log units, not normalised. Bytes are bytes,
+ * text is UTF-8 with an explicit size and no terminating zero.
+ *
+ * Option structs start with their own size, so that they can grow: fill them
+ * with `*_default()`, then change what you like. NULL means the defaults.
+ *
+\*===----------------------------------------------------------------------===*/
+#ifndef EFFC_EFFC_H
+#define EFFC_EFFC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define EFFC_API __attribute__((visibility("default")))
+#else
+#define EFFC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct effc_status effc_status_t;
+typedef struct effc_model effc_model_t;
+typedef struct effc_device effc_device_t;
+typedef struct effc_engine effc_engine_t;
+typedef struct effc_session effc_session_t;
+typedef struct effc_sampler effc_sampler_t;
+typedef struct effc_detokenizer effc_detokenizer_t;
+
+/* Returns the version of the library, "0.1.0". Static storage. */
+EFFC_API const char *effc_version(void);
+
+/*===- Status ---------------------------------------------------------------===*/
+
+typedef enum effc_status_code {
+  EFFC_OK = 0,
+  EFFC_INVALID_ARGUMENT = 1, /* the caller passed something out of range */
+  EFFC_IO_ERROR = 2,         /* the operating system refused a file */
+  EFFC_BAD_DATA = 3,         /* a file is damaged or not what it should be */
+  EFFC_UNSUPPORTED = 4,      /* sound, but not possible here: an ISA, a device */
+  EFFC_OUT_OF_MEMORY = 5,    /* memory could not be had */
+  EFFC_EXHAUSTED = 6,        /* a fixed resource is used up: sessions, context */
+  EFFC_INTERNAL = 7          /* a mistake of this library */
+} effc_status_code_t;
+
+/* Returns the code of `status`; EFFC_OK for NULL. */
+EFFC_API effc_status_code_t effc_status_code(const effc_status_t *status);
+
+/* Returns one line of text without a final period or line break, owned by
+ * `status`; "" for NULL. */
+EFFC_API const char *effc_status_message(const effc_status_t *status);
+
+/* Frees `status`, which may be NULL. */
+EFFC_API void effc_status_free(effc_status_t *status);
+
+/*===- Model ----------------------------------------------------------------===*/
+
+/* Loads the .effc file at `path`. The file is mapped, not read: weights cost
+ * memory only as they are touched, and several processes share them. It must
+ * not be changed in place while it is loaded (replacing it by renaming is
+ * fine).
+ *
+ * The structure of the file is checked in full, and so are the checksums of
+ * program, code and tokenizer; those of the weights are left to
+ * effc_model_check(), since it reads them all. Damaged data gives a status. The
+ * code inside is as trusted as a program.
+ *
+ * EFFC_IO_ERROR: cannot be opened or mapped, or is no regular file.
+ * EFFC_BAD_DATA: is no .effc file, is cut short or damaged.
+ * EFFC_UNSUPPORTED: written in a newer format (the message names both). */
+EFFC_API effc_status_t *effc_model_load(const char *path, effc_model_t **out_model);
+
+EFFC_API void effc_model_free(effc_model_t *model);
+
+/* Reads every segment and compares it with its checksum. Calls
+ * `progress(user, done, total)` in bytes now and then; it may be NULL.
+ * EFFC_BAD_DATA names the first segment or weight that differs. */
+EFFC_API effc_status_t *
+effc_model_check(const effc_model_t *model,
+                 void (*progress)(void *user, uint64_t done, uint64_t total),
+                 void *user);
+
+/* Returns how many tokens the model knows; a row of logits has as many values. */
+EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
+
+/* Returns the longest sequence in tokens, 0 when there is no bound. */
+EFFC_API uint64_t effc_model_max_context(const effc_model_t *model);
+
+/* Returns everything the file says about itself as one JSON document: format,
+ * provenance, segments, states, kernels, entries, memory, generation. Keys are
+ * only ever added. Zero-terminated, owned by the model. */
+EFFC_API const char *effc_model_describe(const effc_model_t *model);
+
+/* How the checkpoint asks to be sampled. -1 is "none" for a token. */
+typedef struct effc_generation {
+  size_t size;
+  int32_t bos;        /* first token of a sequence */
+  const int32_t *eos; /* tokens that end one; owned by the model */
+  size_t eos_count;
+  bool do_sample;     /* false: greedy */
+  float temperature;
+  uint32_t top_k;     /* 0: all */
+  float top_p;
+} effc_generation_t;
+
+/* Fills `out_generation`, whose `size` the caller has set. */
+EFFC_API void effc_model_generation(const effc_model_t *model,
+                                    effc_generation_t *out_generation);
+
+/* One recurrent state of a sequence. */
+typedef struct effc_state_info {
+  size_t size;
+  const char *name;      /* "layers.0.ssd"; owned by the model */
+  const char *kind;      /* "matrix", "tail", "shift", ... */
+  const char *type;      /* "f32", "bf16", ... */
+  const uint64_t *shape; /* logical; owned by the model */
+  size_t rank;
+  uint64_t bytes;
+} effc_state_info_t;
+
+EFFC_API size_t effc_model_state_count(const effc_model_t *model);
+
+/* Fills `out_state` (its `size` set) for `index` below the count.
+ * EFFC_INVALID_ARGUMENT: `index` is not. */
+EFFC_API effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
+                                         effc_state_info_t *out_state);
+
+typedef enum effc_entry_kind { EFFC_PREFILL = 0, EFFC_DECODE = 1 } effc_entry_kind_t;
+
+/* One compiled call. */
+typedef struct effc_entry_info {
+  size_t size;
+  const char *name;      /* "prefill_256"; owned by the model */
+  effc_entry_kind_t kind;
+  uint32_t rows;         /* the most tokens in a call */
+  uint32_t chunk;        /* prompts are cut on multiples of this position */
+  uint64_t arena_bytes;
+} effc_entry_info_t;
+
+EFFC_API size_t effc_model_entry_count(const effc_model_t *model);
+
+/* Fills `out_entry` (its `size` set) for `index` below the count.
+ * EFFC_INVALID_ARGUMENT: `index` is not. */
+EFFC_API effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
+                                         effc_entry_info_t *out_entry);
+
+/* What running the model takes, in bytes. All of it is known before the first
+ * token: an engine allocates when it is created and never again. */
+typedef struct effc_memory {
+  size_t size;
+  uint64_t weights;     /* mapped from the file, shared between processes */
+  uint64_t per_session; /* recurrent state of one sequence */
+  uint64_t arena;       /* activations, once per engine */
+  uint64_t logits;      /* once per engine; committed only as far as used */
+  uint64_t tables;      /* tokens, segments, launch tables; once per engine */
+} effc_memory_t;
+
+/* Fills `out_memory`, whose `size` the caller has set. An engine for N sessions
+ * takes arena + logits + tables + (N + 1) * per_session; the one more is where
+ * padding goes. */
+EFFC_API void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory);
+
+/*===- Text -----------------------------------------------------------------===*/
+
+/* Whether the file carries a tokenizer; without one the functions of this group
+ * give EFFC_UNSUPPORTED. */
+EFFC_API bool effc_model_has_tokenizer(const effc_model_t *model);
+
+typedef enum effc_tokenize_flags {
+  /* Leave out the tokens that the tokenizer puts before and after a text. */
+  EFFC_TOKENIZE_NO_SPECIAL = 1,
+  /* Special tokens spelled out in the text are text, not tokens. */
+  EFFC_TOKENIZE_PLAIN = 2
+} effc_tokenize_flags_t;
+
+/* Cuts `text` of `size` bytes into tokens. `*out_count` becomes the number of
+ * tokens in all; the first `capacity` of them are written to `out_tokens`. So
+ * (NULL, 0) asks for the count, and a text of n bytes never has more than
+ * n + 16 tokens besides those of lengthy special additions.
+ *
+ * Invalid UTF-8 is not an error: each maximal invalid run is read as U+FFFD, as
+ * the Hugging Face library does for bytes.
+ *
+ * `flags` are effc_tokenize_flags_t, or'ed.
+ * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB.
+ * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or the
+ * tokenizer's patterns need too many steps on this text. */
+EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
+                                            size_t size, uint32_t flags,
+                                            int32_t *out_tokens, size_t capacity,
+                                            size_t *out_count);
+
+typedef enum effc_detokenize_flags {
+  EFFC_DETOKENIZE_SKIP_SPECIAL = 1 /* special tokens give no text */
+} effc_detokenize_flags_t;
+
+/* Writes the text of `count` tokens. `*out_size` becomes its size in bytes; the
+ * first `capacity` bytes are written to `out_text`. Bytes that are no UTF-8
+ * become U+FFFD. Ids that the vocabulary does not define give no text.
+ *
+ * EFFC_INVALID_ARGUMENT: a negative id. */
+EFFC_API effc_status_t *effc_model_detokenize(const effc_model_t *model,
+                                              const int32_t *tokens, size_t count,
+                                              uint32_t flags, char *out_text,
+                                              size_t capacity, size_t *out_size);
+
+/* Creates a detokenizer for a stream: it hands out text as soon as whole
+ * characters are there, since a token may end inside one. `flags` as above. */
+EFFC_API effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
+                                                effc_detokenizer_t **out_detokenizer);
+
+EFFC_API void effc_detokenizer_free(effc_detokenizer_t *detokenizer);
+
+/* Adds one token. `*out_text` and `*out_size` become the text that is now
+ * certain, possibly none; it is valid UTF-8 and belongs to the detokenizer until
+ * its next call. All pieces together are what effc_model_detokenize() gives. */
+EFFC_API effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
+                                              int32_t token, const char **out_text,
+                                              size_t *out_size);
+
+/* Ends the stream: what is left of a character comes out as U+FFFD. The
+ * detokenizer can be used anew. */
+EFFC_API effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
+                                                const char **out_text,
+                                                size_t *out_size);
+
+/*===- Device ---------------------------------------------------------------===*/
+
+typedef struct effc_host_options {
+  size_t size;
+  /* Threads that work, the calling one included; 0: one per usable core (what
+   * the process is bound to, and its control group's quota). Results do not
+   * depend on it. */
+  uint32_t threads;
+} effc_host_options_t;
+
+EFFC_API effc_host_options_t effc_host_options_default(void);
+
+/* Creates the host as a device: a pool of threads that sleep between calls.
+ *
+ * EFFC_INVALID_ARGUMENT: more than 1024 threads.
+ * EFFC_EXHAUSTED: the system grants no more threads. */
+EFFC_API effc_status_t *effc_device_create_host(const effc_host_options_t *options,
+                                                effc_device_t **out_device);
+
+EFFC_API void effc_device_free(effc_device_t *device);
+
+/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
+EFFC_API const char *effc_device_description(const effc_device_t *device);
+
+/*===- Engine and sessions --------------------------------------------------===*/
+
+typedef struct effc_engine_options {
+  size_t size;
+  uint32_t max_sessions; /* sequences that can be open at once; default 1 */
+} effc_engine_options_t;
+
+EFFC_API effc_engine_options_t effc_engine_options_default(void);
+
+/* Makes `model` ready on `device`, with memory for `max_sessions` sequences.
+ * Everything that calls will need is allocated here.
+ *
+ * EFFC_UNSUPPORTED: the file has no code for this machine (the message names
+ * what is missing), or no weights.
+ * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
+EFFC_API effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
+                                           const effc_engine_options_t *options,
+                                           effc_engine_t **out_engine);
+
+EFFC_API void effc_engine_free(effc_engine_t *engine);
+
+/* Opens a sequence at position 0.
+ * EFFC_EXHAUSTED: `max_sessions` are open. */
+EFFC_API effc_status_t *effc_session_create(effc_engine_t *engine,
+                                            effc_session_t **out_session);
+
+/* Closes the sequence; its place can be used by another. */
+EFFC_API void effc_session_free(effc_session_t *session);
+
+/* Goes back to position 0. Costs nothing. */
+EFFC_API void effc_session_reset(effc_session_t *session);
+
+/* Returns how many tokens the sequence has taken. */
+EFFC_API uint64_t effc_session_position(const effc_session_t *session);
+
+/* Opens a second sequence of the same engine that continues as `session` would:
+ * copies `per_session` bytes.
+ * EFFC_EXHAUSTED: `max_sessions` are open. */
+EFFC_API effc_status_t *effc_session_fork(const effc_session_t *session,
+                                          effc_session_t **out_session);
+
+typedef enum effc_wanted {
+  EFFC_LOGITS_NONE = 0,
+  EFFC_LOGITS_LAST = 1, /* of the last token: 1 row */
+  EFFC_LOGITS_ALL = 2   /* of every token: `count` rows */
+} effc_wanted_t;
+
+/* Tokens to feed to one sequence. */
+typedef struct effc_prompt {
+  effc_session_t *session;
+  const int32_t *tokens;
+  size_t count;       /* at least 1 */
+  effc_wanted_t wanted;
+  float *out_logits;  /* [rows wanted, vocabulary]; may be NULL when none are */
+} effc_prompt_t;
+
+/* Feeds `count` prompts of any lengths, each to a sequence of its own. They are
+ * packed into as few compiled calls as fit; a prompt longer than a call goes in
+ * pieces that end on the model's chunk grid, which is counted from the
+ * sequence's position 0, so that the cutting does not show in the results.
+ *
+ * Blocks until all logits are written. Allocates nothing once it has been called
+ * with as many prompts before. Everything is checked before anything runs: on
+ * failure every session has its position and state of before.
+ *
+ * The calling thread works too and needs 128 KiB of free stack.
+ *
+ * EFFC_INVALID_ARGUMENT: an empty prompt, a token outside the vocabulary (the
+ * message holds both), a session of another engine or named twice, logits wanted
+ * but nowhere to write them.
+ * EFFC_EXHAUSTED: a sequence would grow past the model's max_context. */
+EFFC_API effc_status_t *effc_engine_prefill(effc_engine_t *engine,
+                                            const effc_prompt_t *prompts, size_t count);
+
+/* Advances `count` sequences by one token each: tokens[i] goes to sessions[i].
+ * `out_logits` receives f32 [count, vocabulary], in this order; NULL when they
+ * are not wanted. Any count: it is split over the compiled calls.
+ *
+ * Blocks until the logits are written; allocates nothing. Failure, stack and
+ * errors as effc_engine_prefill(). */
+EFFC_API effc_status_t *effc_engine_decode(effc_engine_t *engine,
+                                           effc_session_t *const *sessions,
+                                           const int32_t *tokens, size_t count,
+                                           float *out_logits);
+
+/*===- Sampler --------------------------------------------------------------===*/
+
+/* The filters apply in this order, as in the Hugging Face library: repeat
+ * penalty, temperature, top_k, top_p, min_p; then one token is drawn. */
+typedef struct effc_sampler_options {
+  size_t size;
+  float temperature;    /* 0: greedy, the most likely token; ties: lowest id */
+  uint32_t top_k;       /* keep the k most likely; 0: all */
+  float top_p;          /* keep the fewest that have this probability; 1: all */
+  float min_p;          /* keep those at least this fraction of the best; 0: all */
+  float repeat_penalty; /* divides (multiplies when negative) the logits of
+                           tokens seen before; 1: none */
+  uint64_t seed;        /* same seed and logits: same tokens, on any machine */
+} effc_sampler_options_t;
+
+/* Greedy; seed 0. */
+EFFC_API effc_sampler_options_t effc_sampler_options_default(void);
+
+/* The options that the checkpoint asks for (effc_model_generation); seed 0. */
+EFFC_API effc_sampler_options_t
+effc_sampler_options_for_model(const effc_model_t *model);
+
+/* Creates a sampler for rows of `vocabulary_size` logits.
+ * EFFC_INVALID_ARGUMENT: temperature not finite or negative; top_p not in (0, 1];
+ * min_p not in [0, 1]; repeat_penalty not positive and finite; no vocabulary. */
+EFFC_API effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
+                                            uint32_t vocabulary_size,
+                                            effc_sampler_t **out_sampler);
+
+EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
+
+/* Tells the sampler of tokens that count as seen for the repeat penalty: those
+ * of the prompt. Drawn tokens count by themselves.
+ * EFFC_INVALID_ARGUMENT: a token outside the vocabulary. */
+EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
+                                            const int32_t *tokens, size_t count);
+
+/* Draws a token from one row of logits and counts it as seen. Allocates nothing.
+ * EFFC_BAD_DATA: a logit is NaN, or all are minus infinity (the message says
+ * which token). */
+EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
+                                            const float *logits, int32_t *out_token);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* EFFC_EFFC_H */

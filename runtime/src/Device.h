@@ -1,0 +1,57 @@
+//===- Device.h - What the engine asks of a place to run on ---------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICE_H
+#define EFFC_RUNTIME_SRC_DEVICE_H
+
+#include "runtime/src/Error.h"
+#include "runtime/src/Model.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace effc::rt {
+
+/// The inputs of one packed call, in memory that the executor owns and the
+/// engine fills. Every array has room for the rows of the largest entry.
+struct CallInputs {
+  int32_t *tokens;                   // [rows]
+  int32_t *rowSlots;                 // [rows]
+  int64_t *rowPositions;             // [rows]
+  artifact::SegmentRecord *segments; // [segments]
+  int32_t *outputRows;               // [outputs], ascending
+};
+
+struct CallCounts {
+  int64_t rows;
+  int64_t segments;
+  int64_t outputs;
+};
+
+/// A model made ready on a device with memory for a number of sequences. Used by
+/// one thread at a time.
+class Executor {
+public:
+  virtual ~Executor() = default;
+
+  virtual const CallInputs &inputs() = 0;
+  /// Runs entry `entry` over what inputs() holds; blocks until it is done.
+  virtual void run(uint32_t entry, const CallCounts &counts) = 0;
+  /// The logits of the last call: f32 [outputs, vocabulary].
+  virtual const float *logits() = 0;
+  /// Makes the states of slot `to` those of slot `from`.
+  virtual void copySlot(uint32_t from, uint32_t to) = 0;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual const std::string &description() const = 0;
+
+  /// Allocates slots 0 to `sessions` - 1 and one more, where padding rows go.
+  virtual Result<std::unique_ptr<Executor>>
+  prepare(std::shared_ptr<const Model> model, uint32_t sessions) = 0;
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICE_H

@@ -1,0 +1,189 @@
+#include "runtime/src/Engine.h"
+
+#include "runtime/src/Limits.h"
+
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+// SegmentRecord::flags.
+static constexpr int32_t kFirst = 1; // the sequence starts here
+static constexpr int32_t kLast = 2;  // what is fed to it ends here
+
+static std::unique_ptr<Packer> makePacker(const artifact::Program &program,
+                                          artifact::EntryKind kind) {
+  std::vector<EntryShape> shapes;
+  for (uint32_t i = 0; i < program.entries()->size(); ++i) {
+    const artifact::Entry &entry = *program.entries()->Get(i);
+    // A decode entry takes one row of each sequence: there is nothing to cut.
+    if (entry.kind() == kind)
+      shapes.push_back({i, entry.rows(),
+                        kind == artifact::EntryKind::Prefill ? entry.chunk() : 1});
+  }
+  return std::make_unique<Packer>(std::move(shapes));
+}
+
+Result<std::shared_ptr<Engine>> Engine::create(std::shared_ptr<const Model> model,
+                                               std::shared_ptr<Device> device,
+                                               uint32_t maxSessions) {
+  if (maxSessions == 0 || maxSessions > kMaxSessions)
+    return invalidArgument("'max_sessions' is ", maxSessions, ", but 1 to ",
+                           kMaxSessions, " are possible");
+  std::shared_ptr<Engine> engine(new Engine);
+  Result<std::unique_ptr<Executor>> executor = device->prepare(model, maxSessions);
+  if (!executor)
+    return executor.error();
+  engine->executor = std::move(*executor);
+  const artifact::Program &program = model->program();
+  engine->prefillPacker = makePacker(program, artifact::EntryKind::Prefill);
+  engine->decodePacker = makePacker(program, artifact::EntryKind::Decode);
+  engine->artifact = std::move(model);
+  engine->device = std::move(device);
+  engine->scratchSlot = maxSessions;
+  for (uint32_t slot = maxSessions; slot-- > 0;)
+    engine->freeSlots.push_back(slot);
+  engine->intakes.reserve(maxSessions);
+  engine->feeds.reserve(maxSessions);
+  engine->pieces.reserve(maxSessions);
+  engine->lastSeen.assign(maxSessions, 0);
+  return engine;
+}
+
+Result<uint32_t> Engine::takeSlot() {
+  if (freeSlots.empty())
+    return fail(EFFC_EXHAUSTED, "all ", lastSeen.size(),
+                " sessions of the engine are open");
+  uint32_t slot = freeSlots.back();
+  freeSlots.pop_back();
+  return slot;
+}
+
+Check Engine::addIntake(size_t index, Session *session,
+                        std::span<const int32_t> tokens, effc_wanted_t wanted,
+                        float *out) {
+  if (!session || session->engine.get() != this)
+    return invalidArgument("session ", index, " is not one of this engine");
+  if (lastSeen[session->slot] == callNumber)
+    return invalidArgument("session ", index, " is named twice in one call");
+  lastSeen[session->slot] = callNumber;
+  if (tokens.empty())
+    return invalidArgument("prompt ", index, " has no tokens");
+  const artifact::Program &program = artifact->program();
+  uint32_t vocabulary = program.vocabulary_size();
+  for (size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= vocabulary)
+      return invalidArgument("token ", i, " of sequence ", index, " is ", tokens[i],
+                             ", but the vocabulary has ", vocabulary);
+  uint64_t limit = program.max_context() ? program.max_context() : kMaxContext;
+  if (tokens.size() > limit - session->position)
+    return fail(EFFC_EXHAUSTED, "sequence ", index, " would have ",
+                session->position + tokens.size(), " tokens, but the model takes ",
+                limit);
+  if (wanted != EFFC_LOGITS_NONE && wanted != EFFC_LOGITS_LAST &&
+      wanted != EFFC_LOGITS_ALL)
+    return invalidArgument("'wanted' of prompt ", index, " is ", int(wanted));
+  if (wanted != EFFC_LOGITS_NONE && !out)
+    return invalidArgument("prompt ", index, " wants logits, but 'out_logits' is null");
+  intakes.push_back({session, tokens.data(), wanted == EFFC_LOGITS_ALL,
+                     wanted == EFFC_LOGITS_LAST, out});
+  feeds.push_back({session->position, tokens.size()});
+  return {};
+}
+
+Check Engine::prefill(std::span<const effc_prompt_t> prompts) {
+  ++callNumber;
+  intakes.clear();
+  feeds.clear();
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const effc_prompt_t &prompt = prompts[i];
+    if (!prompt.tokens && prompt.count > 0)
+      return invalidArgument("'tokens' of prompt ", i, " is null");
+    if (Check error = addIntake(i, prompt.session, {prompt.tokens, prompt.count},
+                                prompt.wanted, prompt.out_logits))
+      return error;
+  }
+  runAll(*prefillPacker);
+  return {};
+}
+
+Check Engine::decode(std::span<effc_session_t *const> sessions,
+                     std::span<const int32_t> tokens, float *outLogits) {
+  ++callNumber;
+  intakes.clear();
+  feeds.clear();
+  uint64_t vocabulary = artifact->program().vocabulary_size();
+  effc_wanted_t wanted = outLogits ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE;
+  for (size_t i = 0; i < sessions.size(); ++i)
+    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
+                                outLogits ? outLogits + i * vocabulary : nullptr))
+      return error;
+  runAll(*decodePacker);
+  return {};
+}
+
+/// Lays out the current pieces as one packed call; returns how many rows of
+/// logits it gives. Rows past the end go to the scratch slot.
+int64_t Engine::fillInputs(uint32_t rows) {
+  const CallInputs &inputs = executor->inputs();
+  int32_t row = 0;
+  int64_t outputs = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece &piece = pieces[i];
+    const Intake &intake = intakes[piece.feed];
+    int32_t slot = static_cast<int32_t>(intake.session->slot);
+    const int32_t *tokens =
+        intake.tokens + (piece.position - intake.session->position);
+    int32_t flags = (piece.position == 0 ? kFirst : 0) | (piece.last ? kLast : 0);
+    inputs.segments[i] = artifact::SegmentRecord(
+        slot, row, static_cast<int32_t>(piece.length), flags,
+        static_cast<int64_t>(piece.position));
+    for (uint32_t k = 0; k < piece.length; ++k, ++row) {
+      inputs.tokens[row] = tokens[k];
+      inputs.rowSlots[row] = slot;
+      inputs.rowPositions[row] = static_cast<int64_t>(piece.position + k);
+      bool lastToken = piece.last && k + 1 == piece.length;
+      if (intake.allWanted || (intake.lastWanted && lastToken))
+        inputs.outputRows[outputs++] = row;
+    }
+  }
+  for (; static_cast<uint32_t>(row) < rows; ++row) {
+    inputs.tokens[row] = 0;
+    inputs.rowSlots[row] = static_cast<int32_t>(scratchSlot);
+    inputs.rowPositions[row] = 0;
+  }
+  return outputs;
+}
+
+/// Hands the last call's logits to those who wanted them.
+void Engine::collectLogits() {
+  uint64_t vocabulary = artifact->program().vocabulary_size();
+  const float *logits = executor->logits();
+  for (const Piece &piece : pieces) {
+    Intake &intake = intakes[piece.feed];
+    uint64_t count = intake.allWanted                    ? piece.length
+                     : intake.lastWanted && piece.last ? 1
+                                                         : 0;
+    if (count == 0)
+      continue;
+    std::memcpy(intake.out, logits, count * vocabulary * sizeof(float));
+    intake.out += count * vocabulary;
+    logits += count * vocabulary;
+  }
+}
+
+void Engine::runAll(const Packer &packer) {
+  while (true) {
+    uint32_t entry = packer.nextCall(feeds, pieces);
+    if (pieces.empty())
+      break;
+    CallCounts counts = {0, static_cast<int64_t>(pieces.size()), 0};
+    for (const Piece &piece : pieces)
+      counts.rows += piece.length;
+    counts.outputs = fillInputs(artifact->program().entries()->Get(entry)->rows());
+    executor->run(entry, counts);
+    collectLogits();
+  }
+  for (size_t i = 0; i < intakes.size(); ++i)
+    intakes[i].session->position = feeds[i].position;
+}

@@ -1,0 +1,78 @@
+//===- Engine.h - Sessions scheduled over the compiled entries ------------===//
+#ifndef EFFC_RUNTIME_SRC_ENGINE_H
+#define EFFC_RUNTIME_SRC_ENGINE_H
+
+#include "runtime/src/Device.h"
+#include "runtime/src/Packing.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace effc::rt {
+
+class Engine;
+
+/// One sequence. Which slot holds its states, and how many tokens it has taken:
+/// at position 0 a call starts from neutral states whatever the slot holds.
+struct Session {
+  std::shared_ptr<Engine> engine;
+  uint32_t slot;
+  uint64_t position = 0;
+};
+
+class Engine {
+public:
+  static Result<std::shared_ptr<Engine>> create(std::shared_ptr<const Model> model,
+                                                std::shared_ptr<Device> device,
+                                                uint32_t maxSessions);
+
+  const Model &model() const { return *artifact; }
+
+  /// Takes a free slot, or fails when all are taken.
+  Result<uint32_t> takeSlot();
+  void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }
+  void copySlot(uint32_t from, uint32_t to) { executor->copySlot(from, to); }
+
+  Check prefill(std::span<const effc_prompt_t> prompts);
+  Check decode(std::span<effc_session_t *const> sessions,
+               std::span<const int32_t> tokens, float *outLogits);
+
+private:
+  Engine() = default;
+
+  /// What is fed to one sequence in the current prefill or decode.
+  struct Intake {
+    Session *session;
+    const int32_t *tokens; // the first is at session->position
+    bool allWanted, lastWanted;
+    float *out; // where its next row of logits goes
+  };
+
+  Check addIntake(size_t index, Session *session, std::span<const int32_t> tokens,
+                  effc_wanted_t wanted, float *out);
+  void runAll(const Packer &packer);
+  int64_t fillInputs(uint32_t rows);
+  void collectLogits();
+
+  std::shared_ptr<const Model> artifact;
+  std::shared_ptr<Device> device; // outlives the executor below
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<Packer> prefillPacker, decodePacker;
+  uint32_t scratchSlot = 0;
+
+  // Room for max_sessions from the start: calls allocate nothing.
+  std::vector<uint32_t> freeSlots;
+  std::vector<Intake> intakes;
+  std::vector<Feed> feeds;
+  std::vector<Piece> pieces;
+  std::vector<uint64_t> lastSeen; // per slot: the call that last named it
+  uint64_t callNumber = 0;
+};
+
+} // namespace effc::rt
+
+/// The C handle is the session itself.
+struct effc_session : effc::rt::Session {};
+
+#endif // EFFC_RUNTIME_SRC_ENGINE_H

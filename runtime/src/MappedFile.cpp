@@ -1,0 +1,75 @@
+#include "runtime/src/MappedFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace effc::rt;
+
+Mapping::~Mapping() {
+  if (base)
+    munmap(base, mapped);
+}
+
+Result<Mapping> Mapping::anonymous(uint64_t size, const char *what) {
+  Mapping mapping;
+  mapping.mapped = size ? size : 1;
+  void *base = mmap(nullptr, mapping.mapped, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return fail(EFFC_OUT_OF_MEMORY, "cannot reserve ", size, " bytes for ", what);
+  mapping.base = base;
+  mapping.start = static_cast<uint8_t *>(base);
+  mapping.length = size;
+  return mapping;
+}
+
+MappedFile::~MappedFile() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+Result<MappedFile> MappedFile::open(const std::string &path) {
+  MappedFile file;
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+  file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file.descriptor < 0)
+    return fail(EFFC_IO_ERROR, "cannot open '", path, "': ", std::strerror(errno));
+  struct stat info;
+  if (fstat(file.descriptor, &info) != 0)
+    return fail(EFFC_IO_ERROR, "cannot read '", path, "': ", std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return fail(EFFC_IO_ERROR, "'", path, "' is not a regular file");
+  uint64_t size = static_cast<uint64_t>(info.st_size);
+  if (size == 0)
+    return fail(EFFC_BAD_DATA, "'", path, "' is empty");
+  void *base = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
+  if (base == MAP_FAILED)
+    return fail(EFFC_IO_ERROR, "cannot map '", path, "': ", std::strerror(errno));
+  file.contents.base = base;
+  file.contents.mapped = size;
+  file.contents.start = static_cast<uint8_t *>(base);
+  file.contents.length = size;
+  return file;
+}
+
+Result<Mapping> MappedFile::mapExecutable(uint64_t offset, uint64_t size) const {
+  // Pages may be larger than the 4096 bytes that segments are aligned to.
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t lead = offset % page;
+  Mapping code;
+  code.mapped = lead + size;
+  void *base = mmap(nullptr, code.mapped, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+                    descriptor, static_cast<off_t>(offset - lead));
+  if (base == MAP_FAILED)
+    return fail(EFFC_IO_ERROR, "cannot map the file's code as executable: ",
+                std::strerror(errno),
+                errno == EPERM ? " (is its file system mounted noexec?)" : "");
+  code.base = base;
+  code.start = static_cast<uint8_t *>(base) + lead;
+  code.length = size;
+  return code;
+}

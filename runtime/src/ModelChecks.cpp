@@ -1,0 +1,271 @@
+#include "runtime/src/ModelChecks.h"
+
+#include "runtime/src/FileHeader.h"
+#include "runtime/src/Limits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <vector>
+
+using namespace effc;
+using namespace effc::rt;
+
+uint64_t rt::elementBytes(artifact::ElementType type) {
+  switch (type) {
+  case artifact::ElementType::F32:
+  case artifact::ElementType::I32:
+    return 4;
+  case artifact::ElementType::BF16:
+  case artifact::ElementType::F16:
+    return 2;
+  case artifact::ElementType::I64:
+    return 8;
+  }
+  return 0;
+}
+
+Check rt::checkName(const flatbuffers::String *name, const char *what) {
+  if (name->size() == 0 || name->size() > kMaxNameBytes)
+    return badData("the name of a ", what, " has ", name->size(),
+                   " bytes, but 1 to ", kMaxNameBytes, " are expected");
+  return {};
+}
+
+const artifact::Segment *rt::findSegment(const artifact::Program &program,
+                                         artifact::SegmentKind kind) {
+  for (const artifact::Segment *segment : *program.segments())
+    if (segment->kind() == kind)
+      return segment;
+  return nullptr;
+}
+
+namespace {
+/// A stretch of bytes that must not meet another of its sort.
+struct Extent {
+  uint64_t offset;
+  uint64_t size;
+  uint32_t index;
+};
+} // namespace
+
+/// Fails when two extents share a byte.
+static Check checkApart(std::vector<Extent> extents, const char *what) {
+  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) {
+    return a.offset != b.offset ? a.offset < b.offset : a.index < b.index;
+  });
+  const Extent *last = nullptr;
+  for (const Extent &extent : extents) {
+    if (extent.size == 0)
+      continue;
+    if (last && last->offset + last->size > extent.offset)
+      return badData(what, " ", last->index, " and ", what, " ", extent.index,
+                     " overlap");
+    last = &extent;
+  }
+  return {};
+}
+
+static Check checkSegment(const artifact::Segment &segment, uint32_t index,
+                          uint64_t programEnd, uint64_t fileSize) {
+  bool mapped = false;
+  switch (segment.kind()) {
+  case artifact::SegmentKind::HostCode:
+    if (!segment.isa())
+      return badData("segment ", index, " holds code but names no ISA");
+    if (Check error = checkName(segment.isa(), "segment's ISA"))
+      return error;
+    [[fallthrough]];
+  case artifact::SegmentKind::Weights:
+    mapped = true;
+    break;
+  case artifact::SegmentKind::SeqModule:
+  case artifact::SegmentKind::Tokenizer:
+    break;
+  default:
+    return badData("segment ", index, " is of unknown kind ",
+                   unsigned(segment.kind()));
+  }
+  uint64_t alignment =
+      mapped ? FileHeader::kPageAlignment : FileHeader::kSegmentAlignment;
+  if (segment.offset() % alignment != 0)
+    return badData("segment ", index, " starts at byte ", segment.offset(),
+                   ", which is no multiple of ", alignment);
+  if (segment.offset() < programEnd || !fits(segment.offset(), segment.size(), fileSize))
+    return badData("segment ", index, " lies at byte ", segment.offset(), " with ",
+                   segment.size(), " bytes, but segments lie between byte ",
+                   programEnd, " and the file's end at ", fileSize);
+  return {};
+}
+
+Check rt::checkSegments(const artifact::Program &program, uint64_t programEnd,
+                        uint64_t fileSize) {
+  const auto &segments = *program.segments();
+  if (segments.size() > kMaxSegments)
+    return badData("the file lists ", segments.size(), " segments, but at most ",
+                   kMaxSegments, " are expected");
+  std::vector<Extent> extents;
+  std::set<artifact::SegmentKind> kinds;
+  std::set<std::string_view> isas;
+  for (uint32_t i = 0; i < segments.size(); ++i) {
+    const artifact::Segment &segment = *segments[i];
+    if (Check error = checkSegment(segment, i, programEnd, fileSize))
+      return error;
+    bool first = segment.kind() == artifact::SegmentKind::HostCode
+                     ? isas.insert(segment.isa()->string_view()).second
+                     : kinds.insert(segment.kind()).second;
+    if (!first)
+      return badData("segment ", i, " is the second of its kind");
+    extents.push_back({segment.offset(), segment.size(), i});
+  }
+  return checkApart(std::move(extents), "segment");
+}
+
+/// How many elements `shape` has; an error when it is empty, too long, has a
+/// zero, or the bytes do not fit.
+static Result<uint64_t> countElements(const flatbuffers::Vector<uint64_t> &shape,
+                                      uint64_t bytesEach, const char *what,
+                                      std::string_view name) {
+  if (shape.size() == 0 || shape.size() > kMaxRank)
+    return badData(what, " '", name, "' has ", shape.size(),
+                   " dimensions, but 1 to ", kMaxRank, " are expected");
+  std::optional<uint64_t> bytes = bytesEach;
+  for (uint64_t dimension : shape) {
+    if (dimension == 0)
+      return badData(what, " '", name, "' has a dimension of 0");
+    if (bytes)
+      bytes = product(*bytes, dimension);
+  }
+  if (!bytes)
+    return badData("the size of ", what, " '", name, "' does not fit in 64 bits");
+  return *bytes / bytesEach;
+}
+
+static Check checkWeight(const artifact::Weight &weight, uint64_t segmentSize) {
+  if (Check error = checkName(weight.name(), "weight"))
+    return error;
+  std::string_view name = weight.name()->string_view();
+  uint64_t each = elementBytes(weight.type());
+  if (each == 0)
+    return badData("weight '", name, "' is of unknown type ", unsigned(weight.type()));
+  Result<uint64_t> elements = countElements(*weight.shape(), each, "weight", name);
+  if (!elements)
+    return elements.error();
+  uint64_t columns = weight.shape()->Get(weight.shape()->size() - 1);
+  uint64_t rows = *elements / columns;
+  uint64_t stride = weight.row_stride_bytes();
+  if (stride % FileHeader::kSegmentAlignment != 0 || stride < columns * each)
+    return badData("weight '", name, "' has rows of ", columns * each,
+                   " bytes at a stride of ", stride, ", which should be a multiple of ",
+                   FileHeader::kSegmentAlignment, " that holds a row");
+  std::optional<uint64_t> size = product(rows, stride);
+  if (!size || *size != weight.size())
+    return badData("weight '", name, "' has ", rows, " rows at a stride of ", stride,
+                   " bytes, but a size of ", weight.size());
+  if (weight.offset() % FileHeader::kSegmentAlignment != 0 ||
+      !fits(weight.offset(), weight.size(), segmentSize))
+    return badData("weight '", name, "' lies at byte ", weight.offset(), " with ",
+                   weight.size(), " bytes in a segment of ", segmentSize);
+  return {};
+}
+
+Check rt::checkWeights(const artifact::Program &program) {
+  // A model compiled from shapes alone has no such segment; then only an engine
+  // refuses it, and sizes are checked as far as they go.
+  const artifact::Segment *segment =
+      findSegment(program, artifact::SegmentKind::Weights);
+  uint64_t segmentSize = segment ? segment->size() : UINT64_MAX;
+  for (const artifact::Weight *weight : *program.weights())
+    if (Check error = checkWeight(*weight, segmentSize))
+      return error;
+  return {};
+}
+
+static Check checkState(const artifact::State &state, uint64_t slotBytes) {
+  if (Check error = checkName(state.name(), "state"))
+    return error;
+  std::string_view name = state.name()->string_view();
+  if (state.kind() > artifact::StateKind::MAX)
+    return badData("state '", name, "' is of unknown kind ", unsigned(state.kind()));
+  if (state.growth() > artifact::Growth::MAX)
+    return badData("state '", name, "' is of unknown growth ",
+                   unsigned(state.growth()));
+  uint64_t each = elementBytes(state.type());
+  if (each == 0)
+    return badData("state '", name, "' is of unknown type ", unsigned(state.type()));
+  Result<uint64_t> elements = countElements(*state.shape(), each, "state", name);
+  if (!elements)
+    return elements.error();
+  if (*elements * each != state.size())
+    return badData("state '", name, "' has a size of ", state.size(),
+                   " bytes, but its shape takes ", *elements * each);
+  if (state.slot_offset() % FileHeader::kSegmentAlignment != 0 ||
+      !fits(state.slot_offset(), state.size(), slotBytes))
+    return badData("state '", name, "' lies at byte ", state.slot_offset(), " with ",
+                   state.size(), " bytes in a slot of ", slotBytes);
+  return {};
+}
+
+Check rt::checkStates(const artifact::Program &program) {
+  if (program.slot_bytes() % FileHeader::kSegmentAlignment != 0 ||
+      program.slot_bytes() > kMaxSlotBytes)
+    return badData("a slot has ", program.slot_bytes(),
+                   " bytes, but a multiple of ", FileHeader::kSegmentAlignment,
+                   " up to ", kMaxSlotBytes, " is expected");
+  std::vector<Extent> extents;
+  std::set<std::string_view> names;
+  for (uint32_t i = 0; i < program.states()->size(); ++i) {
+    const artifact::State &state = *program.states()->Get(i);
+    if (Check error = checkState(state, program.slot_bytes()))
+      return error;
+    if (!names.insert(state.name()->string_view()).second)
+      return badData("two states are called '", state.name()->string_view(), "'");
+    extents.push_back({state.slot_offset(), state.size(), i});
+  }
+  return checkApart(std::move(extents), "state");
+}
+
+Check rt::checkGeneration(const artifact::Program &program) {
+  const artifact::Generation *generation = program.generation();
+  if (!generation)
+    return {};
+  int64_t vocabulary = program.vocabulary_size();
+  auto isToken = [&](int32_t id) { return id >= 0 && id < vocabulary; };
+  for (int32_t id : {generation->bos(), generation->pad()})
+    if (id != -1 && !isToken(id))
+      return badData("the generation defaults name token ", id,
+                     ", but the vocabulary has ", vocabulary);
+  if (generation->eos())
+    for (int32_t id : *generation->eos())
+      if (!isToken(id))
+        return badData("the generation defaults end at token ", id,
+                       ", but the vocabulary has ", vocabulary);
+  if (!std::isfinite(generation->temperature()) || generation->temperature() < 0)
+    return badData("the generation defaults have a temperature of ",
+                   generation->temperature());
+  if (!(generation->top_p() > 0 && generation->top_p() <= 1))
+    return badData("the generation defaults have a top_p of ", generation->top_p());
+  return {};
+}
+
+Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
+                       uint64_t fileSize) {
+  if (program.vocabulary_size() == 0 || program.vocabulary_size() > kMaxVocabulary)
+    return badData("the vocabulary has ", program.vocabulary_size(),
+                   " tokens, but 1 to ", kMaxVocabulary, " are expected");
+  if (program.max_context() > kMaxContext)
+    return badData("the longest context is ", program.max_context(),
+                   " tokens, but at most ", kMaxContext, " are expected");
+  if (Check error = checkSegments(program, programEnd, fileSize))
+    return error;
+  if (Check error = checkWeights(program))
+    return error;
+  if (Check error = checkStates(program))
+    return error;
+  if (Check error = checkGeneration(program))
+    return error;
+  if (Check error = checkKernels(program))
+    return error;
+  return checkEntries(program);
+}

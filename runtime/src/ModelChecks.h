@@ -1,0 +1,67 @@
+//===- ModelChecks.h - What must hold in a program before it is used ------===//
+//
+// The flatbuffer verifier has shown that every table and vector lies inside the
+// buffer; these functions check what the values mean: every index, offset, size,
+// alignment, enumeration and count. After them the engine trusts the program.
+// The sums they form cannot overflow.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_MODELCHECKS_H
+#define EFFC_RUNTIME_SRC_MODELCHECKS_H
+
+#include "runtime/schema/program_generated.h"
+#include "runtime/src/Error.h"
+
+#include <cstdint>
+
+namespace effc::rt {
+
+/// All of the below. `programEnd` and `fileSize` are where segments may lie.
+Check checkProgram(const artifact::Program &program, uint64_t programEnd,
+                   uint64_t fileSize);
+
+/// Segments in the file, apart, aligned, one of each kind (HostCode: per ISA).
+Check checkSegments(const artifact::Program &program, uint64_t programEnd,
+                    uint64_t fileSize);
+
+/// Weights inside the Weights segment with rows * stride = size.
+Check checkWeights(const artifact::Program &program);
+
+/// States inside a slot, apart, of the size of their shape.
+Check checkStates(const artifact::Program &program);
+
+/// Sampling defaults that a sampler takes, tokens of the vocabulary.
+Check checkGeneration(const artifact::Program &program);
+
+/// Kernels inside HostCode segments, entries whose launches name existing
+/// kernels with the right number of operands, operands that exist and start
+/// inside what they name (EntryChecks.cpp).
+Check checkKernels(const artifact::Program &program);
+Check checkEntries(const artifact::Program &program);
+
+/// The one segment of `kind`, or null.
+const artifact::Segment *findSegment(const artifact::Program &program,
+                                     artifact::SegmentKind kind);
+
+/// Bytes of one element; 0 for a value outside the enumeration.
+uint64_t elementBytes(artifact::ElementType type);
+
+/// a * b unless that does not fit.
+inline std::optional<uint64_t> product(uint64_t a, uint64_t b) {
+  uint64_t result;
+  if (__builtin_mul_overflow(a, b, &result))
+    return std::nullopt;
+  return result;
+}
+
+/// Whether [offset, offset + size) lies in [0, limit).
+inline bool fits(uint64_t offset, uint64_t size, uint64_t limit) {
+  return size <= limit && offset <= limit - size;
+}
+
+/// Fails unless `name` is of sensible length; `what` says whose it is.
+Check checkName(const flatbuffers::String *name, const char *what);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_MODELCHECKS_H

@@ -1,0 +1,254 @@
+// What a model says about itself: memory in bytes, and everything as JSON.
+// `effc inspect` prints from this document, so that it needs no second reader.
+
+#include "runtime/src/JsonWriter.h"
+#include "runtime/src/Limits.h"
+#include "runtime/src/Model.h"
+#include "runtime/src/ModelChecks.h"
+#include "runtime/src/tokenizer/Tokenizer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+using namespace effc;
+using namespace effc::rt;
+
+uint32_t rt::mostRows(const artifact::Program &program) {
+  uint32_t rows = 0;
+  for (const artifact::Entry *entry : *program.entries())
+    rows = std::max(rows, entry->rows());
+  return rows;
+}
+
+Memory rt::memoryOf(const artifact::Program &program) {
+  Memory memory;
+  if (const auto *segment = findSegment(program, artifact::SegmentKind::Weights))
+    memory.weights = segment->size();
+  memory.perSession = program.slot_bytes();
+  uint64_t pointers = 0, launches = 0;
+  for (const artifact::Entry *entry : *program.entries()) {
+    memory.arena = std::max(memory.arena, entry->arena_bytes());
+    launches += entry->launches()->size();
+    for (const artifact::Launch *launch : *entry->launches())
+      pointers += launch->operands()->size();
+  }
+  uint64_t rows = mostRows(program);
+  memory.logits = rows * program.vocabulary_size() * sizeof(float);
+  // Per row: token, slot, position, segment, output row. Per launch: what
+  // HostExecutor keeps of it.
+  memory.tables = rows * (4 + 4 + 8 + sizeof(artifact::SegmentRecord) + 4) +
+                  launches * 40 + pointers * sizeof(void *);
+  return memory;
+}
+
+/// An enumerator's name in lower case: "HostCode" becomes "host_code".
+static std::string snakeCase(const char *name) {
+  std::string out;
+  for (const char *c = name; *c; ++c) {
+    bool upper = std::isupper(static_cast<unsigned char>(*c));
+    bool afterLower = c != name && std::islower(static_cast<unsigned char>(c[-1]));
+    if (upper && afterLower)
+      out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  }
+  return out;
+}
+
+static std::string hex(uint64_t number) {
+  std::string out(16, '0');
+  for (size_t i = 16; i-- > 0; number >>= 4)
+    out[i] = "0123456789abcdef"[number & 15];
+  return out;
+}
+
+static std::string_view text(const flatbuffers::String *string) {
+  return string ? string->string_view() : std::string_view();
+}
+
+static void writeShape(JsonWriter &json, const flatbuffers::Vector<uint64_t> &shape) {
+  json.key("shape");
+  json.beginArray();
+  for (uint64_t dimension : shape)
+    json.value(dimension);
+  json.endArray();
+}
+
+static void writeProvenance(JsonWriter &json, const artifact::Provenance &provenance) {
+  json.key("provenance");
+  json.beginObject();
+  json.field("compiler", text(provenance.compiler()));
+  json.field("commit", text(provenance.commit()));
+  json.field("llvm", text(provenance.llvm()));
+  json.field("family", text(provenance.family()));
+  json.key("options");
+  json.beginArray();
+  if (provenance.options())
+    for (const flatbuffers::String *option : *provenance.options())
+      json.value(option->string_view());
+  json.endArray();
+  json.key("sources");
+  json.beginArray();
+  if (provenance.sources())
+    for (const artifact::SourceFile *source : *provenance.sources()) {
+      json.beginObject();
+      json.field("name", source->name()->string_view());
+      json.field("bytes", source->size());
+      json.field("checksum", hex(source->checksum()));
+      json.endObject();
+    }
+  json.endArray();
+  json.endObject();
+}
+
+static void writeSegments(JsonWriter &json, const artifact::Program &program) {
+  json.key("segments");
+  json.beginArray();
+  for (const artifact::Segment *segment : *program.segments()) {
+    json.beginObject();
+    json.field("kind", snakeCase(artifact::EnumNameSegmentKind(segment->kind())));
+    if (segment->isa())
+      json.field("isa", segment->isa()->string_view());
+    json.field("offset", segment->offset());
+    json.field("bytes", segment->size());
+    json.field("checksum", hex(segment->checksum()));
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeWeights(JsonWriter &json, const artifact::Program &program) {
+  json.key("weights");
+  json.beginArray();
+  for (const artifact::Weight *weight : *program.weights()) {
+    json.beginObject();
+    json.field("name", weight->name()->string_view());
+    json.field("source", text(weight->source()));
+    json.field("type", snakeCase(artifact::EnumNameElementType(weight->type())));
+    writeShape(json, *weight->shape());
+    json.field("bytes", weight->size());
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeStates(JsonWriter &json, const artifact::Program &program) {
+  json.key("states");
+  json.beginArray();
+  for (const artifact::State *state : *program.states()) {
+    json.beginObject();
+    json.field("name", state->name()->string_view());
+    json.field("kind", snakeCase(artifact::EnumNameStateKind(state->kind())));
+    json.field("growth", snakeCase(artifact::EnumNameGrowth(state->growth())));
+    json.field("type", snakeCase(artifact::EnumNameElementType(state->type())));
+    writeShape(json, *state->shape());
+    json.field("neutral", double(state->neutral()));
+    json.field("bytes", state->size());
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeKernels(JsonWriter &json, const artifact::Program &program) {
+  std::vector<uint64_t> uses(program.kernels()->size());
+  for (const artifact::Entry *entry : *program.entries())
+    for (const artifact::Launch *launch : *entry->launches())
+      ++uses[launch->kernel()];
+  json.key("kernels");
+  json.beginArray();
+  for (uint32_t i = 0; i < program.kernels()->size(); ++i) {
+    const artifact::Kernel &kernel = *program.kernels()->Get(i);
+    json.beginObject();
+    json.field("name", kernel.name()->string_view());
+    json.field("operands", kernel.operands());
+    json.field("stack_bytes", kernel.stack_bytes());
+    json.field("launches", uses[i]);
+    json.key("code");
+    json.beginArray();
+    for (const artifact::KernelCode *code : *kernel.code()) {
+      json.beginObject();
+      json.field("segment", code->segment());
+      json.field("offset", code->offset());
+      json.endObject();
+    }
+    json.endArray();
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeEntries(JsonWriter &json, const artifact::Program &program) {
+  json.key("entries");
+  json.beginArray();
+  for (const artifact::Entry *entry : *program.entries()) {
+    json.beginObject();
+    json.field("name", entry->name()->string_view());
+    json.field("kind", snakeCase(artifact::EnumNameEntryKind(entry->kind())));
+    json.field("rows", entry->rows());
+    json.field("chunk", entry->chunk());
+    json.field("arena_bytes", entry->arena_bytes());
+    json.field("launches", uint64_t(entry->launches()->size()));
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeGeneration(JsonWriter &json, const artifact::Generation &generation) {
+  json.key("generation");
+  json.beginObject();
+  json.field("bos", generation.bos());
+  json.field("pad", generation.pad());
+  json.key("eos");
+  json.beginArray();
+  if (generation.eos())
+    for (int32_t token : *generation.eos())
+      json.value(token);
+  json.endArray();
+  json.field("do_sample", generation.do_sample());
+  json.field("temperature", double(generation.temperature()));
+  json.field("top_k", generation.top_k());
+  json.field("top_p", double(generation.top_p()));
+  json.endObject();
+}
+
+static void writeMemory(JsonWriter &json, const artifact::Program &program) {
+  Memory memory = memoryOf(program);
+  json.key("memory");
+  json.beginObject();
+  json.field("weights", memory.weights);
+  json.field("per_session", memory.perSession);
+  json.field("arena", memory.arena);
+  json.field("logits", memory.logits);
+  json.field("tables", memory.tables);
+  json.endObject();
+}
+
+std::string rt::describe(const Model &model) {
+  const artifact::Program &program = model.program();
+  JsonWriter json;
+  json.beginObject();
+  json.key("format");
+  json.beginObject();
+  json.field("major", uint32_t(model.header().major));
+  json.field("minor", uint32_t(model.header().minor));
+  json.endObject();
+  json.field("file_bytes", model.header().fileSize);
+  json.field("vocabulary_size", program.vocabulary_size());
+  json.field("model_width", program.model_width());
+  json.field("max_context", program.max_context());
+  json.field("parameters", program.parameters());
+  json.field("layout_id", hex(program.layout_id()));
+  json.field("tokenizer", model.tokenizer() != nullptr);
+  if (const artifact::Provenance *provenance = program.provenance())
+    writeProvenance(json, *provenance);
+  writeSegments(json, program);
+  writeMemory(json, program);
+  writeStates(json, program);
+  writeEntries(json, program);
+  writeKernels(json, program);
+  writeWeights(json, program);
+  if (const artifact::Generation *generation = program.generation())
+    writeGeneration(json, *generation);
+  json.endObject();
+  return json.take();
+}

@@ -1,0 +1,167 @@
+// Devices, engines, sessions and samplers.
+
+#include "runtime/src/Status.h"
+#include "runtime/src/capi/Handles.h"
+#include "runtime/src/devices/host/HostDevice.h"
+
+using namespace effc::rt;
+
+effc_host_options_t effc_host_options_default(void) {
+  return {sizeof(effc_host_options_t), 0};
+}
+
+effc_status_t *effc_device_create_host(const effc_host_options_t *options,
+                                       effc_device_t **out_device) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_host_options_default());
+    auto device = HostDevice::create(given.threads);
+    if (!device)
+      return device.error();
+    *out_device = new effc_device{std::move(*device)};
+    return {};
+  });
+}
+
+void effc_device_free(effc_device_t *device) { delete device; }
+
+const char *effc_device_description(const effc_device_t *device) {
+  return device->device->description().c_str();
+}
+
+effc_engine_options_t effc_engine_options_default(void) {
+  return {sizeof(effc_engine_options_t), 1};
+}
+
+effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
+                                  const effc_engine_options_t *options,
+                                  effc_engine_t **out_engine) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_engine_options_default());
+    auto engine = Engine::create(model->model, device->device, given.max_sessions);
+    if (!engine)
+      return engine.error();
+    *out_engine = new effc_engine{std::move(*engine)};
+    return {};
+  });
+}
+
+void effc_engine_free(effc_engine_t *engine) { delete engine; }
+
+/// A session in a free slot of `engine`, at position 0.
+static Result<effc_session_t *> openSession(const std::shared_ptr<Engine> &engine) {
+  auto session = std::make_unique<effc_session>();
+  Result<uint32_t> slot = engine->takeSlot();
+  if (!slot)
+    return slot.error();
+  session->engine = engine;
+  session->slot = *slot;
+  return session.release();
+}
+
+effc_status_t *effc_session_create(effc_engine_t *engine,
+                                   effc_session_t **out_session) {
+  return atBorder([&]() -> Check {
+    Result<effc_session_t *> session = openSession(engine->engine);
+    if (!session)
+      return session.error();
+    *out_session = *session;
+    return {};
+  });
+}
+
+void effc_session_free(effc_session_t *session) {
+  if (session)
+    session->engine->giveSlot(session->slot);
+  delete session;
+}
+
+void effc_session_reset(effc_session_t *session) { session->position = 0; }
+
+uint64_t effc_session_position(const effc_session_t *session) {
+  return session->position;
+}
+
+effc_status_t *effc_session_fork(const effc_session_t *session,
+                                 effc_session_t **out_session) {
+  return atBorder([&]() -> Check {
+    Result<effc_session_t *> fork = openSession(session->engine);
+    if (!fork)
+      return fork.error();
+    session->engine->copySlot(session->slot, (*fork)->slot);
+    (*fork)->position = session->position;
+    *out_session = *fork;
+    return {};
+  });
+}
+
+effc_status_t *effc_engine_prefill(effc_engine_t *engine, const effc_prompt_t *prompts,
+                                   size_t count) {
+  return atBorder([&]() -> Check {
+    if (!prompts && count > 0)
+      return invalidArgument("'prompts' is null");
+    return engine->engine->prefill({prompts, count});
+  });
+}
+
+effc_status_t *effc_engine_decode(effc_engine_t *engine,
+                                  effc_session_t *const *sessions,
+                                  const int32_t *tokens, size_t count,
+                                  float *out_logits) {
+  return atBorder([&]() -> Check {
+    if ((!sessions || !tokens) && count > 0)
+      return invalidArgument("'sessions' or 'tokens' is null");
+    return engine->engine->decode({sessions, count}, {tokens, count}, out_logits);
+  });
+}
+
+effc_sampler_options_t effc_sampler_options_default(void) {
+  effc_sampler_options_t options = {};
+  options.size = sizeof options;
+  options.top_p = 1;
+  options.repeat_penalty = 1;
+  return options;
+}
+
+effc_sampler_options_t effc_sampler_options_for_model(const effc_model_t *model) {
+  effc_sampler_options_t options = effc_sampler_options_default();
+  effc_generation_t generation = {};
+  generation.size = sizeof generation;
+  effc_model_generation(model, &generation);
+  if (generation.do_sample) {
+    options.temperature = generation.temperature;
+    options.top_k = generation.top_k;
+    options.top_p = generation.top_p;
+  }
+  return options;
+}
+
+effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
+                                   uint32_t vocabulary_size,
+                                   effc_sampler_t **out_sampler) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_sampler_options_default());
+    auto sampler = Sampler::create(given, vocabulary_size);
+    if (!sampler)
+      return sampler.error();
+    *out_sampler = new effc_sampler{std::move(*sampler)};
+    return {};
+  });
+}
+
+void effc_sampler_free(effc_sampler_t *sampler) { delete sampler; }
+
+effc_status_t *effc_sampler_accept(effc_sampler_t *sampler, const int32_t *tokens,
+                                   size_t count) {
+  return atBorder([&] { return sampler->sampler.accept({tokens, count}); });
+}
+
+effc_status_t *effc_sampler_sample(effc_sampler_t *sampler, const float *logits,
+                                   int32_t *out_token) {
+  return atBorder([&]() -> Check {
+    auto token = sampler->sampler.sample({logits, sampler->sampler.vocabularySize()});
+    if (!token)
+      return token.error();
+    *out_token = *token;
+    return {};
+  });
+}

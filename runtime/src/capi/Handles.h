@@ -1,0 +1,37 @@
+//===- Handles.h - What the opaque types of effc.h are --------------------===//
+#ifndef EFFC_RUNTIME_SRC_CAPI_HANDLES_H
+#define EFFC_RUNTIME_SRC_CAPI_HANDLES_H
+
+#include "runtime/src/Device.h"
+#include "runtime/src/Engine.h"
+#include "runtime/src/Model.h"
+#include "runtime/src/Sampler.h"
+#include "runtime/src/tokenizer/Utf8.h"
+
+#include <memory>
+
+// Handles share what they are made from, so that they may be freed in any order.
+
+struct effc_model {
+  std::shared_ptr<const effc::rt::Model> model;
+};
+
+struct effc_device {
+  std::shared_ptr<effc::rt::Device> device;
+};
+
+struct effc_engine {
+  std::shared_ptr<effc::rt::Engine> engine;
+};
+
+struct effc_sampler {
+  effc::rt::Sampler sampler;
+};
+
+struct effc_detokenizer {
+  std::shared_ptr<const effc::rt::Model> model;
+  bool skipSpecial;
+  effc::rt::Utf8Stream stream;
+};
+
+#endif // EFFC_RUNTIME_SRC_CAPI_HANDLES_H

@@ -1,0 +1,133 @@
+// effc_model_*: loading and asking.
+
+#include "runtime/src/Status.h"
+#include "runtime/src/capi/Handles.h"
+
+#include <algorithm>
+
+using namespace effc;
+using namespace effc::rt;
+
+const char *effc_version(void) { return EFFC_VERSION; }
+
+effc_status_t *effc_model_load(const char *path, effc_model_t **out_model) {
+  return atBorder([&]() -> Check {
+    if (!path || !out_model)
+      return invalidArgument("'path' or 'out_model' is null");
+    auto model = Model::load(path);
+    if (!model)
+      return model.error();
+    *out_model = new effc_model{std::move(*model)};
+    return {};
+  });
+}
+
+void effc_model_free(effc_model_t *model) { delete model; }
+
+effc_status_t *effc_model_check(const effc_model_t *model,
+                                void (*progress)(void *, uint64_t, uint64_t),
+                                void *user) {
+  return atBorder([&] { return model->model->checkSegmentsAndWeights(progress, user); });
+}
+
+uint32_t effc_model_vocabulary_size(const effc_model_t *model) {
+  return model->model->program().vocabulary_size();
+}
+
+uint64_t effc_model_max_context(const effc_model_t *model) {
+  return model->model->program().max_context();
+}
+
+const char *effc_model_describe(const effc_model_t *model) {
+  return model->model->description().c_str();
+}
+
+void effc_model_generation(const effc_model_t *model,
+                           effc_generation_t *out_generation) {
+  effc_generation_t filled = {};
+  filled.bos = -1;
+  filled.temperature = 1;
+  filled.top_p = 1;
+  if (const artifact::Generation *from = model->model->program().generation()) {
+    filled.bos = from->bos();
+    if (from->eos()) {
+      filled.eos = from->eos()->data();
+      filled.eos_count = from->eos()->size();
+    }
+    filled.do_sample = from->do_sample();
+    filled.temperature = from->temperature();
+    filled.top_k = from->top_k();
+    filled.top_p = from->top_p();
+  }
+  copySized(filled, out_generation);
+}
+
+static const char *nameOf(artifact::StateKind kind) {
+  static const char *const names[] = {"matrix",  "tail", "shift", "window",
+                                      "growing", "sum",  "scalar"};
+  static_assert(std::size(names) == size_t(artifact::StateKind::MAX) + 1);
+  return names[size_t(kind)];
+}
+
+static const char *nameOf(artifact::ElementType type) {
+  static const char *const names[] = {"f32", "bf16", "f16", "i32", "i64"};
+  static_assert(std::size(names) == size_t(artifact::ElementType::MAX) + 1);
+  return names[size_t(type)];
+}
+
+size_t effc_model_state_count(const effc_model_t *model) {
+  return model->model->program().states()->size();
+}
+
+effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
+                                effc_state_info_t *out_state) {
+  return atBorder([&]() -> Check {
+    const auto &states = *model->model->program().states();
+    if (index >= states.size())
+      return invalidArgument("state ", index, " of ", states.size(), " is asked for");
+    const artifact::State &state = *states.Get(static_cast<uint32_t>(index));
+    effc_state_info_t filled = {};
+    filled.name = state.name()->c_str();
+    filled.kind = nameOf(state.kind());
+    filled.type = nameOf(state.type());
+    filled.shape = state.shape()->data();
+    filled.rank = state.shape()->size();
+    filled.bytes = state.size();
+    copySized(filled, out_state);
+    return {};
+  });
+}
+
+size_t effc_model_entry_count(const effc_model_t *model) {
+  return model->model->program().entries()->size();
+}
+
+effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
+                                effc_entry_info_t *out_entry) {
+  return atBorder([&]() -> Check {
+    const auto &entries = *model->model->program().entries();
+    if (index >= entries.size())
+      return invalidArgument("entry ", index, " of ", entries.size(), " is asked for");
+    const artifact::Entry &entry = *entries.Get(static_cast<uint32_t>(index));
+    effc_entry_info_t filled = {};
+    filled.name = entry.name()->c_str();
+    filled.kind =
+        entry.kind() == artifact::EntryKind::Prefill ? EFFC_PREFILL : EFFC_DECODE;
+    filled.rows = entry.rows();
+    filled.chunk = entry.chunk();
+    filled.arena_bytes = entry.arena_bytes();
+    copySized(filled, out_entry);
+    return {};
+  });
+}
+
+void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory) {
+  Memory memory = memoryOf(model->model->program());
+  effc_memory_t filled = {};
+  filled.weights = memory.weights;
+  filled.per_session = memory.perSession;
+  filled.arena = memory.arena;
+  filled.logits = memory.logits;
+  filled.tables = memory.tables;
+  copySized(filled, out_memory);
+}

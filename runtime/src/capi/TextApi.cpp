@@ -1,0 +1,107 @@
+// Text to tokens and back: effc_model_tokenize and its counterparts.
+
+#include "runtime/src/Status.h"
+#include "runtime/src/capi/Handles.h"
+#include "runtime/src/tokenizer/Tokenizer.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace effc::rt;
+
+static Check requireTokenizer(const Model &model) {
+  if (!model.tokenizer())
+    return fail(EFFC_UNSUPPORTED, "the model has no tokenizer; use token ids");
+  return {};
+}
+
+/// Copies as much of `from` as there is room for, and says how much there was.
+template <typename Element, typename Container>
+static void copyOut(const Container &from, Element *out, size_t capacity,
+                    size_t *outCount) {
+  size_t count = std::min(capacity, from.size());
+  if (count > 0)
+    std::memcpy(out, from.data(), count * sizeof(Element));
+  *outCount = from.size();
+}
+
+bool effc_model_has_tokenizer(const effc_model_t *model) {
+  return model->model->tokenizer() != nullptr;
+}
+
+effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
+                                   size_t size, uint32_t flags, int32_t *out_tokens,
+                                   size_t capacity, size_t *out_count) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireTokenizer(*model->model))
+      return error;
+    Tokenizer::Options options;
+    options.addSpecial = !(flags & EFFC_TOKENIZE_NO_SPECIAL);
+    options.plain = flags & EFFC_TOKENIZE_PLAIN;
+    auto tokens = model->model->tokenizer()->tokenize({text ? text : "", size}, options);
+    if (!tokens)
+      return tokens.error();
+    copyOut(*tokens, out_tokens, capacity, out_count);
+    return {};
+  });
+}
+
+static Check checkToken(int32_t token) {
+  if (token < 0)
+    return invalidArgument("token ", token, " is negative");
+  return {};
+}
+
+effc_status_t *effc_model_detokenize(const effc_model_t *model, const int32_t *tokens,
+                                     size_t count, uint32_t flags, char *out_text,
+                                     size_t capacity, size_t *out_size) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireTokenizer(*model->model))
+      return error;
+    std::string bytes;
+    for (size_t i = 0; i < count; ++i) {
+      if (Check error = checkToken(tokens[i]))
+        return error;
+      bytes += model->model->tokenizer()->bytesOf(tokens[i],
+                                                  flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
+    }
+    copyOut(makeValidUtf8(bytes), out_text, capacity, out_size);
+    return {};
+  });
+}
+
+effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
+                                       effc_detokenizer_t **out_detokenizer) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireTokenizer(*model->model))
+      return error;
+    *out_detokenizer = new effc_detokenizer{
+        model->model, (flags & EFFC_DETOKENIZE_SKIP_SPECIAL) != 0, {}};
+    return {};
+  });
+}
+
+void effc_detokenizer_free(effc_detokenizer_t *detokenizer) { delete detokenizer; }
+
+effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer, int32_t token,
+                                     const char **out_text, size_t *out_size) {
+  return atBorder([&]() -> Check {
+    if (Check error = checkToken(token))
+      return error;
+    std::string_view text = detokenizer->stream.push(
+        detokenizer->model->tokenizer()->bytesOf(token, detokenizer->skipSpecial));
+    *out_text = text.data();
+    *out_size = text.size();
+    return {};
+  });
+}
+
+effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
+                                       const char **out_text, size_t *out_size) {
+  return atBorder([&]() -> Check {
+    std::string_view text = detokenizer->stream.finish();
+    *out_text = text.data();
+    *out_size = text.size();
+    return {};
+  });
+}

@@ -1,0 +1,30 @@
+//===- FloatMode.h - The same arithmetic on every thread ------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
+#define EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace effc::rt {
+
+/// While it lives, floats round to nearest and keep their denormals, whatever
+/// the calling program has set (a library built with -ffast-math flushes them);
+/// else bits would depend on which thread does an item.
+class DefaultFloatMode {
+#if defined(__x86_64__)
+public:
+  DefaultFloatMode() : saved(_mm_getcsr()) { _mm_setcsr(kDefault); }
+  ~DefaultFloatMode() { _mm_setcsr(saved); }
+  DefaultFloatMode(const DefaultFloatMode &) = delete;
+  DefaultFloatMode &operator=(const DefaultFloatMode &) = delete;
+
+private:
+  static constexpr unsigned kDefault = 0x1F80; // all exceptions masked
+  unsigned saved;
+#endif
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H

@@ -1,0 +1,40 @@
+//===- HostDevice.h - The processor as a device ---------------------------===//
+//
+// Runs the import-free code of a HostCode segment, mapped read-execute from the
+// file. An entry is one dispatch to the pool: every thread walks all launches,
+// does its contiguous share of each one's work items, and meets the others at a
+// barrier before the next. Items are independent, so results depend neither on
+// the number of threads nor on which thread does what.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTDEVICE_H
+#define EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTDEVICE_H
+
+#include "runtime/src/Device.h"
+#include "runtime/src/devices/host/ThreadPool.h"
+
+namespace effc::rt {
+
+class HostDevice : public Device {
+public:
+  /// `threads` 0: one per usable core.
+  static Result<std::shared_ptr<Device>> create(uint32_t threads);
+
+  const std::string &description() const override { return text; }
+  Result<std::unique_ptr<Executor>> prepare(std::shared_ptr<const Model> model,
+                                            uint32_t sessions) override;
+
+private:
+  explicit HostDevice(std::unique_ptr<ThreadPool> pool);
+
+  std::unique_ptr<ThreadPool> pool;
+  std::string text;
+};
+
+/// The index of the best HostCode segment that runs here and has code for every
+/// kernel; else why there is none.
+Result<uint32_t> chooseHostCode(const artifact::Program &program);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTDEVICE_H
