@@ -1,0 +1,274 @@
+//===- effc.hpp - effc.h for C++17: handles that free themselves ----------===//
+//
+// A thin layer over the C API, header-only: what a function means, what it may
+// return and who may call it stands in effc.h. A status becomes an exception,
+// effc::Error; without exceptions, use effc.h.
+//
+//   effc::Model model("model.effc");
+//   effc::Engine engine(model, effc::Device::host());
+//   effc::Session session(engine);
+//   std::vector<float> logits = engine.prefill(session, model.tokenize("Hello"));
+//   effc::Sampler sampler(model);
+//   int32_t token = sampler.sample(logits);
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_EFFC_HPP
+#define EFFC_EFFC_HPP
+
+#include "effc.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace effc {
+
+/// A status that is not ok.
+class Error : public std::runtime_error {
+public:
+  Error(effc_status_code_t code, const std::string &message)
+      : std::runtime_error(message), statusCode(code) {}
+  effc_status_code_t code() const { return statusCode; }
+
+private:
+  effc_status_code_t statusCode;
+};
+
+/// Throws unless `status` is null; frees it.
+inline void check(effc_status_t *status) {
+  if (!status)
+    return;
+  std::unique_ptr<effc_status_t, void (*)(effc_status_t *)> owner(status,
+                                                                  effc_status_free);
+  throw Error(effc_status_code(status), effc_status_message(status));
+}
+
+/// Owns one C handle.
+template <typename T, void (*Free)(T *)> class Handle {
+public:
+  T *get() const { return handle.get(); }
+
+protected:
+  explicit Handle(T *raw) : handle(raw) {}
+
+private:
+  struct Deleter {
+    void operator()(T *raw) const { Free(raw); }
+  };
+  std::unique_ptr<T, Deleter> handle;
+};
+
+class Model : public Handle<effc_model_t, effc_model_free> {
+public:
+  explicit Model(const std::string &path) : Handle(load(path)) {}
+
+  uint32_t vocabularySize() const { return effc_model_vocabulary_size(get()); }
+  uint64_t maxContext() const { return effc_model_max_context(get()); }
+  /// JSON.
+  std::string describe() const { return effc_model_describe(get()); }
+  bool hasTokenizer() const { return effc_model_has_tokenizer(get()); }
+
+  effc_generation_t generation() const {
+    effc_generation_t generation = {};
+    generation.size = sizeof generation;
+    effc_model_generation(get(), &generation);
+    return generation;
+  }
+
+  effc_memory_t memory() const {
+    effc_memory_t memory = {};
+    memory.size = sizeof memory;
+    effc_model_memory(get(), &memory);
+    return memory;
+  }
+
+  std::vector<effc_entry_info_t> entries() const {
+    std::vector<effc_entry_info_t> infos(effc_model_entry_count(get()));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      infos[i].size = sizeof infos[i];
+      check(effc_model_entry(get(), i, &infos[i]));
+    }
+    return infos;
+  }
+
+  std::vector<effc_state_info_t> states() const {
+    std::vector<effc_state_info_t> infos(effc_model_state_count(get()));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      infos[i].size = sizeof infos[i];
+      check(effc_model_state(get(), i, &infos[i]));
+    }
+    return infos;
+  }
+
+  std::vector<int32_t> tokenize(std::string_view text, uint32_t flags = 0) const {
+    std::vector<int32_t> tokens(text.size() + 16);
+    size_t count = 0;
+    check(effc_model_tokenize(get(), text.data(), text.size(), flags, tokens.data(),
+                              tokens.size(), &count));
+    if (count > tokens.size()) {
+      tokens.resize(count);
+      check(effc_model_tokenize(get(), text.data(), text.size(), flags, tokens.data(),
+                                tokens.size(), &count));
+    }
+    tokens.resize(count);
+    return tokens;
+  }
+
+  std::string detokenize(const std::vector<int32_t> &tokens, uint32_t flags = 0) const {
+    size_t size = 0;
+    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags, nullptr, 0,
+                                &size));
+    std::string text(size, '\0');
+    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags, text.data(),
+                                text.size(), &size));
+    return text;
+  }
+
+private:
+  static effc_model_t *load(const std::string &path) {
+    effc_model_t *model = nullptr;
+    check(effc_model_load(path.c_str(), &model));
+    return model;
+  }
+};
+
+class Device : public Handle<effc_device_t, effc_device_free> {
+public:
+  /// `threads` 0: one per usable core.
+  static Device host(uint32_t threads = 0) {
+    effc_host_options_t options = effc_host_options_default();
+    options.threads = threads;
+    effc_device_t *device = nullptr;
+    check(effc_device_create_host(&options, &device));
+    return Device(device);
+  }
+  std::string description() const { return effc_device_description(get()); }
+
+private:
+  using Handle::Handle;
+};
+
+class Session;
+
+class Engine : public Handle<effc_engine_t, effc_engine_free> {
+public:
+  Engine(const Model &model, const Device &device, uint32_t maxSessions = 1)
+      : Handle(create(model, device, maxSessions)),
+        vocabulary(model.vocabularySize()) {}
+
+  void prefill(const std::vector<effc_prompt_t> &prompts) {
+    check(effc_engine_prefill(get(), prompts.data(), prompts.size()));
+  }
+  /// Feeds one prompt; returns the logits of its last token, or of all.
+  inline std::vector<float> prefill(Session &session, const std::vector<int32_t> &tokens,
+                                    effc_wanted_t wanted = EFFC_LOGITS_LAST);
+  /// Advances each session by one token; returns [sessions, vocabulary].
+  std::vector<float> decode(const std::vector<effc_session_t *> &sessions,
+                            const std::vector<int32_t> &tokens) {
+    std::vector<float> logits(sessions.size() * vocabulary);
+    check(effc_engine_decode(get(), sessions.data(), tokens.data(), sessions.size(),
+                             logits.data()));
+    return logits;
+  }
+
+private:
+  static effc_engine_t *create(const Model &model, const Device &device,
+                               uint32_t maxSessions) {
+    effc_engine_options_t options = effc_engine_options_default();
+    options.max_sessions = maxSessions;
+    effc_engine_t *engine = nullptr;
+    check(effc_engine_create(model.get(), device.get(), &options, &engine));
+    return engine;
+  }
+  size_t vocabulary;
+};
+
+class Session : public Handle<effc_session_t, effc_session_free> {
+public:
+  explicit Session(const Engine &engine) : Handle(create(engine)) {}
+  void reset() { effc_session_reset(get()); }
+  uint64_t position() const { return effc_session_position(get()); }
+  Session fork() const {
+    effc_session_t *session = nullptr;
+    check(effc_session_fork(get(), &session));
+    return Session(session);
+  }
+
+private:
+  using Handle::Handle;
+  static effc_session_t *create(const Engine &engine) {
+    effc_session_t *session = nullptr;
+    check(effc_session_create(engine.get(), &session));
+    return session;
+  }
+};
+
+inline std::vector<float> Engine::prefill(Session &session, const std::vector<int32_t> &tokens,
+                                   effc_wanted_t wanted) {
+  size_t rows = wanted == EFFC_LOGITS_ALL ? tokens.size() : wanted == EFFC_LOGITS_LAST;
+  std::vector<float> logits(rows * vocabulary);
+  effc_prompt_t prompt = {session.get(), tokens.data(), tokens.size(), wanted,
+                          logits.data()};
+  check(effc_engine_prefill(get(), &prompt, 1));
+  return logits;
+}
+
+class Sampler : public Handle<effc_sampler_t, effc_sampler_free> {
+public:
+  /// As the checkpoint asks for.
+  explicit Sampler(const Model &model)
+      : Sampler(effc_sampler_options_for_model(model.get()), model.vocabularySize()) {}
+  Sampler(const effc_sampler_options_t &options, uint32_t vocabularySize)
+      : Handle(create(options, vocabularySize)) {}
+
+  void accept(const std::vector<int32_t> &tokens) {
+    check(effc_sampler_accept(get(), tokens.data(), tokens.size()));
+  }
+  /// `logits` is one row.
+  int32_t sample(const float *logits) {
+    int32_t token = 0;
+    check(effc_sampler_sample(get(), logits, &token));
+    return token;
+  }
+  int32_t sample(const std::vector<float> &logits) { return sample(logits.data()); }
+
+private:
+  static effc_sampler_t *create(const effc_sampler_options_t &options,
+                                uint32_t vocabularySize) {
+    effc_sampler_t *sampler = nullptr;
+    check(effc_sampler_create(&options, vocabularySize, &sampler));
+    return sampler;
+  }
+};
+
+class Detokenizer : public Handle<effc_detokenizer_t, effc_detokenizer_free> {
+public:
+  explicit Detokenizer(const Model &model, uint32_t flags = 0)
+      : Handle(create(model, flags)) {}
+  /// The text that `token` makes certain; valid until the next call.
+  std::string_view push(int32_t token) {
+    const char *text = nullptr;
+    size_t size = 0;
+    check(effc_detokenizer_push(get(), token, &text, &size));
+    return {text, size};
+  }
+  std::string_view finish() {
+    const char *text = nullptr;
+    size_t size = 0;
+    check(effc_detokenizer_finish(get(), &text, &size));
+    return {text, size};
+  }
+
+private:
+  static effc_detokenizer_t *create(const Model &model, uint32_t flags) {
+    effc_detokenizer_t *detokenizer = nullptr;
+    check(effc_detokenizer_create(model.get(), flags, &detokenizer));
+    return detokenizer;
+  }
+};
+
+} // namespace effc
+
+#endif // EFFC_EFFC_HPP

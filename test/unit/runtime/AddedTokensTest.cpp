@@ -1,0 +1,72 @@
+// The rules of the Hugging Face library's AddedVocabulary: leftmost, longest, and
+// what its flags take along.
+
+#include "runtime/src/tokenizer/AddedTokens.h"
+
+#include <gtest/gtest.h>
+
+using namespace effc::rt;
+
+/// Parts joined by '|', tokens as "<id:text>".
+static std::string split(const std::vector<AddedToken> &tokens, std::string_view text,
+                         bool plain = false) {
+  std::string joined;
+  for (const TextPart &part : AddedTokens(tokens).split(text, plain)) {
+    joined += joined.empty() ? "" : "|";
+    if (part.id >= 0)
+      joined += "<" + std::to_string(part.id) + ":" + std::string(part.text) + ">";
+    else
+      joined += part.text;
+  }
+  return joined;
+}
+
+static AddedToken token(int32_t id, std::string content) {
+  return {id, std::move(content), false, false, false, false, false};
+}
+
+TEST(AddedTokens, TakesTheLongestThatStartsLeftmost) {
+  std::vector<AddedToken> tokens = {token(1, "<a>"), token(2, "<a><b>"), token(3, "b>c")};
+  EXPECT_EQ(split(tokens, "x<a>y<a><b>c"), "x|<1:<a>>|y|<2:<a><b>>|c");
+  EXPECT_EQ(split(tokens, "<a><b"), "<1:<a>>|<b");
+  EXPECT_EQ(split(tokens, ""), "");
+}
+
+TEST(AddedTokens, StripsWhiteSpace) {
+  AddedToken left = token(1, "L"), right = token(2, "R");
+  left.leftStrip = true;
+  right.rightStrip = true;
+  EXPECT_EQ(split({left, right}, "a  L  b"), "a|<1:  L>|  b");
+  EXPECT_EQ(split({left, right}, "a  R \xC2\xA0 b"), "a  |<2:R \xC2\xA0 >|b");
+  // What the first has taken is not there for the second.
+  EXPECT_EQ(split({left, right}, "R L"), "<2:R >|<1:L>");
+}
+
+TEST(AddedTokens, KeepsSingleWordsApart) {
+  AddedToken word = token(1, "the");
+  word.singleWord = true;
+  EXPECT_EQ(split({word}, "the other the."), "<1:the>| other |<1:the>|.");
+  EXPECT_EQ(split({word}, "the\xC3\xA9"), "the\xC3\xA9");
+}
+
+TEST(AddedTokens, LooksForNormalizedOnesAfterTheOthers) {
+  // In one round "bc" would win from the left; it only sees what "cd" left over.
+  AddedToken late = token(1, "bc");
+  late.normalized = true;
+  EXPECT_EQ(split({late, token(2, "cd")}, "abcd abc"), "ab|<2:cd>| a|<1:bc>");
+}
+
+TEST(AddedTokens, LeavesSpecialOnesAsTextOnDemand) {
+  AddedToken special = token(1, "<s>");
+  special.special = true;
+  EXPECT_EQ(split({special, token(2, "x")}, "<s>x", true), "<s>|<2:x>");
+  EXPECT_EQ(split({special, token(2, "x")}, "<s>x", false), "<1:<s>>|<2:x>");
+}
+
+TEST(AddedTokens, FindsById) {
+  AddedTokens tokens({token(7, "b"), token(3, "a")});
+  ASSERT_NE(tokens.find(7), nullptr);
+  EXPECT_EQ(tokens.find(7)->content, "b");
+  EXPECT_EQ(tokens.find(4), nullptr);
+  EXPECT_EQ(tokens.find(-1), nullptr);
+}

@@ -1,0 +1,274 @@
+// Prefill and decode of the toy model against its plain restatement, bit by bit:
+// any cutting, packing, batching or number of threads gives the same logits.
+
+#include "runtime/include/effc/effc.hpp"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace effc;
+using namespace effc::test;
+using Tokens = std::vector<int32_t>;
+using Logits = std::vector<float>;
+
+namespace {
+/// A toy engine for `sessions` sequences.
+struct Toy {
+  explicit Toy(uint32_t sessions, uint32_t threads = 1, const ToyOptions &options = {})
+      : file(makeToyArtifact(options)), model(file.path()),
+        engine(model, Device::host(threads), sessions) {}
+  TemporaryFile file;
+  Model model;
+  Engine engine;
+};
+} // namespace
+
+static Tokens randomTokens(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tokens tokens(count);
+  for (int32_t &token : tokens)
+    token = static_cast<int32_t>(random() % kToyVocabulary);
+  return tokens;
+}
+
+static Logits row(const Logits &all, size_t index) {
+  auto begin = all.begin() + static_cast<long>(index * kToyVocabulary);
+  return Logits(begin, begin + kToyVocabulary);
+}
+
+static Logits reference(const Tokens &tokens) { return ToyReference().feed(tokens); }
+
+/// Runs `body`; returns what it refused with.
+template <typename Body> static std::string refusal(Body body) {
+  try {
+    body();
+    return "";
+  } catch (const Error &error) {
+    return std::to_string(error.code()) + ": " + error.what();
+  }
+}
+
+TEST(Engine, PrefillOfAnyLength) {
+  Toy toy(1);
+  for (size_t length : {1, 3, 4, 5, 16, 17, 33, 50}) {
+    Session session(toy.engine);
+    Tokens tokens = randomTokens(length, static_cast<uint32_t>(length));
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+    EXPECT_EQ(session.position(), length);
+  }
+}
+
+TEST(Engine, LastLogitsAreTheLastRow) {
+  Toy toy(1);
+  Session session(toy.engine);
+  Tokens tokens = randomTokens(21, 1);
+  EXPECT_EQ(toy.engine.prefill(session, tokens), row(reference(tokens), 20));
+}
+
+TEST(Engine, PrefillInPiecesGoesOnWhereItStopped) {
+  Toy toy(1);
+  Session session(toy.engine);
+  Tokens tokens = randomTokens(40, 2);
+  Logits all;
+  size_t at = 0;
+  for (size_t length : {5, 1, 1, 20, 13}) {
+    Tokens piece(tokens.begin() + static_cast<long>(at),
+                 tokens.begin() + static_cast<long>(at + length));
+    Logits logits = toy.engine.prefill(session, piece, EFFC_LOGITS_ALL);
+    all.insert(all.end(), logits.begin(), logits.end());
+    at += length;
+  }
+  EXPECT_EQ(all, reference(tokens));
+}
+
+TEST(Engine, DecodeStepsFollowPrefill) {
+  Toy toy(1);
+  Session session(toy.engine);
+  Tokens tokens = randomTokens(12, 3);
+  Logits expected = reference(tokens);
+  toy.engine.prefill(session, Tokens(tokens.begin(), tokens.begin() + 7));
+  for (size_t i = 7; i < tokens.size(); ++i)
+    EXPECT_EQ(toy.engine.decode({session.get()}, {tokens[i]}), row(expected, i));
+  EXPECT_EQ(session.position(), 12u);
+}
+
+TEST(Engine, ASequenceMayStartWithDecode) {
+  Toy toy(1);
+  for (int round = 0; round < 2; ++round) { // the slot is used a second time
+    Session session(toy.engine);
+    EXPECT_EQ(toy.engine.decode({session.get()}, {5}), reference({5}));
+  }
+}
+
+TEST(Engine, BatchesOfUnequalLengthsEqualSingles) {
+  Toy toy(5);
+  std::vector<Session> sessions;
+  std::vector<Tokens> tokens;
+  std::vector<Logits> logits;
+  std::vector<effc_prompt_t> prompts;
+  for (size_t length : {7, 1, 30, 16, 4}) {
+    sessions.emplace_back(toy.engine);
+    tokens.push_back(randomTokens(length, 50 + static_cast<uint32_t>(length)));
+    logits.emplace_back(length * kToyVocabulary);
+  }
+  // The first and third want all rows, the second and fifth the last, the fourth
+  // none.
+  effc_wanted_t wanted[] = {EFFC_LOGITS_ALL, EFFC_LOGITS_LAST, EFFC_LOGITS_ALL,
+                            EFFC_LOGITS_NONE, EFFC_LOGITS_LAST};
+  for (size_t i = 0; i < 5; ++i)
+    prompts.push_back({sessions[i].get(), tokens[i].data(), tokens[i].size(), wanted[i],
+                       wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data()});
+  toy.engine.prefill(prompts);
+  EXPECT_EQ(logits[0], reference(tokens[0]));
+  EXPECT_EQ(row(logits[1], 0), reference(tokens[1]));
+  EXPECT_EQ(logits[2], reference(tokens[2]));
+  EXPECT_EQ(logits[3], Logits(16 * kToyVocabulary));
+  EXPECT_EQ(row(logits[4], 0), row(reference(tokens[4]), 3));
+
+  // Then all five together take three steps.
+  std::vector<effc_session_t *> handles;
+  for (Session &session : sessions)
+    handles.push_back(session.get());
+  for (int32_t step = 0; step < 3; ++step) {
+    Tokens next = {step, 9, 100 + step, 7, 270};
+    Logits together = toy.engine.decode(handles, next);
+    for (size_t i = 0; i < 5; ++i) {
+      tokens[i].push_back(next[i]);
+      EXPECT_EQ(row(together, i), row(reference(tokens[i]), tokens[i].size() - 1));
+    }
+  }
+}
+
+TEST(Engine, ThreadsDoNotShowInTheResult) {
+  Tokens tokens = randomTokens(100, 4);
+  for (uint32_t threads : {1, 2, 3, 7}) {
+    Toy toy(1, threads);
+    Session session(toy.engine);
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+    EXPECT_EQ(toy.engine.decode({session.get()}, {3}).size(), kToyVocabulary);
+  }
+}
+
+// A kernel that needs more stack than callers have runs on workers alone.
+TEST(Engine, HungryKernelsRunOnWorkers) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.kernels[1]->stack_bytes = 4 << 20;
+  };
+  Tokens tokens = randomTokens(30, 5);
+  for (uint32_t threads : {1, 3}) {
+    Toy toy(1, threads, options);
+    Session session(toy.engine);
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+  }
+}
+
+TEST(Engine, ResetStartsAnew) {
+  Toy toy(1);
+  Session session(toy.engine);
+  toy.engine.prefill(session, {1, 2, 3});
+  session.reset();
+  EXPECT_EQ(session.position(), 0u);
+  EXPECT_EQ(toy.engine.prefill(session, {4}), reference({4}));
+}
+
+TEST(Engine, ForksGoTheirOwnWays) {
+  Toy toy(3);
+  Session session(toy.engine);
+  toy.engine.prefill(session, {1, 2, 3});
+  Session fork = session.fork();
+  EXPECT_EQ(fork.position(), 3u);
+  EXPECT_EQ(toy.engine.decode({session.get()}, {4}), row(reference({1, 2, 3, 4}), 3));
+  EXPECT_EQ(toy.engine.decode({fork.get()}, {5}), row(reference({1, 2, 3, 5}), 3));
+}
+
+TEST(Engine, OpensAsManySessionsAsItHas) {
+  Toy toy(2);
+  Session first(toy.engine);
+  {
+    Session second(toy.engine);
+    EXPECT_EQ(refusal([&] { Session third(toy.engine); }),
+              "6: all 2 sessions of the engine are open");
+    EXPECT_EQ(refusal([&] { first.fork(); }),
+              "6: all 2 sessions of the engine are open");
+  }
+  Session again(toy.engine);
+}
+
+TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) { p.max_context = 10; };
+  Toy toy(2, 1, options), other(1);
+  Session session(toy.engine), second(toy.engine), foreign(other.engine);
+  toy.engine.prefill(session, {1, 2, 3});
+  Logits out(10 * kToyVocabulary);
+  auto prompt = [&](Session &whose, const Tokens &tokens) {
+    return effc_prompt_t{whose.get(), tokens.data(), tokens.size(), EFFC_LOGITS_LAST,
+                         out.data()};
+  };
+  Tokens good = {4}, bad = {5, 271}, negative = {-1}, none = {}, long8(8, 1);
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, good), prompt(second, bad)}); }),
+            "1: token 1 of sequence 1 is 271, but the vocabulary has 271");
+  EXPECT_EQ(refusal([&] { toy.engine.decode({session.get()}, negative); }),
+            "1: token 0 of sequence 0 is -1, but the vocabulary has 271");
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, none)}); }),
+            "1: prompt 0 has no tokens");
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, good), prompt(session, good)}); }),
+            "1: session 1 is named twice in one call");
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(foreign, good)}); }),
+            "1: session 0 is not one of this engine");
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, long8)}); }),
+            "6: sequence 0 would have 11 tokens, but the model takes 10");
+  effc_prompt_t nowhere = prompt(session, good);
+  nowhere.out_logits = nullptr;
+  EXPECT_EQ(refusal([&] { toy.engine.prefill({nowhere}); }),
+            "1: prompt 0 wants logits, but 'out_logits' is null");
+  EXPECT_EQ(session.position(), 3u);
+  EXPECT_EQ(second.position(), 0u);
+  EXPECT_EQ(toy.engine.decode({session.get()}, good), row(reference({1, 2, 3, 4}), 3));
+}
+
+TEST(Engine, NothingToFeedIsFine) {
+  Toy toy(1);
+  toy.engine.prefill(std::vector<effc_prompt_t>{});
+  EXPECT_TRUE(toy.engine.decode({}, {}).empty());
+}
+
+TEST(Engine, DecodeWithoutLogits) {
+  Toy toy(1);
+  Session session(toy.engine);
+  effc_session_t *handle = session.get();
+  int32_t token = 6;
+  check(effc_engine_decode(toy.engine.get(), &handle, &token, 1, nullptr));
+  EXPECT_EQ(toy.engine.decode({handle}, {7}), row(reference({6, 7}), 1));
+}
+
+// Sessions come and go in any order while others are in the middle.
+TEST(Engine, RandomTraffic) {
+  std::mt19937 random(9);
+  Toy toy(4, 2);
+  struct Live {
+    Session session;
+    ToyReference expected;
+  };
+  std::vector<std::unique_ptr<Live>> live;
+  for (int round = 0; round < 200; ++round) {
+    if (live.size() < 4 && random() % 3 == 0)
+      live.push_back(std::make_unique<Live>(Live{Session(toy.engine), {}}));
+    if (live.empty())
+      continue;
+    if (random() % 7 == 0) {
+      live.erase(live.begin() + static_cast<long>(random() % live.size()));
+      continue;
+    }
+    Live &one = *live[random() % live.size()];
+    Tokens tokens = randomTokens(1 + random() % 23, static_cast<uint32_t>(round));
+    if (random() % 2)
+      EXPECT_EQ(toy.engine.prefill(one.session, tokens, EFFC_LOGITS_ALL),
+                one.expected.feed(tokens));
+    else
+      EXPECT_EQ(toy.engine.decode({one.session.get()}, {tokens[0]}),
+                one.expected.step(tokens[0]));
+  }
+}

@@ -1,0 +1,172 @@
+// Loading whole files: what is no artifact at all, versions, checksums. Each
+// damage gives a code and one line that says what is wrong.
+
+#include "runtime/src/FileHeader.h"
+#include "runtime/src/Model.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace effc;
+using namespace effc::rt;
+using namespace effc::test;
+
+/// "ok", or the code and the message without the path.
+static std::string load(const std::string &path) {
+  Result<std::shared_ptr<const Model>> model = Model::load(path);
+  if (model)
+    return "ok";
+  std::string message = model.error().message;
+  if (size_t at = message.find(path); at != std::string::npos)
+    message.replace(at, path.size(), "FILE");
+  return std::to_string(model.error().code) + ": " + message;
+}
+
+static std::string loadBytes(const std::vector<uint8_t> &bytes) {
+  TemporaryFile file(bytes);
+  return load(file.path());
+}
+
+TEST(FileHeader, LiesInTheFileAsDocumented) {
+  FileHeader header;
+  header.fileSize = 0x1122334455667788;
+  header.programOffset = 64;
+  header.headerChecksum = 0xA1;
+  FileHeader::Bytes bytes = header.encode();
+  EXPECT_EQ(std::string(bytes.begin(), bytes.begin() + 4), "EFFC");
+  EXPECT_EQ(bytes[4], 1);
+  EXPECT_EQ(bytes[8], 0x88);
+  EXPECT_EQ(bytes[15], 0x11);
+  EXPECT_EQ(bytes[16], 64);
+  EXPECT_EQ(bytes[40], 0xA1);
+  FileHeader back = FileHeader::decode(bytes.data());
+  EXPECT_EQ(back.fileSize, header.fileSize);
+  EXPECT_EQ(back.encode(), bytes);
+}
+
+TEST(Loader, LoadsTheToy) { EXPECT_EQ(loadBytes(makeToyArtifact()), "ok"); }
+
+TEST(Loader, RefusesWhatIsNoRegularFile) {
+  EXPECT_EQ(load("/nonexistent/x.effc"),
+            "2: cannot open 'FILE': No such file or directory");
+  EXPECT_EQ(load("/tmp"), "2: 'FILE' is not a regular file");
+  EXPECT_EQ(load("/dev/zero"), "2: 'FILE' is not a regular file");
+  TemporaryFile place({});
+  std::string pipe = place.path() + ".fifo", loop = place.path() + ".loop";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(load(pipe), "2: 'FILE' is not a regular file");
+  unlink(pipe.c_str());
+  ASSERT_EQ(symlink(loop.c_str(), loop.c_str()), 0);
+  EXPECT_EQ(load(loop), "2: cannot open 'FILE': Too many levels of symbolic links");
+  unlink(loop.c_str());
+}
+
+TEST(Loader, RefusesWhatIsNoArtifact) {
+  EXPECT_EQ(loadBytes({}), "3: 'FILE' is empty");
+  EXPECT_EQ(loadBytes({'E', 'F'}),
+            "3: 'FILE': not an effc artifact: it does not start with \"EFFC\"");
+  EXPECT_EQ(loadBytes(std::vector<uint8_t>(5000, 'x')),
+            "3: 'FILE': not an effc artifact: it does not start with \"EFFC\"");
+  EXPECT_EQ(loadBytes({'E', 'F', 'F', 'C', 1, 0}),
+            "3: 'FILE': cut short: 6 bytes cannot hold the header of 64");
+}
+
+TEST(Loader, NamesBothVersions) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  bytes[4] = 2;
+  bytes[6] = 7;
+  EXPECT_EQ(loadBytes(bytes), "4: 'FILE': written in format 2.7, but this runtime "
+                              "reads up to 1.x");
+  bytes[4] = 0;
+  EXPECT_EQ(loadBytes(bytes), "3: 'FILE': format 0 does not exist");
+}
+
+TEST(Loader, LoadsANewerMinorVersion) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  bytes[6] = 9;
+  repairHeader(bytes);
+  EXPECT_EQ(loadBytes(bytes), "ok");
+}
+
+TEST(Loader, NoticesEachChecksum) {
+  const std::vector<uint8_t> good = makeToyArtifact();
+  auto flipped = [&](size_t at) {
+    std::vector<uint8_t> bytes = good;
+    bytes[at] ^= 1;
+    return loadBytes(bytes);
+  };
+  EXPECT_EQ(flipped(20), "3: 'FILE': the header is damaged: its checksum differs");
+  EXPECT_EQ(flipped(100), "3: 'FILE': the program is damaged: its checksum differs");
+  EXPECT_EQ(flipped(8192),
+            "3: 'FILE': segment 0 (HostCode) is damaged: its checksum differs");
+}
+
+TEST(Loader, RefusesASizeThatIsNotTheFiles) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::string size = std::to_string(bytes.size());
+  bytes.push_back(0);
+  EXPECT_EQ(loadBytes(bytes), "3: 'FILE': the header states a size of " + size +
+                                  " bytes, but the file has " +
+                                  std::to_string(bytes.size()));
+}
+
+TEST(Loader, RefusesAProgramOutsideTheFile) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  FileHeader header = FileHeader::decode(bytes.data());
+  header.programOffset = UINT64_MAX - 8; // wraps around when the size is added
+  auto encoded = header.encode();
+  std::memcpy(bytes.data(), encoded.data(), encoded.size());
+  repairHeader(bytes);
+  EXPECT_NE(loadBytes(bytes).find("3: 'FILE': the program lies at byte"),
+            std::string::npos);
+}
+
+TEST(Loader, RefusesAProgramOfAnotherKind) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::memcpy(&bytes[FileHeader::kBytes + 4], "EFFX", 4); // the identifier
+  repairHeader(bytes);
+  EXPECT_EQ(loadBytes(bytes),
+            "3: 'FILE': the program is not a well-formed flatbuffer \"EFFP\"");
+}
+
+// Flatbuffer bombs with right checksums: an offset that points at itself, a table
+// of tables nested by pointing back, a vector longer than the buffer.
+TEST(Loader, RefusesLoopsInTheFlatbuffer) {
+  const std::vector<uint8_t> good = makeToyArtifact();
+  FileHeader header = FileHeader::decode(good.data());
+  for (uint64_t at = 0; at + 4 <= header.programSize; at += 4)
+    for (uint32_t value : {0u, 4u, 0x7fffffffu, 0xfffffffcu}) {
+      std::vector<uint8_t> bytes = good;
+      std::memcpy(&bytes[header.programOffset + at], &value, 4);
+      repairHeader(bytes);
+      loadBytes(bytes); // refused or not: it returns
+    }
+}
+
+TEST(Loader, ChecksWeightsOnDemand) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::vector<uint8_t> weights(271 * 64);
+  Result<std::shared_ptr<const Model>> model = [&] {
+    TemporaryFile file(bytes);
+    return Model::load(file.path());
+  }();
+  ASSERT_TRUE(bool(model));
+  EXPECT_FALSE((*model)->checkSegmentsAndWeights(nullptr, nullptr));
+
+  // The last byte of the last weight, in the middle of its padding.
+  uint64_t at = 0;
+  for (const artifact::Segment *segment : *(*model)->program().segments())
+    if (segment->kind() == artifact::SegmentKind::Weights)
+      at = segment->offset() + segment->size() - 1;
+  bytes[at] ^= 0x80;
+  TemporaryFile file(bytes);
+  Result<std::shared_ptr<const Model>> damaged = Model::load(file.path());
+  ASSERT_TRUE(bool(damaged));
+  Check error = (*damaged)->checkSegmentsAndWeights(nullptr, nullptr);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "weight 'lm_head' is damaged: its checksum differs");
+}

@@ -1,0 +1,219 @@
+// One mistake at a time in an otherwise sound program, with right checksums: the
+// message must name it. The numbers are those of the toy (ToyArtifact.cpp).
+
+#include "runtime/src/Model.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::rt;
+using namespace effc::test;
+using artifact::ProgramT;
+
+namespace {
+struct Mistake {
+  const char *name;
+  void (*make)(ProgramT &);
+  const char *message; // part of it
+};
+void PrintTo(const Mistake &mistake, std::ostream *out) { *out << mistake.name; }
+
+class ModelChecks : public testing::TestWithParam<Mistake> {};
+} // namespace
+
+TEST_P(ModelChecks, RefuseByName) {
+  ToyOptions options;
+  options.changeProgram = GetParam().make;
+  TemporaryFile file(makeToyArtifact(options));
+  Result<std::shared_ptr<const Model>> model = Model::load(file.path());
+  ASSERT_FALSE(bool(model));
+  EXPECT_EQ(model.error().code, EFFC_BAD_DATA);
+  EXPECT_NE(model.error().message.find(GetParam().message), std::string::npos)
+      << model.error().message;
+}
+
+static artifact::EntryT &entry(ProgramT &p, size_t i) { return *p.entries[i]; }
+static artifact::LaunchT &launch(ProgramT &p, size_t i) {
+  return *p.entries[0]->launches[i];
+}
+static artifact::Operand operand(artifact::OperandKind kind, uint32_t index,
+                                 uint64_t offset) {
+  return artifact::Operand(kind, index, offset);
+}
+using artifact::OperandKind;
+
+static const Mistake kProgram[] = {
+    {"vocabulary_none", [](ProgramT &p) { p.vocabulary_size = 0; },
+     "the vocabulary has 0 tokens"},
+    {"vocabulary_huge", [](ProgramT &p) { p.vocabulary_size = 1u << 30; },
+     "the vocabulary has 1073741824 tokens"},
+    {"context_huge", [](ProgramT &p) { p.max_context = UINT64_MAX; },
+     "the longest context is 18446744073709551615"},
+};
+static const Mistake kSegments[] = {
+    {"segment_past_end", [](ProgramT &p) { p.segments[1]->size += 1 << 20; },
+     "segment 1 lies at byte"},
+    {"segment_overflow", [](ProgramT &p) { p.segments[1]->offset = 0ull - 4096; },
+     "segment 1 lies at byte"},
+    {"segment_in_program", [](ProgramT &p) { p.segments[0]->offset = 0; },
+     "segment 0 lies at byte 0"},
+    {"segment_unaligned", [](ProgramT &p) { p.segments[0]->offset += 64; },
+     "no multiple of 4096"},
+    {"segments_overlap", [](ProgramT &p) { p.segments[2]->offset -= 4096; },
+     "overlap"},
+    {"segment_kind",
+     [](ProgramT &p) { p.segments[1]->kind = artifact::SegmentKind(9); },
+     "segment 1 is of unknown kind 9"},
+    {"segment_twice",
+     [](ProgramT &p) { p.segments[2]->kind = artifact::SegmentKind::Weights; },
+     "segment 2 is the second of its kind"},
+    {"code_without_isa", [](ProgramT &p) { p.segments[0]->isa.clear(); },
+     "segment 0 holds code but names no ISA"},
+};
+static const Mistake kWeights[] = {
+    {"weight_type", [](ProgramT &p) { p.weights[0]->type = artifact::ElementType(7); },
+     "weight 'embeddings' is of unknown type 7"},
+    {"weight_scalar", [](ProgramT &p) { p.weights[0]->shape.clear(); },
+     "weight 'embeddings' has 0 dimensions"},
+    {"weight_zero", [](ProgramT &p) { p.weights[0]->shape[0] = 0; },
+     "weight 'embeddings' has a dimension of 0"},
+    {"weight_product", [](ProgramT &p) { p.weights[0]->shape = {1ull << 62, 1 << 20}; },
+     "the size of weight 'embeddings' does not fit in 64 bits"},
+    {"weight_stride_odd", [](ProgramT &p) { p.weights[0]->row_stride_bytes = 65; },
+     "at a stride of 65"},
+    {"weight_stride_short", [](ProgramT &p) { p.weights[0]->shape = {271, 17}; },
+     "rows of 68 bytes at a stride of 64"},
+    {"weight_stride_product",
+     [](ProgramT &p) { p.weights[0]->row_stride_bytes = 1ull << 60; },
+     "271 rows at a stride of 1152921504606846976"},
+    {"weight_size", [](ProgramT &p) { p.weights[0]->size -= 64; },
+     "271 rows at a stride of 64 bytes, but a size of 17280"},
+    {"weight_past_end", [](ProgramT &p) { p.weights[1]->offset += 64; },
+     "weight 'lm_head' lies at byte 17408"},
+    {"weight_overflow", [](ProgramT &p) { p.weights[1]->offset = 0ull - 64; },
+     "weight 'lm_head' lies at byte"},
+    {"weight_unaligned", [](ProgramT &p) { p.weights[0]->offset = 8; },
+     "weight 'embeddings' lies at byte 8"},
+    {"weight_unnamed", [](ProgramT &p) { p.weights[0]->name.clear(); },
+     "the name of a weight has 0 bytes"},
+};
+static const Mistake kStates[] = {
+    {"slot_unaligned", [](ProgramT &p) { p.slot_bytes = 200; },
+     "a slot has 200 bytes"},
+    {"slot_huge", [](ProgramT &p) { p.slot_bytes = 1ull << 50; }, "a slot has"},
+    {"state_kind", [](ProgramT &p) { p.states[0]->kind = artifact::StateKind(7); },
+     "state 'sum' is of unknown kind 7"},
+    {"state_growth", [](ProgramT &p) { p.states[0]->growth = artifact::Growth(3); },
+     "state 'sum' is of unknown growth 3"},
+    {"state_size", [](ProgramT &p) { p.states[0]->size = 16; },
+     "state 'sum' has a size of 16 bytes, but its shape takes 12"},
+    {"state_past_slot", [](ProgramT &p) { p.states[1]->slot_offset = 192; },
+     "state 'tally' lies at byte 192 with 8 bytes in a slot of 192"},
+    {"states_overlap", [](ProgramT &p) { p.states[1]->slot_offset = 64; },
+     "state 0 and state 1 overlap"},
+    {"state_twice", [](ProgramT &p) { p.states[1]->name = "sum"; },
+     "two states are called 'sum'"},
+};
+static const Mistake kGeneration[] = {
+    {"eos", [](ProgramT &p) { p.generation->eos = {271}; },
+     "the generation defaults end at token 271, but the vocabulary has 271"},
+    {"bos", [](ProgramT &p) { p.generation->bos = -2; },
+     "the generation defaults name token -2"},
+    {"temperature", [](ProgramT &p) { p.generation->temperature = NAN; },
+     "a temperature of nan"},
+    {"top_p", [](ProgramT &p) { p.generation->top_p = 0; }, "a top_p of 0"},
+};
+static const Mistake kKernels[] = {
+    {"kernel_segment", [](ProgramT &p) { p.kernels[1]->code[0]->segment = 3; },
+     "kernel 'toy_scan' names segment 3 of 3"},
+    {"kernel_in_weights", [](ProgramT &p) { p.kernels[1]->code[0]->segment = 1; },
+     "kernel 'toy_scan' names segment 1, which is not code"},
+    {"kernel_offset", [](ProgramT &p) { p.kernels[1]->code[0]->offset = 1 << 24; },
+     "kernel 'toy_scan' starts at byte 16777216"},
+    {"kernel_operands", [](ProgramT &p) { p.kernels[0]->operands = 65; },
+     "kernel 'toy_embed' takes 65 operands"},
+    {"kernel_stack", [](ProgramT &p) { p.kernels[0]->stack_bytes = 1 << 30; },
+     "kernel 'toy_embed' needs 1073741824 bytes of stack"},
+    {"kernel_code_twice",
+     [](ProgramT &p) {
+       p.kernels[0]->code.push_back(
+           std::make_unique<artifact::KernelCodeT>(*p.kernels[0]->code[0]));
+     },
+     "kernel 'toy_embed' names segment 0 twice"},
+};
+static const Mistake kEntries[] = {
+    {"entry_rows_none", [](ProgramT &p) { entry(p, 0).rows = 0; },
+     "entry 'prefill_4' takes 0 rows"},
+    {"entry_rows_huge", [](ProgramT &p) { entry(p, 0).rows = 1 << 20; },
+     "entry 'prefill_4' takes 1048576 rows"},
+    {"entry_chunk", [](ProgramT &p) { entry(p, 0).chunk = 0; },
+     "entry 'prefill_4' has chunks of 0"},
+    {"entry_kind", [](ProgramT &p) { entry(p, 0).kind = artifact::EntryKind(2); },
+     "entry 'prefill_4' is of unknown kind 2"},
+    {"entry_arena", [](ProgramT &p) { entry(p, 0).arena_bytes = 1ull << 50; },
+     "entry 'prefill_4' takes an arena of"},
+    {"entry_twice", [](ProgramT &p) { entry(p, 1).name = "prefill_4"; },
+     "two entries are called 'prefill_4'"},
+    {"entry_same_rows", [](ProgramT &p) { entry(p, 1).rows = 4; },
+     "entry 'prefill_16' is the second of its kind with 4 rows"},
+    {"entry_no_decode", [](ProgramT &p) { p.entries.resize(2); },
+     "the file has no entry for decode"},
+    {"entry_no_prefill",
+     [](ProgramT &p) { p.entries.erase(p.entries.begin(), p.entries.begin() + 2); },
+     "the file has no entry for prefill"},
+    {"entry_below_chunk", [](ProgramT &p) { entry(p, 1).chunk = 17; },
+     "takes 16 rows, fewer than its chunk of 17"},
+};
+static const Mistake kLaunches[] = {
+    {"launch_kernel", [](ProgramT &p) { launch(p, 0).kernel = 3; },
+     "launch 0 of entry 'prefill_4' names kernel 3 of 3"},
+    {"launch_operands", [](ProgramT &p) { launch(p, 1).operands.pop_back(); },
+     "has 3 operands, but kernel 'toy_scan' takes 4"},
+    {"launch_tile", [](ProgramT &p) { *launch(p, 0).items = {artifact::Count::Rows, 0, 1}; },
+     "has tiles of 0"},
+    {"launch_count",
+     [](ProgramT &p) { *launch(p, 0).items = {artifact::Count(4), 4, 1}; },
+     "counts by unknown kind 4"},
+    {"operand_kind",
+     [](ProgramT &p) { launch(p, 0).operands[0] = operand(OperandKind(9), 0, 0); },
+     "has an operand 0 that is of an unknown kind"},
+    {"operand_arena",
+     [](ProgramT &p) { launch(p, 0).operands[3] = operand(OperandKind::Arena, 0, 128); },
+     "has an operand 3 that starts past the arena's end"},
+    {"operand_arena_index",
+     [](ProgramT &p) { launch(p, 0).operands[3] = operand(OperandKind::Arena, 1, 0); },
+     "has an index into the arena"},
+    {"operand_weight",
+     [](ProgramT &p) { launch(p, 0).operands[2] = operand(OperandKind::Weight, 2, 0); },
+     "names a weight that does not exist"},
+    {"operand_weight_offset",
+     [](ProgramT &p) {
+       launch(p, 0).operands[2] = operand(OperandKind::Weight, 0, 17344);
+     },
+     "starts past its weight's end"},
+    {"operand_state",
+     [](ProgramT &p) { launch(p, 1).operands[1] = operand(OperandKind::State, 2, 0); },
+     "names a state that does not exist"},
+    {"operand_state_offset",
+     [](ProgramT &p) { launch(p, 1).operands[1] = operand(OperandKind::State, 0, 12); },
+     "starts past its state's end"},
+    {"operand_tokens",
+     [](ProgramT &p) { launch(p, 0).operands[0] = operand(OperandKind::Tokens, 0, 4); },
+     "has an index or offset where none is expected"},
+};
+
+static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
+  return info.param.name;
+}
+#define CHECK_GROUP(group)                                                            \
+  INSTANTIATE_TEST_SUITE_P(group, ModelChecks, testing::ValuesIn(k##group), nameOf)
+CHECK_GROUP(Program);
+CHECK_GROUP(Segments);
+CHECK_GROUP(Weights);
+CHECK_GROUP(States);
+CHECK_GROUP(Generation);
+CHECK_GROUP(Kernels);
+CHECK_GROUP(Entries);
+CHECK_GROUP(Launches);

@@ -1,0 +1,195 @@
+// The toy tokenizer (makeToyTokenizer): ids 0 to 255 are bytes, 256 "he",
+// 257 "ll", 258 "hell", 259 "hello", 260 " w", 261 "or", 262 " wor", 263 e acute;
+// 269 "<|end|>" special, 270 "word" a single word.
+
+#include "runtime/src/tokenizer/Tokenizer.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::rt;
+using namespace effc::test;
+using Tokens = std::vector<int32_t>;
+
+static Result<std::unique_ptr<Tokenizer>> build(artifact::TokenizerT &&table) {
+  flatbuffers::FlatBufferBuilder packed;
+  artifact::FinishTokenizerBuffer(packed, artifact::Tokenizer::Pack(packed, &table));
+  return Tokenizer::create({packed.GetBufferPointer(), packed.GetSize()});
+}
+
+/// The toy tokenizer after `change`.
+template <typename Change> static std::unique_ptr<Tokenizer> toy(Change change) {
+  artifact::TokenizerT table = makeToyTokenizer();
+  change(table);
+  auto made = build(std::move(table));
+  EXPECT_TRUE(bool(made)) << made.error().message;
+  return std::move(*made);
+}
+static std::unique_ptr<Tokenizer> toy() {
+  return toy([](artifact::TokenizerT &) {});
+}
+
+static Tokens encode(const Tokenizer &tokenizer, std::string_view text,
+                     Tokenizer::Options options = {}) {
+  Result<Tokens> tokens = tokenizer.tokenize(text, options);
+  EXPECT_TRUE(bool(tokens));
+  return *tokens;
+}
+
+static std::string decode(const Tokenizer &tokenizer, const Tokens &tokens,
+                          bool skipSpecial = false) {
+  std::string text;
+  for (int32_t token : tokens)
+    text += tokenizer.bytesOf(token, skipSpecial);
+  return text;
+}
+
+TEST(Tokenizer, MergesWithinPieces) {
+  EXPECT_EQ(encode(*toy(), "hello world"), (Tokens{259, 262, 'l', 'd'}));
+  EXPECT_EQ(encode(*toy(), "hell o"), (Tokens{258, ' ', 'o'}));
+  EXPECT_EQ(encode(*toy(), "\xC3\xA9\xC3\xA8"), (Tokens{263, 0xC3, 0xA8}));
+  EXPECT_EQ(encode(*toy(), ""), Tokens{});
+}
+
+TEST(Tokenizer, CutsAddedTokensOut) {
+  EXPECT_EQ(encode(*toy(), "he<|end|>he word"), (Tokens{256, kToyEnd, 256, ' ', kToyPlain}));
+  // "words" is no single word, so the merges see it.
+  EXPECT_EQ(encode(*toy(), " words"), (Tokens{262, 'd', 's'}));
+  Tokenizer::Options plain;
+  plain.plain = true;
+  EXPECT_EQ(encode(*toy(), "<|end|>", plain).size(), 7u);
+}
+
+TEST(Tokenizer, AddsThePostProcessorsTokens) {
+  auto tokenizer = toy([](artifact::TokenizerT &table) {
+    table.prepend = {1, 2};
+    table.append = {3};
+  });
+  EXPECT_EQ(encode(*tokenizer, "he"), (Tokens{1, 2, 256, 3}));
+  EXPECT_EQ(encode(*tokenizer, ""), (Tokens{1, 2, 3}));
+  Tokenizer::Options bare;
+  bare.addSpecial = false;
+  EXPECT_EQ(encode(*tokenizer, "he", bare), Tokens{256});
+}
+
+TEST(Tokenizer, PutsASpaceBeforeEachText) {
+  auto tokenizer = toy([](artifact::TokenizerT &table) { table.add_prefix_space = true; });
+  EXPECT_EQ(encode(*tokenizer, "wor<|end|>wor wor"),
+            (Tokens{262, kToyEnd, 262, 262}));
+  EXPECT_EQ(encode(*tokenizer, " wor"), Tokens{262});
+  EXPECT_EQ(encode(*tokenizer, ""), Tokens{});
+}
+
+TEST(Tokenizer, IgnoresMergesForWholePieces) {
+  // "helloo" is a token that no merge makes: 264 in the toy's unused range.
+  auto change = [](bool ignore) {
+    return [ignore](artifact::TokenizerT &table) {
+      std::string text = "helloo";
+      table.tokens[264]->data.assign(text.begin(), text.end());
+      table.ignore_merges = ignore;
+    };
+  };
+  EXPECT_EQ(encode(*toy(change(true)), "helloo hello"), (Tokens{264, ' ', 259}));
+  EXPECT_EQ(encode(*toy(change(false)), "helloo"), (Tokens{259, 'o'}));
+}
+
+TEST(Tokenizer, SplitsInStepsRemovingOrInverting) {
+  auto withSplits = [](std::vector<std::tuple<const char *, bool, bool>> steps) {
+    return toy([&](artifact::TokenizerT &table) {
+      table.splits.clear();
+      for (auto [pattern, removed, invert] : steps) {
+        auto step = std::make_unique<artifact::SplitStepT>();
+        step->pattern = pattern;
+        step->behavior = removed ? artifact::SplitBehavior::Removed
+                                 : artifact::SplitBehavior::Isolated;
+        step->invert = invert;
+        table.splits.push_back(std::move(step));
+      }
+    });
+  };
+  // Cut between h and e, nothing merges to "he".
+  EXPECT_EQ(encode(*withSplits({{"h", false, false}}), "he"), (Tokens{'h', 'e'}));
+  // Removed: the separators are gone.
+  EXPECT_EQ(encode(*withSplits({{"-", true, false}}), "he-ll--"), (Tokens{256, 257}));
+  // Removed and inverted: what lies between the matches is gone.
+  EXPECT_EQ(encode(*withSplits({{"[a-z]+", true, true}}), "1he2ll"), (Tokens{256, 257}));
+  // Two steps: the second sees the pieces of the first.
+  EXPECT_EQ(encode(*withSplits({{"-", true, false}, {"^h", false, false}}), "he-he"),
+            (Tokens{'h', 'e', 'h', 'e'}));
+}
+
+TEST(Tokenizer, ReadsInvalidTextAsReplacementCharacters) {
+  EXPECT_EQ(encode(*toy(), "a\xFFz"), (Tokens{'a', 0xEF, 0xBF, 0xBD, 'z'}));
+}
+
+TEST(Tokenizer, NamesAByteThatHasNoToken) {
+  auto tokenizer = toy([](artifact::TokenizerT &table) { table.byte_tokens[0x7A] = -1; });
+  Result<Tokens> tokens = tokenizer->tokenize("az", {});
+  ASSERT_FALSE(bool(tokens));
+  EXPECT_EQ(tokens.error().message, "the vocabulary has no token for byte 0x7A");
+  EXPECT_EQ(encode(*tokenizer, "a"), Tokens{'a'});
+}
+
+TEST(Tokenizer, DecodesToTheBytes) {
+  auto tokenizer = toy();
+  for (std::string text : {"hello world", "\xC3\xA9 \xF0\x9F\x98\x80", "<|end|>word", " a  b\n"})
+    EXPECT_EQ(decode(*tokenizer, encode(*tokenizer, text)), text);
+  EXPECT_EQ(decode(*tokenizer, {kToyEnd, 256, kToyPlain}, true), "heword");
+  EXPECT_EQ(decode(*tokenizer, {100000, -5, 265}), "");
+}
+
+TEST(Tokenizer, TakesAMegabyteInOnePiece) {
+  std::string text(1 << 20, 'l');
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(encode(*toy(), text), Tokens(1 << 19, 257));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Tokenizer, TakesATextFullOfSpecialTokens) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i)
+    text += "<|end|>";
+  EXPECT_EQ(encode(*toy(), text), Tokens(100000, kToyEnd));
+}
+
+/// The message with which the changed toy tokenizer is refused.
+template <typename Change> static std::string refusal(Change change) {
+  artifact::TokenizerT table = makeToyTokenizer();
+  change(table);
+  auto made = build(std::move(table));
+  return made ? "" : made.error().message;
+}
+
+TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
+  using Table = artifact::TokenizerT;
+  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens.pop_back(); }),
+            "there are tokens for 255 bytes, but 256 are expected");
+  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens[3] = 271; }),
+            "a byte's token is 271, but the vocabulary has 271");
+  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens[3] = -2; }),
+            "a byte's token is -2, but the vocabulary has 271");
+  EXPECT_EQ(refusal([](Table &t) { t.merges.emplace_back(1, 2, 300); }),
+            "a merge of 1 and 2 to 300 names a token past the vocabulary of 271");
+  EXPECT_EQ(refusal([](Table &t) { t.added_tokens[0]->content.clear(); }),
+            "added token 269 has 0 bytes, but 1 to 65536 are expected");
+  EXPECT_EQ(refusal([](Table &t) { t.added_tokens[0]->content = "\xFF"; }),
+            "added token 269 is not UTF-8");
+  EXPECT_EQ(refusal([](Table &t) { t.added_tokens[0]->id = -1; }),
+            "an added token has id -1");
+  EXPECT_EQ(refusal([](Table &t) { t.prepend = {-7}; }),
+            "the tokens to prepend contain id -7");
+  EXPECT_NE(refusal([](Table &t) { t.splits[0]->pattern = "[a"; }).find("is wrong at"),
+            std::string::npos);
+  EXPECT_EQ(refusal([](Table &t) { t.splits[0]->behavior = artifact::SplitBehavior(5); }),
+            "a split step is of unknown behaviour 5");
+}
+
+TEST(Tokenizer, RefusesWhatIsNoFlatbuffer) {
+  std::vector<uint8_t> bytes(64, 0xAB);
+  auto made = Tokenizer::create(bytes);
+  ASSERT_FALSE(bool(made));
+  EXPECT_EQ(made.error().message, "not a well-formed flatbuffer \"EFFT\"");
+  EXPECT_FALSE(bool(Tokenizer::create({})));
+}

@@ -1,0 +1,325 @@
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include "runtime/src/Checksum.h"
+#include "runtime/src/FileHeader.h"
+#include "test/unit/runtime/toy/ElfImage.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+using namespace effc;
+using namespace effc::test;
+
+/// A small number that depends on both indices and has few bits, so that every
+/// sum of the toy model is exact in any order.
+static float entryOf(uint32_t row, uint32_t column, uint32_t salt) {
+  return static_cast<float>((row * 7 + column * 11 + salt) % 29) / 8 - 1.75f;
+}
+
+static float tableAt(uint32_t token, uint32_t c) { return entryOf(token, c, 3); }
+static float headAt(uint32_t token, uint32_t c) { return entryOf(token * 5, c, 8); }
+
+ToyReference::ToyReference() = default;
+
+std::vector<float> ToyReference::step(int32_t token) {
+  for (uint32_t c = 0; c < kToyChannels; ++c)
+    sums[c] = 0.5f * sums[c] + tableAt(static_cast<uint32_t>(token), c);
+  std::vector<float> logits(kToyVocabulary);
+  for (uint32_t v = 0; v < kToyVocabulary; ++v)
+    for (uint32_t c = 0; c < kToyChannels; ++c)
+      logits[v] += headAt(v, c) * sums[c];
+  return logits;
+}
+
+std::vector<float> ToyReference::feed(const std::vector<int32_t> &tokens) {
+  std::vector<float> all;
+  for (int32_t token : tokens) {
+    std::vector<float> row = step(token);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+/// Rows of 64 bytes: f32 or bf16 by the element's size.
+static std::vector<uint8_t> makeWeight(float (*value)(uint32_t, uint32_t), bool bf16) {
+  std::vector<uint8_t> bytes(kToyVocabulary * 64);
+  for (uint32_t row = 0; row < kToyVocabulary; ++row)
+    for (uint32_t c = 0; c < kToyChannels; ++c) {
+      float number = value(row, c);
+      uint32_t bits;
+      std::memcpy(&bits, &number, 4);
+      uint16_t upper = static_cast<uint16_t>(bits >> 16); // exact: few bits
+      if (bf16)
+        std::memcpy(&bytes[row * 64 + c * 2], &upper, 2);
+      else
+        std::memcpy(&bytes[row * 64 + c * 4], &number, 4);
+    }
+  return bytes;
+}
+
+artifact::TokenizerT effc::test::makeToyTokenizer() {
+  artifact::TokenizerT tokenizer;
+  auto addToken = [&](const std::string &text) {
+    auto token = std::make_unique<artifact::BytesT>();
+    token->data.assign(text.begin(), text.end());
+    tokenizer.tokens.push_back(std::move(token));
+  };
+  for (int byte = 0; byte < 256; ++byte) {
+    addToken(std::string(1, static_cast<char>(byte)));
+    tokenizer.byte_tokens.push_back(byte);
+  }
+  // 256: "he", 257: "ll", 258: "hell", 259: "hello", 260: " w", 261: "or",
+  // 262: " wor", 263: "\xC3\xA9" (e with acute accent)
+  struct {
+    int32_t left, right;
+    const char *text;
+  } merges[] = {{'h', 'e', "he"},      {'l', 'l', "ll"},     {256, 257, "hell"},
+                {258, 'o', "hello"},   {' ', 'w', " w"},     {'o', 'r', "or"},
+                {260, 261, " wor"},    {0xC3, 0xA9, "\xC3\xA9"}};
+  for (const auto &merge : merges) {
+    tokenizer.merges.emplace_back(merge.left, merge.right,
+                                  static_cast<int32_t>(tokenizer.tokens.size()));
+    addToken(merge.text);
+  }
+  while (tokenizer.tokens.size() < kToyVocabulary)
+    addToken("");
+  auto addAdded = [&](int32_t id, const char *content, bool special, bool single) {
+    auto added = std::make_unique<artifact::AddedTokenT>();
+    added->id = id;
+    added->content = content;
+    added->special = special;
+    added->single_word = single;
+    tokenizer.added_tokens.push_back(std::move(added));
+  };
+  addAdded(kToyEnd, "<|end|>", true, false);
+  addAdded(kToyPlain, "word", false, true);
+  auto split = std::make_unique<artifact::SplitStepT>();
+  split->pattern = R"( ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  split->behavior = artifact::SplitBehavior::Isolated;
+  tokenizer.splits.push_back(std::move(split));
+  return tokenizer;
+}
+
+namespace {
+/// The file as it grows: segments are appended at their alignment.
+struct Builder {
+  std::vector<uint8_t> bytes; // from `base` on
+  uint64_t base;
+  artifact::ProgramT program;
+
+  uint32_t addSegment(artifact::SegmentKind kind, const std::vector<uint8_t> &contents,
+                      const char *isa = "") {
+    uint64_t end = base + bytes.size();
+    uint64_t offset = (end + 4095) / 4096 * 4096;
+    bytes.resize(offset - base);
+    bytes.insert(bytes.end(), contents.begin(), contents.end());
+    auto segment = std::make_unique<artifact::SegmentT>();
+    segment->kind = kind;
+    segment->offset = offset;
+    segment->size = contents.size();
+    segment->checksum = rt::checksum(contents.data(), contents.size());
+    segment->isa = isa;
+    program.segments.push_back(std::move(segment));
+    return static_cast<uint32_t>(program.segments.size() - 1);
+  }
+};
+} // namespace
+
+static void addWeights(Builder &builder) {
+  std::vector<uint8_t> table = makeWeight(tableAt, false);
+  std::vector<uint8_t> head = makeWeight(headAt, true);
+  auto describe = [&](const char *name, artifact::ElementType type, uint64_t offset,
+                      const std::vector<uint8_t> &bytes) {
+    auto weight = std::make_unique<artifact::WeightT>();
+    weight->name = name;
+    weight->source = std::string("toy.") + name;
+    weight->type = type;
+    weight->shape = {kToyVocabulary, kToyChannels};
+    weight->row_stride_bytes = 64;
+    weight->offset = offset;
+    weight->size = bytes.size();
+    weight->checksum = rt::checksum(bytes.data(), bytes.size());
+    builder.program.weights.push_back(std::move(weight));
+  };
+  describe("embeddings", artifact::ElementType::F32, 0, table);
+  describe("lm_head", artifact::ElementType::BF16, table.size(), head);
+  std::vector<uint8_t> all = table;
+  all.insert(all.end(), head.begin(), head.end());
+  builder.addSegment(artifact::SegmentKind::Weights, all);
+}
+
+static void addState(artifact::ProgramT &program, const char *name,
+                     artifact::StateKind kind, artifact::ElementType type,
+                     std::vector<uint64_t> shape, uint64_t offset, uint64_t size) {
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = name;
+  state->kind = kind;
+  state->type = type;
+  state->shape = std::move(shape);
+  state->slot_offset = offset;
+  state->size = size;
+  program.states.push_back(std::move(state));
+}
+
+static void addKernels(Builder &builder) {
+  ElfImage image = readElfImage(EFFC_TOY_KERNELS);
+  uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode, image.bytes,
+                                     "x86-64-v3");
+  for (const char *name : {"toy_embed", "toy_scan", "toy_head"}) {
+    auto kernel = std::make_unique<artifact::KernelT>();
+    kernel->name = name;
+    kernel->operands = 4;
+    kernel->stack_bytes = 512;
+    auto where = std::make_unique<artifact::KernelCodeT>();
+    where->segment = code;
+    where->offset = image.functions.at(name);
+    kernel->code.push_back(std::move(where));
+    builder.program.kernels.push_back(std::move(kernel));
+  }
+}
+
+static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
+                     uint32_t rows, uint32_t chunk) {
+  using artifact::Count;
+  using artifact::Operand;
+  using artifact::OperandKind;
+  auto entry = std::make_unique<artifact::EntryT>();
+  bool prefill = kind == artifact::EntryKind::Prefill;
+  entry->name = (prefill ? "prefill_" : "decode_") + std::to_string(rows);
+  entry->kind = kind;
+  entry->rows = rows;
+  entry->chunk = chunk;
+  entry->arena_bytes = 64 + rows * 16;
+  // Not at the arena's start, so that a forgotten offset shows.
+  Operand x(OperandKind::Arena, 0, 64);
+  auto launch = [&](uint32_t kernel, artifact::Items items,
+                    std::vector<Operand> operands, const char *note) {
+    auto record = std::make_unique<artifact::LaunchT>();
+    record->kernel = kernel;
+    record->items = std::make_unique<artifact::Items>(items);
+    record->operands = std::move(operands);
+    record->note = note;
+    entry->launches.push_back(std::move(record));
+  };
+  launch(0, {Count::Rows, 4, 1},
+         {{OperandKind::Tokens, 0, 0},
+          {OperandKind::RowPositions, 0, 0},
+          {OperandKind::Weight, 0, 0},
+          x},
+         "embed");
+  launch(1, {Count::Segments, 1, 1},
+         {{OperandKind::Segments, 0, 0},
+          {OperandKind::State, 0, 0},
+          {OperandKind::State, 1, 0},
+          x},
+         "scan");
+  launch(2, {Count::Outputs, 2, 3},
+         {{OperandKind::OutputRows, 0, 0},
+          x,
+          {OperandKind::Weight, 1, 0},
+          {OperandKind::Logits, 0, 0}},
+         "head");
+  program.entries.push_back(std::move(entry));
+}
+
+static void describeToy(artifact::ProgramT &program) {
+  program.vocabulary_size = kToyVocabulary;
+  program.slot_bytes = kToySlotBytes;
+  program.parameters = 2 * kToyVocabulary * kToyChannels;
+  program.model_width = kToyChannels;
+  program.layout_id = 0x0123456789abcdef;
+  addState(program, "sum", artifact::StateKind::Sum, artifact::ElementType::F32,
+           {kToyChannels}, 64, 12);
+  addState(program, "tally", artifact::StateKind::Scalar, artifact::ElementType::I64,
+           {1}, 128, 8);
+  program.generation = std::make_unique<artifact::GenerationT>();
+  program.generation->eos = {kToyEnd};
+  program.provenance = std::make_unique<artifact::ProvenanceT>();
+  program.provenance->compiler = "toy";
+  program.provenance->family = "toy";
+  program.provenance->options = {"--target=host"};
+}
+
+std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
+  // The program comes first and its size is not known yet: 8 KiB are set aside.
+  constexpr uint64_t kProgramRoom = 8192;
+  Builder builder{{}, kProgramRoom, {}};
+  describeToy(builder.program);
+  addKernels(builder);
+  addWeights(builder);
+  if (options.withTokenizer) {
+    artifact::TokenizerT tokenizer = makeToyTokenizer();
+    if (options.changeTokenizer)
+      options.changeTokenizer(tokenizer);
+    flatbuffers::FlatBufferBuilder packed;
+    artifact::FinishTokenizerBuffer(packed, artifact::Tokenizer::Pack(packed, &tokenizer));
+    builder.addSegment(artifact::SegmentKind::Tokenizer,
+                       {packed.GetBufferPointer(),
+                        packed.GetBufferPointer() + packed.GetSize()});
+  }
+  for (uint32_t rows : options.prefillRows)
+    addEntry(builder.program, artifact::EntryKind::Prefill, rows, options.chunk);
+  for (uint32_t rows : options.decodeRows)
+    addEntry(builder.program, artifact::EntryKind::Decode, rows, 1);
+  if (options.changeProgram)
+    options.changeProgram(builder.program);
+  flatbuffers::FlatBufferBuilder packed;
+  artifact::FinishProgramBuffer(packed,
+                                artifact::Program::Pack(packed, &builder.program));
+  if (rt::FileHeader::kBytes + packed.GetSize() > kProgramRoom) {
+    std::fprintf(stderr, "the toy program has %u bytes\n", unsigned(packed.GetSize()));
+    std::abort();
+  }
+
+  std::vector<uint8_t> file(kProgramRoom);
+  file.insert(file.end(), builder.bytes.begin(), builder.bytes.end());
+  std::memcpy(&file[rt::FileHeader::kBytes], packed.GetBufferPointer(),
+              packed.GetSize());
+  rt::FileHeader header;
+  header.fileSize = file.size();
+  header.programOffset = rt::FileHeader::kBytes;
+  header.programSize = packed.GetSize();
+  rt::FileHeader::Bytes bytes = header.encode();
+  std::memcpy(file.data(), bytes.data(), bytes.size());
+  repairHeader(file);
+  return file;
+}
+
+void effc::test::repairHeader(std::vector<uint8_t> &bytes) {
+  rt::FileHeader header = rt::FileHeader::decode(bytes.data());
+  if (header.programOffset <= bytes.size() &&
+      header.programSize <= bytes.size() - header.programOffset)
+    header.programChecksum =
+        rt::checksum(bytes.data() + header.programOffset, header.programSize);
+  rt::FileHeader::Bytes encoded = header.encode();
+  header.headerChecksum = rt::checksum(encoded.data(), rt::FileHeader::kCheckedBytes);
+  encoded = header.encode();
+  std::memcpy(bytes.data(), encoded.data(), encoded.size());
+}
+
+TemporaryFile::TemporaryFile(const std::vector<uint8_t> &bytes) {
+  const char *folder = std::getenv("TMPDIR");
+  name = std::string(folder ? folder : "/tmp") + "/effc-toy-XXXXXX";
+  descriptor = mkstemp(name.data());
+  if (descriptor < 0)
+    std::abort();
+  patch(0, bytes.data(), bytes.size());
+}
+
+void TemporaryFile::patch(uint64_t offset, const void *bytes, size_t size) {
+  if (pwrite(descriptor, bytes, size, static_cast<off_t>(offset)) !=
+      static_cast<ssize_t>(size))
+    std::abort();
+}
+
+void TemporaryFile::resize(uint64_t size) {
+  if (ftruncate(descriptor, static_cast<off_t>(size)) != 0)
+    std::abort();
+}
+
+TemporaryFile::~TemporaryFile() {
+  close(descriptor);
+  unlink(name.c_str());
+}

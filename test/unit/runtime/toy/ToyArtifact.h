@@ -1,0 +1,77 @@
+//===- ToyArtifact.h - A valid .effc file made without the compiler -------===//
+//
+// The toy model of ToyKernels.c with a small byte-level tokenizer, as the bytes
+// of an artifact. Tests change the program before it is packed, or the bytes
+// afterwards.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_TEST_UNIT_RUNTIME_TOY_TOYARTIFACT_H
+#define EFFC_TEST_UNIT_RUNTIME_TOY_TOYARTIFACT_H
+
+#include "runtime/schema/program_generated.h"
+#include "runtime/schema/tokenizer_generated.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace effc::test {
+
+constexpr uint32_t kToyVocabulary = 271;
+constexpr uint32_t kToyChannels = 3;
+constexpr uint64_t kToySlotBytes = 192;
+
+struct ToyOptions {
+  std::vector<uint32_t> prefillRows = {4, 16};
+  std::vector<uint32_t> decodeRows = {1, 2, 4};
+  uint32_t chunk = 4;
+  bool withTokenizer = true;
+  /// Changes the program just before it is packed, offsets and checksums set.
+  std::function<void(artifact::ProgramT &)> changeProgram;
+  std::function<void(artifact::TokenizerT &)> changeTokenizer;
+};
+
+/// The bytes of the file.
+std::vector<uint8_t> makeToyArtifact(const ToyOptions &options = {});
+
+/// Sets both checksums of the header to what the bytes give.
+void repairHeader(std::vector<uint8_t> &bytes);
+
+/// What the toy model says: a plain restatement of ToyKernels.c.
+class ToyReference {
+public:
+  ToyReference();
+  /// Takes one token; returns the row of logits.
+  std::vector<float> step(int32_t token);
+  std::vector<float> feed(const std::vector<int32_t> &tokens); // all rows
+private:
+  float sums[kToyChannels] = {};
+};
+
+/// The tokenizer of the toy model: ids 0 to 255 are the bytes, then merges.
+artifact::TokenizerT makeToyTokenizer();
+constexpr int32_t kToyEnd = 269;   // "<|end|>", special, ends a sequence
+constexpr int32_t kToyPlain = 270; // "word", not special, single word
+
+/// A file that is removed at the end of the test.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(const std::vector<uint8_t> &bytes);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  const std::string &path() const { return name; }
+  /// Replaces what stands at `offset`, in place: fast enough for loops over bytes.
+  void patch(uint64_t offset, const void *bytes, size_t size);
+  void resize(uint64_t size);
+
+private:
+  std::string name;
+  int descriptor;
+};
+
+} // namespace effc::test
+
+#endif // EFFC_TEST_UNIT_RUNTIME_TOY_TOYARTIFACT_H

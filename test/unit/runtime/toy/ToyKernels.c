@@ -1,0 +1,90 @@
+/* The kernels of the toy model: code as the compiler would emit it, but from C,
+ * so that the runtime can be tested without a compiler.
+ *
+ * A token adds its row of `table` to a state that halves with every step; the
+ * logits are the state times `head`. A second state counts the tokens; when it
+ * disagrees with the position that the runtime passes, logits become NaN. So a
+ * wrong token, slot, position, flag or order shows in the result. */
+
+#include <stdint.h>
+
+enum { kChannels = 3, kColumns = 4, kVocabulary = 271, kSlotBytes = 192, kBlocks = 3 };
+
+typedef struct {
+  int32_t slot, firstRow, length, flags;
+  int64_t startPosition;
+} Segment;
+
+/* Items: rows, 4 to an item. x[r] = (table[token], position). */
+void toy_embed(const void *const *operands, const int64_t *counts, int64_t begin,
+               int64_t end) {
+  const int32_t *tokens = operands[0];
+  const int64_t *positions = operands[1];
+  const float *table = operands[2]; /* rows of 64 bytes */
+  float *x = (float *)operands[3];
+  for (int64_t item = begin; item < end; ++item)
+    for (int64_t row = 4 * item; row < 4 * item + 4 && row < counts[0]; ++row) {
+      for (int c = 0; c < kChannels; ++c)
+        x[row * kColumns + c] = table[tokens[row] * 16 + c];
+      x[row * kColumns + 3] = (float)positions[row];
+    }
+}
+
+/* Items: segments. x becomes (state after the row, 0 or NaN). */
+void toy_scan(const void *const *operands, const int64_t *counts, int64_t begin,
+              int64_t end) {
+  const Segment *segments = operands[0];
+  char *sums = (char *)operands[1];
+  char *tallies = (char *)operands[2];
+  float *x = (float *)operands[3];
+  for (int64_t item = begin; item < end; ++item) {
+    const Segment *segment = &segments[item];
+    float *sum = (float *)(sums + (int64_t)segment->slot * kSlotBytes);
+    int64_t *tally = (int64_t *)(tallies + (int64_t)segment->slot * kSlotBytes);
+    if (segment->flags & 1) {
+      for (int c = 0; c < kChannels; ++c)
+        sum[c] = 0;
+      *tally = 0;
+    }
+    int right = *tally == segment->startPosition;
+    for (int32_t i = 0; i < segment->length; ++i) {
+      float *row = x + (int64_t)(segment->firstRow + i) * kColumns;
+      right &= row[3] == (float)*tally;
+      for (int c = 0; c < kChannels; ++c)
+        row[c] = sum[c] = 0.5f * sum[c] + row[c];
+      row[3] = right ? 0.0f : __builtin_nanf("");
+      ++*tally;
+    }
+  }
+}
+
+static float widen(uint16_t bits) {
+  union {
+    uint32_t bits;
+    float value;
+  } wide = {(uint32_t)bits << 16};
+  return wide.value;
+}
+
+/* Items: pairs of output rows times thirds of the vocabulary. */
+void toy_head(const void *const *operands, const int64_t *counts, int64_t begin,
+              int64_t end) {
+  const int32_t *outputRows = operands[0];
+  const float *x = operands[1];
+  const uint16_t *head = operands[2]; /* bf16 rows of 64 bytes */
+  float *logits = (float *)operands[3];
+  for (int64_t item = begin; item < end; ++item) {
+    int64_t tile = item / kBlocks, block = item % kBlocks;
+    int first = (int)(kVocabulary * block / kBlocks);
+    int last = (int)(kVocabulary * (block + 1) / kBlocks);
+    for (int64_t o = 2 * tile; o < 2 * tile + 2 && o < counts[2]; ++o) {
+      const float *row = x + (int64_t)outputRows[o] * kColumns;
+      for (int v = first; v < last; ++v) {
+        float sum = row[3];
+        for (int c = 0; c < kChannels; ++c)
+          sum += widen(head[v * 32 + c]) * row[c];
+        logits[o * kVocabulary + v] = sum;
+      }
+    }
+  }
+}
