@@ -1,0 +1,132 @@
+// `effc eval`: how well the model predicts given tokens, and its logits.
+
+#include "tools/effc/Commands.h"
+#include "tools/effc/Evaluation.h"
+#include "tools/effc/Failure.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+using namespace effc;
+using namespace effc::cli;
+
+namespace {
+struct EvalOptions {
+  std::string file;
+  std::optional<std::string> tokens, text, logits;
+  std::string split = "all";
+  uint32_t batch = 1;
+  std::string device = "auto";
+  uint32_t threads = 0;
+  bool json = false;
+};
+} // namespace
+
+static std::vector<Tokens> readSequences(const Model &model, const EvalOptions &options) {
+  if (options.tokens)
+    return readTokenFile(*options.tokens, model.vocabularySize());
+  if (!model.hasTokenizer())
+    throw Failure("'" + options.file + "' has no tokenizer; use --tokens");
+  return {model.tokenize(readWholeFile(*options.text))};
+}
+
+static std::unique_ptr<SafetensorsWriter>
+openLogits(const Model &model, const EvalOptions &options,
+           const std::vector<Tokens> &sequences) {
+  if (!options.logits)
+    return nullptr;
+  if (*options.logits == "-")
+    throw UsageError("--logits needs a file: the results go to standard output");
+  std::error_code failure;
+  if (std::filesystem::equivalent(*options.logits, options.file, failure))
+    throw UsageError("--logits would overwrite '" + options.file + "'");
+  std::vector<SafetensorsWriter::Tensor> tensors;
+  for (size_t i = 0; i < sequences.size(); ++i)
+    tensors.push_back({"logits." + std::to_string(i), sequences[i].size(),
+                       model.vocabularySize()});
+  return std::make_unique<SafetensorsWriter>(*options.logits, std::move(tensors));
+}
+
+/// NaN where nothing was predicted.
+static double meanOf(const Score &score) {
+  return score.sumNll / static_cast<double>(score.predicted);
+}
+
+static void printJson(const Score &total, const std::vector<Score> &scores) {
+  auto describe = [](const Score &score) {
+    return nlohmann::ordered_json{{"tokens", score.tokens},
+                                  {"predicted", score.predicted},
+                                  {"mean_nll", meanOf(score)},
+                                  {"perplexity", std::exp(meanOf(score))}};
+  };
+  nlohmann::ordered_json json = describe(total);
+  json["sequences"] = nlohmann::ordered_json::array();
+  for (const Score &score : scores)
+    json["sequences"].push_back(describe(score));
+  print(json.dump(2) + "\n");
+}
+
+static void evaluate(const EvalOptions &options) {
+  Split split = Split::parse(options.split);
+  Model model(options.file);
+  std::vector<Tokens> sequences = readSequences(model, options);
+  auto writer = openLogits(model, options, sequences);
+  uint64_t tokens = 0;
+  for (const Tokens &sequence : sequences)
+    tokens += sequence.size();
+
+  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()), 1,
+                                        options.batch);
+  Evaluation evaluation(model, openDevice(options.device, options.threads), split, batch,
+                        writer.get());
+  std::vector<Score> scores;
+  {
+    Progress progress("eval", "tokens", tokens);
+    scores = evaluation.run(sequences, progress);
+  }
+  if (writer)
+    writer->finish();
+
+  Score total;
+  for (const Score &score : scores) {
+    total.tokens += score.tokens;
+    total.predicted += score.predicted;
+    total.sumNll += score.sumNll;
+  }
+  if (options.json)
+    return printJson(total, scores);
+  print("tokens      " + formatCount(total.tokens) + "\n");
+  print("mean NLL    " + formatNumber(meanOf(total), 6) + "\n");
+  print("perplexity  " + formatNumber(std::exp(meanOf(total)), 6) + "\n");
+}
+
+void effc::cli::addEvalCommand(CLI::App &app) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App *command =
+      app.add_subcommand("eval", "Mean negative log-likelihood, perplexity, logits");
+  command->add_option("FILE", options->file, "A compiled model")->required();
+  auto *input = command->add_option_group("input", "What to predict (one of these)");
+  input->add_option("--tokens", options->tokens,
+                    "A JSON array of arrays of token ids; - reads standard input");
+  input->add_option("--text", options->text, "A text to tokenize; - reads standard input");
+  input->require_option(1);
+  command->add_option("--split", options->split,
+                      "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
+      ->capture_default_str();
+  command->add_option("--batch", options->batch, "Sequences fed together")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command->add_option("--logits", options->logits,
+                      "Write logits.0, logits.1, ... to this safetensors file");
+  command->add_option("--device", options->device, "Where to run")
+      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads; 0: one per usable core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] { evaluate(*options); });
+}

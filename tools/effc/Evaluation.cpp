@@ -1,0 +1,129 @@
+#include "tools/effc/Evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace effc;
+using namespace effc::cli;
+
+double effc::cli::negativeLogLikelihood(std::span<const float> logits, int32_t token) {
+  double most = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (float logit : logits)
+    sum += std::exp(double(logit) - most);
+  return most + std::log(sum) - double(logits[static_cast<size_t>(token)]);
+}
+
+/// The largest multiple of an entry's chunk that its rows hold, of the largest
+/// prefill entry.
+static uint64_t gridOf(const Model &model) {
+  effc_entry_info_t largest = {};
+  for (const effc_entry_info_t &entry : model.entries())
+    if (entry.kind == EFFC_PREFILL && entry.rows > largest.rows)
+      largest = entry;
+  return largest.rows - largest.rows % largest.chunk;
+}
+
+struct Evaluation::Running {
+  const Tokens *tokens;
+  size_t index; // of the sequence
+  Session session;
+  Score score;
+  uint64_t at = 0;    // tokens fed
+  uint64_t round = 0; // pieces fed
+  uint64_t piece = 0; // tokens of the current piece not yet fed
+  bool step = false;  // the current piece is a decode step
+  uint64_t part = 0;  // tokens in the call being made
+};
+
+Evaluation::Evaluation(const Model &model, const Device &device, Split how,
+                       uint32_t together, SafetensorsWriter *out)
+    : vocabulary(model.vocabularySize()), split(std::move(how)), batch(together),
+      writer(out), engine(model, device, together), grid(gridOf(model)),
+      buffers(together) {}
+
+/// Scores and writes `count` rows that follow the tokens fed so far.
+void Evaluation::takeLogits(Running &running, const float *logits, uint64_t count) {
+  if (writer)
+    writer->write(running.index, running.at, logits, count);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t next = running.at + i + 1;
+    if (next == running.tokens->size())
+      break;
+    running.score.sumNll +=
+        negativeLogLikelihood({logits + i * vocabulary, vocabulary}, (*running.tokens)[next]);
+    ++running.score.predicted;
+  }
+  running.at += count;
+  running.piece -= count;
+}
+
+void Evaluation::feedTogether(std::vector<Running *> &running, bool decode) {
+  if (running.empty())
+    return;
+  if (decode) {
+    std::vector<effc_session_t *> sessions;
+    Tokens tokens;
+    for (Running *one : running) {
+      sessions.push_back(one->session.get());
+      tokens.push_back((*one->tokens)[one->at]);
+    }
+    std::vector<float> logits = engine.decode(sessions, tokens);
+    for (size_t i = 0; i < running.size(); ++i)
+      takeLogits(*running[i], logits.data() + i * vocabulary, 1);
+    return;
+  }
+  std::vector<effc_prompt_t> prompts;
+  for (size_t i = 0; i < running.size(); ++i) {
+    Running &one = *running[i];
+    // Up to the next place on the grid past a whole stride.
+    one.part = std::min(one.piece, grid - one.at % grid);
+    buffers[i].resize(one.part * vocabulary);
+    prompts.push_back({one.session.get(), one.tokens->data() + one.at, one.part,
+                       EFFC_LOGITS_ALL, buffers[i].data()});
+  }
+  engine.prefill(prompts);
+  for (size_t i = 0; i < running.size(); ++i)
+    takeLogits(*running[i], buffers[i].data(), running[i]->part);
+}
+
+/// One call for those in the middle of a prefill or a step.
+void Evaluation::feedRound(std::vector<Running> &group) {
+  std::vector<Running *> prefills, steps;
+  for (Running &running : group) {
+    if (running.piece == 0) {
+      running.piece = split.length(running.round++, running.tokens->size() - running.at);
+      running.step = running.piece == 1 && split.stepsDecode();
+    }
+    if (running.piece > 0)
+      (running.step ? steps : prefills).push_back(&running);
+  }
+  feedTogether(prefills, false);
+  feedTogether(steps, true);
+}
+
+std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
+                                   Progress &progress) {
+  std::vector<Score> scores(sequences.size());
+  uint64_t done = 0;
+  for (size_t first = 0; first < sequences.size(); first += batch) {
+    std::vector<Running> group;
+    for (size_t i = first; i < std::min<size_t>(first + batch, sequences.size()); ++i)
+      group.push_back({&sequences[i], i, Session(engine), {sequences[i].size()}});
+    auto unfinished = [](const Running &running) {
+      return running.at < running.tokens->size();
+    };
+    uint64_t before = done;
+    while (std::any_of(group.begin(), group.end(), unfinished)) {
+      feedRound(group);
+      done = before;
+      for (const Running &running : group)
+        done += running.at;
+      progress.update(done);
+    }
+    for (const Running &running : group)
+      scores[running.index] = running.score;
+  }
+  return scores;
+}

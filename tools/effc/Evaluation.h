@@ -1,0 +1,55 @@
+//===- Evaluation.h - Feeds sequences and scores what the model expects ---===//
+#ifndef EFFC_TOOLS_EFFC_EVALUATION_H
+#define EFFC_TOOLS_EFFC_EVALUATION_H
+
+#include "tools/effc/Inputs.h"
+#include "tools/effc/SafetensorsWriter.h"
+#include "tools/effc/Split.h"
+#include "tools/effc/Terminal.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effc::cli {
+
+/// -log of the probability that `logits` give to `token`, in nats and double.
+double negativeLogLikelihood(std::span<const float> logits, int32_t token);
+
+/// What a sequence scored.
+struct Score {
+  uint64_t tokens = 0;
+  uint64_t predicted = 0; // all but the first
+  double sumNll = 0;      // over those
+};
+
+/// Feeds sequences to a model in pieces, several at a time. Memory is bounded
+/// whatever their lengths: a long piece is fed in parts that end where the runtime
+/// would cut it anyway, so that nothing of this shows in the results.
+class Evaluation {
+public:
+  /// `writer` may be null; `batch` sequences go together.
+  Evaluation(const Model &model, const Device &device, Split split, uint32_t batch,
+             SafetensorsWriter *writer);
+
+  /// Reports tokens fed to `progress`.
+  std::vector<Score> run(const std::vector<Tokens> &sequences, Progress &progress);
+
+private:
+  struct Running; // a sequence on its way
+  void feedRound(std::vector<Running> &group);
+  void feedTogether(std::vector<Running *> &running, bool decode);
+  void takeLogits(Running &running, const float *logits, uint64_t count);
+
+  uint32_t vocabulary;
+  Split split;
+  uint32_t batch;
+  SafetensorsWriter *writer;
+  Engine engine;
+  uint64_t grid; // parts of long pieces end on multiples of this position
+  std::vector<std::vector<float>> buffers;
+};
+
+} // namespace effc::cli
+
+#endif // EFFC_TOOLS_EFFC_EVALUATION_H

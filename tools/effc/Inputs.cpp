@@ -1,0 +1,106 @@
+#include "tools/effc/Inputs.h"
+
+#include "tools/effc/Failure.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+using namespace effc::cli;
+
+std::string effc::cli::readWholeFile(const std::string &path) {
+  std::FILE *file = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
+  if (!file)
+    throw Failure("cannot open '" + path + "': " + std::strerror(errno));
+  std::string contents;
+  char buffer[65536];
+  size_t count;
+  while ((count = std::fread(buffer, 1, sizeof buffer, file)) > 0)
+    contents.append(buffer, count);
+  int failure = std::ferror(file) ? errno : 0;
+  if (file != stdin)
+    std::fclose(file);
+  if (failure)
+    throw Failure("cannot read '" + path + "': " + std::strerror(failure));
+  return contents;
+}
+
+Tokens effc::cli::parseTokenList(std::string_view text) {
+  Tokens tokens;
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    int32_t token = 0;
+    auto [next, failure] = std::from_chars(at, end, token);
+    if (failure != std::errc() || token < 0)
+      throw UsageError("'" + std::string(text) +
+                       "' is no list of token ids such as 1,2,3");
+    tokens.push_back(token);
+    if (next == end)
+      return tokens;
+    if (*next != ',')
+      throw UsageError("'" + std::string(text) +
+                       "' is no list of token ids such as 1,2,3");
+    at = next + 1;
+  }
+}
+
+std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
+                                             uint32_t vocabularySize) {
+  nlohmann::json json = nlohmann::json::parse(readWholeFile(path), nullptr, false);
+  if (json.is_discarded())
+    throw Failure("'" + path + "' is not JSON");
+  if (!json.is_array())
+    throw Failure("'" + path + "' is not an array of arrays of token ids");
+  std::vector<Tokens> sequences;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (!json[i].is_array())
+      throw Failure("sequence " + std::to_string(i) + " of '" + path +
+                    "' is not an array of token ids");
+    Tokens tokens;
+    for (size_t k = 0; k < json[i].size(); ++k) {
+      const nlohmann::json &token = json[i][k];
+      bool good = token.is_number_unsigned() && token.get<uint64_t>() < vocabularySize;
+      if (!good)
+        throw Failure("element " + std::to_string(k) + " of sequence " +
+                      std::to_string(i) + " of '" + path + "' is " +
+                      token.dump(-1, ' ', false,
+                                 nlohmann::json::error_handler_t::replace) +
+                      ", not a token of the vocabulary of " +
+                      std::to_string(vocabularySize));
+      tokens.push_back(token.get<int32_t>());
+    }
+    sequences.push_back(std::move(tokens));
+  }
+  return sequences;
+}
+
+uint64_t effc::cli::parseBytes(std::string_view text) {
+  double number = 0;
+  auto [next, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view unit(next, text.data() + text.size() - next);
+  double scale = 0;
+  if (unit.empty() || unit == "B")
+    scale = 1;
+  for (size_t i = 0; i < 4; ++i)
+    for (const char *suffix : {"", "B", "iB"})
+      if (unit == std::string(1, "KMGT"[i]) + suffix)
+        scale = std::pow(1024.0, static_cast<double>(i + 1));
+  double bytes = number * scale;
+  if (failure != std::errc() || scale == 0 || !(bytes >= 0 && bytes < 0x1p63))
+    throw UsageError("'" + std::string(text) +
+                     "' is no number of bytes such as 1000000, 512M or 1.5G");
+  return static_cast<uint64_t>(bytes);
+}
+
+effc::Device effc::cli::openDevice(const std::string &name, uint32_t threads) {
+  if (name == "cuda" || name == "sim")
+    throw Failure("device '" + name + "' is not in this build of effc; use host");
+  Device device = Device::host(threads);
+  if (name == "auto")
+    std::fprintf(stderr, "device: %s; it is the only one in this build of effc\n",
+                 device.description().c_str());
+  return device;
+}

@@ -1,0 +1,229 @@
+// `effc inspect`: what is in a file. Everything shown comes from the document of
+// effc_model_describe(), which --json prints as it is.
+
+#include "runtime/include/effc/effc.hpp"
+#include "tools/effc/Commands.h"
+#include "tools/effc/Failure.h"
+#include "tools/effc/Inputs.h"
+#include "tools/effc/Terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+using namespace effc;
+using namespace effc::cli;
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct InspectOptions {
+  std::string file;
+  bool kernels = false, state = false, check = false, json = false;
+  std::optional<std::string> budget;
+};
+
+/// Lines of aligned columns; the first row is the heading.
+class Table {
+public:
+  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
+  std::string text() const {
+    std::vector<size_t> widths;
+    for (const auto &row : rows) {
+      widths.resize(std::max(widths.size(), row.size()));
+      for (size_t i = 0; i < row.size(); ++i)
+        widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const auto &row : rows) {
+      std::string line = " ";
+      for (size_t i = 0; i < row.size(); ++i)
+        line += " " + row[i] + std::string(widths[i] + 1 - row[i].size(), ' ');
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+  }
+
+private:
+  std::vector<std::vector<std::string>> rows;
+};
+} // namespace
+
+/// Two operations for every element of a matrix that a token meets: all of them,
+/// but of an embedding table that is not the head as well only one row is read.
+static uint64_t flopsPerToken(const Json &model) {
+  uint64_t elements = 0;
+  bool untied = false;
+  for (const Json &weight : model["weights"])
+    untied |= weight["name"] == "lm_head";
+  for (const Json &weight : model["weights"]) {
+    if (weight["shape"].size() < 2 || (untied && weight["name"] == "embeddings"))
+      continue;
+    uint64_t product = 1;
+    for (const Json &dimension : weight["shape"])
+      product *= dimension.get<uint64_t>();
+    elements += product;
+  }
+  return 2 * elements;
+}
+
+/// How many sequences fit in `bytes`, from the memory that is known in advance.
+static uint64_t sequencesIn(const Json &memory, uint64_t bytes) {
+  uint64_t perSession = memory["per_session"];
+  // One more slot than sequences: where padding goes.
+  uint64_t fixed = uint64_t(memory["weights"]) + uint64_t(memory["arena"]) +
+                   uint64_t(memory["logits"]) + uint64_t(memory["tables"]) + perSession;
+  if (bytes < fixed)
+    return 0;
+  constexpr uint64_t kMost = 1048576; // of one engine
+  return perSession ? std::min(kMost, (bytes - fixed) / perSession) : kMost;
+}
+
+static std::string shapeOf(const Json &shape) {
+  std::string text;
+  for (const Json &dimension : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(dimension.get<uint64_t>());
+  return text;
+}
+
+static std::string summary(const std::string &file, const Json &model) {
+  std::string text = file + "\n";
+  text += "  format " + std::to_string(int(model["format"]["major"])) + "." +
+          std::to_string(int(model["format"]["minor"])) + ", " +
+          formatBytes(model["file_bytes"]) + "\n";
+  if (model.contains("provenance")) {
+    const Json &from = model["provenance"];
+    auto part = [&](const char *key, const char *before) {
+      std::string value = from[key];
+      return value.empty() ? value : before + value;
+    };
+    text += "  compiled by " + part("compiler", "") + part("commit", ", commit ") +
+            part("llvm", ", LLVM ") + "\n";
+    std::string options;
+    for (const Json &option : from["options"])
+      options += " " + option.get<std::string>();
+    if (!options.empty())
+      text += "  options" + options + "\n";
+    for (const Json &source : from["sources"])
+      text += "  from " + source["name"].get<std::string>() + ", " +
+              formatBytes(source["bytes"]) + ", XXH3 " +
+              source["checksum"].get<std::string>() + "\n";
+    text += part("family", "  family ") + (from["family"] == "" ? "" : "\n");
+  }
+  text += "  " + formatCount(model["parameters"]) + " parameters, about " +
+          formatCount(flopsPerToken(model)) + " FLOPs per token in dense products\n";
+  text += "  vocabulary " + formatCount(model["vocabulary_size"]) + ", width " +
+          formatCount(model["model_width"]) + ", " +
+          (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") + "\n";
+  uint64_t context = model["max_context"];
+  text += "  context " + (context ? formatCount(context) + " tokens" : "unbounded") + "\n";
+  return text;
+}
+
+static std::string targets(const Json &model) {
+  Table table;
+  for (const Json &segment : model["segments"])
+    if (segment["kind"] == "host_code")
+      table.add({"host", segment["isa"], formatBytes(segment["bytes"])});
+  return "\ntargets\n" + table.text();
+}
+
+static std::string entries(const Json &model) {
+  Table table;
+  table.add({"entry", "rows", "chunk", "arena", "launches"});
+  for (const Json &entry : model["entries"])
+    table.add({entry["name"], std::to_string(int(entry["rows"])),
+               std::to_string(int(entry["chunk"])), formatBytes(entry["arena_bytes"]),
+               formatCount(entry["launches"])});
+  return "\nentry points\n" + table.text();
+}
+
+static std::string memory(const Json &model) {
+  const Json &memory = model["memory"];
+  Table table;
+  table.add({"weights", formatBytes(memory["weights"]), "mapped from the file"});
+  table.add({"state", formatBytes(memory["per_session"]), "per sequence, and once more"});
+  table.add({"arena", formatBytes(memory["arena"]), "once"});
+  table.add({"logits", formatBytes(memory["logits"]), "once, as far as used"});
+  table.add({"tables", formatBytes(memory["tables"]), "once"});
+  return "\nmemory\n" + table.text();
+}
+
+static std::string states(const Json &model) {
+  Table table;
+  table.add({"state", "kind", "growth", "type", "shape", "bytes"});
+  for (const Json &state : model["states"])
+    table.add({state["name"], state["kind"], state["growth"], state["type"],
+               shapeOf(state["shape"]), formatCount(state["bytes"])});
+  return "\nstate of a sequence, layout " + model["layout_id"].get<std::string>() + "\n" +
+         table.text();
+}
+
+static std::string kernels(const Json &model) {
+  Table table;
+  table.add({"kernel", "operands", "stack", "launches", "code"});
+  for (const Json &kernel : model["kernels"]) {
+    std::string code;
+    for (const Json &where : kernel["code"])
+      code += (code.empty() ? "" : ", ") +
+              model["segments"][where["segment"].get<size_t>()]["isa"].get<std::string>() +
+              "+" + std::to_string(where["offset"].get<uint64_t>());
+    table.add({kernel["name"], std::to_string(int(kernel["operands"])),
+               formatBytes(kernel["stack_bytes"]), formatCount(kernel["launches"]), code});
+  }
+  return "\nkernels\n" + table.text();
+}
+
+static void checkAll(const Model &model) {
+  std::optional<Progress> bar; // made when the total is known
+  auto report = [](void *user, uint64_t done, uint64_t total) {
+    auto &bar = *static_cast<std::optional<Progress> *>(user);
+    if (!bar)
+      bar.emplace("check", "bytes", total);
+    bar->update(done);
+  };
+  check(effc_model_check(model.get(), report, &bar));
+}
+
+static void inspect(const InspectOptions &options) {
+  std::optional<uint64_t> budget;
+  if (options.budget)
+    budget = parseBytes(*options.budget);
+  Model model(options.file);
+  Json json = Json::parse(model.describe());
+  json["flops_per_token"] = flopsPerToken(json);
+  if (options.check) {
+    checkAll(model);
+    json["check"] = "ok";
+  }
+  uint64_t sequences = budget ? sequencesIn(json["memory"], *budget) : 0;
+  if (options.json) {
+    if (budget)
+      json["budget"] = {{"bytes", *budget}, {"sequences", sequences}};
+    print(json.dump(2) + "\n");
+    return;
+  }
+  print(summary(options.file, json) + targets(json) + entries(json) + memory(json));
+  if (options.state)
+    print(states(json));
+  if (options.kernels)
+    print(kernels(json));
+  if (budget)
+    print("\nbudget\n  " + formatCount(sequences) + " sequences fit in " +
+          formatBytes(*budget) + "\n");
+  if (options.check)
+    print("\nall checksums match\n");
+}
+
+void effc::cli::addInspectCommand(CLI::App &app) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App *command = app.add_subcommand("inspect", "Show what is in a compiled model");
+  command->add_option("FILE", options->file, "A compiled model")->required();
+  command->add_flag("--kernels", options->kernels, "List the kernels");
+  command->add_flag("--state", options->state, "List the states of a sequence");
+  command->add_flag("--check", options->check, "Compare all checksums, weights included");
+  command->add_option("--budget", options->budget,
+                      "Say how many sequences fit in so many bytes (512M, 1.5G)");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] { inspect(*options); });
+}

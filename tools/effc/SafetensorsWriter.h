@@ -1,0 +1,49 @@
+//===- SafetensorsWriter.h - f32 tensors into a .safetensors file ---------===//
+#ifndef EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
+#define EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effc::cli {
+
+/// Writes rows in any order to tensors whose shapes are known from the start. The
+/// file appears under its name only when all is written: until then it is a
+/// sibling, which goes when the writer goes without finish().
+class SafetensorsWriter {
+public:
+  struct Tensor {
+    std::string name;
+    uint64_t rows;
+    uint64_t columns;
+  };
+
+  /// Throws Failure when the file cannot be made.
+  SafetensorsWriter(std::string path, std::vector<Tensor> tensors);
+  ~SafetensorsWriter();
+  SafetensorsWriter(const SafetensorsWriter &) = delete;
+  SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
+
+  /// Writes `count` rows of tensor `index` from row `firstRow` on.
+  void write(size_t index, uint64_t firstRow, const float *rows, uint64_t count);
+
+  /// Gives the file its name.
+  void finish();
+
+private:
+  void writeAt(uint64_t offset, const void *bytes, uint64_t size);
+  /// Removes what has been written.
+  void abandon();
+  /// Throws Failure with what the system says.
+  [[noreturn]] void fail(const char *what);
+
+  std::string path, temporary;
+  std::vector<Tensor> tensors;
+  std::vector<uint64_t> offsets; // of each tensor in the file
+  int descriptor = -1;
+};
+
+} // namespace effc::cli
+
+#endif // EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
