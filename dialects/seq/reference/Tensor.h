@@ -47,8 +47,8 @@ template <typename S> class Tensor {
 public:
   Tensor() = default;
   /// A tensor of zeros.
-  explicit Tensor(llvm::ArrayRef<int64_t> shape, S value = S(0))
-      : shape(shape), data(countElements(shape), value) {}
+  explicit Tensor(llvm::ArrayRef<int64_t> shape)
+      : shape(shape), data(countElements(shape), S(0)) {}
   /// A tensor of the given elements, in row-major order.
   Tensor(llvm::ArrayRef<int64_t> shape, std::vector<S> elements)
       : shape(shape), data(std::move(elements)) {

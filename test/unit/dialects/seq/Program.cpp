@@ -21,15 +21,23 @@ Program::Program()
   module = ModuleOp::create(UnknownLoc::get(context));
 }
 
-Program::Program(StringRef text) : Program() {
-  module = parseSourceString<ModuleOp>(text, context);
-  EXPECT_TRUE(module) << *diagnostics;
-}
+Program::Program(StringRef text) : Program() { parse(text); }
 
 Program::Program(const Program &other)
     : owned(other.owned), context(other.context),
       diagnostics(other.diagnostics),
       module(const_cast<OwningOpRef<ModuleOp> &>(other.module)->clone()) {}
+
+void Program::parse(StringRef text) {
+  module = parseSourceString<ModuleOp>(text, context);
+  EXPECT_TRUE(module) << *diagnostics;
+}
+
+std::string Program::parseError(StringRef text) {
+  module = parseSourceString<ModuleOp>(text, context);
+  EXPECT_FALSE(module) << "the text was accepted";
+  return StringRef(*diagnostics).split('\n').first.str();
+}
 
 func::FuncOp Program::getFunction() {
   return *module->getOps<func::FuncOp>().begin();

@@ -23,6 +23,12 @@ public:
   /// A copy, in the context of `other`, which must outlive it.
   Program(const Program &other);
 
+  /// Replaces the module by that of a text, which must be valid.
+  void parse(llvm::StringRef text);
+  /// Replaces the module by that of a text, which must be refused; returns the
+  /// first diagnostic.
+  std::string parseError(llvm::StringRef text);
+
   bool isValid() const { return bool(module); }
   mlir::MLIRContext *getContext() { return context; }
   mlir::ModuleOp getModule() { return *module; }

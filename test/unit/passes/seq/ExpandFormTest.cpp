@@ -6,6 +6,7 @@
 // ones, -20 and -1e4.
 #include "passes/seq/Passes.h"
 #include "test/unit/dialects/seq/Program.h"
+#include "test/unit/dialects/seq/TestMixer.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "gtest/gtest.h"
@@ -187,6 +188,69 @@ TEST(ExpandForm, FormsOfSsdAgreeWithItsRecurrence) {
     std::printf("  %-10s %.2e  %.2e\n", form.name, worst[index],
                 worstFloat[index]);
   std::printf("  recurrence           %.2e\n", worstReferenceFloat);
+}
+
+//===- what has no derived form -------------------------------------------===//
+
+// The pass's diagnostic about a mixer of the given structure.
+std::string refusal(StringRef structure) {
+  Program program;
+  program.getContext()->loadDialect<TestDialect>();
+  program.parse(
+      ("func.func @f(%x: tensor<7x6xf32>, %s: tensor<6x5xf32>) {\n"
+       "  %y, %next = \"test.mixer\"(%x, %s) {form = #seq.form<kind = step>, "
+       "structure = #seq.structure<" +
+       structure +
+       ">} : (tensor<7x6xf32>, tensor<6x5xf32>) -> (tensor<7x6xf32>, "
+       "tensor<6x5xf32>)\n  return\n}")
+          .str());
+  PassManager manager(program.getContext());
+  manager.addPass(createExpandFormPass());
+  EXPECT_TRUE(failed(manager.run(program.getModule())));
+  return program.getDiagnostics().split('\n').first.str();
+}
+
+TEST(ExpandForm, RefusesOtherClassesByName) {
+  for (std::string name : {"window", "retrieval", "opaque"})
+    EXPECT_EQ(refusal("class = " + name),
+              "'test.mixer' op has no derived form: expects the class "
+              "'linear', but got '" +
+                  name + "'");
+}
+
+// A record that has a form, but for one field.
+std::string refusalOf(std::string field, std::string value) {
+  std::pair<std::string, std::string> fields[] = {
+      {"decay", "head"},        {"field", "real"},       {"input_gate", "none"},
+      {"low_rank", "none"},     {"read", "after_write"}, {"bonus", "false"},
+      {"feed_through", "true"}, {"normaliser", "none"},  {"stabiliser", "none"},
+      {"heads_per_group", "1"}};
+  std::string record;
+  for (auto &[name, usual] : fields)
+    record += (record.empty() ? "" : ", ") + name + " = " +
+              (name == field ? value : usual);
+  return refusal("class = linear, linear = <" + record + ">");
+}
+
+TEST(ExpandForm, RefusesRecordsByField) {
+  auto message = [](std::string field, std::string expected,
+                    std::string found) {
+    return "'test.mixer' op has no derived form: expects '" + field +
+           "' to be " + expected + ", but got '" + found + "'";
+  };
+  EXPECT_EQ(refusalOf("decay", "key"),
+            message("decay", "'head' or 'head_constant'", "key"));
+  EXPECT_EQ(refusalOf("field", "complex"),
+            message("field", "'real'", "complex"));
+  EXPECT_EQ(refusalOf("low_rank", "decayed_state"),
+            message("low_rank", "'none'", "decayed_state"));
+  EXPECT_EQ(refusalOf("read", "before_write"),
+            message("read", "'after_write'", "before_write"));
+  EXPECT_EQ(refusalOf("bonus", "true"), message("bonus", "'false'", "true"));
+  EXPECT_EQ(refusalOf("normaliser", "key_sum"),
+            message("normaliser", "'none'", "key_sum"));
+  EXPECT_EQ(refusalOf("stabiliser", "max_plus"),
+            message("stabiliser", "'none'", "max_plus"));
 }
 
 } // namespace
