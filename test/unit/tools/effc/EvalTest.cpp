@@ -1,0 +1,158 @@
+// `effc eval` on the toy model: scores against a direct computation, logits bit by
+// bit for every split, batch and number of threads.
+
+#include "test/e2e/SafetensorsFile.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/tools/effc/Process.h"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace effc;
+using namespace effc::test;
+using Tokens = std::vector<int32_t>;
+
+namespace {
+/// A folder of its own, with the toy and some sequences.
+class Eval : public testing::Test {
+protected:
+  void SetUp() override {
+    char name[] = "/tmp/effc-eval-XXXXXX";
+    folder = mkdtemp(name);
+    for (size_t length : {7, 1, 33, 0, 16}) {
+      Tokens tokens(length);
+      for (size_t i = 0; i < length; ++i)
+        tokens[i] = static_cast<int32_t>((i * i * 31 + length * 7) % kToyVocabulary);
+      sequences.push_back(tokens);
+    }
+    std::ofstream(at("tokens.json")) << nlohmann::json(sequences).dump();
+    std::vector<uint8_t> bytes = makeToyArtifact();
+    std::ofstream(at("toy.effc"), std::ios::binary)
+        .write(reinterpret_cast<char *>(bytes.data()), static_cast<long>(bytes.size()));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string at(const std::string &name) const { return folder + "/" + name; }
+  Finished eval(std::vector<std::string> arguments, const std::string &input = "") {
+    std::vector<std::string> all = {EFFC_PROGRAM, "eval", at("toy.effc")};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return runProgram(all, input);
+  }
+
+  std::string folder;
+  std::vector<Tokens> sequences;
+};
+} // namespace
+
+TEST_F(Eval, WritesTheSameLogitsForEverySplitAndBatch) {
+  for (const char *split : {"all", "1", "5,1,1,64", "3", "16"})
+    for (const char *batch : {"1", "2", "5", "100"})
+      for (const char *threads : {"1", "2"}) {
+        Finished done = eval({"--tokens", at("tokens.json"), "--logits", at("out"),
+                              "--split", split, "--batch", batch, "--threads", threads});
+        ASSERT_EQ(done.status, 0) << done.err;
+        SafetensorsFile file = SafetensorsFile::read(at("out"));
+        ASSERT_EQ(file.tensors().size(), sequences.size());
+        for (size_t i = 0; i < sequences.size(); ++i) {
+          const auto &tensor = file.tensor("logits." + std::to_string(i));
+          EXPECT_EQ(tensor.dtype, "F32");
+          EXPECT_EQ(tensor.shape,
+                    (std::vector<uint64_t>{sequences[i].size(), kToyVocabulary}));
+          std::vector<float> expected = ToyReference().feed(sequences[i]);
+          ASSERT_EQ(tensor.bytes.size(), expected.size() * 4);
+          EXPECT_TRUE(expected.empty() || !std::memcmp(tensor.bytes.data(), expected.data(),
+                                                       tensor.bytes.size()))
+              << split << " " << batch << " " << threads << " " << i;
+        }
+      }
+}
+
+TEST_F(Eval, ScoresAllTokensButTheFirst) {
+  double sum = 0;
+  uint64_t predicted = 0, tokens = 0;
+  for (const Tokens &sequence : sequences) {
+    std::vector<float> logits = ToyReference().feed(sequence);
+    tokens += sequence.size();
+    for (size_t t = 0; t + 1 < sequence.size(); ++t) {
+      const float *row = logits.data() + t * kToyVocabulary;
+      double total = 0;
+      for (uint32_t v = 0; v < kToyVocabulary; ++v)
+        total += std::exp(double(row[v]) - row[sequence[t + 1]]);
+      sum += std::log(total);
+      ++predicted;
+    }
+  }
+  double mean = sum / double(predicted);
+  Finished done = eval({"--tokens", at("tokens.json"), "--json", "--batch", "3"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["tokens"], tokens);
+  EXPECT_EQ(json["predicted"], predicted);
+  EXPECT_NEAR(json["mean_nll"].get<double>(), mean, 1e-9);
+  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp(mean), 1e-6 * std::exp(mean));
+  EXPECT_EQ(json["sequences"].size(), sequences.size());
+  EXPECT_EQ(json["sequences"][2]["predicted"], 32);
+  EXPECT_TRUE(json["sequences"][1]["mean_nll"].is_null()); // one token: nothing to score
+
+  std::string text = eval({"--tokens", at("tokens.json")}).out;
+  EXPECT_EQ(text.find("tokens      57\nmean NLL    "), 0u) << text;
+  EXPECT_NE(text.find("\nperplexity  "), std::string::npos);
+}
+
+TEST_F(Eval, ReadsStandardInputAndText) {
+  Finished fromFile = eval({"--tokens", at("tokens.json"), "--json"});
+  Finished fromInput =
+      eval({"--tokens", "-", "--json"}, nlohmann::json(sequences).dump());
+  EXPECT_EQ(fromInput.out, fromFile.out);
+  // "hello world" is 259, 262, l, d.
+  Finished text = eval({"--text", "-", "--json"}, "hello world");
+  Finished tokens = eval({"--tokens", "-", "--json"}, "[[259, 262, 108, 100]]");
+  EXPECT_EQ(text.out, tokens.out);
+}
+
+TEST_F(Eval, TakesNoSequencesAtAll) {
+  Finished done = eval({"--tokens", "-", "--json", "--logits", at("out")}, "[]");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(SafetensorsFile::read(at("out")).tensors().empty());
+}
+
+TEST_F(Eval, LeavesNothingHalfWritten) {
+  auto onlyInputs = [&] {
+    size_t count = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+      (void)entry;
+      ++count;
+    }
+    return count == 2;
+  };
+  Finished done =
+      eval({"--tokens", "-", "--logits", at("out")}, "[[1, 2], [3, 271]]");
+  EXPECT_EQ(done.status, 1);
+  EXPECT_TRUE(onlyInputs());
+  // A directory stands where the file should go: renaming fails at the end.
+  mkdir(at("out").c_str(), 0700);
+  done = eval({"--tokens", at("tokens.json"), "--logits", at("out")});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("effc: error: cannot write '" + at("out") + "': "),
+            std::string::npos)
+      << done.err;
+  rmdir(at("out").c_str());
+  EXPECT_TRUE(onlyInputs());
+  done = eval({"--tokens", at("tokens.json"), "--logits", at("no/such/out")});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_TRUE(onlyInputs());
+}
+
+TEST_F(Eval, KeepsWhatItReadsFrom) {
+  Finished done = eval({"--tokens", at("tokens.json"), "--logits", at("./toy.effc")});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("--logits would overwrite"), std::string::npos);
+  EXPECT_EQ(eval({"--tokens", at("tokens.json"), "--logits", "-"}).status, 2);
+  EXPECT_EQ(eval({"--tokens", at("tokens.json")}).status, 0);
+}

@@ -1,0 +1,81 @@
+// What every subcommand has in common: exit statuses, and one line that says why.
+
+#include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/tools/effc/Process.h"
+
+#include <gtest/gtest.h>
+
+using namespace effc::test;
+
+static Finished effc_(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), EFFC_PROGRAM);
+  return runProgram(arguments);
+}
+
+static std::string firstLine(const std::string &text) {
+  return text.substr(0, text.find('\n'));
+}
+
+TEST(Main, TellsItsVersion) {
+  Finished done = effc_({"--version"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_EQ(done.out.find("effc 0.1.0 (commit "), 0u);
+  EXPECT_EQ(done.err, "");
+}
+
+TEST(Main, HelpsWithEverySubcommand) {
+  for (const char *command : {"run", "eval", "inspect"}) {
+    Finished done = effc_({command, "--help"});
+    EXPECT_EQ(done.status, 0);
+    EXPECT_NE(done.out.find("FILE"), std::string::npos);
+  }
+  EXPECT_EQ(effc_({"--help"}).status, 0);
+}
+
+TEST(Main, WrongUsageIsStatusTwo) {
+  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+           {},
+           {"frobnicate"},
+           {"run"},
+           {"run", "a.effc"},
+           {"run", "a.effc", "--prompt", "x", "--tokens", "1"},
+           {"run", "a.effc", "--prompt", "x", "--unknown"},
+           {"run", "a.effc", "--prompt", "x", "-n", "many"},
+           {"run", "a.effc", "--prompt", "x", "--device", "abacus"},
+           {"run", "a.effc", "--prompt", "x", "--threads", "-1"},
+           {"eval", "a.effc"},
+           {"eval", "a.effc", "--tokens", "t.json", "--split", "0"},
+           {"eval", "a.effc", "--tokens", "t.json", "--batch", "0"},
+           {"inspect", "a.effc", "--budget", "much"}}) {
+    Finished done = effc_(arguments);
+    EXPECT_EQ(done.status, 2) << done.err;
+    EXPECT_EQ(done.err.find("effc: error: "), 0u) << done.err;
+    EXPECT_EQ(done.out, "");
+  }
+}
+
+TEST(Main, FailureIsStatusOneAndNamesTheFile) {
+  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+           {"run", "/nonexistent.effc", "--prompt", "x"},
+           {"eval", "/nonexistent.effc", "--tokens", "t.json"},
+           {"inspect", "/nonexistent.effc"}}) {
+    Finished done = effc_(arguments);
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(firstLine(done.err), "effc: error: cannot open '/nonexistent.effc': No "
+                                   "such file or directory");
+  }
+}
+
+TEST(Main, NoColourOutsideATerminal) {
+  EXPECT_EQ(effc_({"inspect", "/nonexistent"}).err.find('\x1b'), std::string::npos);
+}
+
+TEST(Main, SaysWhenOutputCannotBeWritten) {
+  TemporaryFile file(makeToyArtifact());
+  Finished done = runProgram({"/bin/sh", "-c",
+                              std::string(EFFC_PROGRAM) + " inspect " + file.path() +
+                                  " > /dev/full"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(firstLine(done.err), "effc: error: cannot write to standard output: No "
+                                 "space left on device");
+}
