@@ -53,10 +53,3 @@ func.func @kernel_sees_no_value_from_outside(%x: tensor<?x6xf32>) {
   }
   return
 }
-
-// -----
-
-func.func @yield1_outside(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects parent op to be one of 'seq.kernel, seq.scan'}}
-  seq.yield %x : tensor<?x6xf32>
-}
