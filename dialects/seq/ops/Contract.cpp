@@ -88,8 +88,7 @@ struct Extents {
 };
 
 LogicalResult ContractOp::verify() {
-  SmallVector<AffineMap> maps =
-      llvm::to_vector<4>(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<AffineMap, 3> maps = getMaps();
   if (failed(verifyMaps(*this, maps)))
     return failure();
   Extents extents;
