@@ -1,0 +1,280 @@
+#include "frontend/Import.h"
+
+#include "dialects/seq/Seq.h"
+#include "frontend/Weights.h"
+#include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/TinyMamba2.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using namespace effc::test;
+
+namespace {
+
+class ImportTest : public testing::Test {
+protected:
+  ImportTest() { TinyMamba2().write(directory); }
+
+  llvm::Expected<ImportedModel> import(const ImportOptions &options = {}) {
+    return importModel(context, directory.path, options);
+  }
+  bool hasRemark(const ImportedModel &model, llvm::StringRef remark) {
+    return llvm::is_contained(model.remarks, remark);
+  }
+  Generation generationFrom(llvm::StringRef text) {
+    directory.write("generation_config.json", text);
+    return llvm::cantFail(import()).generation;
+  }
+  std::string importingGeneration(llvm::StringRef text) {
+    directory.write("generation_config.json", text);
+    return outcome(import());
+  }
+
+  mlir::MLIRContext context;
+  TemporaryDirectory directory;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sources and data
+//===----------------------------------------------------------------------===//
+
+TEST_F(ImportTest, ListsItsSources) {
+  directory.write("generation_config.json", "{}");
+  directory.write("notes.txt", "not read");
+  ImportedModel model = llvm::cantFail(import());
+  std::vector<std::string> names;
+  for (const SourceFile &file : model.sources) {
+    names.push_back(file.name);
+    uint64_t size = 0;
+    EXPECT_FALSE(llvm::sys::fs::file_size(directory.file(file.name), size));
+    EXPECT_EQ(file.size, size);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"config.json",
+                                             "generation_config.json",
+                                             "model.safetensors"}));
+  // The sum is that of the bytes, so it follows them.
+  uint64_t before = model.sources[1].checksum;
+  directory.write("generation_config.json", "{} ");
+  EXPECT_NE(llvm::cantFail(import()).sources[1].checksum, before);
+}
+
+TEST_F(ImportTest, RemarksOnEveryTensor) {
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(hasRemark(
+      model, "tensor 'backbone.layers.0.mixer.conv1d.weight' (32x1x3 F32) is "
+             "@layers.0.conv in f32, transposed"));
+  EXPECT_EQ(llvm::count_if(model.remarks,
+                           [](llvm::StringRef remark) {
+                             return remark.starts_with("tensor ");
+                           }),
+            int64_t(TinyMamba2().tensors.size()));
+  EXPECT_TRUE(hasRemark(model, "there is no 'tokenizer.json': the model takes "
+                               "and gives token ids"));
+}
+
+// Taps [C, 1, W] of 3 channels and 2 taps are read as [W, C].
+TEST_F(ImportTest, TransposesWeights) {
+  SafetensorsBuilder builder;
+  std::string bytes;
+  for (float value : {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f})
+    bytes.append(reinterpret_cast<const char *>(&value), 4);
+  builder.add("taps", "F32", {3, 1, 2}, bytes);
+  directory.write("model.safetensors", builder.build());
+  auto checkpoint = llvm::cantFail(Checkpoint::open(directory.path));
+  context.loadDialect<seq::SeqDialect>();
+  mlir::OpBuilder builderOfOps(&context);
+  auto module = mlir::OwningOpRef<mlir::ModuleOp>(
+      mlir::ModuleOp::create(builderOfOps.getUnknownLoc()));
+  builderOfOps.setInsertionPointToEnd(module->getBody());
+  auto weight = seq::WeightOp::create(
+      builderOfOps, builderOfOps.getUnknownLoc(), "taps", "taps",
+      mlir::RankedTensorType::get({2, 3}, builderOfOps.getF32Type()),
+      /*transposed=*/true);
+  EXPECT_EQ(llvm::cantFail(readWeight<double>(weight, *checkpoint)),
+            (std::vector<double>{1, 3, 5, 2, 4, 6}));
+}
+
+TEST_F(ImportTest, RefusesAnotherDirectoryForACheckpoint) {
+  ImportOptions options;
+  options.weightsFrom = "elsewhere";
+  EXPECT_EQ(outcome(import(options)),
+            "weights are read from the checkpoint '" + directory.path +
+                "': no other directory can be given");
+}
+
+//===----------------------------------------------------------------------===//
+// Generation
+//===----------------------------------------------------------------------===//
+
+TEST_F(ImportTest, GenerationIsNeutralByDefault) {
+  Generation generation = llvm::cantFail(import()).generation;
+  EXPECT_EQ(generation.bos, std::nullopt);
+  EXPECT_EQ(generation.pad, std::nullopt);
+  EXPECT_TRUE(generation.eos.empty());
+  EXPECT_FALSE(generation.doSample);
+  EXPECT_EQ(generation.temperature, 1);
+  EXPECT_EQ(generation.topK, 0u);
+  EXPECT_EQ(generation.topP, 1);
+}
+
+TEST_F(ImportTest, GenerationFromItsFile) {
+  Generation generation = generationFrom(
+      R"({"bos_token_id": 1, "pad_token_id": 2, "eos_token_id": [3, 4, 3],
+          "do_sample": true, "temperature": 0.7, "top_k": 50, "top_p": 0.9,
+          "transformers_version": "5", "use_cache": true})");
+  EXPECT_EQ(generation.bos, 1);
+  EXPECT_EQ(generation.pad, 2);
+  EXPECT_EQ(generation.eos, (std::vector<int32_t>{3, 4}));
+  EXPECT_TRUE(generation.doSample);
+  EXPECT_EQ(generation.temperature, 0.7);
+  EXPECT_EQ(generation.topK, 50u);
+  EXPECT_EQ(generation.topP, 0.9);
+}
+
+TEST_F(ImportTest, GenerationFallsBackToTheConfig) {
+  TinyMamba2 tiny;
+  tiny.config["bos_token_id"] = "1";
+  tiny.config["eos_token_id"] = "5";
+  tiny.config["pad_token_id"] = "-1";
+  tiny.write(directory);
+  Generation generation = generationFrom(R"({"eos_token_id": 2, "top_k": null})");
+  EXPECT_EQ(generation.bos, 1);
+  EXPECT_EQ(generation.pad, std::nullopt);
+  EXPECT_EQ(generation.eos, std::vector<int32_t>{2});
+  generation = generationFrom(R"({"eos_token_id": null, "bos_token_id": null})");
+  EXPECT_EQ(generation.bos, std::nullopt);
+  EXPECT_TRUE(generation.eos.empty());
+}
+
+TEST_F(ImportTest, GenerationOutOfRange) {
+  EXPECT_EQ(importingGeneration(R"({"eos_token_id": 7})"),
+            "generation_config.json: expects 'eos_token_id' to be a token id in "
+            "0..6, but got 7");
+  EXPECT_EQ(importingGeneration(R"({"eos_token_id": [1, "2"]})"),
+            "generation_config.json: expects 'eos_token_id' to be a token id in "
+            "0..6, but got \"2\"");
+  EXPECT_EQ(importingGeneration(R"({"bos_token_id": -2})"),
+            "generation_config.json: expects 'bos_token_id' to be a token id in "
+            "0..6, but got -2");
+  EXPECT_EQ(importingGeneration(R"({"temperature": NaN})"),
+            "generation_config.json: expects 'temperature' to be a number in "
+            "0..1e+06, but got NaN");
+  EXPECT_EQ(importingGeneration(R"({"top_k": -1})"),
+            "generation_config.json: expects 'top_k' to be an integer in "
+            "0..2147483647, but got -1");
+  EXPECT_EQ(importingGeneration(R"({"top_p": 1.5})"),
+            "generation_config.json: expects 'top_p' to be a number in 0..1, but "
+            "got 1.5");
+  EXPECT_EQ(importingGeneration("[]"),
+            "generation_config.json: expects an object, but got an array of 0");
+}
+
+TEST_F(ImportTest, GenerationRemarksOnWhatItDrops) {
+  directory.write("generation_config.json",
+                  R"({"repetition_penalty": 1.1, "num_beams": null})");
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(hasRemark(
+      model,
+      "generation_config.json: 'repetition_penalty' is not carried over"));
+  EXPECT_FALSE(hasRemark(
+      model, "generation_config.json: 'num_beams' is not carried over"));
+}
+
+//===----------------------------------------------------------------------===//
+// Modules in text
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr llvm::StringLiteral kModule = R"(
+module attributes {seq.model = #seq.model<family = "mine", vocabulary = 7, width = 6, max_context = 0>} {
+  seq.weight @table source("backbone.embeddings.weight") : tensor<7x6xf32>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x7xf32> {
+    %w = seq.parameter @table : tensor<7x6xf32>
+    %x = seq.embedding %tokens, %w : (tensor<?xi32>, tensor<7x6xf32>) -> tensor<?x6xf32>
+    %y = seq.select_rows %x, %rows : (tensor<?x6xf32>, tensor<?xi32>) -> tensor<?x6xf32>
+    %logits = seq.lm_head %y, %w : (tensor<?x6xf32>, tensor<7x6xf32>) -> tensor<?x7xf32>
+    return %logits : tensor<?x7xf32>
+  }
+})";
+
+class ModuleTest : public ImportTest {
+protected:
+  std::string importing(llvm::StringRef text, ImportOptions options = {}) {
+    return outcome(
+        importModel(context, directory.write("m.mlir", text), options));
+  }
+  std::string replaced(llvm::StringRef from, llvm::StringRef to) {
+    auto [before, after] = kModule.split(from);
+    EXPECT_NE(before.size(), kModule.size());
+    return (before + to + after).str();
+  }
+};
+
+} // namespace
+
+TEST_F(ModuleTest, WithoutWeights) {
+  ImportedModel model = llvm::cantFail(
+      importModel(context, directory.write("m.mlir", kModule)));
+  EXPECT_FALSE(model.checkpoint);
+  EXPECT_FALSE(model.tokenizer);
+  EXPECT_TRUE(model.module->lookupSymbol<seq::WeightOp>("table"));
+  ASSERT_EQ(model.sources.size(), 1u);
+  EXPECT_EQ(model.sources[0].name, "m.mlir");
+}
+
+TEST_F(ModuleTest, WithWeights) {
+  ImportOptions options;
+  options.weightsFrom = directory.path;
+  directory.write("generation_config.json", R"({"eos_token_id": 3})");
+  ImportedModel model = llvm::cantFail(
+      importModel(context, directory.write("m.mlir", kModule), options));
+  ASSERT_TRUE(model.checkpoint);
+  EXPECT_EQ(outcome(model.checkpoint->getData("backbone.embeddings.weight")),
+            "success");
+  EXPECT_TRUE(hasRemark(model,
+                        "tensor 'lm_head.weight' is not used by the module"));
+  EXPECT_EQ(model.generation.eos, std::vector<int32_t>{3});
+  EXPECT_EQ(model.sources.size(), 3u);
+}
+
+TEST_F(ModuleTest, WeightsThatDoNotFit) {
+  ImportOptions options;
+  options.weightsFrom = directory.path;
+  EXPECT_EQ(importing(replaced("backbone.embeddings.weight", "nothing"), options),
+            "model.safetensors: lacks tensor 'nothing'");
+  EXPECT_EQ(importing(replaced("backbone.embeddings.weight", "backbone.norm_f.weight"),
+                      options),
+            "model.safetensors: expects tensor 'backbone.norm_f.weight' of shape "
+            "7x6, but got 6");
+}
+
+TEST_F(ModuleTest, TextThatDoesNotParse) {
+  std::string path = directory.file("m.mlir");
+  EXPECT_EQ(importing("module {\n  seq.nothing\n}").find(path + ":2:3: "), 0u);
+  EXPECT_EQ(importing(replaced("tensor<7x6xf32>\n  func", "tensor<7x5xf32>\n  func"))
+                .find(path + ":"),
+            0u);
+  EXPECT_NE(importing("not a module"), "success");
+}
+
+TEST_F(ModuleTest, ModulesThatAreNoModel) {
+  std::string path = "'" + directory.file("m.mlir") + "'";
+  EXPECT_EQ(importing("module {}"),
+            path + ": expects a module with 'seq.model'");
+  EXPECT_EQ(importing(replaced("@forward", "@backward")),
+            path + ": expects a function '@forward'");
+}
+
+TEST_F(ModuleTest, FilesThatAreNone) {
+  std::string path = directory.file("missing.mlir");
+  EXPECT_EQ(outcome(importModel(context, path)),
+            "cannot open '" + path + "': no such file or directory");
+  ImportOptions options;
+  options.dtype = WeightType::F32;
+  EXPECT_EQ(importing(kModule, options),
+            "a module states the types of its weights: no other type can be "
+            "given");
+}
