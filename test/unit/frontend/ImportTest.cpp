@@ -51,9 +51,9 @@ TEST_F(ImportTest, ListsItsSources) {
     EXPECT_FALSE(llvm::sys::fs::file_size(directory.file(file.name), size));
     EXPECT_EQ(file.size, size);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"config.json",
-                                             "generation_config.json",
-                                             "model.safetensors"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"config.json", "generation_config.json",
+                                      "model.safetensors"}));
   // The sum is that of the bytes, so it follows them.
   uint64_t before = model.sources[1].checksum;
   directory.write("generation_config.json", "{} ");
@@ -99,9 +99,9 @@ TEST_F(ImportTest, TransposesWeights) {
 TEST_F(ImportTest, RefusesAnotherDirectoryForACheckpoint) {
   ImportOptions options;
   options.weightsFrom = "elsewhere";
-  EXPECT_EQ(outcome(import(options)),
-            "weights are read from the checkpoint '" + directory.path +
-                "': no other directory can be given");
+  EXPECT_EQ(outcome(import(options)), "weights are read from the checkpoint '" +
+                                          directory.path +
+                                          "': no other directory can be given");
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,34 +139,40 @@ TEST_F(ImportTest, GenerationFallsBackToTheConfig) {
   tiny.config["eos_token_id"] = "5";
   tiny.config["pad_token_id"] = "-1";
   tiny.write(directory);
-  Generation generation = generationFrom(R"({"eos_token_id": 2, "top_k": null})");
+  Generation generation =
+      generationFrom(R"({"eos_token_id": 2, "top_k": null})");
   EXPECT_EQ(generation.bos, 1);
   EXPECT_EQ(generation.pad, std::nullopt);
   EXPECT_EQ(generation.eos, std::vector<int32_t>{2});
-  generation = generationFrom(R"({"eos_token_id": null, "bos_token_id": null})");
+  generation =
+      generationFrom(R"({"eos_token_id": null, "bos_token_id": null})");
   EXPECT_EQ(generation.bos, std::nullopt);
   EXPECT_TRUE(generation.eos.empty());
 }
 
 TEST_F(ImportTest, GenerationOutOfRange) {
-  EXPECT_EQ(importingGeneration(R"({"eos_token_id": 7})"),
-            "generation_config.json: expects 'eos_token_id' to be a token id in "
-            "0..6, but got 7");
-  EXPECT_EQ(importingGeneration(R"({"eos_token_id": [1, "2"]})"),
-            "generation_config.json: expects 'eos_token_id' to be a token id in "
-            "0..6, but got \"2\"");
-  EXPECT_EQ(importingGeneration(R"({"bos_token_id": -2})"),
-            "generation_config.json: expects 'bos_token_id' to be a token id in "
-            "0..6, but got -2");
+  EXPECT_EQ(
+      importingGeneration(R"({"eos_token_id": 7})"),
+      "generation_config.json: expects 'eos_token_id' to be a token id in "
+      "0..6, but got 7");
+  EXPECT_EQ(
+      importingGeneration(R"({"eos_token_id": [1, "2"]})"),
+      "generation_config.json: expects 'eos_token_id' to be a token id in "
+      "0..6, but got \"2\"");
+  EXPECT_EQ(
+      importingGeneration(R"({"bos_token_id": -2})"),
+      "generation_config.json: expects 'bos_token_id' to be a token id in "
+      "0..6, but got -2");
   EXPECT_EQ(importingGeneration(R"({"temperature": NaN})"),
             "generation_config.json: expects 'temperature' to be a number in "
             "0..1e+06, but got NaN");
   EXPECT_EQ(importingGeneration(R"({"top_k": -1})"),
             "generation_config.json: expects 'top_k' to be an integer in "
             "0..2147483647, but got -1");
-  EXPECT_EQ(importingGeneration(R"({"top_p": 1.5})"),
-            "generation_config.json: expects 'top_p' to be a number in 0..1, but "
-            "got 1.5");
+  EXPECT_EQ(
+      importingGeneration(R"({"top_p": 1.5})"),
+      "generation_config.json: expects 'top_p' to be a number in 0..1, but "
+      "got 1.5");
   EXPECT_EQ(importingGeneration("[]"),
             "generation_config.json: expects an object, but got an array of 0");
 }
@@ -216,8 +222,8 @@ protected:
 } // namespace
 
 TEST_F(ModuleTest, WithoutWeights) {
-  ImportedModel model = llvm::cantFail(
-      importModel(context, directory.write("m.mlir", kModule)));
+  ImportedModel model =
+      llvm::cantFail(importModel(context, directory.write("m.mlir", kModule)));
   EXPECT_FALSE(model.checkpoint);
   EXPECT_FALSE(model.tokenizer);
   EXPECT_TRUE(model.module->lookupSymbol<seq::WeightOp>("table"));
@@ -234,8 +240,8 @@ TEST_F(ModuleTest, WithWeights) {
   ASSERT_TRUE(model.checkpoint);
   EXPECT_EQ(outcome(model.checkpoint->getData("backbone.embeddings.weight")),
             "success");
-  EXPECT_TRUE(hasRemark(model,
-                        "tensor 'lm_head.weight' is not used by the module"));
+  EXPECT_TRUE(
+      hasRemark(model, "tensor 'lm_head.weight' is not used by the module"));
   EXPECT_EQ(model.generation.eos, std::vector<int32_t>{3});
   EXPECT_EQ(model.sources.size(), 3u);
 }
@@ -243,20 +249,24 @@ TEST_F(ModuleTest, WithWeights) {
 TEST_F(ModuleTest, WeightsThatDoNotFit) {
   ImportOptions options;
   options.weightsFrom = directory.path;
-  EXPECT_EQ(importing(replaced("backbone.embeddings.weight", "nothing"), options),
-            "model.safetensors: lacks tensor 'nothing'");
-  EXPECT_EQ(importing(replaced("backbone.embeddings.weight", "backbone.norm_f.weight"),
-                      options),
-            "model.safetensors: expects tensor 'backbone.norm_f.weight' of shape "
-            "7x6, but got 6");
+  EXPECT_EQ(
+      importing(replaced("backbone.embeddings.weight", "nothing"), options),
+      "model.safetensors: lacks tensor 'nothing'");
+  EXPECT_EQ(
+      importing(
+          replaced("backbone.embeddings.weight", "backbone.norm_f.weight"),
+          options),
+      "model.safetensors: expects tensor 'backbone.norm_f.weight' of shape "
+      "7x6, but got 6");
 }
 
 TEST_F(ModuleTest, TextThatDoesNotParse) {
   std::string path = directory.file("m.mlir");
   EXPECT_EQ(importing("module {\n  seq.nothing\n}").find(path + ":2:3: "), 0u);
-  EXPECT_EQ(importing(replaced("tensor<7x6xf32>\n  func", "tensor<7x5xf32>\n  func"))
-                .find(path + ":"),
-            0u);
+  EXPECT_EQ(
+      importing(replaced("tensor<7x6xf32>\n  func", "tensor<7x5xf32>\n  func"))
+          .find(path + ":"),
+      0u);
   EXPECT_NE(importing("not a module"), "success");
 }
 

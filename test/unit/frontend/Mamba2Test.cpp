@@ -119,8 +119,8 @@ TEST_F(Mamba2Test, NamesStatesInOrder) {
                                              "layers.1.conv", "layers.1.ssd"}));
   EXPECT_EQ(forward.getNumResults(), 5u);
   std::string type;
-  llvm::raw_string_ostream(type) << forward.getArgumentTypes()[2] << " "
-                                 << forward.getArgumentTypes()[3];
+  llvm::raw_string_ostream(type)
+      << forward.getArgumentTypes()[2] << " " << forward.getArgumentTypes()[3];
   EXPECT_EQ(type, "tensor<2x32xf32> tensor<4x5x3xf32>");
 }
 
@@ -154,8 +154,8 @@ TEST_F(Mamba2Test, LocatesOpsByTheirPart) {
   std::vector<std::string> names;
   for (seq::LinearOp op : opsOf<seq::LinearOp>(model))
     names.push_back(nameOf(op));
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"layers.0.in_proj", "layers.0.out_proj"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"layers.0.in_proj",
+                                             "layers.0.out_proj"}));
   EXPECT_EQ(nameOf(opsOf<seq::SsdOp>(model)[0]), "layers.0.ssd");
   EXPECT_EQ(nameOf(opsOf<seq::ShortConvolutionOp>(model)[0]), "layers.0.conv");
   EXPECT_EQ(nameOf(opsOf<seq::LmHeadOp>(model)[0]), "lm_head");
@@ -284,10 +284,12 @@ TEST_F(Mamba2Test, TimeStepLimitThatIsNone) {
   EXPECT_EQ(importingLimit("[-Infinity, 1]"), refusal("-Infinity and 1"));
   EXPECT_EQ(importingLimit("[0, \"Infinity\"]"), refusal("0 and \"Infinity\""));
   EXPECT_EQ(importingLimit("[0, null]"), refusal("0 and null"));
-  EXPECT_EQ(importingLimit("[0]"), "config.json: expects 'time_step_limit' to be "
-                                   "an array of 2 numbers, but got an array of 1");
-  EXPECT_EQ(importingLimit("0.5"), "config.json: expects 'time_step_limit' to be "
-                                   "an array of 2 numbers, but got 0.5");
+  EXPECT_EQ(importingLimit("[0]"),
+            "config.json: expects 'time_step_limit' to be "
+            "an array of 2 numbers, but got an array of 1");
+  EXPECT_EQ(importingLimit("0.5"),
+            "config.json: expects 'time_step_limit' to be "
+            "an array of 2 numbers, but got 0.5");
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,12 +308,14 @@ TEST_F(Mamba2Test, DimensionsOutOfRange) {
           << found;
     }
   }
-  EXPECT_EQ(importingWith("num_heads", "\"8\""),
-            "config.json: expects 'num_heads' to be an integer in 1..65536, but "
-            "got \"8\"");
-  EXPECT_EQ(importingWith("vocab_size", "0"),
-            "config.json: expects 'vocab_size' to be an integer in 1..16777216, "
-            "but got 0");
+  EXPECT_EQ(
+      importingWith("num_heads", "\"8\""),
+      "config.json: expects 'num_heads' to be an integer in 1..65536, but "
+      "got \"8\"");
+  EXPECT_EQ(
+      importingWith("vocab_size", "0"),
+      "config.json: expects 'vocab_size' to be an integer in 1..16777216, "
+      "but got 0");
   EXPECT_EQ(importingWith("conv_kernel", "1"),
             "config.json: expects 'conv_kernel' to be an integer in 2..64, but "
             "got 1");
@@ -320,8 +324,8 @@ TEST_F(Mamba2Test, DimensionsOutOfRange) {
 TEST_F(Mamba2Test, MissingDimensions) {
   for (const char *key : {"vocab_size", "hidden_size", "num_heads", "head_dim",
                           "state_size", "num_hidden_layers"})
-    EXPECT_EQ(importingWithout(key), "config.json: lacks '" + std::string(key) +
-                                         "'");
+    EXPECT_EQ(importingWithout(key),
+              "config.json: lacks '" + std::string(key) + "'");
 }
 
 // The defaults of the library; its 8 groups do not divide 4 heads.
@@ -349,9 +353,10 @@ TEST_F(Mamba2Test, WidthsThatDisagree) {
   EXPECT_EQ(importingWith("n_groups", "3"),
             "config.json: expects 'num_heads' to be a multiple of 'n_groups', "
             "but got 4 and 3");
-  EXPECT_EQ(importingWith("intermediate_size", "13"),
-            "config.json: expects 'intermediate_size' to be num_heads * head_dim "
-            "= 12, but got 13");
+  EXPECT_EQ(
+      importingWith("intermediate_size", "13"),
+      "config.json: expects 'intermediate_size' to be num_heads * head_dim "
+      "= 12, but got 13");
   EXPECT_EQ(importingWith("intermediate_size", "12"), "success");
   EXPECT_EQ(importingWith("expand", "2.0"), "success");
 }
@@ -388,8 +393,9 @@ TEST_F(Mamba2Test, UnknownKeys) {
   EXPECT_EQ(importingWith("auto_map", "{}"),
             "config.json: 'auto_map' names code of the checkpoint's own, which "
             "is not run");
-  EXPECT_EQ(importingWith("is_encoder_decoder", "true"),
-            "config.json: expects 'is_encoder_decoder' to be false, but got true");
+  EXPECT_EQ(
+      importingWith("is_encoder_decoder", "true"),
+      "config.json: expects 'is_encoder_decoder' to be false, but got true");
 }
 
 TEST_F(Mamba2Test, HarmlessKeys) {
@@ -400,9 +406,8 @@ TEST_F(Mamba2Test, HarmlessKeys) {
     TinyMamba2 kept = tiny;
     tiny.config[key] = "true";
     ImportedModel model = import();
-    EXPECT_TRUE(hasRemark(model, ("config.json: '" + llvm::Twine(key) +
-                                  "' is ignored")
-                                     .str()))
+    EXPECT_TRUE(hasRemark(
+        model, ("config.json: '" + llvm::Twine(key) + "' is ignored").str()))
         << key;
     tiny = kept;
   }
@@ -458,8 +463,7 @@ TEST_F(Mamba2Test, MissingTensors) {
   for (const auto &[name, tensor] : whole.tensors) {
     TinyMamba2 kept = tiny;
     tiny.tensors.erase(name);
-    EXPECT_EQ(importing(),
-              "model.safetensors: lacks tensor '" + name + "'");
+    EXPECT_EQ(importing(), "model.safetensors: lacks tensor '" + name + "'");
     tiny = kept;
   }
 }

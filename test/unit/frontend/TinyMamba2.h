@@ -9,8 +9,8 @@
 
 namespace effc::test {
 
-/// D = 6, H = 4, V = 3 (so 12 inner channels), K = 5, G = 2, W = 3, one layer, 7
-/// tokens: 12 + 2 * 2 * 5 = 32 convolved channels, 12 + 32 + 4 = 48 rows of
+/// D = 6, H = 4, V = 3 (so 12 inner channels), K = 5, G = 2, W = 3, one layer,
+/// 7 tokens: 12 + 2 * 2 * 5 = 32 convolved channels, 12 + 32 + 4 = 48 rows of
 /// in_proj. All dimensions that could be exchanged differ.
 class TinyMamba2 {
 public:
@@ -63,9 +63,7 @@ public:
     directory.write("config.json", text + "}");
     SafetensorsBuilder builder;
     for (const auto &[name, tensor] : tensors) {
-      uint64_t bytes = tensor.type == "F64"   ? 8
-                       : tensor.type == "F32" ? 4
-                                              : 2;
+      uint64_t bytes = tensor.type == "F64" ? 8 : tensor.type == "F32" ? 4 : 2;
       for (uint64_t extent : tensor.shape)
         bytes *= extent;
       builder.add(name, tensor.type, tensor.shape,
