@@ -12,6 +12,9 @@ namespace {
 constexpr llvm::StringLiteral kRole = "pre_tokenizer";
 constexpr llvm::StringLiteral kSupported = "ByteLevel, Digits, Sequence, Split";
 
+/// The most that the runtime loads.
+constexpr size_t kMostSplits = 64;
+
 /// How GPT-2 cuts text into words, which ByteLevel has built in.
 constexpr llvm::StringLiteral kWords =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
@@ -126,6 +129,9 @@ private:
 
   llvm::Error addSplit(const Component &component, llvm::StringRef pattern,
                        artifact::SplitBehavior behavior, bool invert) {
+    if (into.splits.size() == kMostSplits)
+      return refuse(component.where + ": expects at most " +
+                    llvm::Twine(kMostSplits) + " steps before it");
     auto translated = translatePattern(pattern);
     if (!translated)
       return refuse(component.where + ": " +

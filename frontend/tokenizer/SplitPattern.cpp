@@ -61,9 +61,32 @@ private:
       return emit("(?<![^\\n])", 1);
     case '$':
       return emit("(?![^\\n])", 1);
+    case ')':
+      if (outerCaseless.empty()) {
+        problem = "a ')' without its '('";
+        return;
+      }
+      caseless = outerCaseless.pop_back_val();
+      return emit(")", 1);
     default:
-      return emit(rest.take_front(), 1);
+      return translateLiteral();
     }
+  }
+
+  void translateLiteral() {
+    if (caseless)
+      checkCaseless();
+    emit(rest.take_front(), 1);
+  }
+
+  /// Where case does not matter, Oniguruma lets one character match several:
+  /// "ss" matches U+00DF, and the other way round.
+  void checkCaseless() {
+    constexpr llvm::StringRef kFolded[] = {"ss", "st", "ff", "fi", "fl"};
+    if (!llvm::isASCII(rest[0]))
+      return reject("a character that is not ASCII, regardless of case,");
+    if (llvm::is_contained(kFolded, rest.take_front(2).lower()))
+      return reject(quote(rest.take_front(2)) + " regardless of case");
   }
 
   /// Writes `text` for the next `count` characters.
@@ -79,15 +102,22 @@ private:
   void translateGroup() {
     if (rest.starts_with("(*"))
       return reject("'(*'");
+    // Elsewhere the two differ in how far an option reaches past a '|'.
+    if (rest.starts_with("(?i)") && out.empty()) {
+      caseless = true;
+      return emit("(?i)", 4);
+    }
+    outerCaseless.push_back(caseless);
     if (!rest.starts_with("(?"))
       return emit("(", 1);
     for (llvm::StringRef known :
-         {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"})
-      if (rest.starts_with(known))
-        return emit(known, known.size());
-    // Elsewhere the two differ in how far an option reaches past a '|'.
-    if (rest.starts_with("(?i)") && out.empty())
-      return emit("(?i)", 4);
+         {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"}) {
+      if (!rest.starts_with(known))
+        continue;
+      if (known.contains('i'))
+        caseless = known == "(?i:";
+      return emit(known, known.size());
+    }
     reject("group " + quote(rest.take_front(3)));
   }
 
@@ -104,6 +134,8 @@ private:
         reject("'[' in a character class");
       else if (rest.starts_with("&&"))
         reject("'&&' in a character class");
+      else if (caseless && !llvm::isASCII(rest[0]))
+        checkCaseless();
       else
         emit(rest.take_front(), 1);
     }
@@ -158,7 +190,7 @@ private:
       return emit(rest.take_front(2), 2);
     case 'p':
     case 'P':
-      return translateProperty();
+      return translateProperty(inClass);
     case 'u':
       return translateUnicode();
     case 'x':
@@ -169,10 +201,13 @@ private:
     if (llvm::isAlnum(c))
       return reject("'" + rest.take_front(2) + "'");
     // A character that is not ASCII stands for itself.
-    emit(llvm::isASCII(c) ? rest.take_front(2) : rest.substr(1, 1), 2);
+    if (llvm::isASCII(c))
+      return emit(rest.take_front(2), 2);
+    rest = rest.drop_front();
+    translateLiteral();
   }
 
-  void translateProperty() {
+  void translateProperty(bool inClass) {
     size_t end = rest.find('}');
     if (rest.substr(2, 1) != "{" || end == llvm::StringRef::npos)
       return reject(quote(rest.take_front(2)) + " without braces");
@@ -180,6 +215,11 @@ private:
     llvm::StringRef name = rest.slice(3, end);
     bool negated = name.consume_front("^");
     std::string translated;
+    // There such a class has the letters of either case.
+    bool isCase = name == "Lu" || name == "Ll" || name == "Lt";
+    if (caseless && inClass && isCase)
+      return reject("property " + quote(name) +
+                    " in a class regardless of case");
     if (llvm::is_contained(kCategories, name))
       translated = name.str();
     else if (llvm::is_contained(kScripts, name))
@@ -196,10 +236,14 @@ private:
     llvm::StringRef digits = rest.substr(2, 4);
     if (digits.size() != 4 || !llvm::all_of(digits, llvm::isHexDigit))
       return reject("'\\u' without four digits");
+    if (caseless)
+      return reject("'\\u' regardless of case");
     emit(("\\x{" + digits + "}").str(), 6);
   }
 
   void translateHex() {
+    if (caseless)
+      return reject("'\\x' regardless of case");
     if (rest.substr(2, 1) == "{") {
       llvm::StringRef digits = rest.drop_front(3).take_while(llvm::isHexDigit);
       if (digits.empty() || rest.substr(3 + digits.size(), 1) != "}")
@@ -218,6 +262,9 @@ private:
 
   llvm::StringRef pattern, rest;
   std::string out, problem;
+  /// Whether case is ignored here, and in the groups around.
+  bool caseless = false;
+  llvm::SmallVector<bool> outerCaseless;
 };
 
 } // namespace

@@ -9,6 +9,9 @@
 using namespace effc;
 using namespace effc::frontend;
 
+/// The most that the runtime loads.
+static constexpr size_t kMostContentBytes = 65536;
+
 bool Vocabulary::hasAllBytes() const {
   for (int byte = 0; byte < 256; ++byte)
     if (!ids.contains(getByteCharacter(byte)))
@@ -177,8 +180,9 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
   token.single_word = reader.getBoolean("single_word", false);
   token.normalized = reader.getBoolean("normalized", false);
   const std::string *content = reader.getString("content");
-  if (!content || content->empty())
-    reader.report("expects 'content' to be a string that is not empty");
+  if (!content || content->empty() || content->size() > kMostContentBytes)
+    reader.report("expects 'content' to be a string of 1.." +
+                  llvm::Twine(kMostContentBytes) + " bytes");
   if (llvm::Error error = reader.finish())
     return error;
   token.content = *content;

@@ -137,7 +137,8 @@ static bool isWord(std::string_view character) {
 }
 
 static bool isSpace(std::string_view character) {
-  static const pcre2_code *space = builtin("^\\s");
+  // PCRE2's own \s has U+180E too, which is no white space.
+  static const pcre2_code *space = builtin("^\\p{White_Space}");
   return isOneOf(space, character);
 }
 

@@ -96,7 +96,30 @@ TEST(SplitPattern, RefusesWhatCannotBeSaid) {
   refusal("\\u12", "'\\u' without four digits");
 }
 
+// There "ss" matches U+00DF regardless of case, and [\p{Lu}] small letters.
+TEST(SplitPattern, RefusesWhatFoldsToSeveralCharacters) {
+  auto refusal = [](llvm::StringRef pattern, llvm::StringRef what) {
+    EXPECT_EQ(
+        translate(pattern),
+        ("pattern '" + pattern + "': " + what + " is not supported").str());
+  };
+  llvm::StringRef other = "a character that is not ASCII, regardless of case,";
+  refusal("(?i)mi\xc3\x9f", other);
+  refusal("(?i:[\xc3\x9f])", other);
+  refusal("(?i:\\\xc3\x9f)", other);
+  refusal("(?i:miSs)", "'Ss' regardless of case");
+  refusal("(?i:(?:a|fi))", "'fi' regardless of case");
+  refusal("(?i:[\\p{Lu}])", "property 'Lu' in a class regardless of case");
+  refusal("(?i:\\u00df)", "'\\u' regardless of case");
+  refusal("(?i:\\xdf)", "'\\x' regardless of case");
+  for (llvm::StringRef pattern :
+       {"(?i:a)ss\xc3\x9f\\p{Lu}", "(?i)a(?-i:ss)[st]", "(?i:s|s)",
+        "(?i:\\p{Lu}[\\p{L}])"})
+    EXPECT_EQ(translate(pattern), pattern.str());
+}
+
 TEST(SplitPattern, RefusesWhatDoesNotCompile) {
+  EXPECT_EQ(translate("a)"), "pattern 'a)': a ')' without its '('");
   EXPECT_EQ(translate("(a"), "pattern '(a': missing closing parenthesis");
   EXPECT_EQ(translate("[a"), "pattern '[a': a character class does not end");
   EXPECT_EQ(translate("a\\"), "pattern 'a\\': ends in a backslash");

@@ -304,9 +304,10 @@ TEST_F(TokenizerImportTest, AddedTokensThatAreNone) {
   auto importingAdded = [&](llvm::StringRef tokens) {
     return importingWith("added_tokens", ("[" + tokens + "]").str());
   };
-  EXPECT_EQ(importingAdded(R"({"id":258,"content":""})"),
-            refusal("added token 0: expects 'content' to be a string that is "
-                    "not empty"));
+  EXPECT_EQ(
+      importingAdded(R"({"id":258,"content":""})"),
+      refusal("added token 0: expects 'content' to be a string of 1..65536 "
+              "bytes"));
   EXPECT_EQ(
       importingAdded(R"({"id":300,"content":"x1"})"),
       refusal("added token 0: expects 'id' to be an integer in 0..299, but "
@@ -409,6 +410,13 @@ TEST_F(TokenizerImportTest, PreTokenizersThatAreNotSupported) {
                     "nothing"));
   EXPECT_EQ(importingPre(R"({"type":"ByteLevel","lossy":true})"),
             refusal("pre_tokenizer 'ByteLevel': unknown key 'lossy'"));
+  std::string digits;
+  for (int i = 0; i < 65; ++i)
+    digits += "{\"type\":\"Digits\"},";
+  EXPECT_EQ(
+      sequence(digits + R"({"type":"ByteLevel","add_prefix_space":false})"),
+      refusal("pre_tokenizer 'Digits': expects at most 64 steps before "
+              "it"));
   EXPECT_EQ(sequence(R"({"type":"Digits"})"),
             refusal("expects a pre_tokenizer that ends in 'ByteLevel'"));
   EXPECT_EQ(sequence(""),
