@@ -2,12 +2,15 @@
 #include "compiler/Pipelines.h"
 
 #include "codegen/host/Passes.h"
+#include "codegen/nvptx/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "passes/plan/Passes.h"
 #include "passes/seq/Passes.h"
 #include "passes/seq_to_tile/Passes.h"
+#include "passes/tile/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -70,7 +73,25 @@ void effc::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &o
   }
 }
 
+// From the plan phase to GPU kernels in the LLVM and NVVM dialects.
+static void addNvptx(OpPassManager &passes) {
+  passes.addNestedPass<tile::KernelOp>(createSchedulePass());
+  passes.addPass(nvptx::createLowerThreadsPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  // Only the functions made here: other kernels stay at kernel level.
+  OpPassManager &kernels = passes.nest<LLVM::LLVMFuncOp>();
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(createArithToLLVMConversionPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+}
+
 void effc::registerPipelines() {
+  PassPipelineRegistration<>("effc-nvptx-kernels",
+                             "schedule the kernels that have layout rules and lower them to LLVM and NVVM",
+                             addNvptx);
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Import || info.phase == Phase::Artifact)
       continue;

@@ -3,17 +3,20 @@
 #include "compiler/Pipelines.h"
 
 #include "codegen/host/Passes.h"
+#include "codegen/nvptx/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "passes/plan/Passes.h"
 #include "passes/seq/Passes.h"
 #include "passes/seq_to_tile/Passes.h"
+#include "passes/tile/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,7 +27,8 @@ void effc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<seq::SeqDialect, tile::TileDialect, plan::PlanDialect>();
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+                  mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
+                  mlir::vector::VectorDialect>();
 }
 
 void effc::registerAllPasses() {
@@ -32,7 +36,9 @@ void effc::registerAllPasses() {
   mlir::registerConversionPasses();
   registerEffcSeqPasses();
   registerEffcSeqToTilePasses();
+  registerEffcTilePasses();
   registerEffcPlanPasses();
   host::registerEffcHostPasses();
+  nvptx::registerEffcNvptxPasses();
   registerPipelines();
 }

@@ -3,6 +3,7 @@
 import os
 
 import lit.formats
+import lit.util
 from lit.llvm import initialize
 
 initialize(lit_config, config)
@@ -19,3 +20,10 @@ llvm_config.use_default_substitutions()  # FileCheck, not, count
 llvm_config.add_tool_substitutions(
     ["effc-opt"], [config.effc_tools_dir, config.llvm_tools_dir]
 )
+
+# `%if ptxas %{ ... %}`: assembled only where the CUDA toolkit is installed.
+cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+ptxas = lit.util.which("ptxas", os.path.join(cuda, "bin") + os.pathsep + os.environ.get("PATH", ""))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append((r"\bptxas\b(?= -)", ptxas))

@@ -87,6 +87,19 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     `,` `state_bytes` `=` $state_bytes `>` }];
 }
 
+def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
+  let summary = "How a scheduled kernel occupies a GPU block";
+  let description = [{
+    Set by `tile-schedule`; its presence is what makes a kernel a scheduled one.
+    `threads` run each work item, with `shared_bytes` of shared memory.
+
+    Example: `#tile.schedule<threads = 128, shared_bytes = 1024>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$shared_bytes);
+  let assemblyFormat = "`<` `threads` `=` $threads `,` `shared_bytes` `=` $shared_bytes `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_LayoutAttr : Tile_Attr<"Layout", "lin"> {
   let summary = "Which thread holds which elements of a tile: the blocked layout";
   let description = [{

@@ -32,6 +32,16 @@ LogicalResult ItemsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t threads, int64_t sharedBytes) {
+  if (threads < 32 || threads > 1024 || threads % 32 != 0)
+    return emitError() << "expects 'threads' to be a multiple of 32 in 32..1024, but got "
+                       << threads;
+  if (sharedBytes < 0)
+    return emitError() << "expects 'shared_bytes' of at least 0, but got " << sharedBytes;
+  return success();
+}
+
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t threads, int64_t lanes, int64_t vector) {
   if (threads < 1 || lanes < 1 || vector < 1)

@@ -40,11 +40,19 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addAttribute("items", items);
   result.addAttribute("writes", parser.getBuilder().getDenseI64ArrayAttr(writes));
-  if (succeeded(parser.parseOptionalKeyword("streamed"))) {
-    SmallVector<int64_t> streamed;
-    if (parseIndices(streamed))
+  for (StringRef keyword : {"streamed", "aligned"}) {
+    SmallVector<int64_t> indices;
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      continue;
+    if (parseIndices(indices))
       return failure();
-    result.addAttribute("streamed", parser.getBuilder().getDenseI64ArrayAttr(streamed));
+    result.addAttribute(keyword, parser.getBuilder().getDenseI64ArrayAttr(indices));
+  }
+  ScheduleAttr schedule;
+  if (succeeded(parser.parseOptionalKeyword("schedule"))) {
+    if (parser.parseLParen() || parser.parseAttribute(schedule) || parser.parseRParen())
+      return failure();
+    result.addAttribute("schedule", schedule);
   }
   return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
                  parser.parseRegion(*result.addRegion(), arguments));
@@ -56,16 +64,21 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer << '(' << getItem();
   for (BlockArgument operand : getOperandArguments())
     printer << ", " << operand << ": " << operand.getType();
-  printer << ") items(" << getItems() << ") writes(";
-  llvm::interleaveComma(getWrites(), printer);
-  printer << ")";
-  if (auto streamed = getStreamed()) {
-    printer << " streamed(";
-    llvm::interleaveComma(*streamed, printer);
-    printer << ")";
-  }
+  printer << ") items(" << getItems() << ")";
+  auto printIndices = [&](StringRef keyword, ArrayRef<int64_t> indices) {
+    printer << ' ' << keyword << '(';
+    llvm::interleaveComma(indices, printer);
+    printer << ')';
+  };
+  printIndices("writes", getWrites());
+  if (auto streamed = getStreamed())
+    printIndices("streamed", *streamed);
+  if (auto aligned = getAligned())
+    printIndices("aligned", *aligned);
+  if (getSchedule())
+    printer << " schedule(" << *getSchedule() << ')';
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"sym_name", "items", "writes", "streamed"});
+      (*this)->getAttrs(), {"sym_name", "items", "writes", "streamed", "aligned", "schedule"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -87,9 +100,36 @@ LogicalResult KernelOp::verify() {
     return success();
   };
   if (failed(verifyIndices("writes", getWrites())) ||
-      failed(verifyIndices("streamed", getStreamed().value_or(ArrayRef<int64_t>{}))))
+      failed(verifyIndices("streamed", getStreamed().value_or(ArrayRef<int64_t>{}))) ||
+      failed(verifyIndices("aligned", getAligned().value_or(ArrayRef<int64_t>{}))))
     return failure();
   return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  int64_t threads = getSchedule() ? getSchedule()->getThreads() : 0;
+  auto check = [&](Operation *op, Type type) -> LogicalResult {
+    auto tile = dyn_cast<TileType>(type);
+    if (!tile || (tile.getLayout() ? tile.getLayout().getThreads() : 0) == threads)
+      return success();
+    if (threads == 0) // kernel_c4
+      return op->emitOpError("expects tiles without a layout in a kernel without a schedule, "
+                             "but got ") << tile;
+    return op->emitOpError("expects tiles with a layout over ") << threads // kernel_c4
+           << " threads in this scheduled kernel, but got " << tile;
+  };
+  WalkResult result = getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op, type)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Type type : block.getArgumentTypes())
+          if (failed(check(op, type)))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +236,14 @@ LogicalResult ReduceOp::verify() {
   if (getResult().getType() != expected) // reduce_c1
     return emitOpError("expects a result of type ") << expected << ", but got "
            << getResult().getType();
+  return success();
+}
+
+LogicalResult CombineOp::verify() {
+  if (getPartial().getType().getRole() != Role::Row || !getPartial().getType().getLayout()) // combine_c1
+    return emitOpError("expects a row with a layout, but got ") << getPartial().getType();
+  if (getOffset() % 16 != 0) // combine_c2
+    return emitOpError("expects 'offset' to be a multiple of 16, but got ") << getOffset();
   return success();
 }
 

@@ -24,13 +24,18 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
 
     `writes` lists the operands that the kernel writes; it may read them too.
     `streamed` lists operands whose memory no call writes (weights), which may be
-    prefetched before the call's inputs are there.
+    prefetched before the call's inputs are there. `aligned` lists operands that
+    every launch passes at a multiple of 64 bytes.
+
+    With a `schedule` the kernel is at scheduled level.
 
     Constraints:
 
     * (C1) The first block argument is `%item`, of type `index`.
     * (C2) Every further argument is a `!tile.view` or `!tile.segments`.
-    * (C3) Every index in `writes` and `streamed` names an operand.
+    * (C3) Every index in `writes`, `streamed` and `aligned` names an operand.
+    * (C4) Every tile of a kernel with a `schedule` has a layout over as many
+      threads, and no tile of one without has a layout.
 
     Example:
 
@@ -52,10 +57,12 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Tile_ItemsAttr:$items,
-    DenseI64ArrayAttr:$writes, OptionalAttr<DenseI64ArrayAttr>:$streamed);
+    DenseI64ArrayAttr:$writes, OptionalAttr<DenseI64ArrayAttr>:$streamed,
+    OptionalAttr<DenseI64ArrayAttr>:$aligned, OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Value getItem() { return getBody().getArgument(0); }
     /// The launch operands: every block argument but the item.
@@ -269,6 +276,29 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let assemblyFormat = [{
     $kind $tile `over` (`rows` $over_rows^) : (`columns`)? attr-dict `:` type($tile) `->` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_CombineOp : Tile_Op<"combine", [Pure, AllTypesMatch<["partial", "result"]>]> {
+  let summary = "Combines partial results of threads that hold different rows";
+  let description = [{
+    Scheduled level only. After `tile.reduce` over rows, each thread holds the
+    sum of its own rows; this adds those of all threads with the same columns:
+    by shuffles inside a warp, then through shared memory from byte `offset`,
+    `columns` elements for each warp, between two barriers. Every thread gets
+    the whole result, added in the order of the warps.
+
+    Constraints:
+
+    * (C1) The tile is a `row` with a layout.
+    * (C2) `offset` is a multiple of 16.
+
+    Example:
+    `%o = tile.combine add %p offset 0 : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>`
+  }];
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$partial, I64Attr:$offset);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$kind $partial `offset` $offset attr-dict `:` type($partial)";
   let hasVerifier = 1;
 }
 

@@ -198,12 +198,14 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
 // The rows of the entry, as far as a kernel depends on them: the tile of a
 // decode product, the block of a quadratic form.
 int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
-  if (entry.getKind() == seq::EntryKind::Decode)
-    return std::min<int64_t>(entry.getRows(), 4);
-  for (Operation &op : kernel.getBody().front())
+  bool decode = entry.getKind() == seq::EntryKind::Decode;
+  for (Operation &op : kernel.getBody().front()) {
+    if (decode && isa<seq::LinearOp, seq::LmHeadOp>(op))
+      return denseRows(entry);
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
       if (mixer.getFormAttr() && mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
         return entry.getRows();
+  }
   return 0;
 }
 

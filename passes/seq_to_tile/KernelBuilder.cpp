@@ -17,7 +17,8 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
     : source(source), context(context), b(builder), location(source.getLoc()) {
   kernel = tile::KernelOp::create(b, location, b.getStringAttr(name),
                                   tile::ItemsAttr::get(b.getContext(), tile::Count::One, 1, 1),
-                                  b.getDenseI64ArrayAttr({}), DenseI64ArrayAttr());
+                                  b.getDenseI64ArrayAttr({}), DenseI64ArrayAttr(),
+                                  DenseI64ArrayAttr(), tile::ScheduleAttr());
   Block *body = b.createBlock(&kernel.getBody());
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
@@ -123,6 +124,12 @@ void KernelBuilder::setItems(tile::Count count, int64_t tile, int64_t times) {
 
 BuiltKernel KernelBuilder::take() {
   kernel.setWrites(writes);
+  SmallVector<int64_t> aligned;
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand.source != LaunchOperand::Segments && operand.offsetBytes % plan::kRowAlignment == 0)
+      aligned.push_back(i);
+  if (!aligned.empty())
+    kernel.setAligned(ArrayRef<int64_t>(aligned));
   if (!streamed.empty())
     kernel.setStreamed(ArrayRef<int64_t>(streamed));
   return {kernel, operands};

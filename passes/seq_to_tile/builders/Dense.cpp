@@ -15,13 +15,14 @@ struct DenseTiles {
 };
 } // namespace
 
+int64_t effc::denseRows(seq::EntryAttr entry) { return std::min<int64_t>(entry.getRows(), 4); }
+
 // A decode call has as many rows as its entry; a prefill call takes them four at
 // a time. Few outputs per item keep its weights close to the core while the
 // rows pass by; with few rows nothing passes, and longer items cost less.
 static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs) {
-  if (context.entry.getKind() == seq::EntryKind::Decode)
-    return {std::min<int64_t>(context.entry.getRows(), 4), std::min<int64_t>(outputs, 24)};
-  return {4, std::min<int64_t>(outputs, 12)};
+  bool decode = context.entry.getKind() == seq::EntryKind::Decode;
+  return {denseRows(context.entry), std::min<int64_t>(outputs, decode ? 24 : 12)};
 }
 
 LogicalResult effc::buildDense(KernelBuilder &k) {

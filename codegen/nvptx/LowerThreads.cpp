@@ -1,0 +1,62 @@
+// Scheduled tile.kernel -> llvm.func with nvvm.kernel; the work is in ThreadLowering.
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/ThreadLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace effc::nvptx {
+#define GEN_PASS_DEF_LOWERTHREADSPASS
+#include "codegen/nvptx/Passes.h.inc"
+
+namespace {
+struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
+  using LowerThreadsPassBase::LowerThreadsPassBase;
+
+  static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+  static constexpr int kCounts = 3; // rows, segments, outputs
+
+  void runOnOperation() override {
+    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
+      if (!kernel.getSchedule())
+        continue;
+      if (failed(lower(kernel)))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+
+  LogicalResult lower(tile::KernelOp kernel) {
+    MLIRContext *context = &getContext();
+    OpBuilder builder(kernel);
+    Location loc = kernel.getLoc();
+    std::string shared = (kernel.getSymName() + "_shared").str();
+    if (int64_t bytes = kernel.getSchedule()->getSharedBytes()) {
+      auto type = LLVM::LLVMArrayType::get(builder.getF32Type(), bytes / 4);
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal, shared,
+                             Attribute(), /*alignment=*/16, kSharedSpace);
+    }
+    SmallVector<Type> parameters(kernel.getOperandArguments().size(),
+                                 LLVM::LLVMPointerType::get(context, kGlobalSpace));
+    parameters.append(kCounts, builder.getI64Type());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
+    auto function = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
+    function->setAttr("nvvm.kernel", builder.getUnitAttr());
+    function->setAttr("nvvm.maxntid", builder.getDenseI32ArrayAttr(
+                                          {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
+    Block *entry = function.addEntryBlock(builder);
+    if (failed(ThreadLowering(kernel, entry, shared).run()))
+      return failure();
+    builder.setInsertionPointToEnd(entry);
+    LLVM::ReturnOp::create(builder, loc, ValueRange{});
+    return success();
+  }
+};
+} // namespace
+} // namespace effc::nvptx

@@ -1,0 +1,44 @@
+//===- Passes.td - from scheduled kernels to PTX --------------------------===//
+#ifndef EFFC_CODEGEN_NVPTX_PASSES_TD
+#define EFFC_CODEGEN_NVPTX_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn scheduled kernels into what one thread does, in LLVM and NVVM";
+  let description = [{
+    Each `tile.kernel` with a schedule becomes an `llvm.func` with `nvvm.kernel`,
+    one block of threads per work item: parameters are its operands' addresses in
+    global memory, then the call's rows, segments and outputs (i64). A tile is the
+    elements that the thread holds by its layout, in registers; rows that several
+    groups of threads hold alike are stored by the first.
+
+    Needs: kernels at scheduled level; others are left.
+    Keeps: everything that is not a scheduled kernel.
+    Not done: nothing is chosen here. f32 throughout; exp is `ex2.approx`.
+
+    Example: test/codegen/nvptx/decode-state-update.mlir
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {
+  let summary = "Write the lowered GPU kernels as PTX";
+  let description = [{
+    Translates every function with `nvvm.kernel` to LLVM IR, emits it for `chip`
+    and writes the PTX to `output`. The module is left as it is.
+
+    Needs: functions wholly in the LLVM and NVVM dialects.
+    Keeps: the module.
+    Not done: assembling; `ptxas -arch=CHIP` takes the text.
+
+    Example: test/codegen/nvptx/decode-state-update.mlir
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
+    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">,
+    Option<"output", "output", "std::string", /*default=*/"\"-\"", "File; - is standard output">];
+}
+
+#endif
