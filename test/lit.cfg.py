@@ -18,7 +18,7 @@ config.test_exec_root = config.effc_test_dir
 
 llvm_config.use_default_substitutions()  # FileCheck, not, count
 llvm_config.add_tool_substitutions(
-    ["effc-opt"], [config.effc_tools_dir, config.llvm_tools_dir]
+    ["effc-compile", "effc-opt"], [config.effc_tools_dir, config.llvm_tools_dir]
 )
 
 # `%if ptxas %{ ... %}`: assembled only where the CUDA toolkit is installed.
@@ -27,3 +27,7 @@ ptxas = lit.util.which("ptxas", os.path.join(cuda, "bin") + os.pathsep + os.envi
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append((r"\bptxas\b(?= -)", ptxas))
+
+config.substitutions.append(
+    ("%goldens", os.path.join(config.test_source_root, "goldens"))
+)
