@@ -78,18 +78,38 @@ Check Model::readProgram() {
   return checkProgram(*root, fileHeader.programOffset + size, fileHeader.fileSize);
 }
 
+static Error damaged(const artifact::Segment &segment, uint32_t index) {
+  return badData("segment ", index, " (", artifact::EnumNameSegmentKind(segment.kind()),
+                 ") is damaged: its checksum differs");
+}
+
+/// What a Weights segment has for a checksum: that of the weights' checksums.
+static uint64_t checksumOfWeights(const artifact::Program &program) {
+  std::vector<uint64_t> checksums;
+  for (const artifact::Weight *weight : *program.weights())
+    checksums.push_back(flatbuffers::EndianScalar(weight->checksum()));
+  return checksum(checksums.data(), checksums.size() * sizeof(uint64_t));
+}
+
 Check Model::readSegments() {
   for (uint32_t i = 0; i < root->segments()->size(); ++i) {
     const artifact::Segment &segment = *root->segments()->Get(i);
-    bool checkedNow = segment.kind() == artifact::SegmentKind::HostCode ||
-                      segment.kind() == artifact::SegmentKind::Tokenizer;
     std::span<const uint8_t> bytes = segmentBytes(segment);
-    if (checkedNow && checksum(bytes.data(), bytes.size()) != segment.checksum())
-      return badData("segment ", i, " (",
-                     artifact::EnumNameSegmentKind(segment.kind()),
-                     ") is damaged: its checksum differs");
-    if (segment.kind() == artifact::SegmentKind::Weights)
+    uint64_t found = segment.checksum();
+    switch (segment.kind()) {
+    case artifact::SegmentKind::HostCode:
+    case artifact::SegmentKind::Tokenizer:
+      found = checksum(bytes.data(), bytes.size());
+      break;
+    case artifact::SegmentKind::Weights:
+      found = checksumOfWeights(*root);
       firstWeight = bytes.data();
+      break;
+    case artifact::SegmentKind::SeqModule:
+      break; // not used here; effc_model_check() reads it
+    }
+    if (found != segment.checksum())
+      return damaged(segment, i);
   }
   if (const auto *segment = findSegment(*root, artifact::SegmentKind::Tokenizer)) {
     Result<std::unique_ptr<Tokenizer>> made = Tokenizer::create(segmentBytes(*segment));
@@ -129,24 +149,23 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
                                      void *user) const {
   Progress progress{report, user, 0};
   for (const artifact::Segment *segment : *root->segments())
-    progress.total += segment->size();
+    if (segment->kind() != artifact::SegmentKind::Weights)
+      progress.total += segment->size();
   if (firstWeight)
     for (const artifact::Weight *weight : *root->weights())
       progress.total += weight->size();
 
-  // Weights one by one first: that names the tensor.
+  for (uint32_t i = 0; i < root->segments()->size(); ++i) {
+    const artifact::Segment &segment = *root->segments()->Get(i);
+    if (segment.kind() != artifact::SegmentKind::Weights &&
+        progress.hash(segmentBytes(segment)) != segment.checksum())
+      return damaged(segment, i);
+  }
   if (firstWeight)
     for (const artifact::Weight *weight : *root->weights())
       if (progress.hash({firstWeight + weight->offset(), weight->size()}) !=
           weight->checksum())
         return badData("weight '", weight->name()->string_view(),
                        "' is damaged: its checksum differs");
-  for (uint32_t i = 0; i < root->segments()->size(); ++i) {
-    const artifact::Segment &segment = *root->segments()->Get(i);
-    if (progress.hash(segmentBytes(segment)) != segment.checksum())
-      return badData("segment ", i, " (",
-                     artifact::EnumNameSegmentKind(segment.kind()),
-                     ") is damaged: its checksum differs");
-  }
   return {};
 }

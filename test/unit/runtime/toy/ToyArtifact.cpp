@@ -148,6 +148,9 @@ static void addWeights(Builder &builder) {
   std::vector<uint8_t> all = table;
   all.insert(all.end(), head.begin(), head.end());
   builder.addSegment(artifact::SegmentKind::Weights, all);
+  uint64_t checksums[] = {builder.program.weights[0]->checksum,
+                          builder.program.weights[1]->checksum};
+  builder.program.segments.back()->checksum = rt::checksum(checksums, sizeof checksums);
 }
 
 static void addState(artifact::ProgramT &program, const char *name,
