@@ -7,49 +7,84 @@
 #include "runtime/src/devices/host/ThreadPool.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
+#include <chrono>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <thread>
 
 using namespace effc;
 using namespace effc::rt;
 using namespace effc::test;
 
 namespace {
-/// A job of many phases: in each, every thread adds what the others left before.
-struct Relay {
-  ThreadPool *pool;
-  std::vector<long> values; // one per thread
-  std::vector<long> sums;
-
-  static void run(void *context, unsigned thread, unsigned threads) {
-    auto &relay = *static_cast<Relay *>(context);
-    for (int phase = 0; phase < 200; ++phase) {
-      relay.sums[thread] =
-          std::accumulate(relay.values.begin(), relay.values.end(), 0L) % 1000003;
-      relay.pool->barrier();
-      relay.values[thread] = relay.sums[thread] + thread;
-      relay.pool->barrier();
-    }
+/// Phase p computes row p + 1 of a table from all of row p, so that an item which
+/// starts early or is done twice or never shows. Phase p has p % 7 * 5 items.
+class Relay : public ThreadPool::Job {
+public:
+  Relay() : table(kPhases + 1) {
+    table[0] = {1};
+    for (uint32_t phase = 0; phase < kPhases; ++phase)
+      table[phase + 1].resize(static_cast<size_t>(items(phase)) + 1, 0);
   }
+  uint32_t phases() const override { return kPhases; }
+  int64_t items(uint32_t phase) const override { return phase % 7 * 5; }
+  void run(uint32_t phase, int64_t begin, int64_t end) const override {
+    uint64_t sum = std::accumulate(table[phase].begin(), table[phase].end(), uint64_t(1));
+    for (int64_t i = begin; i < end; ++i)
+      table[phase + 1][static_cast<size_t>(i)] += sum * 31 + static_cast<uint64_t>(i);
+  }
+  mutable std::vector<std::vector<uint64_t>> table;
+
+private:
+  static constexpr uint32_t kPhases = 200;
 };
 } // namespace
 
-static std::vector<long> relay(unsigned threads, bool onCaller, int jobs) {
-  std::unique_ptr<ThreadPool> pool = std::move(*ThreadPool::create(threads));
-  if (!onCaller)
-    EXPECT_FALSE(pool->startSpareWorker());
-  Relay relay{pool.get(), std::vector<long>(threads, 1), std::vector<long>(threads)};
-  for (int i = 0; i < jobs; ++i)
-    pool->run(Relay::run, &relay, onCaller);
-  return relay.values;
+static std::vector<std::vector<uint64_t>> expectedRelay() {
+  Relay relay;
+  for (uint32_t phase = 0; phase < relay.phases(); ++phase)
+    relay.run(phase, 0, relay.items(phase));
+  return relay.table;
 }
 
-TEST(ThreadPool, BarriersKeepPhasesApart) {
-  for (unsigned threads : {1u, 2u, 5u, 16u}) {
-    std::vector<long> expected = relay(threads, true, 20);
-    for (unsigned i = 1; i < threads; ++i)
-      EXPECT_EQ(expected[i] - expected[0], long(i)); // all saw one sum
-    EXPECT_EQ(relay(threads, false, 20), expected);
+TEST(ThreadPool, PhasesFollowOneAnother) {
+  const auto expected = expectedRelay();
+  for (unsigned threads : {1u, 2u, 5u, 16u, 40u})
+    for (bool onCaller : {true, false}) {
+      std::unique_ptr<ThreadPool> pool = std::move(*ThreadPool::create(threads));
+      EXPECT_FALSE(pool->startSpareWorker());
+      for (int i = 0; i < 20; ++i) {
+        Relay relay;
+        pool->run(relay, onCaller);
+        EXPECT_EQ(relay.table, expected);
+      }
+    }
+}
+
+TEST(ThreadPool, CallersTakeTurns) {
+  const auto expected = expectedRelay();
+  std::unique_ptr<ThreadPool> pool = std::move(*ThreadPool::create(3));
+  EXPECT_FALSE(pool->startSpareWorker());
+  auto drive = [&](bool onCaller) {
+    for (int i = 0; i < 30; ++i) {
+      Relay relay;
+      pool->run(relay, onCaller);
+      EXPECT_EQ(relay.table, expected);
+    }
+  };
+  std::thread other(drive, false);
+  drive(true);
+  other.join();
+}
+
+TEST(ThreadPool, SleepsBetweenJobs) {
+  const auto expected = expectedRelay();
+  std::unique_ptr<ThreadPool> pool = std::move(*ThreadPool::create(4));
+  for (int i = 0; i < 10; ++i) {
+    Relay relay;
+    pool->run(relay, true);
+    EXPECT_EQ(relay.table, expected);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
 }
 

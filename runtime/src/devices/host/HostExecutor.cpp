@@ -1,7 +1,6 @@
 #include "runtime/src/devices/host/HostExecutor.h"
 
 #include "runtime/src/ModelChecks.h"
-#include "runtime/src/devices/host/FloatMode.h"
 #include "runtime/src/devices/host/HostDevice.h"
 
 #include <algorithm>
@@ -137,39 +136,34 @@ void HostExecutor::resolveEntries(uint32_t codeSegment) {
   }
 }
 
-struct HostExecutor::RunningCall {
-  HostExecutor *executor;
-  ReadyEntry entry;
+/// One call of an entry: its launches are the phases.
+class HostExecutor::Call : public ThreadPool::Job {
+public:
+  Call(const HostExecutor &executor, const ReadyEntry &entry, const CallCounts &given)
+      : executor(executor), first(entry.firstLaunch),
+        launches(static_cast<uint32_t>(entry.endLaunch - entry.firstLaunch)),
+        counts{given.rows, given.segments, given.outputs, 1} {}
+
+  uint32_t phases() const override { return launches; }
+  int64_t items(uint32_t phase) const override {
+    const ReadyLaunch &launch = executor.launches[first + phase];
+    int64_t tiles = (counts[launch.count] + launch.tile - 1) / launch.tile;
+    return tiles * launch.times; // at most 2^16 * 2^32
+  }
+  void run(uint32_t phase, int64_t begin, int64_t end) const override {
+    const ReadyLaunch &launch = executor.launches[first + phase];
+    launch.kernel(executor.addresses.data() + launch.firstOperand, counts, begin, end);
+  }
+
+private:
+  const HostExecutor &executor;
+  size_t first;
+  uint32_t launches;
   int64_t counts[kCounts];
 };
 
-void HostExecutor::runOnThread(void *argument, unsigned thread, unsigned threads) {
-  const RunningCall &call = *static_cast<const RunningCall *>(argument);
-  HostExecutor &executor = *call.executor;
-  DefaultFloatMode mode;
-  bool first = true;
-  for (size_t i = call.entry.firstLaunch; i < call.entry.endLaunch; ++i) {
-    const ReadyLaunch &launch = executor.launches[i];
-    int64_t tiles = (call.counts[launch.count] + launch.tile - 1) / launch.tile;
-    int64_t items = tiles * launch.times;
-    if (items == 0)
-      continue;
-    if (!first)
-      executor.pool.barrier();
-    first = false;
-    // At most 2^16 * 2^32 items and 2^10 threads: no overflow.
-    int64_t begin = items * thread / threads;
-    int64_t end = items * (thread + 1) / threads;
-    if (begin < end)
-      launch.kernel(executor.addresses.data() + launch.firstOperand, call.counts,
-                    begin, end);
-  }
-}
-
 void HostExecutor::run(uint32_t entry, const CallCounts &counts) {
-  RunningCall call = {
-      this, entries[entry], {counts.rows, counts.segments, counts.outputs, 1}};
-  pool.run(runOnThread, &call, callerHelps);
+  pool.run(Call(*this, entries[entry], counts), callerHelps);
 }
 
 void HostExecutor::copySlot(uint32_t from, uint32_t to) {

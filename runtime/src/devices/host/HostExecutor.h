@@ -36,7 +36,7 @@ private:
     size_t firstLaunch;
     size_t endLaunch;
   };
-  struct RunningCall;
+  class Call;
 
   HostExecutor(std::shared_ptr<const Model> model, ThreadPool &pool)
       : model(std::move(model)), pool(pool) {}
@@ -44,7 +44,6 @@ private:
   void placeInputs(uint32_t rows);
   void resolveEntries(uint32_t codeSegment);
   const void *addressOf(const artifact::Operand &operand) const;
-  static void runOnThread(void *call, unsigned thread, unsigned threads);
 
   std::shared_ptr<const Model> model;
   ThreadPool &pool;

@@ -1,10 +1,19 @@
 //===- ThreadPool.h - The host device's threads ---------------------------===//
 //
-// A job runs once on every thread of the pool: thread 0 is the one that calls
-// run(), or a spare worker when the caller's stack would not do. Inside a job
-// the threads meet at barriers. Both waits spin for some microseconds, then
-// yield, then sleep on a futex, so that an oversubscribed machine is not stalled
-// by threads that only wait.
+// A job is a sequence of phases of independent work items; a phase starts when
+// the one before is done. Threads take chunks of items from one shared ticket:
+//
+//   ticket = (serial of the phase, next chunk, chunks in all)
+//
+// Taking one is a fetch-and-add. The thread that finishes the last chunk of a
+// phase publishes the next phase. So a phase waits only for chunks that somebody
+// has taken, never for a thread that the system has put aside: on a busy machine
+// the others, or the caller alone, do the work. No thread touches a job without
+// holding a chunk of it, hence a job may vanish as soon as run() returns, however
+// late the other threads are.
+//
+// A thread with nothing to take spins for some microseconds, yields, then sleeps
+// on a futex.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_THREADPOOL_H
@@ -23,7 +32,15 @@ namespace effc::rt {
 
 class ThreadPool {
 public:
-  using Job = void (*)(void *context, unsigned thread, unsigned threads);
+  /// Work for the pool. All functions may be called from any of its threads.
+  class Job {
+  public:
+    virtual ~Job() = default;
+    virtual uint32_t phases() const = 0;
+    /// At most 2^50.
+    virtual int64_t items(uint32_t phase) const = 0;
+    virtual void run(uint32_t phase, int64_t begin, int64_t end) const = 0;
+  };
 
   /// `threads` of at least 1, the caller of run() included.
   static Result<std::unique_ptr<ThreadPool>> create(unsigned threads);
@@ -36,48 +53,52 @@ public:
   /// How much of it a job may use that runs on the caller's thread.
   static constexpr size_t kCallerStackBytes = size_t(64) << 10;
 
-  /// Makes sure that run() with `onCaller` false is possible.
+  /// Makes sure that run() with `onCaller` false has as many threads.
   Check startSpareWorker();
 
-  /// Runs `job` on all threads and returns when all are done. With `onCaller`
-  /// the calling thread is thread 0. Callers take turns.
-  void run(Job job, void *context, bool onCaller);
-
-  /// Called by every thread of a running job: returns when all have called it.
-  void barrier();
+  /// Returns when `job` is done. With `onCaller` the calling thread works too, else
+  /// a spare worker takes its place. Callers take turns.
+  void run(const Job &job, bool onCaller);
 
 private:
-  /// A number that threads wait on, alone on its cache line.
-  struct alignas(64) Counter {
-    std::atomic<uint32_t> value{0};
-  };
   struct Worker {
     ThreadPool *pool;
-    unsigned index;
+    bool spare;
     pthread_t thread;
   };
 
-  explicit ThreadPool(unsigned threads) : count(threads) {}
-  Check startWorker(unsigned index);
+  explicit ThreadPool(unsigned threads);
+  Check startWorker(bool spare);
   static void *workerMain(void *worker);
-  void serve(unsigned index);
-  uint32_t waitForChange(Counter &counter, uint32_t old);
-  Counter &epochOf(unsigned index) { return index == 0 ? spareEpoch : epoch; }
+
+  void beginPhase(uint32_t first);
+  bool canTake() const;
+  bool takeChunk();
+  template <typename Ready> void waitUntil(Ready ready);
+  void wake();
 
   const unsigned count;
-  unsigned spins = 0;
+  const unsigned spins;
+  const uint32_t mostChunks; // of one phase
   std::vector<std::unique_ptr<Worker>> workers;
   bool hasSpare = false;
   std::mutex turn;
 
-  Job job = nullptr;
-  void *context = nullptr;
+  // What the ticket stands for. Written before a ticket is published, read by those
+  // who hold a chunk of it, left alone until all chunks are done.
+  const Job *job = nullptr;
+  uint32_t phase = 0;
+  int64_t phaseItems = 0;
+
+  alignas(64) std::atomic<uint64_t> ticket{0};
+  alignas(64) std::atomic<uint32_t> done{0}; // chunks of the phase
+  alignas(64) std::atomic<bool> finished{true};
+  std::atomic<bool> spareWanted{false};
   std::atomic<bool> stopping{false};
-  Counter epoch;      // counts the jobs given to workers 1, 2, ...
-  Counter spareEpoch; // and to the spare worker, which is thread 0
-  Counter pending;    // workers that have not finished the current job
-  Counter arrived;    // threads at the current barrier
-  Counter passed;     // barriers passed
+  // Sleepers wait for `pulse` to change; who publishes something changes it when
+  // there are any.
+  std::atomic<uint32_t> sleepers{0};
+  std::atomic<uint32_t> pulse{0};
 };
 
 /// How many cores this process may use: its affinity, and the quota of its
