@@ -2,7 +2,7 @@
 // errors are known.
 
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 #include "tools/effc/SafetensorsWriter.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "test/e2e/SafetensorsFile.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <cmath>
 #include <cstring>

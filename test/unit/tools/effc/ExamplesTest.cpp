@@ -2,7 +2,7 @@
 // test/e2e's.
 
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <gtest/gtest.h>
 

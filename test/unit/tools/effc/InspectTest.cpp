@@ -1,5 +1,5 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // What every subcommand has in common: exit statuses, and one line that says why.
 
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- Process.h - Runs a program and keeps what it says ------------------===//
-#ifndef EFFC_TEST_UNIT_TOOLS_EFFC_PROCESS_H
-#define EFFC_TEST_UNIT_TOOLS_EFFC_PROCESS_H
+#ifndef EFFC_TEST_E2E_PROCESS_H
+#define EFFC_TEST_E2E_PROCESS_H
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ Finished runProgram(const std::vector<std::string> &arguments,
 
 } // namespace effc::test
 
-#endif // EFFC_TEST_UNIT_TOOLS_EFFC_PROCESS_H
+#endif // EFFC_TEST_E2E_PROCESS_H

@@ -1,4 +1,4 @@
-#include "test/unit/tools/effc/Process.h"
+#include "test/e2e/Process.h"
 
 #include <cstdio>
 #include <cstdlib>

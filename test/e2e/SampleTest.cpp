@@ -1,0 +1,112 @@
+// The trained sample, as tools/demo uses it: from the checkpoint to text that the
+// public library wrote down, from the command line and from both C programs.
+
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+using namespace effc::test;
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+static std::string contents(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+namespace {
+class Sample : public testing::Test {
+protected:
+  // Compiled once for all tests of this process.
+  static void SetUpTestSuite() {
+    folder = new TemporaryFolder;
+    compile("sample.effc");
+  }
+  static void TearDownTestSuite() { delete folder; }
+
+  static void compile(const std::string &out) {
+    Finished done = runProgram(
+        {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample", "-o", folder->at(out)});
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+  static Finished effc(const char *command, const Arguments &options) {
+    Arguments all = {EFFC_PROGRAM, command, folder->at("sample.effc")};
+    all.insert(all.end(), options.begin(), options.end());
+    return runProgram(all);
+  }
+
+  static TemporaryFolder *folder;
+};
+TemporaryFolder *Sample::folder = nullptr;
+} // namespace
+
+static std::string joined(const json &ids) {
+  std::string text;
+  for (int id : ids)
+    text += (text.empty() ? "" : ",") + std::to_string(id);
+  return text + "\n";
+}
+
+TEST_F(Sample, CompilesToTheSameBytesTwice) {
+  compile("again.effc");
+  EXPECT_TRUE(contents(folder->at("sample.effc")) == contents(folder->at("again.effc")));
+}
+
+TEST_F(Sample, ContinuesAsTheLibraryDoes) {
+  json expected = json::parse(std::ifstream(EFFC_GOLDENS "/sample/expected.json"));
+  std::string prompt = expected["prompt"];
+  std::string count = std::to_string(expected["continuation_ids"].size());
+  Finished done = effc("run", {"--prompt", prompt, "-n", count, "--print-tokens"});
+  EXPECT_EQ(done.out, joined(expected["continuation_ids"])) << done.err;
+  done = effc("run", {"--prompt", prompt, "-n", count});
+  EXPECT_EQ(done.out, expected["continuation"].get<std::string>() + "\n");
+}
+
+TEST_F(Sample, CProgramsGenerateTheSameTokens) {
+  const std::string prompt = "And it came to pass", count = "60";
+  std::string ids =
+      effc("run", {"--prompt", prompt, "-n", count, "--print-tokens"}).out;
+  std::string text = effc("run", {"--prompt", prompt, "-n", count}).out;
+  for (const char *program : {EFFC_EXAMPLE, EFFC_EXAMPLE_EXPLAINED}) {
+    std::string file = folder->at("sample.effc");
+    EXPECT_EQ(runProgram({program, file, prompt, count, "ids"}).out, ids);
+    EXPECT_EQ(runProgram({program, file, prompt, count}).out, text);
+  }
+}
+
+TEST_F(Sample, DrawsTheSameTextWithAnyNumberOfThreads) {
+  Arguments options = {"--prompt", "The LORD", "-n", "80", "--temperature", "0.8",
+                       "--top-p",  "0.9",      "--seed", "3", "--threads", "1"};
+  std::string one = effc("run", options).out;
+  options.back() = "2";
+  EXPECT_EQ(effc("run", options).out, one);
+}
+
+TEST_F(Sample, TokenizesAsTheLibraryDoes) {
+  Finished done = runProgram({EFFC_TOKENIZER_CASES, EFFC_GOLDENS "/tokenizer/cases.json",
+                              folder->at("sample.effc")});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+TEST_F(Sample, InspectsAndChecks) {
+  Finished done = effc("inspect", {"--check", "--json", "--budget", "64M"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  json model = json::parse(done.out);
+  EXPECT_EQ(model["check"], "ok");
+  EXPECT_EQ(model["vocabulary_size"], 2048);
+  EXPECT_EQ(model["provenance"]["family"], "mamba2");
+  EXPECT_GT(model["budget"]["sequences"].get<int>(), 10);
+}
+
+// A text whose likelihood is far better than chance: the model has learnt.
+TEST_F(Sample, PredictsWhatItWasTrainedOn) {
+  std::ofstream(folder->at("text"))
+      << "And God said, Let there be light: and there was light.\n";
+  Finished done = effc("eval", {"--text", folder->at("text"), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_LT(json::parse(done.out)["perplexity"].get<double>(), 100); // of 2048
+}
