@@ -20,7 +20,7 @@ struct Target {
 };
 
 inline constexpr Target kTargets[] = {
-    {"host", "x86-64-v3", tile::Device::Host, 8, 16, 16, 20, 32768},
+    {"host", "x86-64-v3", tile::Device::Host, 8, 16, 22, 18, 32768},
 };
 
 /// Null where no target has that name.

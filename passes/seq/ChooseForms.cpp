@@ -31,6 +31,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
   static constexpr int64_t kDefaultChunk = 64;
+  // What an exponential of the mask costs, in FLOPs: range reduction, polynomial
+  // of degree 7, two scalings.
+  static constexpr double kExpFlops = 40;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -95,7 +98,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     for (int64_t chunk : {16, 32, 64}) {
       if (entry.getRows() % chunk != 0)
         continue;
-      double cycles = (4 * keys * values + chunk * (keys + values)) / target.getDotRate();
+      double cycles = (4 * keys * values + chunk * (keys + values + kExpFlops)) / target.getDotRate();
       if (cycles < best.cycles)
         best = {seq::FormKind::Chunkwise, chunk, cycles};
     }

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Checks the promises of the tree that a script can hold.
+
+  includes      who may include whom (architecture: tools -> compiler -> frontend,
+                passes, codegen -> dialects; the runtime sees none of them)
+  names         nothing under passes/ or codegen/ names a mixer or a model family
+  descriptions  every op, attribute, type and pass has a description with an example,
+                and the example file that a pass names exists
+  tests         every pass has a text test of its own name
+  diagnostics   messages start in lower case and end without a period
+  files         no path over 75 characters, no drawer file, no source over 600 lines,
+                no note of unfinished work
+  readmes       README.md maps every folder; every folder has a README.md
+
+Prints each breach as `path:line: reason` and exits with 1 if there are any.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ["codegen", "compiler", "dialects", "frontend", "passes", "runtime", "test", "tools"]
+
+# Folder -> folders of this project that its sources may include. The artifact's
+# schema and file header are what compiler and runtime share.
+SHARED = ["runtime/schema", "runtime/src/FileHeader.h"]
+ALLOWED = {
+    "dialects": ["dialects"],
+    "passes": ["passes", "dialects"],
+    "codegen": ["codegen", "dialects"] + SHARED,
+    "frontend": ["frontend", "dialects"] + SHARED,
+    "compiler": ["compiler", "frontend", "passes", "codegen", "dialects"],
+    "runtime": ["runtime"],
+    "tools/effc": ["tools/effc", "runtime/include", "effc"],
+    "tools/effc-compile": ["tools/effc-compile", "compiler"],
+    "tools/effc-opt": ["compiler"],
+    "tools/effc-lsp-server": ["compiler"],
+}
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
+DRAWER = re.compile(r"(^|_)(utils?|helpers?|common|misc)(\.|_|$)", re.IGNORECASE)
+
+
+class Report:
+    def __init__(self):
+        self.breaches = []
+
+    def add(self, path, line, reason):
+        self.breaches.append(f"{path}:{line}: {reason}")
+
+
+def tracked(*patterns):
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for path in listing.stdout.splitlines() if (ROOT / path).exists()]
+
+
+def lines_of(path):
+    return (ROOT / path).read_text(errors="replace").splitlines()
+
+
+def owner_of(path):
+    """The entry of ALLOWED that governs a file, the longest that fits."""
+    fits = [folder for folder in ALLOWED if path.startswith(folder + "/")]
+    return max(fits, key=len) if fits else None
+
+
+def check_includes(report):
+    include = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
+    ours = tuple(folder + "/" for folder in FOLDERS) + ("effc/",)
+    for path in tracked("*.cpp", "*.h", "*.hpp", "*.c"):
+        owner = owner_of(path)
+        if not owner:
+            continue
+        for number, line in enumerate(lines_of(path), 1):
+            found = include.match(line)
+            if not found:
+                continue
+            header = found.group(1)
+            if owner == "runtime" and header.startswith(("mlir/", "llvm/", "llvm-c/")):
+                report.add(path, number, f"the runtime includes {header}")
+            if header.startswith(ours) and not any(
+                    header == entry or header.startswith(entry + "/") for entry in ALLOWED[owner]
+            ) and not (owner in ("runtime",) and header.startswith("effc/")):
+                report.add(path, number, f"{owner}/ may not include {header}")
+
+
+def check_names(report):
+    names = {pathlib.Path(path).stem for path in tracked("dialects/seq/mixers/*.td")}
+    names |= {pathlib.Path(path).stem for path in tracked("frontend/families/*.cpp")}
+    names -= {"Family", "ModelBuilder"}
+    pattern = re.compile(r"\b(seq\.)?(" + "|".join(names) + r")(Op)?\b", re.IGNORECASE)
+    for path in tracked("passes/*", "codegen/*"):
+        if not path.endswith((".cpp", ".h", ".td")):
+            continue
+        for number, line in enumerate(lines_of(path), 1):
+            if found := pattern.search(line):
+                report.add(path, number, f"names the mixer or family '{found.group(0)}'")
+
+
+def records(tblgen, include, path):
+    command = [tblgen, "--dump-json", "-I", str(ROOT), "-I", include, str(ROOT / path)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{path}: {result.stderr.splitlines()[0] if result.stderr else 'tablegen failed'}")
+    return json.loads(result.stdout)
+
+
+def check_descriptions(report, tblgen, include):
+    dialects = {"dialects/seq/SeqOps.td": "Seq_", "dialects/tile/TileOps.td": "Tile_",
+                "dialects/plan/PlanOps.td": "Plan_"}
+    for path, prefix in dialects.items():
+        every = records(tblgen, include, path)
+        for kind in ("Op", "AttrDef", "TypeDef"):
+            for name in every["!instanceof"].get(kind, []):
+                if not name.startswith(prefix):
+                    continue
+                record = every[name]
+                if not record.get("summary"):
+                    report.add(path, 1, f"{name} has no summary")
+                description = record.get("description") or ""
+                # What an EnumAttr prints is described where the enum is.
+                if "enum" in record:
+                    continue
+                if "Example:" not in description:
+                    report.add(path, 1, f"{name} has no description with an example")
+    for path in tracked("*Passes.td"):
+        every = records(tblgen, include, path)
+        for name in every["!instanceof"].get("PassBase", []):
+            record = every[name]
+            description = record.get("description") or ""
+            example = re.search(r"Example: (test/\S+)", description)
+            if not record.get("summary") or not example:
+                report.add(path, 1, f"{name} has no description with an example file")
+            elif not (ROOT / example.group(1)).exists():
+                report.add(path, 1, f"{name} names {example.group(1)}, which does not exist")
+            elif f"--{record['argument']}" not in (text := (ROOT / example.group(1)).read_text()) \
+                    and f"{record['argument']}" not in text and "effc-" not in text:
+                report.add(path, 1, f"{name}: its example does not run it")
+
+
+def check_tests(report):
+    for path in tracked("passes/**/*.cpp"):
+        text = (ROOT / path).read_text()
+        found = re.search(r"GEN_PASS_DEF_(\w+)", text)
+        if not found:
+            continue
+        name = re.sub(r"(?<!^)(?=[A-Z])", "-", pathlib.Path(path).stem).lower()
+        folder = ROOT / "test" / pathlib.Path(path).parent
+        if not list(folder.glob(f"{name}*.mlir")):
+            report.add(path, 1, f"has no test {folder.relative_to(ROOT)}/{name}.mlir")
+
+
+def check_diagnostics(report):
+    call = re.compile(r'(?:emitOpError|emitError|createStringError|emitRemark)\(\s*"([^"]*)"(\s*\))?')
+    for path in tracked("*.cpp"):
+        text = (ROOT / path).read_text()
+        for found in call.finditer(text):
+            message = found.group(1)
+            line = text.count("\n", 0, found.start()) + 1
+            if re.match(r"[A-Z][a-z]", message):
+                report.add(path, line, f"message starts with a capital: {message[:40]}")
+            if found.group(2) and message.endswith("."):
+                report.add(path, line, f"message ends with a period: {message[:40]}")
+
+
+def check_files(report):
+    for path in tracked():
+        name = pathlib.Path(path).name
+        if len(path) >= 75:
+            report.add(path, 1, f"path has {len(path)} characters; the limit is 75")
+        if DRAWER.search(name):
+            report.add(path, 1, "a file is named for what it holds, not as a drawer")
+        if not path.endswith((".cpp", ".h", ".td", ".py", ".mlir", ".c", ".txt", ".md")):
+            continue
+        if path.startswith("test/goldens/") and not path.endswith(".md"):
+            continue  # recorded data, and scripts that hold strings to record
+        content = lines_of(path)
+        if path.endswith((".cpp", ".h", ".td", ".py")) and len(content) > 600:
+            report.add(path, 1, f"has {len(content)} lines; split it at 600")
+        if path == "tools/check_tree.py":
+            continue
+        for number, line in enumerate(content, 1):
+            if UNFINISHED.search(line):
+                report.add(path, number, "notes unfinished work")
+
+
+def check_readmes(report):
+    text = (ROOT / "README.md").read_text() if (ROOT / "README.md").exists() else ""
+    for command in ("tools/demo", "tools/check"):
+        if command not in text:
+            report.add("README.md", 1, f"does not name {command}")
+    for folder in FOLDERS:
+        if f"`{folder}/`" not in text:
+            report.add("README.md", 1, f"its map lacks `{folder}/`")
+    for folder in FOLDERS + ["dialects/seq", "dialects/tile", "dialects/plan", "passes/seq",
+                             "passes/seq_to_tile", "passes/tile", "passes/plan", "codegen/host",
+                             "codegen/nvptx", "codegen/artifact", "test/goldens"]:
+        if not (ROOT / folder / "README.md").exists():
+            report.add(folder, 1, "has no README.md")
+    for found in re.finditer(r"^\| `([a-z_/-]+)/` ", text, re.MULTILINE):
+        if not (ROOT / found.group(1)).is_dir():
+            report.add("README.md", 1, f"maps {found.group(1)}/, which does not exist")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tblgen", default="/usr/lib/llvm-22/bin/llvm-tblgen", help="llvm-tblgen")
+    parser.add_argument("--mlir-include", default="/usr/lib/llvm-22/include", help="folder of MLIR's .td files")
+    arguments = parser.parse_args()
+    report = Report()
+    check_includes(report)
+    check_names(report)
+    check_descriptions(report, arguments.tblgen, arguments.mlir_include)
+    check_tests(report)
+    check_diagnostics(report)
+    check_files(report)
+    check_readmes(report)
+    print("\n".join(report.breaches) or "the tree keeps its promises")
+    return 1 if report.breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
