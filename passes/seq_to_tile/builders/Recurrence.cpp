@@ -34,10 +34,13 @@ static LogicalResult checkStructure(seq::MixerOpInterface mixer) {
   return success();
 }
 
-FailureOr<HeadOfSegment> effc::beginRecurrence(KernelBuilder &k, const TokenMap &map,
-                                               seq::MixerOpInterface mixer) {
+FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k, seq::MixerOpInterface mixer) {
   if (failed(checkStructure(mixer)))
     return failure();
+  FailureOr<TokenMap> created = TokenMap::create(k, mixer);
+  if (failed(created))
+    return failure();
+  TokenMap map = std::move(*created);
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   k.setItems(tile::Count::Segments, 1, map.heads);
   HeadOfSegment item;
@@ -48,7 +51,8 @@ FailureOr<HeadOfSegment> effc::beginRecurrence(KernelBuilder &k, const TokenMap 
   item.keyChannels = map.keyChannels;
   item.valueChannels = map.valueChannels;
   item.stateView = k.readWriteState(mixer->getOperand(stateful.getStates()[0].operand));
-  return item;
+  tile::TileType stateType = k.blockType(item.keyChannels, item.valueChannels, tile::Role::Accumulator);
+  return Recurrence{std::move(map), item, stateful.getTokenResults()[0], stateType};
 }
 
 Value HeadOfSegment::loadState(KernelBuilder &k) const {

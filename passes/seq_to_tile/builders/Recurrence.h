@@ -18,11 +18,18 @@ struct HeadOfSegment {
   void storeState(KernelBuilder &k, mlir::Value state) const;
 };
 
-/// Checks that the structure record is one that the builders cover (decay none
-/// or per head, real; no low-rank pair, bonus, normaliser or stabiliser; read
-/// after write), with a diagnostic that names the field; sets the kernel's items.
-mlir::FailureOr<HeadOfSegment> beginRecurrence(KernelBuilder &k, const TokenMap &map,
-                                               seq::MixerOpInterface mixer);
+/// A mixer of class linear, ready to be built.
+struct Recurrence {
+  TokenMap map;
+  HeadOfSegment item;
+  mlir::Value result;            // of the mixer, per token
+  tile::TileType stateType;      // K x V
+};
+
+/// Checks that the core's structure record is one that the builders cover (decay
+/// per head, real; no low-rank pair, bonus, normaliser or stabiliser; read after
+/// write), with a diagnostic that names the field; sets the kernel's items.
+mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k, seq::MixerOpInterface mixer);
 
 /// exp of one element.
 mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);

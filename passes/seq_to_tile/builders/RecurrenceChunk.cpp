@@ -30,22 +30,17 @@ static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
 
 LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  FailureOr<TokenMap> map = TokenMap::create(k, mixer);
-  if (failed(map))
+  FailureOr<Recurrence> recurrence = beginRecurrence(k, mixer);
+  if (failed(recurrence))
     return failure();
-  FailureOr<HeadOfSegment> item = beginRecurrence(k, *map, mixer);
-  if (failed(item))
-    return failure();
-  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-  Value mixed = stateful.getTokenResults()[0];
+  auto &[map, item, mixed, stateType] = *recurrence;
   // The quadratic form is one chunk as long as the call, wherever it starts.
   bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
   int64_t chunk = quadratic ? k.getContext().entry.getRows() : mixer.getFormAttr().getChunk();
-  int64_t values = item->valueChannels;
-  tile::TileType stateType = k.blockType(item->keyChannels, values, tile::Role::Accumulator);
+  int64_t values = item.valueChannels;
   tile::TileType outType = k.blockType(chunk, values, tile::Role::Accumulator);
   tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
-  tile::TileType keyType = k.blockType(chunk, item->keyChannels, tile::Role::Operand);
+  tile::TileType keyType = k.blockType(chunk, item.keyChannels, tile::Role::Operand);
   OpBuilder &b = k.ops();
   auto scaled = [&](tile::TileType type, Value tile, Value exponent) {
     return k.map(type, {tile, exponent}, [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -60,10 +55,10 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   };
 
   // The first chunk begins inside the grid where the segment does.
-  Value offset = quadratic ? k.index(0) : k.divide(item->segment.getStart(), chunk).second;
-  Value end = k.add(offset, item->segment.getLength());
+  Value offset = quadratic ? k.index(0) : k.divide(item.segment.getStart(), chunk).second;
+  Value end = k.add(offset, item.segment.getLength());
   Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1), item->loadState(k));
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1), item.loadState(k));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -72,10 +67,10 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     Value from = arith::MaxSIOp::create(b, k.loc(), gridStart, offset);
     Value to = k.min(k.add(gridStart, k.index(chunk)), end);
     Value rows = k.sub(to, from);
-    Value row = k.add(item->segment.getFirstRow(), k.sub(from, offset));
+    Value row = k.add(item.segment.getFirstRow(), k.sub(from, offset));
 
-    TokenMap::Scope scope{row, rows, item->head, item->group, chunk};
-    TokenMap::Tiles q = map->quantities(scope);
+    TokenMap::Scope scope{row, rows, item.head, item.group, chunk};
+    TokenMap::Tiles q = map.quantities(scope);
     Value key = maskRows(k, q.key, rows), value = maskRows(k, q.value, rows);
     Value decay = maskRows(k, q.logDecay, rows);
 
@@ -96,7 +91,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                                          /*over_rows=*/false);
     Value out = scaled(outType, dot(zeros(outType), q.query, state, false, false), upTo);
     out = dot(out, scores, value, false, false);
-    Value y = map->readOut(scope, out);
+    Value y = map.readOut(scope, out);
 
     Value next = k.map(stateType, {state, emitExp(b, k.loc(), total)},
                        [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -104,7 +99,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                        });
     next = dot(next, scaled(keyType, key, after), value, /*transposeA=*/true, false);
 
-    auto at = [&]() -> SmallVector<Value> { return {row, item->head, k.index(0)}; };
+    auto at = [&]() -> SmallVector<Value> { return {row, item.head, k.index(0)}; };
     SmallVector<int64_t> sizes = {chunk, 1, values};
     if (failed(k.finish(
             mixed, y,
@@ -113,6 +108,6 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
       return failure();
     scf::YieldOp::create(b, k.loc(), next);
   }
-  item->storeState(k, loop.getResult(0));
+  item.storeState(k, loop.getResult(0));
   return success();
 }

@@ -15,22 +15,17 @@ using namespace effc;
 
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  FailureOr<TokenMap> map = TokenMap::create(k, mixer);
-  if (failed(map))
+  FailureOr<Recurrence> recurrence = beginRecurrence(k, mixer);
+  if (failed(recurrence))
     return failure();
-  FailureOr<HeadOfSegment> item = beginRecurrence(k, *map, mixer);
-  if (failed(item))
-    return failure();
-  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-  Value mixed = stateful.getTokenResults()[0];
-  int64_t keys = item->keyChannels, values = item->valueChannels;
-  tile::TileType stateType = k.blockType(keys, values, tile::Role::Accumulator);
+  auto &[map, item, mixed, stateType] = *recurrence;
+  int64_t values = item.valueChannels;
   OpBuilder &b = k.ops();
 
   // One token: returns the next state, stores the token's result.
   auto step = [&](Value row, Value state) -> FailureOr<Value> {
-    TokenMap::Scope scope{row, {}, item->head, item->group, /*chunk=*/0};
-    TokenMap::Tiles q = map->quantities(scope);
+    TokenMap::Scope scope{row, {}, item.head, item.group, /*chunk=*/0};
+    TokenMap::Tiles q = map.quantities(scope);
     Value decay = emitExp(b, k.loc(), q.logDecay);
     Value next = k.map(stateType, {state, decay, q.key, q.value},
                        [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -42,8 +37,8 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
     });
     Value read = tile::ReduceOp::create(b, k.loc(), k.rowType(values), tile::ReduceKind::Add,
                                         weighted, /*over_rows=*/true);
-    Value y = map->readOut(scope, read);
-    auto at = [&]() -> SmallVector<Value> { return {row, item->head, k.index(0)}; };
+    Value y = map.readOut(scope, read);
+    auto at = [&]() -> SmallVector<Value> { return {row, item.head, k.index(0)}; };
     SmallVector<int64_t> sizes = {1, 1, values};
     if (failed(k.finish(
             mixed, y,
@@ -53,24 +48,24 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
     return next;
   };
 
-  Value state = item->loadState(k);
+  Value state = item.loadState(k);
   if (k.isDecode()) {
-    FailureOr<Value> next = step(item->segment.getFirstRow(), state);
+    FailureOr<Value> next = step(item.segment.getFirstRow(), state);
     if (failed(next))
       return failure();
-    item->storeState(k, *next);
+    item.storeState(k, *next);
     return success();
   }
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), item->segment.getLength(), k.index(1), state);
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), item.segment.getLength(), k.index(1), state);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next = step(k.add(item->segment.getFirstRow(), loop.getInductionVar()),
+    FailureOr<Value> next = step(k.add(item.segment.getFirstRow(), loop.getInductionVar()),
                                  loop.getRegionIterArg(0));
     if (failed(next))
       return failure();
     scf::YieldOp::create(b, k.loc(), *next);
   }
-  item->storeState(k, loop.getResult(0));
+  item.storeState(k, loop.getResult(0));
   return success();
 }
