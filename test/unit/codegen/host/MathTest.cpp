@@ -1,0 +1,137 @@
+// How accurate the host's own exp and log1p are, over f32 numbers of every
+// kind.
+//
+// Measured over all 2^32 arguments: exp at most 1.00 units in the last place
+// (ulp) from the exact value, log1p at most 1.00. The test takes every 251st
+// number, which meets every exponent thousands of times, and denormals besides.
+#include "test/unit/codegen/host/PlanRunner.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+
+constexpr int64_t kWidth = 1003; // vectors of 32, 8 and the rest by a mask
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+/// One function of math, compiled as a map over rows.
+class Function {
+public:
+  explicit Function(std::string op)
+      : model("tile.kernel @f(%item, %x: !tile.view<?x1003xf32, [1003, 1]>, "
+              "%y: !tile.view<?x1003xf32, [1003, 1]>)"
+              " items(#tile.items<rows, tile = 1, times = 1>) writes(1) {\n"
+              "  %c0 = arith.constant 0 : index\n"
+              "  %a = tile.load %x[%item, %c0] sizes [1, 1003] : "
+              "!tile.view<?x1003xf32, [1003, 1]> -> !tile.tile<1003xf32, row>\n"
+              "  %b = tile.map(%a) : (!tile.tile<1003xf32, row>) -> "
+              "!tile.tile<1003xf32, row> {\n"
+              "  ^bb0(%e: f32):\n    %r = " +
+              op +
+              " %e : f32\n    tile.yield %r : f32\n  }\n"
+              "  tile.store %b, %y[%item, %c0] sizes [1, 1003] : "
+              "!tile.tile<1003xf32, row>, !tile.view<?x1003xf32, [1003, "
+              "1]>\n}\n") {
+    PassManager passes(model.getContext());
+    addPhase(passes, Phase::Binary, {});
+    EXPECT_TRUE(succeeded(passes.run(model.get()))) << model.getErrors().str();
+    kernels = CompiledKernels(model.get());
+  }
+
+  /// The function of every element.
+  std::vector<float> operator()(std::vector<float> x) {
+    size_t size = x.size();
+    int64_t rows = llvm::divideCeil(size, kWidth);
+    x.resize(rows * kWidth);
+    std::vector<float> y(x.size());
+    const void *operands[] = {x.data(), y.data()};
+    const int64_t counts[4] = {rows, 0, 0, 1};
+    kernels["f"](operands, counts, 0, rows);
+    y.resize(size);
+    return y;
+  }
+  float operator()(float x) { return (*this)(std::vector<float>{x})[0]; }
+
+private:
+  TestModel model;
+  CompiledKernels kernels;
+};
+
+/// Every `step`-th f32 that is a number, from `first` on.
+std::vector<float> everyNumber(uint32_t first, uint32_t step) {
+  std::vector<float> numbers;
+  for (uint64_t bits = first; bits <= UINT32_MAX; bits += step)
+    if (float x = llvm::bit_cast<float>(uint32_t(bits)); std::isfinite(x))
+      numbers.push_back(x);
+  return numbers;
+}
+
+/// Distance in units of the last place that `exact` has in f32. Past the
+/// largest number the unit is that number's, and infinity stands for 2^128.
+double distanceInUlp(float found, double exact) {
+  if (std::isnan(found))
+    return std::isnan(exact) ? 0 : INFINITY;
+  constexpr double kOverflow = 0x1p128;
+  double value = std::isinf(found) ? std::copysign(kOverflow, found) : found;
+  exact = std::clamp(exact, -kOverflow, kOverflow);
+  int exponent = std::clamp(std::ilogb(exact), -126, 127);
+  return std::fabs(value - exact) / std::ldexp(1.0, exponent - 23);
+}
+
+double worstInUlp(Function &function, double (*exact)(double), float lowest) {
+  double worst = 0;
+  float where = 0;
+  std::vector<float> numbers = everyNumber(0, 251);
+  llvm::append_range(numbers,
+                     everyNumber(0x80000001, 8191)); // other denormals too
+  std::erase_if(numbers, [&](float x) { return x <= lowest; });
+  std::vector<float> results = function(numbers);
+  for (auto [x, found] : llvm::zip_equal(numbers, results))
+    if (double distance = distanceInUlp(found, exact(x)); !(distance <= worst))
+      worst = distance, where = x;
+  std::printf("largest distance %.3f ulp, at %.9g\n", worst, where);
+  return worst;
+}
+
+TEST(Math, ExpIsAccurate) {
+  Function exp("math.exp");
+  EXPECT_LE(worstInUlp(exp, std::exp, -kInfinity), 2);
+}
+
+TEST(Math, ExpOfLimits) {
+  Function exp("math.exp");
+  EXPECT_EQ(exp(0.0f), 1.0f);
+  EXPECT_EQ(exp(-0.0f), 1.0f);
+  EXPECT_EQ(exp(kInfinity), kInfinity);
+  EXPECT_EQ(exp(-kInfinity), 0.0f);
+  EXPECT_EQ(exp(88.75f), kInfinity); // ln 2^128 = 88.72...
+  EXPECT_EQ(exp(-104.5f), 0.0f);     // ln 2^-150 = -103.97...
+  EXPECT_EQ(exp(-103.5f), 0x1p-149f);
+  EXPECT_TRUE(std::isnan(exp(kNaN)));
+}
+
+TEST(Math, Log1pIsAccurate) {
+  Function log1p("math.log1p");
+  EXPECT_LE(worstInUlp(log1p, std::log1p, -1), 2);
+}
+
+TEST(Math, Log1pOfLimits) {
+  Function log1p("math.log1p");
+  EXPECT_EQ(log1p(0.0f), 0.0f);
+  EXPECT_EQ(log1p(-1.0f), -kInfinity);
+  EXPECT_EQ(log1p(kInfinity), kInfinity);
+  EXPECT_EQ(log1p(0x1p-149f), 0x1p-149f);
+  EXPECT_TRUE(std::isnan(log1p(-1.5f)));
+  EXPECT_TRUE(std::isnan(log1p(-kInfinity)));
+  EXPECT_TRUE(std::isnan(log1p(kNaN)));
+}
+
+} // namespace

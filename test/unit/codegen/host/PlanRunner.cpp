@@ -1,0 +1,213 @@
+#include "test/unit/codegen/host/PlanRunner.h"
+
+#include "compiler/Register.h"
+#include "compiler/Target.h"
+#include "dialects/plan/MemoryLayout.h"
+#include "runtime/schema/program_generated.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+using seq::reference::Datum;
+using seq::reference::Tensor;
+
+//===----------------------------------------------------------------------===//
+// TestModel
+//===----------------------------------------------------------------------===//
+
+static DialectRegistry allDialects() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  return registry;
+}
+
+TestModel::TestModel(StringRef text)
+    : context(allDialects(), MLIRContext::Threading::DISABLED) {
+  context.loadAllAvailableDialects();
+  context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      errors += diagnostic.str() + "\n";
+    return success();
+  });
+  module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << errors;
+  if (module)
+    (*module)->setAttr("tile.target", getTargetAttr(kTargets[0], &context));
+}
+
+std::vector<Datum<double>>
+TestModel::evaluate(std::vector<Datum<double>> inputs,
+                    const llvm::StringMap<std::vector<float>> &weights) const {
+  auto provider = [&](seq::WeightOp weight) -> llvm::Expected<Tensor<double>> {
+    auto type = cast<RankedTensorType>(weight.getType());
+    const std::vector<float> &elements = weights.at(weight.getSymName());
+    return Tensor<double>(type.getShape(), {elements.begin(), elements.end()});
+  };
+  auto outputs = seq::reference::evaluate<double>(
+      get().lookupSymbol<func::FuncOp>("forward"), std::move(inputs), provider);
+  if (outputs)
+    return std::move(*outputs);
+  ADD_FAILURE() << llvm::toString(outputs.takeError());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// CompiledKernels
+//===----------------------------------------------------------------------===//
+
+CompiledKernels::CompiledKernels(ModuleOp module) {
+  for (auto binary : module.getOps<plan::BinaryOp>()) {
+    code = MappedCode(cast<DenseElementsAttr>(binary.getCode()).getRawData());
+    for (auto [name, offset] :
+         llvm::zip_equal(binary.getKernels().getAsValueRange<StringAttr>(),
+                         binary.getOffsets()))
+      kernels[name] = reinterpret_cast<rt::HostKernel>(
+          reinterpret_cast<uintptr_t>(code.data() + offset));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// PlanRunner
+//===----------------------------------------------------------------------===//
+
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+                       int64_t slotCount)
+    : module(model.get().clone()) {
+  auto forward = module->lookupSymbol<func::FuncOp>("forward");
+  logitsWidth =
+      cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
+  PassManager passes(module->getContext());
+  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan, Phase::Binary})
+    addPhase(passes, phase, options);
+  if (failed(passes.run(*module))) {
+    ADD_FAILURE() << model.getErrors().str();
+    return;
+  }
+  kernels = CompiledKernels(*module);
+  layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
+  slots = GuardedMemory(slotCount * layout.getSlotBytes());
+  for (auto weight : module->getOps<seq::WeightOp>()) {
+    auto type = cast<RankedTensorType>(weight.getType());
+    weights[weight.getSymName()] =
+        GuardedMemory(type.getDimSize(0) * plan::weightStrides(type)[0] *
+                      type.getElementTypeBitWidth() / 8);
+  }
+}
+
+void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
+  auto type = cast<RankedTensorType>(
+      module->lookupSymbol<seq::WeightOp>(symbol).getType());
+  int64_t stride = plan::weightStrides(type)[0];
+  int64_t width = type.getNumElements() / type.getDimSize(0);
+  ASSERT_EQ(int64_t(elements.size()), type.getNumElements());
+  GuardedMemory &memory = weights[symbol];
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    int64_t at = int64_t(i) / width * stride + int64_t(i) % width;
+    if (type.getElementType().isF32()) {
+      memory.as<float>()[at] = element;
+      continue;
+    }
+    uint32_t bits = llvm::bit_cast<uint32_t>(element);
+    ASSERT_EQ(bits & 0xffff, 0u) << "no bf16 number: " << element;
+    memory.as<uint16_t>()[at] = bits >> 16;
+  }
+}
+
+MutableArrayRef<float> PlanRunner::state(StringRef name, int64_t slot) {
+  for (seq::StateAttr state : layout.getStates())
+    if (state.getName() == name)
+      return {reinterpret_cast<float *>(slots.data() +
+                                        slot * layout.getSlotBytes() +
+                                        state.getOffset()),
+              size_t(state.getSizeBytes() / 4)};
+  ADD_FAILURE() << "no state " << name.str();
+  return {};
+}
+
+plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
+  plan::EntryOp best;
+  for (auto entry : module->getOps<plan::EntryOp>())
+    if (entry.getKind() == kind && int64_t(entry.getRows()) >= rows &&
+        (!best || entry.getRows() < best.getRows()))
+      best = entry;
+  return best;
+}
+
+std::vector<float> PlanRunner::run(plan::EntryKind kind,
+                                   ArrayRef<Segment> call) {
+  int64_t rows = 0;
+  for (const Segment &segment : call)
+    rows += segment.tokens.size();
+  plan::EntryOp entry = findEntry(kind, rows);
+  if (!entry) {
+    ADD_FAILURE() << "no entry has " << rows << " rows";
+    return {};
+  }
+  auto table = [&](plan::Table kind, size_t bytes) -> GuardedMemory & {
+    return tables[static_cast<int>(kind)] = GuardedMemory(bytes);
+  };
+  using enum plan::Table;
+  auto *tokens = table(Tokens, rows * 4).as<int32_t>();
+  auto *rowSlots = table(RowSlots, rows * 4).as<int32_t>();
+  auto *rowPositions = table(RowPositions, rows * 8).as<int64_t>();
+  auto *outputRows = table(OutputRows, rows * 4).as<int32_t>();
+  auto *records = table(Segments, call.size() * sizeof(artifact::SegmentRecord))
+                      .as<artifact::SegmentRecord>();
+  int32_t row = 0;
+  for (auto [i, segment] : llvm::enumerate(call)) {
+    records[i] =
+        artifact::SegmentRecord(segment.slot, row, segment.tokens.size(),
+                                segment.begins, segment.start);
+    for (auto [t, token] : llvm::enumerate(segment.tokens)) {
+      tokens[row] = token;
+      rowSlots[row] = segment.slot;
+      rowPositions[row] = segment.start + t;
+      outputRows[row] = row;
+      ++row;
+    }
+  }
+  arena = GuardedMemory(*entry.getArenaBytes());
+  logits = GuardedMemory(rows * logitsWidth * 4);
+  const int64_t counts[4] = {rows, int64_t(call.size()), rows, 1};
+  for (auto op : entry.getOps<plan::LaunchOp>())
+    launch(op, counts);
+  const float *result = logits.as<float>();
+  return {result, result + rows * logitsWidth};
+}
+
+void PlanRunner::launch(plan::LaunchOp op, const int64_t (&counts)[4]) {
+  SmallVector<const void *> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(addressOf(operand));
+  tile::ItemsAttr items = op.getItems();
+  int64_t count = llvm::divideCeil(counts[static_cast<int>(items.getCount())],
+                                   items.getTile()) *
+                  items.getTimes();
+  rt::HostKernel kernel = kernels[op.getKernel()];
+  for (int64_t part = parts; part-- > 0;)
+    kernel(operands.data(), counts, count * part / parts,
+           count * (part + 1) / parts);
+}
+
+const void *PlanRunner::addressOf(Value memory) const {
+  Operation *op = memory.getDefiningOp();
+  if (auto offset = dyn_cast<plan::OffsetOp>(op))
+    return static_cast<const uint8_t *>(addressOf(offset.getBase())) +
+           offset.getBytes();
+  if (auto buffer = dyn_cast<plan::ArenaOp>(op))
+    return arena.data() + *buffer.getOffset();
+  if (auto weight = dyn_cast<plan::WeightOp>(op))
+    return weights.at(weight.getWeight()).data();
+  if (auto table = dyn_cast<plan::TableOp>(op))
+    return tables[static_cast<int>(table.getTable())].data();
+  if (auto state = dyn_cast<plan::StateOp>(op)) {
+    for (seq::StateAttr entry : layout.getStates())
+      if (entry.getName() == state.getName())
+        return slots.data() + entry.getOffset();
+  }
+  return logits.data(); // plan.logits
+}

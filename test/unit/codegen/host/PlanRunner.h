@@ -1,0 +1,111 @@
+// Compiles models of the seq dialect in memory and runs their plans on plain
+// buffers: what compiler and runtime do, without files, threads or sessions.
+//
+//   TestModel model(text);
+//   PlanRunner runner(model, options, /*slots=*/2);
+//   runner.setWeight("table", elements);
+//   std::vector<float> rows = runner.prefill({{.slot = 1, .tokens = {3, 1,
+//   2}}});
+//
+// Every buffer starts as NaN and ends at a guard page, so that reading what was
+// never written shows, and reading past an end faults.
+#ifndef EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
+#define EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
+
+#include "compiler/Pipelines.h"
+#include "dialects/plan/Plan.h"
+#include "dialects/seq/reference/Evaluate.h"
+#include "runtime/src/devices/host/HostKernel.h"
+#include "test/unit/codegen/host/GuardedMemory.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace effc::test {
+
+/// A module for the host target, with what MLIR says about it.
+class TestModel {
+public:
+  explicit TestModel(llvm::StringRef text);
+
+  mlir::ModuleOp get() const { return *module; }
+  mlir::MLIRContext *getContext() { return &context; }
+  /// Errors since the model was made, one per line.
+  llvm::StringRef getErrors() const { return errors; }
+
+  /// The results of @forward by the reference in double.
+  std::vector<seq::reference::Datum<double>>
+  evaluate(std::vector<seq::reference::Datum<double>> inputs,
+           const llvm::StringMap<std::vector<float>> &weights) const;
+
+private:
+  mlir::MLIRContext context;
+  std::string errors;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// The compiled kernels of a module: its plan.binary, mapped.
+class CompiledKernels {
+public:
+  CompiledKernels() = default;
+  /// Null operations where the module has no binary.
+  explicit CompiledKernels(mlir::ModuleOp module);
+
+  rt::HostKernel operator[](llvm::StringRef name) const {
+    return kernels.lookup(name);
+  }
+
+private:
+  MappedCode code;
+  llvm::StringMap<rt::HostKernel> kernels;
+};
+
+class PlanRunner {
+public:
+  /// One sequence's rows in a call.
+  struct Segment {
+    int32_t slot = 0;
+    int64_t start = 0;  // position of the first row
+    bool begins = true; // the states count as zero, whatever the slot holds
+    std::vector<int32_t> tokens;
+  };
+
+  /// Compiles a copy of `model`, whose @forward may have any number of states.
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots);
+
+  /// Sets a weight from its elements in row-major order.
+  void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
+  /// The elements of one slot's state.
+  llvm::MutableArrayRef<float> state(llvm::StringRef name, int64_t slot);
+
+  /// Runs the smallest entry with room for the rows of `call`; returns the
+  /// first result of @forward for every row.
+  std::vector<float> prefill(llvm::ArrayRef<Segment> call) {
+    return run(plan::EntryKind::Prefill, call);
+  }
+  std::vector<float> decode(llvm::ArrayRef<Segment> call) {
+    return run(plan::EntryKind::Decode, call);
+  }
+
+  /// The items of each launch are run in this many parts, the last one first.
+  int64_t parts = 1;
+
+private:
+  std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
+  plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
+  const void *addressOf(mlir::Value memory) const;
+  void launch(plan::LaunchOp op, const int64_t (&counts)[4]);
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  CompiledKernels kernels;
+  seq::StateLayoutAttr layout;
+  int64_t logitsWidth = 0;
+  llvm::StringMap<GuardedMemory> weights;
+  GuardedMemory slots, arena, logits;
+  GuardedMemory tables[5]; // by plan::Table
+};
+
+} // namespace effc::test
+
+#endif // EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
