@@ -1,9 +1,9 @@
-// How accurate the host's own exp and log1p are, over f32 numbers of every
-// kind.
+// How accurate the host's own exp and log1p are, over f32 numbers of every kind.
 //
-// Measured over all 2^32 arguments: exp at most 1.00 units in the last place
-// (ulp) from the exact value, log1p at most 1.00. The test takes every 251st
-// number, which meets every exponent thousands of times, and denormals besides.
+// Over all finite arguments exp was measured to be at most 1.011 units in the
+// last place (ulp) from the exact value, at -5.878, and log1p at most 1.4375, at
+// -8.94e-8. The test takes every 251st number, which meets every exponent tens
+// of thousands of times, and more denormals besides.
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -103,7 +103,7 @@ double worstInUlp(Function &function, double (*exact)(double), float lowest) {
 
 TEST(Math, ExpIsAccurate) {
   Function exp("math.exp");
-  EXPECT_LE(worstInUlp(exp, std::exp, -kInfinity), 2);
+  EXPECT_LE(worstInUlp(exp, std::exp, -kInfinity), 1.02);
 }
 
 TEST(Math, ExpOfLimits) {
@@ -120,7 +120,7 @@ TEST(Math, ExpOfLimits) {
 
 TEST(Math, Log1pIsAccurate) {
   Function log1p("math.log1p");
-  EXPECT_LE(worstInUlp(log1p, std::log1p, -1), 2);
+  EXPECT_LE(worstInUlp(log1p, std::log1p, -1), 1.44);
 }
 
 TEST(Math, Log1pOfLimits) {
