@@ -47,6 +47,13 @@ Tokens effc::cli::parseTokenList(std::string_view text) {
   }
 }
 
+/// `value` as it stands in the file, if it is short and flat.
+static std::string show(const nlohmann::json &value) {
+  if (value.is_structured()) // printing could recurse too deep
+    return value.is_array() ? "an array" : "an object";
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
                                              uint32_t vocabularySize) {
   nlohmann::json json = nlohmann::json::parse(readWholeFile(path), nullptr, false);
@@ -65,9 +72,7 @@ std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
       bool good = token.is_number_unsigned() && token.get<uint64_t>() < vocabularySize;
       if (!good)
         throw Failure("element " + std::to_string(k) + " of sequence " +
-                      std::to_string(i) + " of '" + path + "' is " +
-                      token.dump(-1, ' ', false,
-                                 nlohmann::json::error_handler_t::replace) +
+                      std::to_string(i) + " of '" + path + "' is " + show(token) +
                       ", not a token of the vocabulary of " +
                       std::to_string(vocabularySize));
       tokens.push_back(token.get<int32_t>());

@@ -343,9 +343,9 @@ typedef struct effc_prompt {
  * pieces that end on the model's chunk grid, which is counted from the
  * sequence's position 0, so that the cutting does not show in the results.
  *
- * Blocks until all logits are written. Allocates nothing once it has been called
- * with as many prompts before. Everything is checked before anything runs: on
- * failure every session has its position and state of before.
+ * Blocks until all logits are written. Allocates nothing. Everything is checked
+ * before anything runs: on failure every session has its position and state of
+ * before.
  *
  * The calling thread works too and needs 128 KiB of free stack.
  *

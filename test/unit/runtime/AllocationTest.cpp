@@ -1,0 +1,60 @@
+// effc.h promises that feeding and sampling allocate nothing. This binary counts
+// every `new`; the runtime's host path uses no other way to get memory.
+
+#include "runtime/include/effc/effc.hpp"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <new>
+
+static std::atomic<long> allocations{0};
+
+void *operator new(size_t size) {
+  ++allocations;
+  if (void *memory = std::malloc(size ? size : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+using namespace effc;
+using namespace effc::test;
+
+TEST(Allocation, FeedingAndSamplingAllocateNothing) {
+  TemporaryFile file(makeToyArtifact());
+  Model model(file.path());
+  Engine engine(model, Device::host(2), 3);
+  std::vector<Session> sessions;
+  std::vector<effc_session_t *> handles;
+  std::vector<std::vector<int32_t>> tokens = {{1, 2, 3, 4, 5}, {6}, std::vector<int32_t>(40, 7)};
+  std::vector<float> logits(3 * kToyVocabulary);
+  std::vector<effc_prompt_t> prompts;
+  for (size_t i = 0; i < 3; ++i) {
+    sessions.emplace_back(engine);
+    handles.push_back(sessions[i].get());
+    prompts.push_back({handles[i], tokens[i].data(), tokens[i].size(), EFFC_LOGITS_LAST,
+                       &logits[i * kToyVocabulary]});
+  }
+  effc_sampler_options_t options = effc_sampler_options_default();
+  options.temperature = 1;
+  options.top_k = 50;
+  options.top_p = 0.9f;
+  options.repeat_penalty = 1.1f;
+  Sampler sampler(options, model.vocabularySize());
+
+  long before = allocations;
+  effc_status_t *status = effc_engine_prefill(engine.get(), prompts.data(), 3);
+  int32_t next[3];
+  for (int step = 0; step < 5 && !status; ++step) {
+    for (size_t i = 0; i < 3 && !status; ++i)
+      status = effc_sampler_sample(sampler.get(), &logits[i * kToyVocabulary], &next[i]);
+    if (!status)
+      status = effc_engine_decode(engine.get(), handles.data(), next, 3, logits.data());
+  }
+  long after = allocations;
+  EXPECT_EQ(status, nullptr);
+  EXPECT_EQ(after - before, 0);
+}
