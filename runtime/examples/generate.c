@@ -34,15 +34,18 @@ int main(int argc, char **argv) {
   effc_sampler_options_t options = effc_sampler_options_for_model(model);
   uint32_t vocabulary = effc_model_vocabulary_size(model);
   check(effc_sampler_create(&options, vocabulary, &sampler));
-  check(effc_detokenizer_create(model, EFFC_DETOKENIZE_SKIP_SPECIAL, &detokenizer));
+  check(effc_detokenizer_create(model, EFFC_DETOKENIZE_SKIP_SPECIAL,
+                                &detokenizer));
   effc_generation_t generation = {.size = sizeof generation};
   effc_model_generation(model, &generation);
 
   size_t count;
-  check(effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, NULL, 0, &count));
+  check(
+      effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, NULL, 0, &count));
   int32_t *tokens = malloc((count + 1) * sizeof *tokens);
   float *logits = malloc(vocabulary * sizeof *logits);
-  check(effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, tokens, count, &count));
+  check(effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, tokens, count,
+                            &count));
 
   effc_prompt_t prompt = {session, tokens, count, EFFC_LOGITS_LAST, logits};
   check(effc_engine_prefill(engine, &prompt, 1));

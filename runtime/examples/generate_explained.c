@@ -1,7 +1,7 @@
 /* Continues a prompt: generate_explained FILE.effc PROMPT COUNT [ids]
  *
- * The same program as generate.c, step by step. It prints text, or token ids when
- * a fourth argument is given. Build it against an installed effc:
+ * The same program as generate.c, step by step. It prints text, or token ids
+ * when a fourth argument is given. Build it against an installed effc:
  *
  *   cc -std=c99 generate_explained.c -leffc -o generate
  */
@@ -18,7 +18,8 @@
 static void check(effc_status_t *status) {
   if (!status)
     return;
-  fprintf(stderr, "generate_explained: error: %s\n", effc_status_message(status));
+  fprintf(stderr, "generate_explained: error: %s\n",
+          effc_status_message(status));
   exit(1);
 }
 
@@ -40,9 +41,9 @@ int main(int argc, char **argv) {
   long wanted = atol(argv[3]);
   int print_ids = argc > 4;
 
-  /* 1. Load the file. It is mapped, not read: this takes milliseconds whatever the
-   * size of the weights. Structure and checksums of what is executed are checked;
-   * a damaged file gives a status with one line of text. */
+  /* 1. Load the file. It is mapped, not read: this takes milliseconds whatever
+   * the size of the weights. Structure and checksums of what is executed are
+   * checked; a damaged file gives a status with one line of text. */
   effc_model_t *model = NULL;
   check(effc_model_load(path, &model));
 
@@ -57,14 +58,14 @@ int main(int argc, char **argv) {
   effc_engine_t *engine = NULL;
   check(effc_engine_create(model, device, NULL, &engine));
 
-  /* 4. Open a sequence. A session is one sequence's state and position; it costs
-   * the same however long the sequence gets. */
+  /* 4. Open a sequence. A session is one sequence's state and position; it
+   * costs the same however long the sequence gets. */
   effc_session_t *session = NULL;
   check(effc_session_create(engine, &session));
 
-  /* 5. Decide how tokens are drawn: as the checkpoint's generation_config.json asks.
-   * Change fields of `options` for anything else; with one seed the tokens are the
-   * same on every machine. */
+  /* 5. Decide how tokens are drawn: as the checkpoint's generation_config.json
+   * asks. Change fields of `options` for anything else; with one seed the
+   * tokens are the same on every machine. */
   effc_sampler_options_t options = effc_sampler_options_for_model(model);
   uint32_t vocabulary = effc_model_vocabulary_size(model);
   effc_sampler_t *sampler = NULL;
@@ -75,35 +76,38 @@ int main(int argc, char **argv) {
   effc_generation_t generation = {.size = sizeof generation};
   effc_model_generation(model, &generation);
 
-  /* 6. Turn the prompt into tokens: once to learn how many, once to get them. */
+  /* 6. Turn the prompt into tokens: once to count them, once to get them. */
   size_t count = 0;
   check(effc_model_tokenize(model, text, strlen(text), 0, NULL, 0, &count));
   int32_t *tokens = malloc((count + 1) * sizeof *tokens);
   float *logits = malloc(vocabulary * sizeof *logits);
   if (!tokens || !logits)
     return 1;
-  check(effc_model_tokenize(model, text, strlen(text), 0, tokens, count, &count));
+  check(
+      effc_model_tokenize(model, text, strlen(text), 0, tokens, count, &count));
 
-  /* 7. Feed the prompt. Any number of sequences of any lengths may go in one call;
-   * here it is one, and only the logits after its last token are wanted. The
-   * sampler hears of the prompt too, for the repeat penalty. */
+  /* 7. Feed the prompt. Any number of sequences of any lengths may go in one
+   * call; here it is one, and only the logits after its last token are wanted.
+   * The sampler hears of the prompt too, for the repeat penalty. */
   effc_prompt_t prompt = {session, tokens, count, EFFC_LOGITS_LAST, logits};
   check(effc_engine_prefill(engine, &prompt, 1));
   check(effc_sampler_accept(sampler, tokens, count));
 
-  /* 8. A token may end in the middle of a character. The detokenizer keeps such a
-   * beginning back and hands out whole characters. */
+  /* 8. A token may end in the middle of a character. The detokenizer keeps such
+   * a beginning back and hands out whole characters. */
   effc_detokenizer_t *detokenizer = NULL;
-  check(effc_detokenizer_create(model, EFFC_DETOKENIZE_SKIP_SPECIAL, &detokenizer));
+  check(effc_detokenizer_create(model, EFFC_DETOKENIZE_SKIP_SPECIAL,
+                                &detokenizer));
 
-  /* 9. Generate: draw a token from the logits, print it, feed it, and so on until
-   * the model ends the sequence or there are enough. */
+  /* 9. Generate: draw a token from the logits, print it, feed it, and so on
+   * until the model ends the sequence or there are enough. */
   for (long i = 0; i < wanted; ++i) {
     int32_t token = 0;
     check(effc_sampler_sample(sampler, logits, &token));
     if (ends(&generation, token))
       break;
-    const char *piece = NULL; /* owned by the detokenizer, until its next call */
+    const char *piece =
+        NULL; /* owned by the detokenizer, until its next call */
     size_t size = 0;
     check(effc_detokenizer_push(detokenizer, token, &piece, &size));
     if (print_ids)
@@ -115,7 +119,7 @@ int main(int argc, char **argv) {
   }
   printf("\n");
 
-  /* 10. Free what was created, in any order: objects keep alive what they need. */
+  /* 10. Free what was created, in any order. */
   free(logits);
   free(tokens);
   effc_detokenizer_free(detokenizer);

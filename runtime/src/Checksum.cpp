@@ -23,4 +23,6 @@ void ChecksumStream::add(const void *bytes, size_t size) {
   XXH3_64bits_update(&state->stream, bytes, size);
 }
 
-uint64_t ChecksumStream::finish() const { return XXH3_64bits_digest(&state->stream); }
+uint64_t ChecksumStream::finish() const {
+  return XXH3_64bits_digest(&state->stream);
+}

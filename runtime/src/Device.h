@@ -27,8 +27,8 @@ struct CallCounts {
   int64_t outputs;
 };
 
-/// A model made ready on a device with memory for a number of sequences. Used by
-/// one thread at a time.
+/// A model made ready on a device with memory for a number of sequences. Used
+/// by one thread at a time.
 class Executor {
 public:
   virtual ~Executor() = default;

@@ -18,20 +18,22 @@ static std::unique_ptr<Packer> makePacker(const artifact::Program &program,
     const artifact::Entry &entry = *program.entries()->Get(i);
     // A decode entry takes one row of each sequence: there is nothing to cut.
     if (entry.kind() == kind)
-      shapes.push_back({i, entry.rows(),
-                        kind == artifact::EntryKind::Prefill ? entry.chunk() : 1});
+      shapes.push_back(
+          {i, entry.rows(),
+           kind == artifact::EntryKind::Prefill ? entry.chunk() : 1});
   }
   return std::make_unique<Packer>(std::move(shapes));
 }
 
-Result<std::shared_ptr<Engine>> Engine::create(std::shared_ptr<const Model> model,
-                                               std::shared_ptr<Device> device,
-                                               uint32_t maxSessions) {
+Result<std::shared_ptr<Engine>>
+Engine::create(std::shared_ptr<const Model> model,
+               std::shared_ptr<Device> device, uint32_t maxSessions) {
   if (maxSessions == 0 || maxSessions > kMaxSessions)
     return invalidArgument("'max_sessions' is ", maxSessions, ", but 1 to ",
                            kMaxSessions, " are possible");
   std::shared_ptr<Engine> engine(new Engine);
-  Result<std::unique_ptr<Executor>> executor = device->prepare(model, maxSessions);
+  Result<std::unique_ptr<Executor>> executor =
+      device->prepare(model, maxSessions);
   if (!executor)
     return executor.error();
   engine->executor = std::move(*executor);
@@ -73,18 +75,20 @@ Check Engine::addIntake(size_t index, Session *session,
   uint32_t vocabulary = program.vocabulary_size();
   for (size_t i = 0; i < tokens.size(); ++i)
     if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= vocabulary)
-      return invalidArgument("token ", i, " of sequence ", index, " is ", tokens[i],
-                             ", but the vocabulary has ", vocabulary);
+      return invalidArgument("token ", i, " of sequence ", index, " is ",
+                             tokens[i], ", but the vocabulary has ",
+                             vocabulary);
   uint64_t limit = program.max_context() ? program.max_context() : kMaxContext;
   if (tokens.size() > limit - session->position)
     return fail(EFFC_EXHAUSTED, "sequence ", index, " would have ",
-                session->position + tokens.size(), " tokens, but the model takes ",
-                limit);
+                session->position + tokens.size(),
+                " tokens, but the model takes ", limit);
   if (wanted != EFFC_LOGITS_NONE && wanted != EFFC_LOGITS_LAST &&
       wanted != EFFC_LOGITS_ALL)
     return invalidArgument("'wanted' of prompt ", index, " is ", int(wanted));
   if (wanted != EFFC_LOGITS_NONE && !out)
-    return invalidArgument("prompt ", index, " wants logits, but 'out_logits' is null");
+    return invalidArgument("prompt ", index,
+                           " wants logits, but 'out_logits' is null");
   intakes.push_back({session, tokens.data(), wanted == EFFC_LOGITS_ALL,
                      wanted == EFFC_LOGITS_LAST, out});
   feeds.push_back({session->position, tokens.size()});
@@ -99,8 +103,9 @@ Check Engine::prefill(std::span<const effc_prompt_t> prompts) {
     const effc_prompt_t &prompt = prompts[i];
     if (!prompt.tokens && prompt.count > 0)
       return invalidArgument("'tokens' of prompt ", i, " is null");
-    if (Check error = addIntake(i, prompt.session, {prompt.tokens, prompt.count},
-                                prompt.wanted, prompt.out_logits))
+    if (Check error =
+            addIntake(i, prompt.session, {prompt.tokens, prompt.count},
+                      prompt.wanted, prompt.out_logits))
       return error;
   }
   runAll(*prefillPacker);
@@ -115,8 +120,9 @@ Check Engine::decode(std::span<effc_session_t *const> sessions,
   uint64_t vocabulary = artifact->program().vocabulary_size();
   effc_wanted_t wanted = outLogits ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE;
   for (size_t i = 0; i < sessions.size(); ++i)
-    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
-                                outLogits ? outLogits + i * vocabulary : nullptr))
+    if (Check error =
+            addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
+                      outLogits ? outLogits + i * vocabulary : nullptr))
       return error;
   runAll(*decodePacker);
   return {};
@@ -134,10 +140,11 @@ int64_t Engine::fillInputs(uint32_t rows) {
     int32_t slot = static_cast<int32_t>(intake.session->slot);
     const int32_t *tokens =
         intake.tokens + (piece.position - intake.session->position);
-    int32_t flags = (piece.position == 0 ? kFirst : 0) | (piece.last ? kLast : 0);
-    inputs.segments[i] = artifact::SegmentRecord(
-        slot, row, static_cast<int32_t>(piece.length), flags,
-        static_cast<int64_t>(piece.position));
+    int32_t flags =
+        (piece.position == 0 ? kFirst : 0) | (piece.last ? kLast : 0);
+    inputs.segments[i] =
+        artifact::SegmentRecord(slot, row, static_cast<int32_t>(piece.length),
+                                flags, static_cast<int64_t>(piece.position));
     for (uint32_t k = 0; k < piece.length; ++k, ++row) {
       inputs.tokens[row] = tokens[k];
       inputs.rowSlots[row] = slot;
@@ -161,9 +168,9 @@ void Engine::collectLogits() {
   const float *logits = executor->logits();
   for (const Piece &piece : pieces) {
     Intake &intake = intakes[piece.feed];
-    uint64_t count = intake.allWanted                    ? piece.length
+    uint64_t count = intake.allWanted                  ? piece.length
                      : intake.lastWanted && piece.last ? 1
-                                                         : 0;
+                                                       : 0;
     if (count == 0)
       continue;
     std::memcpy(intake.out, logits, count * vocabulary * sizeof(float));
@@ -180,7 +187,8 @@ void Engine::runAll(const Packer &packer) {
     CallCounts counts = {0, static_cast<int64_t>(pieces.size()), 0};
     for (const Piece &piece : pieces)
       counts.rows += piece.length;
-    counts.outputs = fillInputs(artifact->program().entries()->Get(entry)->rows());
+    counts.outputs =
+        fillInputs(artifact->program().entries()->Get(entry)->rows());
     executor->run(entry, counts);
     collectLogits();
   }

@@ -23,9 +23,9 @@ struct Session {
 
 class Engine {
 public:
-  static Result<std::shared_ptr<Engine>> create(std::shared_ptr<const Model> model,
-                                                std::shared_ptr<Device> device,
-                                                uint32_t maxSessions);
+  static Result<std::shared_ptr<Engine>>
+  create(std::shared_ptr<const Model> model, std::shared_ptr<Device> device,
+         uint32_t maxSessions);
 
   const Model &model() const { return *artifact; }
 
@@ -49,8 +49,9 @@ private:
     float *out; // where its next row of logits goes
   };
 
-  Check addIntake(size_t index, Session *session, std::span<const int32_t> tokens,
-                  effc_wanted_t wanted, float *out);
+  Check addIntake(size_t index, Session *session,
+                  std::span<const int32_t> tokens, effc_wanted_t wanted,
+                  float *out);
   void runAll(const Packer &packer);
   int64_t fillInputs(uint32_t rows);
   void collectLogits();

@@ -17,13 +17,15 @@ static Check checkKernel(const artifact::Program &program,
                    " operands, but at most ", kMaxOperands, " are expected");
   if (kernel.stack_bytes() > kMaxStackBytes)
     return badData("kernel '", name, "' needs ", kernel.stack_bytes(),
-                   " bytes of stack, but at most ", kMaxStackBytes, " are granted");
+                   " bytes of stack, but at most ", kMaxStackBytes,
+                   " are granted");
   std::set<uint32_t> seen;
   for (const artifact::KernelCode *code : *kernel.code()) {
     if (code->segment() >= program.segments()->size())
-      return badData("kernel '", name, "' names segment ", code->segment(), " of ",
-                     program.segments()->size());
-    const artifact::Segment &segment = *program.segments()->Get(code->segment());
+      return badData("kernel '", name, "' names segment ", code->segment(),
+                     " of ", program.segments()->size());
+    const artifact::Segment &segment =
+        *program.segments()->Get(code->segment());
     if (segment.kind() != artifact::SegmentKind::HostCode)
       return badData("kernel '", name, "' names segment ", code->segment(),
                      ", which is not code");
@@ -31,7 +33,8 @@ static Check checkKernel(const artifact::Program &program,
       return badData("kernel '", name, "' starts at byte ", code->offset(),
                      " of a code segment of ", segment.size());
     if (!seen.insert(code->segment()).second)
-      return badData("kernel '", name, "' names segment ", code->segment(), " twice");
+      return badData("kernel '", name, "' names segment ", code->segment(),
+                     " twice");
   }
   return {};
 }
@@ -51,8 +54,9 @@ static const char *findFault(const artifact::Program &program,
   case artifact::OperandKind::Arena:
     if (operand.index() != 0)
       return "has an index into the arena";
-    return operand.offset() < entry.arena_bytes() ? nullptr
-                                                  : "starts past the arena's end";
+    return operand.offset() < entry.arena_bytes()
+               ? nullptr
+               : "starts past the arena's end";
   case artifact::OperandKind::Weight:
     if (operand.index() >= program.weights()->size())
       return "names a weight that does not exist";
@@ -78,15 +82,16 @@ static const char *findFault(const artifact::Program &program,
   return "is of an unknown kind";
 }
 
-static Check checkLaunch(const artifact::Program &program, const artifact::Entry &entry,
-                         uint32_t index) {
+static Check checkLaunch(const artifact::Program &program,
+                         const artifact::Entry &entry, uint32_t index) {
   const artifact::Launch &launch = *entry.launches()->Get(index);
   auto fault = [&](const auto &...parts) {
-    return badData("launch ", index, " of entry '", entry.name()->string_view(), "' ",
-                   parts...);
+    return badData("launch ", index, " of entry '", entry.name()->string_view(),
+                   "' ", parts...);
   };
   if (launch.kernel() >= program.kernels()->size())
-    return fault("names kernel ", launch.kernel(), " of ", program.kernels()->size());
+    return fault("names kernel ", launch.kernel(), " of ",
+                 program.kernels()->size());
   const artifact::Kernel &kernel = *program.kernels()->Get(launch.kernel());
   if (launch.operands()->size() != kernel.operands())
     return fault("has ", launch.operands()->size(), " operands, but kernel '",
@@ -99,7 +104,8 @@ static Check checkLaunch(const artifact::Program &program, const artifact::Entry
   if (launch.note() && launch.note()->size() > kMaxNameBytes)
     return fault("has a note of ", launch.note()->size(), " bytes");
   for (uint32_t i = 0; i < launch.operands()->size(); ++i)
-    if (const char *what = findFault(program, entry, *launch.operands()->Get(i)))
+    if (const char *what =
+            findFault(program, entry, *launch.operands()->Get(i)))
       return fault("has an operand ", i, " that ", what);
   return {};
 }
@@ -110,10 +116,11 @@ static Check checkEntry(const artifact::Program &program,
     return error;
   std::string_view name = entry.name()->string_view();
   if (entry.kind() > artifact::EntryKind::MAX)
-    return badData("entry '", name, "' is of unknown kind ", unsigned(entry.kind()));
+    return badData("entry '", name, "' is of unknown kind ",
+                   unsigned(entry.kind()));
   if (entry.rows() == 0 || entry.rows() > kMaxRows)
-    return badData("entry '", name, "' takes ", entry.rows(), " rows, but 1 to ",
-                   kMaxRows, " are expected");
+    return badData("entry '", name, "' takes ", entry.rows(),
+                   " rows, but 1 to ", kMaxRows, " are expected");
   if (entry.chunk() == 0)
     return badData("entry '", name, "' has chunks of 0 tokens");
   if (entry.arena_bytes() > kMaxArenaBytes)
@@ -154,9 +161,11 @@ Check rt::checkEntries(const artifact::Program &program) {
       return badData("entry '", name, "' is the second of its kind with ",
                      entry->rows(), " rows");
   }
-  const artifact::Entry *prefill = findLargest(program, artifact::EntryKind::Prefill);
+  const artifact::Entry *prefill =
+      findLargest(program, artifact::EntryKind::Prefill);
   if (!prefill || !findLargest(program, artifact::EntryKind::Decode))
-    return badData("the file has no entry for ", prefill ? "decode" : "prefill");
+    return badData("the file has no entry for ",
+                   prefill ? "decode" : "prefill");
   // A piece of a longer prompt must be able to reach the next cut.
   if (prefill->rows() < prefill->chunk())
     return badData("the largest prefill entry takes ", prefill->rows(),

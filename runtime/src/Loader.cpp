@@ -1,5 +1,5 @@
-// Model::load: from a path to a checked model, outermost layer first. Nothing is
-// believed before the layer around it has been checked: file size, header,
+// Model::load: from a path to a checked model, outermost layer first. Nothing
+// is believed before the layer around it has been checked: file size, header,
 // program checksum, flatbuffer structure, meaning, segment checksums.
 
 #include "runtime/src/Checksum.h"
@@ -35,11 +35,12 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path) {
 Check Model::readHeader() {
   std::span<const uint8_t> bytes = file.bytes();
   if (bytes.size() < FileHeader::kMagic.size() ||
-      std::memcmp(bytes.data(), FileHeader::kMagic.data(), FileHeader::kMagic.size()))
+      std::memcmp(bytes.data(), FileHeader::kMagic.data(),
+                  FileHeader::kMagic.size()))
     return badData("not an effc artifact: it does not start with \"EFFC\"");
   if (bytes.size() < FileHeader::kBytes)
-    return badData("cut short: ", bytes.size(), " bytes cannot hold the header of ",
-                   FileHeader::kBytes);
+    return badData("cut short: ", bytes.size(),
+                   " bytes cannot hold the header of ", FileHeader::kBytes);
   fileHeader = FileHeader::decode(bytes.data());
   // The version comes before the checksum: what a checksum covers may change
   // with it, and this message says more.
@@ -49,7 +50,8 @@ Check Model::readHeader() {
                 FileHeader::kMajor, ".x");
   if (fileHeader.major == 0)
     return badData("format 0 does not exist");
-  if (fileHeader.headerChecksum != checksum(bytes.data(), FileHeader::kCheckedBytes))
+  if (fileHeader.headerChecksum !=
+      checksum(bytes.data(), FileHeader::kCheckedBytes))
     return badData("the header is damaged: its checksum differs");
   if (fileHeader.fileSize != bytes.size())
     return badData("the header states a size of ", fileHeader.fileSize,
@@ -57,8 +59,9 @@ Check Model::readHeader() {
   if (fileHeader.programOffset < FileHeader::kBytes ||
       fileHeader.programSize > FileHeader::kMaxProgramBytes ||
       !fits(fileHeader.programOffset, fileHeader.programSize, bytes.size()))
-    return badData("the program lies at byte ", fileHeader.programOffset, " with ",
-                   fileHeader.programSize, " bytes in a file of ", bytes.size());
+    return badData("the program lies at byte ", fileHeader.programOffset,
+                   " with ", fileHeader.programSize, " bytes in a file of ",
+                   bytes.size());
   return {};
 }
 
@@ -75,11 +78,13 @@ Check Model::readProgram() {
     return badData("the program is not a well-formed flatbuffer \"",
                    artifact::ProgramIdentifier(), "\"");
   root = artifact::GetProgram(copy);
-  return checkProgram(*root, fileHeader.programOffset + size, fileHeader.fileSize);
+  return checkProgram(*root, fileHeader.programOffset + size,
+                      fileHeader.fileSize);
 }
 
 static Error damaged(const artifact::Segment &segment, uint32_t index) {
-  return badData("segment ", index, " (", artifact::EnumNameSegmentKind(segment.kind()),
+  return badData("segment ", index, " (",
+                 artifact::EnumNameSegmentKind(segment.kind()),
                  ") is damaged: its checksum differs");
 }
 
@@ -111,8 +116,10 @@ Check Model::readSegments() {
     if (found != segment.checksum())
       return damaged(segment, i);
   }
-  if (const auto *segment = findSegment(*root, artifact::SegmentKind::Tokenizer)) {
-    Result<std::unique_ptr<Tokenizer>> made = Tokenizer::create(segmentBytes(*segment));
+  if (const auto *segment =
+          findSegment(*root, artifact::SegmentKind::Tokenizer)) {
+    Result<std::unique_ptr<Tokenizer>> made =
+        Tokenizer::create(segmentBytes(*segment));
     if (!made)
       return fail(made.error().code, "tokenizer: ", made.error().message);
     vocabulary = std::move(*made);

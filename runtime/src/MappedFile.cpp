@@ -20,7 +20,8 @@ Result<Mapping> Mapping::anonymous(uint64_t size, const char *what) {
   void *base = mmap(nullptr, mapping.mapped, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    return fail(EFFC_OUT_OF_MEMORY, "cannot reserve ", size, " bytes for ", what);
+    return fail(EFFC_OUT_OF_MEMORY, "cannot reserve ", size, " bytes for ",
+                what);
   mapping.base = base;
   mapping.start = static_cast<uint8_t *>(base);
   mapping.length = size;
@@ -37,10 +38,12 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.descriptor < 0)
-    return fail(EFFC_IO_ERROR, "cannot open '", path, "': ", std::strerror(errno));
+    return fail(EFFC_IO_ERROR, "cannot open '", path,
+                "': ", std::strerror(errno));
   struct stat info;
   if (fstat(file.descriptor, &info) != 0)
-    return fail(EFFC_IO_ERROR, "cannot read '", path, "': ", std::strerror(errno));
+    return fail(EFFC_IO_ERROR, "cannot read '", path,
+                "': ", std::strerror(errno));
   if (!S_ISREG(info.st_mode))
     return fail(EFFC_IO_ERROR, "'", path, "' is not a regular file");
   uint64_t size = static_cast<uint64_t>(info.st_size);
@@ -48,7 +51,8 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
     return fail(EFFC_BAD_DATA, "'", path, "' is empty");
   void *base = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
   if (base == MAP_FAILED)
-    return fail(EFFC_IO_ERROR, "cannot map '", path, "': ", std::strerror(errno));
+    return fail(EFFC_IO_ERROR, "cannot map '", path,
+                "': ", std::strerror(errno));
   file.contents.base = base;
   file.contents.mapped = size;
   file.contents.start = static_cast<uint8_t *>(base);
@@ -56,7 +60,8 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   return file;
 }
 
-Result<Mapping> MappedFile::mapExecutable(uint64_t offset, uint64_t size) const {
+Result<Mapping> MappedFile::mapExecutable(uint64_t offset,
+                                          uint64_t size) const {
   // Pages may be larger than the 4096 bytes that segments are aligned to.
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t lead = offset % page;

@@ -37,8 +37,8 @@ private:
     std::swap(length, other.length);
   }
 
-  void *base = nullptr;    // what mmap returned
-  uint64_t mapped = 0;     // and its size
+  void *base = nullptr;     // what mmap returned
+  uint64_t mapped = 0;      // and its size
   uint8_t *start = nullptr; // what was asked for
   uint64_t length = 0;
 };
@@ -54,9 +54,12 @@ public:
   }
   ~MappedFile();
 
-  std::span<const uint8_t> bytes() const { return {contents.data(), contents.size()}; }
+  std::span<const uint8_t> bytes() const {
+    return {contents.data(), contents.size()};
+  }
 
-  /// Maps a part of the file once more, readable and executable, never writable.
+  /// Maps a part of the file once more, readable and executable, never
+  /// writable.
   Result<Mapping> mapExecutable(uint64_t offset, uint64_t size) const;
 
 private:

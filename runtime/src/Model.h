@@ -22,7 +22,8 @@ class Tokenizer;
 /// and code are used where they are mapped.
 class Model {
 public:
-  /// Opens `path`, checks header, checksums, structure and meaning (Loader.cpp).
+  /// Opens `path`, checks header, checksums, structure and meaning
+  /// (Loader.cpp).
   static Result<std::shared_ptr<const Model>> load(const std::string &path);
   ~Model();
 
@@ -31,7 +32,8 @@ public:
   /// Null when the file carries none.
   const Tokenizer *tokenizer() const { return vocabulary.get(); }
 
-  std::span<const uint8_t> segmentBytes(const artifact::Segment &segment) const {
+  std::span<const uint8_t>
+  segmentBytes(const artifact::Segment &segment) const {
     return file.bytes().subspan(segment.offset(), segment.size());
   }
   /// The first byte of the Weights segment; null when the file carries none.

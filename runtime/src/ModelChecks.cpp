@@ -52,9 +52,10 @@ struct Extent {
 
 /// Fails when two extents share a byte.
 static Check checkApart(std::vector<Extent> extents, const char *what) {
-  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) {
-    return a.offset != b.offset ? a.offset < b.offset : a.index < b.index;
-  });
+  std::sort(
+      extents.begin(), extents.end(), [](const Extent &a, const Extent &b) {
+        return a.offset != b.offset ? a.offset < b.offset : a.index < b.index;
+      });
   const Extent *last = nullptr;
   for (const Extent &extent : extents) {
     if (extent.size == 0)
@@ -92,10 +93,12 @@ static Check checkSegment(const artifact::Segment &segment, uint32_t index,
   if (segment.offset() % alignment != 0)
     return badData("segment ", index, " starts at byte ", segment.offset(),
                    ", which is no multiple of ", alignment);
-  if (segment.offset() < programEnd || !fits(segment.offset(), segment.size(), fileSize))
-    return badData("segment ", index, " lies at byte ", segment.offset(), " with ",
-                   segment.size(), " bytes, but segments lie between byte ",
-                   programEnd, " and the file's end at ", fileSize);
+  if (segment.offset() < programEnd ||
+      !fits(segment.offset(), segment.size(), fileSize))
+    return badData("segment ", index, " lies at byte ", segment.offset(),
+                   " with ", segment.size(),
+                   " bytes, but segments lie between byte ", programEnd,
+                   " and the file's end at ", fileSize);
   return {};
 }
 
@@ -103,8 +106,8 @@ Check rt::checkSegments(const artifact::Program &program, uint64_t programEnd,
                         uint64_t fileSize) {
   const auto &segments = *program.segments();
   if (segments.size() > kMaxSegments)
-    return badData("the file lists ", segments.size(), " segments, but at most ",
-                   kMaxSegments, " are expected");
+    return badData("the file lists ", segments.size(),
+                   " segments, but at most ", kMaxSegments, " are expected");
   std::vector<Extent> extents;
   std::set<artifact::SegmentKind> kinds;
   std::set<std::string_view> isas;
@@ -124,9 +127,9 @@ Check rt::checkSegments(const artifact::Program &program, uint64_t programEnd,
 
 /// How many elements `shape` has; an error when it is empty, too long, has a
 /// zero, or the bytes do not fit.
-static Result<uint64_t> countElements(const flatbuffers::Vector<uint64_t> &shape,
-                                      uint64_t bytesEach, const char *what,
-                                      std::string_view name) {
+static Result<uint64_t>
+countElements(const flatbuffers::Vector<uint64_t> &shape, uint64_t bytesEach,
+              const char *what, std::string_view name) {
   if (shape.size() == 0 || shape.size() > kMaxRank)
     return badData(what, " '", name, "' has ", shape.size(),
                    " dimensions, but 1 to ", kMaxRank, " are expected");
@@ -138,7 +141,8 @@ static Result<uint64_t> countElements(const flatbuffers::Vector<uint64_t> &shape
       bytes = product(*bytes, dimension);
   }
   if (!bytes)
-    return badData("the size of ", what, " '", name, "' does not fit in 64 bits");
+    return badData("the size of ", what, " '", name,
+                   "' does not fit in 64 bits");
   return *bytes / bytesEach;
 }
 
@@ -148,8 +152,10 @@ static Check checkWeight(const artifact::Weight &weight, uint64_t segmentSize) {
   std::string_view name = weight.name()->string_view();
   uint64_t each = elementBytes(weight.type());
   if (each == 0)
-    return badData("weight '", name, "' is of unknown type ", unsigned(weight.type()));
-  Result<uint64_t> elements = countElements(*weight.shape(), each, "weight", name);
+    return badData("weight '", name, "' is of unknown type ",
+                   unsigned(weight.type()));
+  Result<uint64_t> elements =
+      countElements(*weight.shape(), each, "weight", name);
   if (!elements)
     return elements.error();
   uint64_t columns = weight.shape()->Get(weight.shape()->size() - 1);
@@ -157,16 +163,18 @@ static Check checkWeight(const artifact::Weight &weight, uint64_t segmentSize) {
   uint64_t stride = weight.row_stride_bytes();
   if (stride % FileHeader::kSegmentAlignment != 0 || stride < columns * each)
     return badData("weight '", name, "' has rows of ", columns * each,
-                   " bytes at a stride of ", stride, ", which should be a multiple of ",
+                   " bytes at a stride of ", stride,
+                   ", which should be a multiple of ",
                    FileHeader::kSegmentAlignment, " that holds a row");
   std::optional<uint64_t> size = product(rows, stride);
   if (!size || *size != weight.size())
-    return badData("weight '", name, "' has ", rows, " rows at a stride of ", stride,
-                   " bytes, but a size of ", weight.size());
+    return badData("weight '", name, "' has ", rows, " rows at a stride of ",
+                   stride, " bytes, but a size of ", weight.size());
   if (weight.offset() % FileHeader::kSegmentAlignment != 0 ||
       !fits(weight.offset(), weight.size(), segmentSize))
-    return badData("weight '", name, "' lies at byte ", weight.offset(), " with ",
-                   weight.size(), " bytes in a segment of ", segmentSize);
+    return badData("weight '", name, "' lies at byte ", weight.offset(),
+                   " with ", weight.size(), " bytes in a segment of ",
+                   segmentSize);
   return {};
 }
 
@@ -187,14 +195,17 @@ static Check checkState(const artifact::State &state, uint64_t slotBytes) {
     return error;
   std::string_view name = state.name()->string_view();
   if (state.kind() > artifact::StateKind::MAX)
-    return badData("state '", name, "' is of unknown kind ", unsigned(state.kind()));
+    return badData("state '", name, "' is of unknown kind ",
+                   unsigned(state.kind()));
   if (state.growth() > artifact::Growth::MAX)
     return badData("state '", name, "' is of unknown growth ",
                    unsigned(state.growth()));
   uint64_t each = elementBytes(state.type());
   if (each == 0)
-    return badData("state '", name, "' is of unknown type ", unsigned(state.type()));
-  Result<uint64_t> elements = countElements(*state.shape(), each, "state", name);
+    return badData("state '", name, "' is of unknown type ",
+                   unsigned(state.type()));
+  Result<uint64_t> elements =
+      countElements(*state.shape(), each, "state", name);
   if (!elements)
     return elements.error();
   if (*elements * each != state.size())
@@ -202,8 +213,8 @@ static Check checkState(const artifact::State &state, uint64_t slotBytes) {
                    " bytes, but its shape takes ", *elements * each);
   if (state.slot_offset() % FileHeader::kSegmentAlignment != 0 ||
       !fits(state.slot_offset(), state.size(), slotBytes))
-    return badData("state '", name, "' lies at byte ", state.slot_offset(), " with ",
-                   state.size(), " bytes in a slot of ", slotBytes);
+    return badData("state '", name, "' lies at byte ", state.slot_offset(),
+                   " with ", state.size(), " bytes in a slot of ", slotBytes);
   return {};
 }
 
@@ -220,7 +231,8 @@ Check rt::checkStates(const artifact::Program &program) {
     if (Check error = checkState(state, program.slot_bytes()))
       return error;
     if (!names.insert(state.name()->string_view()).second)
-      return badData("two states are called '", state.name()->string_view(), "'");
+      return badData("two states are called '", state.name()->string_view(),
+                     "'");
     extents.push_back({state.slot_offset(), state.size(), i});
   }
   return checkApart(std::move(extents), "state");
@@ -241,17 +253,20 @@ Check rt::checkGeneration(const artifact::Program &program) {
       if (!isToken(id))
         return badData("the generation defaults end at token ", id,
                        ", but the vocabulary has ", vocabulary);
-  if (!std::isfinite(generation->temperature()) || generation->temperature() < 0)
+  if (!std::isfinite(generation->temperature()) ||
+      generation->temperature() < 0)
     return badData("the generation defaults have a temperature of ",
                    generation->temperature());
   if (!(generation->top_p() > 0 && generation->top_p() <= 1))
-    return badData("the generation defaults have a top_p of ", generation->top_p());
+    return badData("the generation defaults have a top_p of ",
+                   generation->top_p());
   return {};
 }
 
 Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
                        uint64_t fileSize) {
-  if (program.vocabulary_size() == 0 || program.vocabulary_size() > kMaxVocabulary)
+  if (program.vocabulary_size() == 0 ||
+      program.vocabulary_size() > kMaxVocabulary)
     return badData("the vocabulary has ", program.vocabulary_size(),
                    " tokens, but 1 to ", kMaxVocabulary, " are expected");
   if (program.max_context() > kMaxContext)

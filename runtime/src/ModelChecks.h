@@ -1,9 +1,9 @@
 //===- ModelChecks.h - What must hold in a program before it is used ------===//
 //
 // The flatbuffer verifier has shown that every table and vector lies inside the
-// buffer; these functions check what the values mean: every index, offset, size,
-// alignment, enumeration and count. After them the engine trusts the program.
-// The sums they form cannot overflow.
+// buffer; these functions check what the values mean: every index, offset,
+// size, alignment, enumeration and count. After them the engine trusts the
+// program. The sums they form cannot overflow.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_MODELCHECKS_H

@@ -23,7 +23,8 @@ uint32_t rt::mostRows(const artifact::Program &program) {
 
 Memory rt::memoryOf(const artifact::Program &program) {
   Memory memory;
-  if (const auto *segment = findSegment(program, artifact::SegmentKind::Weights))
+  if (const auto *segment =
+          findSegment(program, artifact::SegmentKind::Weights))
     memory.weights = segment->size();
   memory.perSession = program.slot_bytes();
   uint64_t pointers = 0, launches = 0;
@@ -47,7 +48,8 @@ static std::string snakeCase(const char *name) {
   std::string out;
   for (const char *c = name; *c; ++c) {
     bool upper = std::isupper(static_cast<unsigned char>(*c));
-    bool afterLower = c != name && std::islower(static_cast<unsigned char>(c[-1]));
+    bool afterLower =
+        c != name && std::islower(static_cast<unsigned char>(c[-1]));
     if (upper && afterLower)
       out += '_';
     out += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
@@ -66,7 +68,8 @@ static std::string_view text(const flatbuffers::String *string) {
   return string ? string->string_view() : std::string_view();
 }
 
-static void writeShape(JsonWriter &json, const flatbuffers::Vector<uint64_t> &shape) {
+static void writeShape(JsonWriter &json,
+                       const flatbuffers::Vector<uint64_t> &shape) {
   json.key("shape");
   json.beginArray();
   for (uint64_t dimension : shape)
@@ -74,7 +77,8 @@ static void writeShape(JsonWriter &json, const flatbuffers::Vector<uint64_t> &sh
   json.endArray();
 }
 
-static void writeProvenance(JsonWriter &json, const artifact::Provenance &provenance) {
+static void writeProvenance(JsonWriter &json,
+                            const artifact::Provenance &provenance) {
   json.key("provenance");
   json.beginObject();
   json.field("compiler", text(provenance.compiler()));
@@ -106,7 +110,8 @@ static void writeSegments(JsonWriter &json, const artifact::Program &program) {
   json.beginArray();
   for (const artifact::Segment *segment : *program.segments()) {
     json.beginObject();
-    json.field("kind", snakeCase(artifact::EnumNameSegmentKind(segment->kind())));
+    json.field("kind",
+               snakeCase(artifact::EnumNameSegmentKind(segment->kind())));
     if (segment->isa())
       json.field("isa", segment->isa()->string_view());
     json.field("offset", segment->offset());
@@ -124,7 +129,8 @@ static void writeWeights(JsonWriter &json, const artifact::Program &program) {
     json.beginObject();
     json.field("name", weight->name()->string_view());
     json.field("source", text(weight->source()));
-    json.field("type", snakeCase(artifact::EnumNameElementType(weight->type())));
+    json.field("type",
+               snakeCase(artifact::EnumNameElementType(weight->type())));
     writeShape(json, *weight->shape());
     json.field("bytes", weight->size());
     json.endObject();
@@ -193,7 +199,8 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
-static void writeGeneration(JsonWriter &json, const artifact::Generation &generation) {
+static void writeGeneration(JsonWriter &json,
+                            const artifact::Generation &generation) {
   json.key("generation");
   json.beginObject();
   json.field("bos", generation.bos());

@@ -5,8 +5,9 @@
 using namespace effc::rt;
 
 Packer::Packer(std::vector<EntryShape> shapes) : entries(std::move(shapes)) {
-  std::sort(entries.begin(), entries.end(),
-            [](const EntryShape &a, const EntryShape &b) { return a.rows < b.rows; });
+  std::sort(
+      entries.begin(), entries.end(),
+      [](const EntryShape &a, const EntryShape &b) { return a.rows < b.rows; });
 }
 
 const EntryShape &Packer::choose(std::span<const Feed> feeds) const {
@@ -19,7 +20,8 @@ const EntryShape &Packer::choose(std::span<const Feed> feeds) const {
   return entries.back();
 }
 
-uint32_t Packer::nextCall(std::span<Feed> feeds, std::vector<Piece> &pieces) const {
+uint32_t Packer::nextCall(std::span<Feed> feeds,
+                          std::vector<Piece> &pieces) const {
   const EntryShape &entry = choose(feeds);
   uint64_t room = entry.rows;
   pieces.clear();
@@ -34,8 +36,8 @@ uint32_t Packer::nextCall(std::span<Feed> feeds, std::vector<Piece> &pieces) con
     if (length == 0)
       continue;
     feed.remaining -= length;
-    pieces.push_back({i, feed.position, static_cast<uint32_t>(length),
-                      feed.remaining == 0});
+    pieces.push_back(
+        {i, feed.position, static_cast<uint32_t>(length), feed.remaining == 0});
     feed.position += length;
     room -= length;
   }

@@ -8,7 +8,7 @@
 // of the entry's chunk, counted from its position 0; when no such place is left
 // in the call, the sequence waits for the next one.
 //
-//   entries of 4 and 8 rows, chunk 4; prompts of 10, 3 and 2 tokens at position 0
+//   entries of 4 and 8 rows, chunk 4; new prompts of 10, 3 and 2 tokens
 //   call 0 (8 rows): 8 of the first
 //   call 1 (8 rows): 2 of the first, 3 of the second, 2 of the third
 //

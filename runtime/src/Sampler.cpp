@@ -73,7 +73,8 @@ Check Sampler::accept(std::span<const int32_t> tokens) {
 float Sampler::penalised(float logit, size_t id) const {
   if (options.repeat_penalty == 1 || !seen[id])
     return logit;
-  return logit > 0 ? logit / options.repeat_penalty : logit * options.repeat_penalty;
+  return logit > 0 ? logit / options.repeat_penalty
+                   : logit * options.repeat_penalty;
 }
 
 /// The likeliest token, the first of several.
@@ -101,8 +102,10 @@ void Sampler::gather(std::span<const float> logits, float bestLogit) {
   double inverse = 1.0 / options.temperature;
   for (size_t id = 0; id < logits.size(); ++id) {
     float logit = penalised(logits[id], id);
-    double distance = logit == bestLogit ? 0.0 : (double(logit) - bestLogit) * inverse;
-    candidates.push_back({logit, static_cast<int32_t>(id), expOfNegative(distance)});
+    double distance =
+        logit == bestLogit ? 0.0 : (double(logit) - bestLogit) * inverse;
+    candidates.push_back(
+        {logit, static_cast<int32_t>(id), expOfNegative(distance)});
   }
 }
 
@@ -114,8 +117,9 @@ void Sampler::keepTopK() {
   if (options.top_k == 0 || options.top_k >= candidates.size())
     return;
   auto end = candidates.begin() + options.top_k;
-  std::nth_element(candidates.begin(), end - 1, candidates.end(),
-                   [](const auto &a, const auto &b) { return comesFirst(a, b); });
+  std::nth_element(
+      candidates.begin(), end - 1, candidates.end(),
+      [](const auto &a, const auto &b) { return comesFirst(a, b); });
   candidates.erase(end, candidates.end());
 }
 

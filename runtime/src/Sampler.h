@@ -1,10 +1,10 @@
 //===- Sampler.h - Chooses a token from logits ----------------------------===//
 //
-// Filters in the order of the Hugging Face library: repeat penalty, temperature,
-// top_k, top_p, min_p; then a draw. Reproducible on every machine: random
-// numbers come from a counter (SplitMix64), exponentials from a polynomial
-// written out here, and candidates are summed in a defined order (by falling
-// logit, ties by rising id; by id alone when nothing needs sorting).
+// Filters in the order of the Hugging Face library: repeat penalty,
+// temperature, top_k, top_p, min_p; then a draw. Reproducible on every machine:
+// random numbers come from a counter (SplitMix64), exponentials from a
+// polynomial written out here, and candidates are summed in a defined order (by
+// falling logit, ties by rising id; by id alone when nothing needs sorting).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_SAMPLER_H

@@ -33,8 +33,7 @@ template <typename Body> effc_status_t *atBorder(Body &&body) noexcept {
 
 /// Copies the first `size` bytes of `filled` into a struct that a caller may
 /// have compiled against an older or newer header, and keeps its size field.
-template <typename Struct>
-void copySized(const Struct &filled, Struct *out) {
+template <typename Struct> void copySized(const Struct &filled, Struct *out) {
   size_t size = out->size;
   __builtin_memcpy(out, &filled, size < sizeof(Struct) ? size : sizeof(Struct));
   out->size = size;
@@ -46,7 +45,8 @@ Struct readSized(const Struct *given, const Struct &defaults) {
   Struct options = defaults;
   if (given)
     __builtin_memcpy(&options, given,
-                     given->size < sizeof(Struct) ? given->size : sizeof(Struct));
+                     given->size < sizeof(Struct) ? given->size
+                                                  : sizeof(Struct));
   options.size = sizeof(Struct);
   return options;
 }

@@ -1,6 +1,7 @@
 // Every golden checkpoint, from its folder to logits: within four times the
-// library's own f32 error of the float64 recurrence however the tokens are fed, and
-// the same bits for a sequence alone and in a batch, on one thread and on two.
+// library's own f32 error of the float64 recurrence however the tokens are fed,
+// and the same bits for a sequence alone and in a batch, on one thread and on
+// two.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -21,8 +22,9 @@ protected:
   }
 
   void compile(const Arguments &options) {
-    Arguments all = {EFFC_PROGRAM, "compile", golden(""), "-o", folder.at("model.effc"),
-                     "--dtype",    "f32"};
+    Arguments all = {
+        EFFC_PROGRAM, "compile", golden(""), "-o", folder.at("model.effc"),
+        "--dtype",    "f32"};
     all.insert(all.end(), options.begin(), options.end());
     Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;
@@ -30,17 +32,21 @@ protected:
 
   /// Writes logits to `out` and holds them against the golden ones.
   void evaluate(const std::string &out, const Arguments &options) {
-    Arguments all = {EFFC_PROGRAM, "eval",     folder.at("model.effc"), "--tokens",
-                     golden("tokens.json"), "--logits", folder.at(out)};
+    Arguments all = {
+        EFFC_PROGRAM,          "eval",     folder.at("model.effc"), "--tokens",
+        golden("tokens.json"), "--logits", folder.at(out)};
     all.insert(all.end(), options.begin(), options.end());
     Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;
-    done = runProgram({EFFC_COMPARE, folder.at(out), golden("golden.safetensors")});
-    EXPECT_EQ(done.status, 0) << testing::PrintToString(options) << "\n" << done.out << done.err;
+    done = runProgram(
+        {EFFC_COMPARE, folder.at(out), golden("golden.safetensors")});
+    EXPECT_EQ(done.status, 0) << testing::PrintToString(options) << "\n"
+                              << done.out << done.err;
   }
 
   void expectSameBits(const std::string &a, const std::string &b) {
-    Finished done = runProgram({EFFC_COMPARE, "--bits", folder.at(a), folder.at(b)});
+    Finished done =
+        runProgram({EFFC_COMPARE, "--bits", folder.at(a), folder.at(b)});
     EXPECT_EQ(done.status, 0) << done.out << done.err;
   }
 
@@ -53,15 +59,16 @@ static std::string randomSplit(uint32_t seed) {
   std::mt19937 random(seed);
   std::string split;
   for (int i = 0; i < 12; ++i)
-    split += (i ? "," : "") + std::to_string(1 + random() % (i % 3 == 0 ? 20 : 4));
+    split +=
+        (i ? "," : "") + std::to_string(1 + random() % (i % 3 == 0 ? 20 : 4));
   return split;
 }
 
 TEST_P(Golden, LogitsForEverySplitAndBatch) {
   compile({});
   for (const std::string &split :
-       {std::string("all"), std::string("1"), std::string("5,1,1,64"), randomSplit(1),
-        randomSplit(2), randomSplit(3)}) {
+       {std::string("all"), std::string("1"), std::string("5,1,1,64"),
+        randomSplit(1), randomSplit(2), randomSplit(3)}) {
     evaluate("alone", {"--split", split, "--threads", "1"});
     evaluate("batch", {"--split", split, "--threads", "2", "--batch", "3"});
     expectSameBits("alone", "batch");
@@ -76,7 +83,8 @@ TEST_P(Golden, LogitsInManySmallCalls) {
   expectSameBits("alone", "batch");
 }
 
-// The chunkwise form: pieces end on the chunk grid, which the bits must not show.
+// The chunkwise form: pieces end on the chunk grid, which the bits must not
+// show.
 TEST_P(Golden, LogitsInChunks) {
   compile({"--force-form", "chunkwise:16", "--prefill-rows", "16,48"});
   evaluate("alone", {"--threads", "1"});
@@ -93,7 +101,8 @@ TEST_P(Golden, LogitsInTheQuadraticForm) {
 
 static std::vector<std::string> goldens() {
   std::vector<std::string> names;
-  for (const auto &entry : std::filesystem::directory_iterator(EFFC_GOLDENS "/mamba2"))
+  for (const auto &entry :
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/mamba2"))
     if (entry.is_directory())
       names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());

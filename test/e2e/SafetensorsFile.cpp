@@ -20,7 +20,8 @@ SafetensorsFile SafetensorsFile::read(const std::string &path) {
   if (file.contents.size() < 8 || size > file.contents.size() - 8)
     throw std::runtime_error(path + " is no safetensors file");
   auto header = nlohmann::json::parse(file.contents.begin() + 8,
-                                      file.contents.begin() + 8 + static_cast<long>(size));
+                                      file.contents.begin() + 8 +
+                                          static_cast<long>(size));
   std::span<const uint8_t> data(file.contents.data() + 8 + size,
                                 file.contents.size() - 8 - size);
   for (const auto &[name, entry] : header.items()) {
@@ -29,12 +30,14 @@ SafetensorsFile SafetensorsFile::read(const std::string &path) {
     uint64_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
     if (begin > end || end > data.size())
       throw std::runtime_error(path + ": '" + name + "' lies outside the file");
-    file.byName[name] = {entry["dtype"], entry["shape"], data.subspan(begin, end - begin)};
+    file.byName[name] = {entry["dtype"], entry["shape"],
+                         data.subspan(begin, end - begin)};
   }
   return file;
 }
 
-const SafetensorsFile::Tensor &SafetensorsFile::tensor(const std::string &name) const {
+const SafetensorsFile::Tensor &
+SafetensorsFile::tensor(const std::string &name) const {
   auto found = byName.find(name);
   if (found == byName.end())
     throw std::runtime_error("there is no tensor '" + name + "'");

@@ -1,5 +1,6 @@
-// The trained sample, as tools/demo uses it: from the checkpoint to text that the
-// public library wrote down, from the command line and from both C programs.
+// The trained sample, as tools/demo uses it: from the checkpoint to text that
+// the public library wrote down, from the command line and from both C
+// programs.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -29,8 +30,8 @@ protected:
   static void TearDownTestSuite() { delete folder; }
 
   static void compile(const std::string &out) {
-    Finished done = runProgram(
-        {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample", "-o", folder->at(out)});
+    Finished done = runProgram({EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample",
+                                "-o", folder->at(out)});
     ASSERT_EQ(done.status, 0) << done.err;
   }
   static Finished effc(const char *command, const Arguments &options) {
@@ -53,14 +54,17 @@ static std::string joined(const json &ids) {
 
 TEST_F(Sample, CompilesToTheSameBytesTwice) {
   compile("again.effc");
-  EXPECT_TRUE(contents(folder->at("sample.effc")) == contents(folder->at("again.effc")));
+  EXPECT_TRUE(contents(folder->at("sample.effc")) ==
+              contents(folder->at("again.effc")));
 }
 
 TEST_F(Sample, ContinuesAsTheLibraryDoes) {
-  json expected = json::parse(std::ifstream(EFFC_GOLDENS "/sample/expected.json"));
+  json expected =
+      json::parse(std::ifstream(EFFC_GOLDENS "/sample/expected.json"));
   std::string prompt = expected["prompt"];
   std::string count = std::to_string(expected["continuation_ids"].size());
-  Finished done = effc("run", {"--prompt", prompt, "-n", count, "--print-tokens"});
+  Finished done =
+      effc("run", {"--prompt", prompt, "-n", count, "--print-tokens"});
   EXPECT_EQ(done.out, joined(expected["continuation_ids"])) << done.err;
   done = effc("run", {"--prompt", prompt, "-n", count});
   EXPECT_EQ(done.out, expected["continuation"].get<std::string>() + "\n");
@@ -79,16 +83,18 @@ TEST_F(Sample, CProgramsGenerateTheSameTokens) {
 }
 
 TEST_F(Sample, DrawsTheSameTextWithAnyNumberOfThreads) {
-  Arguments options = {"--prompt", "The LORD", "-n", "80", "--temperature", "0.8",
-                       "--top-p",  "0.9",      "--seed", "3", "--threads", "1"};
+  Arguments options = {"--prompt",      "The LORD", "-n",        "80",
+                       "--temperature", "0.8",      "--top-p",   "0.9",
+                       "--seed",        "3",        "--threads", "1"};
   std::string one = effc("run", options).out;
   options.back() = "2";
   EXPECT_EQ(effc("run", options).out, one);
 }
 
 TEST_F(Sample, TokenizesAsTheLibraryDoes) {
-  Finished done = runProgram({EFFC_TOKENIZER_CASES, EFFC_GOLDENS "/tokenizer/cases.json",
-                              folder->at("sample.effc")});
+  Finished done =
+      runProgram({EFFC_TOKENIZER_CASES, EFFC_GOLDENS "/tokenizer/cases.json",
+                  folder->at("sample.effc")});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 

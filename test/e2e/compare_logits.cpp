@@ -2,9 +2,9 @@
 //
 //   effc-test-compare-logits OUT GOLDEN
 //       GOLDEN holds logits_f32.i, what the public library computes in f32, and
-//       logits_f64.i, the float64 recurrence. For each i the relative L2 distance
-//       of OUT's logits.i from logits_f64.i may be 4 times that of the library,
-//       plus 1e-6.
+//       logits_f64.i, the float64 recurrence. For each i the relative L2
+//       distance of OUT's logits.i from logits_f64.i may be 4 times that of the
+//       library, plus 1e-6.
 //   effc-test-compare-logits --bits A B
 //       Both hold the same tensors with the same bits.
 //
@@ -31,7 +31,8 @@ static double relativeDistance(const Tensor &tensor, const Tensor &exact) {
   return norm > 0 ? std::sqrt(distance / norm) : std::sqrt(distance);
 }
 
-static bool compareWithGolden(const SafetensorsFile &out, const SafetensorsFile &golden) {
+static bool compareWithGolden(const SafetensorsFile &out,
+                              const SafetensorsFile &golden) {
   bool good = true;
   size_t count = 0;
   std::printf("%-12s %8s %12s %12s %12s\n", "tensor", "rows", "effc", "library",
@@ -53,12 +54,15 @@ static bool compareWithGolden(const SafetensorsFile &out, const SafetensorsFile 
     double allowed = 4 * reference + 1e-6;
     bool near = error <= allowed; // false for NaN
     good &= near;
-    std::printf("%-12s %8llu %12.3e %12.3e %12.3e%s\n", ("logits." + number).c_str(),
-                static_cast<unsigned long long>(exact.shape.empty() ? 0 : exact.shape[0]),
+    std::printf("%-12s %8llu %12.3e %12.3e %12.3e%s\n",
+                ("logits." + number).c_str(),
+                static_cast<unsigned long long>(
+                    exact.shape.empty() ? 0 : exact.shape[0]),
                 error, reference, allowed, near ? "" : "  too far");
   }
   if (count == 0 || out.tensors().size() != count) {
-    std::printf("%zu tensors are expected, but got %zu\n", count, out.tensors().size());
+    std::printf("%zu tensors are expected, but got %zu\n", count,
+                out.tensors().size());
     good = false;
   }
   return good;
@@ -67,7 +71,8 @@ static bool compareWithGolden(const SafetensorsFile &out, const SafetensorsFile 
 static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
   bool good = a.tensors().size() == b.tensors().size();
   if (!good)
-    std::printf("%zu tensors against %zu\n", a.tensors().size(), b.tensors().size());
+    std::printf("%zu tensors against %zu\n", a.tensors().size(),
+                b.tensors().size());
   for (const auto &[name, tensor] : a.tensors()) {
     if (!b.tensors().count(name)) {
       std::printf("%s is in one file only\n", name.c_str());
@@ -83,9 +88,10 @@ static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
     for (size_t i = 0; i < tensor.bytes.size(); ++i)
       if (tensor.bytes[i] != other.bytes[i]) {
         uint64_t element = i / (tensor.dtype == "F64" ? 8 : 4);
-        std::printf("%s differs first at row %llu, column %llu\n", name.c_str(),
-                    static_cast<unsigned long long>(element / tensor.columns()),
-                    static_cast<unsigned long long>(element % tensor.columns()));
+        std::printf(
+            "%s differs first at row %llu, column %llu\n", name.c_str(),
+            static_cast<unsigned long long>(element / tensor.columns()),
+            static_cast<unsigned long long>(element % tensor.columns()));
         good = false;
         break;
       }
@@ -96,13 +102,17 @@ static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
 int main(int argc, char **argv) {
   bool bits = argc == 4 && std::strcmp(argv[1], "--bits") == 0;
   if (argc != 3 && !bits) {
-    std::fprintf(stderr, "usage: effc-test-compare-logits [--bits] OUT GOLDEN\n");
+    std::fprintf(stderr,
+                 "usage: effc-test-compare-logits [--bits] OUT GOLDEN\n");
     return 2;
   }
   try {
     SafetensorsFile first = SafetensorsFile::read(argv[argc - 2]);
     SafetensorsFile second = SafetensorsFile::read(argv[argc - 1]);
-    return (bits ? compareBits(first, second) : compareWithGolden(first, second)) ? 0 : 1;
+    return (bits ? compareBits(first, second)
+                 : compareWithGolden(first, second))
+               ? 0
+               : 1;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "effc-test-compare-logits: error: %s\n", error.what());
     return 1;

@@ -3,9 +3,9 @@
 //   effc-test-tokenizer-cases CASES.json FILE.effc
 //
 // CASES.json has "encode": [{text, ids, decoded, decoded_without_special}] and
-// "decode": [{ids, decoded, decoded_without_special}]. Every id and every byte must
-// agree; so must text that is streamed token by token. Prints each case that does
-// not, at most 20; status 1 then.
+// "decode": [{ids, decoded, decoded_without_special}]. Every id and every byte
+// must agree; so must text that is streamed token by token. Prints each case
+// that does not, at most 20; status 1 then.
 
 #include "runtime/include/effc/effc.hpp"
 
@@ -33,13 +33,15 @@ public:
     if (one.contains("decoded"))
       expectText(one, "decoded", 0, ids);
     if (one.contains("decoded_without_special"))
-      expectText(one, "decoded_without_special", EFFC_DETOKENIZE_SKIP_SPECIAL, ids);
+      expectText(one, "decoded_without_special", EFFC_DETOKENIZE_SKIP_SPECIAL,
+                 ids);
   }
 
   size_t checks = 0, failures = 0;
 
 private:
-  void expectText(const json &one, const char *key, uint32_t flags, const Tokens &ids) {
+  void expectText(const json &one, const char *key, uint32_t flags,
+                  const Tokens &ids) {
     expect(key, one["ids"], one[key], model.detokenize(ids, flags));
     effc::Detokenizer stream(model, flags);
     std::string text;
@@ -49,17 +51,19 @@ private:
     expect("stream of", one["ids"], one[key], text);
   }
 
-  void expect(const char *what, const json &of, const json &expected, const json &got) {
+  void expect(const char *what, const json &of, const json &expected,
+              const json &got) {
     ++checks;
     if (expected == got)
       return;
     if (++failures <= 20)
-      std::printf("%s %s\n  expected %s\n  got      %s\n", what, show(of).c_str(),
-                  show(expected).c_str(), show(got).c_str());
+      std::printf("%s %s\n  expected %s\n  got      %s\n", what,
+                  show(of).c_str(), show(expected).c_str(), show(got).c_str());
   }
 
   static std::string show(const json &value) {
-    return value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 400);
+    return value.dump(-1, ' ', true, json::error_handler_t::replace)
+        .substr(0, 400);
   }
 
   effc::Model model;
@@ -68,7 +72,8 @@ private:
 
 int main(int argc, char **argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: effc-test-tokenizer-cases CASES.json FILE.effc\n");
+    std::fprintf(stderr,
+                 "usage: effc-test-tokenizer-cases CASES.json FILE.effc\n");
     return 2;
   }
   try {
@@ -81,7 +86,8 @@ int main(int argc, char **argv) {
     std::printf("%zu checks, %zu failures\n", cases.checks, cases.failures);
     return cases.failures == 0 && cases.checks > 0 ? 0 : 1;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "effc-test-tokenizer-cases: error: %s\n", error.what());
+    std::fprintf(stderr, "effc-test-tokenizer-cases: error: %s\n",
+                 error.what());
     return 1;
   }
 }

@@ -1,5 +1,5 @@
-// `effc compile`: the compiler is a program of its own, so that `effc` stays small
-// and starts without loading LLVM.
+// `effc compile`: the compiler is a program of its own, so that `effc` stays
+// small and starts without loading LLVM.
 
 #include "tools/effc/Commands.h"
 #include "tools/effc/Failure.h"
@@ -20,7 +20,8 @@ void effc::cli::addCompileCommand(CLI::App &app) {
 
 void effc::cli::becomeCompiler(char **argumentsAfterCompile) {
   std::error_code failure;
-  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  std::filesystem::path self =
+      std::filesystem::read_symlink("/proc/self/exe", failure);
   std::string compiler = (self.parent_path() / "effc-compile").string();
   std::vector<char *> arguments = {compiler.data()};
   for (char **argument = argumentsAfterCompile; *argument; ++argument)
@@ -28,7 +29,8 @@ void effc::cli::becomeCompiler(char **argumentsAfterCompile) {
   arguments.push_back(nullptr);
   execv(compiler.c_str(), arguments.data());
   if (errno == ENOENT)
-    throw Failure("there is no compiler here: '" + compiler +
-                  "' does not exist (this build of effc only runs compiled models)");
+    throw Failure(
+        "there is no compiler here: '" + compiler +
+        "' does not exist (this build of effc only runs compiled models)");
   throw Failure("cannot start '" + compiler + "': " + std::strerror(errno));
 }

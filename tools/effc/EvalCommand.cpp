@@ -26,7 +26,8 @@ struct EvalOptions {
 };
 } // namespace
 
-static std::vector<Tokens> readSequences(const Model &model, const EvalOptions &options) {
+static std::vector<Tokens> readSequences(const Model &model,
+                                         const EvalOptions &options) {
   if (options.tokens)
     return readTokenFile(*options.tokens, model.vocabularySize());
   if (!model.hasTokenizer())
@@ -40,7 +41,8 @@ openLogits(const Model &model, const EvalOptions &options,
   if (!options.logits)
     return nullptr;
   if (*options.logits == "-")
-    throw UsageError("--logits needs a file: the results go to standard output");
+    throw UsageError(
+        "--logits needs a file: the results go to standard output");
   std::error_code failure;
   if (std::filesystem::equivalent(*options.logits, options.file, failure))
     throw UsageError("--logits would overwrite '" + options.file + "'");
@@ -48,7 +50,8 @@ openLogits(const Model &model, const EvalOptions &options,
   for (size_t i = 0; i < sequences.size(); ++i)
     tensors.push_back({"logits." + std::to_string(i), sequences[i].size(),
                        model.vocabularySize()});
-  return std::make_unique<SafetensorsWriter>(*options.logits, std::move(tensors));
+  return std::make_unique<SafetensorsWriter>(*options.logits,
+                                             std::move(tensors));
 }
 
 /// NaN where nothing was predicted.
@@ -79,10 +82,10 @@ static void evaluate(const EvalOptions &options) {
   for (const Tokens &sequence : sequences)
     tokens += sequence.size();
 
-  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()), 1,
-                                        options.batch);
-  Evaluation evaluation(model, openDevice(options.device, options.threads), split, batch,
-                        writer.get());
+  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
+                                        1, options.batch);
+  Evaluation evaluation(model, openDevice(options.device, options.threads),
+                        split, batch, writer.get());
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);
@@ -106,16 +109,20 @@ static void evaluate(const EvalOptions &options) {
 
 void effc::cli::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App *command =
-      app.add_subcommand("eval", "Mean negative log-likelihood, perplexity, logits");
+  CLI::App *command = app.add_subcommand(
+      "eval", "Mean negative log-likelihood, perplexity, logits");
   command->add_option("FILE", options->file, "A compiled model")->required();
-  auto *input = command->add_option_group("input", "What to predict (one of these)");
-  input->add_option("--tokens", options->tokens,
-                    "A JSON array of arrays of token ids; - reads standard input");
-  input->add_option("--text", options->text, "A text to tokenize; - reads standard input");
+  auto *input =
+      command->add_option_group("input", "What to predict (one of these)");
+  input->add_option(
+      "--tokens", options->tokens,
+      "A JSON array of arrays of token ids; - reads standard input");
+  input->add_option("--text", options->text,
+                    "A text to tokenize; - reads standard input");
   input->require_option(1);
-  command->add_option("--split", options->split,
-                      "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
+  command
+      ->add_option("--split", options->split,
+                   "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "Sequences fed together")
       ->check(CLI::Range(1, 65536))
@@ -125,7 +132,9 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   command->add_option("--device", options->device, "Where to run")
       ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads; 0: one per usable core")
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads; 0: one per usable core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { evaluate(*options); });

@@ -7,7 +7,8 @@
 using namespace effc;
 using namespace effc::cli;
 
-double effc::cli::negativeLogLikelihood(std::span<const float> logits, int32_t token) {
+double effc::cli::negativeLogLikelihood(std::span<const float> logits,
+                                        int32_t token) {
   double most = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   for (float logit : logits)
@@ -39,20 +40,21 @@ struct Evaluation::Running {
 
 Evaluation::Evaluation(const Model &model, const Device &device, Split how,
                        uint32_t together, SafetensorsWriter *out)
-    : vocabulary(model.vocabularySize()), split(std::move(how)), batch(together),
-      writer(out), engine(model, device, together), grid(gridOf(model)),
-      buffers(together) {}
+    : vocabulary(model.vocabularySize()), split(std::move(how)),
+      batch(together), writer(out), engine(model, device, together),
+      grid(gridOf(model)), buffers(together) {}
 
 /// Scores and writes `count` rows that follow the tokens fed so far.
-void Evaluation::takeLogits(Running &running, const float *logits, uint64_t count) {
+void Evaluation::takeLogits(Running &running, const float *logits,
+                            uint64_t count) {
   if (writer)
     writer->write(running.index, running.at, logits, count);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t next = running.at + i + 1;
     if (next == running.tokens->size())
       break;
-    running.score.sumNll +=
-        negativeLogLikelihood({logits + i * vocabulary, vocabulary}, (*running.tokens)[next]);
+    running.score.sumNll += negativeLogLikelihood(
+        {logits + i * vocabulary, vocabulary}, (*running.tokens)[next]);
     ++running.score.predicted;
   }
   running.at += count;
@@ -93,7 +95,8 @@ void Evaluation::feedRound(std::vector<Running> &group) {
   std::vector<Running *> prefills, steps;
   for (Running &running : group) {
     if (running.piece == 0) {
-      running.piece = split.length(running.round++, running.tokens->size() - running.at);
+      running.piece =
+          split.length(running.round++, running.tokens->size() - running.at);
       running.step = running.piece == 1 && split.stepsDecode();
     }
     if (running.piece > 0)
@@ -109,8 +112,10 @@ std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
   uint64_t done = 0;
   for (size_t first = 0; first < sequences.size(); first += batch) {
     std::vector<Running> group;
-    for (size_t i = first; i < std::min<size_t>(first + batch, sequences.size()); ++i)
-      group.push_back({&sequences[i], i, Session(engine), {sequences[i].size()}});
+    for (size_t i = first;
+         i < std::min<size_t>(first + batch, sequences.size()); ++i)
+      group.push_back(
+          {&sequences[i], i, Session(engine), {sequences[i].size()}});
     auto unfinished = [](const Running &running) {
       return running.at < running.tokens->size();
     };

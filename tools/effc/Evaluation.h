@@ -24,16 +24,17 @@ struct Score {
 };
 
 /// Feeds sequences to a model in pieces, several at a time. Memory is bounded
-/// whatever their lengths: a long piece is fed in parts that end where the runtime
-/// would cut it anyway, so that nothing of this shows in the results.
+/// whatever their lengths: a long piece is fed in parts that end where the
+/// runtime would cut it anyway, so that nothing of this shows in the results.
 class Evaluation {
 public:
   /// `writer` may be null; `batch` sequences go together.
-  Evaluation(const Model &model, const Device &device, Split split, uint32_t batch,
-             SafetensorsWriter *writer);
+  Evaluation(const Model &model, const Device &device, Split split,
+             uint32_t batch, SafetensorsWriter *writer);
 
   /// Reports tokens fed to `progress`.
-  std::vector<Score> run(const std::vector<Tokens> &sequences, Progress &progress);
+  std::vector<Score> run(const std::vector<Tokens> &sequences,
+                         Progress &progress);
 
 private:
   struct Running; // a sequence on its way

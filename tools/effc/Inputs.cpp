@@ -56,7 +56,8 @@ static std::string show(const nlohmann::json &value) {
 
 std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
                                              uint32_t vocabularySize) {
-  nlohmann::json json = nlohmann::json::parse(readWholeFile(path), nullptr, false);
+  nlohmann::json json =
+      nlohmann::json::parse(readWholeFile(path), nullptr, false);
   if (json.is_discarded())
     throw Failure("'" + path + "' is not JSON");
   if (!json.is_array())
@@ -69,11 +70,12 @@ std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
     Tokens tokens;
     for (size_t k = 0; k < json[i].size(); ++k) {
       const nlohmann::json &token = json[i][k];
-      bool good = token.is_number_unsigned() && token.get<uint64_t>() < vocabularySize;
+      bool good =
+          token.is_number_unsigned() && token.get<uint64_t>() < vocabularySize;
       if (!good)
         throw Failure("element " + std::to_string(k) + " of sequence " +
-                      std::to_string(i) + " of '" + path + "' is " + show(token) +
-                      ", not a token of the vocabulary of " +
+                      std::to_string(i) + " of '" + path + "' is " +
+                      show(token) + ", not a token of the vocabulary of " +
                       std::to_string(vocabularySize));
       tokens.push_back(token.get<int32_t>());
     }
@@ -84,7 +86,8 @@ std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
 
 uint64_t effc::cli::parseBytes(std::string_view text) {
   double number = 0;
-  auto [next, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  auto [next, failure] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(next, text.data() + text.size() - next);
   double scale = 0;
   if (unit.empty() || unit == "B")
@@ -102,10 +105,12 @@ uint64_t effc::cli::parseBytes(std::string_view text) {
 
 effc::Device effc::cli::openDevice(const std::string &name, uint32_t threads) {
   if (name == "cuda" || name == "sim")
-    throw Failure("device '" + name + "' is not in this build of effc; use host");
+    throw Failure("device '" + name +
+                  "' is not in this build of effc; use host");
   Device device = Device::host(threads);
   if (name == "auto")
-    std::fprintf(stderr, "device: %s; it is the only one in this build of effc\n",
+    std::fprintf(stderr,
+                 "device: %s; it is the only one in this build of effc\n",
                  device.description().c_str());
   return device;
 }

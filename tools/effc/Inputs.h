@@ -19,15 +19,17 @@ std::string readWholeFile(const std::string &path);
 /// "1,2,3". Throws UsageError when `text` is anything else.
 Tokens parseTokenList(std::string_view text);
 
-/// A JSON array of arrays of token ids. Throws Failure naming `path` and the place
-/// of what is not a token of a vocabulary of `vocabularySize`.
-std::vector<Tokens> readTokenFile(const std::string &path, uint32_t vocabularySize);
+/// A JSON array of arrays of token ids. Throws Failure naming `path` and the
+/// place of what is not a token of a vocabulary of `vocabularySize`.
+std::vector<Tokens> readTokenFile(const std::string &path,
+                                  uint32_t vocabularySize);
 
 /// "64", "16K", "1.5G": bytes, with binary units. Throws UsageError.
 uint64_t parseBytes(std::string_view text);
 
-/// The device that `name` asks for ("auto", "host"; "cuda" and "sim" are refused
-/// with the reason). "auto" says on standard error which it takes and why.
+/// The device that `name` asks for ("auto", "host"; "cuda" and "sim" are
+/// refused with the reason). "auto" says on standard error which it takes and
+/// why.
 Device openDevice(const std::string &name, uint32_t threads);
 
 } // namespace effc::cli

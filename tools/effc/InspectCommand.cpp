@@ -1,5 +1,5 @@
-// `effc inspect`: what is in a file. Everything shown comes from the document of
-// effc_model_describe(), which --json prints as it is.
+// `effc inspect`: what is in a file. Everything shown comes from the document
+// of effc_model_describe(), which --json prints as it is.
 
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
@@ -49,15 +49,17 @@ private:
 };
 } // namespace
 
-/// Two operations for every element of a matrix that a token meets: all of them,
-/// but of an embedding table that is not the head as well only one row is read.
+/// Two operations for every element of a matrix that a token meets: all of
+/// them, but of an embedding table that is not the head as well only one row is
+/// read.
 static uint64_t flopsPerToken(const Json &model) {
   uint64_t elements = 0;
   bool untied = false;
   for (const Json &weight : model["weights"])
     untied |= weight["name"] == "lm_head";
   for (const Json &weight : model["weights"]) {
-    if (weight["shape"].size() < 2 || (untied && weight["name"] == "embeddings"))
+    if (weight["shape"].size() < 2 ||
+        (untied && weight["name"] == "embeddings"))
       continue;
     uint64_t product = 1;
     for (const Json &dimension : weight["shape"])
@@ -72,7 +74,8 @@ static uint64_t sequencesIn(const Json &memory, uint64_t bytes) {
   uint64_t perSession = memory["per_session"];
   // One more slot than sequences: where padding goes.
   uint64_t fixed = uint64_t(memory["weights"]) + uint64_t(memory["arena"]) +
-                   uint64_t(memory["logits"]) + uint64_t(memory["tables"]) + perSession;
+                   uint64_t(memory["logits"]) + uint64_t(memory["tables"]) +
+                   perSession;
   if (bytes < fixed)
     return 0;
   constexpr uint64_t kMost = 1048576; // of one engine
@@ -82,7 +85,8 @@ static uint64_t sequencesIn(const Json &memory, uint64_t bytes) {
 static std::string shapeOf(const Json &shape) {
   std::string text;
   for (const Json &dimension : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(dimension.get<uint64_t>());
+    text +=
+        (text.empty() ? "" : "x") + std::to_string(dimension.get<uint64_t>());
   return text;
 }
 
@@ -97,8 +101,8 @@ static std::string summary(const std::string &file, const Json &model) {
       std::string value = from[key];
       return value.empty() ? value : before + value;
     };
-    text += "  compiled by " + part("compiler", "") + part("commit", ", commit ") +
-            part("llvm", ", LLVM ") + "\n";
+    text += "  compiled by " + part("compiler", "") +
+            part("commit", ", commit ") + part("llvm", ", LLVM ") + "\n";
     std::string options;
     for (const Json &option : from["options"])
       options += " " + option.get<std::string>();
@@ -111,12 +115,15 @@ static std::string summary(const std::string &file, const Json &model) {
     text += part("family", "  family ") + (from["family"] == "" ? "" : "\n");
   }
   text += "  " + formatCount(model["parameters"]) + " parameters, about " +
-          formatCount(flopsPerToken(model)) + " FLOPs per token in dense products\n";
+          formatCount(flopsPerToken(model)) +
+          " FLOPs per token in dense products\n";
   text += "  vocabulary " + formatCount(model["vocabulary_size"]) + ", width " +
           formatCount(model["model_width"]) + ", " +
-          (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") + "\n";
+          (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") +
+          "\n";
   uint64_t context = model["max_context"];
-  text += "  context " + (context ? formatCount(context) + " tokens" : "unbounded") + "\n";
+  text += "  context " +
+          (context ? formatCount(context) + " tokens" : "unbounded") + "\n";
   return text;
 }
 
@@ -133,7 +140,8 @@ static std::string entries(const Json &model) {
   table.add({"entry", "rows", "chunk", "arena", "launches"});
   for (const Json &entry : model["entries"])
     table.add({entry["name"], std::to_string(int(entry["rows"])),
-               std::to_string(int(entry["chunk"])), formatBytes(entry["arena_bytes"]),
+               std::to_string(int(entry["chunk"])),
+               formatBytes(entry["arena_bytes"]),
                formatCount(entry["launches"])});
   return "\nentry points\n" + table.text();
 }
@@ -141,8 +149,10 @@ static std::string entries(const Json &model) {
 static std::string memory(const Json &model) {
   const Json &memory = model["memory"];
   Table table;
-  table.add({"weights", formatBytes(memory["weights"]), "mapped from the file"});
-  table.add({"state", formatBytes(memory["per_session"]), "per sequence, and once more"});
+  table.add(
+      {"weights", formatBytes(memory["weights"]), "mapped from the file"});
+  table.add({"state", formatBytes(memory["per_session"]),
+             "per sequence, and once more"});
   table.add({"arena", formatBytes(memory["arena"]), "once"});
   table.add({"logits", formatBytes(memory["logits"]), "once, as far as used"});
   table.add({"tables", formatBytes(memory["tables"]), "once"});
@@ -155,8 +165,8 @@ static std::string states(const Json &model) {
   for (const Json &state : model["states"])
     table.add({state["name"], state["kind"], state["growth"], state["type"],
                shapeOf(state["shape"]), formatCount(state["bytes"])});
-  return "\nstate of a sequence, layout " + model["layout_id"].get<std::string>() + "\n" +
-         table.text();
+  return "\nstate of a sequence, layout " +
+         model["layout_id"].get<std::string>() + "\n" + table.text();
 }
 
 static std::string kernels(const Json &model) {
@@ -166,10 +176,12 @@ static std::string kernels(const Json &model) {
     std::string code;
     for (const Json &where : kernel["code"])
       code += (code.empty() ? "" : ", ") +
-              model["segments"][where["segment"].get<size_t>()]["isa"].get<std::string>() +
+              model["segments"][where["segment"].get<size_t>()]["isa"]
+                  .get<std::string>() +
               "+" + std::to_string(where["offset"].get<uint64_t>());
     table.add({kernel["name"], std::to_string(int(kernel["operands"])),
-               formatBytes(kernel["stack_bytes"]), formatCount(kernel["launches"]), code});
+               formatBytes(kernel["stack_bytes"]),
+               formatCount(kernel["launches"]), code});
   }
   return "\nkernels\n" + table.text();
 }
@@ -203,7 +215,8 @@ static void inspect(const InspectOptions &options) {
     print(json.dump(2) + "\n");
     return;
   }
-  print(summary(options.file, json) + targets(json) + entries(json) + memory(json));
+  print(summary(options.file, json) + targets(json) + entries(json) +
+        memory(json));
   if (options.state)
     print(states(json));
   if (options.kernels)
@@ -217,13 +230,16 @@ static void inspect(const InspectOptions &options) {
 
 void effc::cli::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App *command = app.add_subcommand("inspect", "Show what is in a compiled model");
+  CLI::App *command =
+      app.add_subcommand("inspect", "Show what is in a compiled model");
   command->add_option("FILE", options->file, "A compiled model")->required();
   command->add_flag("--kernels", options->kernels, "List the kernels");
   command->add_flag("--state", options->state, "List the states of a sequence");
-  command->add_flag("--check", options->check, "Compare all checksums, weights included");
-  command->add_option("--budget", options->budget,
-                      "Say how many sequences fit in so many bytes (512M, 1.5G)");
+  command->add_flag("--check", options->check,
+                    "Compare all checksums, weights included");
+  command->add_option(
+      "--budget", options->budget,
+      "Say how many sequences fit in so many bytes (512M, 1.5G)");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { inspect(*options); });
 }

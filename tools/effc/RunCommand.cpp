@@ -62,7 +62,8 @@ public:
   Output(const Model &model, const RunOptions &options)
       : ids(options.printTokens), stop(options.stops) {
     if (model.hasTokenizer())
-      stream = std::make_unique<Detokenizer>(model, EFFC_DETOKENIZE_SKIP_SPECIAL);
+      stream =
+          std::make_unique<Detokenizer>(model, EFFC_DETOKENIZE_SKIP_SPECIAL);
   }
 
   /// Returns whether to go on.
@@ -101,7 +102,8 @@ static Tokens readPrompt(const Model &model, const RunOptions &options) {
   if (options.tokens) {
     tokens = parseTokenList(*options.tokens);
   } else {
-    std::string text = options.prompt ? *options.prompt : readWholeFile(*options.promptFile);
+    std::string text =
+        options.prompt ? *options.prompt : readWholeFile(*options.promptFile);
     if (!model.hasTokenizer())
       throw Failure("'" + options.file +
                     "' has no tokenizer; give the prompt as --tokens 1,2,3");
@@ -110,7 +112,8 @@ static Tokens readPrompt(const Model &model, const RunOptions &options) {
   if (tokens.empty() && model.generation().bos >= 0)
     tokens.push_back(model.generation().bos);
   if (tokens.empty())
-    throw Failure("the prompt is empty, and the model has no token to begin with");
+    throw Failure(
+        "the prompt is empty, and the model has no token to begin with");
   return tokens;
 }
 
@@ -120,7 +123,8 @@ static Sampler makeSampler(const Model &model, const RunOptions &options) {
   sampling.top_k = options.topK.value_or(sampling.top_k);
   sampling.top_p = options.topP.value_or(sampling.top_p);
   sampling.min_p = options.minP.value_or(sampling.min_p);
-  sampling.repeat_penalty = options.repeatPenalty.value_or(sampling.repeat_penalty);
+  sampling.repeat_penalty =
+      options.repeatPenalty.value_or(sampling.repeat_penalty);
   sampling.seed = options.seed;
   try {
     return Sampler(sampling, model.vocabularySize());
@@ -131,14 +135,15 @@ static Sampler makeSampler(const Model &model, const RunOptions &options) {
 
 static bool endsSequence(const Model &model, int32_t token) {
   effc_generation_t generation = model.generation();
-  return std::find(generation.eos, generation.eos + generation.eos_count, token) !=
-         generation.eos + generation.eos_count;
+  return std::find(generation.eos, generation.eos + generation.eos_count,
+                   token) != generation.eos + generation.eos_count;
 }
 
 static void run(const RunOptions &options) {
   Model model(options.file);
   if (!options.printTokens && !model.hasTokenizer())
-    throw Failure("'" + options.file + "' has no tokenizer; add --print-tokens");
+    throw Failure("'" + options.file +
+                  "' has no tokenizer; add --print-tokens");
   Tokens prompt = readPrompt(model, options);
   Sampler sampler = makeSampler(model, options);
   Engine engine(model, openDevice(options.device, options.threads));
@@ -177,9 +182,11 @@ void effc::cli::addRunCommand(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "Generate from a prompt");
   command->add_option("FILE", options->file, "A compiled model")->required();
-  auto *prompt = command->add_option_group("prompt", "What to continue (one of these)");
+  auto *prompt =
+      command->add_option_group("prompt", "What to continue (one of these)");
   prompt->add_option("--prompt", options->prompt, "A text");
-  prompt->add_option("--prompt-file", options->promptFile, "A text file; - reads standard input");
+  prompt->add_option("--prompt-file", options->promptFile,
+                     "A text file; - reads standard input");
   prompt->add_option("--tokens", options->tokens, "Token ids: 1,2,3");
   prompt->require_option(1);
   command->add_option("-n", options->newTokens, "New tokens at most")
@@ -187,19 +194,27 @@ void effc::cli::addRunCommand(CLI::App &app) {
   command->add_option("--device", options->device, "Where to run")
       ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads; 0: one per usable core")
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads; 0: one per usable core")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--temperature", options->temperature,
-                      "0: the most likely token (default: what the model asks for)");
-  command->add_option("--top-k", options->topK, "Draw from the K most likely; 0: all");
+  command->add_option(
+      "--temperature", options->temperature,
+      "0: the most likely token (default: what the model asks for)");
+  command->add_option("--top-k", options->topK,
+                      "Draw from the K most likely; 0: all");
   command->add_option("--top-p", options->topP,
                       "Draw from the fewest tokens of this probability");
-  command->add_option("--min-p", options->minP,
-                      "Draw from tokens at least this likely relative to the best");
+  command->add_option(
+      "--min-p", options->minP,
+      "Draw from tokens at least this likely relative to the best");
   command->add_option("--repeat-penalty", options->repeatPenalty,
                       "Make tokens seen before less likely; 1: no");
-  command->add_option("--seed", options->seed, "Of the draws")->capture_default_str();
-  command->add_option("--stop", options->stops, "End before this text; may be given again")
+  command->add_option("--seed", options->seed, "Of the draws")
+      ->capture_default_str();
+  command
+      ->add_option("--stop", options->stops,
+                   "End before this text; may be given again")
       ->allow_extra_args(false);
   command->add_flag("--print-tokens", options->printTokens,
                     "Print token ids, comma-separated, in place of text");

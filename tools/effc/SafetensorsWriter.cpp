@@ -13,7 +13,8 @@
 
 using namespace effc::cli;
 
-static_assert(std::endian::native == std::endian::little, "f32 is written as it lies");
+static_assert(std::endian::native == std::endian::little,
+              "f32 is written as it lies");
 
 void SafetensorsWriter::fail(const char *what) {
   int failure = errno;
@@ -23,7 +24,8 @@ void SafetensorsWriter::fail(const char *what) {
                 "': " + std::strerror(errno));
 }
 
-SafetensorsWriter::SafetensorsWriter(std::string name, std::vector<Tensor> given)
+SafetensorsWriter::SafetensorsWriter(std::string name,
+                                     std::vector<Tensor> given)
     : path(std::move(name)), tensors(std::move(given)) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t end = 0;
@@ -42,7 +44,8 @@ SafetensorsWriter::SafetensorsWriter(std::string name, std::vector<Tensor> given
     offset += sizeof size + size;
 
   temporary = path + ".tmp" + std::to_string(getpid());
-  descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     fail("write");
   writeAt(0, &size, sizeof size);
@@ -60,7 +63,8 @@ void SafetensorsWriter::abandon() {
   unlink(temporary.c_str());
 }
 
-void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes, uint64_t size) {
+void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes,
+                                uint64_t size) {
   const char *at = static_cast<const char *>(bytes);
   while (size > 0) {
     ssize_t count = pwrite(descriptor, at, size, static_cast<off_t>(offset));
@@ -74,8 +78,8 @@ void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes, uint64_t siz
   }
 }
 
-void SafetensorsWriter::write(size_t index, uint64_t firstRow, const float *rows,
-                              uint64_t count) {
+void SafetensorsWriter::write(size_t index, uint64_t firstRow,
+                              const float *rows, uint64_t count) {
   uint64_t rowBytes = tensors[index].columns * sizeof(float);
   writeAt(offsets[index] + firstRow * rowBytes, rows, count * rowBytes);
 }

@@ -8,8 +8,8 @@
 
 namespace effc::cli {
 
-/// Writes rows in any order to tensors whose shapes are known from the start. The
-/// file appears under its name only when all is written: until then it is a
+/// Writes rows in any order to tensors whose shapes are known from the start.
+/// The file appears under its name only when all is written: until then it is a
 /// sibling, which goes when the writer goes without finish().
 class SafetensorsWriter {
 public:
@@ -26,7 +26,8 @@ public:
   SafetensorsWriter &operator=(const SafetensorsWriter &) = delete;
 
   /// Writes `count` rows of tensor `index` from row `firstRow` on.
-  void write(size_t index, uint64_t firstRow, const float *rows, uint64_t count);
+  void write(size_t index, uint64_t firstRow, const float *rows,
+             uint64_t count);
 
   /// Gives the file its name.
   void finish();

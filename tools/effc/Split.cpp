@@ -29,5 +29,6 @@ Split Split::parse(std::string_view text) {
 uint64_t Split::length(uint64_t round, uint64_t remaining) const {
   if (lengths.empty())
     return remaining;
-  return std::min(remaining, lengths[std::min<uint64_t>(round, lengths.size() - 1)]);
+  return std::min(remaining,
+                  lengths[std::min<uint64_t>(round, lengths.size() - 1)]);
 }

@@ -8,7 +8,8 @@
 
 namespace effc::cli {
 
-/// "all", "1" or "5,1,1,64": piece i has the i-th length, the last one repeated.
+/// "all", "1" or "5,1,1,64": piece i has the i-th length, the last one
+/// repeated.
 class Split {
 public:
   /// Throws UsageError when `text` is no such list.

@@ -25,7 +25,8 @@ std::string StopText::push(std::string_view text) {
   // The longest end of `held` that some stop text starts with.
   size_t keep = 0;
   for (const std::string &stop : stops)
-    for (size_t size = std::min(stop.size() - 1, held.size()); size > keep; --size)
+    for (size_t size = std::min(stop.size() - 1, held.size()); size > keep;
+         --size)
       if (std::string_view(held).substr(held.size() - size) ==
           std::string_view(stop).substr(0, size))
         keep = size;

@@ -1,4 +1,4 @@
-/*===- effc.h - Run a compiled sequence model ------------------------------===*\
+/*===- effc.h - Run a compiled sequence model ----------------------------===*\
  *
  * effc compiles a model ahead of time into one .effc file; this library runs
  * such a file. Nothing is compiled here and no other library is needed.
@@ -35,7 +35,7 @@
  * Option structs start with their own size, so that they can grow: fill them
  * with `*_default()`, then change what you like. NULL means the defaults.
  *
-\*===----------------------------------------------------------------------===*/
+\*===---------------------------------------------------------------------===*/
 #ifndef EFFC_EFFC_H
 #define EFFC_EFFC_H
 
@@ -64,17 +64,17 @@ typedef struct effc_detokenizer effc_detokenizer_t;
 /* Returns the version of the library, "0.1.0". Static storage. */
 EFFC_API const char *effc_version(void);
 
-/*===- Status ---------------------------------------------------------------===*/
+/*===- Status ------------------------------------------------------------===*/
 
 typedef enum effc_status_code {
   EFFC_OK = 0,
   EFFC_INVALID_ARGUMENT = 1, /* the caller passed something out of range */
   EFFC_IO_ERROR = 2,         /* the operating system refused a file */
   EFFC_BAD_DATA = 3,         /* a file is damaged or not what it should be */
-  EFFC_UNSUPPORTED = 4,      /* sound, but not possible here: an ISA, a device */
-  EFFC_OUT_OF_MEMORY = 5,    /* memory could not be had */
-  EFFC_EXHAUSTED = 6,        /* a fixed resource is used up: sessions, context */
-  EFFC_INTERNAL = 7          /* a mistake of this library */
+  EFFC_UNSUPPORTED = 4,   /* sound, but not possible here: an ISA, a device */
+  EFFC_OUT_OF_MEMORY = 5, /* memory could not be had */
+  EFFC_EXHAUSTED = 6,     /* a fixed resource is used up: sessions, context */
+  EFFC_INTERNAL = 7       /* a mistake of this library */
 } effc_status_code_t;
 
 /* Returns the code of `status`; EFFC_OK for NULL. */
@@ -87,7 +87,7 @@ EFFC_API const char *effc_status_message(const effc_status_t *status);
 /* Frees `status`, which may be NULL. */
 EFFC_API void effc_status_free(effc_status_t *status);
 
-/*===- Model ----------------------------------------------------------------===*/
+/*===- Model -------------------------------------------------------------===*/
 
 /* Loads the .effc file at `path`. The file is mapped, not read: weights cost
  * memory only as they are touched, and several processes share them. It must
@@ -102,7 +102,8 @@ EFFC_API void effc_status_free(effc_status_t *status);
  * EFFC_IO_ERROR: cannot be opened or mapped, or is no regular file.
  * EFFC_BAD_DATA: is no .effc file, is cut short or damaged.
  * EFFC_UNSUPPORTED: written in a newer format (the message names both). */
-EFFC_API effc_status_t *effc_model_load(const char *path, effc_model_t **out_model);
+EFFC_API effc_status_t *effc_model_load(const char *path,
+                                        effc_model_t **out_model);
 
 EFFC_API void effc_model_free(effc_model_t *model);
 
@@ -114,7 +115,7 @@ effc_model_check(const effc_model_t *model,
                  void (*progress)(void *user, uint64_t done, uint64_t total),
                  void *user);
 
-/* Returns how many tokens the model knows; a row of logits has as many values. */
+/* Returns how many tokens the model knows: the length of a row of logits. */
 EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
 
 /* Returns the longest sequence in tokens, 0 when there is no bound. */
@@ -131,9 +132,9 @@ typedef struct effc_generation {
   int32_t bos;        /* first token of a sequence */
   const int32_t *eos; /* tokens that end one; owned by the model */
   size_t eos_count;
-  bool do_sample;     /* false: greedy */
+  bool do_sample; /* false: greedy */
   float temperature;
-  uint32_t top_k;     /* 0: all */
+  uint32_t top_k; /* 0: all */
   float top_p;
 } effc_generation_t;
 
@@ -156,18 +157,22 @@ EFFC_API size_t effc_model_state_count(const effc_model_t *model);
 
 /* Fills `out_state` (its `size` set) for `index` below the count.
  * EFFC_INVALID_ARGUMENT: `index` is not. */
-EFFC_API effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
+EFFC_API effc_status_t *effc_model_state(const effc_model_t *model,
+                                         size_t index,
                                          effc_state_info_t *out_state);
 
-typedef enum effc_entry_kind { EFFC_PREFILL = 0, EFFC_DECODE = 1 } effc_entry_kind_t;
+typedef enum effc_entry_kind {
+  EFFC_PREFILL = 0,
+  EFFC_DECODE = 1
+} effc_entry_kind_t;
 
 /* One compiled call. */
 typedef struct effc_entry_info {
   size_t size;
-  const char *name;      /* "prefill_256"; owned by the model */
+  const char *name; /* "prefill_256"; owned by the model */
   effc_entry_kind_t kind;
-  uint32_t rows;         /* the most tokens in a call */
-  uint32_t chunk;        /* prompts are cut on multiples of this position */
+  uint32_t rows;  /* the most tokens in a call */
+  uint32_t chunk; /* prompts are cut on multiples of this position */
   uint64_t arena_bytes;
 } effc_entry_info_t;
 
@@ -175,7 +180,8 @@ EFFC_API size_t effc_model_entry_count(const effc_model_t *model);
 
 /* Fills `out_entry` (its `size` set) for `index` below the count.
  * EFFC_INVALID_ARGUMENT: `index` is not. */
-EFFC_API effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
+EFFC_API effc_status_t *effc_model_entry(const effc_model_t *model,
+                                         size_t index,
                                          effc_entry_info_t *out_entry);
 
 /* What running the model takes, in bytes. All of it is known before the first
@@ -192,9 +198,10 @@ typedef struct effc_memory {
 /* Fills `out_memory`, whose `size` the caller has set. An engine for N sessions
  * takes arena + logits + tables + (N + 1) * per_session; the one more is where
  * padding goes. */
-EFFC_API void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory);
+EFFC_API void effc_model_memory(const effc_model_t *model,
+                                effc_memory_t *out_memory);
 
-/*===- Text -----------------------------------------------------------------===*/
+/*===- Text --------------------------------------------------------------===*/
 
 /* Whether the file carries a tokenizer; without one the functions of this group
  * give EFFC_UNSUPPORTED. */
@@ -219,10 +226,10 @@ typedef enum effc_tokenize_flags {
  * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB.
  * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or the
  * tokenizer's patterns need too many steps on this text. */
-EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
-                                            size_t size, uint32_t flags,
-                                            int32_t *out_tokens, size_t capacity,
-                                            size_t *out_count);
+EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model,
+                                            const char *text, size_t size,
+                                            uint32_t flags, int32_t *out_tokens,
+                                            size_t capacity, size_t *out_count);
 
 typedef enum effc_detokenize_flags {
   EFFC_DETOKENIZE_SKIP_SPECIAL = 1 /* special tokens give no text */
@@ -234,22 +241,26 @@ typedef enum effc_detokenize_flags {
  *
  * EFFC_INVALID_ARGUMENT: a negative id. */
 EFFC_API effc_status_t *effc_model_detokenize(const effc_model_t *model,
-                                              const int32_t *tokens, size_t count,
-                                              uint32_t flags, char *out_text,
-                                              size_t capacity, size_t *out_size);
+                                              const int32_t *tokens,
+                                              size_t count, uint32_t flags,
+                                              char *out_text, size_t capacity,
+                                              size_t *out_size);
 
 /* Creates a detokenizer for a stream: it hands out text as soon as whole
  * characters are there, since a token may end inside one. `flags` as above. */
-EFFC_API effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
-                                                effc_detokenizer_t **out_detokenizer);
+EFFC_API effc_status_t *
+effc_detokenizer_create(effc_model_t *model, uint32_t flags,
+                        effc_detokenizer_t **out_detokenizer);
 
 EFFC_API void effc_detokenizer_free(effc_detokenizer_t *detokenizer);
 
 /* Adds one token. `*out_text` and `*out_size` become the text that is now
- * certain, possibly none; it is valid UTF-8 and belongs to the detokenizer until
- * its next call. All pieces together are what effc_model_detokenize() gives. */
+ * certain, possibly none; it is valid UTF-8 and belongs to the detokenizer
+ * until its next call. All pieces together are what effc_model_detokenize()
+ * gives. */
 EFFC_API effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
-                                              int32_t token, const char **out_text,
+                                              int32_t token,
+                                              const char **out_text,
                                               size_t *out_size);
 
 /* Ends the stream: what is left of a character comes out as U+FFFD. The
@@ -258,7 +269,7 @@ EFFC_API effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
                                                 const char **out_text,
                                                 size_t *out_size);
 
-/*===- Device ---------------------------------------------------------------===*/
+/*===- Device ------------------------------------------------------------===*/
 
 typedef struct effc_host_options {
   size_t size;
@@ -274,15 +285,16 @@ EFFC_API effc_host_options_t effc_host_options_default(void);
  *
  * EFFC_INVALID_ARGUMENT: more than 1024 threads.
  * EFFC_EXHAUSTED: the system grants no more threads. */
-EFFC_API effc_status_t *effc_device_create_host(const effc_host_options_t *options,
-                                                effc_device_t **out_device);
+EFFC_API effc_status_t *
+effc_device_create_host(const effc_host_options_t *options,
+                        effc_device_t **out_device);
 
 EFFC_API void effc_device_free(effc_device_t *device);
 
 /* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);
 
-/*===- Engine and sessions --------------------------------------------------===*/
+/*===- Engine and sessions -----------------------------------------------===*/
 
 typedef struct effc_engine_options {
   size_t size;
@@ -297,7 +309,8 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * EFFC_UNSUPPORTED: the file has no code for this machine (the message names
  * what is missing), or no weights.
  * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
-EFFC_API effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
+EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
+                                           effc_device_t *device,
                                            const effc_engine_options_t *options,
                                            effc_engine_t **out_engine);
 
@@ -333,9 +346,9 @@ typedef enum effc_wanted {
 typedef struct effc_prompt {
   effc_session_t *session;
   const int32_t *tokens;
-  size_t count;       /* at least 1 */
+  size_t count; /* at least 1 */
   effc_wanted_t wanted;
-  float *out_logits;  /* [rows wanted, vocabulary]; may be NULL when none are */
+  float *out_logits; /* [rows wanted, vocabulary]; may be NULL when none are */
 } effc_prompt_t;
 
 /* Feeds `count` prompts of any lengths, each to a sequence of its own. They are
@@ -350,11 +363,13 @@ typedef struct effc_prompt {
  * The calling thread works too and needs 128 KiB of free stack.
  *
  * EFFC_INVALID_ARGUMENT: an empty prompt, a token outside the vocabulary (the
- * message holds both), a session of another engine or named twice, logits wanted
- * but nowhere to write them.
+ * message holds both), a session of another engine or named twice, logits
+ * wanted but nowhere to write them.
+ *
  * EFFC_EXHAUSTED: a sequence would grow past the model's max_context. */
 EFFC_API effc_status_t *effc_engine_prefill(effc_engine_t *engine,
-                                            const effc_prompt_t *prompts, size_t count);
+                                            const effc_prompt_t *prompts,
+                                            size_t count);
 
 /* Advances `count` sequences by one token each: tokens[i] goes to sessions[i].
  * `out_logits` receives f32 [count, vocabulary], in this order; NULL when they
@@ -367,16 +382,16 @@ EFFC_API effc_status_t *effc_engine_decode(effc_engine_t *engine,
                                            const int32_t *tokens, size_t count,
                                            float *out_logits);
 
-/*===- Sampler --------------------------------------------------------------===*/
+/*===- Sampler -----------------------------------------------------------===*/
 
 /* The filters apply in this order, as in the Hugging Face library: repeat
  * penalty, temperature, top_k, top_p, min_p; then one token is drawn. */
 typedef struct effc_sampler_options {
   size_t size;
-  float temperature;    /* 0: greedy, the most likely token; ties: lowest id */
-  uint32_t top_k;       /* keep the k most likely; 0: all */
-  float top_p;          /* keep the fewest that have this probability; 1: all */
-  float min_p;          /* keep those at least this fraction of the best; 0: all */
+  float temperature; /* 0: greedy, the most likely token; ties: lowest id */
+  uint32_t top_k;    /* keep the k most likely; 0: all */
+  float top_p;       /* keep the fewest that have this probability; 1: all */
+  float min_p;       /* keep those at least this fraction of the best; 0: all */
   float repeat_penalty; /* divides (multiplies when negative) the logits of
                            tokens seen before; 1: none */
   uint64_t seed;        /* same seed and logits: same tokens, on any machine */
@@ -390,11 +405,12 @@ EFFC_API effc_sampler_options_t
 effc_sampler_options_for_model(const effc_model_t *model);
 
 /* Creates a sampler for rows of `vocabulary_size` logits.
- * EFFC_INVALID_ARGUMENT: temperature not finite or negative; top_p not in (0, 1];
- * min_p not in [0, 1]; repeat_penalty not positive and finite; no vocabulary. */
-EFFC_API effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
-                                            uint32_t vocabulary_size,
-                                            effc_sampler_t **out_sampler);
+ * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
+ * (0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
+ * vocabulary. */
+EFFC_API effc_status_t *
+effc_sampler_create(const effc_sampler_options_t *options,
+                    uint32_t vocabulary_size, effc_sampler_t **out_sampler);
 
 EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
 
@@ -402,13 +418,17 @@ EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
  * of the prompt. Drawn tokens count by themselves.
  * EFFC_INVALID_ARGUMENT: a token outside the vocabulary. */
 EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
-                                            const int32_t *tokens, size_t count);
+                                            const int32_t *tokens,
+                                            size_t count);
 
-/* Draws a token from one row of logits and counts it as seen. Allocates nothing.
- * EFFC_BAD_DATA: a logit is NaN, or all are minus infinity (the message says
- * which token). */
+/* Draws a token from one row of logits and counts it as seen. Allocates
+ * nothing.
+ *
+ * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
+ * infinity. */
 EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
-                                            const float *logits, int32_t *out_token);
+                                            const float *logits,
+                                            int32_t *out_token);
 
 #ifdef __cplusplus
 } /* extern "C" */

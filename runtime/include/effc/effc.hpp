@@ -7,7 +7,7 @@
 //   effc::Model model("model.effc");
 //   effc::Engine engine(model, effc::Device::host());
 //   effc::Session session(engine);
-//   std::vector<float> logits = engine.prefill(session, model.tokenize("Hello"));
+//   auto logits = engine.prefill(session, model.tokenize("Hello"));
 //   effc::Sampler sampler(model);
 //   int32_t token = sampler.sample(logits);
 //
@@ -40,8 +40,8 @@ private:
 inline void check(effc_status_t *status) {
   if (!status)
     return;
-  std::unique_ptr<effc_status_t, void (*)(effc_status_t *)> owner(status,
-                                                                  effc_status_free);
+  std::unique_ptr<effc_status_t, void (*)(effc_status_t *)> owner(
+      status, effc_status_free);
   throw Error(effc_status_code(status), effc_status_message(status));
 }
 
@@ -102,27 +102,29 @@ public:
     return infos;
   }
 
-  std::vector<int32_t> tokenize(std::string_view text, uint32_t flags = 0) const {
+  std::vector<int32_t> tokenize(std::string_view text,
+                                uint32_t flags = 0) const {
     std::vector<int32_t> tokens(text.size() + 16);
     size_t count = 0;
-    check(effc_model_tokenize(get(), text.data(), text.size(), flags, tokens.data(),
-                              tokens.size(), &count));
+    check(effc_model_tokenize(get(), text.data(), text.size(), flags,
+                              tokens.data(), tokens.size(), &count));
     if (count > tokens.size()) {
       tokens.resize(count);
-      check(effc_model_tokenize(get(), text.data(), text.size(), flags, tokens.data(),
-                                tokens.size(), &count));
+      check(effc_model_tokenize(get(), text.data(), text.size(), flags,
+                                tokens.data(), tokens.size(), &count));
     }
     tokens.resize(count);
     return tokens;
   }
 
-  std::string detokenize(const std::vector<int32_t> &tokens, uint32_t flags = 0) const {
+  std::string detokenize(const std::vector<int32_t> &tokens,
+                         uint32_t flags = 0) const {
     size_t size = 0;
-    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags, nullptr, 0,
-                                &size));
+    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags,
+                                nullptr, 0, &size));
     std::string text(size, '\0');
-    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags, text.data(),
-                                text.size(), &size));
+    check(effc_model_detokenize(get(), tokens.data(), tokens.size(), flags,
+                                text.data(), text.size(), &size));
     return text;
   }
 
@@ -162,14 +164,15 @@ public:
     check(effc_engine_prefill(get(), prompts.data(), prompts.size()));
   }
   /// Feeds one prompt; returns the logits of its last token, or of all.
-  inline std::vector<float> prefill(Session &session, const std::vector<int32_t> &tokens,
+  inline std::vector<float> prefill(Session &session,
+                                    const std::vector<int32_t> &tokens,
                                     effc_wanted_t wanted = EFFC_LOGITS_LAST);
   /// Advances each session by one token; returns [sessions, vocabulary].
   std::vector<float> decode(const std::vector<effc_session_t *> &sessions,
                             const std::vector<int32_t> &tokens) {
     std::vector<float> logits(sessions.size() * vocabulary);
-    check(effc_engine_decode(get(), sessions.data(), tokens.data(), sessions.size(),
-                             logits.data()));
+    check(effc_engine_decode(get(), sessions.data(), tokens.data(),
+                             sessions.size(), logits.data()));
     return logits;
   }
 
@@ -205,9 +208,11 @@ private:
   }
 };
 
-inline std::vector<float> Engine::prefill(Session &session, const std::vector<int32_t> &tokens,
-                                   effc_wanted_t wanted) {
-  size_t rows = wanted == EFFC_LOGITS_ALL ? tokens.size() : wanted == EFFC_LOGITS_LAST;
+inline std::vector<float> Engine::prefill(Session &session,
+                                          const std::vector<int32_t> &tokens,
+                                          effc_wanted_t wanted) {
+  size_t rows =
+      wanted == EFFC_LOGITS_ALL ? tokens.size() : wanted == EFFC_LOGITS_LAST;
   std::vector<float> logits(rows * vocabulary);
   effc_prompt_t prompt = {session.get(), tokens.data(), tokens.size(), wanted,
                           logits.data()};
@@ -219,7 +224,8 @@ class Sampler : public Handle<effc_sampler_t, effc_sampler_free> {
 public:
   /// As the checkpoint asks for.
   explicit Sampler(const Model &model)
-      : Sampler(effc_sampler_options_for_model(model.get()), model.vocabularySize()) {}
+      : Sampler(effc_sampler_options_for_model(model.get()),
+                model.vocabularySize()) {}
   Sampler(const effc_sampler_options_t &options, uint32_t vocabularySize)
       : Handle(create(options, vocabularySize)) {}
 
@@ -232,7 +238,9 @@ public:
     check(effc_sampler_sample(get(), logits, &token));
     return token;
   }
-  int32_t sample(const std::vector<float> &logits) { return sample(logits.data()); }
+  int32_t sample(const std::vector<float> &logits) {
+    return sample(logits.data());
+  }
 
 private:
   static effc_sampler_t *create(const effc_sampler_options_t &options,

@@ -37,7 +37,8 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
                                   effc_engine_t **out_engine) {
   return atBorder([&]() -> Check {
     auto given = readSized(options, effc_engine_options_default());
-    auto engine = Engine::create(model->model, device->device, given.max_sessions);
+    auto engine =
+        Engine::create(model->model, device->device, given.max_sessions);
     if (!engine)
       return engine.error();
     *out_engine = new effc_engine{std::move(*engine)};
@@ -48,7 +49,8 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
 void effc_engine_free(effc_engine_t *engine) { delete engine; }
 
 /// A session in a free slot of `engine`, at position 0.
-static Result<effc_session_t *> openSession(const std::shared_ptr<Engine> &engine) {
+static Result<effc_session_t *>
+openSession(const std::shared_ptr<Engine> &engine) {
   auto session = std::make_unique<effc_session>();
   Result<uint32_t> slot = engine->takeSlot();
   if (!slot)
@@ -94,8 +96,8 @@ effc_status_t *effc_session_fork(const effc_session_t *session,
   });
 }
 
-effc_status_t *effc_engine_prefill(effc_engine_t *engine, const effc_prompt_t *prompts,
-                                   size_t count) {
+effc_status_t *effc_engine_prefill(effc_engine_t *engine,
+                                   const effc_prompt_t *prompts, size_t count) {
   return atBorder([&]() -> Check {
     if (!prompts && count > 0)
       return invalidArgument("'prompts' is null");
@@ -110,7 +112,8 @@ effc_status_t *effc_engine_decode(effc_engine_t *engine,
   return atBorder([&]() -> Check {
     if ((!sessions || !tokens) && count > 0)
       return invalidArgument("'sessions' or 'tokens' is null");
-    return engine->engine->decode({sessions, count}, {tokens, count}, out_logits);
+    return engine->engine->decode({sessions, count}, {tokens, count},
+                                  out_logits);
   });
 }
 
@@ -122,7 +125,8 @@ effc_sampler_options_t effc_sampler_options_default(void) {
   return options;
 }
 
-effc_sampler_options_t effc_sampler_options_for_model(const effc_model_t *model) {
+effc_sampler_options_t
+effc_sampler_options_for_model(const effc_model_t *model) {
   effc_sampler_options_t options = effc_sampler_options_default();
   effc_generation_t generation = {};
   generation.size = sizeof generation;
@@ -150,15 +154,16 @@ effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
 
 void effc_sampler_free(effc_sampler_t *sampler) { delete sampler; }
 
-effc_status_t *effc_sampler_accept(effc_sampler_t *sampler, const int32_t *tokens,
-                                   size_t count) {
+effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
+                                   const int32_t *tokens, size_t count) {
   return atBorder([&] { return sampler->sampler.accept({tokens, count}); });
 }
 
 effc_status_t *effc_sampler_sample(effc_sampler_t *sampler, const float *logits,
                                    int32_t *out_token) {
   return atBorder([&]() -> Check {
-    auto token = sampler->sampler.sample({logits, sampler->sampler.vocabularySize()});
+    auto token =
+        sampler->sampler.sample({logits, sampler->sampler.vocabularySize()});
     if (!token)
       return token.error();
     *out_token = *token;

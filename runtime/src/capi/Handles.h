@@ -10,7 +10,8 @@
 
 #include <memory>
 
-// Handles share what they are made from, so that they may be freed in any order.
+// Handles share what they are made from, so that they may be freed in any
+// order.
 
 struct effc_model {
   std::shared_ptr<const effc::rt::Model> model;

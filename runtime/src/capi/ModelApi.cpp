@@ -27,7 +27,8 @@ void effc_model_free(effc_model_t *model) { delete model; }
 effc_status_t *effc_model_check(const effc_model_t *model,
                                 void (*progress)(void *, uint64_t, uint64_t),
                                 void *user) {
-  return atBorder([&] { return model->model->checkSegmentsAndWeights(progress, user); });
+  return atBorder(
+      [&] { return model->model->checkSegmentsAndWeights(progress, user); });
 }
 
 uint32_t effc_model_vocabulary_size(const effc_model_t *model) {
@@ -84,7 +85,8 @@ effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
   return atBorder([&]() -> Check {
     const auto &states = *model->model->program().states();
     if (index >= states.size())
-      return invalidArgument("state ", index, " of ", states.size(), " is asked for");
+      return invalidArgument("state ", index, " of ", states.size(),
+                             " is asked for");
     const artifact::State &state = *states.Get(static_cast<uint32_t>(index));
     effc_state_info_t filled = {};
     filled.name = state.name()->c_str();
@@ -107,12 +109,13 @@ effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
   return atBorder([&]() -> Check {
     const auto &entries = *model->model->program().entries();
     if (index >= entries.size())
-      return invalidArgument("entry ", index, " of ", entries.size(), " is asked for");
+      return invalidArgument("entry ", index, " of ", entries.size(),
+                             " is asked for");
     const artifact::Entry &entry = *entries.Get(static_cast<uint32_t>(index));
     effc_entry_info_t filled = {};
     filled.name = entry.name()->c_str();
-    filled.kind =
-        entry.kind() == artifact::EntryKind::Prefill ? EFFC_PREFILL : EFFC_DECODE;
+    filled.kind = entry.kind() == artifact::EntryKind::Prefill ? EFFC_PREFILL
+                                                               : EFFC_DECODE;
     filled.rows = entry.rows();
     filled.chunk = entry.chunk();
     filled.arena_bytes = entry.arena_bytes();

@@ -30,15 +30,17 @@ bool effc_model_has_tokenizer(const effc_model_t *model) {
 }
 
 effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
-                                   size_t size, uint32_t flags, int32_t *out_tokens,
-                                   size_t capacity, size_t *out_count) {
+                                   size_t size, uint32_t flags,
+                                   int32_t *out_tokens, size_t capacity,
+                                   size_t *out_count) {
   return atBorder([&]() -> Check {
     if (Check error = requireTokenizer(*model->model))
       return error;
     Tokenizer::Options options;
     options.addSpecial = !(flags & EFFC_TOKENIZE_NO_SPECIAL);
     options.plain = flags & EFFC_TOKENIZE_PLAIN;
-    auto tokens = model->model->tokenizer()->tokenize({text ? text : "", size}, options);
+    auto tokens =
+        model->model->tokenizer()->tokenize({text ? text : "", size}, options);
     if (!tokens)
       return tokens.error();
     copyOut(*tokens, out_tokens, capacity, out_count);
@@ -52,8 +54,9 @@ static Check checkToken(int32_t token) {
   return {};
 }
 
-effc_status_t *effc_model_detokenize(const effc_model_t *model, const int32_t *tokens,
-                                     size_t count, uint32_t flags, char *out_text,
+effc_status_t *effc_model_detokenize(const effc_model_t *model,
+                                     const int32_t *tokens, size_t count,
+                                     uint32_t flags, char *out_text,
                                      size_t capacity, size_t *out_size) {
   return atBorder([&]() -> Check {
     if (Check error = requireTokenizer(*model->model))
@@ -62,8 +65,8 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model, const int32_t *t
     for (size_t i = 0; i < count; ++i) {
       if (Check error = checkToken(tokens[i]))
         return error;
-      bytes += model->model->tokenizer()->bytesOf(tokens[i],
-                                                  flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
+      bytes += model->model->tokenizer()->bytesOf(
+          tokens[i], flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
     }
     copyOut(makeValidUtf8(bytes), out_text, capacity, out_size);
     return {};
@@ -81,15 +84,19 @@ effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
   });
 }
 
-void effc_detokenizer_free(effc_detokenizer_t *detokenizer) { delete detokenizer; }
+void effc_detokenizer_free(effc_detokenizer_t *detokenizer) {
+  delete detokenizer;
+}
 
-effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer, int32_t token,
-                                     const char **out_text, size_t *out_size) {
+effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
+                                     int32_t token, const char **out_text,
+                                     size_t *out_size) {
   return atBorder([&]() -> Check {
     if (Check error = checkToken(token))
       return error;
-    std::string_view text = detokenizer->stream.push(
-        detokenizer->model->tokenizer()->bytesOf(token, detokenizer->skipSpecial));
+    std::string_view text =
+        detokenizer->stream.push(detokenizer->model->tokenizer()->bytesOf(
+            token, detokenizer->skipSpecial));
     *out_text = text.data();
     *out_size = text.size();
     return {};
@@ -97,7 +104,8 @@ effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer, int32_t to
 }
 
 effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
-                                       const char **out_text, size_t *out_size) {
+                                       const char **out_text,
+                                       size_t *out_size) {
   return atBorder([&]() -> Check {
     std::string_view text = detokenizer->stream.finish();
     *out_text = text.data();

@@ -26,7 +26,8 @@ void AddedTokens::Trie::add(std::string_view content, uint32_t token) {
     nodes[node].token = token;
 }
 
-std::pair<uint32_t, size_t> AddedTokens::Trie::longest(std::string_view text) const {
+std::pair<uint32_t, size_t>
+AddedTokens::Trie::longest(std::string_view text) const {
   std::pair<uint32_t, size_t> found = {kNone, 0};
   uint32_t node = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -43,18 +44,21 @@ std::pair<uint32_t, size_t> AddedTokens::Trie::longest(std::string_view text) co
   return found;
 }
 
-AddedTokens::AddedTokens(std::vector<AddedToken> given) : tokens(std::move(given)) {
-  std::sort(tokens.begin(), tokens.end(), [](const AddedToken &a, const AddedToken &b) {
-    return a.id != b.id ? a.id < b.id : a.content < b.content;
-  });
+AddedTokens::AddedTokens(std::vector<AddedToken> given)
+    : tokens(std::move(given)) {
+  std::sort(tokens.begin(), tokens.end(),
+            [](const AddedToken &a, const AddedToken &b) {
+              return a.id != b.id ? a.id < b.id : a.content < b.content;
+            });
   for (uint32_t i = 0; i < tokens.size(); ++i)
     (tokens[i].normalized ? normalized : raw).add(tokens[i].content, i);
 }
 
 const AddedToken *AddedTokens::find(int32_t id) const {
-  auto at = std::lower_bound(
-      tokens.begin(), tokens.end(), id,
-      [](const AddedToken &token, int32_t wanted) { return token.id < wanted; });
+  auto at = std::lower_bound(tokens.begin(), tokens.end(), id,
+                             [](const AddedToken &token, int32_t wanted) {
+                               return token.id < wanted;
+                             });
   return at != tokens.end() && at->id == id ? &*at : nullptr;
 }
 
@@ -88,7 +92,8 @@ void AddedTokens::splitPart(std::string_view text, const Trie &trie, bool plain,
     parts.push_back({text.substr(taken)});
 }
 
-std::vector<TextPart> AddedTokens::split(std::string_view text, bool plain) const {
+std::vector<TextPart> AddedTokens::split(std::string_view text,
+                                         bool plain) const {
   std::vector<TextPart> first, parts;
   splitPart(text, raw, plain, first);
   for (const TextPart &part : first)

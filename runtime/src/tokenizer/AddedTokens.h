@@ -49,8 +49,8 @@ private:
   class Trie {
   public:
     void add(std::string_view content, uint32_t token);
-    /// The longest content that `text` starts with: its token and length; length
-    /// 0 when there is none.
+    /// The longest content that `text` starts with: its token and length;
+    /// length 0 when there is none.
     std::pair<uint32_t, size_t> longest(std::string_view text) const;
 
   private:

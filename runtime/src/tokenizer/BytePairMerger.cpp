@@ -21,12 +21,14 @@ size_t BytePairMerger::slotOf(int32_t left, int32_t right) const {
   pair = (pair ^ (pair >> 29)) * 0xBF58476D1CE4E5B9u;
   size_t mask = table.size() - 1;
   size_t at = (pair ^ (pair >> 32)) & mask;
-  while (table[at].left >= 0 && (table[at].left != left || table[at].right != right))
+  while (table[at].left >= 0 &&
+         (table[at].left != left || table[at].right != right))
     at = (at + 1) & mask;
   return at;
 }
 
-const BytePairMerger::Slot *BytePairMerger::find(int32_t left, int32_t right) const {
+const BytePairMerger::Slot *BytePairMerger::find(int32_t left,
+                                                 int32_t right) const {
   const Slot &slot = table[slotOf(left, right)];
   return slot.left >= 0 ? &slot : nullptr;
 }
@@ -50,14 +52,16 @@ void BytePairMerger::push(Workspace &workspace, uint32_t position) const {
   }
 }
 
-void BytePairMerger::merge(std::vector<int32_t> &tokens, Workspace &workspace) const {
+void BytePairMerger::merge(std::vector<int32_t> &tokens,
+                           Workspace &workspace) const {
   auto &symbols = workspace.symbols;
   auto &heap = workspace.heap;
   symbols.clear();
   heap.clear();
   uint32_t count = static_cast<uint32_t>(tokens.size());
   for (uint32_t i = 0; i < count; ++i)
-    symbols.push_back({tokens[i], i == 0 ? kNone : i - 1, i + 1 == count ? kNone : i + 1});
+    symbols.push_back(
+        {tokens[i], i == 0 ? kNone : i - 1, i + 1 == count ? kNone : i + 1});
   for (uint32_t i = 0; i < count; ++i)
     push(workspace, i);
 

@@ -1,9 +1,9 @@
 //===- BytePairMerger.h - Byte-pair encoding by rank ----------------------===//
 //
 // A piece starts as one token per byte; the pair of neighbours with the best
-// rank is replaced by its merge, the leftmost of several, until no pair has one.
-// Pairs wait in a heap over a linked list, so a piece of n bytes takes
-// O(n log n) whatever it holds.
+// rank is replaced by its merge, the leftmost of several, until no pair has
+// one. Pairs wait in a heap over a linked list, so a piece of n bytes takes O(n
+// log n) whatever it holds.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_BYTEPAIRMERGER_H
@@ -33,7 +33,7 @@ public:
     };
     struct Candidate {
       uint32_t rank;
-      uint32_t position; // of the left symbol
+      uint32_t position;   // of the left symbol
       int32_t left, right; // what stood there when it was found
     };
     std::vector<Symbol> symbols;

@@ -13,7 +13,9 @@ static constexpr uint32_t kMatchSteps = 20'000'000;
 static constexpr uint32_t kHeapKiB = 256 * 1024;
 static constexpr size_t kMaxPatternBytes = 65536;
 
-void Pattern::Free::operator()(pcre2_real_code_8 *code) const { pcre2_code_free(code); }
+void Pattern::Free::operator()(pcre2_real_code_8 *code) const {
+  pcre2_code_free(code);
+}
 
 static PCRE2_SPTR units(std::string_view text) {
   // PCRE2 10.42 wants a pointer even to an empty text.
@@ -35,8 +37,8 @@ Result<Pattern> Pattern::compile(std::string_view text) {
   // \C would cut characters in two.
   uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
   Pattern pattern;
-  pattern.code.reset(
-      pcre2_compile(units(text), text.size(), options, &failure, &where, nullptr));
+  pattern.code.reset(pcre2_compile(units(text), text.size(), options, &failure,
+                                   &where, nullptr));
   if (!pattern.code)
     return badData("pattern \"", text, "\" is wrong at byte ", where, ": ",
                    describe(failure));
@@ -66,8 +68,8 @@ public:
   int next(std::string_view text, size_t from, Pattern::Match &match) {
     // The text is known to be valid; checking it anew for every match would
     // take quadratic time.
-    int result = pcre2_match(code, units(text), text.size(), from, PCRE2_NO_UTF_CHECK,
-                             data, context);
+    int result = pcre2_match(code, units(text), text.size(), from,
+                             PCRE2_NO_UTF_CHECK, data, context);
     if (result >= 0) {
       const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(data);
       match = {ends[0], ends[1]};
@@ -82,7 +84,8 @@ private:
 };
 } // namespace
 
-Result<std::vector<Pattern::Match>> Pattern::findAll(std::string_view text) const {
+Result<std::vector<Pattern::Match>>
+Pattern::findAll(std::string_view text) const {
   Search search(code.get());
   std::vector<Match> matches;
   size_t from = 0;
@@ -111,8 +114,9 @@ Result<std::vector<Pattern::Match>> Pattern::findAll(std::string_view text) cons
 static const pcre2_code *builtin(const char *text) {
   int failure;
   PCRE2_SIZE where;
-  return pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text), PCRE2_ZERO_TERMINATED,
-                       PCRE2_UTF | PCRE2_UCP, &failure, &where, nullptr);
+  return pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text),
+                       PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &failure,
+                       &where, nullptr);
 }
 
 /// Where the last character of `text` starts; `text` is not empty.

@@ -1,8 +1,8 @@
 //===- Pattern.h - Regular expressions over UTF-8 -------------------------===//
 //
-// PCRE2 with Unicode properties, interpreted (no code is generated at run time),
-// under limits on steps and memory, so that no pattern and no text can hang or
-// exhaust a process. Texts are valid UTF-8; the caller has made sure.
+// PCRE2 with Unicode properties, interpreted (no code is generated at run
+// time), under limits on steps and memory, so that no pattern and no text can
+// hang or exhaust a process. Texts are valid UTF-8; the caller has made sure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_PATTERN_H

@@ -14,8 +14,8 @@ struct Tokenizer::Encoding {
   BytePairMerger::Workspace workspace;
 };
 
-/// Cuts each of `pieces` where `pattern` matches. The delimiters are the matches,
-/// or with `invert` what lies between them; `removed` drops them.
+/// Cuts each of `pieces` where `pattern` matches. The delimiters are the
+/// matches, or with `invert` what lies between them; `removed` drops them.
 static Check cut(const Pattern &pattern, bool removed, bool invert,
                  std::vector<std::string_view> &pieces) {
   std::vector<std::string_view> finer;

@@ -35,16 +35,18 @@ class Tokenizer {
 public:
   /// Reads a Tokenizer segment (schema/tokenizer.fbs) and checks all it says;
   /// keeps no reference to `bytes`.
-  static Result<std::unique_ptr<Tokenizer>> create(std::span<const uint8_t> bytes);
+  static Result<std::unique_ptr<Tokenizer>>
+  create(std::span<const uint8_t> bytes);
 
   struct Options {
     bool addSpecial = true; // step 6
     bool plain = false;     // special tokens spelled out are text
   };
-  Result<std::vector<int32_t>> tokenize(std::string_view text, Options options) const;
+  Result<std::vector<int32_t>> tokenize(std::string_view text,
+                                        Options options) const;
 
-  /// The bytes of one token: none for an id without data, or for a special token
-  /// when those are skipped.
+  /// The bytes of one token: none for an id without data, or for a special
+  /// token when those are skipped.
   std::string_view bytesOf(int32_t token, bool skipSpecial) const;
 
 private:
@@ -58,7 +60,8 @@ private:
   explicit Tokenizer(std::vector<BytePairMerger::Merge> merges,
                      std::vector<AddedToken> added)
       : merger(merges), addedTokens(std::move(added)) {}
-  Result<std::vector<std::string_view>> splitPieces(std::string_view text) const;
+  Result<std::vector<std::string_view>>
+  splitPieces(std::string_view text) const;
   Check encodeText(std::string_view text, Encoding &encoding) const;
   Check encodePiece(std::string_view piece, Encoding &encoding) const;
 

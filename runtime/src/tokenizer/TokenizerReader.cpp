@@ -18,7 +18,8 @@ static constexpr uint32_t kMaxTokenizerTables = 2 * kMaxVocabulary;
 /// A flatbuffer may name one string a million times; copies are counted.
 static constexpr uint64_t kMaxVocabularyBytes = uint64_t(1) << 30;
 
-static Check checkIds(const flatbuffers::Vector<int32_t> *ids, const char *what) {
+static Check checkIds(const flatbuffers::Vector<int32_t> *ids,
+                      const char *what) {
   if (ids)
     for (int32_t id : *ids)
       if (id < 0 || static_cast<uint32_t>(id) >= kMaxVocabulary)
@@ -39,14 +40,19 @@ static Check checkTokenizer(const artifact::Tokenizer &root) {
   if (root.byte_tokens()->size() != 256)
     return badData("there are tokens for ", root.byte_tokens()->size(),
                    " bytes, but 256 are expected");
-  auto exists = [&](int32_t id) { return id >= 0 && static_cast<uint32_t>(id) < size; };
+  auto exists = [&](int32_t id) {
+    return id >= 0 && static_cast<uint32_t>(id) < size;
+  };
   for (int32_t id : *root.byte_tokens())
     if (id != -1 && !exists(id))
-      return badData("a byte's token is ", id, ", but the vocabulary has ", size);
+      return badData("a byte's token is ", id, ", but the vocabulary has ",
+                     size);
   for (const artifact::Merge *merge : *root.merges())
-    if (!exists(merge->left()) || !exists(merge->right()) || !exists(merge->merged()))
-      return badData("a merge of ", merge->left(), " and ", merge->right(), " to ",
-                     merge->merged(), " names a token past the vocabulary of ", size);
+    if (!exists(merge->left()) || !exists(merge->right()) ||
+        !exists(merge->merged()))
+      return badData("a merge of ", merge->left(), " and ", merge->right(),
+                     " to ", merge->merged(),
+                     " names a token past the vocabulary of ", size);
   if (root.splits()->size() > kMaxSplits)
     return badData("there are ", root.splits()->size(), " split steps");
   if (Check error = checkIds(root.prepend(), "prepend"))
@@ -69,13 +75,15 @@ readAddedTokens(const artifact::Tokenizer &root) {
       return badData("added token ", token->id(), " is not UTF-8");
     if (token->id() < 0 || static_cast<uint32_t>(token->id()) >= kMaxVocabulary)
       return badData("an added token has id ", token->id());
-    added.push_back({token->id(), content.str(), token->special(), token->left_strip(),
-                     token->right_strip(), token->single_word(), token->normalized()});
+    added.push_back({token->id(), content.str(), token->special(),
+                     token->left_strip(), token->right_strip(),
+                     token->single_word(), token->normalized()});
   }
   return added;
 }
 
-Result<std::unique_ptr<Tokenizer>> Tokenizer::create(std::span<const uint8_t> bytes) {
+Result<std::unique_ptr<Tokenizer>>
+Tokenizer::create(std::span<const uint8_t> bytes) {
   if (bytes.size() > FLATBUFFERS_MAX_BUFFER_SIZE)
     return badData(bytes.size(), " bytes are more than a flatbuffer can hold");
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/64,
@@ -93,11 +101,13 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::create(std::span<const uint8_t> by
   for (const artifact::Merge *merge : *root.merges())
     merges.push_back({merge->left(), merge->right(), merge->merged()});
 
-  std::unique_ptr<Tokenizer> made(new Tokenizer(std::move(merges), std::move(*added)));
+  std::unique_ptr<Tokenizer> made(
+      new Tokenizer(std::move(merges), std::move(*added)));
   for (const artifact::Bytes *token : *root.tokens()) {
     const auto *data = token->data();
     made->vocabulary.emplace_back(
-        data ? std::string(reinterpret_cast<const char *>(data->data()), data->size())
+        data ? std::string(reinterpret_cast<const char *>(data->data()),
+                           data->size())
              : std::string());
   }
   for (uint32_t i = 0; i < 256; ++i)
@@ -109,9 +119,9 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::create(std::span<const uint8_t> by
     Result<Pattern> pattern = Pattern::compile(step->pattern()->string_view());
     if (!pattern)
       return pattern.error();
-    made->splits.push_back({std::move(*pattern),
-                            step->behavior() == artifact::SplitBehavior::Removed,
-                            step->invert()});
+    made->splits.push_back(
+        {std::move(*pattern),
+         step->behavior() == artifact::SplitBehavior::Removed, step->invert()});
   }
   made->addPrefixSpace = root.add_prefix_space();
   made->ignoreMerges = root.ignore_merges();

@@ -3,8 +3,8 @@
 using namespace effc::rt;
 
 namespace {
-/// What a lead byte announces: the length of its character and the bounds of the
-/// second byte (Unicode 15, table 3-7). Length 0: no character starts so.
+/// What a lead byte announces: the length of its character and the bounds of
+/// the second byte (Unicode 15, table 3-7). Length 0: no character starts so.
 struct Lead {
   uint8_t length, low, high;
 };
@@ -18,9 +18,11 @@ static Lead classify(uint8_t byte) {
   if (byte < 0xE0)
     return {2, 0x80, 0xBF};
   if (byte < 0xF0)
-    return {3, uint8_t(byte == 0xE0 ? 0xA0 : 0x80), uint8_t(byte == 0xED ? 0x9F : 0xBF)};
+    return {3, uint8_t(byte == 0xE0 ? 0xA0 : 0x80),
+            uint8_t(byte == 0xED ? 0x9F : 0xBF)};
   if (byte < 0xF5)
-    return {4, uint8_t(byte == 0xF0 ? 0x90 : 0x80), uint8_t(byte == 0xF4 ? 0x8F : 0xBF)};
+    return {4, uint8_t(byte == 0xF0 ? 0x90 : 0x80),
+            uint8_t(byte == 0xF4 ? 0x8F : 0xBF)};
   return {0, 0, 0};
 }
 
@@ -41,14 +43,15 @@ Utf8Step effc::rt::nextCharacter(std::string_view text) {
   return {Utf8Step::Character, lead.length};
 }
 
-/// Appends the certain part of `text` to `out`; returns how many bytes at the end
-/// of `text` are the start of an unfinished character.
+/// Appends the certain part of `text` to `out`; returns how many bytes at the
+/// end of `text` are the start of an unfinished character.
 static size_t appendValid(std::string_view text, std::string &out) {
   while (!text.empty()) {
     Utf8Step step = nextCharacter(text);
     if (step.kind == Utf8Step::Cut)
       return text.size();
-    out += step.kind == Utf8Step::Character ? text.substr(0, step.bytes) : kReplacement;
+    out += step.kind == Utf8Step::Character ? text.substr(0, step.bytes)
+                                            : kReplacement;
     text.remove_prefix(step.bytes);
   }
   return 0;

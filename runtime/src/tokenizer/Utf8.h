@@ -34,7 +34,8 @@ std::string makeValidUtf8(std::string_view text);
 /// Hands out a stream of bytes as whole characters.
 class Utf8Stream {
 public:
-  /// Adds `bytes`; returns the text that is certain now, valid until the next call.
+  /// Adds `bytes`; returns the text that is certain now, valid until the next
+  /// call.
   std::string_view push(std::string_view bytes);
   /// What is left becomes U+FFFD; the stream is empty afterwards.
   std::string_view finish();

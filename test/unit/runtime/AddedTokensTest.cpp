@@ -1,5 +1,5 @@
-// The rules of the Hugging Face library's AddedVocabulary: leftmost, longest, and
-// what its flags take along.
+// The rules of the Hugging Face library's AddedVocabulary: leftmost, longest,
+// and what its flags take along.
 
 #include "runtime/src/tokenizer/AddedTokens.h"
 
@@ -8,13 +8,14 @@
 using namespace effc::rt;
 
 /// Parts joined by '|', tokens as "<id:text>".
-static std::string split(const std::vector<AddedToken> &tokens, std::string_view text,
-                         bool plain = false) {
+static std::string split(const std::vector<AddedToken> &tokens,
+                         std::string_view text, bool plain = false) {
   std::string joined;
   for (const TextPart &part : AddedTokens(tokens).split(text, plain)) {
     joined += joined.empty() ? "" : "|";
     if (part.id >= 0)
-      joined += "<" + std::to_string(part.id) + ":" + std::string(part.text) + ">";
+      joined +=
+          "<" + std::to_string(part.id) + ":" + std::string(part.text) + ">";
     else
       joined += part.text;
   }
@@ -26,7 +27,8 @@ static AddedToken token(int32_t id, std::string content) {
 }
 
 TEST(AddedTokens, TakesTheLongestThatStartsLeftmost) {
-  std::vector<AddedToken> tokens = {token(1, "<a>"), token(2, "<a><b>"), token(3, "b>c")};
+  std::vector<AddedToken> tokens = {token(1, "<a>"), token(2, "<a><b>"),
+                                    token(3, "b>c")};
   EXPECT_EQ(split(tokens, "x<a>y<a><b>c"), "x|<1:<a>>|y|<2:<a><b>>|c");
   EXPECT_EQ(split(tokens, "<a><b"), "<1:<a>>|<b");
   EXPECT_EQ(split(tokens, ""), "");
@@ -50,7 +52,8 @@ TEST(AddedTokens, KeepsSingleWordsApart) {
 }
 
 TEST(AddedTokens, LooksForNormalizedOnesAfterTheOthers) {
-  // In one round "bc" would win from the left; it only sees what "cd" left over.
+  // In one round "bc" would win from the left; it only sees what "cd" left
+  // over.
   AddedToken late = token(1, "bc");
   late.normalized = true;
   EXPECT_EQ(split({late, token(2, "cd")}, "abcd abc"), "ab|<2:cd>| a|<1:bc>");

@@ -1,5 +1,5 @@
-// effc.h promises that feeding and sampling allocate nothing. This binary counts
-// every `new`; the runtime's host path uses no other way to get memory.
+// effc.h promises that feeding and sampling allocate nothing. This binary
+// counts every `new`; the runtime's host path uses no other way to get memory.
 
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -29,14 +29,15 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   Engine engine(model, Device::host(2), 3);
   std::vector<Session> sessions;
   std::vector<effc_session_t *> handles;
-  std::vector<std::vector<int32_t>> tokens = {{1, 2, 3, 4, 5}, {6}, std::vector<int32_t>(40, 7)};
+  std::vector<std::vector<int32_t>> tokens = {
+      {1, 2, 3, 4, 5}, {6}, std::vector<int32_t>(40, 7)};
   std::vector<float> logits(3 * kToyVocabulary);
   std::vector<effc_prompt_t> prompts;
   for (size_t i = 0; i < 3; ++i) {
     sessions.emplace_back(engine);
     handles.push_back(sessions[i].get());
-    prompts.push_back({handles[i], tokens[i].data(), tokens[i].size(), EFFC_LOGITS_LAST,
-                       &logits[i * kToyVocabulary]});
+    prompts.push_back({handles[i], tokens[i].data(), tokens[i].size(),
+                       EFFC_LOGITS_LAST, &logits[i * kToyVocabulary]});
   }
   effc_sampler_options_t options = effc_sampler_options_default();
   options.temperature = 1;
@@ -50,9 +51,11 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   int32_t next[3];
   for (int step = 0; step < 5 && !status; ++step) {
     for (size_t i = 0; i < 3 && !status; ++i)
-      status = effc_sampler_sample(sampler.get(), &logits[i * kToyVocabulary], &next[i]);
+      status = effc_sampler_sample(sampler.get(), &logits[i * kToyVocabulary],
+                                   &next[i]);
     if (!status)
-      status = effc_engine_decode(engine.get(), handles.data(), next, 3, logits.data());
+      status = effc_engine_decode(engine.get(), handles.data(), next, 3,
+                                  logits.data());
   }
   long after = allocations;
   EXPECT_EQ(status, nullptr);

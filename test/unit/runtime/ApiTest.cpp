@@ -146,8 +146,10 @@ TEST(Api, TokenizesIntoTheCallersMemory) {
   EXPECT_EQ(tokens[2], -7);
   check(effc_model_tokenize(model.get(), nullptr, 0, 0, nullptr, 0, &count));
   EXPECT_EQ(count, 0u);
-  EXPECT_EQ(model.detokenize(model.tokenize("hello <|end|>word")), "hello <|end|>word");
-  EXPECT_EQ(model.detokenize({kToyEnd, 'a'}, EFFC_DETOKENIZE_SKIP_SPECIAL), "a");
+  EXPECT_EQ(model.detokenize(model.tokenize("hello <|end|>word")),
+            "hello <|end|>word");
+  EXPECT_EQ(model.detokenize({kToyEnd, 'a'}, EFFC_DETOKENIZE_SKIP_SPECIAL),
+            "a");
   EXPECT_EQ(model.detokenize({0xC3}), "\xEF\xBF\xBD");
   EXPECT_THROW(model.detokenize({-1}), Error);
 }
@@ -192,5 +194,7 @@ TEST(Api, SamplerTakesTheModelsDefaults) {
   EXPECT_EQ(sampling.temperature, 0.5f);
   EXPECT_EQ(sampling.top_k, 7u);
   EXPECT_EQ(sampling.top_p, 0.25f);
-  EXPECT_EQ(effc_sampler_options_for_model(Model(toyFile().path()).get()).temperature, 0);
+  EXPECT_EQ(
+      effc_sampler_options_for_model(Model(toyFile().path()).get()).temperature,
+      0);
 }

@@ -23,7 +23,8 @@ static std::vector<int32_t> mergedSlowly(const std::vector<Merge> &merges,
     size_t bestAt = 0, bestRank = merges.size();
     for (size_t i = 0; i + 1 < tokens.size(); ++i)
       for (size_t rank = 0; rank < bestRank; ++rank)
-        if (merges[rank].left == tokens[i] && merges[rank].right == tokens[i + 1]) {
+        if (merges[rank].left == tokens[i] &&
+            merges[rank].right == tokens[i + 1]) {
           bestRank = rank;
           bestAt = i;
         }
@@ -36,8 +37,10 @@ static std::vector<int32_t> mergedSlowly(const std::vector<Merge> &merges,
 
 TEST(BytePairMerger, MergesByRankNotByPlace) {
   // (2,3) has the better rank, so 1 stays alone.
-  EXPECT_EQ(merged({{2, 3, 10}, {1, 2, 11}}, {1, 2, 3}), (std::vector<int32_t>{1, 10}));
-  EXPECT_EQ(merged({{1, 2, 11}, {2, 3, 10}}, {1, 2, 3}), (std::vector<int32_t>{11, 3}));
+  EXPECT_EQ(merged({{2, 3, 10}, {1, 2, 11}}, {1, 2, 3}),
+            (std::vector<int32_t>{1, 10}));
+  EXPECT_EQ(merged({{1, 2, 11}, {2, 3, 10}}, {1, 2, 3}),
+            (std::vector<int32_t>{11, 3}));
 }
 
 TEST(BytePairMerger, TakesTheLeftmostOfEquals) {

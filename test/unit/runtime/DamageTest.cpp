@@ -1,7 +1,8 @@
 // Group 9 of the bad inputs: a file cut at every byte, and every single byte
 // flipped, once as it stands and once with checksums made right again, so that
-// the checks behind them are reached. Each time: a clean status, or a model that
-// answers every question (and, where the checksums were not touched, runs).
+// the checks behind them are reached. Each time: a clean status, or a model
+// that answers every question (and, where the checksums were not touched,
+// runs).
 
 #include "runtime/include/effc/effc.hpp"
 #include "runtime/src/Checksum.h"
@@ -92,8 +93,8 @@ TEST(Damage, EveryByteFlipped) {
 
 /// Loads the toy with the byte at `at` changed by `flip` and the header's
 /// checksums right; returns whether it loads.
-static bool tryRepaired(TemporaryFile &file, const std::vector<uint8_t> &good, size_t at,
-                        uint8_t flip) {
+static bool tryRepaired(TemporaryFile &file, const std::vector<uint8_t> &good,
+                        size_t at, uint8_t flip) {
   std::vector<uint8_t> bytes = good;
   bytes[at] ^= flip;
   repairHeader(bytes);

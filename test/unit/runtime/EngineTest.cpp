@@ -1,5 +1,6 @@
-// Prefill and decode of the toy model against its plain restatement, bit by bit:
-// any cutting, packing, batching or number of threads gives the same logits.
+// Prefill and decode of the toy model against its plain restatement, bit by
+// bit: any cutting, packing, batching or number of threads gives the same
+// logits.
 
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -15,7 +16,8 @@ using Logits = std::vector<float>;
 namespace {
 /// A toy engine for `sessions` sequences.
 struct Toy {
-  explicit Toy(uint32_t sessions, uint32_t threads = 1, const ToyOptions &options = {})
+  explicit Toy(uint32_t sessions, uint32_t threads = 1,
+               const ToyOptions &options = {})
       : file(makeToyArtifact(options)), model(file.path()),
         engine(model, Device::host(threads), sessions) {}
   TemporaryFile file;
@@ -37,7 +39,9 @@ static Logits row(const Logits &all, size_t index) {
   return Logits(begin, begin + kToyVocabulary);
 }
 
-static Logits reference(const Tokens &tokens) { return ToyReference().feed(tokens); }
+static Logits reference(const Tokens &tokens) {
+  return ToyReference().feed(tokens);
+}
 
 /// Runs `body`; returns what it refused with.
 template <typename Body> static std::string refusal(Body body) {
@@ -54,7 +58,8 @@ TEST(Engine, PrefillOfAnyLength) {
   for (size_t length : {1, 3, 4, 5, 16, 17, 33, 50}) {
     Session session(toy.engine);
     Tokens tokens = randomTokens(length, static_cast<uint32_t>(length));
-    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL),
+              reference(tokens));
     EXPECT_EQ(session.position(), length);
   }
 }
@@ -89,7 +94,8 @@ TEST(Engine, DecodeStepsFollowPrefill) {
   Logits expected = reference(tokens);
   toy.engine.prefill(session, Tokens(tokens.begin(), tokens.begin() + 7));
   for (size_t i = 7; i < tokens.size(); ++i)
-    EXPECT_EQ(toy.engine.decode({session.get()}, {tokens[i]}), row(expected, i));
+    EXPECT_EQ(toy.engine.decode({session.get()}, {tokens[i]}),
+              row(expected, i));
   EXPECT_EQ(session.position(), 12u);
 }
 
@@ -112,13 +118,14 @@ TEST(Engine, BatchesOfUnequalLengthsEqualSingles) {
     tokens.push_back(randomTokens(length, 50 + static_cast<uint32_t>(length)));
     logits.emplace_back(length * kToyVocabulary);
   }
-  // The first and third want all rows, the second and fifth the last, the fourth
-  // none.
+  // The first and third want all rows, the second and fifth the last, the
+  // fourth none.
   effc_wanted_t wanted[] = {EFFC_LOGITS_ALL, EFFC_LOGITS_LAST, EFFC_LOGITS_ALL,
                             EFFC_LOGITS_NONE, EFFC_LOGITS_LAST};
   for (size_t i = 0; i < 5; ++i)
-    prompts.push_back({sessions[i].get(), tokens[i].data(), tokens[i].size(), wanted[i],
-                       wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data()});
+    prompts.push_back(
+        {sessions[i].get(), tokens[i].data(), tokens[i].size(), wanted[i],
+         wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data()});
   toy.engine.prefill(prompts);
   EXPECT_EQ(logits[0], reference(tokens[0]));
   EXPECT_EQ(row(logits[1], 0), reference(tokens[1]));
@@ -135,7 +142,8 @@ TEST(Engine, BatchesOfUnequalLengthsEqualSingles) {
     Logits together = toy.engine.decode(handles, next);
     for (size_t i = 0; i < 5; ++i) {
       tokens[i].push_back(next[i]);
-      EXPECT_EQ(row(together, i), row(reference(tokens[i]), tokens[i].size() - 1));
+      EXPECT_EQ(row(together, i),
+                row(reference(tokens[i]), tokens[i].size() - 1));
     }
   }
 }
@@ -145,7 +153,8 @@ TEST(Engine, ThreadsDoNotShowInTheResult) {
   for (uint32_t threads : {1, 2, 3, 7}) {
     Toy toy(1, threads);
     Session session(toy.engine);
-    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL),
+              reference(tokens));
     EXPECT_EQ(toy.engine.decode({session.get()}, {3}).size(), kToyVocabulary);
   }
 }
@@ -160,7 +169,8 @@ TEST(Engine, HungryKernelsRunOnWorkers) {
   for (uint32_t threads : {1, 3}) {
     Toy toy(1, threads, options);
     Session session(toy.engine);
-    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL), reference(tokens));
+    EXPECT_EQ(toy.engine.prefill(session, tokens, EFFC_LOGITS_ALL),
+              reference(tokens));
   }
 }
 
@@ -179,8 +189,10 @@ TEST(Engine, ForksGoTheirOwnWays) {
   toy.engine.prefill(session, {1, 2, 3});
   Session fork = session.fork();
   EXPECT_EQ(fork.position(), 3u);
-  EXPECT_EQ(toy.engine.decode({session.get()}, {4}), row(reference({1, 2, 3, 4}), 3));
-  EXPECT_EQ(toy.engine.decode({fork.get()}, {5}), row(reference({1, 2, 3, 5}), 3));
+  EXPECT_EQ(toy.engine.decode({session.get()}, {4}),
+            row(reference({1, 2, 3, 4}), 3));
+  EXPECT_EQ(toy.engine.decode({fork.get()}, {5}),
+            row(reference({1, 2, 3, 5}), 3));
 }
 
 TEST(Engine, OpensAsManySessionsAsItHas) {
@@ -204,17 +216,22 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
   toy.engine.prefill(session, {1, 2, 3});
   Logits out(10 * kToyVocabulary);
   auto prompt = [&](Session &whose, const Tokens &tokens) {
-    return effc_prompt_t{whose.get(), tokens.data(), tokens.size(), EFFC_LOGITS_LAST,
-                         out.data()};
+    return effc_prompt_t{whose.get(), tokens.data(), tokens.size(),
+                         EFFC_LOGITS_LAST, out.data()};
   };
   Tokens good = {4}, bad = {5, 271}, negative = {-1}, none = {}, long8(8, 1);
-  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, good), prompt(second, bad)}); }),
+  EXPECT_EQ(refusal([&] {
+              toy.engine.prefill({prompt(session, good), prompt(second, bad)});
+            }),
             "1: token 1 of sequence 1 is 271, but the vocabulary has 271");
   EXPECT_EQ(refusal([&] { toy.engine.decode({session.get()}, negative); }),
             "1: token 0 of sequence 0 is -1, but the vocabulary has 271");
   EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, none)}); }),
             "1: prompt 0 has no tokens");
-  EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, good), prompt(session, good)}); }),
+  EXPECT_EQ(refusal([&] {
+              toy.engine.prefill(
+                  {prompt(session, good), prompt(session, good)});
+            }),
             "1: session 1 is named twice in one call");
   EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(foreign, good)}); }),
             "1: session 0 is not one of this engine");
@@ -226,7 +243,8 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
             "1: prompt 0 wants logits, but 'out_logits' is null");
   EXPECT_EQ(session.position(), 3u);
   EXPECT_EQ(second.position(), 0u);
-  EXPECT_EQ(toy.engine.decode({session.get()}, good), row(reference({1, 2, 3, 4}), 3));
+  EXPECT_EQ(toy.engine.decode({session.get()}, good),
+            row(reference({1, 2, 3, 4}), 3));
 }
 
 TEST(Engine, NothingToFeedIsFine) {
@@ -263,7 +281,8 @@ TEST(Engine, RandomTraffic) {
       continue;
     }
     Live &one = *live[random() % live.size()];
-    Tokens tokens = randomTokens(1 + random() % 23, static_cast<uint32_t>(round));
+    Tokens tokens =
+        randomTokens(1 + random() % 23, static_cast<uint32_t>(round));
     if (random() % 2)
       EXPECT_EQ(toy.engine.prefill(one.session, tokens, EFFC_LOGITS_ALL),
                 one.expected.feed(tokens));

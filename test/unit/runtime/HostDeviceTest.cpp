@@ -1,8 +1,8 @@
 // The pool of threads, the choice of code for a machine, and what an engine
 // refuses before it runs.
 
-#include "runtime/src/Engine.h"
 #include "runtime/src/devices/host/HostDevice.h"
+#include "runtime/src/Engine.h"
 #include "runtime/src/devices/host/Isa.h"
 #include "runtime/src/devices/host/ThreadPool.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -17,8 +17,9 @@ using namespace effc::rt;
 using namespace effc::test;
 
 namespace {
-/// Phase p computes row p + 1 of a table from all of row p, so that an item which
-/// starts early or is done twice or never shows. Phase p has p % 7 * 5 items.
+/// Phase p computes row p + 1 of a table from all of row p, so that an item
+/// which starts early or is done twice or never shows. Phase p has p % 7 * 5
+/// items.
 class Relay : public ThreadPool::Job {
 public:
   Relay() : table(kPhases + 1) {
@@ -29,9 +30,11 @@ public:
   uint32_t phases() const override { return kPhases; }
   int64_t items(uint32_t phase) const override { return phase % 7 * 5; }
   void run(uint32_t phase, int64_t begin, int64_t end) const override {
-    uint64_t sum = std::accumulate(table[phase].begin(), table[phase].end(), uint64_t(1));
+    uint64_t sum =
+        std::accumulate(table[phase].begin(), table[phase].end(), uint64_t(1));
     for (int64_t i = begin; i < end; ++i)
-      table[phase + 1][static_cast<size_t>(i)] += sum * 31 + static_cast<uint64_t>(i);
+      table[phase + 1][static_cast<size_t>(i)] +=
+          sum * 31 + static_cast<uint64_t>(i);
   }
   mutable std::vector<std::vector<uint64_t>> table;
 
@@ -51,7 +54,8 @@ TEST(ThreadPool, PhasesFollowOneAnother) {
   const auto expected = expectedRelay();
   for (unsigned threads : {1u, 2u, 5u, 16u, 40u})
     for (bool onCaller : {true, false}) {
-      std::unique_ptr<ThreadPool> pool = std::move(*ThreadPool::create(threads));
+      std::unique_ptr<ThreadPool> pool =
+          std::move(*ThreadPool::create(threads));
       EXPECT_FALSE(pool->startSpareWorker());
       for (int i = 0; i < 20; ++i) {
         Relay relay;
@@ -98,11 +102,13 @@ TEST(ThreadPool, CountsUsableCores) { EXPECT_GE(usableCores(), 1u); }
 TEST(HostDevice, RefusesTooManyThreads) {
   Result<std::shared_ptr<Device>> device = HostDevice::create(1025);
   ASSERT_FALSE(bool(device));
-  EXPECT_EQ(device.error().message, "'threads' is 1025, but at most 1024 are possible");
+  EXPECT_EQ(device.error().message,
+            "'threads' is 1025, but at most 1024 are possible");
 }
 
 TEST(Isa, NamesWhatIsMissing) {
-  EXPECT_EQ(missingFor({{"avx2", true}, {"fma", false}, {"bmi2", false}}), "fma, bmi2");
+  EXPECT_EQ(missingFor({{"avx2", true}, {"fma", false}, {"bmi2", false}}),
+            "fma, bmi2");
   EXPECT_EQ(missingFor({{"avx2", true}}), "");
   EXPECT_FALSE(featuresOf("x86-64-v9"));
 }
@@ -117,18 +123,22 @@ static std::string refusal(std::function<void(artifact::ProgramT &)> change,
   if (!model)
     return "not loaded: " + model.error().message;
   auto engine = Engine::create(*model, *HostDevice::create(1), sessions);
-  return engine ? "" : std::to_string(engine.error().code) + ": " + engine.error().message;
+  return engine ? ""
+                : std::to_string(engine.error().code) + ": " +
+                      engine.error().message;
 }
 
 TEST(HostDevice, RefusesCodeForAnotherMachine) {
-  EXPECT_EQ(refusal([](artifact::ProgramT &p) { p.segments[0]->isa = "x86-64-v9"; }),
-            "4: the file's code does not run here (x86-64-v9: not an ISA of this "
-            "machine)");
+  EXPECT_EQ(
+      refusal([](artifact::ProgramT &p) { p.segments[0]->isa = "x86-64-v9"; }),
+      "4: the file's code does not run here (x86-64-v9: not an ISA of this "
+      "machine)");
 }
 
 TEST(HostDevice, RefusesAKernelWithoutCode) {
   EXPECT_EQ(refusal([](artifact::ProgramT &p) { p.kernels[2]->code.clear(); }),
-            "4: the file's code does not run here (x86-64-v3: some kernels have no code "
+            "4: the file's code does not run here (x86-64-v3: some kernels "
+            "have no code "
             "for it)");
 }
 

@@ -61,7 +61,8 @@ TEST(Loader, RefusesWhatIsNoRegularFile) {
   EXPECT_EQ(load(pipe), "2: 'FILE' is not a regular file");
   unlink(pipe.c_str());
   ASSERT_EQ(symlink(loop.c_str(), loop.c_str()), 0);
-  EXPECT_EQ(load(loop), "2: cannot open 'FILE': Too many levels of symbolic links");
+  EXPECT_EQ(load(loop),
+            "2: cannot open 'FILE': Too many levels of symbolic links");
   unlink(loop.c_str());
 }
 
@@ -79,8 +80,9 @@ TEST(Loader, NamesBothVersions) {
   std::vector<uint8_t> bytes = makeToyArtifact();
   bytes[4] = 2;
   bytes[6] = 7;
-  EXPECT_EQ(loadBytes(bytes), "4: 'FILE': written in format 2.7, but this runtime "
-                              "reads up to 1.x");
+  EXPECT_EQ(loadBytes(bytes),
+            "4: 'FILE': written in format 2.7, but this runtime "
+            "reads up to 1.x");
   bytes[4] = 0;
   EXPECT_EQ(loadBytes(bytes), "3: 'FILE': format 0 does not exist");
 }
@@ -99,8 +101,10 @@ TEST(Loader, NoticesEachChecksum) {
     bytes[at] ^= 1;
     return loadBytes(bytes);
   };
-  EXPECT_EQ(flipped(20), "3: 'FILE': the header is damaged: its checksum differs");
-  EXPECT_EQ(flipped(100), "3: 'FILE': the program is damaged: its checksum differs");
+  EXPECT_EQ(flipped(20),
+            "3: 'FILE': the header is damaged: its checksum differs");
+  EXPECT_EQ(flipped(100),
+            "3: 'FILE': the program is damaged: its checksum differs");
   EXPECT_EQ(flipped(8192),
             "3: 'FILE': segment 0 (HostCode) is damaged: its checksum differs");
 }
@@ -133,8 +137,8 @@ TEST(Loader, RefusesAProgramOfAnotherKind) {
             "3: 'FILE': the program is not a well-formed flatbuffer \"EFFP\"");
 }
 
-// Flatbuffer bombs with right checksums: an offset that points at itself, a table
-// of tables nested by pointing back, a vector longer than the buffer.
+// Flatbuffer bombs with right checksums: an offset that points at itself, a
+// table of tables nested by pointing back, a vector longer than the buffer.
 TEST(Loader, RefusesLoopsInTheFlatbuffer) {
   const std::vector<uint8_t> good = makeToyArtifact();
   FileHeader header = FileHeader::decode(good.data());
@@ -168,5 +172,6 @@ TEST(Loader, ChecksWeightsOnDemand) {
   ASSERT_TRUE(bool(damaged));
   Check error = (*damaged)->checkSegmentsAndWeights(nullptr, nullptr);
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->message, "weight 'lm_head' is damaged: its checksum differs");
+  EXPECT_EQ(error->message,
+            "weight 'lm_head' is damaged: its checksum differs");
 }

@@ -1,5 +1,5 @@
-// One mistake at a time in an otherwise sound program, with right checksums: the
-// message must name it. The numbers are those of the toy (ToyArtifact.cpp).
+// One mistake at a time in an otherwise sound program, with right checksums:
+// the message must name it. The numbers are those of the toy (ToyArtifact.cpp).
 
 #include "runtime/src/Model.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -18,7 +18,9 @@ struct Mistake {
   void (*make)(ProgramT &);
   const char *message; // part of it
 };
-void PrintTo(const Mistake &mistake, std::ostream *out) { *out << mistake.name; }
+void PrintTo(const Mistake &mistake, std::ostream *out) {
+  *out << mistake.name;
+}
 
 class ModelChecks : public testing::TestWithParam<Mistake> {};
 } // namespace
@@ -55,7 +57,8 @@ static const Mistake kProgram[] = {
 static const Mistake kSegments[] = {
     {"segment_past_end", [](ProgramT &p) { p.segments[1]->size += 1 << 20; },
      "segment 1 lies at byte"},
-    {"segment_overflow", [](ProgramT &p) { p.segments[1]->offset = 0ull - 4096; },
+    {"segment_overflow",
+     [](ProgramT &p) { p.segments[1]->offset = 0ull - 4096; },
      "segment 1 lies at byte"},
     {"segment_in_program", [](ProgramT &p) { p.segments[0]->offset = 0; },
      "segment 0 lies at byte 0"},
@@ -73,17 +76,21 @@ static const Mistake kSegments[] = {
      "segment 0 holds code but names no ISA"},
 };
 static const Mistake kWeights[] = {
-    {"weight_type", [](ProgramT &p) { p.weights[0]->type = artifact::ElementType(7); },
+    {"weight_type",
+     [](ProgramT &p) { p.weights[0]->type = artifact::ElementType(7); },
      "weight 'embeddings' is of unknown type 7"},
     {"weight_scalar", [](ProgramT &p) { p.weights[0]->shape.clear(); },
      "weight 'embeddings' has 0 dimensions"},
     {"weight_zero", [](ProgramT &p) { p.weights[0]->shape[0] = 0; },
      "weight 'embeddings' has a dimension of 0"},
-    {"weight_product", [](ProgramT &p) { p.weights[0]->shape = {1ull << 62, 1 << 20}; },
+    {"weight_product",
+     [](ProgramT &p) { p.weights[0]->shape = {1ull << 62, 1 << 20}; },
      "the size of weight 'embeddings' does not fit in 64 bits"},
-    {"weight_stride_odd", [](ProgramT &p) { p.weights[0]->row_stride_bytes = 65; },
+    {"weight_stride_odd",
+     [](ProgramT &p) { p.weights[0]->row_stride_bytes = 65; },
      "at a stride of 65"},
-    {"weight_stride_short", [](ProgramT &p) { p.weights[0]->shape = {271, 17}; },
+    {"weight_stride_short",
+     [](ProgramT &p) { p.weights[0]->shape = {271, 17}; },
      "rows of 68 bytes at a stride of 64"},
     {"weight_stride_product",
      [](ProgramT &p) { p.weights[0]->row_stride_bytes = 1ull << 60; },
@@ -103,9 +110,11 @@ static const Mistake kStates[] = {
     {"slot_unaligned", [](ProgramT &p) { p.slot_bytes = 200; },
      "a slot has 200 bytes"},
     {"slot_huge", [](ProgramT &p) { p.slot_bytes = 1ull << 50; }, "a slot has"},
-    {"state_kind", [](ProgramT &p) { p.states[0]->kind = artifact::StateKind(7); },
+    {"state_kind",
+     [](ProgramT &p) { p.states[0]->kind = artifact::StateKind(7); },
      "state 'sum' is of unknown kind 7"},
-    {"state_growth", [](ProgramT &p) { p.states[0]->growth = artifact::Growth(3); },
+    {"state_growth",
+     [](ProgramT &p) { p.states[0]->growth = artifact::Growth(3); },
      "state 'sum' is of unknown growth 3"},
     {"state_size", [](ProgramT &p) { p.states[0]->size = 16; },
      "state 'sum' has a size of 16 bytes, but its shape takes 12"},
@@ -128,9 +137,11 @@ static const Mistake kGeneration[] = {
 static const Mistake kKernels[] = {
     {"kernel_segment", [](ProgramT &p) { p.kernels[1]->code[0]->segment = 3; },
      "kernel 'toy_scan' names segment 3 of 3"},
-    {"kernel_in_weights", [](ProgramT &p) { p.kernels[1]->code[0]->segment = 1; },
+    {"kernel_in_weights",
+     [](ProgramT &p) { p.kernels[1]->code[0]->segment = 1; },
      "kernel 'toy_scan' names segment 1, which is not code"},
-    {"kernel_offset", [](ProgramT &p) { p.kernels[1]->code[0]->offset = 1 << 24; },
+    {"kernel_offset",
+     [](ProgramT &p) { p.kernels[1]->code[0]->offset = 1 << 24; },
      "kernel 'toy_scan' starts at byte 16777216"},
     {"kernel_operands", [](ProgramT &p) { p.kernels[0]->operands = 65; },
      "kernel 'toy_embed' takes 65 operands"},
@@ -150,7 +161,8 @@ static const Mistake kEntries[] = {
      "entry 'prefill_4' takes 1048576 rows"},
     {"entry_chunk", [](ProgramT &p) { entry(p, 0).chunk = 0; },
      "entry 'prefill_4' has chunks of 0"},
-    {"entry_kind", [](ProgramT &p) { entry(p, 0).kind = artifact::EntryKind(2); },
+    {"entry_kind",
+     [](ProgramT &p) { entry(p, 0).kind = artifact::EntryKind(2); },
      "entry 'prefill_4' is of unknown kind 2"},
     {"entry_arena", [](ProgramT &p) { entry(p, 0).arena_bytes = 1ull << 50; },
      "entry 'prefill_4' takes an arena of"},
@@ -161,7 +173,9 @@ static const Mistake kEntries[] = {
     {"entry_no_decode", [](ProgramT &p) { p.entries.resize(2); },
      "the file has no entry for decode"},
     {"entry_no_prefill",
-     [](ProgramT &p) { p.entries.erase(p.entries.begin(), p.entries.begin() + 2); },
+     [](ProgramT &p) {
+       p.entries.erase(p.entries.begin(), p.entries.begin() + 2);
+     },
      "the file has no entry for prefill"},
     {"entry_below_chunk", [](ProgramT &p) { entry(p, 1).chunk = 17; },
      "takes 16 rows, fewer than its chunk of 17"},
@@ -171,22 +185,31 @@ static const Mistake kLaunches[] = {
      "launch 0 of entry 'prefill_4' names kernel 3 of 3"},
     {"launch_operands", [](ProgramT &p) { launch(p, 1).operands.pop_back(); },
      "has 3 operands, but kernel 'toy_scan' takes 4"},
-    {"launch_tile", [](ProgramT &p) { *launch(p, 0).items = {artifact::Count::Rows, 0, 1}; },
+    {"launch_tile",
+     [](ProgramT &p) { *launch(p, 0).items = {artifact::Count::Rows, 0, 1}; },
      "has tiles of 0"},
     {"launch_count",
      [](ProgramT &p) { *launch(p, 0).items = {artifact::Count(4), 4, 1}; },
      "counts by unknown kind 4"},
     {"operand_kind",
-     [](ProgramT &p) { launch(p, 0).operands[0] = operand(OperandKind(9), 0, 0); },
+     [](ProgramT &p) {
+       launch(p, 0).operands[0] = operand(OperandKind(9), 0, 0);
+     },
      "has an operand 0 that is of an unknown kind"},
     {"operand_arena",
-     [](ProgramT &p) { launch(p, 0).operands[3] = operand(OperandKind::Arena, 0, 128); },
+     [](ProgramT &p) {
+       launch(p, 0).operands[3] = operand(OperandKind::Arena, 0, 128);
+     },
      "has an operand 3 that starts past the arena's end"},
     {"operand_arena_index",
-     [](ProgramT &p) { launch(p, 0).operands[3] = operand(OperandKind::Arena, 1, 0); },
+     [](ProgramT &p) {
+       launch(p, 0).operands[3] = operand(OperandKind::Arena, 1, 0);
+     },
      "has an index into the arena"},
     {"operand_weight",
-     [](ProgramT &p) { launch(p, 0).operands[2] = operand(OperandKind::Weight, 2, 0); },
+     [](ProgramT &p) {
+       launch(p, 0).operands[2] = operand(OperandKind::Weight, 2, 0);
+     },
      "names a weight that does not exist"},
     {"operand_weight_offset",
      [](ProgramT &p) {
@@ -194,21 +217,28 @@ static const Mistake kLaunches[] = {
      },
      "starts past its weight's end"},
     {"operand_state",
-     [](ProgramT &p) { launch(p, 1).operands[1] = operand(OperandKind::State, 2, 0); },
+     [](ProgramT &p) {
+       launch(p, 1).operands[1] = operand(OperandKind::State, 2, 0);
+     },
      "names a state that does not exist"},
     {"operand_state_offset",
-     [](ProgramT &p) { launch(p, 1).operands[1] = operand(OperandKind::State, 0, 12); },
+     [](ProgramT &p) {
+       launch(p, 1).operands[1] = operand(OperandKind::State, 0, 12);
+     },
      "starts past its state's end"},
     {"operand_tokens",
-     [](ProgramT &p) { launch(p, 0).operands[0] = operand(OperandKind::Tokens, 0, 4); },
+     [](ProgramT &p) {
+       launch(p, 0).operands[0] = operand(OperandKind::Tokens, 0, 4);
+     },
      "has an index or offset where none is expected"},
 };
 
 static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
   return info.param.name;
 }
-#define CHECK_GROUP(group)                                                            \
-  INSTANTIATE_TEST_SUITE_P(group, ModelChecks, testing::ValuesIn(k##group), nameOf)
+#define CHECK_GROUP(group)                                                     \
+  INSTANTIATE_TEST_SUITE_P(group, ModelChecks, testing::ValuesIn(k##group),    \
+                           nameOf)
 CHECK_GROUP(Program);
 CHECK_GROUP(Segments);
 CHECK_GROUP(Weights);

@@ -1,5 +1,5 @@
-// Packing is arithmetic on positions and lengths, so every expectation is a list
-// of calls worked out by hand: "entry: feed[position..position+length)".
+// Packing is arithmetic on positions and lengths, so every expectation is a
+// list of calls worked out by hand: "entry: feed[position..position+length)".
 
 #include "runtime/src/Packing.h"
 
@@ -17,8 +17,9 @@ static std::string runAll(const Packer &packer, std::vector<Feed> feeds) {
       return log;
     log += (log.empty() ? "" : " | ") + std::to_string(entry) + ":";
     for (const Piece &piece : pieces)
-      log += " " + std::to_string(piece.feed) + "[" + std::to_string(piece.position) +
-             ".." + std::to_string(piece.position + piece.length) + ")" +
+      log += " " + std::to_string(piece.feed) + "[" +
+             std::to_string(piece.position) + ".." +
+             std::to_string(piece.position + piece.length) + ")" +
              (piece.last ? "!" : "");
   }
 }
@@ -44,15 +45,16 @@ TEST(Packing, CutsOnTheGridOfPositionZero) {
 }
 
 TEST(Packing, LetsASequenceWaitThatReachesNoCut) {
-  // After six rows of the first, two rows are left: from 0 they reach no multiple
-  // of 4, so the second waits and the third, which ends, goes ahead.
+  // After six rows of the first, two rows are left: from 0 they reach no
+  // multiple of 4, so the second waits and the third, which ends, goes ahead.
   EXPECT_EQ(runAll(smallAndLarge(), {{8, 6}, {0, 5}, {0, 2}}),
             "11: 0[8..14)! 2[0..2)! | 11: 1[0..5)!");
 }
 
 TEST(Packing, CutsAnywhereWhenTheChunkIsOne) {
   Packer packer({{0, 4, 1}});
-  EXPECT_EQ(runAll(packer, {{3, 6}, {0, 1}}), "0: 0[3..7) | 0: 0[7..9)! 1[0..1)!");
+  EXPECT_EQ(runAll(packer, {{3, 6}, {0, 1}}),
+            "0: 0[3..7) | 0: 0[7..9)! 1[0..1)!");
 }
 
 TEST(Packing, DealsDecodeStepsOverTheEntries) {
@@ -62,7 +64,8 @@ TEST(Packing, DealsDecodeStepsOverTheEntries) {
   EXPECT_EQ(runAll(packer, std::vector<Feed>(7, {9, 1})),
             "7: 0[9..10)! 1[9..10)! 2[9..10)! 3[9..10)!"
             " | 7: 4[9..10)! 5[9..10)! 6[9..10)!");
-  EXPECT_EQ(runAll(packer, std::vector<Feed>(2, {9, 1})), "6: 0[9..10)! 1[9..10)!");
+  EXPECT_EQ(runAll(packer, std::vector<Feed>(2, {9, 1})),
+            "6: 0[9..10)! 1[9..10)!");
 }
 
 TEST(Packing, NothingToDoIsNoCall) {
@@ -76,7 +79,9 @@ TEST(Packing, KeepsItsPromisesOnRandomFeeds) {
   std::mt19937 random(7);
   auto below = [&](uint32_t n) { return random() % n; };
   const uint32_t rows[] = {3, 16, 40}, chunks[] = {8, 8, 8};
-  Packer packer({{0, rows[0], chunks[0]}, {1, rows[1], chunks[1]}, {2, rows[2], chunks[2]}});
+  Packer packer({{0, rows[0], chunks[0]},
+                 {1, rows[1], chunks[1]},
+                 {2, rows[2], chunks[2]}});
   for (int round = 0; round < 500; ++round) {
     std::vector<Feed> feeds(1 + below(6));
     for (Feed &feed : feeds)

@@ -34,7 +34,8 @@ TEST(Pattern, GoesOnAfterAnEmptyMatch) {
   std::vector<std::pair<size_t, size_t>> places;
   for (const Pattern::Match &match : *found)
     places.push_back({match.begin, match.end});
-  EXPECT_EQ(places, (std::vector<std::pair<size_t, size_t>>{{0, 0}, {2, 4}, {4, 4}, {5, 5}}));
+  EXPECT_EQ(places, (std::vector<std::pair<size_t, size_t>>{
+                        {0, 0}, {2, 4}, {4, 4}, {5, 5}}));
 }
 
 TEST(Pattern, RefusesWhatIsNoPattern) {
@@ -47,7 +48,8 @@ TEST(Pattern, RefusesWhatIsNoPattern) {
 
 TEST(Pattern, GivesUpOnCatastrophicBacktracking) {
   std::string text(40, 'a');
-  EXPECT_NE(matches("^(a+)+$", text + "!").find("error: a pattern fails on this text"),
+  EXPECT_NE(matches("^(a+)+$", text + "!")
+                .find("error: a pattern fails on this text"),
             std::string::npos);
 }
 

@@ -30,7 +30,8 @@ static std::vector<float> logitsOf(std::vector<double> probabilities) {
 
 /// How often each token is drawn in `rounds` draws.
 static std::map<int, int> histogram(const effc_sampler_options_t &given,
-                                    const std::vector<float> &logits, int rounds) {
+                                    const std::vector<float> &logits,
+                                    int rounds) {
   Sampler sampler = make(given, static_cast<uint32_t>(logits.size()));
   std::map<int, int> counts;
   for (int i = 0; i < rounds; ++i)
@@ -47,8 +48,8 @@ TEST(Sampler, ExpIsWithinTwoUnits) {
   EXPECT_EQ(expOfNegative(-INFINITY), 0.0);
 }
 
-// The bits themselves, computed from the definition with exact integers; a change
-// here changes what every seed draws.
+// The bits themselves, computed from the definition with exact integers; a
+// change here changes what every seed draws.
 TEST(Sampler, RandomNumbersAreFixedForAllTime) {
   EXPECT_EQ(uniformAt(0, 0), 0x1.4e0dba5e9a32fp-1);
   EXPECT_EQ(uniformAt(0, 1), 0x1.6705460be8829p-1);

@@ -1,6 +1,6 @@
 // The toy tokenizer (makeToyTokenizer): ids 0 to 255 are bytes, 256 "he",
-// 257 "ll", 258 "hell", 259 "hello", 260 " w", 261 "or", 262 " wor", 263 e acute;
-// 269 "<|end|>" special, 270 "word" a single word.
+// 257 "ll", 258 "hell", 259 "hello", 260 " w", 261 "or", 262 " wor", 263 e
+// acute; 269 "<|end|>" special, 270 "word" a single word.
 
 #include "runtime/src/tokenizer/Tokenizer.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -15,12 +15,14 @@ using Tokens = std::vector<int32_t>;
 
 static Result<std::unique_ptr<Tokenizer>> build(artifact::TokenizerT &&table) {
   flatbuffers::FlatBufferBuilder packed;
-  artifact::FinishTokenizerBuffer(packed, artifact::Tokenizer::Pack(packed, &table));
+  artifact::FinishTokenizerBuffer(packed,
+                                  artifact::Tokenizer::Pack(packed, &table));
   return Tokenizer::create({packed.GetBufferPointer(), packed.GetSize()});
 }
 
 /// The toy tokenizer after `change`.
-template <typename Change> static std::unique_ptr<Tokenizer> toy(Change change) {
+template <typename Change>
+static std::unique_ptr<Tokenizer> toy(Change change) {
   artifact::TokenizerT table = makeToyTokenizer();
   change(table);
   auto made = build(std::move(table));
@@ -54,7 +56,8 @@ TEST(Tokenizer, MergesWithinPieces) {
 }
 
 TEST(Tokenizer, CutsAddedTokensOut) {
-  EXPECT_EQ(encode(*toy(), "he<|end|>he word"), (Tokens{256, kToyEnd, 256, ' ', kToyPlain}));
+  EXPECT_EQ(encode(*toy(), "he<|end|>he word"),
+            (Tokens{256, kToyEnd, 256, ' ', kToyPlain}));
   // "words" is no single word, so the merges see it.
   EXPECT_EQ(encode(*toy(), " words"), (Tokens{262, 'd', 's'}));
   Tokenizer::Options plain;
@@ -75,7 +78,8 @@ TEST(Tokenizer, AddsThePostProcessorsTokens) {
 }
 
 TEST(Tokenizer, PutsASpaceBeforeEachText) {
-  auto tokenizer = toy([](artifact::TokenizerT &table) { table.add_prefix_space = true; });
+  auto tokenizer =
+      toy([](artifact::TokenizerT &table) { table.add_prefix_space = true; });
   EXPECT_EQ(encode(*tokenizer, "wor<|end|>wor wor"),
             (Tokens{262, kToyEnd, 262, 262}));
   EXPECT_EQ(encode(*tokenizer, " wor"), Tokens{262});
@@ -91,33 +95,39 @@ TEST(Tokenizer, IgnoresMergesForWholePieces) {
       table.ignore_merges = ignore;
     };
   };
-  EXPECT_EQ(encode(*toy(change(true)), "helloo hello"), (Tokens{264, ' ', 259}));
+  EXPECT_EQ(encode(*toy(change(true)), "helloo hello"),
+            (Tokens{264, ' ', 259}));
   EXPECT_EQ(encode(*toy(change(false)), "helloo"), (Tokens{259, 'o'}));
 }
 
 TEST(Tokenizer, SplitsInStepsRemovingOrInverting) {
-  auto withSplits = [](std::vector<std::tuple<const char *, bool, bool>> steps) {
-    return toy([&](artifact::TokenizerT &table) {
-      table.splits.clear();
-      for (auto [pattern, removed, invert] : steps) {
-        auto step = std::make_unique<artifact::SplitStepT>();
-        step->pattern = pattern;
-        step->behavior = removed ? artifact::SplitBehavior::Removed
-                                 : artifact::SplitBehavior::Isolated;
-        step->invert = invert;
-        table.splits.push_back(std::move(step));
-      }
-    });
-  };
+  auto withSplits =
+      [](std::vector<std::tuple<const char *, bool, bool>> steps) {
+        return toy([&](artifact::TokenizerT &table) {
+          table.splits.clear();
+          for (auto [pattern, removed, invert] : steps) {
+            auto step = std::make_unique<artifact::SplitStepT>();
+            step->pattern = pattern;
+            step->behavior = removed ? artifact::SplitBehavior::Removed
+                                     : artifact::SplitBehavior::Isolated;
+            step->invert = invert;
+            table.splits.push_back(std::move(step));
+          }
+        });
+      };
   // Cut between h and e, nothing merges to "he".
-  EXPECT_EQ(encode(*withSplits({{"h", false, false}}), "he"), (Tokens{'h', 'e'}));
+  EXPECT_EQ(encode(*withSplits({{"h", false, false}}), "he"),
+            (Tokens{'h', 'e'}));
   // Removed: the separators are gone.
-  EXPECT_EQ(encode(*withSplits({{"-", true, false}}), "he-ll--"), (Tokens{256, 257}));
+  EXPECT_EQ(encode(*withSplits({{"-", true, false}}), "he-ll--"),
+            (Tokens{256, 257}));
   // Removed and inverted: what lies between the matches is gone.
-  EXPECT_EQ(encode(*withSplits({{"[a-z]+", true, true}}), "1he2ll"), (Tokens{256, 257}));
+  EXPECT_EQ(encode(*withSplits({{"[a-z]+", true, true}}), "1he2ll"),
+            (Tokens{256, 257}));
   // Two steps: the second sees the pieces of the first.
-  EXPECT_EQ(encode(*withSplits({{"-", true, false}, {"^h", false, false}}), "he-he"),
-            (Tokens{'h', 'e', 'h', 'e'}));
+  EXPECT_EQ(
+      encode(*withSplits({{"-", true, false}, {"^h", false, false}}), "he-he"),
+      (Tokens{'h', 'e', 'h', 'e'}));
 }
 
 TEST(Tokenizer, ReadsInvalidTextAsReplacementCharacters) {
@@ -125,16 +135,19 @@ TEST(Tokenizer, ReadsInvalidTextAsReplacementCharacters) {
 }
 
 TEST(Tokenizer, NamesAByteThatHasNoToken) {
-  auto tokenizer = toy([](artifact::TokenizerT &table) { table.byte_tokens[0x7A] = -1; });
+  auto tokenizer =
+      toy([](artifact::TokenizerT &table) { table.byte_tokens[0x7A] = -1; });
   Result<Tokens> tokens = tokenizer->tokenize("az", {});
   ASSERT_FALSE(bool(tokens));
-  EXPECT_EQ(tokens.error().message, "the vocabulary has no token for byte 0x7A");
+  EXPECT_EQ(tokens.error().message,
+            "the vocabulary has no token for byte 0x7A");
   EXPECT_EQ(encode(*tokenizer, "a"), Tokens{'a'});
 }
 
 TEST(Tokenizer, DecodesToTheBytes) {
   auto tokenizer = toy();
-  for (std::string text : {"hello world", "\xC3\xA9 \xF0\x9F\x98\x80", "<|end|>word", " a  b\n"})
+  for (std::string text :
+       {"hello world", "\xC3\xA9 \xF0\x9F\x98\x80", "<|end|>word", " a  b\n"})
     EXPECT_EQ(decode(*tokenizer, encode(*tokenizer, text)), text);
   EXPECT_EQ(decode(*tokenizer, {kToyEnd, 256, kToyPlain}, true), "heword");
   EXPECT_EQ(decode(*tokenizer, {100000, -5, 265}), "");
@@ -170,8 +183,9 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
             "a byte's token is 271, but the vocabulary has 271");
   EXPECT_EQ(refusal([](Table &t) { t.byte_tokens[3] = -2; }),
             "a byte's token is -2, but the vocabulary has 271");
-  EXPECT_EQ(refusal([](Table &t) { t.merges.emplace_back(1, 2, 300); }),
-            "a merge of 1 and 2 to 300 names a token past the vocabulary of 271");
+  EXPECT_EQ(
+      refusal([](Table &t) { t.merges.emplace_back(1, 2, 300); }),
+      "a merge of 1 and 2 to 300 names a token past the vocabulary of 271");
   EXPECT_EQ(refusal([](Table &t) { t.added_tokens[0]->content.clear(); }),
             "added token 269 has 0 bytes, but 1 to 65536 are expected");
   EXPECT_EQ(refusal([](Table &t) { t.added_tokens[0]->content = "\xFF"; }),
@@ -180,9 +194,13 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
             "an added token has id -1");
   EXPECT_EQ(refusal([](Table &t) { t.prepend = {-7}; }),
             "the tokens to prepend contain id -7");
-  EXPECT_NE(refusal([](Table &t) { t.splits[0]->pattern = "[a"; }).find("is wrong at"),
+  EXPECT_NE(refusal([](Table &t) {
+              t.splits[0]->pattern = "[a";
+            }).find("is wrong at"),
             std::string::npos);
-  EXPECT_EQ(refusal([](Table &t) { t.splits[0]->behavior = artifact::SplitBehavior(5); }),
+  EXPECT_EQ(refusal([](Table &t) {
+              t.splits[0]->behavior = artifact::SplitBehavior(5);
+            }),
             "a split step is of unknown behaviour 5");
 }
 

@@ -1,5 +1,5 @@
-// Invalid runs are replaced as Rust's from_utf8_lossy and Python's "replace" do:
-// the expected strings were written down from the Unicode standard, 3.9.
+// Invalid runs are replaced as Rust's from_utf8_lossy and Python's "replace"
+// do: the expected strings were written down from the Unicode standard, 3.9.
 
 #include "runtime/src/tokenizer/Utf8.h"
 
@@ -10,8 +10,9 @@ using namespace effc::rt;
 #define FFFD "\xEF\xBF\xBD"
 
 TEST(Utf8, KeepsWhatIsValid) {
-  for (std::string text : {"", "abc", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
-                           "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"})
+  for (std::string text :
+       {"", "abc", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
+        "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"})
     EXPECT_EQ(makeValidUtf8(text), text);
   EXPECT_EQ(makeValidUtf8(std::string("a\0b", 3)), std::string("a\0b", 3));
 }
@@ -45,14 +46,15 @@ TEST(Utf8, StreamsWholeCharacters) {
 
 // However the bytes are cut, the stream gives what the whole gives.
 TEST(Utf8, StreamEqualsWholeAtEveryCut) {
-  std::string text = "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFFq\xE2\x82\xF0\x9F";
+  std::string text =
+      "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFFq\xE2\x82\xF0\x9F";
   for (size_t i = 0; i <= text.size(); ++i)
     for (size_t j = i; j <= text.size(); ++j) {
       Utf8Stream stream;
       std::string all;
-      for (std::string_view part :
-           {std::string_view(text).substr(0, i), std::string_view(text).substr(i, j - i),
-            std::string_view(text).substr(j)})
+      for (std::string_view part : {std::string_view(text).substr(0, i),
+                                    std::string_view(text).substr(i, j - i),
+                                    std::string_view(text).substr(j)})
         all += stream.push(part);
       all += stream.finish();
       EXPECT_EQ(all, makeValidUtf8(text)) << i << " " << j;

@@ -7,7 +7,8 @@
 using namespace effc;
 using namespace effc::rt;
 
-HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads) : pool(std::move(threads)) {
+HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads)
+    : pool(std::move(threads)) {
 #if defined(__x86_64__)
   bool level3 = missingFor(*featuresOf("x86-64-v3")).empty();
   std::string isa = level3 ? "x86-64-v3" : "x86-64 below v3";
@@ -21,8 +22,8 @@ HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads) : pool(std::move(thr
 
 Result<std::shared_ptr<Device>> HostDevice::create(uint32_t threads) {
   if (threads > kMaxThreads)
-    return invalidArgument("'threads' is ", threads, ", but at most ", kMaxThreads,
-                           " are possible");
+    return invalidArgument("'threads' is ", threads, ", but at most ",
+                           kMaxThreads, " are possible");
   Result<std::unique_ptr<ThreadPool>> pool =
       ThreadPool::create(threads ? threads : usableCores());
   if (!pool)
@@ -59,7 +60,8 @@ Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
     if (segment.kind() != artifact::SegmentKind::HostCode)
       continue;
     const flatbuffers::String &isa = *segment.isa();
-    std::optional<std::vector<Feature>> features = featuresOf(isa.string_view());
+    std::optional<std::vector<Feature>> features =
+        featuresOf(isa.string_view());
     std::string missing = features ? missingFor(*features) : "";
     unsigned rank = rankOf(isa.string_view());
     if (!features)
@@ -75,5 +77,6 @@ Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
     return *best;
   if (reasons.empty())
     return fail(EFFC_UNSUPPORTED, "the file has no code for the host");
-  return fail(EFFC_UNSUPPORTED, "the file's code does not run here (", reasons, ")");
+  return fail(EFFC_UNSUPPORTED, "the file's code does not run here (", reasons,
+              ")");
 }

@@ -1,9 +1,9 @@
 //===- HostDevice.h - The processor as a device ---------------------------===//
 //
 // Runs the import-free code of a HostCode segment, mapped read-execute from the
-// file. A call of an entry is one job of the pool, its launches the job's phases.
-// Work items are independent, so results depend neither on the number of threads
-// nor on which thread does what.
+// file. A call of an entry is one job of the pool, its launches the job's
+// phases. Work items are independent, so results depend neither on the number
+// of threads nor on which thread does what.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTDEVICE_H

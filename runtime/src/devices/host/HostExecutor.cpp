@@ -48,13 +48,15 @@ HostExecutor::create(std::shared_ptr<const Model> model, ThreadPool &pool,
 Check HostExecutor::reserve(uint32_t sessions) {
   const artifact::Program &program = model->program();
   Memory memory = memoryOf(program);
-  std::optional<uint64_t> slotBytes = product(memory.perSession, uint64_t(sessions) + 1);
+  std::optional<uint64_t> slotBytes =
+      product(memory.perSession, uint64_t(sessions) + 1);
   if (!slotBytes)
     return fail(EFFC_OUT_OF_MEMORY, "the states of ", sessions,
                 " sessions do not fit in 64 bits");
   uint64_t rows = mostRows(program) + kPaddingRows;
-  uint64_t inputSize = rows * (2 * sizeof(int64_t) + sizeof(artifact::SegmentRecord) +
-                               3 * sizeof(int32_t));
+  uint64_t inputSize =
+      rows * (2 * sizeof(int64_t) + sizeof(artifact::SegmentRecord) +
+              3 * sizeof(int32_t));
   struct Part {
     Mapping &mapping;
     uint64_t size;
@@ -93,10 +95,11 @@ const void *HostExecutor::addressOf(const artifact::Operand &operand) const {
   case artifact::OperandKind::Arena:
     return arena.data() + operand.offset();
   case artifact::OperandKind::Weight:
-    return model->weights() + program.weights()->Get(operand.index())->offset() +
-           operand.offset();
+    return model->weights() +
+           program.weights()->Get(operand.index())->offset() + operand.offset();
   case artifact::OperandKind::State:
-    return slots.data() + program.states()->Get(operand.index())->slot_offset() +
+    return slots.data() +
+           program.states()->Get(operand.index())->slot_offset() +
            operand.offset();
   case artifact::OperandKind::Tokens:
     return callInputs.tokens;
@@ -126,8 +129,9 @@ void HostExecutor::resolveEntries(uint32_t codeSegment) {
     ReadyEntry ready = {launches.size(), 0};
     for (const artifact::Launch *launch : *entry->launches()) {
       const artifact::Items &items = *launch->items();
-      launches.push_back({kernels[launch->kernel()], addresses.size(), items.tile(),
-                          items.times(), static_cast<uint32_t>(items.count())});
+      launches.push_back({kernels[launch->kernel()], addresses.size(),
+                          items.tile(), items.times(),
+                          static_cast<uint32_t>(items.count())});
       for (const artifact::Operand *operand : *launch->operands())
         addresses.push_back(addressOf(*operand));
     }
@@ -139,7 +143,8 @@ void HostExecutor::resolveEntries(uint32_t codeSegment) {
 /// One call of an entry: its launches are the phases.
 class HostExecutor::Call : public ThreadPool::Job {
 public:
-  Call(const HostExecutor &executor, const ReadyEntry &entry, const CallCounts &given)
+  Call(const HostExecutor &executor, const ReadyEntry &entry,
+       const CallCounts &given)
       : executor(executor), first(entry.firstLaunch),
         launches(static_cast<uint32_t>(entry.endLaunch - entry.firstLaunch)),
         counts{given.rows, given.segments, given.outputs, 1} {}
@@ -152,7 +157,8 @@ public:
   }
   void run(uint32_t phase, int64_t begin, int64_t end) const override {
     const ReadyLaunch &launch = executor.launches[first + phase];
-    launch.kernel(executor.addresses.data() + launch.firstOperand, counts, begin, end);
+    launch.kernel(executor.addresses.data() + launch.firstOperand, counts,
+                  begin, end);
   }
 
 private:

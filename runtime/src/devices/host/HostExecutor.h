@@ -13,8 +13,9 @@ namespace effc::rt {
 class HostExecutor : public Executor {
 public:
   /// `pool` outlives the executor: the engine holds the device.
-  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Model> model,
-                                                  ThreadPool &pool, uint32_t sessions);
+  static Result<std::unique_ptr<Executor>>
+  create(std::shared_ptr<const Model> model, ThreadPool &pool,
+         uint32_t sessions);
 
   const CallInputs &inputs() override { return callInputs; }
   void run(uint32_t entry, const CallCounts &counts) override;

@@ -35,20 +35,25 @@ static bool systemSavesYmm(const Registers &leaf1) {
 std::optional<std::vector<Feature>> effc::rt::featuresOf(std::string_view isa) {
   if (isa != "x86-64-v3")
     return std::nullopt;
-  Registers one = cpuid(1, 0), seven = cpuid(7, 0), extended = cpuid(0x80000001u, 0);
-  auto bit = [](unsigned value, unsigned index) { return (value >> index & 1) != 0; };
+  Registers one = cpuid(1, 0), seven = cpuid(7, 0),
+            extended = cpuid(0x80000001u, 0);
+  auto bit = [](unsigned value, unsigned index) {
+    return (value >> index & 1) != 0;
+  };
   bool ymm = systemSavesYmm(one);
-  // The psABI's level 3; what level 2 adds is implied by any of these in practice,
-  // but costs nothing to ask.
+  // The psABI's level 3; what level 2 adds is implied by any of these in
+  // practice, but costs nothing to ask.
   return std::vector<Feature>{
-      {"sse4.2", bit(one.c, 20)},         {"popcnt", bit(one.c, 23)},
-      {"movbe", bit(one.c, 22)},          {"avx", ymm && bit(one.c, 28)},
-      {"f16c", ymm && bit(one.c, 29)},    {"fma", ymm && bit(one.c, 12)},
-      {"avx2", ymm && bit(seven.b, 5)},   {"bmi1", bit(seven.b, 3)},
-      {"bmi2", bit(seven.b, 8)},          {"lzcnt", bit(extended.c, 5)}};
+      {"sse4.2", bit(one.c, 20)},       {"popcnt", bit(one.c, 23)},
+      {"movbe", bit(one.c, 22)},        {"avx", ymm && bit(one.c, 28)},
+      {"f16c", ymm && bit(one.c, 29)},  {"fma", ymm && bit(one.c, 12)},
+      {"avx2", ymm && bit(seven.b, 5)}, {"bmi1", bit(seven.b, 3)},
+      {"bmi2", bit(seven.b, 8)},        {"lzcnt", bit(extended.c, 5)}};
 }
 
-unsigned effc::rt::rankOf(std::string_view isa) { return isa == "x86-64-v3" ? 3 : 0; }
+unsigned effc::rt::rankOf(std::string_view isa) {
+  return isa == "x86-64-v3" ? 3 : 0;
+}
 
 #else
 

@@ -19,7 +19,8 @@ struct Feature {
 /// runtime knows no such level: it was built for another architecture.
 std::optional<std::vector<Feature>> featuresOf(std::string_view isa);
 
-/// The names of what is missing for `isa`, "avx2, fma"; empty when it runs here.
+/// The names of what is missing for `isa`, "avx2, fma"; empty when it runs
+/// here.
 std::string missingFor(const std::vector<Feature> &features);
 
 /// How good a level is among those that run here; 0 for an unknown one.

@@ -10,8 +10,9 @@
 
 using namespace effc::rt;
 
-static_assert(ThreadPool::kWorkerStackBytes >= 2 * kMaxStackBytes,
-              "a worker's stack holds the hungriest kernel and the pool's frames");
+static_assert(
+    ThreadPool::kWorkerStackBytes >= 2 * kMaxStackBytes,
+    "a worker's stack holds the hungriest kernel and the pool's frames");
 
 /// Some tens of microseconds of pauses before a waiting thread yields.
 static constexpr unsigned kSpins = 1000;
@@ -37,8 +38,8 @@ struct Ticket {
   }
 };
 
-/// Few threads take several chunks each, so that one that is held up leaves work to
-/// the others; for many the ticket itself would become the bottleneck.
+/// Few threads take several chunks each, so that one that is held up leaves
+/// work to the others; for many the ticket itself would become the bottleneck.
 uint32_t chunksFor(unsigned threads) {
   if (threads == 1)
     return 1;
@@ -81,11 +82,12 @@ Check ThreadPool::startWorker(bool spare) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kWorkerStackBytes);
-  int failure = pthread_create(&worker->thread, &attributes, workerMain, worker.get());
+  int failure =
+      pthread_create(&worker->thread, &attributes, workerMain, worker.get());
   pthread_attr_destroy(&attributes);
   if (failure)
-    return fail(EFFC_EXHAUSTED, "cannot start thread ", workers.size() + 1, " of ", count,
-                ": ", std::strerror(failure));
+    return fail(EFFC_EXHAUSTED, "cannot start thread ", workers.size() + 1,
+                " of ", count, ": ", std::strerror(failure));
   workers.push_back(std::move(worker));
   return {};
 }
@@ -112,8 +114,8 @@ template <typename Ready> void ThreadPool::waitUntil(Ready ready) {
     sched_yield();
   }
   while (!ready()) {
-    // Announce the sleep, then look once more: either this look or wake()'s sees
-    // the other's write.
+    // Announce the sleep, then look once more: either this look or wake()'s
+    // sees the other's write.
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     uint32_t seen = pulse.load(std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -132,10 +134,12 @@ void ThreadPool::wake() {
   pulse.notify_all();
 }
 
-/// Publishes the first phase from `first` on that has items, or the end. Only one
-/// thread is here at a time: who starts a job, or who finished a phase's last chunk.
+/// Publishes the first phase from `first` on that has items, or the end. Only
+/// one thread is here at a time: who starts a job, or who finished a phase's
+/// last chunk.
 void ThreadPool::beginPhase(uint32_t first) {
-  Ticket next = {Ticket::unpack(ticket.load(std::memory_order_relaxed)).serial + 1, 0, 0};
+  Ticket next = {
+      Ticket::unpack(ticket.load(std::memory_order_relaxed)).serial + 1, 0, 0};
   uint32_t end = job->phases();
   int64_t items = 0;
   while (first < end && (items = job->items(first)) == 0)
@@ -158,7 +162,8 @@ bool ThreadPool::canTake() const {
   return now.next < now.total;
 }
 
-/// Does one chunk of whatever phase is on; returns false when there is none left.
+/// Does one chunk of whatever phase is on; returns false when there is none
+/// left.
 bool ThreadPool::takeChunk() {
   if (!canTake())
     return false;
@@ -185,7 +190,8 @@ void *ThreadPool::workerMain(void *argument) {
   };
   while (!stopping())
     if (!wanted() || !pool.takeChunk())
-      pool.waitUntil([&] { return stopping() || (wanted() && pool.canTake()); });
+      pool.waitUntil(
+          [&] { return stopping() || (wanted() && pool.canTake()); });
   return nullptr;
 }
 

@@ -6,14 +6,14 @@
 //   ticket = (serial of the phase, next chunk, chunks in all)
 //
 // Taking one is a fetch-and-add. The thread that finishes the last chunk of a
-// phase publishes the next phase. So a phase waits only for chunks that somebody
-// has taken, never for a thread that the system has put aside: on a busy machine
-// the others, or the caller alone, do the work. No thread touches a job without
-// holding a chunk of it, hence a job may vanish as soon as run() returns, however
-// late the other threads are.
+// phase publishes the next phase. So a phase waits only for chunks that
+// somebody has taken, never for a thread that the system has put aside: on a
+// busy machine the others, or the caller alone, do the work. No thread touches
+// a job without holding a chunk of it, hence a job may vanish as soon as run()
+// returns, however late the other threads are.
 //
-// A thread with nothing to take spins for some microseconds, yields, then sleeps
-// on a futex.
+// A thread with nothing to take spins for some microseconds, yields, then
+// sleeps on a futex.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_THREADPOOL_H
@@ -56,8 +56,8 @@ public:
   /// Makes sure that run() with `onCaller` false has as many threads.
   Check startSpareWorker();
 
-  /// Returns when `job` is done. With `onCaller` the calling thread works too, else
-  /// a spare worker takes its place. Callers take turns.
+  /// Returns when `job` is done. With `onCaller` the calling thread works too,
+  /// else a spare worker takes its place. Callers take turns.
   void run(const Job &job, bool onCaller);
 
 private:
@@ -84,8 +84,8 @@ private:
   bool hasSpare = false;
   std::mutex turn;
 
-  // What the ticket stands for. Written before a ticket is published, read by those
-  // who hold a chunk of it, left alone until all chunks are done.
+  // What the ticket stands for. Written before a ticket is published, read by
+  // those who hold a chunk of it, left alone until all chunks are done.
   const Job *job = nullptr;
   uint32_t phase = 0;
   int64_t phaseItems = 0;
@@ -95,8 +95,8 @@ private:
   alignas(64) std::atomic<bool> finished{true};
   std::atomic<bool> spareWanted{false};
   std::atomic<bool> stopping{false};
-  // Sleepers wait for `pulse` to change; who publishes something changes it when
-  // there are any.
+  // Sleepers wait for `pulse` to change; who publishes something changes it
+  // when there are any.
   std::atomic<uint32_t> sleepers{0};
   std::atomic<uint32_t> pulse{0};
 };

@@ -20,8 +20,8 @@ static unsigned quotaCores() {
   std::fclose(file);
   if (fields != 2 || quota == 0 || period == 0)
     return 0;
-  return static_cast<unsigned>(std::min<unsigned long>((quota + period - 1) / period,
-                                                       kMaxThreads));
+  return static_cast<unsigned>(
+      std::min<unsigned long>((quota + period - 1) / period, kMaxThreads));
 }
 
 unsigned effc::rt::usableCores() {

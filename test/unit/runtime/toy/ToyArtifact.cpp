@@ -18,8 +18,12 @@ static float entryOf(uint32_t row, uint32_t column, uint32_t salt) {
   return static_cast<float>((row * 7 + column * 11 + salt) % 29) / 8 - 1.75f;
 }
 
-static float tableAt(uint32_t token, uint32_t c) { return entryOf(token, c, 3); }
-static float headAt(uint32_t token, uint32_t c) { return entryOf(token * 5, c, 8); }
+static float tableAt(uint32_t token, uint32_t c) {
+  return entryOf(token, c, 3);
+}
+static float headAt(uint32_t token, uint32_t c) {
+  return entryOf(token * 5, c, 8);
+}
 
 ToyReference::ToyReference() = default;
 
@@ -43,7 +47,8 @@ std::vector<float> ToyReference::feed(const std::vector<int32_t> &tokens) {
 }
 
 /// Rows of 64 bytes: f32 or bf16 by the element's size.
-static std::vector<uint8_t> makeWeight(float (*value)(uint32_t, uint32_t), bool bf16) {
+static std::vector<uint8_t> makeWeight(float (*value)(uint32_t, uint32_t),
+                                       bool bf16) {
   std::vector<uint8_t> bytes(kToyVocabulary * 64);
   for (uint32_t row = 0; row < kToyVocabulary; ++row)
     for (uint32_t c = 0; c < kToyChannels; ++c) {
@@ -75,17 +80,19 @@ artifact::TokenizerT effc::test::makeToyTokenizer() {
   struct {
     int32_t left, right;
     const char *text;
-  } merges[] = {{'h', 'e', "he"},      {'l', 'l', "ll"},     {256, 257, "hell"},
-                {258, 'o', "hello"},   {' ', 'w', " w"},     {'o', 'r', "or"},
-                {260, 261, " wor"},    {0xC3, 0xA9, "\xC3\xA9"}};
+  } merges[] = {{'h', 'e', "he"},   {'l', 'l', "ll"},
+                {256, 257, "hell"}, {258, 'o', "hello"},
+                {' ', 'w', " w"},   {'o', 'r', "or"},
+                {260, 261, " wor"}, {0xC3, 0xA9, "\xC3\xA9"}};
   for (const auto &merge : merges) {
-    tokenizer.merges.emplace_back(merge.left, merge.right,
-                                  static_cast<int32_t>(tokenizer.tokens.size()));
+    tokenizer.merges.emplace_back(
+        merge.left, merge.right, static_cast<int32_t>(tokenizer.tokens.size()));
     addToken(merge.text);
   }
   while (tokenizer.tokens.size() < kToyVocabulary)
     addToken("");
-  auto addAdded = [&](int32_t id, const char *content, bool special, bool single) {
+  auto addAdded = [&](int32_t id, const char *content, bool special,
+                      bool single) {
     auto added = std::make_unique<artifact::AddedTokenT>();
     added->id = id;
     added->content = content;
@@ -109,7 +116,8 @@ struct Builder {
   uint64_t base;
   artifact::ProgramT program;
 
-  uint32_t addSegment(artifact::SegmentKind kind, const std::vector<uint8_t> &contents,
+  uint32_t addSegment(artifact::SegmentKind kind,
+                      const std::vector<uint8_t> &contents,
                       const char *isa = "") {
     uint64_t end = base + bytes.size();
     uint64_t offset = (end + 4095) / 4096 * 4096;
@@ -130,8 +138,8 @@ struct Builder {
 static void addWeights(Builder &builder) {
   std::vector<uint8_t> table = makeWeight(tableAt, false);
   std::vector<uint8_t> head = makeWeight(headAt, true);
-  auto describe = [&](const char *name, artifact::ElementType type, uint64_t offset,
-                      const std::vector<uint8_t> &bytes) {
+  auto describe = [&](const char *name, artifact::ElementType type,
+                      uint64_t offset, const std::vector<uint8_t> &bytes) {
     auto weight = std::make_unique<artifact::WeightT>();
     weight->name = name;
     weight->source = std::string("toy.") + name;
@@ -150,12 +158,14 @@ static void addWeights(Builder &builder) {
   builder.addSegment(artifact::SegmentKind::Weights, all);
   uint64_t checksums[] = {builder.program.weights[0]->checksum,
                           builder.program.weights[1]->checksum};
-  builder.program.segments.back()->checksum = rt::checksum(checksums, sizeof checksums);
+  builder.program.segments.back()->checksum =
+      rt::checksum(checksums, sizeof checksums);
 }
 
 static void addState(artifact::ProgramT &program, const char *name,
                      artifact::StateKind kind, artifact::ElementType type,
-                     std::vector<uint64_t> shape, uint64_t offset, uint64_t size) {
+                     std::vector<uint64_t> shape, uint64_t offset,
+                     uint64_t size) {
   auto state = std::make_unique<artifact::StateT>();
   state->name = name;
   state->kind = kind;
@@ -168,8 +178,8 @@ static void addState(artifact::ProgramT &program, const char *name,
 
 static void addKernels(Builder &builder) {
   ElfImage image = readElfImage(EFFC_TOY_KERNELS);
-  uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode, image.bytes,
-                                     "x86-64-v3");
+  uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode,
+                                     image.bytes, "x86-64-v3");
   for (const char *name : {"toy_embed", "toy_scan", "toy_head"}) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = name;
@@ -235,8 +245,8 @@ static void describeToy(artifact::ProgramT &program) {
   program.layout_id = 0x0123456789abcdef;
   addState(program, "sum", artifact::StateKind::Sum, artifact::ElementType::F32,
            {kToyChannels}, 64, 12);
-  addState(program, "tally", artifact::StateKind::Scalar, artifact::ElementType::I64,
-           {1}, 128, 8);
+  addState(program, "tally", artifact::StateKind::Scalar,
+           artifact::ElementType::I64, {1}, 128, 8);
   program.generation = std::make_unique<artifact::GenerationT>();
   program.generation->eos = {kToyEnd};
   program.provenance = std::make_unique<artifact::ProvenanceT>();
@@ -257,22 +267,25 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
     if (options.changeTokenizer)
       options.changeTokenizer(tokenizer);
     flatbuffers::FlatBufferBuilder packed;
-    artifact::FinishTokenizerBuffer(packed, artifact::Tokenizer::Pack(packed, &tokenizer));
+    artifact::FinishTokenizerBuffer(
+        packed, artifact::Tokenizer::Pack(packed, &tokenizer));
     builder.addSegment(artifact::SegmentKind::Tokenizer,
                        {packed.GetBufferPointer(),
                         packed.GetBufferPointer() + packed.GetSize()});
   }
   for (uint32_t rows : options.prefillRows)
-    addEntry(builder.program, artifact::EntryKind::Prefill, rows, options.chunk);
+    addEntry(builder.program, artifact::EntryKind::Prefill, rows,
+             options.chunk);
   for (uint32_t rows : options.decodeRows)
     addEntry(builder.program, artifact::EntryKind::Decode, rows, 1);
   if (options.changeProgram)
     options.changeProgram(builder.program);
   flatbuffers::FlatBufferBuilder packed;
-  artifact::FinishProgramBuffer(packed,
-                                artifact::Program::Pack(packed, &builder.program));
+  artifact::FinishProgramBuffer(
+      packed, artifact::Program::Pack(packed, &builder.program));
   if (rt::FileHeader::kBytes + packed.GetSize() > kProgramRoom) {
-    std::fprintf(stderr, "the toy program has %u bytes\n", unsigned(packed.GetSize()));
+    std::fprintf(stderr, "the toy program has %u bytes\n",
+                 unsigned(packed.GetSize()));
     std::abort();
   }
 
@@ -297,7 +310,8 @@ void effc::test::repairHeader(std::vector<uint8_t> &bytes) {
     header.programChecksum =
         rt::checksum(bytes.data() + header.programOffset, header.programSize);
   rt::FileHeader::Bytes encoded = header.encode();
-  header.headerChecksum = rt::checksum(encoded.data(), rt::FileHeader::kCheckedBytes);
+  header.headerChecksum =
+      rt::checksum(encoded.data(), rt::FileHeader::kCheckedBytes);
   encoded = header.encode();
   std::memcpy(bytes.data(), encoded.data(), encoded.size());
 }

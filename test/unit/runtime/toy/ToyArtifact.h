@@ -63,7 +63,8 @@ public:
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
   const std::string &path() const { return name; }
-  /// Replaces what stands at `offset`, in place: fast enough for loops over bytes.
+  /// Replaces what stands at `offset`, in place: fast enough for loops over
+  /// bytes.
   void patch(uint64_t offset, const void *bytes, size_t size);
   void resize(uint64_t size);
 

@@ -8,7 +8,13 @@
 
 #include <stdint.h>
 
-enum { kChannels = 3, kColumns = 4, kVocabulary = 271, kSlotBytes = 192, kBlocks = 3 };
+enum {
+  kChannels = 3,
+  kColumns = 4,
+  kVocabulary = 271,
+  kSlotBytes = 192,
+  kBlocks = 3
+};
 
 typedef struct {
   int32_t slot, firstRow, length, flags;
@@ -16,8 +22,8 @@ typedef struct {
 } Segment;
 
 /* Items: rows, 4 to an item. x[r] = (table[token], position). */
-void toy_embed(const void *const *operands, const int64_t *counts, int64_t begin,
-               int64_t end) {
+void toy_embed(const void *const *operands, const int64_t *counts,
+               int64_t begin, int64_t end) {
   const int32_t *tokens = operands[0];
   const int64_t *positions = operands[1];
   const float *table = operands[2]; /* rows of 64 bytes */

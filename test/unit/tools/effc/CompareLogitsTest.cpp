@@ -1,8 +1,8 @@
-// The comparison that judges `effc eval` on the goldens, itself on numbers whose
-// errors are known.
+// The comparison that judges `effc eval` on the goldens, itself on numbers
+// whose errors are known.
 
-#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "tools/effc/SafetensorsWriter.h"
 
 #include <cmath>
@@ -24,15 +24,16 @@ static std::vector<uint8_t> safetensors(const std::vector<Entry> &entries) {
     size_t begin = data.size();
     for (double value : entry.values) {
       float narrow = static_cast<float>(value);
-      const void *from = entry.dtype == "F64" ? static_cast<const void *>(&value) : &narrow;
+      const void *from =
+          entry.dtype == "F64" ? static_cast<const void *>(&value) : &narrow;
       size_t size = entry.dtype == "F64" ? 8 : 4;
       data.resize(data.size() + size);
       std::memcpy(&data[data.size() - size], from, size);
     }
-    header += (header.size() > 1 ? "," : "") + ("\"" + entry.name) + "\":{\"dtype\":\"" +
-              entry.dtype + "\",\"shape\":[1," + std::to_string(entry.values.size()) +
-              "],\"data_offsets\":[" + std::to_string(begin) + "," +
-              std::to_string(data.size()) + "]}";
+    header += (header.size() > 1 ? "," : "") + ("\"" + entry.name) +
+              "\":{\"dtype\":\"" + entry.dtype + "\",\"shape\":[1," +
+              std::to_string(entry.values.size()) + "],\"data_offsets\":[" +
+              std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
   }
   header += "}";
   std::vector<uint8_t> bytes(8);
@@ -43,7 +44,8 @@ static std::vector<uint8_t> safetensors(const std::vector<Entry> &entries) {
   return bytes;
 }
 
-static Finished compare(const std::vector<Entry> &a, const std::vector<Entry> &b,
+static Finished compare(const std::vector<Entry> &a,
+                        const std::vector<Entry> &b,
                         std::vector<std::string> flags = {}) {
   TemporaryFile first(safetensors(a)), second(safetensors(b));
   std::vector<std::string> all = {EFFC_COMPARE};
@@ -74,14 +76,16 @@ TEST(CompareLogits, RefusesNotANumber) {
 TEST(CompareLogits, RefusesOtherShapesAndCounts) {
   EXPECT_EQ(compare({{"logits.0", "F32", {3, 4, 5}}}, kGolden).status, 1);
   EXPECT_EQ(compare({}, kGolden).status, 1);
-  EXPECT_EQ(compare({{"logits.0", "F32", {3, 4}}, {"logits.1", "F32", {3, 4}}}, kGolden)
+  EXPECT_EQ(compare({{"logits.0", "F32", {3, 4}}, {"logits.1", "F32", {3, 4}}},
+                    kGolden)
                 .status,
             1);
   EXPECT_EQ(compare({{"logits.0", "F32", {3, 4}}}, {}).status, 1);
 }
 
 TEST(CompareLogits, ComparesBits) {
-  std::vector<Entry> a = {{"logits.0", "F32", {1, 0}}, {"logits.1", "F32", {2}}};
+  std::vector<Entry> a = {{"logits.0", "F32", {1, 0}},
+                          {"logits.1", "F32", {2}}};
   std::vector<Entry> minus = a, fewer = {a[0]};
   minus[0].values[1] = -0.0;
   EXPECT_EQ(compare(a, a, {"--bits"}).status, 0);

@@ -1,9 +1,9 @@
-// `effc eval` on the toy model: scores against a direct computation, logits bit by
-// bit for every split, batch and number of threads.
+// `effc eval` on the toy model: scores against a direct computation, logits bit
+// by bit for every split, batch and number of threads.
 
+#include "test/e2e/Process.h"
 #include "test/e2e/SafetensorsFile.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "test/e2e/Process.h"
 
 #include <cmath>
 #include <cstring>
@@ -28,18 +28,21 @@ protected:
     for (size_t length : {7, 1, 33, 0, 16}) {
       Tokens tokens(length);
       for (size_t i = 0; i < length; ++i)
-        tokens[i] = static_cast<int32_t>((i * i * 31 + length * 7) % kToyVocabulary);
+        tokens[i] =
+            static_cast<int32_t>((i * i * 31 + length * 7) % kToyVocabulary);
       sequences.push_back(tokens);
     }
     std::ofstream(at("tokens.json")) << nlohmann::json(sequences).dump();
     std::vector<uint8_t> bytes = makeToyArtifact();
     std::ofstream(at("toy.effc"), std::ios::binary)
-        .write(reinterpret_cast<char *>(bytes.data()), static_cast<long>(bytes.size()));
+        .write(reinterpret_cast<char *>(bytes.data()),
+               static_cast<long>(bytes.size()));
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::string at(const std::string &name) const { return folder + "/" + name; }
-  Finished eval(std::vector<std::string> arguments, const std::string &input = "") {
+  Finished eval(std::vector<std::string> arguments,
+                const std::string &input = "") {
     std::vector<std::string> all = {EFFC_PROGRAM, "eval", at("toy.effc")};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return runProgram(all, input);
@@ -54,20 +57,22 @@ TEST_F(Eval, WritesTheSameLogitsForEverySplitAndBatch) {
   for (const char *split : {"all", "1", "5,1,1,64", "3", "16"})
     for (const char *batch : {"1", "2", "5", "100"})
       for (const char *threads : {"1", "2"}) {
-        Finished done = eval({"--tokens", at("tokens.json"), "--logits", at("out"),
-                              "--split", split, "--batch", batch, "--threads", threads});
+        Finished done =
+            eval({"--tokens", at("tokens.json"), "--logits", at("out"),
+                  "--split", split, "--batch", batch, "--threads", threads});
         ASSERT_EQ(done.status, 0) << done.err;
         SafetensorsFile file = SafetensorsFile::read(at("out"));
         ASSERT_EQ(file.tensors().size(), sequences.size());
         for (size_t i = 0; i < sequences.size(); ++i) {
           const auto &tensor = file.tensor("logits." + std::to_string(i));
           EXPECT_EQ(tensor.dtype, "F32");
-          EXPECT_EQ(tensor.shape,
-                    (std::vector<uint64_t>{sequences[i].size(), kToyVocabulary}));
+          EXPECT_EQ(tensor.shape, (std::vector<uint64_t>{sequences[i].size(),
+                                                         kToyVocabulary}));
           std::vector<float> expected = ToyReference().feed(sequences[i]);
           ASSERT_EQ(tensor.bytes.size(), expected.size() * 4);
-          EXPECT_TRUE(expected.empty() || !std::memcmp(tensor.bytes.data(), expected.data(),
-                                                       tensor.bytes.size()))
+          EXPECT_TRUE(expected.empty() ||
+                      !std::memcmp(tensor.bytes.data(), expected.data(),
+                                   tensor.bytes.size()))
               << split << " " << batch << " " << threads << " " << i;
         }
       }
@@ -89,16 +94,19 @@ TEST_F(Eval, ScoresAllTokensButTheFirst) {
     }
   }
   double mean = sum / double(predicted);
-  Finished done = eval({"--tokens", at("tokens.json"), "--json", "--batch", "3"});
+  Finished done =
+      eval({"--tokens", at("tokens.json"), "--json", "--batch", "3"});
   ASSERT_EQ(done.status, 0) << done.err;
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["tokens"], tokens);
   EXPECT_EQ(json["predicted"], predicted);
   EXPECT_NEAR(json["mean_nll"].get<double>(), mean, 1e-9);
-  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp(mean), 1e-6 * std::exp(mean));
+  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp(mean),
+              1e-6 * std::exp(mean));
   EXPECT_EQ(json["sequences"].size(), sequences.size());
   EXPECT_EQ(json["sequences"][2]["predicted"], 32);
-  EXPECT_TRUE(json["sequences"][1]["mean_nll"].is_null()); // one token: nothing to score
+  EXPECT_TRUE(json["sequences"][1]["mean_nll"]
+                  .is_null()); // one token: nothing to score
 
   std::string text = eval({"--tokens", at("tokens.json")}).out;
   EXPECT_EQ(text.find("tokens      57\nmean NLL    "), 0u) << text;
@@ -117,7 +125,8 @@ TEST_F(Eval, ReadsStandardInputAndText) {
 }
 
 TEST_F(Eval, TakesNoSequencesAtAll) {
-  Finished done = eval({"--tokens", "-", "--json", "--logits", at("out")}, "[]");
+  Finished done =
+      eval({"--tokens", "-", "--json", "--logits", at("out")}, "[]");
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(SafetensorsFile::read(at("out")).tensors().empty());
 }
@@ -150,7 +159,8 @@ TEST_F(Eval, LeavesNothingHalfWritten) {
 }
 
 TEST_F(Eval, KeepsWhatItReadsFrom) {
-  Finished done = eval({"--tokens", at("tokens.json"), "--logits", at("./toy.effc")});
+  Finished done =
+      eval({"--tokens", at("tokens.json"), "--logits", at("./toy.effc")});
   EXPECT_EQ(done.status, 2);
   EXPECT_NE(done.err.find("--logits would overwrite"), std::string::npos);
   EXPECT_EQ(eval({"--tokens", at("tokens.json"), "--logits", "-"}).status, 2);

@@ -1,8 +1,8 @@
-// Both C examples give what `effc run` gives. The same test on a compiled model is
-// test/e2e's.
+// Both C examples give what `effc run` gives. The same test on a compiled model
+// is test/e2e's.
 
-#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,13 @@ using namespace effc::test;
 TEST(Examples, GenerateWhatTheCommandGenerates) {
   TemporaryFile file(makeToyArtifact());
   for (const char *example : {EFFC_EXAMPLE, EFFC_EXAMPLE_EXPLAINED}) {
-    Finished ids = runProgram({EFFC_PROGRAM, "run", file.path(), "--prompt", "hello world",
-                               "-n", "24", "--print-tokens"});
-    Finished text = runProgram(
-        {EFFC_PROGRAM, "run", file.path(), "--prompt", "hello world", "-n", "24"});
-    EXPECT_EQ(runProgram({example, file.path(), "hello world", "24", "ids"}).out, ids.out);
+    Finished ids = runProgram({EFFC_PROGRAM, "run", file.path(), "--prompt",
+                               "hello world", "-n", "24", "--print-tokens"});
+    Finished text = runProgram({EFFC_PROGRAM, "run", file.path(), "--prompt",
+                                "hello world", "-n", "24"});
+    EXPECT_EQ(
+        runProgram({example, file.path(), "hello world", "24", "ids"}).out,
+        ids.out);
     Finished shown = runProgram({example, file.path(), "hello world", "24"});
     EXPECT_EQ(shown.status, 0) << shown.err;
     // The examples do not flush the last unfinished character.

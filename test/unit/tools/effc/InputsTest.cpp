@@ -1,6 +1,6 @@
+#include "tools/effc/Inputs.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "tools/effc/Failure.h"
-#include "tools/effc/Inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -26,24 +26,28 @@ static std::string refusal(const std::string &text) {
 }
 
 TEST(Inputs, ReadsTokenFiles) {
-  EXPECT_EQ(readTokens("[[1, 2], [], [99]]"), (std::vector<Tokens>{{1, 2}, {}, {99}}));
+  EXPECT_EQ(readTokens("[[1, 2], [], [99]]"),
+            (std::vector<Tokens>{{1, 2}, {}, {99}}));
   EXPECT_EQ(readTokens("[]"), std::vector<Tokens>{});
 }
 
 TEST(Inputs, RefusesOtherTokenFiles) {
   EXPECT_EQ(refusal(""), "'FILE' is not JSON");
   EXPECT_EQ(refusal("[[1]"), "'FILE' is not JSON");
-  EXPECT_EQ(refusal("{\"a\": 1}"), "'FILE' is not an array of arrays of token ids");
-  EXPECT_EQ(refusal("[[1], 2]"), "sequence 1 of 'FILE' is not an array of token ids");
+  EXPECT_EQ(refusal("{\"a\": 1}"),
+            "'FILE' is not an array of arrays of token ids");
+  EXPECT_EQ(refusal("[[1], 2]"),
+            "sequence 1 of 'FILE' is not an array of token ids");
   const char *rest = ", not a token of the vocabulary of 100";
-  EXPECT_EQ(refusal("[[1, 100]]"), "element 1 of sequence 0 of 'FILE' is 100" +
-                                       std::string(rest));
-  EXPECT_EQ(refusal("[[-1]]"), "element 0 of sequence 0 of 'FILE' is -1" +
-                                   std::string(rest));
-  EXPECT_EQ(refusal("[[1.5]]"), "element 0 of sequence 0 of 'FILE' is 1.5" +
-                                    std::string(rest));
+  EXPECT_EQ(refusal("[[1, 100]]"),
+            "element 1 of sequence 0 of 'FILE' is 100" + std::string(rest));
+  EXPECT_EQ(refusal("[[-1]]"),
+            "element 0 of sequence 0 of 'FILE' is -1" + std::string(rest));
+  EXPECT_EQ(refusal("[[1.5]]"),
+            "element 0 of sequence 0 of 'FILE' is 1.5" + std::string(rest));
   EXPECT_EQ(refusal("[[\"\\u0000\"]]"),
-            "element 0 of sequence 0 of 'FILE' is \"\\u0000\"" + std::string(rest));
+            "element 0 of sequence 0 of 'FILE' is \"\\u0000\"" +
+                std::string(rest));
   EXPECT_NE(refusal("[[1e400]]"), "");
   EXPECT_NE(refusal("[[18446744073709551615]]"), "");
 }
@@ -51,14 +55,16 @@ TEST(Inputs, RefusesOtherTokenFiles) {
 TEST(Inputs, SurvivesDeepJson) {
   EXPECT_EQ(refusal(std::string(200000, '[')), "'FILE' is not JSON");
   std::string deep = std::string(100000, '[') + std::string(100000, ']');
-  EXPECT_EQ(refusal(deep), "element 0 of sequence 0 of 'FILE' is an array, not a token "
-                           "of the vocabulary of 100");
+  EXPECT_EQ(refusal(deep),
+            "element 0 of sequence 0 of 'FILE' is an array, not a token "
+            "of the vocabulary of 100");
 }
 
 TEST(Inputs, ParsesTokenLists) {
   EXPECT_EQ(parseTokenList("7"), Tokens{7});
   EXPECT_EQ(parseTokenList("1,2,30"), (Tokens{1, 2, 30}));
-  for (const char *text : {"", ",", "1,", "1,,2", "a", "-1", "1;2", "1, 2", "2147483648"})
+  for (const char *text :
+       {"", ",", "1,", "1,,2", "a", "-1", "1;2", "1, 2", "2147483648"})
     EXPECT_THROW(parseTokenList(text), UsageError) << text;
 }
 

@@ -1,5 +1,5 @@
-#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,8 @@
 using namespace effc;
 using namespace effc::test;
 
-static Finished inspect(const std::string &path, std::vector<std::string> arguments) {
+static Finished inspect(const std::string &path,
+                        std::vector<std::string> arguments) {
   std::vector<std::string> all = {EFFC_PROGRAM, "inspect", path};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return runProgram(all);
@@ -22,7 +23,8 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
   Finished done = inspect(file.path(), {});
   EXPECT_EQ(done.status, 0) << done.err;
   // The head is the only matrix that every token meets whole: 2 * 271 * 3.
-  EXPECT_TRUE(contains(done.out, "1,626 parameters, about 1,626 FLOPs per token"))
+  EXPECT_TRUE(
+      contains(done.out, "1,626 parameters, about 1,626 FLOPs per token"))
       << done.out;
   EXPECT_TRUE(contains(done.out, "vocabulary 271, width 3, with a tokenizer"));
   EXPECT_TRUE(contains(done.out, "prefill_16  16    4      320 B  3"));
@@ -34,9 +36,11 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
 TEST(Inspect, ListsKernelsAndStatesOnDemand) {
   TemporaryFile file(makeToyArtifact());
   Finished done = inspect(file.path(), {"--kernels", "--state"});
-  EXPECT_TRUE(contains(done.out, "toy_scan   4         512 B  5         x86-64-v3+"))
+  EXPECT_TRUE(
+      contains(done.out, "toy_scan   4         512 B  5         x86-64-v3+"))
       << done.out;
-  EXPECT_TRUE(contains(done.out, "tally  scalar  fixed   i64   1      8")) << done.out;
+  EXPECT_TRUE(contains(done.out, "tally  scalar  fixed   i64   1      8"))
+      << done.out;
   EXPECT_TRUE(contains(done.out, "layout 0123456789abcdef"));
 }
 
@@ -54,9 +58,11 @@ TEST(Inspect, SaysHowManySequencesFit) {
   TemporaryFile file(makeToyArtifact());
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
   const auto &memory = json["memory"];
-  uint64_t fixed = memory["weights"].get<uint64_t>() + memory["arena"].get<uint64_t>() +
-                   memory["logits"].get<uint64_t>() + memory["tables"].get<uint64_t>();
-  // One slot of 192 bytes is for padding, three for sequences; then one byte less.
+  uint64_t fixed =
+      memory["weights"].get<uint64_t>() + memory["arena"].get<uint64_t>() +
+      memory["logits"].get<uint64_t>() + memory["tables"].get<uint64_t>();
+  // One slot of 192 bytes is for padding, three for sequences; then one byte
+  // less.
   auto fits = [&](uint64_t bytes) {
     return inspect(file.path(), {"--budget", std::to_string(bytes)}).out;
   };
@@ -68,7 +74,8 @@ TEST(Inspect, SaysHowManySequencesFit) {
 TEST(Inspect, ChecksWeightsOnDemand) {
   std::vector<uint8_t> bytes = makeToyArtifact();
   TemporaryFile file(bytes);
-  EXPECT_TRUE(contains(inspect(file.path(), {"--check"}).out, "all checksums match"));
+  EXPECT_TRUE(
+      contains(inspect(file.path(), {"--check"}).out, "all checksums match"));
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
   uint64_t at = json["segments"][1]["offset"].get<uint64_t>() + 3;
   uint8_t flipped = bytes[at] ^ 4;
@@ -76,8 +83,9 @@ TEST(Inspect, ChecksWeightsOnDemand) {
   EXPECT_EQ(inspect(file.path(), {}).status, 0);
   Finished done = inspect(file.path(), {"--check"});
   EXPECT_EQ(done.status, 1);
-  EXPECT_EQ(done.err, "effc: error: weight 'embeddings' is damaged: its checksum "
-                      "differs\n");
+  EXPECT_EQ(done.err,
+            "effc: error: weight 'embeddings' is damaged: its checksum "
+            "differs\n");
 }
 
 TEST(Inspect, ShowsAModelWithoutWeights) {
@@ -86,5 +94,6 @@ TEST(Inspect, ShowsAModelWithoutWeights) {
     p.segments.erase(p.segments.begin() + 1);
   };
   TemporaryFile file(makeToyArtifact(options));
-  EXPECT_EQ(inspect(file.path(), {"--kernels", "--state", "--check"}).status, 0);
+  EXPECT_EQ(inspect(file.path(), {"--kernels", "--state", "--check"}).status,
+            0);
 }

@@ -1,7 +1,8 @@
-// What every subcommand has in common: exit statuses, and one line that says why.
+// What every subcommand has in common: exit statuses, and one line that says
+// why.
 
-#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,8 @@ TEST(Main, HelpsWithEverySubcommand) {
 }
 
 TEST(Main, WrongUsageIsStatusTwo) {
-  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+  for (const std::vector<std::string> &arguments :
+       std::vector<std::vector<std::string>>{
            {},
            {"frobnicate"},
            {"run"},
@@ -55,27 +57,31 @@ TEST(Main, WrongUsageIsStatusTwo) {
 }
 
 TEST(Main, FailureIsStatusOneAndNamesTheFile) {
-  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+  for (const std::vector<std::string> &arguments :
+       std::vector<std::vector<std::string>>{
            {"run", "/nonexistent.effc", "--prompt", "x"},
            {"eval", "/nonexistent.effc", "--tokens", "t.json"},
            {"inspect", "/nonexistent.effc"}}) {
     Finished done = effc_(arguments);
     EXPECT_EQ(done.status, 1);
-    EXPECT_EQ(firstLine(done.err), "effc: error: cannot open '/nonexistent.effc': No "
-                                   "such file or directory");
+    EXPECT_EQ(firstLine(done.err),
+              "effc: error: cannot open '/nonexistent.effc': No "
+              "such file or directory");
   }
 }
 
 TEST(Main, NoColourOutsideATerminal) {
-  EXPECT_EQ(effc_({"inspect", "/nonexistent"}).err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(effc_({"inspect", "/nonexistent"}).err.find('\x1b'),
+            std::string::npos);
 }
 
 TEST(Main, SaysWhenOutputCannotBeWritten) {
   TemporaryFile file(makeToyArtifact());
-  Finished done = runProgram({"/bin/sh", "-c",
-                              std::string(EFFC_PROGRAM) + " inspect " + file.path() +
-                                  " > /dev/full"});
+  Finished done = runProgram(
+      {"/bin/sh", "-c",
+       std::string(EFFC_PROGRAM) + " inspect " + file.path() + " > /dev/full"});
   EXPECT_EQ(done.status, 1);
-  EXPECT_EQ(firstLine(done.err), "effc: error: cannot write to standard output: No "
-                                 "space left on device");
+  EXPECT_EQ(firstLine(done.err),
+            "effc: error: cannot write to standard output: No "
+            "space left on device");
 }

@@ -1,8 +1,8 @@
 // `effc run` on the toy model, whose next token a plain loop predicts.
 
 #include "runtime/include/effc/effc.hpp"
-#include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ static const std::string &toyPath() {
   return file.path();
 }
 
-/// What greedy generation gives, at most `count` tokens and none from the end on.
+/// What greedy generation gives, at most `count` tokens and none from the end
+/// on.
 static Tokens greedy(const Tokens &prompt, size_t count) {
   ToyReference reference;
   std::vector<float> logits;
@@ -49,13 +50,15 @@ static std::string joined(const Tokens &tokens) {
 }
 
 TEST(Run, PrintsTheTokensOfGreedyGeneration) {
-  Finished done = run(toyPath(), {"--tokens", "1,2,3", "-n", "12", "--print-tokens"});
+  Finished done =
+      run(toyPath(), {"--tokens", "1,2,3", "-n", "12", "--print-tokens"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(done.out, joined(greedy({1, 2, 3}, 12)));
 }
 
 TEST(Run, ReportsDeviceAndRates) {
-  Finished done = run(toyPath(), {"--tokens", "1,2,3", "-n", "3", "--threads", "2"});
+  Finished done =
+      run(toyPath(), {"--tokens", "1,2,3", "-n", "3", "--threads", "2"});
   EXPECT_EQ(done.err.find("device: host ("), 0u) << done.err;
   EXPECT_NE(done.err.find("2 threads); it is the only one"), std::string::npos);
   size_t last = done.err.rfind('\n', done.err.size() - 2) + 1;
@@ -73,15 +76,18 @@ TEST(Run, StreamsTheTextOfTheTokens) {
   std::string text =
       model.detokenize(greedy(prompt, 9), EFFC_DETOKENIZE_SKIP_SPECIAL);
   EXPECT_EQ(run(toyPath(), {"--prompt", "hello", "-n", "9"}).out, text + "\n");
-  EXPECT_EQ(run(toyPath(), {"--prompt-file", "-", "-n", "9"}, "hello").out, text + "\n");
+  EXPECT_EQ(run(toyPath(), {"--prompt-file", "-", "-n", "9"}, "hello").out,
+            text + "\n");
   TemporaryFile file({'h', 'e', 'l', 'l', 'o'});
-  EXPECT_EQ(run(toyPath(), {"--prompt-file", file.path(), "-n", "9"}).out, text + "\n");
+  EXPECT_EQ(run(toyPath(), {"--prompt-file", file.path(), "-n", "9"}).out,
+            text + "\n");
 }
 
 TEST(Run, StopsBeforeAStopText) {
   Model model(toyPath());
   Tokens made = greedy({5}, 6);
-  std::string first = model.detokenize({made[0]}), third = model.detokenize({made[2]});
+  std::string first = model.detokenize({made[0]}),
+              third = model.detokenize({made[2]});
   Finished whole = run(toyPath(), {"--tokens", "5", "-n", "6"});
   Finished done = run(toyPath(), {"--tokens", "5", "-n", "6", "--stop", third});
   EXPECT_EQ(done.out, whole.out.substr(0, whole.out.find(third)) + "\n");
@@ -107,7 +113,8 @@ TEST(Run, SamplesAsTheModelAsks) {
   };
   TemporaryFile file(makeToyArtifact(options));
   auto tokens = [&](std::vector<std::string> more) {
-    std::vector<std::string> all = {"--tokens", "1", "-n", "20", "--print-tokens"};
+    std::vector<std::string> all = {"--tokens", "1", "-n", "20",
+                                    "--print-tokens"};
     all.insert(all.end(), more.begin(), more.end());
     return run(file.path(), all).out;
   };
@@ -120,7 +127,8 @@ TEST(Run, SamplesAsTheModelAsks) {
   EXPECT_NE(best, zero);
   EXPECT_EQ(tokens({"--top-k", "1"}), best);
   EXPECT_EQ(tokens({"--top-p", "0.000001"}), best);
-  // The toy's best logits often tie: all of them are at least as likely as the best.
+  // The toy's best logits often tie: all of them are at least as likely as the
+  // best.
   EXPECT_NE(tokens({"--min-p", "1"}), zero);
   EXPECT_NE(tokens({"--temperature", "0", "--repeat-penalty", "50"}), best);
 }
@@ -133,7 +141,8 @@ TEST(Run, BeginsAnEmptyPromptWithTheModelsToken) {
             joined(greedy({9}, 4)));
   Finished done = run(toyPath(), {"--prompt", ""});
   EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("effc: error: the prompt is empty"), std::string::npos);
+  EXPECT_NE(done.err.find("effc: error: the prompt is empty"),
+            std::string::npos);
 }
 
 TEST(Run, EndsWhenTheContextIsFull) {
@@ -144,15 +153,18 @@ TEST(Run, EndsWhenTheContextIsFull) {
   };
   TemporaryFile file(makeToyArtifact(options));
   // Three tokens of prompt and two fed: the third new one is the last.
-  Finished done = run(file.path(), {"--tokens", "1,2,3", "-n", "9", "--print-tokens"});
+  Finished done =
+      run(file.path(), {"--tokens", "1,2,3", "-n", "9", "--print-tokens"});
   EXPECT_EQ(done.status, 0);
   EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 2);
-  EXPECT_NE(done.err.find("effc: note: the model's context of 5 tokens is full"),
-            std::string::npos);
+  EXPECT_NE(
+      done.err.find("effc: note: the model's context of 5 tokens is full"),
+      std::string::npos);
   done = run(file.path(), {"--tokens", "1,2,3,4,5,6"});
   EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("effc: error: sequence 0 would have 6 tokens, but the model "
-                          "takes 5"),
+  EXPECT_NE(done.err.find(
+                "effc: error: sequence 0 would have 6 tokens, but the model "
+                "takes 5"),
             std::string::npos);
 }
 
@@ -160,7 +172,9 @@ TEST(Run, RefusesWhatCannotBe) {
   auto error = [](const Finished &done) {
     size_t at = done.err.find("effc: error: ");
     return std::to_string(done.status) + " " +
-           (at == std::string::npos ? "" : done.err.substr(at + 13, done.err.find('\n', at) - at - 13));
+           (at == std::string::npos
+                ? ""
+                : done.err.substr(at + 13, done.err.find('\n', at) - at - 13));
   };
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "271"})),
             "1 token 0 of sequence 0 is 271, but the vocabulary has 271");
@@ -176,7 +190,9 @@ TEST(Run, RefusesWhatCannotBe) {
   EXPECT_EQ(error(run(bare.path(), {"--tokens", "1"})),
             "1 '" + bare.path() + "' has no tokenizer; add --print-tokens");
   EXPECT_EQ(error(run(bare.path(), {"--prompt", "x", "--print-tokens"})),
-            "1 '" + bare.path() + "' has no tokenizer; give the prompt as --tokens 1,2,3");
-  EXPECT_EQ(run(bare.path(), {"--tokens", "1,2,3", "-n", "12", "--print-tokens"}).out,
-            joined(greedy({1, 2, 3}, 12)));
+            "1 '" + bare.path() +
+                "' has no tokenizer; give the prompt as --tokens 1,2,3");
+  EXPECT_EQ(
+      run(bare.path(), {"--tokens", "1,2,3", "-n", "12", "--print-tokens"}).out,
+      joined(greedy({1, 2, 3}, 12)));
 }

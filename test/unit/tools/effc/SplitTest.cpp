@@ -1,5 +1,5 @@
-#include "tools/effc/Failure.h"
 #include "tools/effc/Split.h"
+#include "tools/effc/Failure.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ static std::vector<uint64_t> lengths(const char *text, uint64_t tokens) {
 TEST(Split, RepeatsTheLastLength) {
   EXPECT_EQ(lengths("all", 9), (std::vector<uint64_t>{9}));
   EXPECT_EQ(lengths("1", 3), (std::vector<uint64_t>{1, 1, 1}));
-  EXPECT_EQ(lengths("5,1,1,64", 140), (std::vector<uint64_t>{5, 1, 1, 64, 64, 5}));
+  EXPECT_EQ(lengths("5,1,1,64", 140),
+            (std::vector<uint64_t>{5, 1, 1, 64, 64, 5}));
   EXPECT_EQ(lengths("5", 3), (std::vector<uint64_t>{3}));
 }
 

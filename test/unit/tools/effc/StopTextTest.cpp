@@ -5,8 +5,8 @@
 using namespace effc::cli;
 
 /// What is shown when `text` comes in pieces of `size` bytes.
-static std::string shown(std::vector<std::string> stops, const std::string &text,
-                         size_t size) {
+static std::string shown(std::vector<std::string> stops,
+                         const std::string &text, size_t size) {
   StopText stop(std::move(stops));
   std::string all;
   for (size_t at = 0; at < text.size() && !stop.stopped(); at += size)
