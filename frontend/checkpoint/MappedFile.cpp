@@ -2,6 +2,8 @@
 
 #include "frontend/checkpoint/Refusal.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 namespace effc::frontend {
 
 class Vocabulary {

@@ -5,6 +5,8 @@
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/TinyMamba2.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <cmath>
 
 using namespace effc;

@@ -5,6 +5,7 @@
 #include "test/unit/frontend/SafetensorsImage.h"
 #include "test/unit/frontend/TemporaryDirectory.h"
 
+#include <cmath>
 #include <unistd.h>
 
 using namespace effc::frontend;
