@@ -18,6 +18,7 @@ def Plan_Dialect : Dialect {
     whose place is known. The artifact stores just this, and the runtime
     interprets it; nothing of a plan is computed at run time but addresses.
   }];
+  let dependentDialects = ["::effc::tile::TileDialect"]; // the items of a launch
   let useDefaultTypePrinterParser = 1;
 }
 
