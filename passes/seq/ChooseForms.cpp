@@ -57,7 +57,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     auto [name, chunkText] = StringRef(force).split(':');
     std::optional<seq::FormKind> kind = seq::symbolizeFormKind(name);
     int64_t chunk = kDefaultChunk;
-    bool hasChunk = !chunkText.empty();
+    bool hasChunk = StringRef(force).contains(':');
     if (!kind || (hasChunk && (*kind != seq::FormKind::Chunkwise ||
                                chunkText.getAsInteger(10, chunk) || chunk < 1 || chunk > 1024)))
       return getOperation().emitError("expects a form step, quadratic or chunkwise[:C] with C in "

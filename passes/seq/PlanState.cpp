@@ -21,6 +21,10 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (!llvm::isPowerOf2_64(alignment)) {
+      module.emitError("expects 'alignment' to be a power of two, but got ") << alignment.getValue();
+      return signalPassFailure();
+    }
     SmallVector<seq::StateAttr> states;
     int64_t end = 0;
     for (auto function : module.getOps<func::FuncOp>()) {
