@@ -125,9 +125,14 @@ void KernelBuilder::setItems(tile::Count count, int64_t tile, int64_t times) {
 BuiltKernel KernelBuilder::take() {
   kernel.setWrites(writes);
   SmallVector<int64_t> aligned;
-  for (auto [i, operand] : llvm::enumerate(operands))
-    if (operand.source != LaunchOperand::Segments && operand.offsetBytes % plan::kRowAlignment == 0)
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    // The tables of a call lie as the runtime packs them.
+    bool table = operand.source == LaunchOperand::Segments ||
+                 (operand.source == LaunchOperand::Input &&
+                  context.operands[operand.index] == MemoryKind::Table);
+    if (!table && operand.offsetBytes % plan::kRowAlignment == 0)
       aligned.push_back(i);
+  }
   if (!aligned.empty())
     kernel.setAligned(ArrayRef<int64_t>(aligned));
   if (!streamed.empty())
