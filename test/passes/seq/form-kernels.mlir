@@ -1,0 +1,86 @@
+// RUN: effc-opt %s --seq-form-kernels --split-input-file --verify-diagnostics | FileCheck %s
+
+// One core each, with the elementwise ops that follow where nothing else reads
+// what the core gives. Kernels are called as their core is.
+
+// CHECK-LABEL: func.func @epilogue_and_residual
+// CHECK-SAME: (%[[X:.*]]: tensor<?x6xf32>, %[[W:.*]]: tensor<6x6xf32>)
+func.func @epilogue_and_residual(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> tensor<?x6xf32>
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
+  // CHECK: %[[R:.*]] = seq.kernel "layers.0.out_proj" (%[[A:.*]] = %[[X]] : tensor<?x6xf32>, %[[B:.*]] = %[[W]] : tensor<6x6xf32>)
+  // CHECK-NEXT: %[[P:.*]] = seq.linear %[[A]], %[[B]]
+  // CHECK-NEXT: %[[S:.*]] = seq.silu %[[P]]
+  // CHECK-NEXT: %[[SUM:.*]] = seq.add %[[A]], %[[S]]
+  // CHECK-NEXT: seq.yield %[[SUM]]
+  // CHECK: return %[[R]]
+  %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32> loc("layers.0.out_proj")
+  // expected-remark @+1 {{fused into kernel 'layers.0.out_proj' as its epilogue}}
+  %s = seq.silu %p : tensor<?x6xf32>
+  // expected-remark @+1 {{fused into kernel 'layers.0.out_proj' as its epilogue}}
+  %sum = seq.add %x, %s : tensor<?x6xf32>
+  return %sum : tensor<?x6xf32>
+}
+
+// -----
+
+// %p has two uses, so the product stays alone; of the two kernels that follow
+// the second takes in nothing, since the first one's result leaves.
+// CHECK-LABEL: func.func @core_with_two_uses
+func.func @core_with_two_uses(%x: tensor<?x5xf32>, %w: tensor<6x5xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  // CHECK: %[[P:.*]] = seq.kernel "linear"
+  // CHECK: %[[S:.*]] = seq.kernel "silu" (%{{.*}} = %[[P]] : tensor<?x6xf32>)
+  // CHECK: %[[Q:.*]] = seq.kernel "mul" (%{{.*}} = %[[P]] : tensor<?x6xf32>, %{{.*}} = %[[S]] : tensor<?x6xf32>)
+  // CHECK: return %[[S]], %[[Q]]
+  %p = seq.linear %x, %w : (tensor<?x5xf32>, tensor<6x5xf32>) -> tensor<?x6xf32>
+  %s = seq.silu %p : tensor<?x6xf32>
+  %q = seq.mul %p, %s : tensor<?x6xf32>
+  return %s, %q : tensor<?x6xf32>, tensor<?x6xf32>
+}
+
+// -----
+
+// Slices and reshapes are copied into both kernels that read through them, and
+// the kernels take the whole tensor.
+// CHECK-LABEL: func.func @views
+// CHECK-SAME: (%[[X:.*]]: tensor<?x14xf32>
+func.func @views(%x: tensor<?x14xf32>, %w: tensor<6xf32>, %v: tensor<5x6xf32>) -> (tensor<?x6xf32>, tensor<?x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  // CHECK-NOT: seq.slice
+  // CHECK: seq.kernel "rms_norm" (%[[A:.*]] = %[[X]] : tensor<?x14xf32>
+  // CHECK-NEXT: %[[S:.*]] = seq.slice %[[A]] {axis = 1 : i64, offset = 3 : i64, size = 6 : i64}
+  // CHECK-NEXT: seq.rms_norm %[[S]]
+  // CHECK: seq.kernel "linear" (%[[A:.*]] = %[[X]] : tensor<?x14xf32>
+  // CHECK-NEXT: %[[S:.*]] = seq.slice %[[A]] {axis = 1 : i64, offset = 3 : i64, size = 6 : i64}
+  // CHECK-NEXT: seq.linear %[[S]]
+  %s = seq.slice %x {axis = 1 : i64, offset = 3 : i64, size = 6 : i64} : tensor<?x14xf32> -> tensor<?x6xf32>
+  %n = seq.rms_norm %s, %w {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
+  %p = seq.linear %s, %v : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  return %n, %p : tensor<?x6xf32>, tensor<?x5xf32>
+}
+
+// -----
+
+// A state that an epilogue does not touch stays a result of the kernel; what is
+// no entry is left alone.
+// CHECK-LABEL: func.func @mixer
+func.func @mixer(%x: tensor<?x5xf32>, %w: tensor<4x5xf32>, %tail: tensor<3x5xf32>) -> (tensor<?x5xf32>, tensor<3x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  // CHECK: %[[K:.*]]:2 = seq.kernel "short_convolution"
+  // CHECK-NEXT: %[[Y:.*]], %[[NEXT:.*]] = seq.short_convolution
+  // CHECK-NEXT: %[[N:.*]] = seq.neg %[[Y]]
+  // CHECK-NEXT: seq.yield %[[NEXT]], %[[N]]
+  // CHECK: return %[[K]]#1, %[[K]]#0
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail)
+      {activation = #seq.activation<none>} : tensor<?x5xf32>, (tensor<4x5xf32>), tensor<3x5xf32>
+  // expected-remark @+1 {{fused into kernel 'short_convolution' as its epilogue}}
+  %n = seq.neg %y : tensor<?x5xf32>
+  return %n, %next : tensor<?x5xf32>, tensor<3x5xf32>
+}
+
+// CHECK-LABEL: func.func @no_entry
+// CHECK-NOT: seq.kernel
+func.func @no_entry(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %y = seq.neg %x : tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
+}

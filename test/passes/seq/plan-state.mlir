@@ -1,0 +1,27 @@
+// RUN: effc-opt %s --seq-plan-state | FileCheck %s
+// RUN: effc-opt %s --seq-plan-state --seq-plan-state | FileCheck %s
+// RUN: effc-opt %s --seq-plan-state=alignment=128 | FileCheck %s --check-prefix=WIDE
+
+// The tail holds 3 * 11 f32, bytes 0..131, and the state 2 * 3 * 6, 144 bytes. It
+// starts at 192, the first multiple of 64 past 132 (32 would give 160, 128 gives
+// 256), and ends at 336; the slot at 384, the next multiple of 64.
+// With 128 the state ends at 256 + 144 = 400 and the slot at 512.
+
+// CHECK: module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 384, states = [
+// CHECK-SAME: <name = "layers.0.conv", kind = tail, growth = fixed, type = tensor<3x11xf32>, neutral = 0.000000e+00 : f32, offset = 0>,
+// CHECK-SAME: <name = "layers.0.ssd", kind = matrix, growth = fixed, type = tensor<2x3x6xf32>, neutral = 0.000000e+00 : f32, offset = 192>]>}
+// WIDE: slot_bytes = 512
+// WIDE-SAME: "layers.0.conv"{{.*}} offset = 0>
+// WIDE-SAME: "layers.0.ssd"{{.*}} offset = 256>
+func.func @forward(%u: tensor<?x11xf32>, %w: tensor<4x11xf32>,
+                   %tail: tensor<3x11xf32> {seq.state_name = "layers.0.conv"},
+                   %x: tensor<?x2x6xf32>, %dt: tensor<?x2xf32>, %b: tensor<?x1x3xf32>, %h: tensor<2xf32>,
+                   %s: tensor<2x3x6xf32> {seq.state_name = "layers.0.ssd"})
+    -> (tensor<3x11xf32>, tensor<2x3x6xf32>) {
+  %c, %next_tail = seq.short_convolution %u parameters(%w) state(%tail)
+      {activation = #seq.activation<none>} : tensor<?x11xf32>, (tensor<4x11xf32>), tensor<3x11xf32>
+  %y, %next = seq.ssd %x, %dt, %b, %b parameters(%h, %h, %h) state(%s)
+      : (tensor<?x2x6xf32>, tensor<?x2xf32>, tensor<?x1x3xf32>, tensor<?x1x3xf32>),
+        (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>), tensor<2x3x6xf32>
+  return %next_tail, %next : tensor<3x11xf32>, tensor<2x3x6xf32>
+}

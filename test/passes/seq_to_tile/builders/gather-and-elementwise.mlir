@@ -1,0 +1,44 @@
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile | FileCheck %s
+
+// A gather reads the row of its item's index and takes in the op that follows.
+// %x has two uses then, so that silu is a kernel of its own, by rows; it is the
+// last tensor before rows are chosen, so its items count rows, and the choice's
+// count outputs. i32 tables are not promised to be aligned.
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+seq.weight @table source("table") : tensor<11x5xbf16>
+
+// CHECK-LABEL: plan.entry @decode_3 kind decode rows 3 chunk 1
+// CHECK-LABEL: tile.kernel @embedding_0(
+// CHECK-SAME: %[[ITEM:[^:,]+]], %[[TOKENS:[^:,]+]]: !tile.view<?xi32, [1]>,
+// CHECK-SAME: %[[TABLE:[^:,]+]]: !tile.view<11x5xbf16, [32, 1]>, %[[Y:[^:,]+]]: !tile.view<?x5xf32, [16, 1]>)
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 1>) writes(2) streamed(1) aligned(1, 2)
+// CHECK: %[[AT:.*]] = tile.read %[[TOKENS]][%[[ITEM]]]
+// CHECK: %[[ROW:.*]] = tile.load %[[TABLE]][%[[AT]], %{{.*}}] sizes [1, 5]
+// CHECK: %[[COPY:.*]] = tile.map(%[[ROW]])
+// CHECK: %[[NEG:.*]] = tile.map(%[[COPY]])
+// CHECK: arith.negf
+// CHECK: tile.store %[[NEG]], %[[Y]][%[[ITEM]], %{{.*}}] sizes [1, 5]
+
+// CHECK-LABEL: tile.kernel @elementwise_1(
+// CHECK-SAME: %[[ITEM:[^:,]+]], %[[X:[^:,]+]]: !tile.view<?x5xf32, [16, 1]>, %[[Y:[^:,]+]]: !tile.view<?x5xf32, [16, 1]>)
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 1>) writes(1) aligned(0, 1)
+// CHECK: %[[A:.*]] = tile.load %[[X]][%[[ITEM]], %{{.*}}] sizes [1, 5]
+// CHECK: %[[S:.*]] = tile.map(%[[A]])
+// CHECK: %[[P:.*]] = tile.map(%[[A]], %[[S]])
+// CHECK: tile.store %[[P]], %[[Y]]
+
+// CHECK-LABEL: tile.kernel @select_rows_2(
+// CHECK-SAME: !tile.view<?x5xf32, [16, 1]>, %{{.*}}: !tile.view<?x5xf32, [5, 1]>)
+// CHECK-SAME: items(#tile.items<outputs, tile = 1, times = 1>)
+func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
+  %table = seq.parameter @table : tensor<11x5xbf16>
+  %e = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x5xbf16>) -> tensor<?x5xf32>
+  %x = seq.neg %e : tensor<?x5xf32>
+  %s = seq.silu %x : tensor<?x5xf32>
+  %p = seq.mul %x, %s : tensor<?x5xf32>
+  %out = seq.select_rows %p, %rows : (tensor<?x5xf32>, tensor<?xi32>) -> tensor<?x5xf32>
+  return %out : tensor<?x5xf32>
+}
+}

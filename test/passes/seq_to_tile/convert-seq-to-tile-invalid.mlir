@@ -1,0 +1,54 @@
+// RUN: effc-opt %s --convert-seq-to-tile --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expects 'seq.state_layout' on the module; run seq-plan-state first}}
+module {
+}
+
+// -----
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+func.func @op_outside_kernel(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x5xf32>
+  // expected-error @+1 {{'seq.embedding' op stands outside of a seq.kernel}}
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
+  return %x : tensor<?x5xf32>
+}
+seq.weight @table source("table") : tensor<11x5xf32>
+}
+
+// -----
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+// expected-error @+1 {{expects argument 2 to be a state with a name}}
+func.func @argument_without_name(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x5xf32>) -> tensor<2x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  return %s : tensor<2x5xf32>
+}
+}
+
+// -----
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 128, states = [
+    <name = "ssd", kind = matrix, growth = fixed, type = tensor<2x3x5xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+func.func @mixer_without_form(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5xf32> {seq.state_name = "ssd"})
+    -> (tensor<1x2x5xf32>, tensor<2x3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %x = seq.parameter @x : tensor<1x2x5xf32>
+  %dt = seq.parameter @dt : tensor<1x2xf32>
+  %b = seq.parameter @b : tensor<1x1x3xf32>
+  %h = seq.parameter @h : tensor<2xf32>
+  %y, %n = seq.kernel "ssd" (%kx = %x : tensor<1x2x5xf32>, %kdt = %dt : tensor<1x2xf32>, %kb = %b : tensor<1x1x3xf32>,
+                             %kh = %h : tensor<2xf32>, %ks = %s : tensor<2x3x5xf32>) -> (tensor<1x2x5xf32>, tensor<2x3x5xf32>) {
+    // expected-error @+1 {{'seq.ssd' op expects a form; run seq-choose-forms first}}
+    %ky, %kn = seq.ssd %kx, %kdt, %kb, %kb parameters(%kh, %kh, %kh) state(%ks)
+        : (tensor<1x2x5xf32>, tensor<1x2xf32>, tensor<1x1x3xf32>, tensor<1x1x3xf32>),
+          (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>), tensor<2x3x5xf32>
+    seq.yield %ky, %kn : tensor<1x2x5xf32>, tensor<2x3x5xf32>
+  }
+  return %y, %n : tensor<1x2x5xf32>, tensor<2x3x5xf32>
+}
+seq.weight @x source("x") : tensor<1x2x5xf32>
+seq.weight @dt source("dt") : tensor<1x2xf32>
+seq.weight @b source("b") : tensor<1x1x3xf32>
+seq.weight @h source("h") : tensor<2xf32>
+}
