@@ -46,7 +46,7 @@ def Plan_EntryOp : Plan_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoT
 
     Constraints:
 
-    * (C1) `rows` and `chunk` are at least 1; a prefill entry's `rows` are a
+    * (ENTRY1) `rows` and `chunk` are at least 1; a prefill entry's `rows` are a
       multiple of `chunk`.
 
     Example:
@@ -93,7 +93,7 @@ def Plan_ArenaOp : Plan_Op<"arena", []> {
 
     Constraints:
 
-    * (C1) `bytes` is positive and `offset` a multiple of 64.
+    * (ARENA1) `bytes` is positive and `offset` a multiple of 64.
 
     Example: `%x = plan.arena bytes 4096 offset 0`
   }];
@@ -145,7 +145,7 @@ def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
 
     Constraints:
 
-    * (C1) `bytes` is not negative.
+    * (OFFSET1) `bytes` is not negative.
 
     Example: `%z = plan.offset %x by 1024`
   }];
@@ -164,7 +164,7 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
 
     Constraints:
 
-    * (C1) A kernel of that name takes as many operands and has these items.
+    * (LAUNCH1) A kernel of that name takes as many operands and has these items.
 
     Example:
     `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj"`
@@ -183,7 +183,7 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
 
     Constraints:
 
-    * (C1) `kernels`, `offsets` and `stack_bytes` have one element per kernel.
+    * (BINARY1) `kernels`, `offsets` and `stack_bytes` have one element per kernel.
 
     Example:
     `plan.binary @host isa "x86-64-v3" kernels ["embed"] offsets [0] stack_bytes [64] code dense<[195]> : tensor<1xi8>`

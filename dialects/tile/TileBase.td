@@ -61,6 +61,10 @@ def Tile_ItemsAttr : Tile_Attr<"Items", "items"> {
     `ceil(count / tile) * times` items, where `count` is brought by the call.
     Item `i` belongs to tile `i / times` and is number `i % times` of it.
 
+    Constraints:
+
+    * (ITEMS1) `tile` and `times` are at least 1.
+
     Example: `#tile.items<rows, tile = 4, times = 24>`
   }];
   let parameters = (ins EnumParameter<Tile_Count>:$count, "int64_t":$tile, "int64_t":$times);
@@ -93,6 +97,11 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     Set by `tile-schedule`; its presence is what makes a kernel a scheduled one.
     `threads` run each work item, with `shared_bytes` of shared memory.
 
+    Constraints:
+
+    * (SCHEDULE1) `threads` is a multiple of 32 in 32..1024.
+    * (SCHEDULE2) `shared_bytes` is at least 0.
+
     Example: `#tile.schedule<threads = 128, shared_bytes = 1024>`
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$shared_bytes);
@@ -110,6 +119,11 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "lin"> {
     `(r mod (threads / lanes)) * lanes + (c / vector) mod lanes`.
     A `row` tile is held by every group of `lanes` threads alike, a `column`
     tile's element by the threads that hold its row.
+
+    Constraints:
+
+    * (LIN1) `threads`, `lanes` and `vector` are at least 1.
+    * (LIN2) `lanes` divides `threads`.
 
     Example: `#tile.lin<threads = 128, lanes = 16, vector = 4>`
   }];
@@ -136,6 +150,12 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     `tile.map`; `staged` is a block kept in fast shared memory. A layout is
     absent at kernel level and present at scheduled level.
 
+    Constraints:
+
+    * (TILE1) A `row` or `column` has one dimension, any other tile two.
+    * (TILE2) Dimensions are at least 1.
+    * (TILE3) Elements are f32, bf16 or f16.
+
     Example: `!tile.tile<4x64xf32, accumulator>`, `!tile.tile<64xf32, row>`
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
@@ -157,6 +177,12 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
     A base address with a shape and static strides in elements. Only the first
     dimension may be dynamic. What the memory is (arena, weight, state slots) is
     the launch's affair.
+
+    Constraints:
+
+    * (VIEW1) There is one stride for each dimension, of which there is one or more.
+    * (VIEW2) Dimensions after the first are static, and static ones at least 1.
+    * (VIEW3) Elements are f32, bf16, f16, i32 or i64.
 
     Example: `!tile.view<?x24x64xf32, [3352, 64, 1]>`
   }];

@@ -85,16 +85,16 @@ void KernelOp::print(OpAsmPrinter &printer) {
 
 LogicalResult KernelOp::verify() {
   auto arguments = getBody().getArguments();
-  if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel_c1
+  if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel1
     return emitOpError("expects the item, an index, as its first block argument");
-  for (BlockArgument operand : getOperandArguments()) // kernel_c2
+  for (BlockArgument operand : getOperandArguments()) // kernel2
     if (!isa<ViewType, SegmentTableType>(operand.getType()))
       return emitOpError("expects operand ") << operand.getArgNumber() - 1
              << " to be a view or the segment table, but got " << operand.getType();
   int64_t operands = arguments.size() - 1;
   auto verifyIndices = [&](StringRef name, ArrayRef<int64_t> indices) -> LogicalResult {
     for (int64_t index : indices)
-      if (index < 0 || index >= operands) // kernel_c3
+      if (index < 0 || index >= operands) // kernel3
         return emitOpError("expects '") << name << "' to name operands 0.." << operands - 1
                << ", but got " << index;
     return success();
@@ -112,10 +112,10 @@ LogicalResult KernelOp::verifyRegions() {
     auto tile = dyn_cast<TileType>(type);
     if (!tile || (tile.getLayout() ? tile.getLayout().getThreads() : 0) == threads)
       return success();
-    if (threads == 0) // kernel_c4
+    if (threads == 0) // kernel4
       return op->emitOpError("expects tiles without a layout in a kernel without a schedule, "
                              "but got ") << tile;
-    return op->emitOpError("expects tiles with a layout over ") << threads // kernel_c4
+    return op->emitOpError("expects tiles with a layout over ") << threads // kernel4
            << " threads in this scheduled kernel, but got " << tile;
   };
   WalkResult result = getBody().walk([&](Operation *op) {
@@ -138,35 +138,35 @@ LogicalResult KernelOp::verifyRegions() {
 
 LogicalResult ReadOp::verify() {
   ViewType view = getView().getType();
-  if (getIndices().size() != view.getShape().size()) // read_c1
+  if (getIndices().size() != view.getShape().size()) // read1
     return emitOpError("expects ") << view.getShape().size()
            << " indices, one for each dimension of the view, but got " << getIndices().size();
   bool integer = view.getElementType().isInteger();
-  if (getResult().getType().isIndex() != integer) // read_c2
+  if (getResult().getType().isIndex() != integer) // read2
     return emitOpError("expects a result of type ") << (integer ? "index" : "f32")
            << " from elements of " << view.getElementType() << ", but got "
            << getResult().getType();
   return success();
 }
 
-// The rules that tile.load and tile.store share, (C1) to (C3).
+// The rules that tile.load and tile.store share, (LOAD1) to (LOAD3).
 static LogicalResult verifyBox(Operation *op, ViewType view, TileType tile,
                                ValueRange indices, ArrayRef<int64_t> sizes) {
   size_t rank = view.getShape().size();
-  if (indices.size() != rank || sizes.size() != rank) // load_c1
+  if (indices.size() != rank || sizes.size() != rank) // load1
     return op->emitOpError("expects ") << rank << " indices and sizes, one for each "
            << "dimension of the view, but got " << indices.size() << " and " << sizes.size();
   auto withoutOnes = [](ArrayRef<int64_t> shape) {
     return llvm::filter_to_vector(shape, [](int64_t size) { return size != 1; });
   };
-  if (withoutOnes(sizes) != withoutOnes(tile.getShape())) { // load_c2
+  if (withoutOnes(sizes) != withoutOnes(tile.getShape())) { // load2
     auto diagnostic = op->emitOpError("expects 'sizes' to hold the tile's dimensions ");
     llvm::interleaveComma(tile.getShape(), diagnostic);
     diagnostic << ", but got ";
     llvm::interleaveComma(sizes, diagnostic);
     return diagnostic;
   }
-  if (tile.isBlock() && tile.columns() > 1) { // load_c3
+  if (tile.isBlock() && tile.columns() > 1) { // load3
     size_t last = rank;
     while (last > 0 && sizes[last - 1] == 1)
       --last;
@@ -189,6 +189,11 @@ LogicalResult StoreOp::verify() {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
+// The yield that ends a block; none in a block that is empty or ends otherwise.
+static YieldOp terminatorOf(Block &block) {
+  return block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+}
+
 LogicalResult MapOp::verify() {
   TileType result = getResult().getType();
   for (auto [index, input] : llvm::enumerate(getInputs())) {
@@ -196,22 +201,22 @@ LogicalResult MapOp::verify() {
     if (!tile)
       continue;
     bool isRow = tile.getRole() == Role::Row, isColumn = tile.getRole() == Role::Column;
-    if (tile.isBlock() ? tile.getShape() != result.getShape() // map_c1
-                       : (isRow && tile.columns() != result.columns()) || // map_c2
+    if (tile.isBlock() ? tile.getShape() != result.getShape() // map1
+                       : (isRow && tile.columns() != result.columns()) || // map2
                              (isColumn && tile.rows() != result.rows()))
       return emitOpError("expects input ") << index << " to fit a result of "
              << result.rows() << " rows and " << result.columns() << " columns, but got "
              << tile;
   }
   Block &body = getBody().front();
-  if (body.getNumArguments() != getInputs().size() || // map_c3
+  if (body.getNumArguments() != getInputs().size() || // map3
       llvm::any_of(body.getArgumentTypes(), [](Type type) { return !type.isF32(); }))
     return emitOpError("expects a region with ") << getInputs().size()
            << " f32 arguments, one for each input, but got " << body.getNumArguments();
-  auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isF32()) // map_c3
+  auto yield = terminatorOf(body);
+  if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isF32()) // map3
     return emitOpError("expects the region to yield one f32");
-  for (Operation &op : body.without_terminator()) { // map_c4
+  for (Operation &op : body.without_terminator()) { // map4
     StringRef dialect = op.getName().getDialectNamespace();
     if (dialect != "arith" && dialect != "math" && !isa<RowIndexOp, ColumnIndexOp>(op))
       return (emitOpError("expects scalar arithmetic in its region, but got '")
@@ -224,7 +229,7 @@ LogicalResult MapOp::verify() {
 
 LogicalResult ReduceOp::verify() {
   TileType tile = getTile().getType();
-  if (!tile.isBlock()) { // reduce_c2
+  if (!tile.isBlock()) { // reduce2
     if (!getResult().getType().isF32())
       return emitOpError("expects an f32 from a one-dimensional tile, but got ")
              << getResult().getType();
@@ -233,30 +238,31 @@ LogicalResult ReduceOp::verify() {
   Type expected = TileType::get(getContext(), {getOverRows() ? tile.columns() : tile.rows()},
                                 tile.getElementType(),
                                 getOverRows() ? Role::Row : Role::Column, tile.getLayout());
-  if (getResult().getType() != expected) // reduce_c1
+  if (getResult().getType() != expected) // reduce1
     return emitOpError("expects a result of type ") << expected << ", but got "
            << getResult().getType();
   return success();
 }
 
 LogicalResult CombineOp::verify() {
-  if (getPartial().getType().getRole() != Role::Row || !getPartial().getType().getLayout()) // combine_c1
+  if (getPartial().getType().getRole() != Role::Row || !getPartial().getType().getLayout()) // combine1
     return emitOpError("expects a row with a layout, but got ") << getPartial().getType();
-  if (getOffset() % 16 != 0) // combine_c2
-    return emitOpError("expects 'offset' to be a multiple of 16, but got ") << getOffset();
+  int64_t offset = getOffset();
+  if (offset < 0 || offset % 16 != 0) // combine2
+    return emitOpError("expects 'offset' to be a multiple of 16, at least 0, but got ") << offset;
   return success();
 }
 
 LogicalResult DotOp::verify() {
   TileType acc = getAcc().getType(), a = getA().getType(), b = getB().getType();
-  if (!a.isBlock() || !b.isBlock() || acc.getRole() != Role::Accumulator) // dot_c2
+  if (!a.isBlock() || !b.isBlock() || acc.getRole() != Role::Accumulator) // dot2
     return emitOpError("expects blocks and an accumulator, but got ") << acc << ", " << a
            << " and " << b;
   int64_t m = getTransposeA() ? a.columns() : a.rows();
   int64_t ka = getTransposeA() ? a.rows() : a.columns();
   int64_t kb = getTransposeB() ? b.columns() : b.rows();
   int64_t n = getTransposeB() ? b.rows() : b.columns();
-  if (m != acc.rows() || n != acc.columns() || ka != kb) { // dot_c1
+  if (m != acc.rows() || n != acc.columns() || ka != kb) { // dot1
     InFlightDiagnostic diagnostic = emitOpError("expects M x K times K x N into M x N, but got ")
         << m << " x " << ka << " times " << kb << " x " << n << " into " << acc.rows()
         << " x " << acc.columns();
@@ -268,7 +274,7 @@ LogicalResult DotOp::verify() {
 }
 
 LogicalResult ScanOp::verify() {
-  if (getTile().getType().getRole() != Role::Column) // scan_c1
+  if (getTile().getType().getRole() != Role::Column) // scan1
     return emitOpError("expects a column, but got ") << getTile().getType();
   return success();
 }
@@ -276,7 +282,7 @@ LogicalResult ScanOp::verify() {
 LogicalResult SegmentSumOp::verify() {
   TileType tile = getTile().getType(), result = getResult().getType();
   if (tile.getRole() != Role::Column || result.rows() != tile.rows() ||
-      result.columns() != tile.rows()) // segment_sum_c1
+      result.columns() != tile.rows()) // segment_sum1
     return emitOpError("expects a column of length C and a result of C x C, but got ")
            << tile << " and " << result;
   return success();
@@ -284,19 +290,20 @@ LogicalResult SegmentSumOp::verify() {
 
 LogicalResult PipelineOp::verify() {
   int64_t extent = getExtent(), step = getStep(), stages = getStages();
-  if (stages < 1 || step < 1 || extent < 1 || extent % step != 0) // pipeline_c1
+  if (stages < 1 || step < 1 || extent < 1 || extent % step != 0) // pipeline1
     return emitOpError("expects 'extent' to be a positive multiple of 'step' and at least "
                        "one stage, but got extent ")
            << extent << ", step " << step << ", stages " << stages;
   Block &load = getLoad().front(), &compute = getCompute().front();
-  auto loaded = dyn_cast<YieldOp>(load.back());
-  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex() || !loaded) // pipeline_c2
+  auto loaded = terminatorOf(load);
+  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex() || !loaded || // pipeline2
+      !llvm::all_of(loaded.getValues().getTypes(), llvm::IsaPred<TileType>))
     return emitOpError("expects a load region that takes an index and yields tiles");
   SmallVector<Type> expected(loaded.getValues().getTypes());
   llvm::append_range(expected, getInits().getTypes());
-  auto next = dyn_cast<YieldOp>(compute.back());
+  auto next = terminatorOf(compute);
   if (SmallVector<Type>(compute.getArgumentTypes()) != expected || !next ||
-      next.getValues().getTypes() != getInits().getTypes()) // pipeline_c3
+      next.getValues().getTypes() != getInits().getTypes()) // pipeline3
     return emitOpError("expects a compute region from the ") << loaded.getValues().size()
            << " loaded and " << getInits().size() << " carried tiles to the carried ones";
   return success();

@@ -31,10 +31,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
 
     Constraints:
 
-    * (C1) The first block argument is `%item`, of type `index`.
-    * (C2) Every further argument is a `!tile.view` or `!tile.segments`.
-    * (C3) Every index in `writes`, `streamed` and `aligned` names an operand.
-    * (C4) Every tile of a kernel with a `schedule` has a layout over as many
+    * (KERNEL1) The first block argument is `%item`, of type `index`.
+    * (KERNEL2) Every further argument is a `!tile.view` or `!tile.segments`.
+    * (KERNEL3) Every index in `writes`, `streamed` and `aligned` names an operand.
+    * (KERNEL4) Every tile of a kernel with a `schedule` has a layout over as many
       threads, and no tile of one without has a layout.
 
     Example:
@@ -120,8 +120,8 @@ def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
 
     Constraints:
 
-    * (C1) There is one index for each dimension of the view.
-    * (C2) The result is `f32` for a float element and `index` for an integer.
+    * (READ1) There is one index for each dimension of the view.
+    * (READ2) The result is `f32` for a float element and `index` for an integer.
 
     Example:
     `%dt = tile.read %x[%row, %h] : !tile.view<?x24xf32, [3352, 1]> -> f32`
@@ -145,9 +145,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
 
     Constraints:
 
-    * (C1) There is one index and one size for each dimension of the view.
-    * (C2) `sizes` without 1s is the tile's shape without 1s.
-    * (C3) Consecutive columns of a block lie one element apart.
+    * (LOAD1) There is one index and one size for each dimension of the view.
+    * (LOAD2) `sizes` without 1s is the tile's shape without 1s.
+    * (LOAD3) Consecutive columns of a block lie one element apart.
 
     Example:
 
@@ -172,7 +172,7 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
     The inverse of `tile.load`, with its constraints. Elements past a limit are
     not written. An f32 becomes the view's element type, rounded to nearest even.
 
-    Constraints: (C1) to (C3) of `tile.load`.
+    Constraints: (LOAD1) to (LOAD3) of `tile.load`.
 
     Example:
 
@@ -210,11 +210,11 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects]> {
 
     Constraints:
 
-    * (C1) A block operand has the result's shape.
-    * (C2) A `row` operand has as many elements as the result has columns, a
+    * (MAP1) A block operand has the result's shape.
+    * (MAP2) A `row` operand has as many elements as the result has columns, a
       `column` as many as it has rows.
-    * (C3) The region takes one f32 for each operand and yields one f32.
-    * (C4) The region holds scalar `arith` and `math` ops and the two index ops.
+    * (MAP3) The region takes one f32 for each operand and yields one f32.
+    * (MAP4) The region holds scalar `arith` and `math` ops and the two index ops.
 
     Example:
 
@@ -265,8 +265,8 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 
     Constraints:
 
-    * (C1) The result of a block is the `row` or `column` that remains.
-    * (C2) The result of a `row` or `column` is an f32.
+    * (REDUCE1) The result of a block is the `row` or `column` that remains.
+    * (REDUCE2) The result of a `row` or `column` is an f32.
 
     Example:
     `%o = tile.reduce add %p over rows : !tile.tile<128x64xf32, accumulator> -> !tile.tile<64xf32, row>`
@@ -290,8 +290,8 @@ def Tile_CombineOp : Tile_Op<"combine", [Pure, AllTypesMatch<["partial", "result
 
     Constraints:
 
-    * (C1) The tile is a `row` with a layout.
-    * (C2) `offset` is a multiple of 16.
+    * (COMBINE1) The tile is a `row` with a layout.
+    * (COMBINE2) `offset` is a multiple of 16, at least 0.
 
     Example:
     `%o = tile.combine add %p offset 0 : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>`
@@ -312,8 +312,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 
     Constraints:
 
-    * (C1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
-    * (C2) `acc` has the role `accumulator`.
+    * (DOT1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
+    * (DOT2) `acc` has the role `accumulator`.
 
     Example:
 
@@ -341,7 +341,7 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["tile", "result"]>]> {
 
     Constraints:
 
-    * (C1) The tile is a `column`.
+    * (SCAN1) The tile is a `column`.
 
     Example: `%p = tile.scan %a : !tile.tile<16xf32, column>`
   }];
@@ -360,7 +360,7 @@ def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
 
     Constraints:
 
-    * (C1) The tile is a `column` of length C and the result C x C.
+    * (SEGMENT_SUM1) The tile is a `column` of length C and the result C x C.
 
     Example:
     `%l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
@@ -383,9 +383,9 @@ def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
 
     Constraints:
 
-    * (C1) `extent` is a positive multiple of `step`, and `stages` at least 1.
-    * (C2) The load region takes `k` and yields tiles.
-    * (C3) The compute region takes the loaded tiles, then the carried ones, and
+    * (PIPELINE1) `extent` is a positive multiple of `step`, and `stages` at least 1.
+    * (PIPELINE2) The load region takes `k` and yields tiles.
+    * (PIPELINE3) The compute region takes the loaded tiles, then the carried ones, and
       yields the carried ones' next values.
 
     Example:

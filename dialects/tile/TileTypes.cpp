@@ -70,13 +70,13 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<int64_t> shape, Type element, Role role,
                                LayoutAttr layout) {
   size_t rank = role == Role::Row || role == Role::Column ? 1 : 2;
-  if (shape.size() != rank)
+  if (shape.size() != rank) // tile1
     return emitError() << "expects a tile with role '" << stringifyRole(role)
                        << "' to have " << rank << " dimensions, but got " << shape.size();
   for (int64_t size : shape)
-    if (size < 1)
+    if (size < 1) // tile2
       return emitError() << "expects positive tile dimensions, but got " << size;
-  if (!element.isF32() && !element.isBF16() && !element.isF16())
+  if (!element.isF32() && !element.isBF16() && !element.isF16()) // tile3
     return emitError() << "expects a tile of f32, bf16 or f16, but got " << element;
   return success();
 }
@@ -109,15 +109,15 @@ void ViewType::print(AsmPrinter &printer) const {
 LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<int64_t> shape, Type element,
                                ArrayRef<int64_t> strides) {
-  if (shape.empty() || shape.size() != strides.size())
+  if (shape.empty() || shape.size() != strides.size()) // view1
     return emitError() << "expects one stride for each of a view's dimensions, but got "
                        << strides.size() << " for " << shape.size();
   for (auto [i, size] : llvm::enumerate(shape))
-    if (ShapedType::isDynamic(size) ? i != 0 : size < 1)
+    if (ShapedType::isDynamic(size) ? i != 0 : size < 1) // view2
       return emitError() << "expects a view's dimensions past the first to be static "
                             "and positive, but got dimension " << i << " = " << size;
   if (!element.isF32() && !element.isBF16() && !element.isF16() &&
-      !element.isInteger(32) && !element.isInteger(64))
+      !element.isInteger(32) && !element.isInteger(64)) // view3
     return emitError() << "expects a view of f32, bf16, f16, i32 or i64, but got " << element;
   return success();
 }

@@ -1,0 +1,103 @@
+// RUN: effc-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
+
+// Each attribute or type breaks the constraint it is labelled with.
+
+// items1: no rows in a tile
+// expected-error @+1 {{expects 'tile' and 'times' of at least 1, but got 0 and 2}}
+"test.op"() {test.a = #tile.items<rows, tile = 0, times = 2>} : () -> ()
+
+// -----
+
+// items1: no items
+// expected-error @+1 {{expects 'tile' and 'times' of at least 1, but got 2 and 0}}
+"test.op"() {test.a = #tile.items<rows, tile = 2, times = 0>} : () -> ()
+
+// -----
+
+// schedule1: part of a warp
+// expected-error @+1 {{expects 'threads' to be a multiple of 32 in 32..1024, but got 48}}
+"test.op"() {test.a = #tile.schedule<threads = 48, shared_bytes = 0>} : () -> ()
+
+// -----
+
+// schedule1: more than a block holds
+// expected-error @+1 {{expects 'threads' to be a multiple of 32 in 32..1024, but got 1056}}
+"test.op"() {test.a = #tile.schedule<threads = 1056, shared_bytes = 0>} : () -> ()
+
+// -----
+
+// schedule2
+// expected-error @+1 {{expects 'shared_bytes' of at least 0, but got -4}}
+"test.op"() {test.a = #tile.schedule<threads = 32, shared_bytes = -4>} : () -> ()
+
+// -----
+
+// lin1
+// expected-error @+1 {{expects positive 'threads', 'lanes' and 'vector', but got 32, 0 and 1}}
+"test.op"() {test.a = #tile.lin<threads = 32, lanes = 0, vector = 1>} : () -> ()
+
+// -----
+
+// lin2
+// expected-error @+1 {{expects 'threads' to be a multiple of 'lanes', but got 32 and 12}}
+"test.op"() {test.a = #tile.lin<threads = 32, lanes = 12, vector = 1>} : () -> ()
+
+// -----
+
+// tile1: a row with two dimensions
+// expected-error @+1 {{expects a tile with role 'row' to have 1 dimensions, but got 2}}
+"test.op"() {test.a = !tile.tile<4x6xf32, row>} : () -> ()
+
+// -----
+
+// tile1: an operand with one
+// expected-error @+1 {{expects a tile with role 'operand' to have 2 dimensions, but got 1}}
+"test.op"() {test.a = !tile.tile<6xf32, operand>} : () -> ()
+
+// -----
+
+// tile2
+// expected-error @+1 {{expects positive tile dimensions, but got 0}}
+"test.op"() {test.a = !tile.tile<4x0xf32, operand>} : () -> ()
+
+// -----
+
+// tile3
+// expected-error @+1 {{expects a tile of f32, bf16 or f16, but got 'i32'}}
+"test.op"() {test.a = !tile.tile<4x6xi32, operand>} : () -> ()
+
+// -----
+
+// a role that does not exist
+// expected-error @+1 {{expects a role (operand, accumulator, row, column, staged), but got 'diagonal'}}
+"test.op"() {test.a = !tile.tile<4x6xf32, diagonal>} : () -> ()
+
+// -----
+
+// view1: two dimensions, one stride
+// expected-error @+1 {{expects one stride for each of a view's dimensions, but got 1 for 2}}
+"test.op"() {test.a = !tile.view<?x6xf32, [1]>} : () -> ()
+
+// -----
+
+// view1: no dimension
+// expected-error @+1 {{expects one stride for each of a view's dimensions, but got 0 for 0}}
+"test.op"() {test.a = !tile.view<f32, []>} : () -> ()
+
+// -----
+
+// view2: a dynamic dimension after the first
+// expected-error @+1 {{expects a view's dimensions past the first to be static and positive, but got dimension 1 = -9223372036854775808}}
+"test.op"() {test.a = !tile.view<6x?xf32, [8, 1]>} : () -> ()
+
+// -----
+
+// view2: an empty one
+// expected-error @+1 {{expects a view's dimensions past the first to be static and positive, but got dimension 1 = 0}}
+"test.op"() {test.a = !tile.view<?x0xf32, [8, 1]>} : () -> ()
+
+// -----
+
+// view3
+// expected-error @+1 {{expects a view of f32, bf16, f16, i32 or i64, but got 'f64'}}
+"test.op"() {test.a = !tile.view<?x6xf64, [8, 1]>} : () -> ()

@@ -1,0 +1,21 @@
+// RUN: effc-opt %s --allow-unregistered-dialect --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --allow-unregistered-dialect --mlir-print-op-generic | effc-opt --allow-unregistered-dialect | FileCheck %s
+
+// Attributes and types on their own, each as its description shows it.
+
+tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 1>) writes() {
+}
+// CHECK: test.items = #tile.items<rows, tile = 4, times = 24>
+"test.op"() {test.items = #tile.items<rows, tile = 4, times = 24>} : () -> ()
+// CHECK: test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
+"test.op"() {test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
+"test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
+// CHECK: test.layout = #tile.lin<threads = 128, lanes = 16, vector = 4>
+"test.op"() {test.layout = #tile.lin<threads = 128, lanes = 16, vector = 4>} : () -> ()
+// CHECK: test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>, !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]
+"test.op"() {test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>,
+    !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]} : () -> ()
+// CHECK: test.types = [!tile.view<?x24x64xf32, [3352, 64, 1]>, !tile.view<5xi64, [1]>, !tile.segments]
+"test.op"() {test.types = [!tile.view<?x24x64xf32, [3352, 64, 1]>, !tile.view<5xi64, [1]>, !tile.segments]} : () -> ()

@@ -1,0 +1,32 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+func.func @dot1_not_transposed(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<12x7xf32, operand>) {
+  // expected-error @+2 {{expects M x K times K x N into M x N, but got 4 x 7 times 12 x 7 into 4 x 12}}
+  // expected-note @+1 {{'b' looks transposed: mark it transpose_b}}
+  %y = tile.dot %acc, %x, %w : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<12x7xf32, operand>
+  return
+}
+
+// -----
+
+func.func @dot1_inner(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<12x5xf32, operand>) {
+  // expected-error @+1 {{expects M x K times K x N into M x N, but got 4 x 7 times 5 x 12 into 4 x 12}}
+  %y = tile.dot %acc, %x, %w transpose_b : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<12x5xf32, operand>
+  return
+}
+
+// -----
+
+func.func @dot2_operand(%acc: !tile.tile<4x12xf32, operand>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<7x12xf32, operand>) {
+  // expected-error @+1 {{expects blocks and an accumulator, but got '!tile.tile<4x12xf32, operand>'}}
+  %y = tile.dot %acc, %x, %w : !tile.tile<4x12xf32, operand>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
+  return
+}
+
+// -----
+
+func.func @dot2_row(%acc: !tile.tile<1x12xf32, accumulator>, %x: !tile.tile<7xf32, row>, %w: !tile.tile<7x12xf32, operand>) {
+  // expected-error @+1 {{expects blocks and an accumulator, but got '!tile.tile<1x12xf32, accumulator>', '!tile.tile<7xf32, row>'}}
+  %y = tile.dot %acc, %x, %w : !tile.tile<1x12xf32, accumulator>, !tile.tile<7xf32, row>, !tile.tile<7x12xf32, operand>
+  return
+}

@@ -1,0 +1,17 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @dot
+func.func @dot(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x768xf32, operand>,
+               %w: !tile.tile<12x768xf32, operand>, %t: !tile.tile<768x4xf32, operand>, %u: !tile.tile<768x12xf32, operand>) {
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_b : <4x12xf32, accumulator>, <4x768xf32, operand>, <12x768xf32, operand>
+  %y = tile.dot %acc, %x, %w transpose_b : !tile.tile<4x12xf32, accumulator>,
+      !tile.tile<4x768xf32, operand>, !tile.tile<12x768xf32, operand>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a :
+  %a = tile.dot %acc, %t, %u transpose_a : !tile.tile<4x12xf32, accumulator>,
+      !tile.tile<768x4xf32, operand>, !tile.tile<768x12xf32, operand>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a transpose_b :
+  %b = tile.dot %acc, %t, %w transpose_a transpose_b : !tile.tile<4x12xf32, accumulator>,
+      !tile.tile<768x4xf32, operand>, !tile.tile<12x768xf32, operand>
+  return
+}

@@ -1,0 +1,23 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+func.func @reduce1_row_from_columns(%p: !tile.tile<4x6xf32, accumulator>) {
+  // expected-error @+1 {{expects a result of type '!tile.tile<4xf32, column>', but got '!tile.tile<6xf32, row>'}}
+  %o = tile.reduce add %p over columns : !tile.tile<4x6xf32, accumulator> -> !tile.tile<6xf32, row>
+  return
+}
+
+// -----
+
+func.func @reduce1_scalar_from_block(%p: !tile.tile<4x6xf32, accumulator>) {
+  // expected-error @+1 {{expects a result of type '!tile.tile<6xf32, row>', but got 'f32'}}
+  %o = tile.reduce add %p over rows : !tile.tile<4x6xf32, accumulator> -> f32
+  return
+}
+
+// -----
+
+func.func @reduce2(%p: !tile.tile<6xf32, row>) {
+  // expected-error @+1 {{expects an f32 from a one-dimensional tile, but got '!tile.tile<1xf32, row>'}}
+  %o = tile.reduce add %p over columns : !tile.tile<6xf32, row> -> !tile.tile<1xf32, row>
+  return
+}

@@ -1,0 +1,23 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+func.func @scan1(%a: !tile.tile<16xf32, row>) {
+  // expected-error @+1 {{expects a column, but got '!tile.tile<16xf32, row>'}}
+  %p = tile.scan %a : !tile.tile<16xf32, row>
+  return
+}
+
+// -----
+
+func.func @segment_sum1_row(%a: !tile.tile<16xf32, row>) {
+  // expected-error @+1 {{expects a column of length C and a result of C x C, but got '!tile.tile<16xf32, row>' and '!tile.tile<16x16xf32, operand>'}}
+  %l = tile.segment_sum %a : !tile.tile<16xf32, row> -> !tile.tile<16x16xf32, operand>
+  return
+}
+
+// -----
+
+func.func @segment_sum1_result(%a: !tile.tile<16xf32, column>) {
+  // expected-error @+1 {{expects a column of length C and a result of C x C, but got '!tile.tile<16xf32, column>' and '!tile.tile<16x8xf32, operand>'}}
+  %l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x8xf32, operand>
+  return
+}

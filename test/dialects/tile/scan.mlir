@@ -1,0 +1,13 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @scan
+func.func @scan(%a: !tile.tile<16xf32, column>) {
+  // CHECK: tile.scan %{{.*}} : <16xf32, column>
+  %p = tile.scan %a : !tile.tile<16xf32, column>
+  // CHECK: tile.scan %{{.*}} reverse : <16xf32, column>
+  %r = tile.scan %a reverse : !tile.tile<16xf32, column>
+  // CHECK: tile.segment_sum %{{.*}} : <16xf32, column> -> <16x16xf32, operand>
+  %l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>
+  return
+}
