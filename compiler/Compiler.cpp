@@ -24,7 +24,8 @@ namespace {
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const CompileEvents &events)
-      : options(options), events(events), context(makeRegistry(), MLIRContext::Threading::DISABLED),
+      : options(options), events(events),
+        context(makeRegistry(), MLIRContext::Threading::DISABLED),
         diagnostics(context, events, options.fallbackIsError) {
     context.loadAllAvailableDialects();
   }
@@ -55,11 +56,13 @@ private:
 llvm::Error Compilation::import() {
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
+  importOptions.tokenizer = options.tokenizer;
   if (options.dtype == "f32")
     importOptions.dtype = frontend::WeightType::F32;
   else if (options.dtype == "bf16")
     importOptions.dtype = frontend::WeightType::BF16;
-  llvm::Expected<frontend::ImportedModel> imported = frontend::importModel(context, options.model, importOptions);
+  llvm::Expected<frontend::ImportedModel> imported =
+      frontend::importModel(context, options.model, importOptions);
   if (!imported)
     return imported.takeError();
   model = std::move(*imported);
@@ -69,7 +72,8 @@ llvm::Error Compilation::import() {
     llvm::raw_string_ostream stream(seqBytecode);
     BytecodeWriterConfig config("effc");
     if (failed(writeBytecodeToFile(*model.module, stream, config)))
-      return diagnostics.takeError("the seq module cannot be written as bytecode");
+      return diagnostics.takeError(
+          "the seq module cannot be written as bytecode");
   }
   return llvm::Error::success();
 }
@@ -80,15 +84,18 @@ llvm::Error Compilation::runPhase(Phase phase) {
     passes.enableTiming();
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*model.module)) || diagnostics.hasError())
-    return diagnostics.takeError(("phase " + getPhaseInfo(phase).name + " failed").str());
+    return diagnostics.takeError(
+        ("phase " + getPhaseInfo(phase).name + " failed").str());
   return llvm::Error::success();
 }
 
 llvm::Error Compilation::dump(Phase phase) {
   if (options.dumpPhases.empty())
     return llvm::Error::success();
-  if (std::error_code code = llvm::sys::fs::create_directories(options.dumpPhases))
-    return llvm::createStringError("cannot make folder " + options.dumpPhases + ": " + code.message());
+  if (std::error_code code =
+          llvm::sys::fs::create_directories(options.dumpPhases))
+    return llvm::createStringError("cannot make folder " + options.dumpPhases +
+                                   ": " + code.message());
   SmallString<128> path(options.dumpPhases);
   llvm::sys::path::append(path, getPhaseInfo(phase).dumpFile);
   std::error_code code;
@@ -110,7 +117,8 @@ llvm::Error Compilation::printModule() {
     llvm::outs() << text;
     return llvm::Error::success();
   }
-  llvm::Expected<codegen::OutputFile> file = codegen::OutputFile::create(options.output);
+  llvm::Expected<codegen::OutputFile> file =
+      codegen::OutputFile::create(options.output);
   if (!file)
     return file.takeError();
   if (llvm::Error error = file->write(llvm::arrayRefFromStringRef(text)))
@@ -126,15 +134,18 @@ std::vector<std::string> Compilation::canonicalOptions() const {
     llvm::interleave(rows, stream, ",");
     return text;
   };
-  std::vector<std::string> result = {("--target=" + options.target->name).str(),
-                                     "--prefill-rows=" + list(options.pipeline.prefillRows),
-                                     "--max-batch=" + std::to_string(options.pipeline.decodeRows.back())};
+  std::vector<std::string> result = {
+      ("--target=" + options.target->name).str(),
+      "--prefill-rows=" + list(options.pipeline.prefillRows),
+      "--max-batch=" + std::to_string(options.pipeline.decodeRows.back())};
   if (!options.dtype.empty())
     result.push_back("--dtype=" + options.dtype);
   if (!options.pipeline.forceForm.empty())
     result.push_back("--force-form=" + options.pipeline.forceForm);
   if (!options.pipeline.bitStable)
     result.push_back("--bit-stable=false");
+  if (!options.tokenizer)
+    result.push_back("--no-tokenizer");
   if (options.stripIr)
     result.push_back("--strip-ir");
   return result;
@@ -150,7 +161,8 @@ llvm::Error Compilation::writeArtifact() {
   contents.generation.pad = model.generation.pad.value_or(-1);
   contents.generation.eos = model.generation.eos;
   contents.generation.doSample = model.generation.doSample;
-  contents.generation.temperature = static_cast<float>(model.generation.temperature);
+  contents.generation.temperature =
+      static_cast<float>(model.generation.temperature);
   contents.generation.topK = model.generation.topK;
   contents.generation.topP = static_cast<float>(model.generation.topP);
   contents.compiler = ("effc " + getVersion()).str();
@@ -160,12 +172,15 @@ llvm::Error Compilation::writeArtifact() {
   for (const frontend::SourceFile &source : model.sources)
     contents.sources.push_back({source.name, source.size, source.checksum});
   if (!model.checkpoint)
-    return llvm::createStringError("the model has no weights; name their directory with --weights-from");
+    return llvm::createStringError(
+        "the model has no weights; name their directory with --weights-from");
   auto reader = [&](StringRef source) -> llvm::Expected<codegen::SourceTensor> {
-    llvm::Expected<frontend::TensorData> data = model.checkpoint->getData(source);
+    llvm::Expected<frontend::TensorData> data =
+        model.checkpoint->getData(source);
     if (!data)
       return data.takeError();
-    codegen::SourceTensor tensor{codegen::SourceTensor::Type::F32, data->shape, data->bytes};
+    codegen::SourceTensor tensor{codegen::SourceTensor::Type::F32, data->shape,
+                                 data->bytes};
     switch (data->type) {
     case frontend::ElementType::F32:
       return tensor;
@@ -176,17 +191,20 @@ llvm::Error Compilation::writeArtifact() {
       tensor.type = codegen::SourceTensor::Type::F16;
       return tensor;
     default:
-      return llvm::createStringError("tensor '" + source + "' is neither F32, BF16 nor F16");
+      return llvm::createStringError("tensor '" + source +
+                                     "' is neither F32, BF16 nor F16");
     }
   };
-  return codegen::writeArtifact(options.output, contents, reader, events.weights,
-                                [&] { return model.checkpoint->checkUnchanged(); });
+  return codegen::writeArtifact(
+      options.output, contents, reader, events.weights,
+      [&] { return model.checkpoint->checkUnchanged(); });
 }
 
 llvm::Error Compilation::run() {
   if (llvm::Error error = import())
     return error;
-  model.module->getOperation()->setAttr("tile.target", getTargetAttr(*options.target, &context));
+  model.module->getOperation()->setAttr(
+      "tile.target", getTargetAttr(*options.target, &context));
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       return writeArtifact();
@@ -202,6 +220,7 @@ llvm::Error Compilation::run() {
 
 } // namespace
 
-llvm::Error effc::compile(const CompileOptions &options, const CompileEvents &events) {
+llvm::Error effc::compile(const CompileOptions &options,
+                          const CompileEvents &events) {
   return Compilation(options, events).run();
 }

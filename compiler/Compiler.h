@@ -21,7 +21,8 @@ struct CompileOptions {
   std::string model;
   /// For a .mlir file: the directory that its weights name.
   std::string weightsFrom;
-  /// Where the artifact, or the module of `compileTo`, goes; "-": standard output.
+  /// Where the artifact, or the module of `compileTo`, goes; "-": standard
+  /// output.
   std::string output;
   const Target *target = &kTargets[0];
   /// "f32", "bf16" or empty: as the checkpoint has it.
@@ -30,6 +31,8 @@ struct CompileOptions {
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;
   PipelineOptions pipeline;
+  /// Whether a checkpoint's tokenizer goes into the artifact.
+  bool tokenizer = true;
   /// Leaves the seq module out of the artifact.
   bool stripIr = false;
   /// Makes every remark of a fallback an error.
@@ -40,13 +43,15 @@ struct CompileOptions {
 /// What a compilation says besides its result.
 struct CompileEvents {
   /// A choice that was made, one line; `where` names the op or tensor.
-  std::function<void(llvm::StringRef where, llvm::StringRef text)> remark = [](auto, auto) {};
+  std::function<void(llvm::StringRef where, llvm::StringRef text)> remark =
+      [](auto, auto) {};
   /// Elements of weights written so far and in all.
-  std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {};
+  std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {
+  };
 };
 
-/// Compiles. The error's first line is the reason; notes follow on lines of their
-/// own. On failure no output file is made or changed.
+/// Compiles. The error's first line is the reason; notes follow on lines of
+/// their own. On failure no output file is made or changed.
 llvm::Error compile(const CompileOptions &options, const CompileEvents &events);
 
 /// "0.1.0".

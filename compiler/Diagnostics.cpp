@@ -12,19 +12,25 @@ static std::string describe(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
-  if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
+  if (auto fused = dyn_cast<FusedLoc>(loc);
+      fused && !fused.getLocations().empty())
     return describe(fused.getLocations().front());
   return "";
 }
 
-DiagnosticCollector::DiagnosticCollector(MLIRContext &context, const CompileEvents &events,
+DiagnosticCollector::DiagnosticCollector(MLIRContext &context,
+                                         const CompileEvents &events,
                                          bool fallbackIsError)
     : events(events), fallbackIsError(fallbackIsError),
-      handler(&context, [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {}
+      handler(&context,
+              [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {}
 
 LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
-  std::string where = describe(diagnostic.getLocation()), text = diagnostic.str();
+  std::string where = describe(diagnostic.getLocation()),
+              text = diagnostic.str();
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (!isError) {
     events.remark(where, text);

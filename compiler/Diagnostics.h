@@ -1,4 +1,5 @@
-// MLIR's diagnostics, turned into the one error and the remarks of a compilation.
+// MLIR's diagnostics, turned into the one error and the remarks of a
+// compilation.
 #ifndef EFFC_COMPILER_DIAGNOSTICS_H
 #define EFFC_COMPILER_DIAGNOSTICS_H
 

@@ -56,7 +56,8 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(host::createEmitCodePass(code));
 }
 
-void effc::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &options) {
+void effc::addPhase(OpPassManager &passes, Phase phase,
+                    const PipelineOptions &options) {
   switch (phase) {
   case Phase::Import:
   case Phase::Artifact:
@@ -90,15 +91,17 @@ static void addNvptx(OpPassManager &passes) {
 
 void effc::registerPipelines() {
   PassPipelineRegistration<>("effc-nvptx-kernels",
-                             "schedule the kernels that have layout rules and lower them to LLVM and NVVM",
+                             "schedule the kernels that have layout rules and "
+                             "lower them to LLVM and NVVM",
                              addNvptx);
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Import || info.phase == Phase::Artifact)
       continue;
     registerPassPipeline(
         ("effc-phase-" + info.name).str(), info.summary,
-        [phase = info.phase](OpPassManager &passes, StringRef options,
-                             function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+        [phase = info.phase](
+            OpPassManager &passes, StringRef options,
+            function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
           if (!options.empty())
             return error("a phase takes no options");
           addPhase(passes, phase, {});

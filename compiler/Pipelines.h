@@ -20,7 +20,8 @@ struct PipelineOptions {
 
 /// Adds the passes that lead from the phase before `phase` to it; none for
 /// import and artifact, which are not passes.
-void addPhase(mlir::OpPassManager &passes, Phase phase, const PipelineOptions &options);
+void addPhase(mlir::OpPassManager &passes, Phase phase,
+              const PipelineOptions &options);
 
 /// Registers each phase's passes, with their defaults, as `effc-phase-<name>`.
 void registerPipelines();

@@ -8,15 +8,15 @@
 namespace effc {
 
 struct Target {
-  llvm::StringRef name;   // as --target spells it
-  llvm::StringRef cpu;    // as LLVM spells it
+  llvm::StringRef name; // as --target spells it
+  llvm::StringRef cpu;  // as LLVM spells it
   tile::Device device;
-  int64_t vectorLanes;    // f32 lanes of a vector register
-  int64_t registers;      // vector registers
+  int64_t vectorLanes; // f32 lanes of a vector register
+  int64_t registers;   // vector registers
   // FLOPs per cycle and core that effc's own kernels sustain on L1-resident
   // tiles (compiler/README.md says how they were measured).
   int64_t stepRate, dotRate;
-  int64_t stateBytes;     // state that stays close to a core
+  int64_t stateBytes; // state that stays close to a core
 };
 
 inline constexpr Target kTargets[] = {
@@ -31,9 +31,11 @@ inline const Target *findTarget(llvm::StringRef name) {
   return nullptr;
 }
 
-inline tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context) {
-  return tile::TargetAttr::get(context, target.device, target.vectorLanes, target.registers,
-                               target.stepRate, target.dotRate, target.stateBytes);
+inline tile::TargetAttr getTargetAttr(const Target &target,
+                                      mlir::MLIRContext *context) {
+  return tile::TargetAttr::get(context, target.device, target.vectorLanes,
+                               target.registers, target.stepRate,
+                               target.dotRate, target.stateBytes);
 }
 
 } // namespace effc

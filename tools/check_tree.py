@@ -34,8 +34,9 @@ ALLOWED = {
     "frontend": ["frontend", "dialects"] + SHARED,
     "compiler": ["compiler", "frontend", "passes", "codegen", "dialects"],
     "runtime": ["runtime"],
-    "tools/effc": ["tools/effc", "runtime/include", "effc"],
-    "tools/effc-compile": ["tools/effc-compile", "compiler"],
+    "tools/terminal": ["tools/terminal"],
+    "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "effc"],
+    "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
     "tools/effc-opt": ["compiler"],
     "tools/effc-lsp-server": ["compiler"],
 }

@@ -37,9 +37,9 @@ struct SourceFile {
 
 /// What goes into the file besides the module.
 struct Contents {
-  mlir::ModuleOp module;            // entries, states, weights and code
-  std::string seqBytecode;          // the model in seq; empty: not stored
-  std::vector<uint8_t> tokenizer;   // a tokenizer segment; empty: none
+  mlir::ModuleOp module;          // entries, states, weights and code
+  std::string seqBytecode;        // the model in seq; empty: not stored
+  std::vector<uint8_t> tokenizer; // a tokenizer segment; empty: none
   Generation generation;
   std::string compiler, commit, llvmVersion;
   std::vector<std::string> options;
@@ -47,17 +47,20 @@ struct Contents {
 };
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.
-using WeightReader = llvm::function_ref<llvm::Expected<SourceTensor>(llvm::StringRef source)>;
+using WeightReader =
+    llvm::function_ref<llvm::Expected<SourceTensor>(llvm::StringRef source)>;
 /// Told after each weight: elements written so far, elements in all.
 using Progress = llvm::function_ref<void(uint64_t done, uint64_t total)>;
 
-/// Asked once all weights are written: fails if what was read has changed since.
+/// Asked once all weights are written: fails if what was read has changed
+/// since.
 using SourceCheck = llvm::function_ref<llvm::Error()>;
 
 /// Writes `path` by way of a sibling file that is renamed at the end, so that a
 /// failure leaves whatever was there. The same contents give the same bytes.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
-                          WeightReader reader, Progress progress, SourceCheck check);
+                          WeightReader reader, Progress progress,
+                          SourceCheck check);
 
 } // namespace effc::codegen
 

@@ -18,8 +18,9 @@ Expected<OutputFile> OutputFile::create(StringRef path) {
     return createStringError("cannot write " + path + ": it is a directory");
   int descriptor = -1;
   SmallString<128> sibling;
-  if (std::error_code code = sys::fs::createUniqueFile(path + ".%%%%%%.partial", descriptor, sibling,
-                                                       sys::fs::OF_None, 0644))
+  if (std::error_code code =
+          sys::fs::createUniqueFile(path + ".%%%%%%.partial", descriptor,
+                                    sibling, sys::fs::OF_None, 0644))
     return createStringError("cannot write " + path + ": " + code.message());
   return OutputFile(path, sibling, descriptor);
 }
@@ -37,13 +38,15 @@ OutputFile::~OutputFile() {
 }
 
 Error OutputFile::failure(StringRef what, int code) const {
-  return createStringError("cannot " + what + " " + path + ": " + std::strerror(code));
+  return createStringError("cannot " + what + " " + path + ": " +
+                           std::strerror(code));
 }
 
 static int writeAll(int descriptor, ArrayRef<uint8_t> bytes, int64_t offset) {
   while (!bytes.empty()) {
-    ssize_t written = offset < 0 ? ::write(descriptor, bytes.data(), bytes.size())
-                                 : ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    ssize_t written =
+        offset < 0 ? ::write(descriptor, bytes.data(), bytes.size())
+                   : ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)

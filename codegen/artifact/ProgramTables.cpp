@@ -37,7 +37,8 @@ Error ProgramTables::fillStates() {
   auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
   auto layout = module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
   if (!model || !layout)
-    return createStringError("the module lacks 'seq.model' or 'seq.state_layout'");
+    return createStringError(
+        "the module lacks 'seq.model' or 'seq.state_layout'");
   program.vocabulary_size = model.getVocabulary();
   program.max_context = model.getMaxContext();
   program.model_width = model.getWidth();
@@ -48,8 +49,10 @@ Error ProgramTables::fillStates() {
     // The schema's enums list the dialect's cases in the same order.
     state->kind = static_cast<StateKind>(attr.getKind());
     state->growth = static_cast<Growth>(attr.getGrowth());
-    state->type = attr.getType().getElementType().isBF16() ? ElementType::BF16 : ElementType::F32;
-    state->shape.assign(attr.getType().getShape().begin(), attr.getType().getShape().end());
+    state->type = attr.getType().getElementType().isBF16() ? ElementType::BF16
+                                                           : ElementType::F32;
+    state->shape.assign(attr.getType().getShape().begin(),
+                        attr.getType().getShape().end());
     state->neutral = static_cast<float>(attr.getNeutral().getValueAsDouble());
     state->slot_offset = attr.getOffset();
     state->size = attr.getSizeBytes();
@@ -91,13 +94,15 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
   if (auto weight = dyn_cast<plan::WeightOp>(op)) {
     auto found = weightIndex.find(weight.getWeight());
     if (found == weightIndex.end())
-      return createStringError("a launch reads weight '" + weight.getWeight() + "', which is not declared");
+      return createStringError("a launch reads weight '" + weight.getWeight() +
+                               "', which is not declared");
     return Operand(OperandKind::Weight, found->second, offset);
   }
   if (auto state = dyn_cast<plan::StateOp>(op)) {
     auto found = stateIndex.find(state.getName());
     if (found == stateIndex.end())
-      return createStringError("a launch uses state '" + state.getName() + "', which has no place in a slot");
+      return createStringError("a launch uses state '" + state.getName() +
+                               "', which has no place in a slot");
     return Operand(OperandKind::State, found->second, offset);
   }
   if (isa<plan::LogitsOp>(op))
@@ -120,7 +125,8 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
 Error ProgramTables::fillEntry(plan::EntryOp op) {
   auto entry = std::make_unique<EntryT>();
   entry->name = op.getSymName().str();
-  entry->kind = op.getKind() == plan::EntryKind::Decode ? EntryKind::Decode : EntryKind::Prefill;
+  entry->kind = op.getKind() == plan::EntryKind::Decode ? EntryKind::Decode
+                                                        : EntryKind::Prefill;
   entry->rows = op.getRows();
   entry->chunk = op.getChunk();
   entry->arena_bytes = op.getArenaBytes().value_or(0);
@@ -128,10 +134,13 @@ Error ProgramTables::fillEntry(plan::EntryOp op) {
     auto launch = std::make_unique<LaunchT>();
     auto kernel = kernelIndex.find(launchOp.getKernel());
     if (kernel == kernelIndex.end())
-      return createStringError("kernel '" + launchOp.getKernel() + "' has no code");
+      return createStringError("kernel '" + launchOp.getKernel() +
+                               "' has no code");
     launch->kernel = kernel->second;
     tile::ItemsAttr items = launchOp.getItems();
-    launch->items = std::make_unique<Items>(static_cast<Count>(items.getCount()), items.getTile(), items.getTimes());
+    launch->items =
+        std::make_unique<Items>(static_cast<Count>(items.getCount()),
+                                items.getTile(), items.getTimes());
     launch->note = launchOp.getNote().str();
     for (mlir::Value place : launchOp.getOperands()) {
       Expected<Operand> operand = operandOf(place);
@@ -163,7 +172,8 @@ void ProgramTables::fillProvenance() {
   program.provenance->compiler = contents.compiler;
   program.provenance->commit = contents.commit;
   program.provenance->llvm = contents.llvmVersion;
-  program.provenance->family = module->getAttrOfType<seq::ModelAttr>("seq.model").getFamily().str();
+  program.provenance->family =
+      module->getAttrOfType<seq::ModelAttr>("seq.model").getFamily().str();
   program.provenance->options = contents.options;
   for (const codegen::SourceFile &file : contents.sources) {
     auto source = std::make_unique<SourceFileT>();
@@ -194,12 +204,14 @@ Expected<CodeImage> ProgramTables::fill() {
   ArrayRef<char> bytes = code.getRawData();
   image.bytes.assign(bytes.begin(), bytes.end());
   // A splat keeps one element; its bytes are all the same.
-  image.bytes.resize(code.getNumElements(), image.bytes.empty() ? 0 : image.bytes[0]);
+  image.bytes.resize(code.getNumElements(),
+                     image.bytes.empty() ? 0 : image.bytes[0]);
   return image;
 }
 
 } // namespace
 
-Expected<CodeImage> effc::codegen::fillProgram(const Contents &contents, ProgramT &program) {
+Expected<CodeImage> effc::codegen::fillProgram(const Contents &contents,
+                                               ProgramT &program) {
   return ProgramTables(contents, program).fill();
 }

@@ -16,7 +16,8 @@ struct CodeImage {
 /// Fills states, kernels, entries, generation defaults and provenance; the code
 /// is segment 0. Fails when the module has no plan, no code, or a launch of a
 /// kernel that has none.
-llvm::Expected<CodeImage> fillProgram(const Contents &contents, artifact::ProgramT &program);
+llvm::Expected<CodeImage> fillProgram(const Contents &contents,
+                                      artifact::ProgramT &program);
 
 } // namespace effc::codegen
 

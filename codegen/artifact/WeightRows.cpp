@@ -19,7 +19,8 @@ static std::string join(ArrayRef<int64_t> shape) {
   return text;
 }
 
-Expected<WeightRows> WeightRows::create(seq::WeightOp weight, const SourceTensor &tensor) {
+Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
+                                        const SourceTensor &tensor) {
   auto type = cast<mlir::RankedTensorType>(weight.getType());
   auto withoutOnes = [](auto shape) {
     SmallVector<int64_t> result;
@@ -28,18 +29,21 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight, const SourceTensor
         result.push_back(static_cast<int64_t>(size));
     return result;
   };
-  SmallVector<int64_t> found = withoutOnes(tensor.shape), expected = withoutOnes(type.getShape());
+  SmallVector<int64_t> found = withoutOnes(tensor.shape),
+                       expected = withoutOnes(type.getShape());
   if (weight.getTransposed())
     std::reverse(expected.begin(), expected.end());
   if (found != expected)
-    return createStringError("tensor '" + weight.getSource() + "' expects shape " + join(expected) +
-                             " (dimensions of 1 aside), but got " + join(found));
+    return createStringError(
+        "tensor '" + weight.getSource() + "' expects shape " + join(expected) +
+        " (dimensions of 1 aside), but got " + join(found));
   WeightRows result;
   result.source = tensor;
   result.transposed = weight.getTransposed();
   result.narrow = type.getElementType().isBF16();
   result.rowCount = type.getRank() == 1 ? 1 : type.getDimSize(0);
-  result.columns = type.getRank() == 1 ? type.getDimSize(0) : type.getDimSize(1);
+  result.columns =
+      type.getRank() == 1 ? type.getDimSize(0) : type.getDimSize(1);
   // A vector is one row, padded like those of a matrix.
   uint64_t bytes = result.columns * (result.narrow ? 2 : 4);
   result.strideBytes = alignTo(bytes, plan::kRowAlignment);
@@ -74,7 +78,8 @@ static uint16_t toBF16(float value) {
 
 ArrayRef<uint8_t> WeightRows::row(uint64_t row) {
   for (uint64_t column = 0; column < columns; ++column) {
-    float value = element(transposed ? column * rowCount + row : row * columns + column);
+    float value =
+        element(transposed ? column * rowCount + row : row * columns + column);
     if (narrow) {
       uint16_t bits = toBF16(value);
       std::memcpy(buffer.data() + column * 2, &bits, 2);

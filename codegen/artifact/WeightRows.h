@@ -12,7 +12,8 @@ class WeightRows {
 public:
   /// Fails when the tensor does not have the weight's shape (dimensions of size
   /// 1 aside; exchanged where the weight is `transposed`), naming both.
-  static llvm::Expected<WeightRows> create(seq::WeightOp weight, const SourceTensor &tensor);
+  static llvm::Expected<WeightRows> create(seq::WeightOp weight,
+                                           const SourceTensor &tensor);
 
   uint64_t rows() const { return rowCount; }
   uint64_t rowBytes() const { return strideBytes; }

@@ -1,6 +1,6 @@
-// Header, program, segments. The program holds the segments' places and checksums,
-// so room for it is left first and it is written last; every scalar is stored,
-// which makes its size independent of their values.
+// Header, program, segments. The program holds the segments' places and
+// checksums, so room for it is left first and it is written last; every scalar
+// is stored, which makes its size independent of their values.
 #include "codegen/artifact/Artifact.h"
 #include "codegen/artifact/OutputFile.h"
 #include "codegen/artifact/ProgramTables.h"
@@ -21,7 +21,8 @@ namespace {
 
 class ArtifactWriter {
 public:
-  ArtifactWriter(OutputFile &file, const Contents &contents) : file(file), contents(contents) {}
+  ArtifactWriter(OutputFile &file, const Contents &contents)
+      : file(file), contents(contents) {}
 
   Error write(WeightReader reader, Progress progress);
 
@@ -29,9 +30,11 @@ private:
   void declareSegment(SegmentKind kind, StringRef isa = {});
   void declareWeights();
   flatbuffers::DetachedBuffer packProgram() const;
-  Error writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes, uint64_t alignment);
+  Error writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes,
+                     uint64_t alignment);
   Error writeWeights(SegmentT &segment, WeightReader reader, Progress progress);
-  Error writeWeight(seq::WeightOp op, const SourceTensor &tensor, WeightT &weight);
+  Error writeWeight(seq::WeightOp op, const SourceTensor &tensor,
+                    WeightT &weight);
   uint64_t layoutId() const;
 
   OutputFile &file;
@@ -53,7 +56,8 @@ void ArtifactWriter::declareWeights() {
     auto weight = std::make_unique<WeightT>();
     weight->name = op.getSymName().str();
     weight->source = op.getSource().str();
-    weight->type = type.getElementType().isBF16() ? ElementType::BF16 : ElementType::F32;
+    weight->type =
+        type.getElementType().isBF16() ? ElementType::BF16 : ElementType::F32;
     weight->shape.assign(type.getShape().begin(), type.getShape().end());
     program.parameters += type.getNumElements();
     program.weights.push_back(std::move(weight));
@@ -67,7 +71,8 @@ flatbuffers::DetachedBuffer ArtifactWriter::packProgram() const {
   return builder.Release();
 }
 
-Error ArtifactWriter::writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes, uint64_t alignment) {
+Error ArtifactWriter::writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes,
+                                   uint64_t alignment) {
   if (Error error = file.align(alignment))
     return error;
   segment.offset = file.position();
@@ -76,7 +81,8 @@ Error ArtifactWriter::writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes, u
   return file.write(bytes);
 }
 
-Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor, WeightT &weight) {
+Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
+                                  WeightT &weight) {
   Expected<WeightRows> rows = WeightRows::create(op, tensor);
   if (!rows)
     return rows.takeError();
@@ -97,13 +103,15 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor, 
   return Error::success();
 }
 
-Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader, Progress progress) {
+Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
+                                   Progress progress) {
   if (Error error = file.align(FileHeader::kPageAlignment))
     return error;
   segment.offset = file.position();
   uint64_t done = 0;
   auto module = contents.module;
-  for (auto [op, weight] : zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
+  for (auto [op, weight] :
+       zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
     if (Error error = file.align(FileHeader::kSegmentAlignment))
       return error;
     weight->offset = file.position() - segment.offset;
@@ -116,11 +124,13 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader, Progr
     progress(done, program.parameters);
   }
   segment.size = file.position() - segment.offset;
-  // The weights are checked one by one; the segment's own checksum covers theirs.
+  // The weights are checked one by one; the segment's own checksum covers
+  // theirs.
   std::vector<uint64_t> checksums;
   for (const auto &weight : program.weights)
     checksums.push_back(weight->checksum);
-  segment.checksum = XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t));
+  segment.checksum =
+      XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t));
   return Error::success();
 }
 
@@ -153,7 +163,9 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
 
   size_t programBytes = packProgram().size();
   if (programBytes > FileHeader::kMaxProgramBytes)
-    return createStringError("the program has %zu bytes, more than the format can hold", programBytes);
+    return createStringError(
+        "the program has %zu bytes, more than the format can hold",
+        programBytes);
   std::vector<uint8_t> start(FileHeader::kBytes + programBytes, 0);
   if (Error error = file.write(start))
     return error;
@@ -164,10 +176,13 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
       error = writeSegment(*segment, code->bytes, FileHeader::kPageAlignment);
       break;
     case SegmentKind::SeqModule:
-      error = writeSegment(*segment, arrayRefFromStringRef(contents.seqBytecode), FileHeader::kSegmentAlignment);
+      error =
+          writeSegment(*segment, arrayRefFromStringRef(contents.seqBytecode),
+                       FileHeader::kSegmentAlignment);
       break;
     case SegmentKind::Tokenizer:
-      error = writeSegment(*segment, contents.tokenizer, FileHeader::kSegmentAlignment);
+      error = writeSegment(*segment, contents.tokenizer,
+                           FileHeader::kSegmentAlignment);
       break;
     case SegmentKind::Weights:
       error = writeWeights(*segment, reader, progress);
@@ -179,13 +194,15 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
   program.layout_id = layoutId();
 
   flatbuffers::DetachedBuffer packed = packProgram();
-  assert(packed.size() == programBytes && "the program's size depends on its values");
+  assert(packed.size() == programBytes &&
+         "the program's size depends on its values");
   FileHeader header;
   header.fileSize = file.position();
   header.programOffset = FileHeader::kBytes;
   header.programSize = programBytes;
   header.programChecksum = XXH3_64bits(packed.data(), packed.size());
-  header.headerChecksum = XXH3_64bits(header.encode().data(), FileHeader::kCheckedBytes);
+  header.headerChecksum =
+      XXH3_64bits(header.encode().data(), FileHeader::kCheckedBytes);
   FileHeader::Bytes headerBytes = header.encode();
   std::copy(headerBytes.begin(), headerBytes.end(), start.begin());
   std::copy_n(packed.data(), packed.size(), start.begin() + FileHeader::kBytes);
@@ -194,8 +211,9 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
 
 } // namespace
 
-Error effc::codegen::writeArtifact(StringRef path, const Contents &contents, WeightReader reader,
-                                   Progress progress, SourceCheck check) {
+Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
+                                   WeightReader reader, Progress progress,
+                                   SourceCheck check) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();

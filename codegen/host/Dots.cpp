@@ -23,7 +23,8 @@ namespace {
 /// One product and the loops around its register block.
 class Product {
 public:
-  Product(OpBuilder &b, Location loc, Memory &memory) : b(b), loc(loc), memory(memory) {}
+  Product(OpBuilder &b, Location loc, Memory &memory)
+      : b(b), loc(loc), memory(memory) {}
 
   Place a, c, acc, result; // acc.base null: `init` everywhere
   Value init;
@@ -34,26 +35,31 @@ public:
   void alongColumns();
 
 private:
-  /// Runs body(start, size) over [0, total) in blocks of `block`, then the rest.
-  void tiled(int64_t total, int64_t block, function_ref<void(Value, int64_t)> body);
+  /// Runs body(start, size) over [0, total) in blocks of `block`, then the
+  /// rest.
+  void tiled(int64_t total, int64_t block,
+             function_ref<void(Value, int64_t)> body);
   Value fma(Value x, Value y, Value z) {
     return vector::FMAOp::create(b, loc, x, y, z);
   }
   void dotBlock(Value row, int64_t rows, Value column, int64_t columns);
-  void broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes, int64_t valid);
+  void broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes,
+                      int64_t valid);
 
   OpBuilder &b;
   Location loc;
   Memory &memory;
 };
 
-void Product::tiled(int64_t total, int64_t block, function_ref<void(Value, int64_t)> body) {
+void Product::tiled(int64_t total, int64_t block,
+                    function_ref<void(Value, int64_t)> body) {
   int64_t main = total / block * block;
   if (main == block) {
     body(memory.constant(0), block);
   } else if (main > 0) {
-    auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
-                                   memory.constant(block));
+    auto loop =
+        scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
+                           memory.constant(block));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar(), block);
@@ -84,27 +90,33 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   auto at = [&](Value base, Type element, Value offset) -> Value {
     Type storage = element.isF32() ? element : Type(b.getI16Type());
     Value i64 = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-    return LLVM::GEPOp::create(b, loc, base.getType(), storage, base, ArrayRef<LLVM::GEPArg>{i64});
+    return LLVM::GEPOp::create(b, loc, base.getType(), storage, base,
+                               ArrayRef<LLVM::GEPArg>{i64});
   };
   auto step = [&](Value offset, int64_t valid, SmallVector<Value> sums) {
     SmallVector<Value> right;
     for (Value base : cRows)
-      right.push_back(memory.loadAt(at(base, c.element, offset), c.element, kLanes, valid));
+      right.push_back(
+          memory.loadAt(at(base, c.element, offset), c.element, kLanes, valid));
     for (int64_t i = 0; i < rows; ++i) {
-      Value left = memory.loadAt(at(aRows[i], a.element, offset), a.element, kLanes, valid);
+      Value left = memory.loadAt(at(aRows[i], a.element, offset), a.element,
+                                 kLanes, valid);
       for (int64_t j = 0; j < columns; ++j)
         sums[i * columns + j] = fma(left, right[j], sums[i * columns + j]);
     }
     return sums;
   };
-  SmallVector<Value> sums(rows * columns, memory.broadcast(memory.constantF32(0), kLanes));
+  SmallVector<Value> sums(rows * columns,
+                          memory.broadcast(memory.constantF32(0), kLanes));
   int64_t main = k / kLanes * kLanes;
   if (main > 0) {
-    auto loop = scf::ForOp::create(b, loc, zero, memory.constant(main), memory.constant(kLanes), sums);
+    auto loop = scf::ForOp::create(b, loc, zero, memory.constant(main),
+                                   memory.constant(kLanes), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, loc, step(loop.getInductionVar(), kLanes,
-                                      SmallVector<Value>(loop.getRegionIterArgs())));
+    scf::YieldOp::create(b, loc,
+                         step(loop.getInductionVar(), kLanes,
+                              SmallVector<Value>(loop.getRegionIterArgs())));
     sums = SmallVector<Value>(loop.getResults());
   }
   if (main < k)
@@ -114,7 +126,8 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
       Value r = memory.add(row, i), col = memory.add(column, j);
       Value start = acc.base ? memory.loadScalar(acc, r, col) : init;
       Value sum = memory.reduceLanes(sums[i * columns + j], /*max=*/false);
-      memory.storeScalar(result, r, col, arith::AddFOp::create(b, loc, start, sum));
+      memory.storeScalar(result, r, col,
+                         arith::AddFOp::create(b, loc, start, sum));
     }
 }
 
@@ -123,23 +136,28 @@ void Product::alongColumns() {
   tiled(m, kRows, [&](Value row, int64_t rows) {
     int64_t main = n / kColumns * kColumns;
     if (main > 0) {
-      auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
-                                     memory.constant(kColumns));
+      auto loop =
+          scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
+                             memory.constant(kColumns));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       broadcastBlock(row, rows, loop.getInductionVar(), kColumns, kColumns);
     }
     for (int64_t j = main; j < n; j += kLanes)
-      broadcastBlock(row, rows, memory.constant(j), kLanes, std::min(kLanes, n - j));
+      broadcastBlock(row, rows, memory.constant(j), kLanes,
+                     std::min(kLanes, n - j));
   });
 }
 
-void Product::broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes, int64_t valid) {
+void Product::broadcastBlock(Value row, int64_t rows, Value column,
+                             int64_t lanes, int64_t valid) {
   SmallVector<Value> inits;
   for (int64_t i = 0; i < rows; ++i)
-    inits.push_back(acc.base ? memory.load(acc, memory.add(row, i), column, lanes, valid)
-                             : memory.broadcast(init, lanes));
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(k), memory.constant(1), inits);
+    inits.push_back(
+        acc.base ? memory.load(acc, memory.add(row, i), column, lanes, valid)
+                 : memory.broadcast(init, lanes));
+  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(k),
+                                 memory.constant(1), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -148,8 +166,10 @@ void Product::broadcastBlock(Value row, int64_t rows, Value column, int64_t lane
     SmallVector<Value> next;
     for (int64_t i = 0; i < rows; ++i) {
       Value r = memory.add(row, i);
-      Value left = transposeA ? memory.loadScalar(a, step, r) : memory.loadScalar(a, r, step);
-      next.push_back(fma(memory.broadcast(left, lanes), right, loop.getRegionIterArg(i)));
+      Value left = transposeA ? memory.loadScalar(a, step, r)
+                              : memory.loadScalar(a, r, step);
+      next.push_back(
+          fma(memory.broadcast(left, lanes), right, loop.getRegionIterArg(i)));
     }
     scf::YieldOp::create(b, loc, next);
   }
@@ -165,7 +185,8 @@ void KernelLowering::emitDot(DotOp dot) {
   product.c = placeOf(dot.getB());
   product.m = dot.getAcc().getType().rows();
   product.n = dot.getAcc().getType().columns();
-  product.k = dot.getTransposeA() ? dot.getA().getType().rows() : dot.getA().getType().columns();
+  product.k = dot.getTransposeA() ? dot.getA().getType().rows()
+                                  : dot.getA().getType().columns();
   product.transposeA = dot.getTransposeA();
   if (auto splat = splats.find(dot.getAcc()); splat != splats.end()) {
     product.init = splat->second;
@@ -187,12 +208,17 @@ void KernelLowering::emitDot(DotOp dot) {
   if (dot.getTransposeB()) {
     // a^T . b^T: neither operand is contiguous as needed; b is turned once.
     auto type = dot.getB().getType();
-    Place turned = allocate(TileType::get(b.getContext(), {type.columns(), type.rows()},
-                                          b.getF32Type(), Role::Operand, {}));
-    auto rows = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.rows()), memory.constant(1));
+    Place turned =
+        allocate(TileType::get(b.getContext(), {type.columns(), type.rows()},
+                               b.getF32Type(), Role::Operand, {}));
+    auto rows =
+        scf::ForOp::create(b, loc, memory.constant(0),
+                           memory.constant(type.rows()), memory.constant(1));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(rows.getBody());
-    auto columns = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.columns()), memory.constant(1));
+    auto columns =
+        scf::ForOp::create(b, loc, memory.constant(0),
+                           memory.constant(type.columns()), memory.constant(1));
     b.setInsertionPointToStart(columns.getBody());
     Value i = rows.getInductionVar(), j = columns.getInductionVar();
     memory.storeScalar(turned, j, i, memory.loadScalar(product.c, i, j));

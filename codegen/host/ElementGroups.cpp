@@ -1,8 +1,9 @@
 // Groups of maps, stores and reductions that share one loop nest.
 //
 // A group over M x N elements runs
-//   by columns:  for each run of columns, for each row    (sums over rows stay in registers)
-//   by rows:     for each row, for each run of columns    (sums over columns, or over all, do)
+//   by columns:  for each run of columns, for each row    (sums over rows stay
+//   in registers) by rows:     for each row, for each run of columns    (sums
+//   over columns, or over all, do)
 // and evaluates its ops at each point in program order. A value that is used
 // beyond the group is written to its buffer; all others live in registers.
 #include "codegen/host/KernelLowering.h"
@@ -22,7 +23,8 @@ bool KernelLowering::isElementwise(Operation *op) {
   if (!store || store.getTile().getType().getRole() != Role::Column)
     return isa<MapOp, StoreOp, ReduceOp>(op);
   // Vectors run along a column only where its elements are neighbours.
-  for (auto [size, stride] : llvm::zip_equal(store.getSizes(), store.getView().getType().getStrides()))
+  for (auto [size, stride] : llvm::zip_equal(
+           store.getSizes(), store.getView().getType().getStrides()))
     if (size != 1)
       return stride == 1 && !store.getRows();
   return true;
@@ -39,7 +41,10 @@ static TileType iteratedType(Operation *op) {
 KernelLowering::Group KernelLowering::shapeOf(Operation *op) {
   TileType type = iteratedType(op);
   bool column = type.getRole() == Role::Column;
-  return {{}, column ? 1 : type.rows(), column ? type.rows() : type.columns(), column};
+  return {{},
+          column ? 1 : type.rows(),
+          column ? type.rows() : type.columns(),
+          column};
 }
 
 // A reduction that must be finished row by row, before the next row begins.
@@ -80,15 +85,17 @@ void KernelLowering::join(Operation *op) {
 void KernelLowering::keepWindowsBefore(StoreOp store) {
   for (Operation *user : store.getView().getUsers()) {
     auto load = dyn_cast<LoadOp>(user);
-    if (!load || load->getBlock() != store->getBlock() || !load->isBeforeInBlock(store))
+    if (!load || load->getBlock() != store->getBlock() ||
+        !load->isBeforeInBlock(store))
       continue;
     auto found = places.find(load.getResult());
     if (found == places.end() || found->second.padded)
       continue;
-    bool usedLater = llvm::any_of(load.getResult().getUsers(), [&](Operation *later) {
-      Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*later);
-      return inBlock && store->isBeforeInBlock(inBlock);
-    });
+    bool usedLater =
+        llvm::any_of(load.getResult().getUsers(), [&](Operation *later) {
+          Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*later);
+          return inBlock && store->isBeforeInBlock(inBlock);
+        });
     if (!usedLater)
       continue;
     flush();
@@ -99,7 +106,8 @@ void KernelLowering::keepWindowsBefore(StoreOp store) {
 }
 
 bool KernelLowering::escapes(Value tile) const {
-  return llvm::any_of(tile.getUsers(), [&](Operation *user) { return !group.contains(user); });
+  return llvm::any_of(tile.getUsers(),
+                      [&](Operation *user) { return !group.contains(user); });
 }
 
 Value KernelLowering::elementsOf(Value tile, const Point &point, Lanes &lanes) {
@@ -115,11 +123,13 @@ Value KernelLowering::elementsOf(Value tile, const Point &point, Lanes &lanes) {
     auto type = cast<TileType>(tile.getType());
     Value zero = memory.constant(0);
     if (type.getRole() == Role::Column && !group.isColumn)
-      result = memory.broadcast(memory.loadScalar(place, point.row, zero), point.lanes);
+      result = memory.broadcast(memory.loadScalar(place, point.row, zero),
+                                point.lanes);
     else if (!type.isBlock())
       result = memory.load(place, zero, point.column, point.lanes, point.valid);
     else
-      result = memory.load(place, point.row, point.column, point.lanes, point.valid);
+      result =
+          memory.load(place, point.row, point.column, point.lanes, point.valid);
   }
   lanes[tile] = result;
   return result;
@@ -128,12 +138,14 @@ Value KernelLowering::elementsOf(Value tile, const Point &point, Lanes &lanes) {
 Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
   Block &body = map.getBody().front();
   IRMapping mapping;
-  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), map.getInputs()))
+  for (auto [argument, input] :
+       llvm::zip_equal(body.getArguments(), map.getInputs()))
     mapping.map(argument, elementsOf(input, point, lanes));
   for (Operation &op : body.without_terminator()) {
     if (isa<RowIndexOp, ColumnIndexOp>(op)) {
       bool alongLanes = isa<ColumnIndexOp>(op) != group.isColumn;
-      Value index = memory.broadcast(alongLanes ? point.column : point.row, point.lanes);
+      Value index =
+          memory.broadcast(alongLanes ? point.column : point.row, point.lanes);
       if (alongLanes)
         index = arith::AddIOp::create(b, loc, index, memory.iota(point.lanes));
       mapping.map(op.getResult(0), index);
@@ -142,7 +154,9 @@ Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto type = memory.vectorType(point.lanes, constant.getType());
       mapping.map(constant.getResult(),
-                  arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, constant.getValue())).getResult());
+                  arith::ConstantOp::create(
+                      b, loc, DenseElementsAttr::get(type, constant.getValue()))
+                      .getResult());
       continue;
     }
     // A value from outside the region is a scalar of the kernel.
@@ -150,7 +164,8 @@ Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
       if (!mapping.contains(operand))
         mapping.map(operand, memory.broadcast(lookup(operand), point.lanes));
     Operation *vectorised = b.clone(op, mapping);
-    for (auto [old, result] : llvm::zip_equal(op.getResults(), vectorised->getResults())) {
+    for (auto [old, result] :
+         llvm::zip_equal(op.getResults(), vectorised->getResults())) {
       result.setType(memory.vectorType(point.lanes, old.getType()));
       mapping.map(old, result);
     }
@@ -172,10 +187,12 @@ void KernelLowering::emitPoint(const Point &point, Lanes &lanes) {
       Value value = emitMap(map, point, lanes);
       lanes[map.getResult()] = value;
       if (escapes(map.getResult()))
-        memory.store(placeOf(map.getResult()), point.row, point.column, value, point.valid);
+        memory.store(placeOf(map.getResult()), point.row, point.column, value,
+                     point.valid);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
-      Place target = windowOf(store.getView(), store.getIndices(), store.getSizes(),
-                              store.getTile().getType(), store.getRows(), store.getColumns());
+      Place target = windowOf(store.getView(), store.getIndices(),
+                              store.getSizes(), store.getTile().getType(),
+                              store.getRows(), store.getColumns());
       memory.store(target, point.row, point.column,
                    elementsOf(store.getTile(), point, lanes), point.valid);
     } else {
@@ -194,11 +211,14 @@ struct Reductions {
       if (auto reduce = dyn_cast<ReduceOp>(op))
         ops.push_back(reduce);
   }
-  static bool isMax(ReduceOp reduce) { return reduce.getKind() == ReduceKind::Max; }
+  static bool isMax(ReduceOp reduce) {
+    return reduce.getKind() == ReduceKind::Max;
+  }
   static float neutral(ReduceOp reduce) {
     return isMax(reduce) ? -std::numeric_limits<float>::infinity() : 0.0f;
   }
-  static Value combine(OpBuilder &b, Location loc, ReduceOp reduce, Value x, Value y) {
+  static Value combine(OpBuilder &b, Location loc, ReduceOp reduce, Value x,
+                       Value y) {
     if (isMax(reduce))
       return arith::MaximumFOp::create(b, loc, x, y);
     return arith::AddFOp::create(b, loc, x, y);
@@ -217,29 +237,34 @@ void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
     }
     SmallVector<Value> inits;
     for (ReduceOp reduce : reductions.ops)
-      inits.push_back(memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), laneCount));
-    auto rows = scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one, inits);
+      inits.push_back(memory.broadcast(
+          memory.constantF32(Reductions::neutral(reduce)), laneCount));
+    auto rows = scf::ForOp::create(b, loc, zero, memory.constant(group.rows),
+                                   one, inits);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(rows.getBody());
       Lanes lanes;
       emitPoint({rows.getInductionVar(), start, laneCount, valid}, lanes);
       SmallVector<Value> next;
-      for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, rows.getRegionIterArgs()))
-        next.push_back(Reductions::combine(b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
+      for (auto [reduce, sum] :
+           llvm::zip_equal(reductions.ops, rows.getRegionIterArgs()))
+        next.push_back(Reductions::combine(b, loc, reduce, sum,
+                                           lanes.lookup(reduce.getTile())));
       if (!next.empty())
         scf::YieldOp::create(b, loc, next);
     }
-    for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, rows.getResults()))
+    for (auto [reduce, sum] :
+         llvm::zip_equal(reductions.ops, rows.getResults()))
       memory.store(placeOf(reduce.getResult()), zero, start, sum, valid);
   };
   // Buffers are made before the loops that write them.
   for (ReduceOp reduce : reductions.ops)
     placeOf(reduce.getResult());
   if (blocks.mainCount > 0) {
-    auto loop = scf::ForOp::create(b, loc, zero,
-                                   memory.constant(blocks.mainCount * blocks.mainLanes),
-                                   memory.constant(blocks.mainLanes));
+    auto loop = scf::ForOp::create(
+        b, loc, zero, memory.constant(blocks.mainCount * blocks.mainLanes),
+        memory.constant(blocks.mainLanes));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     column(loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes);
@@ -255,24 +280,32 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
   auto row = [&](Value row) {
     SmallVector<Value> totals(reductions.ops.size());
     auto fold = [&](size_t i, Value vector) {
-      Value sum = memory.reduceLanes(vector, Reductions::isMax(reductions.ops[i]));
-      totals[i] = totals[i] ? Reductions::combine(b, loc, reductions.ops[i], totals[i], sum) : sum;
+      Value sum =
+          memory.reduceLanes(vector, Reductions::isMax(reductions.ops[i]));
+      totals[i] = totals[i] ? Reductions::combine(b, loc, reductions.ops[i],
+                                                  totals[i], sum)
+                            : sum;
     };
     if (blocks.mainCount > 0) {
       SmallVector<Value> inits;
       for (ReduceOp reduce : reductions.ops)
-        inits.push_back(memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), blocks.mainLanes));
-      auto loop = scf::ForOp::create(b, loc, zero,
-                                     memory.constant(blocks.mainCount * blocks.mainLanes),
-                                     memory.constant(blocks.mainLanes), inits);
+        inits.push_back(memory.broadcast(
+            memory.constantF32(Reductions::neutral(reduce)), blocks.mainLanes));
+      auto loop = scf::ForOp::create(
+          b, loc, zero, memory.constant(blocks.mainCount * blocks.mainLanes),
+          memory.constant(blocks.mainLanes), inits);
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
         Lanes lanes;
-        emitPoint({row, loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes}, lanes);
+        emitPoint(
+            {row, loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes},
+            lanes);
         SmallVector<Value> next;
-        for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, loop.getRegionIterArgs()))
-          next.push_back(Reductions::combine(b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
+        for (auto [reduce, sum] :
+             llvm::zip_equal(reductions.ops, loop.getRegionIterArgs()))
+          next.push_back(Reductions::combine(b, loc, reduce, sum,
+                                             lanes.lookup(reduce.getTile())));
         scf::YieldOp::create(b, loc, next);
       }
       for (auto [i, sum] : llvm::enumerate(loop.getResults()))
@@ -280,14 +313,16 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
     }
     for (const ColumnBlock &rest : blocks.rest) {
       Lanes lanes;
-      emitPoint({row, memory.constant(rest.start), rest.lanes, rest.valid}, lanes);
+      emitPoint({row, memory.constant(rest.start), rest.lanes, rest.valid},
+                lanes);
       for (auto [i, reduce] : llvm::enumerate(reductions.ops)) {
         Value value = lanes.lookup(reduce.getTile());
         if (rest.valid != rest.lanes) {
-          Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                               memory.iota(rest.lanes),
-                                               memory.broadcast(memory.constant(rest.valid), rest.lanes));
-          Value neutral = memory.broadcast(memory.constantF32(Reductions::neutral(reduce)), rest.lanes);
+          Value inside = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, memory.iota(rest.lanes),
+              memory.broadcast(memory.constant(rest.valid), rest.lanes));
+          Value neutral = memory.broadcast(
+              memory.constantF32(Reductions::neutral(reduce)), rest.lanes);
           value = arith::SelectOp::create(b, loc, inside, value, neutral);
         }
         fold(i, value);
@@ -305,7 +340,8 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
       placeOf(reduce.getResult());
   if (group.rows == 1)
     return row(zero);
-  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one);
+  auto loop =
+      scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   row(loop.getInductionVar());

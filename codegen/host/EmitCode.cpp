@@ -41,7 +41,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     if (kernels.empty())
       return;
     llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(*code, context, "kernels");
+    std::unique_ptr<llvm::Module> translated =
+        translateModuleToLLVMIR(*code, context, "kernels");
     if (!translated) {
       module.emitError("the host kernels have no translation to LLVM IR");
       return signalPassFailure();
@@ -60,12 +61,14 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       stacks.push_back(function.stackBytes);
       kernel.erase();
     }
-    auto type = RankedTensorType::get({static_cast<int64_t>(image->bytes.size())}, builder.getI8Type());
+    auto type = RankedTensorType::get(
+        {static_cast<int64_t>(image->bytes.size())}, builder.getI8Type());
     auto bytes = DenseElementsAttr::getFromRawBuffer(
-        type, ArrayRef(reinterpret_cast<const char *>(image->bytes.data()), image->bytes.size()));
+        type, ArrayRef(reinterpret_cast<const char *>(image->bytes.data()),
+                       image->bytes.size()));
     builder.setInsertionPointToEnd(module.getBody());
-    plan::BinaryOp::create(builder, module.getLoc(), "host", cpu, builder.getArrayAttr(names),
-                           offsets, stacks, bytes);
+    plan::BinaryOp::create(builder, module.getLoc(), "host", cpu,
+                           builder.getArrayAttr(names), offsets, stacks, bytes);
   }
 
   llvm::Expected<Image> compile(llvm::Module &module) {

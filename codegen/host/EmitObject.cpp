@@ -29,10 +29,12 @@ static void optimise(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, modules);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module, StringRef cpu) {
+Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module,
+                                                               StringRef cpu) {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -49,7 +51,8 @@ Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module, S
   TargetOptions options;
   options.EmitStackSizeSection = true;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, "", options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Aggressive));
+      triple, cpu, "", options, Reloc::PIC_, CodeModel::Small,
+      CodeGenOptLevel::Aggressive));
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
   for (Function &function : module) {
@@ -65,9 +68,12 @@ Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module, S
   SmallVector<char> object;
   raw_svector_ostream stream(object);
   legacy::PassManager emission;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr, CodeGenFileType::ObjectFile))
-    return createStringError("LLVM's x86-64 back end cannot write object files");
+  if (machine->addPassesToEmitFile(emission, stream, nullptr,
+                                   CodeGenFileType::ObjectFile))
+    return createStringError(
+        "LLVM's x86-64 back end cannot write object files");
   emission.run(module);
-  return std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "kernels.o",
-                                                   /*RequiresNullTerminator=*/false);
+  return std::make_unique<SmallVectorMemoryBuffer>(
+      std::move(object), "kernels.o",
+      /*RequiresNullTerminator=*/false);
 }

@@ -1,8 +1,8 @@
 // exp and log1p as polynomials.
 //
-// exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split in
-// two so that r is exact to the last place; 2^n is applied in two halves, so that
-// results below the normal range round once. log1p(x) for x > -1 takes
+// exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
+// in two so that r is exact to the last place; 2^n is applied in two halves, so
+// that results below the normal range round once. log1p(x) for x > -1 takes
 // log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
 // e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The coefficients are the minimax
 // ones of Cephes' single-precision expf and logf (S. Moshier).
@@ -27,7 +27,8 @@ namespace {
 /// Scalar or vector f32 arithmetic of one shape.
 class Arithmetic {
 public:
-  Arithmetic(OpBuilder &b, Location loc, Type type) : b(b), loc(loc), type(type) {}
+  Arithmetic(OpBuilder &b, Location loc, Type type)
+      : b(b), loc(loc), type(type) {}
 
   Value constant(float value) {
     TypedAttr attr = b.getF32FloatAttr(value);
@@ -49,14 +50,22 @@ public:
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
   Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
-  Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
-  Value select(Value c, Value x, Value y) { return arith::SelectOp::create(b, loc, c, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, c, x, y);
+  }
   Value compare(arith::CmpFPredicate p, Value x, Value y) {
     return arith::CmpFOp::create(b, loc, p, x, y);
   }
-  Value toInteger(Value x) { return arith::FPToSIOp::create(b, loc, integers(), x); }
+  Value toInteger(Value x) {
+    return arith::FPToSIOp::create(b, loc, integers(), x);
+  }
   Value toFloat(Value i) { return arith::SIToFPOp::create(b, loc, type, i); }
-  Value asInteger(Value x) { return arith::BitcastOp::create(b, loc, integers(), x); }
+  Value asInteger(Value x) {
+    return arith::BitcastOp::create(b, loc, integers(), x);
+  }
   Value asFloat(Value i) { return arith::BitcastOp::create(b, loc, type, i); }
   /// Horner's rule, highest coefficient first.
   Value polynomial(Value x, ArrayRef<float> coefficients) {
@@ -79,13 +88,17 @@ public:
 Value expandExp(Arithmetic &a, Value x) {
   // Below -104 the result rounds to 0, above 89 to infinity.
   Value low = a.constant(-104.0f), high = a.constant(89.0f);
-  Value clamped = a.select(a.compare(arith::CmpFPredicate::OGT, x, low), x, low);
-  clamped = a.select(a.compare(arith::CmpFPredicate::OLT, clamped, high), clamped, high);
-  Value n = math::RoundEvenOp::create(a.b, a.loc, a.mul(clamped, a.constant(1.44269504088896341f)));
+  Value clamped =
+      a.select(a.compare(arith::CmpFPredicate::OGT, x, low), x, low);
+  clamped = a.select(a.compare(arith::CmpFPredicate::OLT, clamped, high),
+                     clamped, high);
+  Value n = math::RoundEvenOp::create(
+      a.b, a.loc, a.mul(clamped, a.constant(1.44269504088896341f)));
   Value r = a.fma(n, a.constant(-0.693359375f), clamped);
   r = a.fma(n, a.constant(2.12194440e-4f), r);
-  Value p = a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                             4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  Value p =
+      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
   Value result = a.add(a.fma(p, a.mul(r, r), r), a.constant(1.0f));
   Value exponent = a.toInteger(n);
   Value half = arith::ShRSIOp::create(a.b, a.loc, exponent, a.bits(1));
@@ -96,15 +109,18 @@ Value expandExp(Arithmetic &a, Value x) {
 
 // log(y) for normal positive y.
 Value expandLog(Arithmetic &a, Value y) {
-  Value shifted = arith::SubIOp::create(a.b, a.loc, a.asInteger(y), a.bits(0x3f3504f3));
+  Value shifted =
+      arith::SubIOp::create(a.b, a.loc, a.asInteger(y), a.bits(0x3f3504f3));
   Value exponent = arith::ShRSIOp::create(a.b, a.loc, shifted, a.bits(23));
   Value mantissa = arith::SubIOp::create(
-      a.b, a.loc, a.asInteger(y), arith::ShLIOp::create(a.b, a.loc, exponent, a.bits(23)));
+      a.b, a.loc, a.asInteger(y),
+      arith::ShLIOp::create(a.b, a.loc, exponent, a.bits(23)));
   Value m = a.sub(a.asFloat(mantissa), a.constant(1.0f));
   Value square = a.mul(m, m);
-  Value p = a.polynomial(m, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
-                             -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
-                             2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
+  Value p =
+      a.polynomial(m, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
+                       -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+                       2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
   Value n = a.toFloat(exponent);
   Value tail = a.mul(a.mul(p, m), square);
   tail = a.fma(n, a.constant(-2.12194440e-4f), tail);
@@ -113,25 +129,29 @@ Value expandLog(Arithmetic &a, Value y) {
 }
 
 Value expandLog1p(Arithmetic &a, Value x) {
-  Value one = a.constant(1.0f), infinity = a.constant(std::numeric_limits<float>::infinity());
+  Value one = a.constant(1.0f),
+        infinity = a.constant(std::numeric_limits<float>::infinity());
   Value y = a.add(x, one);
   Value lost = a.sub(x, a.sub(y, one));
   Value result = a.add(expandLog(a, y), a.div(lost, y));
   // Tiny x: 1 + x is 1 and the lost part is all of it, which the sum gives.
-  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, infinity), infinity, result);
+  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, infinity), infinity,
+                    result);
   Value minusOne = a.constant(-1.0f);
-  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, minusOne),
-                    a.constant(-std::numeric_limits<float>::infinity()), result);
+  result =
+      a.select(a.compare(arith::CmpFPredicate::OEQ, x, minusOne),
+               a.constant(-std::numeric_limits<float>::infinity()), result);
   Value outside = a.compare(arith::CmpFPredicate::ULT, x, minusOne); // NaN too
-  return a.select(outside, a.constant(std::numeric_limits<float>::quiet_NaN()), result);
+  return a.select(outside, a.constant(std::numeric_limits<float>::quiet_NaN()),
+                  result);
 }
 
-template <typename OpTy>
-struct ExpandPattern : OpRewritePattern<OpTy> {
+template <typename OpTy> struct ExpandPattern : OpRewritePattern<OpTy> {
   ExpandPattern(MLIRContext *context, Value (*expand)(Arithmetic &, Value))
       : OpRewritePattern<OpTy>(context), expand(expand) {}
 
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "only f32 is expanded");
     Arithmetic arithmetic(rewriter, op.getLoc(), op.getType());

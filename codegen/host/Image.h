@@ -27,8 +27,8 @@ struct Image {
 };
 
 /// Optimises `module` for `cpu` ("x86-64-v3") and returns the object file.
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> emitObject(llvm::Module &module,
-                                                               llvm::StringRef cpu);
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+emitObject(llvm::Module &module, llvm::StringRef cpu);
 
 /// Links an object into an image with `ld.lld`. Fails when the code needs a
 /// symbol or a load-time relocation, naming it.

@@ -18,14 +18,16 @@ LogicalResult KernelLowering::run() {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value operands = entry->getArgument(0);
   for (auto [index, operand] : llvm::enumerate(kernel.getOperandArguments())) {
-    Value at = LLVM::GEPOp::create(b, loc, pointer, pointer, operands,
-                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    Value at = LLVM::GEPOp::create(
+        b, loc, pointer, pointer, operands,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
     bases[operand] = LLVM::LoadOp::create(b, loc, pointer, at);
   }
   auto asIndex = [&](Value value) -> Value {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   };
-  Value first = asIndex(entry->getArgument(2)), end = asIndex(entry->getArgument(3));
+  Value first = asIndex(entry->getArgument(2)),
+        end = asIndex(entry->getArgument(3));
   auto items = scf::ForOp::create(b, loc, first, end, memory.constant(1));
   scalars.map(kernel.getItem(), items.getInductionVar());
   b.setInsertionPointToStart(items.getBody());
@@ -62,7 +64,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool scalar = dialect == "arith" || dialect == "math" ||
                 isa<CountOp, SegmentOp, ReadOp, LoadOp, SplatOp>(op);
-  bool pendingStores = llvm::any_of(group.ops, [](Operation *o) { return isa<StoreOp>(o); });
+  bool pendingStores =
+      llvm::any_of(group.ops, [](Operation *o) { return isa<StoreOp>(o); });
   if (!scalar || reads(op, group.ops) || (isa<ReadOp>(op) && pendingStores))
     flush();
   if (auto splat = dyn_cast<SplatOp>(op)) {
@@ -78,11 +81,14 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   if (auto segment = dyn_cast<SegmentOp>(op))
     return lowerSegment(segment), success();
   if (auto count = dyn_cast<CountOp>(op)) {
-    Value at = LLVM::GEPOp::create(b, loc, entry->getArgument(1).getType(), b.getI64Type(),
-                                   entry->getArgument(1),
-                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count.getCount())});
+    Value at = LLVM::GEPOp::create(
+        b, loc, entry->getArgument(1).getType(), b.getI64Type(),
+        entry->getArgument(1),
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count.getCount())});
     Value value = LLVM::LoadOp::create(b, loc, b.getI64Type(), at);
-    scalars.map(count.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
+    scalars.map(count.getResult(),
+                arith::IndexCastOp::create(b, loc, b.getIndexType(), value)
+                    .getResult());
     return success();
   }
   if (dialect == "arith" || dialect == "math")
@@ -111,10 +117,12 @@ Place KernelLowering::allocate(TileType type) {
   stackUsed += (elements * 4 + 63) / 64 * 64;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);
-  Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(elements));
+  Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
+                                         b.getI64IntegerAttr(elements));
   Place place;
-  place.base = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-                                      b.getF32Type(), count, /*alignment=*/64);
+  place.base =
+      LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                             b.getF32Type(), count, /*alignment=*/64);
   place.element = b.getF32Type();
   place.rowStride = rowStride;
   place.padded = true;
@@ -132,8 +140,9 @@ Place KernelLowering::placeOf(Value tile) {
   return place;
 }
 
-Place KernelLowering::windowOf(Value view, ValueRange indices, ArrayRef<int64_t> sizes,
-                               TileType tile, Value rows, Value columns) {
+Place KernelLowering::windowOf(Value view, ValueRange indices,
+                               ArrayRef<int64_t> sizes, TileType tile,
+                               Value rows, Value columns) {
   auto type = cast<ViewType>(view.getType());
   // The view's dimensions that the tile's rows and columns run along: the last
   // ones with more than one element, columns rightmost.
@@ -148,14 +157,17 @@ Place KernelLowering::windowOf(Value view, ValueRange indices, ArrayRef<int64_t>
   }
   Value offset = memory.constant(0);
   for (auto [index, stride] : llvm::zip_equal(indices, type.getStrides())) {
-    Value scaled = arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
+    Value scaled =
+        arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
     offset = arith::AddIOp::create(b, loc, offset, scaled);
   }
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Type storage = type.getElementType().isF32() ? type.getElementType() : Type(b.getI16Type());
+  Type storage = type.getElementType().isF32() ? type.getElementType()
+                                               : Type(b.getI16Type());
   Place place;
-  place.base = LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
-                                   bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
+  place.base =
+      LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
+                          bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
   place.element = type.getElementType();
   place.rowStride = rowDim < 0 ? 0 : type.getStrides()[rowDim];
   place.validRows = rows ? lookup(rows) : Value();
@@ -165,16 +177,19 @@ Place KernelLowering::windowOf(Value view, ValueRange indices, ArrayRef<int64_t>
 
 void KernelLowering::lowerLoad(LoadOp load) {
   TileType tile = load.getResult().getType();
-  Place window = windowOf(load.getView(), load.getIndices(), load.getSizes(), tile,
-                          load.getRows(), load.getColumns());
-  if (tile.getRole() != Role::Column || (window.rowStride == 1 && !window.validRows)) {
+  Place window = windowOf(load.getView(), load.getIndices(), load.getSizes(),
+                          tile, load.getRows(), load.getColumns());
+  if (tile.getRole() != Role::Column ||
+      (window.rowStride == 1 && !window.validRows)) {
     places[load.getResult()] = window;
     return;
   }
-  // A column whose elements lie apart is gathered, so that vectors can run along it.
+  // A column whose elements lie apart is gathered, so that vectors can run
+  // along it.
   Place gathered = allocate(tile);
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(tile.rows()),
-                                 memory.constant(1));
+  auto loop =
+      scf::ForOp::create(b, loc, memory.constant(0),
+                         memory.constant(tile.rows()), memory.constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = memory.constant(0), row = loop.getInductionVar();
@@ -182,17 +197,19 @@ void KernelLowering::lowerLoad(LoadOp load) {
   places[load.getResult()] = gathered;
 }
 
-// A column whose elements lie apart in memory, or of which only some are inside.
+// A column whose elements lie apart in memory, or of which only some are
+// inside.
 void KernelLowering::lowerScatter(StoreOp store) {
   keepWindowsBefore(store);
   TileType tile = store.getTile().getType();
   Place source = placeOf(store.getTile());
-  Place target = windowOf(store.getView(), store.getIndices(), store.getSizes(), tile,
-                          store.getRows(), store.getColumns());
+  Place target = windowOf(store.getView(), store.getIndices(), store.getSizes(),
+                          tile, store.getRows(), store.getColumns());
   Value end = memory.constant(tile.rows());
   if (target.validRows)
     end = arith::MinSIOp::create(b, loc, end, target.validRows);
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0), end, memory.constant(1));
+  auto loop =
+      scf::ForOp::create(b, loc, memory.constant(0), end, memory.constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = memory.constant(0), row = loop.getInductionVar();
@@ -202,22 +219,28 @@ void KernelLowering::lowerScatter(StoreOp store) {
 void KernelLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
   Value offset = memory.constant(0);
-  for (auto [index, stride] : llvm::zip_equal(read.getIndices(), type.getStrides())) {
-    Value scaled = arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
+  for (auto [index, stride] :
+       llvm::zip_equal(read.getIndices(), type.getStrides())) {
+    Value scaled =
+        arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
     offset = arith::AddIOp::create(b, loc, offset, scaled);
   }
   Place place;
   place.base = bases.lookup(read.getView());
   place.element = type.getElementType();
   if (!type.getElementType().isInteger()) {
-    scalars.map(read.getResult(), memory.loadScalar(place, memory.constant(0), offset));
+    scalars.map(read.getResult(),
+                memory.loadScalar(place, memory.constant(0), offset));
     return;
   }
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Value at = LLVM::GEPOp::create(b, loc, place.base.getType(), type.getElementType(),
-                                 place.base, ArrayRef<LLVM::GEPArg>{offset});
+  Value at =
+      LLVM::GEPOp::create(b, loc, place.base.getType(), type.getElementType(),
+                          place.base, ArrayRef<LLVM::GEPArg>{offset});
   Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
-  scalars.map(read.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
+  scalars.map(
+      read.getResult(),
+      arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
 }
 
 // The layout of SegmentRecord in runtime/schema/program.fbs.
@@ -227,22 +250,24 @@ void KernelLowering::lowerSegment(SegmentOp segment) {
                                        memory.constant(kRecordBytes));
   record = arith::IndexCastOp::create(b, loc, b.getI64Type(), record);
   Value table = bases.lookup(segment.getTable());
-  Value base = LLVM::GEPOp::create(b, loc, table.getType(), b.getI8Type(), table,
-                                   ArrayRef<LLVM::GEPArg>{record});
+  Value base = LLVM::GEPOp::create(b, loc, table.getType(), b.getI8Type(),
+                                   table, ArrayRef<LLVM::GEPArg>{record});
   auto field = [&](int32_t offset, Type type) -> Value {
     Value at = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
                                    ArrayRef<LLVM::GEPArg>{offset});
     return LLVM::LoadOp::create(b, loc, type, at);
   };
   auto index = [&](int32_t offset, Type type) -> Value {
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), field(offset, type));
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                      field(offset, type));
   };
   Type i32 = b.getI32Type();
   scalars.map(segment.getSlot(), index(0, i32));
   scalars.map(segment.getFirstRow(), index(4, i32));
   scalars.map(segment.getLength(), index(8, i32));
   scalars.map(segment.getBegins(),
-              arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, i32)).getResult());
+              arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, i32))
+                  .getResult());
   scalars.map(segment.getStart(), index(16, b.getI64Type()));
 }
 
@@ -253,16 +278,18 @@ void KernelLowering::copy(Value from, TileType type, const Place &to) {
   if (source.base == to.base)
     return;
   bool column = type.getRole() == Role::Column;
-  ColumnBlocks blocks = ColumnBlocks::cut(column ? type.rows() : type.columns());
+  ColumnBlocks blocks =
+      ColumnBlocks::cut(column ? type.rows() : type.columns());
   Value zero = memory.constant(0);
   auto row = [&](Value row) {
     auto block = [&](Value column, int64_t lanes, int64_t valid) {
-      memory.store(to, row, column, memory.load(source, row, column, lanes, valid), valid);
+      memory.store(to, row, column,
+                   memory.load(source, row, column, lanes, valid), valid);
     };
     if (blocks.mainCount > 0) {
-      auto loop = scf::ForOp::create(b, loc, zero,
-                                     memory.constant(blocks.mainCount * blocks.mainLanes),
-                                     memory.constant(blocks.mainLanes));
+      auto loop = scf::ForOp::create(
+          b, loc, zero, memory.constant(blocks.mainCount * blocks.mainLanes),
+          memory.constant(blocks.mainLanes));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       block(loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes);
@@ -272,7 +299,8 @@ void KernelLowering::copy(Value from, TileType type, const Place &to) {
   };
   if (column || type.rows() == 1)
     return row(zero);
-  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(type.rows()), memory.constant(1));
+  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(type.rows()),
+                                 memory.constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   row(loop.getInductionVar());
@@ -283,12 +311,14 @@ void KernelLowering::fill(const Place &to, TileType type, Value scalar) {
   int64_t columns = padToLanes(column ? type.rows() : type.columns());
   auto row = [&](Value row) {
     for (int64_t j = 0; j < columns; j += kLanes)
-      memory.store(to, row, memory.constant(j), memory.broadcast(scalar, kLanes), kLanes);
+      memory.store(to, row, memory.constant(j),
+                   memory.broadcast(scalar, kLanes), kLanes);
   };
   if (column || type.rows() == 1)
     return row(memory.constant(0));
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(type.rows()),
-                                 memory.constant(1));
+  auto loop =
+      scf::ForOp::create(b, loc, memory.constant(0),
+                         memory.constant(type.rows()), memory.constant(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   row(loop.getInductionVar());
@@ -300,7 +330,8 @@ void KernelLowering::fill(const Place &to, TileType type, Value scalar) {
 
 // Lets a map that replaces a carried tile write over it: each element is read
 // before it is written, provided that nothing reads the old tile later.
-void KernelLowering::bindInPlaceResults(Block &body, ValueRange yielded, ValueRange carried) {
+void KernelLowering::bindInPlaceResults(Block &body, ValueRange yielded,
+                                        ValueRange carried) {
   for (auto [next, old] : llvm::zip_equal(yielded, carried)) {
     auto map = next.getDefiningOp<MapOp>();
     if (!map || map->getBlock() != &body || !isa<TileType>(next.getType()) ||
@@ -324,8 +355,8 @@ void KernelLowering::assignCarried(ValueRange yielded, ValueRange carried) {
       continue;
     Value base = placeOf(sources[i]).base;
     for (size_t j = 0; j < i; ++j)
-      if (isa<TileType>(carried[j].getType()) && places.lookup(carried[j]).base == base &&
-          sources[j] != carried[j]) {
+      if (isa<TileType>(carried[j].getType()) &&
+          places.lookup(carried[j]).base == base && sources[j] != carried[j]) {
         Place saved = allocate(type);
         copy(sources[i], type, saved);
         places[sources[i]] = saved;
@@ -339,7 +370,8 @@ void KernelLowering::assignCarried(ValueRange yielded, ValueRange carried) {
 
 LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
   SmallVector<Value> scalarInits;
-  for (auto [init, carried] : llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
+  for (auto [init, carried] :
+       llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
     auto type = dyn_cast<TileType>(init.getType());
     if (!type) {
       scalarInits.push_back(lookup(init));
@@ -349,11 +381,12 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
     copy(init, type, places[carried]);
   }
   auto lowered = scf::ForOp::create(b, loc, lookup(loop.getLowerBound()),
-                                    lookup(loop.getUpperBound()), lookup(loop.getStep()),
-                                    scalarInits);
+                                    lookup(loop.getUpperBound()),
+                                    lookup(loop.getStep()), scalarInits);
   scalars.map(loop.getInductionVar(), lowered.getInductionVar());
   unsigned next = 0;
-  for (auto [carried, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
+  for (auto [carried, result] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
     if (isa<TileType>(result.getType())) {
       places[result] = places[carried];
       continue;
@@ -383,7 +416,8 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
 // On the host a load region costs nothing (its tiles are windows), so its ops
 // simply precede the compute region's.
 LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
-  Block &load = pipeline.getLoad().front(), &compute = pipeline.getCompute().front();
+  Block &load = pipeline.getLoad().front(),
+        &compute = pipeline.getCompute().front();
   ValueRange loaded = load.getTerminator()->getOperands();
   ValueRange yielded = compute.getTerminator()->getOperands();
   auto loadedArguments = compute.getArguments().take_front(loaded.size());
@@ -398,7 +432,8 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
   };
   int64_t extent = pipeline.getExtent(), step = pipeline.getStep();
   if (extent == step) { // a single iteration: no copies, no loop
-    for (auto [argument, init] : llvm::zip_equal(carried, pipeline.getInits())) {
+    for (auto [argument, init] :
+         llvm::zip_equal(carried, pipeline.getInits())) {
       if (auto splat = splats.find(init); splat != splats.end())
         splats[argument] = splat->second;
       else
@@ -414,14 +449,16 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
     places[argument] = allocate(cast<TileType>(init.getType()));
     copy(init, cast<TileType>(init.getType()), places[argument]);
   }
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(extent),
-                                 memory.constant(step));
+  auto loop =
+      scf::ForOp::create(b, loc, memory.constant(0), memory.constant(extent),
+                         memory.constant(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   if (failed(body(loop.getInductionVar())))
     return failure();
   assignCarried(yielded, carried);
-  for (auto [result, argument] : llvm::zip_equal(pipeline.getResults(), carried))
+  for (auto [result, argument] :
+       llvm::zip_equal(pipeline.getResults(), carried))
     places[result] = places[argument];
   return success();
 }

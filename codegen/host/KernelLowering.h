@@ -1,12 +1,13 @@
 // Lowers the body of one tile.kernel to loops, vectors and pointers.
 //
-// Ops are taken in program order. Maps, stores and reductions over one shape are
-// gathered into a group and become a single loop nest, so that a chain such as
-// "decay the state, add the outer product, store it, read it out" touches each
-// element once (ElementGroups.cpp). Loads emit nothing: their tile is a window,
-// read where it is used. Products have their own loops (Dots.cpp), as do sums
-// along a column (Columns.cpp). Nothing is decided here that the kernel does not
-// say: the order of all additions follows from the tiles' shapes alone.
+// Ops are taken in program order. Maps, stores and reductions over one shape
+// are gathered into a group and become a single loop nest, so that a chain such
+// as "decay the state, add the outer product, store it, read it out" touches
+// each element once (ElementGroups.cpp). Loads emit nothing: their tile is a
+// window, read where it is used. Products have their own loops (Dots.cpp), as
+// do sums along a column (Columns.cpp). Nothing is decided here that the kernel
+// does not say: the order of all additions follows from the tiles' shapes
+// alone.
 #ifndef EFFC_CODEGEN_HOST_KERNELLOWERING_H
 #define EFFC_CODEGEN_HOST_KERNELLOWERING_H
 
@@ -36,7 +37,9 @@ private:
     int64_t rows = 0, columns = 0;
     bool isColumn = false; // the tiles are columns; `columns` is their length
     bool empty() const { return ops.empty(); }
-    bool contains(mlir::Operation *op) const { return llvm::is_contained(ops, op); }
+    bool contains(mlir::Operation *op) const {
+      return llvm::is_contained(ops, op);
+    }
   };
   /// One point of a group's loop nest: a row and a run of its columns.
   struct Point {
@@ -53,7 +56,9 @@ private:
   void lowerSegment(tile::SegmentOp segment);
   void lowerLoad(tile::LoadOp load);
   void lowerScatter(tile::StoreOp store);
-  mlir::Value lookup(mlir::Value scalar) { return scalars.lookupOrDefault(scalar); }
+  mlir::Value lookup(mlir::Value scalar) {
+    return scalars.lookupOrDefault(scalar);
+  }
 
   // ElementGroups.cpp
   static bool isElementwise(mlir::Operation *op);
@@ -79,8 +84,9 @@ private:
   // Places
   Place allocate(tile::TileType type);
   Place placeOf(mlir::Value tile);
-  Place windowOf(mlir::Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> sizes,
-                 tile::TileType tile, mlir::Value rows, mlir::Value columns);
+  Place windowOf(mlir::Value view, mlir::ValueRange indices,
+                 llvm::ArrayRef<int64_t> sizes, tile::TileType tile,
+                 mlir::Value rows, mlir::Value columns);
   void copy(mlir::Value from, tile::TileType type, const Place &to);
   void fill(const Place &to, tile::TileType type, mlir::Value scalar);
   void bindInPlaceResults(mlir::Block &body, mlir::ValueRange yielded,
@@ -92,8 +98,8 @@ private:
   mlir::Location loc;
   mlir::Block *entry;
   Memory memory;
-  mlir::IRMapping scalars;                        // index, f32, i1 values
-  llvm::DenseMap<mlir::Value, Place> places;      // tiles in memory
+  mlir::IRMapping scalars;                         // index, f32, i1 values
+  llvm::DenseMap<mlir::Value, Place> places;       // tiles in memory
   llvm::DenseMap<mlir::Value, mlir::Value> splats; // tiles of one scalar
   llvm::DenseMap<mlir::Value, mlir::Value> bases; // views and tables: !llvm.ptr
   Group group;

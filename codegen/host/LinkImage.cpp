@@ -28,8 +28,10 @@ static Expected<std::string> findLinker() {
     if (ErrorOr<std::string> path = sys::findProgramByName(name, {beside}))
       return *path;
   }
-  return createStringError("the host target needs ld.lld (Debian package lld-22), which is "
-                           "neither on the PATH nor in " + beside);
+  return createStringError(
+      "the host target needs ld.lld (Debian package lld-22), which is "
+      "neither on the PATH nor in " +
+      beside);
 }
 
 static Error writeFile(StringRef path, StringRef content) {
@@ -61,7 +63,8 @@ static Expected<Image> extract(MemoryBufferRef linked) {
       imageAddress = section.getAddress();
     }
     if ((*name == ".rela.dyn" || *name == ".rela.plt") && !content->empty())
-      return createStringError("the host code needs relocations when it is loaded");
+      return createStringError(
+          "the host code needs relocations when it is loaded");
     if (*name != ".stack_sizes")
       continue;
     DataExtractor data(*content, /*IsLittleEndian=*/true, /*AddressSize=*/8);
@@ -78,7 +81,9 @@ static Expected<Image> extract(MemoryBufferRef linked) {
     Expected<uint64_t> address = symbol.getAddress();
     if (!type || !name || !address || *type != object::SymbolRef::ST_Function)
       continue;
-    image.functions[*name] = {*address - imageAddress, stackSizes.lookup(*address) + kReturnAddressAndRedZone};
+    image.functions[*name] = {*address - imageAddress,
+                              stackSizes.lookup(*address) +
+                                  kReturnAddressAndRedZone};
   }
   return image;
 }
@@ -88,32 +93,47 @@ Expected<Image> effc::host::linkImage(MemoryBufferRef object) {
   if (!linker)
     return linker.takeError();
   SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("effc-link", folder))
-    return createStringError("cannot make a temporary folder: " + code.message());
+  if (std::error_code code =
+          sys::fs::createUniqueDirectory("effc-link", folder))
+    return createStringError("cannot make a temporary folder: " +
+                             code.message());
   auto cleanUp = scope_exit([&] { sys::fs::remove_directories(folder); });
   auto path = [&](StringRef name) {
     SmallString<128> result(folder);
     sys::path::append(result, name);
     return std::string(result);
   };
-  std::string input = path("kernels.o"), script = path("image.ld"), output = path("image.so"),
-              log = path("log");
+  std::string input = path("kernels.o"), script = path("image.ld"),
+              output = path("image.so"), log = path("log");
   if (Error error = writeFile(input, object.getBuffer()))
     return error;
   if (Error error = writeFile(script, kScript))
     return error;
-  SmallVector<StringRef> arguments = {*linker, "-shared", "--no-undefined", "--hash-style=sysv",
-                                      "--build-id=none", "-T", script, "-o", output, input};
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log), StringRef(log)};
+  SmallVector<StringRef> arguments = {*linker,
+                                      "-shared",
+                                      "--no-undefined",
+                                      "--hash-style=sysv",
+                                      "--build-id=none",
+                                      "-T",
+                                      script,
+                                      "-o",
+                                      output,
+                                      input};
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
+                                          StringRef(log)};
   std::string reason;
-  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, redirects, 0, 0, &reason);
+  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, redirects,
+                                   0, 0, &reason);
   if (status != 0) {
     auto text = MemoryBuffer::getFile(log);
-    return createStringError("linking the host code failed: " +
-                             (text ? (*text)->getBuffer().split('\n').first.str() : reason));
+    return createStringError(
+        "linking the host code failed: " +
+        (text ? (*text)->getBuffer().split('\n').first.str() : reason));
   }
-  auto linked = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto linked = MemoryBuffer::getFile(output, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
   if (!linked)
-    return createStringError("cannot read the linked code: " + linked.getError().message());
+    return createStringError("cannot read the linked code: " +
+                             linked.getError().message());
   return extract((*linked)->getMemBufferRef());
 }

@@ -1,6 +1,7 @@
 // tile.kernel -> llvm.func, one for one; the work is in KernelLowering.
 //
-//   tile.kernel @k(%item, %x: view, ...)  ->  llvm.func @k(operands, counts, begin, end)
+//   tile.kernel @k(%item, %x: view, ...)  ->  llvm.func @k(operands, counts,
+//   begin, end)
 #include "codegen/host/KernelLowering.h"
 #include "codegen/host/Passes.h"
 
@@ -24,18 +25,21 @@ struct LowerKernelsPass : impl::LowerKernelsPassBase<LowerKernelsPass> {
     MLIRContext *context = &getContext();
     Type pointer = LLVM::LLVMPointerType::get(context);
     Type i64 = IntegerType::get(context, 64);
-    auto signature = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                                 {pointer, pointer, i64, i64});
-    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
+    auto signature = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(context), {pointer, pointer, i64, i64});
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       OpBuilder builder(kernel);
-      auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), signature);
+      auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(),
+                                               kernel.getSymName(), signature);
       Block *entry = function.addEntryBlock(builder);
       KernelLowering lowering(kernel, entry);
       if (failed(lowering.run()))
         return signalPassFailure();
       builder.setInsertionPointToEnd(entry);
       LLVM::ReturnOp::create(builder, kernel.getLoc(), ValueRange{});
-      function->setAttr("effc.stack_bytes", builder.getI64IntegerAttr(lowering.stackBytes()));
+      function->setAttr("effc.stack_bytes",
+                        builder.getI64IntegerAttr(lowering.stackBytes()));
       kernel.erase();
     }
   }

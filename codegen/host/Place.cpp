@@ -48,7 +48,8 @@ VectorType Memory::vectorType(int64_t lanes, Type element) {
 }
 
 Value Memory::broadcast(Value scalar, int64_t lanes) {
-  return vector::BroadcastOp::create(b, loc, vectorType(lanes, scalar.getType()), scalar);
+  return vector::BroadcastOp::create(
+      b, loc, vectorType(lanes, scalar.getType()), scalar);
 }
 
 Value Memory::iota(int64_t lanes) {
@@ -56,7 +57,8 @@ Value Memory::iota(int64_t lanes) {
   for (int64_t i = 0; i < lanes; ++i)
     values.push_back(b.getIndexAttr(i));
   return arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(vectorType(lanes, b.getIndexType()), values));
+      b, loc,
+      DenseElementsAttr::get(vectorType(lanes, b.getIndexType()), values));
 }
 
 Value Memory::address(const Place &place, Value row, Value column) {
@@ -77,7 +79,9 @@ Value Memory::widen(Value stored, Type element) {
   if (element.isF32())
     return stored;
   auto shape = dyn_cast<VectorType>(stored.getType());
-  auto like = [&](Type type) -> Type { return shape ? Type(shape.clone(type)) : type; };
+  auto like = [&](Type type) -> Type {
+    return shape ? Type(shape.clone(type)) : type;
+  };
   if (element.isF16()) {
     Value half = arith::BitcastOp::create(b, loc, like(element), stored);
     return arith::ExtFOp::create(b, loc, like(b.getF32Type()), half);
@@ -86,8 +90,10 @@ Value Memory::widen(Value stored, Type element) {
   Type wideType = wide.getType();
   TypedAttr sixteen = b.getI32IntegerAttr(16);
   if (shape)
-    sixteen = DenseElementsAttr::get(cast<VectorType>(wideType), b.getI32IntegerAttr(16));
-  wide = arith::ShLIOp::create(b, loc, wide, arith::ConstantOp::create(b, loc, sixteen));
+    sixteen = DenseElementsAttr::get(cast<VectorType>(wideType),
+                                     b.getI32IntegerAttr(16));
+  wide = arith::ShLIOp::create(b, loc, wide,
+                               arith::ConstantOp::create(b, loc, sixteen));
   return arith::BitcastOp::create(b, loc, like(b.getF32Type()), wide);
 }
 
@@ -96,7 +102,9 @@ Value Memory::narrow(Value value, Type element) {
   if (element.isF32())
     return value;
   auto shape = dyn_cast<VectorType>(value.getType());
-  auto like = [&](Type type) -> Type { return shape ? Type(shape.clone(type)) : type; };
+  auto like = [&](Type type) -> Type {
+    return shape ? Type(shape.clone(type)) : type;
+  };
   if (element.isF16()) {
     Value half = arith::TruncFOp::create(b, loc, like(element), value);
     return arith::BitcastOp::create(b, loc, like(b.getI16Type()), half);
@@ -104,7 +112,8 @@ Value Memory::narrow(Value value, Type element) {
   auto splat = [&](int32_t bits) -> Value {
     TypedAttr attr = b.getI32IntegerAttr(bits);
     if (shape)
-      attr = DenseElementsAttr::get(cast<VectorType>(like(b.getI32Type())), b.getI32IntegerAttr(bits));
+      attr = DenseElementsAttr::get(cast<VectorType>(like(b.getI32Type())),
+                                    b.getI32IntegerAttr(bits));
     return arith::ConstantOp::create(b, loc, attr);
   };
   Value bits = arith::BitcastOp::create(b, loc, like(b.getI32Type()), value);
@@ -113,7 +122,8 @@ Value Memory::narrow(Value value, Type element) {
   Value rounded = arith::AddIOp::create(b, loc, bits, splat(0x7fff));
   rounded = arith::AddIOp::create(b, loc, rounded, odd);
   rounded = arith::ShRUIOp::create(b, loc, rounded, splat(16));
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  Value isNan =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
   Value quiet = arith::OrIOp::create(b, loc, upper, splat(0x40));
   Value chosen = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
   return arith::TruncIOp::create(b, loc, like(b.getI16Type()), chosen);
@@ -125,27 +135,32 @@ Value Memory::lanesBelow(int64_t lanes, Value limit, Value column) {
                                broadcast(left, lanes));
 }
 
-static Value staticMask(OpBuilder &b, Location loc, int64_t lanes, int64_t valid) {
+static Value staticMask(OpBuilder &b, Location loc, int64_t lanes,
+                        int64_t valid) {
   SmallVector<bool> bits(lanes, false);
   std::fill_n(bits.begin(), valid, true);
   return arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
+      b, loc,
+      DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
 }
 
-Value Memory::loadAt(Value address, Type element, int64_t lanes, int64_t valid) {
+Value Memory::loadAt(Value address, Type element, int64_t lanes,
+                     int64_t valid) {
   Type storage = element.isF32() ? element : Type(b.getI16Type());
   unsigned alignment = element.isF32() ? 4 : 2;
   VectorType type = vectorType(lanes, storage);
   if (valid == lanes)
-    return widen(LLVM::LoadOp::create(b, loc, type, address, alignment), element);
+    return widen(LLVM::LoadOp::create(b, loc, type, address, alignment),
+                 element);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  Value loaded = LLVM::MaskedLoadOp::create(b, loc, type, address,
-                                            staticMask(b, loc, lanes, valid), zero,
-                                            b.getI32IntegerAttr(alignment));
+  Value loaded = LLVM::MaskedLoadOp::create(
+      b, loc, type, address, staticMask(b, loc, lanes, valid), zero,
+      b.getI32IntegerAttr(alignment));
   return widen(loaded, element);
 }
 
-Value Memory::load(const Place &place, Value row, Value column, int64_t lanes, int64_t valid) {
+Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
+                   int64_t valid) {
   Value at = address(place, row, column);
   if (!place.validColumns)
     return loadAt(at, place.element, lanes, place.padded ? lanes : valid);
@@ -153,23 +168,29 @@ Value Memory::load(const Place &place, Value row, Value column, int64_t lanes, i
   VectorType type = vectorType(lanes, storage);
   Value mask = lanesBelow(lanes, place.validColumns, column);
   if (valid != lanes)
-    mask = arith::AndIOp::create(b, loc, mask, staticMask(b, loc, lanes, valid));
+    mask =
+        arith::AndIOp::create(b, loc, mask, staticMask(b, loc, lanes, valid));
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  Value loaded = LLVM::MaskedLoadOp::create(b, loc, type, at, mask, zero,
-                                            b.getI32IntegerAttr(place.element.isF32() ? 4 : 2));
+  Value loaded = LLVM::MaskedLoadOp::create(
+      b, loc, type, at, mask, zero,
+      b.getI32IntegerAttr(place.element.isF32() ? 4 : 2));
   return widen(loaded, place.element);
 }
 
 Value Memory::loadScalar(const Place &place, Value row, Value column) {
   Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
-  return widen(LLVM::LoadOp::create(b, loc, storage, address(place, row, column)), place.element);
+  return widen(
+      LLVM::LoadOp::create(b, loc, storage, address(place, row, column)),
+      place.element);
 }
 
-void Memory::store(const Place &place, Value row, Value column, Value vector, int64_t valid) {
+void Memory::store(const Place &place, Value row, Value column, Value vector,
+                   int64_t valid) {
   int64_t lanes = cast<VectorType>(vector.getType()).getDimSize(0);
   OpBuilder::InsertionGuard guard(b);
   if (place.validRows) {
-    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, place.validRows);
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row,
+                                         place.validRows);
     auto guarded = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
     b.setInsertionPointToStart(guarded.thenBlock());
   }
@@ -184,12 +205,15 @@ void Memory::store(const Place &place, Value row, Value column, Value vector, in
   }
   Value mask = staticMask(b, loc, lanes, valid);
   if (place.validColumns)
-    mask = arith::AndIOp::create(b, loc, mask, lanesBelow(lanes, place.validColumns, column));
+    mask = arith::AndIOp::create(b, loc, mask,
+                                 lanesBelow(lanes, place.validColumns, column));
   LLVM::MaskedStoreOp::create(b, loc, narrowed, at, mask, alignment);
 }
 
-void Memory::storeScalar(const Place &place, Value row, Value column, Value scalar) {
-  LLVM::StoreOp::create(b, loc, narrow(scalar, place.element), address(place, row, column));
+void Memory::storeScalar(const Place &place, Value row, Value column,
+                         Value scalar) {
+  LLVM::StoreOp::create(b, loc, narrow(scalar, place.element),
+                        address(place, row, column));
 }
 
 Value Memory::reduceLanes(Value vector, bool max) {

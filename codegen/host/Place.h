@@ -15,12 +15,12 @@ namespace effc::host {
 inline constexpr int64_t kLanes = 8;
 
 struct Place {
-  mlir::Value base;            // !llvm.ptr to element (0, 0)
-  mlir::Type element;          // as stored: f32, bf16 or f16
-  int64_t rowStride = 0;       // elements between rows; between elements of a column
-  mlir::Value validRows;       // index; null: all rows
-  mlir::Value validColumns;    // index; null: all columns
-  bool padded = false;         // reading up to the next multiple of kLanes is allowed
+  mlir::Value base;      // !llvm.ptr to element (0, 0)
+  mlir::Type element;    // as stored: f32, bf16 or f16
+  int64_t rowStride = 0; // elements between rows; between elements of a column
+  mlir::Value validRows; // index; null: all rows
+  mlir::Value validColumns; // index; null: all columns
+  bool padded = false; // reading up to the next multiple of kLanes is allowed
 };
 
 /// A run of columns that is handled with one vector of `lanes` lanes, of which
@@ -30,7 +30,8 @@ struct ColumnBlock {
 };
 
 /// Cuts `columns` into a main part of `mainCount` blocks of `mainLanes` lanes
-/// (possibly none) and a rest of single blocks, the last of which may be partial.
+/// (possibly none) and a rest of single blocks, the last of which may be
+/// partial.
 struct ColumnBlocks {
   int64_t mainLanes = 0, mainCount = 0;
   llvm::SmallVector<ColumnBlock> rest;
@@ -59,11 +60,12 @@ public:
   /// Address of element (row, column); a row past the place's limit is replaced
   /// by the last one inside.
   mlir::Value address(const Place &place, mlir::Value row, mlir::Value column);
-  /// Loads columns [column, column + lanes) of a row; lanes past `valid` or past
-  /// the place's limit read as 0.
+  /// Loads columns [column, column + lanes) of a row; lanes past `valid` or
+  /// past the place's limit read as 0.
   mlir::Value load(const Place &place, mlir::Value row, mlir::Value column,
                    int64_t lanes, int64_t valid);
-  mlir::Value loadScalar(const Place &place, mlir::Value row, mlir::Value column);
+  mlir::Value loadScalar(const Place &place, mlir::Value row,
+                         mlir::Value column);
   /// Stores lanes that are valid and inside the place's limits.
   void store(const Place &place, mlir::Value row, mlir::Value column,
              mlir::Value vector, int64_t valid);
@@ -71,7 +73,8 @@ public:
                    mlir::Value scalar);
   /// Loads at an address without limits: `lanes` elements of type `element`,
   /// the first `valid` of them.
-  mlir::Value loadAt(mlir::Value address, mlir::Type element, int64_t lanes, int64_t valid);
+  mlir::Value loadAt(mlir::Value address, mlir::Type element, int64_t lanes,
+                     int64_t valid);
 
   /// Combines all lanes in a fixed tree: halves onto halves.
   mlir::Value reduceLanes(mlir::Value vector, bool max);

@@ -35,10 +35,12 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
 }
 
-llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef chip, llvm::StringRef features) {
+llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef chip,
+                                    llvm::StringRef features) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -49,9 +51,11 @@ llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef chip, 
   (void)initialised;
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string reason;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, reason);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, reason);
   if (!target)
-    return llvm::createStringError("LLVM has no NVPTX back end: %s", reason.c_str());
+    return llvm::createStringError("LLVM has no NVPTX back end: %s",
+                                   reason.c_str());
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, chip, features, {}, std::nullopt));
   module.setTargetTriple(triple);
@@ -60,7 +64,8 @@ llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef chip, 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emission;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (machine->addPassesToEmitFile(emission, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
     return llvm::createStringError("LLVM's NVPTX back end cannot write PTX");
   emission.run(module);
   return std::string(text);
@@ -84,7 +89,8 @@ struct EmitPtxPass : impl::EmitPtxPassBase<EmitPtxPass> {
       if (isa<LLVM::GlobalOp>(op) || op.hasAttr("nvvm.kernel"))
         builder.clone(op);
     llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(*kernels, context, "kernels");
+    std::unique_ptr<llvm::Module> translated =
+        translateModuleToLLVMIR(*kernels, context, "kernels");
     if (!translated) {
       module.emitError("the GPU kernels have no translation to LLVM IR");
       return signalPassFailure();
@@ -100,7 +106,8 @@ struct EmitPtxPass : impl::EmitPtxPassBase<EmitPtxPass> {
       stream << *ptx;
     stream.flush();
     if (code || stream.has_error()) {
-      module.emitError("cannot write " + output + ": " + (code ? code : stream.error()).message());
+      module.emitError("cannot write " + output + ": " +
+                       (code ? code : stream.error()).message());
       stream.clear_error();
       return signalPassFailure();
     }

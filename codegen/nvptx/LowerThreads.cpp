@@ -1,4 +1,5 @@
-// Scheduled tile.kernel -> llvm.func with nvvm.kernel; the work is in ThreadLowering.
+// Scheduled tile.kernel -> llvm.func with nvvm.kernel; the work is in
+// ThreadLowering.
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
@@ -23,7 +24,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   static constexpr int kCounts = 3; // rows, segments, outputs
 
   void runOnOperation() override {
-    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       if (!kernel.getSchedule())
         continue;
       if (failed(lower(kernel)))
@@ -39,17 +41,23 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     std::string shared = (kernel.getSymName() + "_shared").str();
     if (int64_t bytes = kernel.getSchedule()->getSharedBytes()) {
       auto type = LLVM::LLVMArrayType::get(builder.getF32Type(), bytes / 4);
-      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal, shared,
-                             Attribute(), /*alignment=*/16, kSharedSpace);
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
+                             LLVM::Linkage::Internal, shared, Attribute(),
+                             /*alignment=*/16, kSharedSpace);
     }
-    SmallVector<Type> parameters(kernel.getOperandArguments().size(),
-                                 LLVM::LLVMPointerType::get(context, kGlobalSpace));
+    SmallVector<Type> parameters(
+        kernel.getOperandArguments().size(),
+        LLVM::LLVMPointerType::get(context, kGlobalSpace));
     parameters.append(kCounts, builder.getI64Type());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
-    auto function = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                            parameters);
+    auto function =
+        LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
     function->setAttr("nvvm.kernel", builder.getUnitAttr());
-    function->setAttr("nvvm.maxntid", builder.getDenseI32ArrayAttr(
-                                          {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
+    function->setAttr(
+        "nvvm.maxntid",
+        builder.getDenseI32ArrayAttr(
+            {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
     Block *entry = function.addEntryBlock(builder);
     if (failed(ThreadLowering(kernel, entry, shared).run()))
       return failure();

@@ -16,20 +16,30 @@ static constexpr int64_t kWarp = 32;
 static constexpr unsigned kSharedSpace = 3;
 
 ThreadLowering::ThreadLowering(KernelOp kernel, Block *entry, StringRef shared)
-    : kernel(kernel), b(OpBuilder::atBlockEnd(entry)), loc(kernel.getLoc()), entry(entry), shared(shared) {}
+    : kernel(kernel), b(OpBuilder::atBlockEnd(entry)), loc(kernel.getLoc()),
+      entry(entry), shared(shared) {}
 
-Value ThreadLowering::constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-Value ThreadLowering::add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-Value ThreadLowering::mul(Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, constant(y)); }
+Value ThreadLowering::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+Value ThreadLowering::add(Value x, Value y) {
+  return arith::AddIOp::create(b, loc, x, y);
+}
+Value ThreadLowering::mul(Value x, int64_t y) {
+  return arith::MulIOp::create(b, loc, x, constant(y));
+}
 
 int64_t ThreadLowering::rowsHeld(TileType type) const {
   bool spansRows = type.isBlock() || type.getRole() == Role::Column;
-  return spansRows ? type.rows() / (layout.getThreads() / layout.getLanes()) : 1;
+  return spansRows ? type.rows() / (layout.getThreads() / layout.getLanes())
+                   : 1;
 }
 
 int64_t ThreadLowering::runsHeld(TileType type) const {
   bool spansColumns = type.isBlock() || type.getRole() == Role::Row;
-  return spansColumns ? type.columns() / (layout.getLanes() * layout.getVector()) : 1;
+  return spansColumns
+             ? type.columns() / (layout.getLanes() * layout.getVector())
+             : 1;
 }
 
 Value ThreadLowering::rowAt(int64_t i) {
@@ -50,9 +60,11 @@ LogicalResult ThreadLowering::run() {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   };
   Value thread = index(NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()));
-  scalars.map(kernel.getItem(), index(NVVM::BlockIdXOp::create(b, loc, b.getI32Type())));
+  scalars.map(kernel.getItem(),
+              index(NVVM::BlockIdXOp::create(b, loc, b.getI32Type())));
   lane = arith::RemUIOp::create(b, loc, thread, constant(layout.getLanes()));
-  rowGroup = arith::DivUIOp::create(b, loc, thread, constant(layout.getLanes()));
+  rowGroup =
+      arith::DivUIOp::create(b, loc, thread, constant(layout.getLanes()));
   warp = arith::DivUIOp::create(b, loc, thread, constant(kWarp));
   laneOfWarp = arith::RemUIOp::create(b, loc, thread, constant(kWarp));
   for (auto [i, operand] : llvm::enumerate(kernel.getOperandArguments()))
@@ -70,13 +82,17 @@ LogicalResult ThreadLowering::lower(Operation &op) {
     return success();
   }
   if (auto count = dyn_cast<CountOp>(op)) {
-    Value size = entry->getArgument(kernel.getOperandArguments().size() + static_cast<int>(count.getCount()));
-    scalars.map(count.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult());
+    Value size = entry->getArgument(kernel.getOperandArguments().size() +
+                                    static_cast<int>(count.getCount()));
+    scalars.map(
+        count.getResult(),
+        arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult());
     return success();
   }
   if (auto splat = dyn_cast<SplatOp>(op)) {
     TileType type = splat.getResult().getType();
-    int64_t held = rowsHeld(type) * runsHeld(type) * (type.getRole() == Role::Column ? 1 : layout.getVector());
+    int64_t held = rowsHeld(type) * runsHeld(type) *
+                   (type.getRole() == Role::Column ? 1 : layout.getVector());
     tiles[splat.getResult()].assign(held, lookup(splat.getValue()));
     return success();
   }
@@ -101,7 +117,8 @@ LogicalResult ThreadLowering::lower(Operation &op) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-Value ThreadLowering::addressOf(Value view, ValueRange indices, ArrayRef<int64_t> sizes, TileType type,
+Value ThreadLowering::addressOf(Value view, ValueRange indices,
+                                ArrayRef<int64_t> sizes, TileType type,
                                 Value row, Value column) {
   auto viewType = cast<ViewType>(view.getType());
   // Columns run along the last dimension of more than one element, rows along
@@ -125,8 +142,9 @@ Value ThreadLowering::addressOf(Value view, ValueRange indices, ArrayRef<int64_t
     offset = add(offset, mul(at, viewType.getStrides()[dim]));
   }
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  return LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), viewType.getElementType(),
-                             bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(),
+                             viewType.getElementType(), bases.lookup(view),
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 // Bytes that an access of `vector` elements is aligned to: the whole vector
@@ -135,7 +153,8 @@ unsigned ThreadLowering::alignmentOf(Value view, ArrayRef<int64_t> sizes) {
   auto viewType = cast<ViewType>(view.getType());
   unsigned element = viewType.getElementType().getIntOrFloatBitWidth() / 8;
   int64_t operand = cast<BlockArgument>(view).getArgNumber() - 1;
-  bool aligned = llvm::is_contained(kernel.getAligned().value_or(ArrayRef<int64_t>{}), operand);
+  bool aligned = llvm::is_contained(
+      kernel.getAligned().value_or(ArrayRef<int64_t>{}), operand);
   for (auto [dim, stride] : llvm::enumerate(viewType.getStrides())) {
     // The columns' own dimension is taken whole, from its first element.
     bool whole = stride == 1 && sizes[dim] == viewType.getShape()[dim];
@@ -149,17 +168,23 @@ void ThreadLowering::lowerLoad(LoadOp load) {
   bool column = type.getRole() == Role::Column;
   int64_t vector = column ? 1 : layout.getVector();
   Type element = load.getView().getType().getElementType();
-  Type loaded = vector == 1 ? element : Type(VectorType::get({vector}, element));
-  unsigned alignment = column ? 4 : alignmentOf(load.getView(), load.getSizes());
+  Type loaded =
+      vector == 1 ? element : Type(VectorType::get({vector}, element));
+  unsigned alignment =
+      column ? 4 : alignmentOf(load.getView(), load.getSizes());
   Elements &elements = tiles[load.getResult()];
   for (int64_t i = 0; i < rowsHeld(type); ++i)
     for (int64_t j = 0; j < runsHeld(type); ++j) {
-      Value at = addressOf(load.getView(), load.getIndices(), load.getSizes(), type, rowAt(i), columnAt(j));
+      Value at = addressOf(load.getView(), load.getIndices(), load.getSizes(),
+                           type, rowAt(i), columnAt(j));
       Value run = LLVM::LoadOp::create(b, loc, loaded, at, alignment);
       for (int64_t e = 0; e < vector; ++e)
-        elements.push_back(vector == 1 ? run
-                                       : LLVM::ExtractElementOp::create(
-                                             b, loc, run, LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(e))));
+        elements.push_back(vector == 1
+                               ? run
+                               : LLVM::ExtractElementOp::create(
+                                     b, loc, run,
+                                     LLVM::ConstantOp::create(
+                                         b, loc, b.getI32IntegerAttr(e))));
     }
 }
 
@@ -171,22 +196,26 @@ void ThreadLowering::lowerStore(StoreOp store) {
   OpBuilder::InsertionGuard guard(b);
   if (!type.isBlock()) {
     // Every group of threads holds the row; the first one stores it.
-    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rowGroup, constant(0));
+    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        rowGroup, constant(0));
     auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
     b.setInsertionPointToStart(guarded.thenBlock());
   }
   size_t next = 0;
   for (int64_t i = 0; i < rowsHeld(type); ++i)
     for (int64_t j = 0; j < runsHeld(type); ++j) {
-      Value at = addressOf(store.getView(), store.getIndices(), store.getSizes(), type, rowAt(i), columnAt(j));
+      Value at = addressOf(store.getView(), store.getIndices(),
+                           store.getSizes(), type, rowAt(i), columnAt(j));
       if (vector == 1) {
         LLVM::StoreOp::create(b, loc, elements[next++], at, alignment);
         continue;
       }
-      Value run = LLVM::UndefOp::create(b, loc, VectorType::get({vector}, b.getF32Type()));
+      Value run = LLVM::UndefOp::create(
+          b, loc, VectorType::get({vector}, b.getF32Type()));
       for (int64_t e = 0; e < vector; ++e)
-        run = LLVM::InsertElementOp::create(b, loc, run, elements[next++],
-                                            LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(e)));
+        run = LLVM::InsertElementOp::create(
+            b, loc, run, elements[next++],
+            LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(e)));
       LLVM::StoreOp::create(b, loc, run, at, alignment);
     }
 }
@@ -194,11 +223,13 @@ void ThreadLowering::lowerStore(StoreOp store) {
 void ThreadLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
   Value offset = constant(0);
-  for (auto [index, stride] : llvm::zip_equal(read.getIndices(), type.getStrides()))
+  for (auto [index, stride] :
+       llvm::zip_equal(read.getIndices(), type.getStrides()))
     offset = add(offset, mul(lookup(index), stride));
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Value at = LLVM::GEPOp::create(b, loc, bases.lookup(read.getView()).getType(), type.getElementType(),
-                                 bases.lookup(read.getView()), ArrayRef<LLVM::GEPArg>{offset});
+  Value at = LLVM::GEPOp::create(
+      b, loc, bases.lookup(read.getView()).getType(), type.getElementType(),
+      bases.lookup(read.getView()), ArrayRef<LLVM::GEPArg>{offset});
   Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
   if (type.getElementType().isInteger())
     value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
@@ -208,20 +239,26 @@ void ThreadLowering::lowerRead(ReadOp read) {
 // The layout of SegmentRecord in runtime/schema/program.fbs.
 void ThreadLowering::lowerSegment(SegmentOp segment) {
   Value base = bases.lookup(segment.getTable());
-  Value record = arith::IndexCastOp::create(b, loc, b.getI64Type(), mul(lookup(segment.getIndex()), 24));
-  base = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{record});
+  Value record = arith::IndexCastOp::create(
+      b, loc, b.getI64Type(), mul(lookup(segment.getIndex()), 24));
+  base = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{record});
   auto field = [&](int32_t offset, Type type) -> Value {
-    Value at = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+    Value at = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                                   ArrayRef<LLVM::GEPArg>{offset});
     return LLVM::LoadOp::create(b, loc, type, at);
   };
   auto index = [&](int32_t offset, Type type) -> Value {
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), field(offset, type));
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                      field(offset, type));
   };
   scalars.map(segment.getSlot(), index(0, b.getI32Type()));
   scalars.map(segment.getFirstRow(), index(4, b.getI32Type()));
   scalars.map(segment.getLength(), index(8, b.getI32Type()));
-  scalars.map(segment.getBegins(),
-              arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, b.getI32Type())).getResult());
+  scalars.map(
+      segment.getBegins(),
+      arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, b.getI32Type()))
+          .getResult());
   scalars.map(segment.getStart(), index(16, b.getI64Type()));
 }
 
@@ -230,27 +267,34 @@ void ThreadLowering::lowerSegment(SegmentOp segment) {
 //===----------------------------------------------------------------------===//
 
 static Value callApprox(OpBuilder &b, Location loc, StringRef name, Value x) {
-  return LLVM::CallIntrinsicOp::create(b, loc, x.getType(), b.getStringAttr(name), ValueRange{x}).getResult(0);
+  return LLVM::CallIntrinsicOp::create(b, loc, x.getType(),
+                                       b.getStringAttr(name), ValueRange{x})
+      .getResult(0);
 }
 
-// exp and log1p by the hardware's powers and logarithms of two; the rest as it is.
+// exp and log1p by the hardware's powers and logarithms of two; the rest as it
+// is.
 Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
   auto f32 = [&](float value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
   };
   if (isa<math::ExpOp>(op)) {
-    Value scaled = arith::MulFOp::create(b, loc, mapping.lookupOrDefault(op->getOperand(0)),
-                                         f32(1.44269504088896341f));
+    Value scaled = arith::MulFOp::create(
+        b, loc, mapping.lookupOrDefault(op->getOperand(0)),
+        f32(1.44269504088896341f));
     return callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", scaled);
   }
   if (isa<math::Log1pOp>(op)) {
     // log(y) + c / y with y = fl(1 + x) and c what y lost of x.
     Value x = mapping.lookupOrDefault(op->getOperand(0));
     Value y = arith::AddFOp::create(b, loc, x, f32(1));
-    Value lost = arith::SubFOp::create(b, loc, x, arith::SubFOp::create(b, loc, y, f32(1)));
-    Value log = arith::MulFOp::create(b, loc, callApprox(b, loc, "llvm.nvvm.lg2.approx.ftz.f", y),
-                                      f32(0.693147180559945309f));
-    return arith::AddFOp::create(b, loc, log, arith::DivFOp::create(b, loc, lost, y));
+    Value lost = arith::SubFOp::create(
+        b, loc, x, arith::SubFOp::create(b, loc, y, f32(1)));
+    Value log = arith::MulFOp::create(
+        b, loc, callApprox(b, loc, "llvm.nvvm.lg2.approx.ftz.f", y),
+        f32(0.693147180559945309f));
+    return arith::AddFOp::create(b, loc, log,
+                                 arith::DivFOp::create(b, loc, lost, y));
   }
   return b.clone(*op, mapping)->getResult(0);
 }
@@ -265,7 +309,8 @@ void ThreadLowering::lowerMap(MapOp map) {
     for (int64_t j = 0; j < runs; ++j)
       for (int64_t e = 0; e < vector; ++e) {
         IRMapping mapping(scalars);
-        for (auto [argument, input] : llvm::zip_equal(body.getArguments(), map.getInputs())) {
+        for (auto [argument, input] :
+             llvm::zip_equal(body.getArguments(), map.getInputs())) {
           auto tile = dyn_cast<TileType>(input.getType());
           if (!tile) {
             mapping.map(argument, lookup(input));
@@ -273,9 +318,9 @@ void ThreadLowering::lowerMap(MapOp map) {
           }
           const Elements &held = tiles[input];
           int64_t column = j * vector + e;
-          int64_t at = tile.isBlock()                       ? i * runs * vector + column
-                       : tile.getRole() == Role::Column     ? i
-                                                            : column;
+          int64_t at = tile.isBlock() ? i * runs * vector + column
+                       : tile.getRole() == Role::Column ? i
+                                                        : column;
           mapping.map(argument, held[at]);
         }
         for (Operation &op : body.without_terminator()) {
@@ -286,7 +331,8 @@ void ThreadLowering::lowerMap(MapOp map) {
           else
             mapping.map(op.getResult(0), emitScalar(&op, mapping));
         }
-        result.push_back(mapping.lookupOrDefault(cast<YieldOp>(body.back()).getValues()[0]));
+        result.push_back(
+            mapping.lookupOrDefault(cast<YieldOp>(body.back()).getValues()[0]));
       }
   tiles[map.getResult()] = result;
 }
@@ -310,15 +356,18 @@ void ThreadLowering::lowerReduce(ReduceOp reduce) {
 
 void ThreadLowering::lowerCombine(CombineOp combine) {
   TileType type = combine.getPartial().getType();
-  int64_t vector = layout.getVector(), runs = runsHeld(type), warps = layout.getThreads() / kWarp;
+  int64_t vector = layout.getVector(), runs = runsHeld(type),
+          warps = layout.getThreads() / kWarp;
   Elements sums = tiles.lookup(combine.getPartial());
   auto i32 = [&](int64_t value) -> Value {
-    return LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(value));
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                    b.getI32IntegerAttr(value));
   };
   // Inside a warp: threads `lanes` apart hold the same columns of other rows.
   for (int64_t distance = layout.getLanes(); distance < kWarp; distance *= 2)
     for (Value &sum : sums) {
-      Value other = NVVM::ShflOp::create(b, loc, b.getF32Type(), i32(-1), sum, i32(distance), i32(kWarp - 1),
+      Value other = NVVM::ShflOp::create(b, loc, b.getF32Type(), i32(-1), sum,
+                                         i32(distance), i32(kWarp - 1),
                                          NVVM::ShflKind::bfly, UnitAttr());
       sum = combineTwo(combine.getKind(), sum, other);
     }
@@ -329,13 +378,17 @@ void ThreadLowering::lowerCombine(CombineOp combine) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace);
   Value memory = LLVM::AddressOfOp::create(b, loc, pointer, shared);
   auto at = [&](Value warpIndex, int64_t run, int64_t e) -> Value {
-    Value element = add(mul(warpIndex, type.columns()), add(columnAt(run), constant(e + combine.getOffset() / 4)));
+    Value element =
+        add(mul(warpIndex, type.columns()),
+            add(columnAt(run), constant(e + combine.getOffset() / 4)));
     element = arith::IndexCastOp::create(b, loc, b.getI64Type(), element);
-    return LLVM::GEPOp::create(b, loc, pointer, b.getF32Type(), memory, ArrayRef<LLVM::GEPArg>{element});
+    return LLVM::GEPOp::create(b, loc, pointer, b.getF32Type(), memory,
+                               ArrayRef<LLVM::GEPArg>{element});
   };
   {
-    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, laneOfWarp,
-                                        constant(layout.getLanes()));
+    Value first =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, laneOfWarp,
+                              constant(layout.getLanes()));
     auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(guarded.thenBlock());
@@ -346,10 +399,12 @@ void ThreadLowering::lowerCombine(CombineOp combine) {
   NVVM::Barrier0Op::create(b, loc);
   for (int64_t j = 0; j < runs; ++j)
     for (int64_t e = 0; e < vector; ++e) {
-      Value total = LLVM::LoadOp::create(b, loc, b.getF32Type(), at(constant(0), j, e));
+      Value total =
+          LLVM::LoadOp::create(b, loc, b.getF32Type(), at(constant(0), j, e));
       for (int64_t w = 1; w < warps; ++w)
         total = combineTwo(combine.getKind(), total,
-                           LLVM::LoadOp::create(b, loc, b.getF32Type(), at(constant(w), j, e)));
+                           LLVM::LoadOp::create(b, loc, b.getF32Type(),
+                                                at(constant(w), j, e)));
       sums[j * vector + e] = total;
     }
   tiles[combine.getResult()] = sums;

@@ -1,8 +1,8 @@
 // Lowers the body of one scheduled kernel to the code of one thread.
 //
 // A tile is the list of elements that the thread holds, as SSA values: for a
-// block, row by row of those it holds, `vector` neighbours at a time; for a row,
-// its columns; for a column, its rows. Layout: #tile.lin (TileBase.td).
+// block, row by row of those it holds, `vector` neighbours at a time; for a
+// row, its columns; for a column, its rows. Layout: #tile.lin (TileBase.td).
 #ifndef EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 #define EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 
@@ -15,7 +15,8 @@ class ThreadLowering {
 public:
   /// Emits into `entry`, whose arguments are the operands' addresses and the
   /// three counts. `shared` names the module's shared memory.
-  ThreadLowering(tile::KernelOp kernel, mlir::Block *entry, llvm::StringRef shared);
+  ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
+                 llvm::StringRef shared);
 
   /// Fails, with a diagnostic on the op, for what has no lowering.
   mlir::LogicalResult run();
@@ -35,18 +36,22 @@ private:
   // How many rows, and runs of `vector` columns, of a tile a thread holds.
   int64_t rowsHeld(tile::TileType type) const;
   int64_t runsHeld(tile::TileType type) const;
-  /// Row number `i` of those this thread holds, and the first column of run `j`.
+  /// Row number `i` of those this thread holds, and the first column of run
+  /// `j`.
   mlir::Value rowAt(int64_t i);
   mlir::Value columnAt(int64_t j);
-  mlir::Value addressOf(mlir::Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> sizes,
-                        tile::TileType type, mlir::Value row, mlir::Value column);
+  mlir::Value addressOf(mlir::Value view, mlir::ValueRange indices,
+                        llvm::ArrayRef<int64_t> sizes, tile::TileType type,
+                        mlir::Value row, mlir::Value column);
   unsigned alignmentOf(mlir::Value view, llvm::ArrayRef<int64_t> sizes);
   mlir::Value emitScalar(mlir::Operation *op, mlir::IRMapping &mapping);
   mlir::Value combineTwo(tile::ReduceKind kind, mlir::Value x, mlir::Value y);
   mlir::Value constant(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, int64_t y);
-  mlir::Value lookup(mlir::Value value) { return scalars.lookupOrDefault(value); }
+  mlir::Value lookup(mlir::Value value) {
+    return scalars.lookupOrDefault(value);
+  }
 
   tile::KernelOp kernel;
   mlir::OpBuilder b;

@@ -8,7 +8,8 @@ using namespace effc;
 using namespace effc::plan;
 
 // Strides of dense dimensions 1.. of `shape`, dimension 0 left at 0.
-static SmallVector<int64_t> denseTail(ArrayRef<int64_t> shape, int64_t &rowElements) {
+static SmallVector<int64_t> denseTail(ArrayRef<int64_t> shape,
+                                      int64_t &rowElements) {
   SmallVector<int64_t> strides(shape.size(), 0);
   rowElements = 1;
   for (size_t dim = shape.size(); dim-- > 1;) {
@@ -36,7 +37,8 @@ SmallVector<int64_t> effc::plan::weightStrides(RankedTensorType type) {
   return arenaStrides(type);
 }
 
-SmallVector<int64_t> effc::plan::stateStrides(RankedTensorType type, int64_t slotBytes) {
+SmallVector<int64_t> effc::plan::stateStrides(RankedTensorType type,
+                                              int64_t slotBytes) {
   SmallVector<int64_t> shape = {0};
   llvm::append_range(shape, type.getShape());
   int64_t elements;

@@ -18,7 +18,8 @@ llvm::SmallVector<int64_t> arenaStrides(mlir::RankedTensorType type);
 /// A weight: a matrix with padded rows, a vector dense.
 llvm::SmallVector<int64_t> weightStrides(mlir::RankedTensorType type);
 /// A state: dense, behind a leading dimension of slots, `slotBytes` apart.
-llvm::SmallVector<int64_t> stateStrides(mlir::RankedTensorType type, int64_t slotBytes);
+llvm::SmallVector<int64_t> stateStrides(mlir::RankedTensorType type,
+                                        int64_t slotBytes);
 /// Logits: dense rows, as the caller gets them.
 llvm::SmallVector<int64_t> denseStrides(mlir::RankedTensorType type);
 

@@ -22,7 +22,9 @@ struct Buffer {
   int64_t offset = 0;
 
   int64_t end() const { return offset + bytes; }
-  bool livesWith(const Buffer &other) const { return first <= other.last && other.first <= last; }
+  bool livesWith(const Buffer &other) const {
+    return first <= other.last && other.first <= last;
+  }
 };
 
 struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
@@ -33,7 +35,9 @@ struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
   void runOnOperation() override {
     plan::EntryOp entry = getOperation();
     std::vector<Buffer> buffers = lifetimes(entry);
-    llvm::stable_sort(buffers, [](const Buffer &a, const Buffer &b) { return a.first < b.first; });
+    llvm::stable_sort(buffers, [](const Buffer &a, const Buffer &b) {
+      return a.first < b.first;
+    });
     int64_t arena = 0;
     for (size_t i = 0; i < buffers.size(); ++i) {
       place(buffers[i], ArrayRef(buffers).take_front(i));
@@ -55,7 +59,8 @@ struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
         return;
       auto [known, isNew] = indexOf.try_emplace(value, buffers.size());
       if (isNew)
-        buffers.push_back({arena, static_cast<int64_t>(arena.getBytes()), launchIndex, launchIndex});
+        buffers.push_back({arena, static_cast<int64_t>(arena.getBytes()),
+                           launchIndex, launchIndex});
       buffers[known->second].last = launchIndex;
     };
     for (auto launch : entry.getOps<plan::LaunchOp>()) {
@@ -66,13 +71,16 @@ struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
     return buffers;
   }
 
-  // Moves the buffer up past each living neighbour it would overlap, lowest first.
+  // Moves the buffer up past each living neighbour it would overlap, lowest
+  // first.
   static void place(Buffer &buffer, ArrayRef<Buffer> placed) {
     SmallVector<const Buffer *> neighbours;
     for (const Buffer &other : placed)
       if (buffer.livesWith(other))
         neighbours.push_back(&other);
-    llvm::sort(neighbours, [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; });
+    llvm::sort(neighbours, [](const Buffer *a, const Buffer *b) {
+      return a->offset < b->offset;
+    });
     for (const Buffer *other : neighbours)
       if (buffer.offset < other->end() && other->offset < buffer.end())
         buffer.offset = llvm::alignTo(other->end(), kAlignment);

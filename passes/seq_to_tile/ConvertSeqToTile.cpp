@@ -1,12 +1,14 @@
 // Entries of seq kernels -> tile kernels and plans.
 //
-//   func.func @decode_1(...)  { %y = seq.kernel "layers.0.in_proj" (%a = %x, %b = %w) ... }
+//   func.func @decode_1(...)  { %y = seq.kernel "layers.0.in_proj" (%a = %x, %b
+//   = %w) ... }
 // becomes
 //   tile.kernel @linear_0(...) { ... }
-//   plan.entry @decode_1 ... { plan.launch @linear_0(%x, %w, %y) note "layers.0.in_proj" }
+//   plan.entry @decode_1 ... { plan.launch @linear_0(%x, %w, %y) note
+//   "layers.0.in_proj" }
 //
-// A kernel is built once: kernels whose bodies, types and entry class agree share
-// it, and differ in what their launches pass.
+// A kernel is built once: kernels whose bodies, types and entry class agree
+// share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
@@ -36,15 +38,16 @@ class EntryConversion {
 public:
   EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
                   llvm::StringMap<BuiltKernel> &kernels)
-      : module(module), layout(layout), kernels(kernels), plan(module.getContext()),
-        kernelBuilder(module.getContext()) {}
+      : module(module), layout(layout), kernels(kernels),
+        plan(module.getContext()), kernelBuilder(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp entry);
 
 private:
   LogicalResult mapArguments(func::FuncOp entry);
   LogicalResult convertKernel(seq::KernelOp kernel, Value logits);
-  FailureOr<BuiltKernel> buildOnce(seq::KernelOp kernel, const KernelContext &context);
+  FailureOr<BuiltKernel> buildOnce(seq::KernelOp kernel,
+                                   const KernelContext &context);
   Value segments(Location loc);
   Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
@@ -61,7 +64,8 @@ private:
 int64_t chunkGrid(func::FuncOp entry) {
   int64_t grid = 1;
   entry.walk([&](seq::MixerOpInterface mixer) {
-    if (seq::FormAttr form = mixer.getFormAttr(); form && form.getKind() == seq::FormKind::Chunkwise)
+    if (seq::FormAttr form = mixer.getFormAttr();
+        form && form.getKind() == seq::FormKind::Chunkwise)
       grid = std::lcm(grid, form.getChunk());
   });
   return grid;
@@ -74,15 +78,16 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   kernelBuilder.setInsertionPoint(function);
   auto planEntry = plan::EntryOp::create(
       plan, function.getLoc(), function.getSymName(),
-      decode ? plan::EntryKind::Decode : plan::EntryKind::Prefill, entry.getRows(),
-      decode ? 1 : chunkGrid(function), IntegerAttr());
+      decode ? plan::EntryKind::Decode : plan::EntryKind::Prefill,
+      entry.getRows(), decode ? 1 : chunkGrid(function), IntegerAttr());
   plan.createBlock(&planEntry.getBody());
   if (failed(mapArguments(function)))
     return failure();
   Value logits = function.getBody().front().getTerminator()->getOperand(0);
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
-      Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(), parameter.getWeightAttr());
+      Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(),
+                                           parameter.getWeightAttr());
       memory[parameter.getResult()] = {place, MemoryKind::Weight};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
       if (failed(convertKernel(kernel, logits)))
@@ -100,14 +105,18 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
     unsigned index = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(index, "seq.state_name");
     if (name) {
-      Value place = plan::StateOp::create(plan, function.getLoc(), memoryType(), name);
+      Value place =
+          plan::StateOp::create(plan, function.getLoc(), memoryType(), name);
       memory[argument] = {place, MemoryKind::State};
       continue;
     }
     if (index > 1)
-      return function.emitError("expects argument ") << index << " to be a state with a name";
-    plan::Table table = index == 0 ? plan::Table::Tokens : plan::Table::OutputRows;
-    Value place = plan::TableOp::create(plan, function.getLoc(), memoryType(), table);
+      return function.emitError("expects argument ")
+             << index << " to be a state with a name";
+    plan::Table table =
+        index == 0 ? plan::Table::Tokens : plan::Table::OutputRows;
+    Value place =
+        plan::TableOp::create(plan, function.getLoc(), memoryType(), table);
     memory[argument] = {place, MemoryKind::Table,
                         index == 0 ? tile::Count::Rows : tile::Count::Outputs};
   }
@@ -116,7 +125,8 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
 
 Value EntryConversion::segments(Location loc) {
   if (!segmentTable)
-    segmentTable = plan::TableOp::create(plan, loc, memoryType(), plan::Table::Segments);
+    segmentTable =
+        plan::TableOp::create(plan, loc, memoryType(), plan::Table::Segments);
   return segmentTable;
 }
 
@@ -128,7 +138,8 @@ std::optional<unsigned> stateOfResult(seq::KernelOp kernel, unsigned index) {
     return std::nullopt;
   for (const seq::StateDescriptor &state : stateful.getStates())
     if (stateful->getResult(state.result) == yielded)
-      return cast<BlockArgument>(stateful->getOperand(state.operand)).getArgNumber();
+      return cast<BlockArgument>(stateful->getOperand(state.operand))
+          .getArgNumber();
   return std::nullopt;
 }
 
@@ -144,7 +155,8 @@ tile::Count leadOf(seq::KernelOp kernel, ArrayRef<Memory> operands) {
   return tile::Count::Rows;
 }
 
-LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits) {
+LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
+                                             Value logits) {
   KernelContext context;
   context.entry = entry;
   context.slotBytes = layout.getSlotBytes();
@@ -173,25 +185,29 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel, Value logits)
     if (result == logits)
       place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
     else
-      place = plan::ArenaOp::create(plan, kernel.getLoc(), memoryType(),
-                                    plan.getI64IntegerAttr(plan::arenaBytes(type, entry.getRows())),
-                                    IntegerAttr());
+      place = plan::ArenaOp::create(
+          plan, kernel.getLoc(), memoryType(),
+          plan.getI64IntegerAttr(plan::arenaBytes(type, entry.getRows())),
+          IntegerAttr());
     memory[result] = {place, MemoryKind::Buffer, context.lead};
     places.push_back(place);
   }
   SmallVector<Value> passed;
   for (const LaunchOperand &operand : built->operands) {
-    Value place = operand.source == LaunchOperand::Segments ? segments(kernel.getLoc())
-                  : operand.source == LaunchOperand::Input  ? operands[operand.index].place
-                                                            : places[operand.index];
+    Value place =
+        operand.source == LaunchOperand::Segments ? segments(kernel.getLoc())
+        : operand.source == LaunchOperand::Input ? operands[operand.index].place
+                                                 : places[operand.index];
     if (operand.offsetBytes != 0)
-      place = plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
-                                     plan.getI64IntegerAttr(operand.offsetBytes));
+      place =
+          plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
+                                 plan.getI64IntegerAttr(operand.offsetBytes));
     passed.push_back(place);
   }
   plan::LaunchOp::create(plan, kernel.getLoc(),
-                         FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()), passed,
-                         built->kernel.getItemsAttr(), kernel.getNameAttr());
+                         FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()),
+                         passed, built->kernel.getItemsAttr(),
+                         kernel.getNameAttr());
   return success();
 }
 
@@ -203,7 +219,8 @@ int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
     if (decode && isa<seq::LinearOp, seq::LmHeadOp>(op))
       return denseRows(entry);
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
-      if (mixer.getFormAttr() && mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
+      if (mixer.getFormAttr() &&
+          mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
         return entry.getRows();
   }
   return 0;
@@ -214,7 +231,8 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
   stream << stringifyEntryKind(context.entry.getKind()) << ' '
-         << relevantRows(kernel, context.entry) << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
+         << relevantRows(kernel, context.entry) << ' '
+         << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
   for (MemoryKind kind : context.operands)
     stream << static_cast<int>(kind);
   for (bool logits : context.resultIsLogits)
@@ -250,10 +268,12 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());
-  return form.getKind() == seq::FormKind::Step ? buildRecurrenceStep(k) : buildRecurrenceChunk(k);
+  return form.getKind() == seq::FormKind::Step ? buildRecurrenceStep(k)
+                                               : buildRecurrenceChunk(k);
 }
 
-FailureOr<BuiltKernel> EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
+FailureOr<BuiltKernel>
+EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;
@@ -271,18 +291,22 @@ FailureOr<BuiltKernel> EntryConversion::buildOnce(seq::KernelOp kernel, const Ke
   return built;
 }
 
-struct ConvertSeqToTilePass : impl::ConvertSeqToTilePassBase<ConvertSeqToTilePass> {
+struct ConvertSeqToTilePass
+    : impl::ConvertSeqToTilePassBase<ConvertSeqToTilePass> {
   using ConvertSeqToTilePassBase::ConvertSeqToTilePassBase;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto layout = module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
+    auto layout =
+        module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
     if (!layout) {
-      module.emitError("expects 'seq.state_layout' on the module; run seq-plan-state first");
+      module.emitError(
+          "expects 'seq.state_layout' on the module; run seq-plan-state first");
       return signalPassFailure();
     }
     llvm::StringMap<BuiltKernel> kernels;
-    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))
         continue;
       EntryConversion conversion(module, layout, kernels);

@@ -9,12 +9,13 @@ using namespace mlir;
 using namespace effc;
 
 bool effc::hasScalarCode(Operation *op) {
-  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp, seq::SigmoidOp,
-             seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
+  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp,
+             seq::SigmoidOp, seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
 }
 
 static Value constant(OpBuilder &b, Location loc, double value) {
-  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(static_cast<float>(value)));
+  return arith::ConstantOp::create(
+      b, loc, b.getF32FloatAttr(static_cast<float>(value)));
 }
 
 // 1 + exp(-x), the denominator of the logistic function.
@@ -32,10 +33,12 @@ static Value emitSoftplus(OpBuilder &b, Location loc, Value x) {
   Value zero = constant(b, loc, 0.0);
   Value away = arith::NegFOp::create(b, loc, math::AbsFOp::create(b, loc, x));
   Value rest = math::Log1pOp::create(b, loc, math::ExpOp::create(b, loc, away));
-  return arith::AddFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, zero), rest);
+  return arith::AddFOp::create(
+      b, loc, arith::MaximumFOp::create(b, loc, x, zero), rest);
 }
 
-Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op, ValueRange elements) {
+Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op,
+                           ValueRange elements) {
   Value x = elements[0];
   if (isa<seq::AddOp>(op))
     return arith::AddFOp::create(b, loc, x, elements[1]);
@@ -48,15 +51,18 @@ Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op, ValueRange
   if (isa<seq::ExpOp>(op))
     return math::ExpOp::create(b, loc, x);
   if (isa<seq::SigmoidOp>(op))
-    return arith::DivFOp::create(b, loc, constant(b, loc, 1.0), logisticDenominator(b, loc, x));
+    return arith::DivFOp::create(b, loc, constant(b, loc, 1.0),
+                                 logisticDenominator(b, loc, x));
   if (isa<seq::SiluOp>(op))
     return emitSilu(b, loc, x);
   if (isa<seq::SoftplusOp>(op))
     return emitSoftplus(b, loc, x);
   auto clamp = cast<seq::ClampOp>(op);
   if (auto lower = clamp.getLower())
-    x = arith::MaximumFOp::create(b, loc, x, constant(b, loc, lower->convertToDouble()));
+    x = arith::MaximumFOp::create(b, loc, x,
+                                  constant(b, loc, lower->convertToDouble()));
   if (auto upper = clamp.getUpper())
-    x = arith::MinimumFOp::create(b, loc, x, constant(b, loc, upper->convertToDouble()));
+    x = arith::MinimumFOp::create(b, loc, x,
+                                  constant(b, loc, upper->convertToDouble()));
   return x;
 }

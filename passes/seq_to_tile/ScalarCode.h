@@ -10,11 +10,12 @@ namespace effc {
 bool hasScalarCode(mlir::Operation *op);
 
 /// Emits `op` on one f32 element of each operand.
-mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *op,
-                           mlir::ValueRange elements);
+mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Operation *op, mlir::ValueRange elements);
 
 /// x / (1 + exp(-x)).
-mlir::Value emitSilu(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value emitSilu(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value x);
 
 } // namespace effc
 

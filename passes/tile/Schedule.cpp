@@ -3,8 +3,8 @@
 //   %w: !tile.tile<128x64xf32, accumulator>
 //   %o = tile.reduce add %w over rows -> !tile.tile<64xf32, row>
 // becomes, with 128 threads of which 16 lie along a row with 4 elements each,
-//   %p = tile.reduce add %w over rows -> !tile.tile<64xf32, row, #L>   (16 rows per thread)
-//   %o = tile.combine add %p offset 0                                  (8 groups of threads)
+//   %p = tile.reduce add %w over rows -> !tile.tile<64xf32, row, #L>   (16 rows
+//   per thread) %o = tile.combine add %p offset 0 (8 groups of threads)
 #include "passes/tile/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,7 +31,8 @@ Operation *findUncovered(tile::KernelOp kernel) {
                       op->getName().getDialectNamespace() == "math";
     auto reduce = dyn_cast<tile::ReduceOp>(op);
     bool covered = arithmetic ||
-                   isa<tile::CountOp, tile::SegmentOp, tile::ReadOp, tile::SplatOp, tile::MapOp>(op) ||
+                   isa<tile::CountOp, tile::SegmentOp, tile::ReadOp,
+                       tile::SplatOp, tile::MapOp>(op) ||
                    (reduce && reduce.getOverRows());
     if (auto load = dyn_cast<tile::LoadOp>(op))
       covered = !load.getRows() && !load.getColumns();
@@ -63,7 +64,8 @@ std::optional<std::pair<int64_t, int64_t>> blockShape(tile::KernelOp kernel) {
 }
 
 /// The table: see the pass description. Null when no number of threads fits.
-tile::LayoutAttr chooseLayout(MLIRContext *context, int64_t rows, int64_t columns, int64_t maxThreads) {
+tile::LayoutAttr chooseLayout(MLIRContext *context, int64_t rows,
+                              int64_t columns, int64_t maxThreads) {
   int64_t vector = columns % 4 == 0 ? 4 : columns % 2 == 0 ? 2 : 1;
   int64_t lanes = 1;
   while (lanes < kWarp && columns / vector % (lanes * 2) == 0)
@@ -82,29 +84,34 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     if (kernel.getSchedule())
       return;
     if (Operation *op = findUncovered(kernel)) {
-      emitRemark(op->getLoc()) << "kernel '" << kernel.getSymName() << "' stays at kernel level: '"
-                               << op->getName() << "' has no layout rule";
+      emitRemark(op->getLoc())
+          << "kernel '" << kernel.getSymName() << "' stays at kernel level: '"
+          << op->getName() << "' has no layout rule";
       return;
     }
     auto shape = blockShape(kernel);
-    tile::LayoutAttr layout = shape ? chooseLayout(&getContext(), shape->first, shape->second, maxThreads)
+    tile::LayoutAttr layout = shape ? chooseLayout(&getContext(), shape->first,
+                                                   shape->second, maxThreads)
                                     : tile::LayoutAttr();
     if (!layout) {
-      emitRemark(kernel.getLoc()) << "kernel '" << kernel.getSymName() << "' stays at kernel level: "
-                                  << (shape ? "no number of threads divides its rows"
-                                            : "it has no block, or blocks of several shapes");
+      emitRemark(kernel.getLoc())
+          << "kernel '" << kernel.getSymName() << "' stays at kernel level: "
+          << (shape ? "no number of threads divides its rows"
+                    : "it has no block, or blocks of several shapes");
       return;
     }
     assignLayout(kernel, layout);
     int64_t sharedBytes = addCombines(kernel, layout);
-    kernel.setScheduleAttr(tile::ScheduleAttr::get(&getContext(), layout.getThreads(), sharedBytes));
+    kernel.setScheduleAttr(tile::ScheduleAttr::get(
+        &getContext(), layout.getThreads(), sharedBytes));
   }
 
   static void assignLayout(tile::KernelOp kernel, tile::LayoutAttr layout) {
     kernel.getBody().walk([&](Operation *op) {
       for (Value result : op->getResults())
         if (auto tile = dyn_cast<tile::TileType>(result.getType()))
-          result.setType(tile::TileType::get(tile.getContext(), tile.getShape(), tile.getElementType(),
+          result.setType(tile::TileType::get(tile.getContext(), tile.getShape(),
+                                             tile.getElementType(),
                                              tile.getRole(), layout));
     });
   }
@@ -113,17 +120,21 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   // but lie side by side, so that one barrier less is needed between them.
   static int64_t addCombines(tile::KernelOp kernel, tile::LayoutAttr layout) {
     int64_t bytes = 0;
-    SmallVector<tile::ReduceOp> reductions(kernel.getBody().getOps<tile::ReduceOp>());
+    SmallVector<tile::ReduceOp> reductions(
+        kernel.getBody().getOps<tile::ReduceOp>());
     for (tile::ReduceOp reduce : reductions) {
       OpBuilder builder(reduce->getContext());
       builder.setInsertionPointAfter(reduce);
-      auto combine = tile::CombineOp::create(builder, reduce.getLoc(), reduce.getKind(),
-                                             cast<TypedValue<tile::TileType>>(reduce.getResult()), bytes);
+      auto combine = tile::CombineOp::create(
+          builder, reduce.getLoc(), reduce.getKind(),
+          cast<TypedValue<tile::TileType>>(reduce.getResult()), bytes);
       reduce.getResult().replaceAllUsesExcept(combine.getResult(), combine);
       int64_t warps = layout.getThreads() / kWarp;
-      int64_t columns = cast<tile::TileType>(reduce.getResult().getType()).columns();
-      emitRemark(reduce.getLoc()) << "sum over rows goes through " << warps * columns * 4
-                                  << " bytes of shared memory";
+      int64_t columns =
+          cast<tile::TileType>(reduce.getResult().getType()).columns();
+      emitRemark(reduce.getLoc())
+          << "sum over rows goes through " << warps * columns * 4
+          << " bytes of shared memory";
       bytes += llvm::alignTo(warps * columns * 4, 16);
     }
     return bytes;

@@ -1,6 +1,7 @@
-// `effc compile`: parses options, calls the compiler library, prints what it says.
+// `effc compile`: parses options, calls the compiler library, prints what it
+// says.
 #include "compiler/Compiler.h"
-#include "tools/effc-compile/WeightProgress.h"
+#include "tools/terminal/Progress.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <optional>
 
 using namespace effc;
 
@@ -16,40 +18,74 @@ namespace {
 
 constexpr int kFailed = 1, kWrongUsage = 2;
 
-/// Options as they are typed; checked and turned into CompileOptions by parse().
+/// Options as they are typed; checked and turned into CompileOptions by
+/// parse().
 struct Arguments {
-  std::string model, output, weightsFrom, target = "host", dtype, stateDtype = "f32";
-  std::string weights = "embed", dense = "auto", forceForm, compileTo = "artifact", dumpPhases;
+  std::string model, output, weightsFrom, target = "host", dtype,
+                                          stateDtype = "f32";
+  std::string weights = "embed", dense = "auto", forceForm,
+              compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 4;
-  bool bitStable = true, stripIr = false, timing = false;
+  bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
 };
 
 void declare(CLI::App &app, Arguments &a) {
-  app.add_option("MODEL", a.model, "Hugging Face directory, or a .mlir file of the seq dialect")->required();
-  app.add_option("-o,--output", a.output, "the .effc file; with --compile-to the module's file (default: standard output)");
-  app.add_option("--weights-from", a.weightsFrom, "directory that the weights of a .mlir file are in");
-  app.add_option("--target", a.target, "what to compile for: host")->capture_default_str();
-  app.add_option("--dtype", a.dtype, "type of the stored matrices (default: the checkpoint's)")
-      ->check(CLI::IsMember({"f32", "bf16"}));
-  app.add_option("--state-dtype", a.stateDtype, "type of recurrent states")->check(CLI::IsMember({"f32"}))->capture_default_str();
-  app.add_option("--prefill-rows", a.prefillRows, "rows of each prefill entry, ascending")
-      ->delimiter(',')->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_option("--max-batch", a.maxBatch, "sequences of the largest decode entry")
-      ->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_option("--weights", a.weights, "where weights go")->check(CLI::IsMember({"embed"}))->capture_default_str();
-  app.add_option("--dense", a.dense, "code of dense products; on the host both are generated")
-      ->check(CLI::IsMember({"auto", "generated"}))->capture_default_str();
-  app.add_flag("--bit-stable,!--no-bit-stable", a.bitStable,
-               "same bits for every batch, piece length and thread count (default)");
-  app.add_option("--force-form", a.forceForm, "form of every mixer in prefill: step, quadratic or chunkwise[:C]");
-  app.add_option("--compile-to", a.compileTo, "stop after a phase and print its module: import, seq, tile, plan, binary, artifact")
+  app.add_option("MODEL", a.model,
+                 "Hugging Face directory, or a .mlir file of the seq dialect")
+      ->required();
+  app.add_option("-o,--output", a.output,
+                 "the .effc file; with --compile-to the module's file "
+                 "(default: standard output)");
+  app.add_option("--weights-from", a.weightsFrom,
+                 "directory that the weights of a .mlir file are in");
+  app.add_option("--target", a.target, "what to compile for: host")
       ->capture_default_str();
-  app.add_option("--dump-phases", a.dumpPhases, "folder that gets the module of every phase");
-  app.add_flag("--strip-ir", a.stripIr, "leave the seq module out of the artifact");
-  app.add_option("--remarks", a.remarks, "file that gets every choice and its reason; - for standard error");
-  app.add_option("--werror", a.werror, "make remarks of a kind errors: fallback")->check(CLI::IsMember({"fallback"}));
+  app.add_option("--dtype", a.dtype,
+                 "type of the stored matrices (default: the checkpoint's)")
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  app.add_option("--state-dtype", a.stateDtype, "type of recurrent states")
+      ->check(CLI::IsMember({"f32"}))
+      ->capture_default_str();
+  app.add_option("--prefill-rows", a.prefillRows,
+                 "rows of each prefill entry, ascending")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--max-batch", a.maxBatch,
+                 "sequences of the largest decode entry")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--weights", a.weights, "where weights go")
+      ->check(CLI::IsMember({"embed"}))
+      ->capture_default_str();
+  app.add_option("--dense", a.dense,
+                 "code of dense products; on the host both are generated")
+      ->check(CLI::IsMember({"auto", "generated"}))
+      ->capture_default_str();
+  app.add_flag(
+      "--bit-stable,!--no-bit-stable", a.bitStable,
+      "same bits for every batch, piece length and thread count (default)");
+  app.add_option(
+      "--force-form", a.forceForm,
+      "form of every mixer in prefill: step, quadratic or chunkwise[:C]");
+  app.add_option("--compile-to", a.compileTo,
+                 "stop after a phase and print its module: import, seq, tile, "
+                 "plan, binary, artifact")
+      ->capture_default_str();
+  app.add_option("--dump-phases", a.dumpPhases,
+                 "folder that gets the module of every phase");
+  app.add_flag("--no-tokenizer", a.noTokenizer,
+               "leave the tokenizer out; token ids then stand for text");
+  app.add_flag("--strip-ir", a.stripIr,
+               "leave the seq module out of the artifact");
+  app.add_option(
+      "--remarks", a.remarks,
+      "file that gets every choice and its reason; - for standard error");
+  app.add_option("--werror", a.werror,
+                 "make remarks of a kind errors: fallback")
+      ->check(CLI::IsMember({"fallback"}));
   app.add_flag("--timing", a.timing, "print where the time went");
 }
 
@@ -73,10 +109,12 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   }
   std::optional<Phase> phase = findPhase(a.compileTo);
   if (!phase)
-    return "unknown phase '" + a.compileTo + "'; phases are import, seq, tile, plan, binary, artifact";
+    return "unknown phase '" + a.compileTo +
+           "'; phases are import, seq, tile, plan, binary, artifact";
   if (*phase == Phase::Artifact && (a.output.empty() || a.output == "-"))
     return "an artifact needs a file: -o OUT.effc";
-  if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(), std::less_equal<>()))
+  if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(),
+                      std::less_equal<>()))
     return "--prefill-rows expects ascending numbers";
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
@@ -84,10 +122,12 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.dtype = a.dtype;
   options.compileTo = *phase;
   options.dumpPhases = a.dumpPhases;
+  options.tokenizer = !a.noTokenizer;
   options.stripIr = a.stripIr;
   options.fallbackIsError = a.werror == "fallback";
   options.timing = a.timing;
-  options.pipeline.prefillRows.assign(a.prefillRows.begin(), a.prefillRows.end());
+  options.pipeline.prefillRows.assign(a.prefillRows.begin(),
+                                      a.prefillRows.end());
   options.pipeline.decodeRows = decodeRows(a.maxBatch);
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
@@ -99,7 +139,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
 
 int main(int argc, char **argv) {
   CLI::App app("Compiles a model into one .effc file", "effc compile");
-  app.set_version_flag("--version", "effc " + getVersion().str() + " (" + getCommit().str() +
+  app.set_version_flag("--version", "effc " + getVersion().str() + " (" +
+                                        getCommit().str() +
                                         ", LLVM " LLVM_VERSION_STRING ")");
   Arguments arguments;
   declare(app, arguments);
@@ -121,18 +162,25 @@ int main(int argc, char **argv) {
   if (!arguments.remarks.empty()) {
     std::error_code code;
     if (arguments.remarks != "-")
-      remarkFile = std::make_unique<llvm::raw_fd_ostream>(arguments.remarks, code);
+      remarkFile =
+          std::make_unique<llvm::raw_fd_ostream>(arguments.remarks, code);
     if (code) {
-      llvm::errs() << "effc: error: cannot write " << arguments.remarks << ": " << code.message() << "\n";
+      llvm::errs() << "effc: error: cannot write " << arguments.remarks << ": "
+                   << code.message() << "\n";
       return kFailed;
     }
     llvm::raw_ostream &stream = remarkFile ? *remarkFile : llvm::errs();
     events.remark = [&stream](llvm::StringRef where, llvm::StringRef text) {
-      stream << "remark: " << where << (where.empty() ? "" : ": ") << text << "\n";
+      stream << "remark: " << where << (where.empty() ? "" : ": ") << text
+             << "\n";
     };
   }
-  WeightProgress progress;
-  events.weights = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
+  std::optional<cli::Progress> progress; // made when the total is known
+  events.weights = [&](uint64_t done, uint64_t total) {
+    if (!progress)
+      progress.emplace("weights", "elements", total);
+    progress->update(done);
+  };
   if (llvm::Error error = compile(options, events)) {
     llvm::errs() << "effc: error: " << llvm::toString(std::move(error)) << "\n";
     return kFailed;

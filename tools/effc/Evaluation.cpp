@@ -1,3 +1,4 @@
+#include "tools/terminal/Progress.h"
 #include "tools/effc/Evaluation.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "tools/effc/SafetensorsWriter.h"
 #include "tools/effc/Split.h"
 #include "tools/effc/Terminal.h"
+#include "tools/terminal/Progress.h"
 
 #include <cstdint>
 #include <span>

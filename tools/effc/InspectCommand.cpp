@@ -6,6 +6,8 @@
 #include "tools/effc/Failure.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/Terminal.h"
+#include "tools/terminal/Progress.h"
+#include "tools/terminal/Quantities.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "tools/effc/Inputs.h"
 #include "tools/effc/StopText.h"
 #include "tools/effc/Terminal.h"
+#include "tools/terminal/Quantities.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

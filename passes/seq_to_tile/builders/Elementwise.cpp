@@ -15,11 +15,18 @@ LogicalResult effc::buildElementwise(KernelBuilder &k) {
     width *= size;
   }
   if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) > 1)
-    return first.emitOpError("expects a tensor of rank 2 in a kernel of its own, but got ") << type;
+    return first.emitOpError(
+               "expects a tensor of rank 2 in a kernel of its own, but got ")
+           << type;
   k.setItems(k.getContext().lead, 1, 1);
   SmallVector<Value> at(sizes.size(), k.index(0));
   at[0] = k.item();
   return k.finish(
-      {}, {}, [&](Value tensor) { return k.load(k.read(tensor), at, sizes, k.rowType(width)); },
-      [&](unsigned result, Value tile) { k.store(tile, k.write(result), at, sizes); });
+      {}, {},
+      [&](Value tensor) {
+        return k.load(k.read(tensor), at, sizes, k.rowType(width));
+      },
+      [&](unsigned result, Value tile) {
+        k.store(tile, k.write(result), at, sizes);
+      });
 }

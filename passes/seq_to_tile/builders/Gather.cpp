@@ -9,12 +9,15 @@ LogicalResult effc::buildGather(KernelBuilder &k) {
   Operation *core = k.getCore();
   // seq.embedding(tokens, table), seq.select_rows(x, rows)
   bool embedding = isa<seq::EmbeddingOp>(core);
-  Value indices = core->getOperand(embedding ? 0 : 1), table = core->getOperand(embedding ? 1 : 0);
-  int64_t width = cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
+  Value indices = core->getOperand(embedding ? 0 : 1),
+        table = core->getOperand(embedding ? 1 : 0);
+  int64_t width =
+      cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
   k.setItems(k.getContext().lead, 1, 1);
   Value indexView = k.read(indices), tableView = k.read(table);
   OpBuilder &b = k.ops();
-  Value source = tile::ReadOp::create(b, k.loc(), b.getIndexType(), indexView, k.item());
+  Value source =
+      tile::ReadOp::create(b, k.loc(), b.getIndexType(), indexView, k.item());
   tile::TileType type = k.rowType(width);
   Value row = k.load(tableView, {source, k.index(0)}, {1, width}, type);
   // A tile that is only moved still goes through a map, so that an epilogue and
@@ -22,7 +25,9 @@ LogicalResult effc::buildGather(KernelBuilder &k) {
   row = k.map(type, {row}, [](OpBuilder &, ValueRange e) { return e[0]; });
   return k.finish(
       core->getResult(0), row,
-      [&](Value tensor) { return k.load(k.read(tensor), {k.item(), k.index(0)}, {1, width}, type); },
+      [&](Value tensor) {
+        return k.load(k.read(tensor), {k.item(), k.index(0)}, {1, width}, type);
+      },
       [&](unsigned result, Value tile) {
         k.store(tile, k.write(result), {k.item(), k.index(0)}, {1, width});
       });

@@ -14,7 +14,8 @@ static LogicalResult checkStructure(seq::MixerOpInterface mixer) {
   Operation *op = mixer.getOperation();
   seq::LinearAttr record = mixer.getStructure().getLinear();
   auto refuse = [&](StringRef field, StringRef value) {
-    return op->emitOpError("has no kernel: the builders of linear recurrences do not cover ")
+    return op->emitOpError("has no kernel: the builders of linear recurrences "
+                           "do not cover ")
            << field << " = " << value;
   };
   if (record.getDecay() != seq::DecayAxis::Head)
@@ -34,7 +35,8 @@ static LogicalResult checkStructure(seq::MixerOpInterface mixer) {
   return success();
 }
 
-FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k, seq::MixerOpInterface mixer) {
+FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
+                                            seq::MixerOpInterface mixer) {
   if (failed(checkStructure(mixer)))
     return failure();
   FailureOr<TokenMap> created = TokenMap::create(k, mixer);
@@ -47,24 +49,32 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k, seq::MixerOpInterf
   auto [sequence, head] = k.divide(k.item(), map.heads);
   item.head = head;
   item.group = k.divide(head, map.heads / map.groups).first;
-  item.segment = tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
+  item.segment =
+      tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
   item.keyChannels = map.keyChannels;
   item.valueChannels = map.valueChannels;
-  item.stateView = k.readWriteState(mixer->getOperand(stateful.getStates()[0].operand));
-  tile::TileType stateType = k.blockType(item.keyChannels, item.valueChannels, tile::Role::Accumulator);
-  return Recurrence{std::move(map), item, stateful.getTokenResults()[0], stateType};
+  item.stateView =
+      k.readWriteState(mixer->getOperand(stateful.getStates()[0].operand));
+  tile::TileType stateType = k.blockType(item.keyChannels, item.valueChannels,
+                                         tile::Role::Accumulator);
+  return Recurrence{std::move(map), item, stateful.getTokenResults()[0],
+                    stateType};
 }
 
 Value HeadOfSegment::loadState(KernelBuilder &k) const {
-  tile::TileType type = k.blockType(keyChannels, valueChannels, tile::Role::Accumulator);
+  tile::TileType type =
+      k.blockType(keyChannels, valueChannels, tile::Role::Accumulator);
   tile::SegmentOp record = segment;
-  Value old = k.load(stateView, {record.getSlot(), head, k.index(0), k.index(0)},
-                     {1, 1, keyChannels, valueChannels}, type);
+  Value old =
+      k.load(stateView, {record.getSlot(), head, k.index(0), k.index(0)},
+             {1, 1, keyChannels, valueChannels}, type);
   // By select: what a fresh slot holds may be anything, NaN included.
-  Value fresh = arith::SelectOp::create(k.ops(), k.loc(), record.getBegins(), k.scalar(1), k.scalar(0));
+  Value fresh = arith::SelectOp::create(k.ops(), k.loc(), record.getBegins(),
+                                        k.scalar(1), k.scalar(0));
   return k.map(type, {old, fresh}, [&](OpBuilder &b, ValueRange e) -> Value {
     Value zero = arith::ConstantOp::create(b, k.loc(), b.getF32FloatAttr(0));
-    Value isFresh = arith::CmpFOp::create(b, k.loc(), arith::CmpFPredicate::OGT, e[1], zero);
+    Value isFresh = arith::CmpFOp::create(b, k.loc(), arith::CmpFPredicate::OGT,
+                                          e[1], zero);
     return arith::SelectOp::create(b, k.loc(), isFresh, zero, e[0]);
   });
 }

@@ -22,17 +22,20 @@ struct HeadOfSegment {
 struct Recurrence {
   TokenMap map;
   HeadOfSegment item;
-  mlir::Value result;            // of the mixer, per token
-  tile::TileType stateType;      // K x V
+  mlir::Value result;       // of the mixer, per token
+  tile::TileType stateType; // K x V
 };
 
-/// Checks that the core's structure record is one that the builders cover (decay
-/// per head, real; no low-rank pair, bonus, normaliser or stabiliser; read after
-/// write), with a diagnostic that names the field; sets the kernel's items.
-mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k, seq::MixerOpInterface mixer);
+/// Checks that the core's structure record is one that the builders cover
+/// (decay per head, real; no low-rank pair, bonus, normaliser or stabiliser;
+/// read after write), with a diagnostic that names the field; sets the kernel's
+/// items.
+mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k,
+                                            seq::MixerOpInterface mixer);
 
 /// exp of one element.
-mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value x);
 
 } // namespace effc
 

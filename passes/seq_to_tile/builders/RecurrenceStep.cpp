@@ -3,8 +3,8 @@
 //   S = exp(log_decay) S + k (x) v;   o = q S
 //
 // An item is one head of one segment; decode has one token and no loop, so that
-// the state passes through registers once. Floor: state read and written (decode),
-// 5 K V FLOPs per token and head (prefill).
+// the state passes through registers once. Floor: state read and written
+// (decode), 5 K V FLOPs per token and head (prefill).
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
@@ -27,23 +27,33 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
     TokenMap::Scope scope{row, {}, item.head, item.group, /*chunk=*/0};
     TokenMap::Tiles q = map.quantities(scope);
     Value decay = emitExp(b, k.loc(), q.logDecay);
-    Value next = k.map(stateType, {state, decay, q.key, q.value},
-                       [&](OpBuilder &builder, ValueRange e) -> Value {
-                         Value decayed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-                         return math::FmaOp::create(builder, k.loc(), e[2], e[3], decayed);
-                       });
-    Value weighted = k.map(stateType, {next, q.query}, [&](OpBuilder &builder, ValueRange e) -> Value {
-      return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-    });
-    Value read = tile::ReduceOp::create(b, k.loc(), k.rowType(values), tile::ReduceKind::Add,
-                                        weighted, /*over_rows=*/true);
+    Value next = k.map(
+        stateType, {state, decay, q.key, q.value},
+        [&](OpBuilder &builder, ValueRange e) -> Value {
+          Value decayed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+          return math::FmaOp::create(builder, k.loc(), e[2], e[3], decayed);
+        });
+    Value weighted =
+        k.map(stateType, {next, q.query},
+              [&](OpBuilder &builder, ValueRange e) -> Value {
+                return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+              });
+    Value read = tile::ReduceOp::create(b, k.loc(), k.rowType(values),
+                                        tile::ReduceKind::Add, weighted,
+                                        /*over_rows=*/true);
     Value y = map.readOut(scope, read);
-    auto at = [&]() -> SmallVector<Value> { return {row, item.head, k.index(0)}; };
+    auto at = [&]() -> SmallVector<Value> {
+      return {row, item.head, k.index(0)};
+    };
     SmallVector<int64_t> sizes = {1, 1, values};
     if (failed(k.finish(
             mixed, y,
-            [&](Value tensor) { return k.load(k.read(tensor), at(), sizes, k.rowType(values)); },
-            [&](unsigned result, Value tile) { k.store(tile, k.write(result), at(), sizes); })))
+            [&](Value tensor) {
+              return k.load(k.read(tensor), at(), sizes, k.rowType(values));
+            },
+            [&](unsigned result, Value tile) {
+              k.store(tile, k.write(result), at(), sizes);
+            })))
       return failure();
     return next;
   };
@@ -56,12 +66,14 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
     item.storeState(k, *next);
     return success();
   }
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), item.segment.getLength(), k.index(1), state);
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
+                                 item.segment.getLength(), k.index(1), state);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next = step(k.add(item.segment.getFirstRow(), loop.getInductionVar()),
-                                 loop.getRegionIterArg(0));
+    FailureOr<Value> next =
+        step(k.add(item.segment.getFirstRow(), loop.getInductionVar()),
+             loop.getRegionIterArg(0));
     if (failed(next))
       return failure();
     scf::YieldOp::create(b, k.loc(), *next);

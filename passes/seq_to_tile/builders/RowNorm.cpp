@@ -13,36 +13,48 @@ LogicalResult effc::buildRowNorm(KernelBuilder &k) {
   Operation *core = k.getCore();
   auto gated = dyn_cast<seq::GatedRmsNormOp>(core);
   auto plain = dyn_cast<seq::RmsNormOp>(core);
-  double eps = gated ? gated.getEps().convertToDouble() : plain.getEps().convertToDouble();
+  double eps = gated ? gated.getEps().convertToDouble()
+                     : plain.getEps().convertToDouble();
   int64_t groups = gated ? gated.getGroups() : 1;
   Value weight = gated ? gated.getWeight() : plain.getWeight();
-  int64_t width = cast<RankedTensorType>(weight.getType()).getDimSize(0) / groups;
+  int64_t width =
+      cast<RankedTensorType>(weight.getType()).getDimSize(0) / groups;
   k.setItems(k.getContext().lead, 1, groups);
 
   auto [row, group] = k.divide(k.item(), groups);
   Value column = k.mul(group, width);
   tile::TileType type = k.rowType(width);
-  auto load = [&](Value tensor) { return k.load(k.read(tensor), {row, column}, {1, width}, type); };
+  auto load = [&](Value tensor) {
+    return k.load(k.read(tensor), {row, column}, {1, width}, type);
+  };
   OpBuilder &b = k.ops();
   Value x = load(core->getOperand(0));
   if (gated)
-    x = k.map(type, {x, load(gated.getGate())}, [&](OpBuilder &builder, ValueRange e) -> Value {
-      return arith::MulFOp::create(builder, k.loc(), e[0], emitSilu(builder, k.loc(), e[1]));
-    });
-  Value squares = k.map(type, {x}, [&](OpBuilder &builder, ValueRange e) -> Value {
-    return arith::MulFOp::create(builder, k.loc(), e[0], e[0]);
-  });
-  Value sum = tile::ReduceOp::create(b, k.loc(), b.getF32Type(), tile::ReduceKind::Add, squares,
+    x = k.map(type, {x, load(gated.getGate())},
+              [&](OpBuilder &builder, ValueRange e) -> Value {
+                return arith::MulFOp::create(builder, k.loc(), e[0],
+                                             emitSilu(builder, k.loc(), e[1]));
+              });
+  Value squares =
+      k.map(type, {x}, [&](OpBuilder &builder, ValueRange e) -> Value {
+        return arith::MulFOp::create(builder, k.loc(), e[0], e[0]);
+      });
+  Value sum = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
+                                     tile::ReduceKind::Add, squares,
                                      /*over_rows=*/false);
-  Value mean = arith::DivFOp::create(b, k.loc(), sum, k.scalar(static_cast<double>(width)));
-  Value root = math::SqrtOp::create(b, k.loc(), arith::AddFOp::create(b, k.loc(), mean, k.scalar(eps)));
+  Value mean = arith::DivFOp::create(b, k.loc(), sum,
+                                     k.scalar(static_cast<double>(width)));
+  Value root = math::SqrtOp::create(
+      b, k.loc(), arith::AddFOp::create(b, k.loc(), mean, k.scalar(eps)));
   Value scale = arith::DivFOp::create(b, k.loc(), k.scalar(1), root);
   Value w = k.load(k.read(weight), {column}, {width}, type);
-  Value y = k.map(type, {x, scale, w}, [&](OpBuilder &builder, ValueRange e) -> Value {
-    Value normed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-    return arith::MulFOp::create(builder, k.loc(), normed, e[2]);
-  });
-  return k.finish(core->getResult(0), y, load, [&](unsigned result, Value tile) {
-    k.store(tile, k.write(result), {row, column}, {1, width});
-  });
+  Value y = k.map(
+      type, {x, scale, w}, [&](OpBuilder &builder, ValueRange e) -> Value {
+        Value normed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+        return arith::MulFOp::create(builder, k.loc(), normed, e[2]);
+      });
+  return k.finish(core->getResult(0), y, load,
+                  [&](unsigned result, Value tile) {
+                    k.store(tile, k.write(result), {row, column}, {1, width});
+                  });
 }

@@ -1,6 +1,7 @@
 // The short causal convolution. An item is a block of channels of one segment;
 // the last W - 1 inputs are carried from row to row, from the tail at the start
-// and back to it at the end. Floor: bytes of x and y, and of the tail in decode.
+// and back to it at the end. Floor: bytes of x and y, and of the tail in
+// decode.
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +18,8 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto core = cast<seq::ShortConvolutionOp>(k.getCore());
   auto weightType = cast<RankedTensorType>(core.getWeight().getType());
   int64_t taps = weightType.getDimSize(0), channels = weightType.getDimSize(1);
-  int64_t block = std::min(channels, kChannels), blocks = (channels + block - 1) / block;
+  int64_t block = std::min(channels, kChannels),
+          blocks = (channels + block - 1) / block;
   k.setItems(tile::Count::Segments, 1, blocks);
   Value xView = k.read(core.getX()), wView = k.read(core.getWeight());
   Value biasView = core.getBias() ? k.read(core.getBias()) : Value();
@@ -26,24 +28,33 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   OpBuilder &b = k.ops();
   auto [sequence, channelBlock] = k.divide(k.item(), blocks);
   Value first = k.mul(channelBlock, block);
-  Value columns = channels % block == 0 ? Value()
-                                        : k.min(k.sub(k.index(channels), first), k.index(block));
-  auto segment = tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
+  Value columns = channels % block == 0
+                      ? Value()
+                      : k.min(k.sub(k.index(channels), first), k.index(block));
+  auto segment =
+      tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
   tile::TileType type = k.rowType(block);
   SmallVector<Value> weights;
   for (int64_t tap = 0; tap < taps; ++tap)
-    weights.push_back(k.load(wView, {k.index(tap), first}, {1, block}, type, {}, columns));
-  Value bias = biasView ? k.load(biasView, {first}, {block}, type, {}, columns) : Value();
+    weights.push_back(
+        k.load(wView, {k.index(tap), first}, {1, block}, type, {}, columns));
+  Value bias = biasView ? k.load(biasView, {first}, {block}, type, {}, columns)
+                        : Value();
   // A sequence that begins here has a tail of zeros, whatever the slot holds.
-  Value fresh = arith::SelectOp::create(b, k.loc(), segment.getBegins(), k.scalar(1), k.scalar(0));
+  Value fresh = arith::SelectOp::create(b, k.loc(), segment.getBegins(),
+                                        k.scalar(1), k.scalar(0));
   SmallVector<Value> window;
   for (int64_t i = 0; i + 1 < taps; ++i) {
-    Value old = k.load(tailView, {segment.getSlot(), k.index(i), first}, {1, 1, block}, type, {}, columns);
-    window.push_back(k.map(type, {old, fresh}, [&](OpBuilder &builder, ValueRange e) -> Value {
-      Value zero = arith::ConstantOp::create(builder, k.loc(), builder.getF32FloatAttr(0));
-      Value isFresh = arith::CmpFOp::create(builder, k.loc(), arith::CmpFPredicate::OGT, e[1], zero);
-      return arith::SelectOp::create(builder, k.loc(), isFresh, zero, e[0]);
-    }));
+    Value old = k.load(tailView, {segment.getSlot(), k.index(i), first},
+                       {1, 1, block}, type, {}, columns);
+    window.push_back(k.map(
+        type, {old, fresh}, [&](OpBuilder &builder, ValueRange e) -> Value {
+          Value zero = arith::ConstantOp::create(builder, k.loc(),
+                                                 builder.getF32FloatAttr(0));
+          Value isFresh = arith::CmpFOp::create(
+              builder, k.loc(), arith::CmpFPredicate::OGT, e[1], zero);
+          return arith::SelectOp::create(builder, k.loc(), isFresh, zero, e[0]);
+        }));
   }
   auto finishRow = [&](Value row, ValueRange past) -> FailureOr<Value> {
     Value x = k.load(xView, {row, first}, {1, block}, type, {}, columns);
@@ -52,20 +63,27 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
     inputs.push_back(x);
     if (bias)
       inputs.push_back(bias);
-    Value y = k.map(type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
-      Value sum = bias ? e.back()
-                       : arith::ConstantOp::create(builder, k.loc(), builder.getF32FloatAttr(0));
-      for (int64_t tap = 0; tap < taps; ++tap)
-        sum = math::FmaOp::create(builder, k.loc(), e[tap], e[taps + tap], sum);
-      return core.getActivation() == seq::Activation::Silu ? emitSilu(builder, k.loc(), sum) : sum;
-    });
+    Value y =
+        k.map(type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
+          Value sum = bias ? e.back()
+                           : arith::ConstantOp::create(
+                                 builder, k.loc(), builder.getF32FloatAttr(0));
+          for (int64_t tap = 0; tap < taps; ++tap)
+            sum = math::FmaOp::create(builder, k.loc(), e[tap], e[taps + tap],
+                                      sum);
+          return core.getActivation() == seq::Activation::Silu
+                     ? emitSilu(builder, k.loc(), sum)
+                     : sum;
+        });
     if (failed(k.finish(
             core.getY(), y,
             [&](Value tensor) {
-              return k.load(k.read(tensor), {row, first}, {1, block}, type, {}, columns);
+              return k.load(k.read(tensor), {row, first}, {1, block}, type, {},
+                            columns);
             },
             [&](unsigned result, Value tile) {
-              k.store(tile, k.write(result), {row, first}, {1, block}, {}, columns);
+              k.store(tile, k.write(result), {row, first}, {1, block}, {},
+                      columns);
             })))
       return failure();
     return x;
@@ -79,11 +97,13 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
     last.assign(window.begin() + 1, window.end());
     last.push_back(*x);
   } else {
-    auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(), k.index(1), window);
+    auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(),
+                                   k.index(1), window);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> x = finishRow(k.add(segment.getFirstRow(), loop.getInductionVar()),
-                                   loop.getRegionIterArgs());
+    FailureOr<Value> x =
+        finishRow(k.add(segment.getFirstRow(), loop.getInductionVar()),
+                  loop.getRegionIterArgs());
     if (failed(x))
       return failure();
     SmallVector<Value> next(loop.getRegionIterArgs().drop_front());
@@ -92,6 +112,7 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
     last = SmallVector<Value>(loop.getResults());
   }
   for (auto [i, tile] : llvm::enumerate(last))
-    k.store(tile, tailView, {segment.getSlot(), k.index(i), first}, {1, 1, block}, {}, columns);
+    k.store(tile, tailView, {segment.getSlot(), k.index(i), first},
+            {1, 1, block}, {}, columns);
   return success();
 }

@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace effc;
 
-FailureOr<TokenMap> TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer) {
+FailureOr<TokenMap> TokenMap::create(KernelBuilder &k,
+                                     seq::MixerOpInterface mixer) {
   TokenMap map(k);
   Operation *op = mixer.getOperation();
   auto stateful = cast<seq::StatefulOpInterface>(op);
@@ -24,7 +25,8 @@ FailureOr<TokenMap> TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mix
   }
   map.canonical = mixer.buildTokenMap(builder, k.loc(), tokens, parameters);
   map.readArgument = block->addArgument(map.canonical.value.getType(), k.loc());
-  map.result = mixer.buildReadOut(builder, k.loc(), map.readArgument, map.canonical);
+  map.result =
+      mixer.buildReadOut(builder, k.loc(), map.readArgument, map.canonical);
 
   auto size = [](Value value, int64_t dim) {
     return cast<RankedTensorType>(value.getType()).getDimSize(dim);
@@ -66,14 +68,17 @@ LogicalResult TokenMap::assign(Value value, Meanings meanings) {
   }
   auto contract = dyn_cast<seq::ContractOp>(op);
   if (!contract)
-    return op->emitError("expects an elementwise op, a broadcast or a contraction in a token map");
+    return op->emitError("expects an elementwise op, a broadcast or a "
+                         "contraction in a token map");
   SmallVector<AffineMap, 3> maps = contract.getMaps();
-  for (auto [operand, map] : llvm::zip(op->getOperands(), ArrayRef(maps).take_front(2))) {
+  for (auto [operand, map] :
+       llvm::zip(op->getOperands(), ArrayRef(maps).take_front(2))) {
     Meanings narrow;
     for (AffineExpr dim : map.getResults()) {
       std::optional<unsigned> position = maps[2].getResultPosition(dim);
       if (!position)
-        return op->emitError("expects a contraction in a token map to sum over nothing");
+        return op->emitError(
+            "expects a contraction in a token map to sum over nothing");
       narrow.push_back(meanings[*position]);
     }
     if (failed(assign(operand, narrow)))
@@ -82,7 +87,8 @@ LogicalResult TokenMap::assign(Value value, Meanings meanings) {
   return success();
 }
 
-static bool has(ArrayRef<TokenMap::Meaning> meanings, TokenMap::Meaning meaning) {
+static bool has(ArrayRef<TokenMap::Meaning> meanings,
+                TokenMap::Meaning meaning) {
   return llvm::is_contained(meanings, meaning);
 }
 
@@ -97,8 +103,9 @@ tile::TileType TokenMap::typeOf(const Meanings &meanings, const Scope &scope) {
                     : k->columnType(scope.chunk);
   if (!channels)
     return {};
-  return scope.chunk == 0 && has(meanings, Meaning::Key) ? k->columnType(channels)
-                                                         : k->rowType(channels);
+  return scope.chunk == 0 && has(meanings, Meaning::Key)
+             ? k->columnType(channels)
+             : k->rowType(channels);
 }
 
 Value TokenMap::emitOperand(BlockArgument argument, const Scope &scope) {
@@ -132,7 +139,8 @@ Value TokenMap::emitOperand(BlockArgument argument, const Scope &scope) {
   }
   tile::TileType type = typeOf(meanings, scope);
   if (!type)
-    return tile::ReadOp::create(k->ops(), k->loc(), k->ops().getF32Type(), view, at);
+    return tile::ReadOp::create(k->ops(), k->loc(), k->ops().getF32Type(), view,
+                                at);
   bool chunked = scope.chunk > 0 && has(meanings, Meaning::Token);
   return k->load(view, at, sizes, type, chunked ? scope.rows : mlir::Value());
 }
@@ -149,7 +157,8 @@ Value TokenMap::emitOp(Operation *op, const Scope &scope) {
     return emitScalarCode(builder, k->loc(), op, elements);
   };
   tile::TileType type = typeOf(meaningOf[op->getResult(0)], scope);
-  bool scalars = llvm::all_of(inputs, [](mlir::Value input) { return input.getType().isF32(); });
+  bool scalars = llvm::all_of(
+      inputs, [](mlir::Value input) { return input.getType().isF32(); });
   if (!type || scalars)
     return compute(k->ops(), inputs);
   return k->map(type, inputs, compute);
@@ -159,7 +168,8 @@ Value TokenMap::emit(Value value, const Scope &scope) {
   if (mlir::Value known = emitted.lookup(value))
     return known;
   auto argument = dyn_cast<BlockArgument>(value);
-  mlir::Value result = argument ? emitOperand(argument, scope) : emitOp(value.getDefiningOp(), scope);
+  mlir::Value result = argument ? emitOperand(argument, scope)
+                                : emitOp(value.getDefiningOp(), scope);
   emitted[value] = result;
   return result;
 }
@@ -174,8 +184,11 @@ Value TokenMap::asType(Value value, Value tensor, const Scope &scope) {
 
 TokenMap::Tiles TokenMap::quantities(const Scope &scope) {
   emitted.clear();
-  auto get = [&](mlir::Value tensor) { return asType(emit(tensor, scope), tensor, scope); };
-  return {get(canonical.query), get(canonical.key), get(canonical.value), get(canonical.logDecay)};
+  auto get = [&](mlir::Value tensor) {
+    return asType(emit(tensor, scope), tensor, scope);
+  };
+  return {get(canonical.query), get(canonical.key), get(canonical.value),
+          get(canonical.logDecay)};
 }
 
 Value TokenMap::readOut(const Scope &scope, Value read) {

@@ -2,8 +2,8 @@
 //
 // The interface builds both as seq ops on [T, ...] tensors. Each dimension of
 // each value has a meaning (token, head, group, key or value channel), which
-// follows from the canonical quantities back through the ops. A kernel holds one
-// head, and one token or a chunk of them, so a value becomes
+// follows from the canonical quantities back through the ops. A kernel holds
+// one head, and one token or a chunk of them, so a value becomes
 //
 //   dimensions with...   one token       a chunk
 //   key channels         column of K     C x K block (K: row)
@@ -23,23 +23,25 @@ public:
   enum class Meaning { Token, Head, Group, Key, Value };
   /// What one instance of the map works on.
   struct Scope {
-    mlir::Value row;       // first row of the call's tensors
-    mlir::Value rows;      // limit of a chunk's rows; null for one token
+    mlir::Value row;  // first row of the call's tensors
+    mlir::Value rows; // limit of a chunk's rows; null for one token
     mlir::Value head, group;
-    int64_t chunk = 0;     // tokens of a chunk; 0: one token
+    int64_t chunk = 0; // tokens of a chunk; 0: one token
   };
   struct Tiles {
     mlir::Value query, key, value, logDecay;
   };
 
-  /// Builds the map of `mixer`, whose class must be linear. Fails, on the mixer,
-  /// when an op has no translation.
-  static mlir::FailureOr<TokenMap> create(KernelBuilder &k, seq::MixerOpInterface mixer);
+  /// Builds the map of `mixer`, whose class must be linear. Fails, on the
+  /// mixer, when an op has no translation.
+  static mlir::FailureOr<TokenMap> create(KernelBuilder &k,
+                                          seq::MixerOpInterface mixer);
   TokenMap(TokenMap &&) = default;
 
   int64_t heads, groups, keyChannels, valueChannels;
 
-  /// Emits the canonical quantities of `scope`; what they share is emitted once.
+  /// Emits the canonical quantities of `scope`; what they share is emitted
+  /// once.
   Tiles quantities(const Scope &scope);
   /// Emits the mixer's result from the query's reading of the state.
   mlir::Value readOut(const Scope &scope, mlir::Value read);
@@ -56,7 +58,8 @@ private:
 
   KernelBuilder *k;
   std::unique_ptr<mlir::Region> region;
-  llvm::SmallVector<mlir::Value> operands; // of the mixer, one per block argument
+  llvm::SmallVector<mlir::Value>
+      operands; // of the mixer, one per block argument
   seq::CanonicalQuantities canonical;
   mlir::Value readArgument, result;
   llvm::DenseMap<mlir::Value, Meanings> meaningOf;
