@@ -13,8 +13,10 @@ using namespace effc::plan;
 
 LogicalResult EntryOp::verify() {
   int64_t rows = getRows(), chunk = getChunk();
-  if (rows < 1 || chunk < 1 || (getKind() == EntryKind::Prefill && rows % chunk != 0)) // entry1
-    return emitOpError("expects 'rows' to be a positive multiple of 'chunk', but got ")
+  if (rows < 1 || chunk < 1 ||
+      (getKind() == EntryKind::Prefill && rows % chunk != 0)) // entry1
+    return emitOpError(
+               "expects 'rows' to be a positive multiple of 'chunk', but got ")
            << rows << " and " << chunk;
   return success();
 }
@@ -22,7 +24,8 @@ LogicalResult EntryOp::verify() {
 LogicalResult ArenaOp::verify() {
   int64_t bytes = getBytes(), offset = getOffset().value_or(0);
   if (bytes < 1 || offset < 0 || offset % 64 != 0) // arena1
-    return emitOpError("expects positive 'bytes' and an 'offset' that is a multiple of 64, "
+    return emitOpError("expects positive 'bytes' and an 'offset' that is a "
+                       "multiple of 64, "
                        "but got ")
            << bytes << " and " << offset;
   return success();
@@ -38,22 +41,25 @@ LogicalResult OffsetOp::verify() {
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // Once lowered, a kernel is a function of another dialect, then bytes of
   // plan.binary; only its form in the tile dialect has operands to compare.
-  auto kernel = symbols.lookupNearestSymbolFrom<tile::KernelOp>(*this, getKernelAttr());
-  if (kernel && kernel.getOperandArguments().size() != getOperands().size()) // launch1
-    return (emitOpError("expects ") << kernel.getOperandArguments().size()
-            << " operands for kernel " << getKernelAttr() << ", but got "
-            << getOperands().size())
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<tile::KernelOp>(*this, getKernelAttr());
+  if (kernel &&
+      kernel.getOperandArguments().size() != getOperands().size()) // launch1
+    return (emitOpError("expects ")
+            << kernel.getOperandArguments().size() << " operands for kernel "
+            << getKernelAttr() << ", but got " << getOperands().size())
                .attachNote(kernel.getLoc())
            << "the kernel is declared here";
   if (kernel && kernel.getItems() != getItems()) // launch1
-    return emitOpError("expects the items of its kernel, ") << kernel.getItems()
-           << ", but got " << getItems();
+    return emitOpError("expects the items of its kernel, ")
+           << kernel.getItems() << ", but got " << getItems();
   return success();
 }
 
 LogicalResult BinaryOp::verify() {
   size_t count = getKernels().size();
-  if (getOffsets().size() != count || getStackBytes().size() != count) // binary1
+  if (getOffsets().size() != count ||
+      getStackBytes().size() != count) // binary1
     return emitOpError("expects one offset and one stack size for each of ")
            << count << " kernels, but got " << getOffsets().size() << " and "
            << getStackBytes().size();

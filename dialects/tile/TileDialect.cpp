@@ -35,20 +35,25 @@ LogicalResult ItemsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t threads, int64_t sharedBytes) {
   if (threads < 32 || threads > 1024 || threads % 32 != 0) // schedule1
-    return emitError() << "expects 'threads' to be a multiple of 32 in 32..1024, but got "
-                       << threads;
+    return emitError()
+           << "expects 'threads' to be a multiple of 32 in 32..1024, but got "
+           << threads;
   if (sharedBytes < 0) // schedule2
-    return emitError() << "expects 'shared_bytes' of at least 0, but got " << sharedBytes;
+    return emitError() << "expects 'shared_bytes' of at least 0, but got "
+                       << sharedBytes;
   return success();
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t threads, int64_t lanes, int64_t vector) {
+                                 int64_t threads, int64_t lanes,
+                                 int64_t vector) {
   if (threads < 1 || lanes < 1 || vector < 1) // lin1
-    return emitError() << "expects positive 'threads', 'lanes' and 'vector', but got "
-                       << threads << ", " << lanes << " and " << vector;
+    return emitError()
+           << "expects positive 'threads', 'lanes' and 'vector', but got "
+           << threads << ", " << lanes << " and " << vector;
   if (threads % lanes != 0) // lin2
-    return emitError() << "expects 'threads' to be a multiple of 'lanes', but got "
-                       << threads << " and " << lanes;
+    return emitError()
+           << "expects 'threads' to be a multiple of 'lanes', but got "
+           << threads << " and " << lanes;
   return success();
 }

@@ -27,30 +27,34 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto parseOperand = [&] {
     return parser.parseArgument(arguments.emplace_back(), /*allowType=*/true);
   };
-  if (parser.parseSymbolName(name, "sym_name", result.attributes) || parser.parseLParen() ||
-      parser.parseArgument(arguments[0]))
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
+      parser.parseLParen() || parser.parseArgument(arguments[0]))
     return failure();
   arguments[0].type = parser.getBuilder().getIndexType();
   while (succeeded(parser.parseOptionalComma()))
     if (parseOperand())
       return failure();
-  if (parser.parseRParen() || parser.parseKeyword("items") || parser.parseLParen() ||
-      parser.parseAttribute(items) || parser.parseRParen() ||
-      parser.parseKeyword("writes") || parseIndices(writes))
+  if (parser.parseRParen() || parser.parseKeyword("items") ||
+      parser.parseLParen() || parser.parseAttribute(items) ||
+      parser.parseRParen() || parser.parseKeyword("writes") ||
+      parseIndices(writes))
     return failure();
   result.addAttribute("items", items);
-  result.addAttribute("writes", parser.getBuilder().getDenseI64ArrayAttr(writes));
+  result.addAttribute("writes",
+                      parser.getBuilder().getDenseI64ArrayAttr(writes));
   for (StringRef keyword : {"streamed", "aligned"}) {
     SmallVector<int64_t> indices;
     if (failed(parser.parseOptionalKeyword(keyword)))
       continue;
     if (parseIndices(indices))
       return failure();
-    result.addAttribute(keyword, parser.getBuilder().getDenseI64ArrayAttr(indices));
+    result.addAttribute(keyword,
+                        parser.getBuilder().getDenseI64ArrayAttr(indices));
   }
   ScheduleAttr schedule;
   if (succeeded(parser.parseOptionalKeyword("schedule"))) {
-    if (parser.parseLParen() || parser.parseAttribute(schedule) || parser.parseRParen())
+    if (parser.parseLParen() || parser.parseAttribute(schedule) ||
+        parser.parseRParen())
       return failure();
     result.addAttribute("schedule", schedule);
   }
@@ -78,7 +82,8 @@ void KernelOp::print(OpAsmPrinter &printer) {
   if (getSchedule())
     printer << " schedule(" << *getSchedule() << ')';
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"sym_name", "items", "writes", "streamed", "aligned", "schedule"});
+      (*this)->getAttrs(),
+      {"sym_name", "items", "writes", "streamed", "aligned", "schedule"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -86,22 +91,29 @@ void KernelOp::print(OpAsmPrinter &printer) {
 LogicalResult KernelOp::verify() {
   auto arguments = getBody().getArguments();
   if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel1
-    return emitOpError("expects the item, an index, as its first block argument");
+    return emitOpError(
+        "expects the item, an index, as its first block argument");
   for (BlockArgument operand : getOperandArguments()) // kernel2
     if (!isa<ViewType, SegmentTableType>(operand.getType()))
-      return emitOpError("expects operand ") << operand.getArgNumber() - 1
-             << " to be a view or the segment table, but got " << operand.getType();
+      return emitOpError("expects operand ")
+             << operand.getArgNumber() - 1
+             << " to be a view or the segment table, but got "
+             << operand.getType();
   int64_t operands = arguments.size() - 1;
-  auto verifyIndices = [&](StringRef name, ArrayRef<int64_t> indices) -> LogicalResult {
+  auto verifyIndices = [&](StringRef name,
+                           ArrayRef<int64_t> indices) -> LogicalResult {
     for (int64_t index : indices)
       if (index < 0 || index >= operands) // kernel3
-        return emitOpError("expects '") << name << "' to name operands 0.." << operands - 1
+        return emitOpError("expects '")
+               << name << "' to name operands 0.." << operands - 1
                << ", but got " << index;
     return success();
   };
   if (failed(verifyIndices("writes", getWrites())) ||
-      failed(verifyIndices("streamed", getStreamed().value_or(ArrayRef<int64_t>{}))) ||
-      failed(verifyIndices("aligned", getAligned().value_or(ArrayRef<int64_t>{}))))
+      failed(verifyIndices("streamed",
+                           getStreamed().value_or(ArrayRef<int64_t>{}))) ||
+      failed(
+          verifyIndices("aligned", getAligned().value_or(ArrayRef<int64_t>{}))))
     return failure();
   return success();
 }
@@ -110,12 +122,16 @@ LogicalResult KernelOp::verifyRegions() {
   int64_t threads = getSchedule() ? getSchedule()->getThreads() : 0;
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     auto tile = dyn_cast<TileType>(type);
-    if (!tile || (tile.getLayout() ? tile.getLayout().getThreads() : 0) == threads)
+    if (!tile ||
+        (tile.getLayout() ? tile.getLayout().getThreads() : 0) == threads)
       return success();
     if (threads == 0) // kernel4
-      return op->emitOpError("expects tiles without a layout in a kernel without a schedule, "
-                             "but got ") << tile;
-    return op->emitOpError("expects tiles with a layout over ") << threads // kernel4
+      return op->emitOpError("expects tiles without a layout in a kernel "
+                             "without a schedule, "
+                             "but got ")
+             << tile;
+    return op->emitOpError("expects tiles with a layout over ")
+           << threads // kernel4
            << " threads in this scheduled kernel, but got " << tile;
   };
   WalkResult result = getBody().walk([&](Operation *op) {
@@ -139,13 +155,15 @@ LogicalResult KernelOp::verifyRegions() {
 LogicalResult ReadOp::verify() {
   ViewType view = getView().getType();
   if (getIndices().size() != view.getShape().size()) // read1
-    return emitOpError("expects ") << view.getShape().size()
-           << " indices, one for each dimension of the view, but got " << getIndices().size();
+    return emitOpError("expects ")
+           << view.getShape().size()
+           << " indices, one for each dimension of the view, but got "
+           << getIndices().size();
   bool integer = view.getElementType().isInteger();
   if (getResult().getType().isIndex() != integer) // read2
-    return emitOpError("expects a result of type ") << (integer ? "index" : "f32")
-           << " from elements of " << view.getElementType() << ", but got "
-           << getResult().getType();
+    return emitOpError("expects a result of type ")
+           << (integer ? "index" : "f32") << " from elements of "
+           << view.getElementType() << ", but got " << getResult().getType();
   return success();
 }
 
@@ -154,13 +172,17 @@ static LogicalResult verifyBox(Operation *op, ViewType view, TileType tile,
                                ValueRange indices, ArrayRef<int64_t> sizes) {
   size_t rank = view.getShape().size();
   if (indices.size() != rank || sizes.size() != rank) // load1
-    return op->emitOpError("expects ") << rank << " indices and sizes, one for each "
-           << "dimension of the view, but got " << indices.size() << " and " << sizes.size();
+    return op->emitOpError("expects ")
+           << rank << " indices and sizes, one for each "
+           << "dimension of the view, but got " << indices.size() << " and "
+           << sizes.size();
   auto withoutOnes = [](ArrayRef<int64_t> shape) {
-    return llvm::filter_to_vector(shape, [](int64_t size) { return size != 1; });
+    return llvm::filter_to_vector(shape,
+                                  [](int64_t size) { return size != 1; });
   };
   if (withoutOnes(sizes) != withoutOnes(tile.getShape())) { // load2
-    auto diagnostic = op->emitOpError("expects 'sizes' to hold the tile's dimensions ");
+    auto diagnostic =
+        op->emitOpError("expects 'sizes' to hold the tile's dimensions ");
     llvm::interleaveComma(tile.getShape(), diagnostic);
     diagnostic << ", but got ";
     llvm::interleaveComma(sizes, diagnostic);
@@ -171,18 +193,22 @@ static LogicalResult verifyBox(Operation *op, ViewType view, TileType tile,
     while (last > 0 && sizes[last - 1] == 1)
       --last;
     if (last > 0 && view.getStrides()[last - 1] != 1)
-      return op->emitOpError("expects the columns of a block to lie one element apart, "
-                             "but the view's stride is ") << view.getStrides()[last - 1];
+      return op->emitOpError(
+                 "expects the columns of a block to lie one element apart, "
+                 "but the view's stride is ")
+             << view.getStrides()[last - 1];
   }
   return success();
 }
 
 LogicalResult LoadOp::verify() {
-  return verifyBox(*this, getView().getType(), getResult().getType(), getIndices(), getSizes());
+  return verifyBox(*this, getView().getType(), getResult().getType(),
+                   getIndices(), getSizes());
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyBox(*this, getView().getType(), getTile().getType(), getIndices(), getSizes());
+  return verifyBox(*this, getView().getType(), getTile().getType(),
+                   getIndices(), getSizes());
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,25 +226,32 @@ LogicalResult MapOp::verify() {
     auto tile = dyn_cast<TileType>(input.getType());
     if (!tile)
       continue;
-    bool isRow = tile.getRole() == Role::Row, isColumn = tile.getRole() == Role::Column;
-    if (tile.isBlock() ? tile.getShape() != result.getShape() // map1
-                       : (isRow && tile.columns() != result.columns()) || // map2
-                             (isColumn && tile.rows() != result.rows()))
-      return emitOpError("expects input ") << index << " to fit a result of "
-             << result.rows() << " rows and " << result.columns() << " columns, but got "
-             << tile;
+    bool isRow = tile.getRole() == Role::Row,
+         isColumn = tile.getRole() == Role::Column;
+    if (tile.isBlock()
+            ? tile.getShape() != result.getShape()             // map1
+            : (isRow && tile.columns() != result.columns()) || // map2
+                  (isColumn && tile.rows() != result.rows()))
+      return emitOpError("expects input ")
+             << index << " to fit a result of " << result.rows() << " rows and "
+             << result.columns() << " columns, but got " << tile;
   }
   Block &body = getBody().front();
   if (body.getNumArguments() != getInputs().size() || // map3
-      llvm::any_of(body.getArgumentTypes(), [](Type type) { return !type.isF32(); }))
-    return emitOpError("expects a region with ") << getInputs().size()
-           << " f32 arguments, one for each input, but got " << body.getNumArguments();
+      llvm::any_of(body.getArgumentTypes(),
+                   [](Type type) { return !type.isF32(); }))
+    return emitOpError("expects a region with ")
+           << getInputs().size()
+           << " f32 arguments, one for each input, but got "
+           << body.getNumArguments();
   auto yield = terminatorOf(body);
-  if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isF32()) // map3
+  if (!yield || yield.getValues().size() != 1 ||
+      !yield.getValues()[0].getType().isF32()) // map3
     return emitOpError("expects the region to yield one f32");
   for (Operation &op : body.without_terminator()) { // map4
     StringRef dialect = op.getName().getDialectNamespace();
-    if (dialect != "arith" && dialect != "math" && !isa<RowIndexOp, ColumnIndexOp>(op))
+    if (dialect != "arith" && dialect != "math" &&
+        !isa<RowIndexOp, ColumnIndexOp>(op))
       return (emitOpError("expects scalar arithmetic in its region, but got '")
               << op.getName() << "'")
                  .attachNote(op.getLoc())
@@ -235,37 +268,44 @@ LogicalResult ReduceOp::verify() {
              << getResult().getType();
     return success();
   }
-  Type expected = TileType::get(getContext(), {getOverRows() ? tile.columns() : tile.rows()},
-                                tile.getElementType(),
-                                getOverRows() ? Role::Row : Role::Column, tile.getLayout());
+  Type expected = TileType::get(
+      getContext(), {getOverRows() ? tile.columns() : tile.rows()},
+      tile.getElementType(), getOverRows() ? Role::Row : Role::Column,
+      tile.getLayout());
   if (getResult().getType() != expected) // reduce1
-    return emitOpError("expects a result of type ") << expected << ", but got "
-           << getResult().getType();
+    return emitOpError("expects a result of type ")
+           << expected << ", but got " << getResult().getType();
   return success();
 }
 
 LogicalResult CombineOp::verify() {
-  if (getPartial().getType().getRole() != Role::Row || !getPartial().getType().getLayout()) // combine1
-    return emitOpError("expects a row with a layout, but got ") << getPartial().getType();
+  if (getPartial().getType().getRole() != Role::Row ||
+      !getPartial().getType().getLayout()) // combine1
+    return emitOpError("expects a row with a layout, but got ")
+           << getPartial().getType();
   int64_t offset = getOffset();
   if (offset < 0 || offset % 16 != 0) // combine2
-    return emitOpError("expects 'offset' to be a multiple of 16, at least 0, but got ") << offset;
+    return emitOpError(
+               "expects 'offset' to be a multiple of 16, at least 0, but got ")
+           << offset;
   return success();
 }
 
 LogicalResult DotOp::verify() {
   TileType acc = getAcc().getType(), a = getA().getType(), b = getB().getType();
-  if (!a.isBlock() || !b.isBlock() || acc.getRole() != Role::Accumulator) // dot2
-    return emitOpError("expects blocks and an accumulator, but got ") << acc << ", " << a
-           << " and " << b;
+  if (!a.isBlock() || !b.isBlock() ||
+      acc.getRole() != Role::Accumulator) // dot2
+    return emitOpError("expects blocks and an accumulator, but got ")
+           << acc << ", " << a << " and " << b;
   int64_t m = getTransposeA() ? a.columns() : a.rows();
   int64_t ka = getTransposeA() ? a.rows() : a.columns();
   int64_t kb = getTransposeB() ? b.columns() : b.rows();
   int64_t n = getTransposeB() ? b.rows() : b.columns();
   if (m != acc.rows() || n != acc.columns() || ka != kb) { // dot1
-    InFlightDiagnostic diagnostic = emitOpError("expects M x K times K x N into M x N, but got ")
-        << m << " x " << ka << " times " << kb << " x " << n << " into " << acc.rows()
-        << " x " << acc.columns();
+    InFlightDiagnostic diagnostic =
+        emitOpError("expects M x K times K x N into M x N, but got ")
+        << m << " x " << ka << " times " << kb << " x " << n << " into "
+        << acc.rows() << " x " << acc.columns();
     if (m == acc.rows() && a.columns() == b.columns() && !getTransposeB())
       diagnostic.attachNote() << "'b' looks transposed: mark it transpose_b";
     return diagnostic;
@@ -283,7 +323,8 @@ LogicalResult SegmentSumOp::verify() {
   TileType tile = getTile().getType(), result = getResult().getType();
   if (tile.getRole() != Role::Column || result.rows() != tile.rows() ||
       result.columns() != tile.rows()) // segment_sum1
-    return emitOpError("expects a column of length C and a result of C x C, but got ")
+    return emitOpError(
+               "expects a column of length C and a result of C x C, but got ")
            << tile << " and " << result;
   return success();
 }
@@ -291,20 +332,24 @@ LogicalResult SegmentSumOp::verify() {
 LogicalResult PipelineOp::verify() {
   int64_t extent = getExtent(), step = getStep(), stages = getStages();
   if (stages < 1 || step < 1 || extent < 1 || extent % step != 0) // pipeline1
-    return emitOpError("expects 'extent' to be a positive multiple of 'step' and at least "
+    return emitOpError("expects 'extent' to be a positive multiple of 'step' "
+                       "and at least "
                        "one stage, but got extent ")
            << extent << ", step " << step << ", stages " << stages;
   Block &load = getLoad().front(), &compute = getCompute().front();
   auto loaded = terminatorOf(load);
-  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex() || !loaded || // pipeline2
+  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex() ||
+      !loaded || // pipeline2
       !llvm::all_of(loaded.getValues().getTypes(), llvm::IsaPred<TileType>))
-    return emitOpError("expects a load region that takes an index and yields tiles");
+    return emitOpError(
+        "expects a load region that takes an index and yields tiles");
   SmallVector<Type> expected(loaded.getValues().getTypes());
   llvm::append_range(expected, getInits().getTypes());
   auto next = terminatorOf(compute);
   if (SmallVector<Type>(compute.getArgumentTypes()) != expected || !next ||
       next.getValues().getTypes() != getInits().getTypes()) // pipeline3
-    return emitOpError("expects a compute region from the ") << loaded.getValues().size()
-           << " loaded and " << getInits().size() << " carried tiles to the carried ones";
+    return emitOpError("expects a compute region from the ")
+           << loaded.getValues().size() << " loaded and " << getInits().size()
+           << " carried tiles to the carried ones";
   return success();
 }

@@ -39,7 +39,8 @@ Type TileType::parse(AsmParser &parser) {
   StringRef role;
   LayoutAttr layout;
   SMLoc start = parser.getCurrentLocation(), roleLoc;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element) || parser.parseComma() ||
       (roleLoc = parser.getCurrentLocation(), parser.parseKeyword(&role)))
     return {};
@@ -49,8 +50,10 @@ Type TileType::parse(AsmParser &parser) {
     return {};
   std::optional<Role> known = symbolizeRole(role);
   if (!known) {
-    parser.emitError(roleLoc) << "expects a role (operand, accumulator, row, column, "
-                                 "staged), but got '" << role << "'";
+    parser.emitError(roleLoc)
+        << "expects a role (operand, accumulator, row, column, "
+           "staged), but got '"
+        << role << "'";
     return {};
   }
   return parser.getChecked<TileType>(start, parser.getContext(), shape, element,
@@ -72,12 +75,15 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
   size_t rank = role == Role::Row || role == Role::Column ? 1 : 2;
   if (shape.size() != rank) // tile1
     return emitError() << "expects a tile with role '" << stringifyRole(role)
-                       << "' to have " << rank << " dimensions, but got " << shape.size();
+                       << "' to have " << rank << " dimensions, but got "
+                       << shape.size();
   for (int64_t size : shape)
     if (size < 1) // tile2
-      return emitError() << "expects positive tile dimensions, but got " << size;
+      return emitError() << "expects positive tile dimensions, but got "
+                         << size;
   if (!element.isF32() && !element.isBF16() && !element.isF16()) // tile3
-    return emitError() << "expects a tile of f32, bf16 or f16, but got " << element;
+    return emitError() << "expects a tile of f32, bf16 or f16, but got "
+                       << element;
   return success();
 }
 
@@ -89,13 +95,17 @@ Type ViewType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape, strides;
   Type element;
   SMLoc start = parser.getCurrentLocation();
-  auto parseStride = [&] { return parser.parseInteger(strides.emplace_back()); };
+  auto parseStride = [&] {
+    return parser.parseInteger(strides.emplace_back());
+  };
   if (parser.parseLess() || parser.parseDimensionList(shape) ||
       parser.parseType(element) || parser.parseComma() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     parseStride) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<ViewType>(start, parser.getContext(), shape, element, strides);
+  return parser.getChecked<ViewType>(start, parser.getContext(), shape, element,
+                                     strides);
 }
 
 void ViewType::print(AsmPrinter &printer) const {
@@ -110,14 +120,19 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<int64_t> shape, Type element,
                                ArrayRef<int64_t> strides) {
   if (shape.empty() || shape.size() != strides.size()) // view1
-    return emitError() << "expects one stride for each of a view's dimensions, but got "
-                       << strides.size() << " for " << shape.size();
+    return emitError()
+           << "expects one stride for each of a view's dimensions, but got "
+           << strides.size() << " for " << shape.size();
   for (auto [i, size] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(size) ? i != 0 : size < 1) // view2
-      return emitError() << "expects a view's dimensions past the first to be static "
-                            "and positive, but got dimension " << i << " = " << size;
+      return emitError()
+             << "expects a view's dimensions past the first to be static "
+                "and positive, but got dimension "
+             << i << " = " << size;
   if (!element.isF32() && !element.isBF16() && !element.isF16() &&
       !element.isInteger(32) && !element.isInteger(64)) // view3
-    return emitError() << "expects a view of f32, bf16, f16, i32 or i64, but got " << element;
+    return emitError()
+           << "expects a view of f32, bf16, f16, i32 or i64, but got "
+           << element;
   return success();
 }

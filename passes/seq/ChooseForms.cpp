@@ -1,4 +1,5 @@
-// form = the cheapest for the entry and the target, with a remark that says why.
+// form = the cheapest for the entry and the target, with a remark that says
+// why.
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Seq.h"
@@ -31,8 +32,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
   static constexpr int64_t kDefaultChunk = 64;
-  // What an exponential of the mask costs, in FLOPs: range reduction, polynomial
-  // of degree 7, two scalings.
+  // What an exponential of the mask costs, in FLOPs: range reduction,
+  // polynomial of degree 7, two scalings.
   static constexpr double kExpFlops = 40;
 
   void runOnOperation() override {
@@ -47,8 +48,11 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return signalPassFailure();
     module.walk([&](seq::MixerOpInterface mixer) {
       auto function = mixer->getParentOfType<func::FuncOp>();
-      auto entry = function ? function->getAttrOfType<seq::EntryAttr>("seq.entry") : seq::EntryAttr();
-      if (entry && mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
+      auto entry = function
+                       ? function->getAttrOfType<seq::EntryAttr>("seq.entry")
+                       : seq::EntryAttr();
+      if (entry &&
+          mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
         choose(mixer, entry, target, forced);
     });
   }
@@ -59,23 +63,27 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     int64_t chunk = kDefaultChunk;
     bool hasChunk = StringRef(force).contains(':');
     if (!kind || (hasChunk && (*kind != seq::FormKind::Chunkwise ||
-                               chunkText.getAsInteger(10, chunk) || chunk < 1 || chunk > 1024)))
-      return getOperation().emitError("expects a form step, quadratic or chunkwise[:C] with C in "
-                                      "1..1024, but got '") << force << "'";
+                               chunkText.getAsInteger(10, chunk) || chunk < 1 ||
+                               chunk > 1024)))
+      return getOperation().emitError(
+                 "expects a form step, quadratic or chunkwise[:C] with C in "
+                 "1..1024, but got '")
+             << force << "'";
     forced = Forced{*kind, chunk};
     return success();
   }
 
   void set(seq::MixerOpInterface mixer, seq::FormKind kind, int64_t chunk) {
-    mixer.setFormAttr(seq::FormAttr::get(&getContext(), kind,
-                                         kind == seq::FormKind::Chunkwise ? chunk : 0));
+    mixer.setFormAttr(seq::FormAttr::get(
+        &getContext(), kind, kind == seq::FormKind::Chunkwise ? chunk : 0));
   }
 
-  void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry, tile::TargetAttr target,
-              std::optional<Forced> forced) {
+  void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+              tile::TargetAttr target, std::optional<Forced> forced) {
     auto remark = [&](const Twine &text) {
-      emitRemark(mixer.getLoc()) << "form in " << stringifyEntryKind(entry.getKind()) << "_"
-                          << entry.getRows() << ": " << text;
+      emitRemark(mixer.getLoc())
+          << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+          << entry.getRows() << ": " << text;
     };
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
@@ -87,8 +95,11 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       while (entry.getRows() % chunk != 0)
         --chunk;
       set(mixer, forced->kind, chunk);
-      std::string size = forced->kind == seq::FormKind::Chunkwise ? " of " + std::to_string(chunk) : "";
-      return remark(Twine(stringifyFormKind(forced->kind)) + size + ", as asked");
+      std::string size = forced->kind == seq::FormKind::Chunkwise
+                             ? " of " + std::to_string(chunk)
+                             : "";
+      return remark(Twine(stringifyFormKind(forced->kind)) + size +
+                    ", as asked");
     }
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     RankedTensorType state = stateful.getStates()[0].type;
@@ -98,12 +109,15 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     for (int64_t chunk : {16, 32, 64}) {
       if (entry.getRows() % chunk != 0)
         continue;
-      double cycles = (4 * keys * values + chunk * (keys + values + kExpFlops)) / target.getDotRate();
+      double cycles =
+          (4 * keys * values + chunk * (keys + values + kExpFlops)) /
+          target.getDotRate();
       if (cycles < best.cycles)
         best = {seq::FormKind::Chunkwise, chunk, cycles};
     }
     auto cyclesText = [](const Cost &cost) {
-      return std::to_string(static_cast<int64_t>(cost.cycles + 0.5)) + " cycles per token and head";
+      return std::to_string(static_cast<int64_t>(cost.cycles + 0.5)) +
+             " cycles per token and head";
     };
     if (best.kind == seq::FormKind::Step) {
       set(mixer, seq::FormKind::Step, 0);
@@ -112,11 +126,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     std::string chunks = "chunkwise of " + std::to_string(best.chunk);
     if (bitStable) {
       set(mixer, seq::FormKind::Step, 0);
-      return remark("step, " + cyclesText(step) + ", for the same bits wherever a prompt is cut; " +
-                    chunks + " would take " + cyclesText(best));
+      return remark("step, " + cyclesText(step) +
+                    ", for the same bits wherever a prompt is cut; " + chunks +
+                    " would take " + cyclesText(best));
     }
     set(mixer, best.kind, best.chunk);
-    remark(chunks + ", " + cyclesText(best) + "; step would take " + cyclesText(step));
+    remark(chunks + ", " + cyclesText(best) + "; step would take " +
+           cyclesText(step));
   }
 };
 } // namespace

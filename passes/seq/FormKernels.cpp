@@ -1,7 +1,8 @@
-// Ops -> seq.kernel regions: one core each, with the elementwise ops that follow.
+// Ops -> seq.kernel regions: one core each, with the elementwise ops that
+// follow.
 //
-//   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj" (...) {
-//   %r = seq.add %x, %p          ->      %p = seq.linear ...
+//   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj"
+//   (...) { %r = seq.add %x, %p          ->      %p = seq.linear ...
 //                                        %r = seq.add ...
 //                                        seq.yield %r }
 #include "passes/seq/Passes.h"
@@ -22,8 +23,8 @@ namespace {
 bool isView(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
 
 bool isElementwise(Operation *op) {
-  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp, seq::SigmoidOp,
-             seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
+  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp,
+             seq::SigmoidOp, seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
 }
 
 /// Ops that become one kernel, in program order.
@@ -56,7 +57,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       if (isView(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
         continue;
       if (Group *host = isElementwise(&op) ? findHost(groups, &op) : nullptr) {
-        emitRemark(op.getLoc()) << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
+        emitRemark(op.getLoc())
+            << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
         host->ops.push_back(&op);
       } else {
         groups.push_back({{&op}});
@@ -87,7 +89,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
 
   // What a value inside the kernel is read from: through views, to a value from
   // outside; the views passed are collected, outermost first.
-  static Value sourceOf(Value value, const Group &group, llvm::SetVector<Operation *> &views) {
+  static Value sourceOf(Value value, const Group &group,
+                        llvm::SetVector<Operation *> &views) {
     Operation *op = value.getDefiningOp();
     if (!op || !isView(op) || group.contains(op))
       return value;
@@ -108,12 +111,15 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     SmallVector<Value> results;
     for (Operation *op : group.ops)
       for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !group.contains(user); }))
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !group.contains(user);
+            }))
           results.push_back(result);
 
     Operation *last = group.ops.back();
     OpBuilder builder(last->getBlock(), std::next(last->getIterator()));
-    auto kernel = seq::KernelOp::create(builder, last->getLoc(), TypeRange(ValueRange(results)),
+    auto kernel = seq::KernelOp::create(builder, last->getLoc(),
+                                        TypeRange(ValueRange(results)),
                                         nameOf(group), inputs.getArrayRef());
     Block *body = builder.createBlock(&kernel.getBody());
     IRMapping mapping;

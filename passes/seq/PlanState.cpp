@@ -1,8 +1,8 @@
 // States -> bytes of a slot.
 //
-//   %conv: tensor<3x10xf32> {seq.state_name = "layers.0.conv"}   ->  bytes 0..119
-//   %matrix: tensor<2x3x5xf32> {seq.state_name = "layers.0.mixer"}    ->  bytes 128..247
-//   slot_bytes = 256
+//   %conv: tensor<3x10xf32> {seq.state_name = "layers.0.conv"}   ->  bytes
+//   0..119 %matrix: tensor<2x3x5xf32> {seq.state_name = "layers.0.mixer"}    ->
+//   bytes 128..247 slot_bytes = 256
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Seq.h"
@@ -22,35 +22,42 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (!llvm::isPowerOf2_64(alignment)) {
-      module.emitError("expects 'alignment' to be a power of two, but got ") << alignment.getValue();
+      module.emitError("expects 'alignment' to be a power of two, but got ")
+          << alignment.getValue();
       return signalPassFailure();
     }
     SmallVector<seq::StateAttr> states;
     int64_t end = 0;
     for (auto function : module.getOps<func::FuncOp>()) {
       for (BlockArgument argument : function.getArguments()) {
-        auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "seq.state_name");
+        auto name = function.getArgAttrOfType<StringAttr>(
+            argument.getArgNumber(), "seq.state_name");
         if (!name)
           continue;
         std::optional<seq::StateDescriptor> state = descriptorOf(argument);
         if (!state) {
-          function.emitError("expects state '") << name.getValue() << "' to be carried by one op";
+          function.emitError("expects state '")
+              << name.getValue() << "' to be carried by one op";
           return signalPassFailure();
         }
         int64_t offset = llvm::alignTo(end, alignment);
-        auto neutral = FloatAttr::get(state->type.getElementType(), state->neutral);
-        states.push_back(seq::StateAttr::get(&getContext(), name.getValue(), state->kind,
-                                             state->growth, state->type, neutral, offset));
+        auto neutral =
+            FloatAttr::get(state->type.getElementType(), state->neutral);
+        states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
+                                             state->kind, state->growth,
+                                             state->type, neutral, offset));
         end = offset + states.back().getSizeBytes();
       }
       if (!states.empty())
         break; // every other function is an entry of the same model
     }
     int64_t slot = llvm::alignTo(end, alignment);
-    module->setAttr("seq.state_layout", seq::StateLayoutAttr::get(&getContext(), slot, states));
+    module->setAttr("seq.state_layout",
+                    seq::StateLayoutAttr::get(&getContext(), slot, states));
   }
 
-  static std::optional<seq::StateDescriptor> descriptorOf(BlockArgument argument) {
+  static std::optional<seq::StateDescriptor>
+  descriptorOf(BlockArgument argument) {
     if (!argument.hasOneUse())
       return std::nullopt;
     OpOperand &use = *argument.use_begin();

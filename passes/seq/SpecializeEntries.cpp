@@ -11,7 +11,8 @@ namespace effc {
 #include "passes/seq/Passes.h.inc"
 
 namespace {
-struct SpecializeEntriesPass : impl::SpecializeEntriesPassBase<SpecializeEntriesPass> {
+struct SpecializeEntriesPass
+    : impl::SpecializeEntriesPassBase<SpecializeEntriesPass> {
   using SpecializeEntriesPassBase::SpecializeEntriesPassBase;
 
   void runOnOperation() override {
@@ -24,10 +25,12 @@ struct SpecializeEntriesPass : impl::SpecializeEntriesPassBase<SpecializeEntries
     OpBuilder builder(forward);
     auto specialize = [&](seq::EntryKind kind, int64_t rows) -> LogicalResult {
       if (rows < 1)
-        return module.emitError("expects entries of at least 1 row, but got ") << rows;
+        return module.emitError("expects entries of at least 1 row, but got ")
+               << rows;
       auto entry = cast<func::FuncOp>(builder.clone(*forward));
       entry.setSymName((stringifyEntryKind(kind) + "_" + Twine(rows)).str());
-      entry->setAttr("seq.entry", seq::EntryAttr::get(&getContext(), kind, rows));
+      entry->setAttr("seq.entry",
+                     seq::EntryAttr::get(&getContext(), kind, rows));
       return success();
     };
     for (int64_t rows : prefillRows)

@@ -8,17 +8,20 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::plan;
 
-bool effc::isViewOp(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
+bool effc::isViewOp(Operation *op) {
+  return isa<seq::SliceOp, seq::ReshapeOp>(op);
+}
 
 bool effc::isElementwiseOp(Operation *op) { return hasScalarCode(op); }
 
 KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
                              OpBuilder &builder, StringRef name)
     : source(source), context(context), b(builder), location(source.getLoc()) {
-  kernel = tile::KernelOp::create(b, location, b.getStringAttr(name),
-                                  tile::ItemsAttr::get(b.getContext(), tile::Count::One, 1, 1),
-                                  b.getDenseI64ArrayAttr({}), DenseI64ArrayAttr(),
-                                  DenseI64ArrayAttr(), tile::ScheduleAttr());
+  kernel = tile::KernelOp::create(
+      b, location, b.getStringAttr(name),
+      tile::ItemsAttr::get(b.getContext(), tile::Count::One, 1, 1),
+      b.getDenseI64ArrayAttr({}), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+      tile::ScheduleAttr());
   Block *body = b.createBlock(&kernel.getBody());
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
@@ -35,7 +38,8 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
     unsigned index = argument.getArgNumber();
-    Access access{{LaunchOperand::Input, index, 0}, {}, {}, type.getElementType()};
+    Access access{
+        {LaunchOperand::Input, index, 0}, {}, {}, type.getElementType()};
     llvm::append_range(access.shape, type.getShape());
     switch (context.operands[index]) {
     case MemoryKind::Buffer:
@@ -58,7 +62,8 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
   if (auto slice = dyn_cast<seq::SliceOp>(op)) {
     Access access = resolve(slice.getX());
     int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
-    access.operand.offsetBytes += slice.getOffset() * access.strides[slice.getAxis()] * bytes;
+    access.operand.offsetBytes +=
+        slice.getOffset() * access.strides[slice.getAxis()] * bytes;
     access.shape[slice.getAxis()] = slice.getSize();
     return access;
   }
@@ -71,9 +76,11 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
   return access;
 }
 
-Value KernelBuilder::argumentFor(const Access &access, bool written, bool isStreamed) {
+Value KernelBuilder::argumentFor(const Access &access, bool written,
+                                 bool isStreamed) {
   SmallVector<int64_t> shape = access.shape;
-  auto type = tile::ViewType::get(b.getContext(), shape, access.element, access.strides);
+  auto type = tile::ViewType::get(b.getContext(), shape, access.element,
+                                  access.strides);
   for (auto [i, operand] : llvm::enumerate(operands)) {
     BlockArgument argument = kernel.getOperandArguments()[i];
     if (operand == access.operand && argument.getType() == type) {
@@ -103,9 +110,11 @@ Value KernelBuilder::readWriteState(Value state) {
 
 Value KernelBuilder::write(unsigned result) {
   auto type = cast<RankedTensorType>(source.getResult(result).getType());
-  Access access{{LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
+  Access access{
+      {LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
   llvm::append_range(access.shape, type.getShape());
-  access.strides = context.resultIsLogits[result] ? denseStrides(type) : arenaStrides(type);
+  access.strides =
+      context.resultIsLogits[result] ? denseStrides(type) : arenaStrides(type);
   return argumentFor(access, /*written=*/true, /*isStreamed=*/false);
 }
 
@@ -115,7 +124,8 @@ Value KernelBuilder::segmentTable() {
     if (operand == wanted)
       return kernel.getOperandArguments()[i];
   operands.push_back(wanted);
-  return kernel.getBody().addArgument(tile::SegmentTableType::get(b.getContext()), location);
+  return kernel.getBody().addArgument(
+      tile::SegmentTableType::get(b.getContext()), location);
 }
 
 void KernelBuilder::setItems(tile::Count count, int64_t tile, int64_t times) {
@@ -149,29 +159,40 @@ Value KernelBuilder::index(int64_t value) {
 }
 
 Value KernelBuilder::scalar(double value) {
-  return arith::ConstantOp::create(b, location, b.getF32FloatAttr(static_cast<float>(value)));
+  return arith::ConstantOp::create(
+      b, location, b.getF32FloatAttr(static_cast<float>(value)));
 }
 
-Value KernelBuilder::add(Value lhs, Value rhs) { return arith::AddIOp::create(b, location, lhs, rhs); }
-Value KernelBuilder::sub(Value lhs, Value rhs) { return arith::SubIOp::create(b, location, lhs, rhs); }
+Value KernelBuilder::add(Value lhs, Value rhs) {
+  return arith::AddIOp::create(b, location, lhs, rhs);
+}
+Value KernelBuilder::sub(Value lhs, Value rhs) {
+  return arith::SubIOp::create(b, location, lhs, rhs);
+}
 Value KernelBuilder::mul(Value lhs, int64_t rhs) {
   return arith::MulIOp::create(b, location, lhs, index(rhs));
 }
-Value KernelBuilder::min(Value lhs, Value rhs) { return arith::MinSIOp::create(b, location, lhs, rhs); }
+Value KernelBuilder::min(Value lhs, Value rhs) {
+  return arith::MinSIOp::create(b, location, lhs, rhs);
+}
 
 std::pair<Value, Value> KernelBuilder::divide(Value value, int64_t divisor) {
   return {arith::DivUIOp::create(b, location, value, index(divisor)),
           arith::RemUIOp::create(b, location, value, index(divisor))};
 }
 
-tile::TileType KernelBuilder::blockType(int64_t rows, int64_t columns, tile::Role role) {
-  return tile::TileType::get(b.getContext(), {rows, columns}, b.getF32Type(), role, {});
+tile::TileType KernelBuilder::blockType(int64_t rows, int64_t columns,
+                                        tile::Role role) {
+  return tile::TileType::get(b.getContext(), {rows, columns}, b.getF32Type(),
+                             role, {});
 }
 tile::TileType KernelBuilder::rowType(int64_t columns) {
-  return tile::TileType::get(b.getContext(), {columns}, b.getF32Type(), tile::Role::Row, {});
+  return tile::TileType::get(b.getContext(), {columns}, b.getF32Type(),
+                             tile::Role::Row, {});
 }
 tile::TileType KernelBuilder::columnType(int64_t rows) {
-  return tile::TileType::get(b.getContext(), {rows}, b.getF32Type(), tile::Role::Column, {});
+  return tile::TileType::get(b.getContext(), {rows}, b.getF32Type(),
+                             tile::Role::Column, {});
 }
 
 Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
@@ -186,19 +207,22 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
   return op;
 }
 
-Value KernelBuilder::load(Value view, ValueRange indices, ArrayRef<int64_t> sizes,
-                          tile::TileType type, Value rows, Value columns) {
-  return tile::LoadOp::create(b, location, type, view, indices, rows, columns, sizes);
+Value KernelBuilder::load(Value view, ValueRange indices,
+                          ArrayRef<int64_t> sizes, tile::TileType type,
+                          Value rows, Value columns) {
+  return tile::LoadOp::create(b, location, type, view, indices, rows, columns,
+                              sizes);
 }
 
-void KernelBuilder::store(Value tile, Value view, ValueRange indices, ArrayRef<int64_t> sizes,
-                          Value rows, Value columns) {
+void KernelBuilder::store(Value tile, Value view, ValueRange indices,
+                          ArrayRef<int64_t> sizes, Value rows, Value columns) {
   tile::StoreOp::create(b, location, tile, view, indices, rows, columns, sizes);
 }
 
-LogicalResult KernelBuilder::finish(Value coreResult, Value tile,
-                                    function_ref<Value(Value)> loadLike,
-                                    function_ref<void(unsigned, Value)> storeResult) {
+LogicalResult
+KernelBuilder::finish(Value coreResult, Value tile,
+                      function_ref<Value(Value)> loadLike,
+                      function_ref<void(unsigned, Value)> storeResult) {
   llvm::DenseMap<Value, Value> tiles;
   if (coreResult)
     tiles[coreResult] = tile;
@@ -214,13 +238,16 @@ LogicalResult KernelBuilder::finish(Value coreResult, Value tile,
     for (Value operand : op.getOperands())
       inputs.push_back(tileOf(operand));
     if (llvm::is_contained(inputs, Value()))
-      return op.emitOpError("reads a tensor that its kernel cannot read at the same place");
+      return op.emitOpError(
+          "reads a tensor that its kernel cannot read at the same place");
     auto type = cast<tile::TileType>((tile ? tile : inputs[0]).getType());
-    tiles[op.getResult(0)] = map(type, inputs, [&](OpBuilder &builder, ValueRange elements) {
-      return emitScalarCode(builder, location, &op, elements);
-    });
+    tiles[op.getResult(0)] =
+        map(type, inputs, [&](OpBuilder &builder, ValueRange elements) {
+          return emitScalarCode(builder, location, &op, elements);
+        });
   }
-  for (auto [i, yielded] : llvm::enumerate(getSourceBody().getTerminator()->getOperands()))
+  for (auto [i, yielded] :
+       llvm::enumerate(getSourceBody().getTerminator()->getOperands()))
     if (Value result = tiles.lookup(yielded))
       storeResult(i, result);
   return success();

@@ -49,18 +49,21 @@ struct BuiltKernel {
 
 class KernelBuilder {
 public:
-  KernelBuilder(seq::KernelOp source, const KernelContext &context, mlir::OpBuilder &builder,
-                llvm::StringRef name);
+  KernelBuilder(seq::KernelOp source, const KernelContext &context,
+                mlir::OpBuilder &builder, llvm::StringRef name);
 
   /// The one op of the body that decides how the kernel is built, or null for a
   /// kernel of elementwise ops alone.
   mlir::Operation *getCore() const { return core; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }
-  bool isDecode() const { return context.entry.getKind() == seq::EntryKind::Decode; }
+  bool isDecode() const {
+    return context.entry.getKind() == seq::EntryKind::Decode;
+  }
 
   /// The view through which `tensor` is read: an argument of the seq.kernel or
-  /// slices and reshapes of one. A state's view has a leading dimension of slots.
+  /// slices and reshapes of one. A state's view has a leading dimension of
+  /// slots.
   mlir::Value read(mlir::Value tensor);
   /// The view of a result, to be written.
   mlir::Value write(unsigned result);
@@ -80,25 +83,30 @@ public:
   mlir::Value mul(mlir::Value lhs, int64_t rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
   /// item = quotient * divisor + remainder.
-  std::pair<mlir::Value, mlir::Value> divide(mlir::Value value, int64_t divisor);
+  std::pair<mlir::Value, mlir::Value> divide(mlir::Value value,
+                                             int64_t divisor);
   tile::TileType blockType(int64_t rows, int64_t columns, tile::Role role);
   tile::TileType rowType(int64_t columns);
   tile::TileType columnType(int64_t rows);
   /// A map whose region `body` fills from the inputs' elements.
-  mlir::Value map(tile::TileType type, mlir::ValueRange inputs,
-                  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> body);
-  mlir::Value load(mlir::Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> sizes,
-                   tile::TileType type, mlir::Value rows = {}, mlir::Value columns = {});
+  mlir::Value
+  map(tile::TileType type, mlir::ValueRange inputs,
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
+          body);
+  mlir::Value load(mlir::Value view, mlir::ValueRange indices,
+                   llvm::ArrayRef<int64_t> sizes, tile::TileType type,
+                   mlir::Value rows = {}, mlir::Value columns = {});
   void store(mlir::Value tile, mlir::Value view, mlir::ValueRange indices,
-             llvm::ArrayRef<int64_t> sizes, mlir::Value rows = {}, mlir::Value columns = {});
+             llvm::ArrayRef<int64_t> sizes, mlir::Value rows = {},
+             mlir::Value columns = {});
 
   /// Applies the elementwise ops that follow the core, given the core's result
   /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
   /// each token result of the seq.kernel that is not a state.
-  mlir::LogicalResult
-  finish(mlir::Value coreResult, mlir::Value tile,
-         llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,
-         llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult);
+  mlir::LogicalResult finish(
+      mlir::Value coreResult, mlir::Value tile,
+      llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,
+      llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult);
 
   BuiltKernel take();
 

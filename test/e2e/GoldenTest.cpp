@@ -1,7 +1,8 @@
 // Every golden checkpoint, from its folder to logits: within four times the
 // library's own f32 error of the float64 recurrence however the tokens are fed,
 // and the same bits for a sequence alone and in a batch, on one thread and on
-// two.
+// two; in the step form also the same bits wherever a prompt is cut, down to
+// single tokens, which are decode calls.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -72,6 +73,9 @@ TEST_P(Golden, LogitsForEverySplitAndBatch) {
     evaluate("alone", {"--split", split, "--threads", "1"});
     evaluate("batch", {"--split", split, "--threads", "2", "--batch", "3"});
     expectSameBits("alone", "batch");
+    if (split == "all")
+      evaluate("whole", {"--split", split, "--threads", "1"});
+    expectSameBits("whole", "alone");
   }
 }
 

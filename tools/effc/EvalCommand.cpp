@@ -1,10 +1,10 @@
 // `effc eval`: how well the model predicts given tokens, and its logits.
 
-#include "tools/terminal/Progress.h"
-#include "tools/terminal/Quantities.h"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/Failure.h"
+#include "tools/terminal/Progress.h"
+#include "tools/terminal/Quantities.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "tools/terminal/Progress.h"
 #include "tools/effc/Evaluation.h"
+#include "tools/terminal/Progress.h"
 
 #include <algorithm>
 #include <cmath>

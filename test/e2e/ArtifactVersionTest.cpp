@@ -1,0 +1,55 @@
+// An artifact of every format version that was ever written still loads, passes
+// its checks and gives the logits of the checkpoint it was made from.
+
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace effc::test;
+
+namespace {
+class ArtifactVersion : public testing::TestWithParam<std::string> {
+protected:
+  std::string path() const {
+    return EFFC_GOLDENS "/artifacts/" + GetParam() + ".effc";
+  }
+  TemporaryFolder folder;
+};
+} // namespace
+
+TEST_P(ArtifactVersion, PassesItsChecks) {
+  Finished done = runProgram({EFFC_PROGRAM, "inspect", path(), "--check"});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+// All were compiled from test/goldens/mamba2/f32_plain.
+TEST_P(ArtifactVersion, GivesTheGoldenLogits) {
+  std::string source = EFFC_GOLDENS "/mamba2/f32_plain/";
+  Finished done = runProgram({EFFC_PROGRAM, "eval", path(), "--tokens",
+                              source + "tokens.json", "--logits",
+                              folder.at("logits")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  done = runProgram(
+      {EFFC_COMPARE, folder.at("logits"), source + "golden.safetensors"});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+static std::vector<std::string> versions() {
+  std::vector<std::string> names;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/artifacts"))
+    if (entry.path().extension() == ".effc")
+      names.push_back(entry.path().stem());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, ArtifactVersion,
+                         testing::ValuesIn(versions()), [](const auto &info) {
+                           std::string name = info.param;
+                           for (char &c : name)
+                             if (c == '.')
+                               c = '_';
+                           return name;
+                         });
