@@ -103,6 +103,8 @@ static Check checkLaunch(const artifact::Program &program,
     return fault("has tiles of 0");
   if (launch.note() && launch.note()->size() > kMaxNameBytes)
     return fault("has a note of ", launch.note()->size(), " bytes");
+  if (!isAligned(*launch.operands()))
+    return fault("has operands that are not aligned");
   for (uint32_t i = 0; i < launch.operands()->size(); ++i)
     if (const char *what =
             findFault(program, entry, *launch.operands()->Get(i)))

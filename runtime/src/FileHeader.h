@@ -34,7 +34,7 @@ struct FileHeader {
   static constexpr uint16_t kMajor = 1;
   static constexpr uint16_t kMinor = 0;
   /// A flatbuffer cannot address more.
-  static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 1;
+  static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 2;
   /// Where a segment may start: any kind, and those that are mapped as pages.
   static constexpr uint64_t kSegmentAlignment = 64;
   static constexpr uint64_t kPageAlignment = 4096;

@@ -133,6 +133,8 @@ countElements(const flatbuffers::Vector<uint64_t> &shape, uint64_t bytesEach,
   if (shape.size() == 0 || shape.size() > kMaxRank)
     return badData(what, " '", name, "' has ", shape.size(),
                    " dimensions, but 1 to ", kMaxRank, " are expected");
+  if (!isAligned(shape))
+    return badData("the shape of ", what, " '", name, "' is not aligned");
   std::optional<uint64_t> bytes = bytesEach;
   for (uint64_t dimension : shape) {
     if (dimension == 0)

@@ -13,6 +13,7 @@
 #include "runtime/src/Error.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace effc::rt {
 
@@ -57,6 +58,13 @@ inline std::optional<uint64_t> product(uint64_t a, uint64_t b) {
 /// Whether [offset, offset + size) lies in [0, limit).
 inline bool fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return size <= limit && offset <= limit - size;
+}
+
+/// Whether the elements of `vector` lie where their type may be read. The
+/// flatbuffer verifier looks at a vector's length field only.
+template <typename T> bool isAligned(const flatbuffers::Vector<T> &vector) {
+  using Element = std::remove_const_t<std::remove_pointer_t<T>>;
+  return reinterpret_cast<uintptr_t>(vector.Data()) % alignof(Element) == 0;
 }
 
 /// Fails unless `name` is of sensible length; `what` says whose it is.

@@ -84,7 +84,7 @@ readAddedTokens(const artifact::Tokenizer &root) {
 
 Result<std::unique_ptr<Tokenizer>>
 Tokenizer::create(std::span<const uint8_t> bytes) {
-  if (bytes.size() > FLATBUFFERS_MAX_BUFFER_SIZE)
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return badData(bytes.size(), " bytes are more than a flatbuffer can hold");
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/64,
                                  kMaxTokenizerTables);
