@@ -101,7 +101,7 @@ llvm::Error Compilation::dump(Phase phase) {
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (!code)
-    model.module->print(stream, OpPrintingFlags().useLocalScope());
+    model.module->print(stream);
   stream.close();
   if (code || stream.has_error())
     return llvm::createStringError("cannot write " + std::string(path) + ": " +

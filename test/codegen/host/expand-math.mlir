@@ -1,0 +1,50 @@
+// RUN: effc-opt %s --host-expand-math | FileCheck %s
+
+// exp: n = round(x / ln 2), two steps to r = x - n ln 2, five of Horner's rule and
+// one that adds r, 2^n in two halves; NaN is kept. Vectors as scalars.
+// CHECK-LABEL: func.func @exp
+// CHECK-SAME: (%[[X:.*]]: vector<8xf32>)
+// CHECK-NOT: math.exp
+// CHECK: %[[N:.*]] = math.roundeven
+// CHECK: math.fma %[[N]]
+// CHECK: %[[R:.*]] = math.fma %[[N]]
+// CHECK-COUNT-5: math.fma %{{.*}}, %[[R]]
+// CHECK: math.fma {{.*}}, %[[R]]
+// CHECK: arith.fptosi %[[N]] : vector<8xf32> to vector<8xi32>
+// CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+// CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK: arith.select %[[NAN]], %[[X]]
+func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// log1p: log of 1 + x plus what the sum lost, over the sum; eight steps of Horner's
+// rule.
+// CHECK-LABEL: func.func @log1p
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-NOT: math.log1p
+// CHECK: %[[Y:.*]] = arith.addf %[[X]]
+// CHECK: %[[BACK:.*]] = arith.subf %[[Y]]
+// CHECK: %[[LOST:.*]] = arith.subf %[[X]], %[[BACK]]
+// CHECK-COUNT-8: math.fma
+// CHECK: arith.divf %[[LOST]], %[[Y]]
+func.func @log1p(%x: f32) -> f32 {
+  %y = math.log1p %x : f32
+  return %y : f32
+}
+
+// One instruction each, another width, and a function without a polynomial: left.
+// CHECK-LABEL: func.func @others
+// CHECK: math.sqrt
+// CHECK: math.fma
+// CHECK: math.exp %{{.*}} : f64
+// CHECK: math.tanh
+func.func @others(%x: f32, %d: f64) -> (f32, f64) {
+  %a = math.sqrt %x : f32
+  %b = math.fma %a, %a, %x : f32
+  %e = math.exp %d : f64
+  %c = math.tanh %b : f32
+  return %c, %e : f32, f64
+}

@@ -1,0 +1,100 @@
+// RUN: effc-opt %s --host-lower-kernels --canonicalize --cse | FileCheck %s
+
+// A kernel is a function of its operands' addresses, the call's counts, and the
+// first and last item.
+
+// Maps, the sum over rows and the store of one shape share one loop over the 5 rows
+// of the state: each element is loaded and stored once, in place, and the sum stays
+// in a register. 12 columns are one vector of 8 and a rest of 4 lanes, masked.
+// CHECK-LABEL: llvm.func @one_loop(
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) attributes {effc.stack_bytes = 64 : i64}
+// CHECK: scf.for
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<8xf32>) {
+// CHECK-NEXT: arith.muli
+// CHECK: %[[OLD:.*]] = llvm.load {{.*}} -> vector<8xf32>
+// CHECK: %[[NEW:.*]] = arith.mulf %[[OLD]]
+// CHECK-NOT: llvm.load
+// CHECK: llvm.store %[[NEW]]
+// CHECK: %[[NEXT:.*]] = arith.addf %{{.*}}, %[[NEW]]
+// CHECK: scf.yield %[[NEXT]]
+// CHECK: scf.for {{.*}} -> (vector<8xf32>) {
+// CHECK: llvm.intr.masked.load
+// CHECK: llvm.intr.masked.store
+tile.kernel @one_loop(%item, %s: !tile.view<?x5x12xf32, [64, 12, 1]>, %y: !tile.view<?x12xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(0, 1) {
+  %c0 = arith.constant 0 : index
+  %old = tile.load %s[%item, %c0, %c0] sizes [1, 5, 12] : !tile.view<?x5x12xf32, [64, 12, 1]> -> !tile.tile<5x12xf32, accumulator>
+  %half = arith.constant 0.5 : f32
+  %new = tile.map(%old, %half) : (!tile.tile<5x12xf32, accumulator>, f32) -> !tile.tile<5x12xf32, accumulator> {
+  ^bb0(%e: f32, %h: f32):
+    %p = arith.mulf %e, %h : f32
+    tile.yield %p : f32
+  }
+  tile.store %new, %s[%item, %c0, %c0] sizes [1, 5, 12] : !tile.tile<5x12xf32, accumulator>, !tile.view<?x5x12xf32, [64, 12, 1]>
+  %sum = tile.reduce add %new over rows : !tile.tile<5x12xf32, accumulator> -> !tile.tile<12xf32, row>
+  tile.store %sum, %y[%item, %c0] sizes [1, 12] : !tile.tile<12xf32, row>, !tile.view<?x12xf32, [16, 1]>
+}
+
+// A loaded tile is a window, read where it lies: nothing is on the stack. 4 bf16 of
+// a row are loaded under a mask and widened by a shift.
+// CHECK-LABEL: llvm.func @window(
+// CHECK-SAME: attributes {effc.stack_bytes = 0 : i64}
+// CHECK-NOT: llvm.alloca
+// CHECK: %[[BITS:.*]] = llvm.intr.masked.load {{.*}} -> vector<8xi16>
+// CHECK: %[[WIDE:.*]] = arith.extui %[[BITS]] : vector<8xi16> to vector<8xi32>
+// CHECK: arith.shli %[[WIDE]]
+// CHECK: llvm.intr.masked.store {{.*}} : vector<8xf32>
+tile.kernel @window(%item, %x: !tile.view<?x4xbf16, [32, 1]>, %y: !tile.view<?x4xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%item, %c0] sizes [1, 4] : !tile.view<?x4xbf16, [32, 1]> -> !tile.tile<4xf32, row>
+  %b = tile.map(%a) : (!tile.tile<4xf32, row>) -> !tile.tile<4xf32, row> {
+  ^bb0(%e: f32):
+    tile.yield %e : f32
+  }
+  tile.store %b, %y[%item, %c0] sizes [1, 4] : !tile.tile<4xf32, row>, !tile.view<?x4xf32, [16, 1]>
+}
+
+// Of 3 rows only %n lie inside: a row past them is read as the last one inside, and
+// not written.
+// CHECK-LABEL: llvm.func @rows_past_the_end(
+// CHECK: %[[COUNT:.*]] = llvm.load %{{.*}} -> i64
+// CHECK: %[[N:.*]] = arith.index_cast %[[COUNT]] : i64 to index
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c3
+// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %c1
+// CHECK: arith.minsi %[[ROW]], %[[LAST]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[ROW]], %[[N]]
+// CHECK: scf.if %[[INSIDE]]
+tile.kernel @rows_past_the_end(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view<?x8xf32, [16, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %n = tile.count rows
+  %a = tile.load %x[%c0, %c0] rows(%n) sizes [3, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<3x8xf32, operand>
+  %b = tile.map(%a) : (!tile.tile<3x8xf32, operand>) -> !tile.tile<3x8xf32, operand> {
+  ^bb0(%e: f32):
+    %d = arith.negf %e : f32
+    tile.yield %d : f32
+  }
+  tile.store %b, %y[%c0, %c0] rows(%n) sizes [3, 8] : !tile.tile<3x8xf32, operand>, !tile.view<?x8xf32, [16, 1]>
+}
+
+// A tile that is used after its memory has been written is copied before: one
+// buffer of 8 f32, from which the second store reads.
+// CHECK-LABEL: llvm.func @window_kept(
+// CHECK-SAME: attributes {effc.stack_bytes = 64 : i64}
+// CHECK: %[[KEPT:.*]] = llvm.alloca
+// CHECK: %[[OLD:.*]] = llvm.load %{{.*}} -> vector<8xf32>
+// CHECK: llvm.store %[[OLD]], %[[KEPT]]
+// CHECK: llvm.load %[[KEPT]]
+tile.kernel @window_kept(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view<?x8xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(0, 1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %a = tile.load %x[%item, %c0] sizes [1, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<8xf32, row>
+  %none = tile.splat %zero : !tile.tile<8xf32, row>
+  tile.store %none, %x[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [16, 1]>
+  scf.for %i = %c0 to %c1 step %c1 {
+    tile.store %a, %y[%i, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [16, 1]>
+  }
+}

@@ -1,0 +1,64 @@
+// RUN: effc-opt %s --host-lower-kernels --canonicalize --cse | FileCheck %s
+
+// A state of 2 x 8 f32 that a loop carries lies in one buffer of 64 bytes: the map
+// that replaces it writes over it, and nothing is copied from round to round.
+// CHECK-LABEL: llvm.func @carried_in_place(
+// CHECK-SAME: attributes {effc.stack_bytes = 64 : i64}
+// CHECK: %[[STATE:.*]] = llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: %[[COUNT:.*]] = llvm.load %{{.*}} -> i64
+// CHECK: %[[LENGTH:.*]] = arith.index_cast %[[COUNT]]
+// CHECK: llvm.store %{{.*}} : vector<8xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %[[LENGTH]] step %c1 {
+// CHECK-NEXT: scf.for %{{.*}} = %c0 to %c2
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[STATE]]
+// CHECK-NEXT: %[[OLD:.*]] = llvm.load %[[AT]]
+// CHECK: %[[NEW:.*]] = arith.mulf %[[OLD]]
+// CHECK: llvm.store %[[NEW]], %[[AT]]
+// CHECK-NOT: llvm.store
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: llvm.load
+// CHECK: llvm.store
+// CHECK-NOT: llvm.store
+// CHECK: llvm.return
+tile.kernel @carried_in_place(%item, %x: !tile.view<?x2x8xf32, [16, 8, 1]>)
+    items(#tile.items<segments, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %n = tile.count rows
+  %init = tile.splat %one : !tile.tile<2x8xf32, accumulator>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %init) -> (!tile.tile<2x8xf32, accumulator>) {
+    %next = tile.map(%s, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+    ^bb0(%e: f32, %h: f32):
+      %p = arith.mulf %e, %h : f32
+      tile.yield %p : f32
+    }
+    scf.yield %next : !tile.tile<2x8xf32, accumulator>
+  }
+  tile.store %last, %x[%item, %c0, %c0] sizes [1, 2, 8] : !tile.tile<2x8xf32, accumulator>, !tile.view<?x2x8xf32, [16, 8, 1]>
+}
+
+// x . w^T: lanes run along the 20 contracted elements, two vectors and a masked one
+// of 4. 3 rows and 5 outputs are a block of 3 x 4 sums and one of 3 x 1. The sum of
+// lanes folds halves onto halves.
+// CHECK-LABEL: llvm.func @product(
+// CHECK: scf.for {{.*}} = %c0 to %c16 step %c8 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-COUNT-12: vector.fma
+// CHECK: llvm.intr.masked.load
+// CHECK-COUNT-12: vector.fma
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [4, 5, 6, 7]
+// CHECK: scf.for {{.*}} = %c0 to %c16 step %c8 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-COUNT-3: vector.fma
+tile.kernel @product(%item, %x: !tile.view<?x20xf32, [32, 1]>, %w: !tile.view<5x20xf32, [32, 1]>, %y: !tile.view<?x5xf32, [16, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes(2) {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0.0 : f32
+  %a = tile.load %x[%c0, %c0] sizes [3, 20] : !tile.view<?x20xf32, [32, 1]> -> !tile.tile<3x20xf32, operand>
+  %b = tile.load %w[%c0, %c0] sizes [5, 20] : !tile.view<5x20xf32, [32, 1]> -> !tile.tile<5x20xf32, operand>
+  %acc = tile.splat %none : !tile.tile<3x5xf32, accumulator>
+  %p = tile.dot %acc, %a, %b transpose_b : !tile.tile<3x5xf32, accumulator>, !tile.tile<3x20xf32, operand>, !tile.tile<5x20xf32, operand>
+  tile.store %p, %y[%c0, %c0] sizes [3, 5] : !tile.tile<3x5xf32, accumulator>, !tile.view<?x5xf32, [16, 1]>
+}
