@@ -80,7 +80,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     This is where fusion is decided, once; each epilogue is a remark.
 
     Needs: entries (`seq-specialize-entries`).
-    Keeps: the order of the cores, and what every value is.
+    Keeps: what every value is, and the order of the cores, but for one whose
+    epilogue also reads a later core's result: it moves behind that one.
     Not done: no two cores share a kernel.
 
     Example: test/passes/seq/form-kernels.mlir

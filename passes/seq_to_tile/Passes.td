@@ -15,8 +15,8 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     read-out are read. Slices and reshapes become addresses.
 
     Needs: entries whose ops all stand in `seq.kernel` regions
-    (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), a form on every
-    mixer (`seq-choose-forms`), and `tile.target` on the module.
+    (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), and a form on
+    every mixer (`seq-choose-forms`).
     Keeps: `seq.weight` declarations and the module's attributes.
     Not done: nothing is fused and no form is chosen here; buffers get sizes but
     no offsets (`plan-assign-arena`).

@@ -84,3 +84,20 @@ func.func @no_entry(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
   %y = seq.neg %x : tensor<?x5xf32>
   return %y : tensor<?x5xf32>
 }
+
+// -----
+
+// The sum is the epilogue of the first core, %n, and reads the second, %p: the first
+// kernel comes last.
+// CHECK-LABEL: func.func @epilogue_of_an_earlier_core
+func.func @epilogue_of_an_earlier_core(%x: tensor<?x5xf32>, %w: tensor<5xf32>, %v: tensor<5x5xf32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  // CHECK: %[[P:.*]] = seq.kernel "linear"
+  // CHECK: %[[S:.*]] = seq.kernel "rms_norm" ({{.*}} = %[[P]] : tensor<?x5xf32>)
+  // CHECK: return %[[S]]
+  %n = seq.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<?x5xf32>, tensor<5xf32>
+  %p = seq.linear %x, %v : (tensor<?x5xf32>, tensor<5x5xf32>) -> tensor<?x5xf32>
+  // expected-remark @+1 {{fused into kernel 'rms_norm' as its epilogue}}
+  %s = seq.add %n, %p : tensor<?x5xf32>
+  return %s : tensor<?x5xf32>
+}
