@@ -9,6 +9,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "runtime/src/FileHeader.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -56,6 +57,15 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     SmallVector<int64_t> offsets, stacks;
     for (LLVM::LLVMFuncOp kernel : kernels) {
       const Image::Function &function = image->functions[kernel.getName()];
+      if (function.stackBytes > rt::FileHeader::kMaxStackBytes) {
+        (emitError(kernel.getLoc())
+         << "expects a kernel's tiles to fit " << rt::FileHeader::kMaxStackBytes
+         << " bytes of stack, but those of '" << kernel.getName() << "' take "
+         << function.stackBytes)
+                .attachNote()
+            << "smaller prefill entries or chunks make smaller tiles";
+        return signalPassFailure();
+      }
       names.push_back(builder.getStringAttr(kernel.getName()));
       offsets.push_back(function.offset);
       stacks.push_back(function.stackBytes);

@@ -35,6 +35,8 @@ struct FileHeader {
   static constexpr uint16_t kMinor = 0;
   /// A flatbuffer cannot address more.
   static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 2;
+  /// The most stack that a kernel may ask for.
+  static constexpr uint64_t kMaxStackBytes = uint64_t(4) << 20;
   /// Where a segment may start: any kind, and those that are mapped as pages.
   static constexpr uint64_t kSegmentAlignment = 64;
   static constexpr uint64_t kPageAlignment = 4096;

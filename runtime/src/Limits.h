@@ -7,6 +7,8 @@
 #ifndef EFFC_RUNTIME_SRC_LIMITS_H
 #define EFFC_RUNTIME_SRC_LIMITS_H
 
+#include "runtime/src/FileHeader.h"
+
 #include <cstdint>
 
 namespace effc::rt {
@@ -18,7 +20,7 @@ constexpr uint64_t kMaxSlotBytes = uint64_t(1) << 40;
 /// Positions and contexts stay far below what i64 holds.
 constexpr uint64_t kMaxContext = uint64_t(1) << 48;
 /// Per thread; the device's threads have twice as much (ThreadPool.cpp).
-constexpr uint64_t kMaxStackBytes = uint64_t(4) << 20;
+constexpr uint64_t kMaxStackBytes = FileHeader::kMaxStackBytes;
 
 constexpr uint32_t kMaxSegments = 256;
 constexpr uint32_t kMaxEntries = 256;
