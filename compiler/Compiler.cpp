@@ -39,6 +39,7 @@ private:
     return registry;
   }
   llvm::Error import();
+  llvm::Error checkOutput() const;
   llvm::Error runPhase(Phase phase);
   llvm::Error dump(Phase phase);
   llvm::Error printModule();
@@ -200,8 +201,25 @@ llvm::Error Compilation::writeArtifact() {
       [&] { return model.checkpoint->checkUnchanged(); });
 }
 
+// An output that is one of the model's own files would destroy it.
+llvm::Error Compilation::checkOutput() const {
+  SmallString<128> folder(options.model);
+  if (!llvm::sys::fs::is_directory(options.model))
+    folder = options.weightsFrom;
+  for (const frontend::SourceFile &source : model.sources) {
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, source.name);
+    if (llvm::sys::fs::equivalent(path, options.output))
+      return llvm::createStringError("cannot write " + options.output +
+                                     ": it is a file of the model");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Compilation::run() {
   if (llvm::Error error = import())
+    return error;
+  if (llvm::Error error = checkOutput())
     return error;
   model.module->getOperation()->setAttr(
       "tile.target", getTargetAttr(*options.target, &context));

@@ -1,6 +1,8 @@
 // Collecting diagnostics.
 #include "compiler/Diagnostics.h"
 
+#include "dialects/seq/Remarks.h"
+
 #include "mlir/IR/Location.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +36,7 @@ LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (!isError) {
     events.remark(where, text);
-    if (!fallbackIsError || !StringRef(text).starts_with("fallback"))
+    if (!fallbackIsError || !StringRef(text).starts_with(seq::kFallbackRemark))
       return success();
   }
   if (!message.empty())

@@ -14,15 +14,22 @@ using namespace effc::codegen;
 static constexpr size_t kBufferBytes = 1 << 20;
 
 Expected<OutputFile> OutputFile::create(StringRef path) {
-  if (sys::fs::is_directory(path))
-    return createStringError("cannot write " + path + ": it is a directory");
+  // A name of another file means that file; a device or a pipe cannot be
+  // replaced by a finished file.
+  SmallString<128> target(path);
+  if (sys::fs::exists(path)) {
+    if (!sys::fs::is_regular_file(path))
+      return createStringError("cannot write " + path +
+                               ": it is not a regular file");
+    sys::fs::real_path(path, target);
+  }
   int descriptor = -1;
   SmallString<128> sibling;
-  if (std::error_code code =
-          sys::fs::createUniqueFile(path + ".%%%%%%.partial", descriptor,
-                                    sibling, sys::fs::OF_None, 0644))
+  if (std::error_code code = sys::fs::createUniqueFile(
+          Twine(target) + ".%%%%%%.partial", descriptor, sibling,
+          sys::fs::OF_None, 0644))
     return createStringError("cannot write " + path + ": " + code.message());
-  return OutputFile(path, sibling, descriptor);
+  return OutputFile(target, sibling, descriptor);
 }
 
 OutputFile::OutputFile(OutputFile &&other) noexcept

@@ -52,6 +52,12 @@ static bool alongColumns(ReduceOp reduce) {
   return !reduce.getOverRows() || !reduce.getTile().getType().isBlock();
 }
 
+// Whether `op`, or a region of it, uses `value`.
+static bool uses(Operation *op, Value value) {
+  return llvm::any_of(value.getUsers(),
+                      [&](Operation *user) { return op->isAncestor(user); });
+}
+
 bool KernelLowering::canJoin(Operation *op) const {
   if (group.empty())
     return true;
@@ -64,7 +70,7 @@ bool KernelLowering::canJoin(Operation *op) const {
     auto other = dyn_cast<ReduceOp>(member);
     if (!other)
       continue;
-    if (llvm::is_contained(op->getOperands(), other.getResult()))
+    if (uses(op, other.getResult()))
       return false;
     if (reduce && alongColumns(reduce) != alongColumns(other))
       return false;

@@ -64,15 +64,21 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool scalar = dialect == "arith" || dialect == "math" ||
                 isa<CountOp, SegmentOp, ReadOp, LoadOp, SplatOp>(op);
+  auto load = dyn_cast<LoadOp>(op);
+  bool loadsPending = load && llvm::any_of(group.ops, [&](Operation *member) {
+                        auto store = dyn_cast<StoreOp>(member);
+                        return store && store.getView() == load.getView();
+                      });
   bool pendingStores =
       llvm::any_of(group.ops, [](Operation *o) { return isa<StoreOp>(o); });
-  if (!scalar || reads(op, group.ops) || (isa<ReadOp>(op) && pendingStores))
+  if (!scalar || reads(op, group.ops) || loadsPending ||
+      (isa<ReadOp>(op) && pendingStores))
     flush();
   if (auto splat = dyn_cast<SplatOp>(op)) {
     splats[splat] = lookup(splat.getValue());
     return success();
   }
-  if (auto load = dyn_cast<LoadOp>(op))
+  if (load)
     return lowerLoad(load), success();
   if (auto store = dyn_cast<StoreOp>(op))
     return lowerScatter(store), success();

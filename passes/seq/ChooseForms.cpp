@@ -2,6 +2,7 @@
 // why.
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,6 +27,7 @@ struct Cost {
 struct Forced {
   seq::FormKind kind;
   int64_t chunk;
+  bool hasChunk; // the length was given, not left to the default
 };
 
 struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
@@ -69,7 +71,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                  "expects a form step, quadratic or chunkwise[:C] with C in "
                  "1..1024, but got '")
              << force << "'";
-    forced = Forced{*kind, chunk};
+    forced = Forced{*kind, chunk, hasChunk};
     return success();
   }
 
@@ -90,7 +92,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark("step, since each sequence has one token");
     }
     if (forced) {
-      // A chunk longer than the entry would never be full.
+      // A chunk longer than the entry would never be full, and calls end on the
+      // chunk grid.
       int64_t chunk = std::min(forced->chunk, entry.getRows());
       while (entry.getRows() % chunk != 0)
         --chunk;
@@ -98,6 +101,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       std::string size = forced->kind == seq::FormKind::Chunkwise
                              ? " of " + std::to_string(chunk)
                              : "";
+      if (forced->hasChunk && chunk != forced->chunk) {
+        emitRemark(mixer.getLoc())
+            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
+            << ": chunkwise of " << chunk << " instead of " << forced->chunk
+            << ", which does not divide the entry's rows";
+        return;
+      }
       return remark(Twine(stringifyFormKind(forced->kind)) + size +
                     ", as asked");
     }

@@ -53,6 +53,10 @@ Check Model::readHeader() {
   if (fileHeader.headerChecksum !=
       checksum(bytes.data(), FileHeader::kCheckedBytes))
     return badData("the header is damaged: its checksum differs");
+  for (size_t at = FileHeader::kCheckedBytes + 8; at < FileHeader::kBytes; ++at)
+    if (bytes[at] != 0)
+      return badData("byte ", at, " of the header is ", int(bytes[at]),
+                     ", but should be 0");
   if (fileHeader.fileSize != bytes.size())
     return badData("the header states a size of ", fileHeader.fileSize,
                    " bytes, but the file has ", bytes.size());

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -161,6 +163,13 @@ int main(int argc, char **argv) {
   std::unique_ptr<llvm::raw_fd_ostream> remarkFile;
   if (!arguments.remarks.empty()) {
     std::error_code code;
+    if (arguments.remarks != "-" &&
+        llvm::sys::fs::equivalent(
+            llvm::sys::path::parent_path(arguments.remarks), arguments.model)) {
+      llvm::errs() << "effc: error: cannot write " << arguments.remarks
+                   << ": remarks do not go into the model's folder\n";
+      return kWrongUsage;
+    }
     if (arguments.remarks != "-")
       remarkFile =
           std::make_unique<llvm::raw_fd_ostream>(arguments.remarks, code);

@@ -102,6 +102,10 @@ static void evaluate(const EvalOptions &options) {
     total.predicted += score.predicted;
     total.sumNll += score.sumNll;
   }
+  if (total.predicted == 0 && !options.json) {
+    print("tokens      " + formatCount(total.tokens) + "\n");
+    return print("nothing to predict: no sequence has two tokens\n");
+  }
   if (options.json)
     return printJson(total, scores);
   print("tokens      " + formatCount(total.tokens) + "\n");

@@ -11,6 +11,9 @@
 
 using namespace effc::cli;
 
+/// Prompts and token lists are read into memory; an endless file is refused.
+static constexpr size_t kMaxInputBytes = size_t(1) << 30;
+
 std::string effc::cli::readWholeFile(const std::string &path) {
   std::FILE *file = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
   if (!file)
@@ -18,11 +21,15 @@ std::string effc::cli::readWholeFile(const std::string &path) {
   std::string contents;
   char buffer[65536];
   size_t count;
-  while ((count = std::fread(buffer, 1, sizeof buffer, file)) > 0)
+  while (contents.size() <= kMaxInputBytes &&
+         (count = std::fread(buffer, 1, sizeof buffer, file)) > 0)
     contents.append(buffer, count);
   int failure = std::ferror(file) ? errno : 0;
   if (file != stdin)
     std::fclose(file);
+  if (contents.size() > kMaxInputBytes)
+    throw Failure("'" + path + "' has more than " +
+                  std::to_string(kMaxInputBytes) + " bytes");
   if (failure)
     throw Failure("cannot read '" + path + "': " + std::strerror(failure));
   return contents;

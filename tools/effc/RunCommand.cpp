@@ -21,7 +21,7 @@ namespace {
 struct RunOptions {
   std::string file;
   std::optional<std::string> prompt, promptFile, tokens;
-  uint64_t newTokens = 128;
+  int64_t newTokens = 128;
   std::string device = "auto";
   uint32_t threads = 0;
   std::optional<float> temperature, topP, minP, repeatPenalty;
@@ -158,7 +158,7 @@ static void run(const RunOptions &options) {
     logits = engine.prefill(session, prompt);
   }
   sampler.accept(prompt);
-  for (uint64_t made = 0; made < options.newTokens; ++made) {
+  for (int64_t made = 0; made < options.newTokens; ++made) {
     int32_t token = sampler.sample(logits);
     if (endsSequence(model, token) || !output.push(token))
       break;
@@ -191,6 +191,7 @@ void effc::cli::addRunCommand(CLI::App &app) {
   prompt->add_option("--tokens", options->tokens, "Token ids: 1,2,3");
   prompt->require_option(1);
   command->add_option("-n", options->newTokens, "New tokens at most")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 48))
       ->capture_default_str();
   command->add_option("--device", options->device, "Where to run")
       ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))

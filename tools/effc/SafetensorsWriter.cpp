@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 #include <utility>
@@ -43,6 +44,13 @@ SafetensorsWriter::SafetensorsWriter(std::string name,
   for (uint64_t &offset : offsets)
     offset += sizeof size + size;
 
+  // A name of another file means that file; a device or a pipe cannot be
+  // replaced by a finished file.
+  if (std::filesystem::exists(path)) {
+    if (!std::filesystem::is_regular_file(path))
+      throw Failure("cannot write '" + path + "': it is not a regular file");
+    path = std::filesystem::canonical(path);
+  }
   temporary = path + ".tmp" + std::to_string(getpid());
   descriptor =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
