@@ -2,6 +2,7 @@
 #include "codegen/artifact/ProgramTables.h"
 
 #include "dialects/plan/Plan.h"
+#include "dialects/plan/SegmentRecord.h"
 #include "dialects/seq/Seq.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -9,6 +10,9 @@ using namespace llvm;
 using namespace effc;
 using namespace effc::codegen;
 using namespace effc::artifact;
+
+static_assert(sizeof(artifact::SegmentRecord) == plan::SegmentRecord::kBytes,
+              "kernels read the segment table by other offsets");
 
 namespace {
 

@@ -1,6 +1,7 @@
 // The walk over a kernel, its memory and its loops.
 #include "codegen/host/KernelLowering.h"
 
+#include "dialects/plan/SegmentRecord.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -249,11 +250,10 @@ void KernelLowering::lowerRead(ReadOp read) {
       arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());
 }
 
-// The layout of SegmentRecord in runtime/schema/program.fbs.
 void KernelLowering::lowerSegment(SegmentOp segment) {
-  constexpr int64_t kRecordBytes = 24;
+  using Record = plan::SegmentRecord;
   Value record = arith::MulIOp::create(b, loc, lookup(segment.getIndex()),
-                                       memory.constant(kRecordBytes));
+                                       memory.constant(Record::kBytes));
   record = arith::IndexCastOp::create(b, loc, b.getI64Type(), record);
   Value table = bases.lookup(segment.getTable());
   Value base = LLVM::GEPOp::create(b, loc, table.getType(), b.getI8Type(),
@@ -268,13 +268,14 @@ void KernelLowering::lowerSegment(SegmentOp segment) {
                                       field(offset, type));
   };
   Type i32 = b.getI32Type();
-  scalars.map(segment.getSlot(), index(0, i32));
-  scalars.map(segment.getFirstRow(), index(4, i32));
-  scalars.map(segment.getLength(), index(8, i32));
-  scalars.map(segment.getBegins(),
-              arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, i32))
-                  .getResult());
-  scalars.map(segment.getStart(), index(16, b.getI64Type()));
+  scalars.map(segment.getSlot(), index(Record::kSlot, i32));
+  scalars.map(segment.getFirstRow(), index(Record::kFirstRow, i32));
+  scalars.map(segment.getLength(), index(Record::kLength, i32));
+  scalars.map(
+      segment.getBegins(),
+      arith::TruncIOp::create(b, loc, b.getI1Type(), field(Record::kFlags, i32))
+          .getResult());
+  scalars.map(segment.getStart(), index(Record::kStart, b.getI64Type()));
 }
 
 void KernelLowering::copy(Value from, TileType type, const Place &to) {

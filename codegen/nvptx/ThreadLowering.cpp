@@ -1,6 +1,7 @@
 // Tiles -> registers of a thread.
 #include "codegen/nvptx/ThreadLowering.h"
 
+#include "dialects/plan/SegmentRecord.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -236,11 +237,11 @@ void ThreadLowering::lowerRead(ReadOp read) {
   scalars.map(read.getResult(), value);
 }
 
-// The layout of SegmentRecord in runtime/schema/program.fbs.
 void ThreadLowering::lowerSegment(SegmentOp segment) {
+  using Record = plan::SegmentRecord;
   Value base = bases.lookup(segment.getTable());
   Value record = arith::IndexCastOp::create(
-      b, loc, b.getI64Type(), mul(lookup(segment.getIndex()), 24));
+      b, loc, b.getI64Type(), mul(lookup(segment.getIndex()), Record::kBytes));
   base = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{record});
   auto field = [&](int32_t offset, Type type) -> Value {
@@ -252,14 +253,14 @@ void ThreadLowering::lowerSegment(SegmentOp segment) {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(),
                                       field(offset, type));
   };
-  scalars.map(segment.getSlot(), index(0, b.getI32Type()));
-  scalars.map(segment.getFirstRow(), index(4, b.getI32Type()));
-  scalars.map(segment.getLength(), index(8, b.getI32Type()));
-  scalars.map(
-      segment.getBegins(),
-      arith::TruncIOp::create(b, loc, b.getI1Type(), field(12, b.getI32Type()))
-          .getResult());
-  scalars.map(segment.getStart(), index(16, b.getI64Type()));
+  scalars.map(segment.getSlot(), index(Record::kSlot, b.getI32Type()));
+  scalars.map(segment.getFirstRow(), index(Record::kFirstRow, b.getI32Type()));
+  scalars.map(segment.getLength(), index(Record::kLength, b.getI32Type()));
+  scalars.map(segment.getBegins(),
+              arith::TruncIOp::create(b, loc, b.getI1Type(),
+                                      field(Record::kFlags, b.getI32Type()))
+                  .getResult());
+  scalars.map(segment.getStart(), index(Record::kStart, b.getI64Type()));
 }
 
 //===----------------------------------------------------------------------===//

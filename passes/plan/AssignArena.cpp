@@ -5,6 +5,8 @@
 //   c: launches 2..3, 4096 bytes      c at 0, where a was
 #include "passes/plan/Passes.h"
 
+#include "dialects/plan/MemoryLayout.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -30,8 +32,6 @@ struct Buffer {
 struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
   using AssignArenaPassBase::AssignArenaPassBase;
 
-  static constexpr int64_t kAlignment = 64;
-
   void runOnOperation() override {
     plan::EntryOp entry = getOperation();
     std::vector<Buffer> buffers = lifetimes(entry);
@@ -44,7 +44,7 @@ struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
       buffers[i].op.setOffset(buffers[i].offset);
       arena = std::max(arena, buffers[i].end());
     }
-    entry.setArenaBytes(llvm::alignTo(arena, kAlignment));
+    entry.setArenaBytes(llvm::alignTo(arena, plan::kRowAlignment));
   }
 
   static std::vector<Buffer> lifetimes(plan::EntryOp entry) {
@@ -83,7 +83,7 @@ struct AssignArenaPass : impl::AssignArenaPassBase<AssignArenaPass> {
     });
     for (const Buffer *other : neighbours)
       if (buffer.offset < other->end() && other->offset < buffer.end())
-        buffer.offset = llvm::alignTo(other->end(), kAlignment);
+        buffer.offset = llvm::alignTo(other->end(), plan::kRowAlignment);
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 //                                        seq.yield %r }
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -19,13 +20,6 @@ namespace effc {
 #include "passes/seq/Passes.h.inc"
 
 namespace {
-
-bool isView(Operation *op) { return isa<seq::SliceOp, seq::ReshapeOp>(op); }
-
-bool isElementwise(Operation *op) {
-  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp,
-             seq::SigmoidOp, seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
-}
 
 /// Ops that become one kernel, in program order.
 struct Group {
@@ -54,9 +48,10 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   void formKernels(Block &block) {
     std::vector<Group> groups;
     for (Operation &op : block.without_terminator()) {
-      if (isView(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
+      if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
         continue;
-      if (Group *host = isElementwise(&op) ? findHost(groups, &op) : nullptr) {
+      if (Group *host =
+              seq::isElementwiseOp(&op) ? findHost(groups, &op) : nullptr) {
         emitRemark(op.getLoc())
             << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
         host->ops.push_back(&op);
@@ -68,7 +63,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       enclose(group);
     // Views are copied into the kernels that read through them.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isView(&op) && op.use_empty())
+      if (seq::isViewOp(&op) && op.use_empty())
         op.erase();
   }
 
@@ -92,7 +87,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   static Value sourceOf(Value value, const Group &group,
                         llvm::SetVector<Operation *> &views) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isView(op) || group.contains(op))
+    if (!op || !seq::isViewOp(op) || group.contains(op))
       return value;
     Value source = sourceOf(op->getOperand(0), group, views);
     views.insert(op);

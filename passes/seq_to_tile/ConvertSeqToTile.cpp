@@ -279,7 +279,7 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
     return known->second;
   StringRef family = "elementwise";
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isViewOp(&op) && !isElementwiseOp(&op))
+    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op))
       family = op.getName().stripDialect();
   std::string name = (family + "_" + Twine(kernels.size())).str();
   KernelBuilder builder(kernel, context, kernelBuilder, name);

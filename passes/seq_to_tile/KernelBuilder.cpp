@@ -8,12 +8,6 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::plan;
 
-bool effc::isViewOp(Operation *op) {
-  return isa<seq::SliceOp, seq::ReshapeOp>(op);
-}
-
-bool effc::isElementwiseOp(Operation *op) { return hasScalarCode(op); }
-
 KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
                              OpBuilder &builder, StringRef name)
     : source(source), context(context), b(builder), location(source.getLoc()) {
@@ -26,7 +20,7 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
   for (Operation &op : getSourceBody().without_terminator())
-    if (!isViewOp(&op) && !isElementwiseOp(&op))
+    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op))
       core = &op;
 }
 
@@ -232,7 +226,7 @@ KernelBuilder::finish(Value coreResult, Value tile,
     return tiles[tensor];
   };
   for (Operation &op : getSourceBody().without_terminator()) {
-    if (!isElementwiseOp(&op))
+    if (!seq::isElementwiseOp(&op))
       continue;
     SmallVector<Value> inputs;
     for (Value operand : op.getOperands())

@@ -10,6 +10,7 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELBUILDER_H
 
 #include "dialects/plan/Plan.h"
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -128,11 +129,6 @@ private:
   llvm::SmallVector<LaunchOperand> operands;
   llvm::SmallVector<int64_t> writes, streamed;
 };
-
-/// Whether `op` only renames memory: a slice or a reshape.
-bool isViewOp(mlir::Operation *op);
-/// Whether `op` computes each element from elements at the same place.
-bool isElementwiseOp(mlir::Operation *op);
 
 } // namespace effc
 

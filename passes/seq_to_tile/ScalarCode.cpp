@@ -8,11 +8,6 @@
 using namespace mlir;
 using namespace effc;
 
-bool effc::hasScalarCode(Operation *op) {
-  return isa<seq::AddOp, seq::SubOp, seq::MulOp, seq::NegOp, seq::ExpOp,
-             seq::SigmoidOp, seq::SiluOp, seq::SoftplusOp, seq::ClampOp>(op);
-}
-
 static Value constant(OpBuilder &b, Location loc, double value) {
   return arith::ConstantOp::create(
       b, loc, b.getF32FloatAttr(static_cast<float>(value)));

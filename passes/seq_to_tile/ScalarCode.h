@@ -6,10 +6,7 @@
 
 namespace effc {
 
-/// Whether `op` is an elementwise op of seq.
-bool hasScalarCode(mlir::Operation *op);
-
-/// Emits `op` on one f32 element of each operand.
+/// Emits the elementwise op `op` on one f32 element of each operand.
 mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Operation *op, mlir::ValueRange elements);
 

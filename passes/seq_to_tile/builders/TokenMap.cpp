@@ -54,7 +54,7 @@ LogicalResult TokenMap::assign(Value value, Meanings meanings) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return success();
-  if (isElementwiseOp(op)) {
+  if (seq::isElementwiseOp(op)) {
     for (Value operand : op->getOperands())
       if (failed(assign(operand, meanings)))
         return failure();

@@ -1,0 +1,22 @@
+// Which ops of seq belong together for passes that group and translate them.
+#ifndef EFFC_DIALECTS_SEQ_OPKINDS_H
+#define EFFC_DIALECTS_SEQ_OPKINDS_H
+
+#include "dialects/seq/SeqOps.h"
+
+namespace effc::seq {
+
+/// Whether `op` only renames memory: a slice or a reshape.
+inline bool isViewOp(mlir::Operation *op) {
+  return mlir::isa<SliceOp, ReshapeOp>(op);
+}
+
+/// Whether `op` computes each element from the elements at the same place.
+inline bool isElementwiseOp(mlir::Operation *op) {
+  return mlir::isa<AddOp, SubOp, MulOp, NegOp, ExpOp, SigmoidOp, SiluOp,
+                   SoftplusOp, ClampOp>(op);
+}
+
+} // namespace effc::seq
+
+#endif // EFFC_DIALECTS_SEQ_OPKINDS_H
