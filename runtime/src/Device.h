@@ -40,6 +40,9 @@ public:
   virtual const float *logits() = 0;
   /// Makes the states of slot `to` those of slot `from`.
   virtual void copySlot(uint32_t from, uint32_t to) = 0;
+  /// The states of a slot as the program lays them out: `slot_bytes` bytes.
+  virtual void readSlot(uint32_t slot, uint8_t *out) = 0;
+  virtual void writeSlot(uint32_t slot, const uint8_t *in) = 0;
 };
 
 class Device {

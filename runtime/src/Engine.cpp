@@ -1,6 +1,7 @@
 #include "runtime/src/Engine.h"
 
 #include "runtime/src/Limits.h"
+#include "runtime/src/StateFile.h"
 
 #include <cstring>
 
@@ -59,6 +60,21 @@ Result<uint32_t> Engine::takeSlot() {
   uint32_t slot = freeSlots.back();
   freeSlots.pop_back();
   return slot;
+}
+
+Result<std::vector<uint8_t>> Engine::save(const Session &session) {
+  std::vector<uint8_t> slot(artifact->program().slot_bytes());
+  executor->readSlot(session.slot, slot.data());
+  return encodeState(artifact->program(), session.position, slot);
+}
+
+Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
+  Result<SequenceState> state = decodeState(artifact->program(), bytes);
+  if (!state)
+    return state.error();
+  executor->writeSlot(session.slot, state->slot.data());
+  session.position = state->position;
+  return {};
 }
 
 Check Engine::addIntake(size_t index, Session *session,

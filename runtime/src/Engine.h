@@ -33,6 +33,10 @@ public:
   Result<uint32_t> takeSlot();
   void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }
   void copySlot(uint32_t from, uint32_t to) { executor->copySlot(from, to); }
+  /// A sequence as the bytes of a state file, and back (StateFile.h). A load
+  /// that fails leaves the session as it was.
+  Result<std::vector<uint8_t>> save(const Session &session);
+  Check load(Session &session, std::span<const uint8_t> bytes);
 
   Check prefill(std::span<const effc_prompt_t> prompts);
   Check decode(std::span<effc_session_t *const> sessions,

@@ -17,9 +17,9 @@ double effc::cli::negativeLogLikelihood(std::span<const float> logits,
   return most + std::log(sum) - double(logits[static_cast<size_t>(token)]);
 }
 
-/// The largest multiple of an entry's chunk that its rows hold, of the largest
-/// prefill entry.
-static uint64_t gridOf(const Model &model) {
+// The largest multiple of an entry's chunk that its rows hold, of the largest
+// prefill entry.
+uint64_t effc::cli::callStride(const Model &model) {
   effc_entry_info_t largest = {};
   for (const effc_entry_info_t &entry : model.entries())
     if (entry.kind == EFFC_PREFILL && entry.rows > largest.rows)
@@ -43,7 +43,7 @@ Evaluation::Evaluation(const Model &model, const Device &device, Split how,
                        uint32_t together, SafetensorsWriter *out)
     : vocabulary(model.vocabularySize()), split(std::move(how)),
       batch(together), writer(out), engine(model, device, together),
-      grid(gridOf(model)), buffers(together) {}
+      grid(callStride(model)), buffers(together) {}
 
 /// Scores and writes `count` rows that follow the tokens fed so far.
 void Evaluation::takeLogits(Running &running, const float *logits,

@@ -17,6 +17,11 @@ namespace effc::cli {
 /// -log of the probability that `logits` give to `token`, in nats and double.
 double negativeLogLikelihood(std::span<const float> logits, int32_t token);
 
+/// The longest part of a prompt that one call takes whole. A prompt fed in
+/// parts that end on multiples of this position has the results of one fed at
+/// once: the runtime would cut it there anyway.
+uint64_t callStride(const Model &model);
+
 /// What a sequence scored.
 struct Score {
   uint64_t tokens = 0;

@@ -336,6 +336,51 @@ EFFC_API uint64_t effc_session_position(const effc_session_t *session);
 EFFC_API effc_status_t *effc_session_fork(const effc_session_t *session,
                                           effc_session_t **out_session);
 
+/* Makes `session` continue as `from`, of the same engine, would: copies
+ * `per_session` bytes. With effc_session_fork() this is how a sequence is
+ * rewound: fork where it may have to return to, assign the fork back.
+ * EFFC_INVALID_ARGUMENT: `from` is null or of another engine. */
+EFFC_API effc_status_t *effc_session_assign(effc_session_t *session,
+                                            const effc_session_t *from);
+
+/* Writes the sequence's states and position to a state file. It holds the
+ * logical state, not a memory image, so it can be loaded by another process,
+ * build or device, and where states are kept in another floating-point type.
+ * The file appears under its name when it is complete; one of that name is
+ * replaced. What the sequence was told of the past is all in there, but not the
+ * logits of its last token: feed at least one token after loading.
+ *
+ * EFFC_IO_ERROR: cannot be written, or something other than a regular file is
+ * there.
+ * EFFC_UNSUPPORTED: a state grows with the sequence (named). */
+EFFC_API effc_status_t *effc_session_save(const effc_session_t *session,
+                                          const char *path);
+
+/* Makes `session` the sequence that was saved to `path`; what it was before is
+ * gone. On failure it is left as it was. Widening conversions of states are
+ * exact, narrowing ones round to nearest even.
+ *
+ * EFFC_IO_ERROR: cannot be opened or read, or is no regular file.
+ * EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN, is of
+ * another model (of other weights), or has a state that the model has not, or
+ * in another shape or kind (named).
+ * EFFC_UNSUPPORTED: written in a newer format (the message names both). */
+EFFC_API effc_status_t *effc_session_load(effc_session_t *session,
+                                          const char *path);
+
+/* The same to memory: `*out_size` becomes the size of the state in bytes, the
+ * first `capacity` of them are written to `out_bytes`. So (NULL, 0) asks for
+ * the size, which depends on the model alone. */
+EFFC_API effc_status_t *effc_session_save_memory(const effc_session_t *session,
+                                                 void *out_bytes,
+                                                 size_t capacity,
+                                                 size_t *out_size);
+
+/* The same from memory; `bytes` is not needed afterwards. */
+EFFC_API effc_status_t *effc_session_load_memory(effc_session_t *session,
+                                                 const void *bytes,
+                                                 size_t size);
+
 typedef enum effc_wanted {
   EFFC_LOGITS_NONE = 0,
   EFFC_LOGITS_LAST = 1, /* of the last token: 1 row */

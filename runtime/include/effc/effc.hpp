@@ -198,6 +198,26 @@ public:
     check(effc_session_fork(get(), &session));
     return Session(session);
   }
+  void assign(const Session &from) {
+    check(effc_session_assign(get(), from.get()));
+  }
+  void save(const std::string &path) const {
+    check(effc_session_save(get(), path.c_str()));
+  }
+  void load(const std::string &path) {
+    check(effc_session_load(get(), path.c_str()));
+  }
+  /// The bytes of a state file.
+  std::string save() const {
+    size_t size = 0;
+    check(effc_session_save_memory(get(), nullptr, 0, &size));
+    std::string bytes(size, '\0');
+    check(effc_session_save_memory(get(), bytes.data(), size, &size));
+    return bytes;
+  }
+  void loadBytes(std::string_view bytes) {
+    check(effc_session_load_memory(get(), bytes.data(), bytes.size()));
+  }
 
 private:
   using Handle::Handle;

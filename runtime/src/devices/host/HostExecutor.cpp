@@ -181,3 +181,13 @@ void HostExecutor::copySlot(uint32_t from, uint32_t to) {
   uint64_t bytes = model->program().slot_bytes();
   std::memcpy(slots.data() + to * bytes, slots.data() + from * bytes, bytes);
 }
+
+void HostExecutor::readSlot(uint32_t slot, uint8_t *out) {
+  uint64_t bytes = model->program().slot_bytes();
+  std::memcpy(out, slots.data() + slot * bytes, bytes);
+}
+
+void HostExecutor::writeSlot(uint32_t slot, const uint8_t *in) {
+  uint64_t bytes = model->program().slot_bytes();
+  std::memcpy(slots.data() + slot * bytes, in, bytes);
+}

@@ -23,6 +23,8 @@ public:
     return reinterpret_cast<const float *>(logitRows.data());
   }
   void copySlot(uint32_t from, uint32_t to) override;
+  void readSlot(uint32_t slot, uint8_t *out) override;
+  void writeSlot(uint32_t slot, const uint8_t *in) override;
 
 private:
   /// A launch with all addresses known; they never change.

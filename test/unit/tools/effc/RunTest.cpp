@@ -5,7 +5,9 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <algorithm>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 
 using namespace effc;
 using namespace effc::test;
@@ -131,6 +133,174 @@ TEST(Run, SamplesAsTheModelAsks) {
   // best.
   EXPECT_NE(tokens({"--min-p", "1"}), zero);
   EXPECT_NE(tokens({"--temperature", "0", "--repeat-penalty", "50"}), best);
+}
+
+/// The lines of `text`.
+static std::vector<std::string> lines(const std::string &text) {
+  std::vector<std::string> all;
+  for (size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    all.push_back(text.substr(at, end - at));
+  }
+  return all;
+}
+
+/// A toy that samples and never ends by itself.
+static const std::string &samplingToyPath() {
+  static ToyOptions options = [] {
+    ToyOptions options;
+    options.changeProgram = [](artifact::ProgramT &p) {
+      p.generation->do_sample = true;
+      p.generation->temperature = 3;
+      p.generation->eos.clear();
+    };
+    return options;
+  }();
+  static TemporaryFile file(makeToyArtifact(options));
+  return file.path();
+}
+
+// Three samples of seed 7 are those of the seeds 7, 8 and 9, one by one.
+TEST(Run, SamplesReproduceOneByOne) {
+  std::vector<std::string> options = {"--tokens", "1,2,3,4,5", "-n", "17",
+                                      "--print-tokens"};
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), options.begin(), options.end());
+    return run(samplingToyPath(), more);
+  };
+  Finished together = with({"--samples", "3", "--seed", "7"});
+  EXPECT_EQ(together.status, 0) << together.err;
+  EXPECT_EQ(together.out, with({"--seed", "7"}).out +
+                              with({"--seed", "8"}).out +
+                              with({"--seed", "9"}).out);
+  EXPECT_EQ(lines(together.out).size(), 3u);
+  EXPECT_NE(lines(together.out)[0], lines(together.out)[1]);
+  // The prompt was fed once, 16 of 17 tokens of each sample were.
+  EXPECT_NE(together.err.find("prefill: 5 tokens, "), std::string::npos);
+  EXPECT_NE(together.err.find("; decode: 48 tokens, "), std::string::npos)
+      << together.err;
+}
+
+TEST(Run, SamplesOfTextHaveHeadings) {
+  auto text = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--tokens", "1,2", "-n", "9"});
+    return run(samplingToyPath(), more).out;
+  };
+  EXPECT_EQ(text({"--samples", "2", "--seed", "4"}),
+            "--- sample 0, seed 4 ---\n" + text({"--seed", "4"}) +
+                "--- sample 1, seed 5 ---\n" + text({"--seed", "5"}));
+}
+
+// Samples end at different times: each has its own end token and stop text.
+TEST(Run, SamplesEndOnTheirOwn) {
+  std::string all = run(samplingToyPath(), {"--tokens", "3", "-n", "40",
+                                            "--print-tokens", "--seed", "1"})
+                        .out;
+  int ending = std::stoi(all.substr(all.find(',') + 1)); // the second token
+  ToyOptions options;
+  options.changeProgram = [&](artifact::ProgramT &p) {
+    p.generation->do_sample = true;
+    p.generation->temperature = 3;
+    p.generation->eos = {ending};
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  auto tokens = [&](const char *samples, const char *seed) {
+    return run(file.path(), {"--tokens", "3", "-n", "40", "--print-tokens",
+                             "--samples", samples, "--seed", seed})
+        .out;
+  };
+  EXPECT_EQ(tokens("4", "1"), tokens("1", "1") + tokens("1", "2") +
+                                  tokens("1", "3") + tokens("1", "4"));
+  EXPECT_EQ(tokens("1", "1"), all.substr(0, all.find(',')) + "\n");
+}
+
+TEST(Run, SaysThatGreedySamplesAreTheSame) {
+  Finished done =
+      run(toyPath(), {"--tokens", "1", "-n", "2", "--samples", "2"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_NE(done.err.find("effc: note: all samples will be the same"),
+            std::string::npos);
+}
+
+TEST(Run, AStateGoesOnWhereItWasSaved) {
+  TemporaryFile state({0});
+  Tokens expected = greedy({1, 2, 3}, 4);
+  Finished first =
+      run(toyPath(), {"--tokens", "1,2,3", "-n", "4", "--print-tokens",
+                      "--save-state", state.path()});
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(first.out, joined(expected));
+  // All that has been said is in it, so that a second prompt follows.
+  Tokens all = {1, 2, 3};
+  all.insert(all.end(), expected.begin(), expected.end());
+  all.insert(all.end(), {7, 8});
+  Finished second = run(toyPath(), {"--load-state", state.path(), "--tokens",
+                                    "7,8", "-n", "6", "--print-tokens"});
+  EXPECT_EQ(second.out, joined(greedy(all, 6))) << second.err;
+  // From standard input as well.
+  std::ifstream stream(state.path(), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  EXPECT_EQ(
+      run(toyPath(),
+          {"--load-state", "-", "--tokens", "7,8", "-n", "6", "--print-tokens"},
+          bytes)
+          .out,
+      second.out);
+}
+
+TEST(Run, AStateOfThePromptAlone) {
+  TemporaryFile state({0});
+  Finished first = run(toyPath(), {"--tokens", "1,2,3", "-n", "0",
+                                   "--save-state", state.path()});
+  EXPECT_EQ(first.out, "\n") << first.err;
+  EXPECT_EQ(run(toyPath(), {"--load-state", state.path(), "--tokens", "9", "-n",
+                            "5", "--print-tokens"})
+                .out,
+            joined(greedy({1, 2, 3, 9}, 5)));
+}
+
+TEST(Run, RefusesStatesThatCannotBe) {
+  auto error = [](const Finished &done) {
+    size_t at = done.err.find("effc: error: ");
+    return std::to_string(done.status) + " " +
+           (at == std::string::npos
+                ? ""
+                : done.err.substr(at + 13, done.err.find('\n', at) - at - 13));
+  };
+  TemporaryFile none({1, 2, 3});
+  EXPECT_EQ(
+      error(run(toyPath(), {"--tokens", "1", "--load-state", none.path()})),
+      "1 '" + none.path() +
+          "': not a state file: it has 3 bytes, but a header has 64");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--load-state", "-"})),
+            "1 not a state file: it has 0 bytes, but a header has 64");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--save-state", "-"})),
+            "2 --save-state needs a file: the text goes to standard output");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--save-state", none.path(),
+                                  "--samples", "2"})),
+            "2 --save-state keeps one sequence, but --samples asks for 2");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--save-state", toyPath()})),
+            "2 --save-state would overwrite '" + toyPath() + "'");
+  EXPECT_EQ(error(run(toyPath(), {"--prompt-file", "-", "--load-state", "-"})),
+            "2 --prompt-file and --load-state cannot both read standard input");
+}
+
+// A stop text may begin in one token and end in another; nothing of it shows,
+// and of several the first to come counts.
+TEST(Run, StopsAtATextAcrossTokens) {
+  std::string whole = run(toyPath(), {"--tokens", "5", "-n", "12"}).out;
+  ASSERT_GE(whole.size(), 8u);
+  // From the middle of one piece into the next.
+  std::string stop = whole.substr(3, 4);
+  EXPECT_EQ(run(toyPath(), {"--tokens", "5", "-n", "12", "--stop", "never",
+                            "--stop", stop})
+                .out,
+            whole.substr(0, whole.find(stop)) + "\n");
+  // The start of a stop text that does not come is text.
+  EXPECT_EQ(run(toyPath(), {"--tokens", "5", "-n", "12", "--stop",
+                            whole.substr(2, 3) + "\x01\x01"})
+                .out,
+            whole);
 }
 
 TEST(Run, BeginsAnEmptyPromptWithTheModelsToken) {

@@ -1,0 +1,337 @@
+#include "runtime/src/StateFile.h"
+
+#include "runtime/src/Checksum.h"
+#include "runtime/src/Limits.h"
+#include "runtime/src/ModelChecks.h"
+#include "runtime/src/StateElements.h"
+#include "runtime/src/StateHeader.h"
+#include "runtime/src/WholeFile.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+uint64_t rt::modelIdOf(const artifact::Program &program) {
+  ChecksumStream stream;
+  for (const artifact::Weight *weight : *program.weights()) {
+    std::string_view name = weight->name()->string_view();
+    uint64_t sum = flatbuffers::EndianScalar(weight->checksum());
+    stream.add(name.data(), name.size() + 1); // with its terminating zero
+    stream.add(&sum, sizeof sum);
+  }
+  return stream.finish();
+}
+
+static uint64_t aligned(uint64_t offset) {
+  constexpr uint64_t kAlignment = StateHeader::kAlignment;
+  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Bytes of one state's descriptor.
+static uint64_t descriptorBytes(const artifact::State &state) {
+  return 2 + state.name()->size() + 4 + 8 * state.shape()->size();
+}
+
+static uint64_t elementsOf(const artifact::State &state) {
+  return state.size() / elementBytes(state.type());
+}
+
+static Check checkFixed(const artifact::Program &program) {
+  for (const artifact::State *state : *program.states())
+    if (state->growth() != artifact::Growth::Fixed)
+      return fail(EFFC_UNSUPPORTED, "state '", state->name()->string_view(),
+                  "' grows with the sequence; only states of a fixed size can "
+                  "be saved");
+  return {};
+}
+
+namespace {
+/// Numbers and text one after another, little-endian.
+class Writer {
+public:
+  explicit Writer(std::vector<uint8_t> &out) : out(out) {}
+  void number(size_t count, uint64_t value) {
+    for (size_t i = 0; i < count; ++i)
+      out.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  }
+  void text(std::string_view value) {
+    out.insert(out.end(), value.begin(), value.end());
+  }
+
+private:
+  std::vector<uint8_t> &out;
+};
+
+/// The same read back; past the end everything is 0 and `bad` is set.
+class Reader {
+public:
+  explicit Reader(std::span<const uint8_t> bytes) : rest(bytes) {}
+  uint64_t number(size_t count) {
+    std::span<const uint8_t> bytes = take(count);
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes.size(); ++i)
+      value |= static_cast<uint64_t>(bytes[i]) << (8 * i);
+    return value;
+  }
+  std::string_view text(size_t count) {
+    std::span<const uint8_t> bytes = take(count);
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+  }
+  bool bad = false;
+  std::span<const uint8_t> rest;
+
+private:
+  std::span<const uint8_t> take(size_t count) {
+    if (count > rest.size()) {
+      bad = true;
+      rest = {};
+      return {};
+    }
+    std::span<const uint8_t> bytes = rest.first(count);
+    rest = rest.subspan(count);
+    return bytes;
+  }
+};
+
+/// A descriptor as it stands in a file.
+struct Descriptor {
+  std::string_view name;
+  artifact::StateKind kind;
+  artifact::Growth growth;
+  artifact::ElementType type;
+  std::vector<uint64_t> shape;
+};
+} // namespace
+
+static void writeDescriptor(Writer &writer, const artifact::State &state) {
+  writer.number(2, state.name()->size());
+  writer.text(state.name()->string_view());
+  writer.number(1, static_cast<uint64_t>(state.kind()));
+  writer.number(1, static_cast<uint64_t>(state.growth()));
+  writer.number(1, static_cast<uint64_t>(state.type()));
+  writer.number(1, state.shape()->size());
+  for (uint64_t dimension : *state.shape())
+    writer.number(8, dimension);
+}
+
+static Descriptor readDescriptor(Reader &reader) {
+  Descriptor descriptor;
+  descriptor.name = reader.text(reader.number(2));
+  descriptor.kind = static_cast<artifact::StateKind>(reader.number(1));
+  descriptor.growth = static_cast<artifact::Growth>(reader.number(1));
+  descriptor.type = static_cast<artifact::ElementType>(reader.number(1));
+  uint64_t rank = reader.number(1);
+  for (uint64_t i = 0; i < rank && !reader.bad; ++i)
+    descriptor.shape.push_back(reader.number(8));
+  return descriptor;
+}
+
+Result<std::vector<uint8_t>> rt::encodeState(const artifact::Program &program,
+                                             uint64_t position,
+                                             std::span<const uint8_t> slot) {
+  if (Check error = checkFixed(program))
+    return *error;
+  std::vector<uint8_t> bytes(StateHeader::kBytes);
+  Writer writer(bytes);
+  for (const artifact::State *state : *program.states())
+    writeDescriptor(writer, *state);
+  StateHeader header;
+  header.descriptorBytes =
+      static_cast<uint32_t>(bytes.size() - StateHeader::kBytes);
+  for (const artifact::State *state : *program.states()) {
+    uint64_t at = aligned(bytes.size());
+    bytes.resize(at + state->size());
+    if (position == 0)
+      fillElements(state->type(), state->neutral(), &bytes[at],
+                   elementsOf(*state));
+    else
+      std::memcpy(&bytes[at], slot.data() + state->slot_offset(),
+                  state->size());
+  }
+  header.fileSize = bytes.size();
+  header.modelId = modelIdOf(program);
+  header.layoutId = program.layout_id();
+  header.position = static_cast<int64_t>(position);
+  header.states = program.states()->size();
+  header.bodyChecksum = checksum(bytes.data() + StateHeader::kBytes,
+                                 bytes.size() - StateHeader::kBytes);
+  StateHeader::Bytes encoded = header.encode();
+  std::copy(encoded.begin(), encoded.end(), bytes.begin());
+  return bytes;
+}
+
+/// What a reader can know from the first 64 bytes. `size` is that of the file.
+static Check checkHeader(const artifact::Program &program,
+                         const StateHeader &header, const uint8_t *bytes,
+                         uint64_t size) {
+  if (header.magic != StateHeader::kMagic)
+    return badData("not a state file: it does not start with \"EFFS\"");
+  if (header.major > StateHeader::kMajor)
+    return fail(EFFC_UNSUPPORTED, "the state is written in format ",
+                header.major, ".", header.minor, ", but this library reads ",
+                StateHeader::kMajor, ".", StateHeader::kMinor);
+  if (header.headerChecksum != StateHeader::checksumOf(bytes))
+    return badData("the state's header is damaged: its checksum differs");
+  if (header.major == 0)
+    return badData("the state is written in format 0, which does not exist");
+  if (header.fileSize != size)
+    return badData("the state's header states a size of ", header.fileSize,
+                   " bytes, but there are ", size);
+  if (header.modelId != modelIdOf(program))
+    return badData("the state is of another model: the weights it belongs to "
+                   "are not those of this one");
+  uint64_t limit = program.max_context() ? program.max_context() : kMaxContext;
+  if (header.position < 0 || static_cast<uint64_t>(header.position) > limit)
+    return badData("the state is at position ", header.position, ", but 0 to ",
+                   limit, " are possible");
+  return {};
+}
+
+/// No sound file for `program` is larger: an element takes at most 8 bytes.
+static uint64_t mostBytes(const artifact::Program &program) {
+  uint64_t most = StateHeader::kBytes;
+  for (const artifact::State *state : *program.states())
+    most += descriptorBytes(*state) + StateHeader::kAlignment +
+            8 * elementsOf(*state);
+  return most;
+}
+
+static std::string shapeText(const auto &shape) {
+  std::string text;
+  for (uint64_t dimension : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(dimension);
+  return text;
+}
+
+static Check checkDescriptor(const Descriptor &found,
+                             const artifact::State &expected) {
+  auto name = expected.name()->string_view();
+  if (found.kind != expected.kind())
+    return badData("state '", name, "' is of kind ", unsigned(found.kind),
+                   ", but the model has kind ", unsigned(expected.kind()));
+  if (found.growth != expected.growth())
+    return badData("state '", name, "' is of growth ", unsigned(found.growth),
+                   ", but the model has growth ", unsigned(expected.growth()));
+  if (!std::ranges::equal(found.shape, *expected.shape()))
+    return badData("state '", name, "' has shape ", shapeText(found.shape),
+                   ", but the model has ", shapeText(*expected.shape()));
+  if (elementBytes(found.type) == 0)
+    return badData("state '", name, "' is of unknown type ",
+                   unsigned(found.type));
+  if (!isConvertible(found.type, expected.type()))
+    return badData("state '", name, "' is of type ",
+                   artifact::EnumNameElementType(found.type),
+                   ", which cannot become the model's ",
+                   artifact::EnumNameElementType(expected.type()));
+  return {};
+}
+
+/// The descriptors in the file, each of them fitting the model's state in the
+/// same place.
+static Result<std::vector<Descriptor>>
+readDescriptors(const artifact::Program &program, const StateHeader &header,
+                std::span<const uint8_t> bytes) {
+  if (header.descriptorBytes > bytes.size())
+    return badData("the descriptors have ", header.descriptorBytes,
+                   " bytes, but only ", bytes.size(), " follow the header");
+  Reader reader(bytes.first(header.descriptorBytes));
+  std::vector<Descriptor> found;
+  const auto &expected = *program.states();
+  for (uint32_t i = 0; i < header.states; ++i) {
+    Descriptor descriptor = readDescriptor(reader);
+    if (reader.bad)
+      return badData("descriptor ", i, " goes past the end of the descriptors");
+    if (i >= expected.size() ||
+        descriptor.name != expected.Get(i)->name()->string_view())
+      return badData("the state has '", descriptor.name, "' in place ", i,
+                     ", where the model has ",
+                     i < expected.size()
+                         ? "'" + expected.Get(i)->name()->str() + "'"
+                         : std::string("none"));
+    if (Check error = checkDescriptor(descriptor, *expected.Get(i)))
+      return *error;
+    found.push_back(std::move(descriptor));
+  }
+  if (!reader.rest.empty())
+    return badData(reader.rest.size(), " bytes follow the last descriptor");
+  if (header.states < expected.size())
+    return badData("the state lacks '",
+                   expected.Get(header.states)->name()->string_view(),
+                   "', which the model has");
+  return found;
+}
+
+Result<SequenceState> rt::decodeState(const artifact::Program &program,
+                                      std::span<const uint8_t> bytes) {
+  if (Check error = checkFixed(program))
+    return *error;
+  if (bytes.size() < StateHeader::kBytes)
+    return badData("not a state file: it has ", bytes.size(),
+                   " bytes, but a header has ", StateHeader::kBytes);
+  StateHeader header = StateHeader::decode(bytes.data());
+  if (Check error = checkHeader(program, header, bytes.data(), bytes.size()))
+    return *error;
+  std::span<const uint8_t> body = bytes.subspan(StateHeader::kBytes);
+  if (header.bodyChecksum != checksum(body.data(), body.size()))
+    return badData("the state is damaged: its checksum differs");
+  Result<std::vector<Descriptor>> found =
+      readDescriptors(program, header, body);
+  if (!found)
+    return found.error();
+  // The descriptors name what differs, if they can; this is the last word.
+  if (header.layoutId != program.layout_id())
+    return badData("the state's layout is another one than the model's");
+
+  SequenceState state;
+  state.position = static_cast<uint64_t>(header.position);
+  state.slot.resize(program.slot_bytes());
+  uint64_t at = StateHeader::kBytes + header.descriptorBytes;
+  for (uint32_t i = 0; i < header.states; ++i) {
+    const artifact::State &into = *program.states()->Get(i);
+    artifact::ElementType type = (*found)[i].type;
+    uint64_t elements = elementsOf(into), size = elements * elementBytes(type);
+    auto name = into.name()->string_view();
+    at = aligned(at);
+    if (!fits(at, size, bytes.size()))
+      return badData("the data of state '", name, "' lies at byte ", at,
+                     " with ", size, " bytes, but there are ", bytes.size());
+    if (size_t nan = findNan(type, &bytes[at], elements); nan < elements)
+      return badData("element ", nan, " of state '", name, "' is not a number");
+    convertElements(type, &bytes[at], into.type(),
+                    &state.slot[into.slot_offset()], elements);
+    at += size;
+  }
+  if (at != bytes.size())
+    return badData(bytes.size() - at, " bytes follow the last state");
+  return state;
+}
+
+Result<std::vector<uint8_t>> rt::readStateFile(const artifact::Program &program,
+                                               const std::string &path) {
+  Result<RegularFile> file = RegularFile::open(path);
+  if (!file)
+    return file.error();
+  auto refuse = [&](Error error) {
+    return Error{error.code, "'" + path + "': " + error.message};
+  };
+  std::vector<uint8_t> bytes(
+      std::min<uint64_t>(file->size(), StateHeader::kBytes));
+  if (Check error = file->read(bytes))
+    return *error;
+  if (bytes.size() < StateHeader::kBytes)
+    return bytes; // decodeState() says what is wrong
+  StateHeader header = StateHeader::decode(bytes.data());
+  if (Check error = checkHeader(program, header, bytes.data(), file->size()))
+    return refuse(*error);
+  if (file->size() > mostBytes(program))
+    return refuse(badData("the state has ", file->size(),
+                          " bytes, but a sequence of the model takes at most ",
+                          mostBytes(program)));
+  std::vector<uint8_t> rest(file->size() - bytes.size());
+  if (Check error = file->read(rest))
+    return *error;
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}

@@ -1,0 +1,52 @@
+//===- StateFile.h - The state of a sequence, apart from any device -------===//
+//
+// The bytes of a state file hold the logical state: each matrix, tail and sum
+// as its descriptor says, in the type it was kept in. They fit every artifact
+// of the same model whose states have the same descriptors; element types may
+// differ where they convert. Layout: StateHeader.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_STATEFILE_H
+#define EFFC_RUNTIME_SRC_STATEFILE_H
+
+#include "runtime/schema/program_generated.h"
+#include "runtime/src/Error.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effc::rt {
+
+/// A sequence's position and the states in the layout of a slot.
+struct SequenceState {
+  uint64_t position = 0;
+  std::vector<uint8_t> slot;
+};
+
+/// The bytes of a state file for a sequence whose slot is `slot`. At position 0
+/// the slot is not looked at: states are neutral.
+/// EFFC_UNSUPPORTED: a state grows with the sequence (named).
+Result<std::vector<uint8_t>> encodeState(const artifact::Program &program,
+                                         uint64_t position,
+                                         std::span<const uint8_t> slot);
+
+/// Reads what encodeState() wrote, for this or another artifact of the model.
+/// EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN or an
+/// impossible position, or a sequence of another model or layout; what does not
+/// fit is named. EFFC_UNSUPPORTED: a newer format (both numbers are named).
+Result<SequenceState> decodeState(const artifact::Program &program,
+                                  std::span<const uint8_t> bytes);
+
+/// Reads the state file at `path`, which must be a regular file, into memory.
+/// Nothing is allocated before its header fits `program`.
+Result<std::vector<uint8_t>> readStateFile(const artifact::Program &program,
+                                           const std::string &path);
+
+/// What a state file's model id is for `program`.
+uint64_t modelIdOf(const artifact::Program &program);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_STATEFILE_H

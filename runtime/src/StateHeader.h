@@ -1,0 +1,64 @@
+//===- StateHeader.h - The 64 bytes every state file starts with ----------===//
+//
+//   offset  bytes  field
+//        0      4  magic "EFFS"
+//        4      2  format major version: a newer one is refused
+//        6      2  format minor version: an older or newer one loads
+//        8      8  size of the whole file
+//       16      8  model id: XXH3-64 over the names and checksums of the
+//       weights 24      8  layout id of the artifact's program 32      8
+//       position: tokens that the sequence has taken, signed 40      4  number
+//       of states 44      4  size of their descriptors, which follow the header
+//       48      8  XXH3-64 of everything after the header
+//       56      8  XXH3-64 of bytes 0 to 55
+//
+// A descriptor is, without padding: name size (2), name, kind, growth, type and
+// rank (1 each), then the logical shape (8 for each dimension). The data of the
+// states follow in the same order, each at the next multiple of 64 bytes, dense
+// and row-major; what lies between is zero. All numbers are little-endian;
+// kind, growth and type are those of schema/program.fbs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_STATEHEADER_H
+#define EFFC_RUNTIME_SRC_STATEHEADER_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace effc::rt {
+
+struct StateHeader {
+  static constexpr size_t kBytes = 64;
+  /// Bytes that `headerChecksum` covers.
+  static constexpr size_t kCheckedBytes = 56;
+  static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'S'};
+  static constexpr uint16_t kMajor = 1;
+  static constexpr uint16_t kMinor = 0;
+  /// Where the data of a state may start.
+  static constexpr uint64_t kAlignment = 64;
+
+  std::array<uint8_t, 4> magic = kMagic;
+  uint16_t major = kMajor;
+  uint16_t minor = kMinor;
+  uint64_t fileSize = 0;
+  uint64_t modelId = 0;
+  uint64_t layoutId = 0;
+  int64_t position = 0;
+  uint32_t states = 0;
+  uint32_t descriptorBytes = 0;
+  uint64_t bodyChecksum = 0;
+  uint64_t headerChecksum = 0;
+
+  using Bytes = std::array<uint8_t, kBytes>;
+  /// The header as it lies in the file, its own checksum included.
+  Bytes encode() const;
+  /// Reads the fields of kBytes bytes. Checks nothing.
+  static StateHeader decode(const uint8_t *bytes);
+  /// What `headerChecksum` should be for these kBytes bytes.
+  static uint64_t checksumOf(const uint8_t *bytes);
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_STATEHEADER_H

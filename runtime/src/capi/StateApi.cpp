@@ -1,0 +1,75 @@
+// effc_session_save and its counterparts: sequences that outlive a process.
+
+#include "runtime/src/StateFile.h"
+#include "runtime/src/Status.h"
+#include "runtime/src/WholeFile.h"
+#include "runtime/src/capi/Handles.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace effc::rt;
+
+effc_status_t *effc_session_save(const effc_session_t *session,
+                                 const char *path) {
+  return atBorder([&]() -> Check {
+    if (!path)
+      return invalidArgument("'path' is null");
+    auto bytes = session->engine->save(*session);
+    if (!bytes)
+      return bytes.error();
+    return writeWholeFile(path, *bytes);
+  });
+}
+
+effc_status_t *effc_session_load(effc_session_t *session, const char *path) {
+  return atBorder([&]() -> Check {
+    if (!path)
+      return invalidArgument("'path' is null");
+    auto bytes = readStateFile(session->engine->model().program(), path);
+    if (!bytes)
+      return bytes.error();
+    Check error = session->engine->load(*session, *bytes);
+    if (error)
+      error->message = "'" + std::string(path) + "': " + error->message;
+    return error;
+  });
+}
+
+effc_status_t *effc_session_save_memory(const effc_session_t *session,
+                                        void *out_bytes, size_t capacity,
+                                        size_t *out_size) {
+  return atBorder([&]() -> Check {
+    if (!out_size || (!out_bytes && capacity > 0))
+      return invalidArgument("'out_size' or 'out_bytes' is null");
+    auto bytes = session->engine->save(*session);
+    if (!bytes)
+      return bytes.error();
+    if (size_t count = std::min(capacity, bytes->size()); count > 0)
+      std::memcpy(out_bytes, bytes->data(), count);
+    *out_size = bytes->size();
+    return {};
+  });
+}
+
+effc_status_t *effc_session_load_memory(effc_session_t *session,
+                                        const void *bytes, size_t size) {
+  return atBorder([&]() -> Check {
+    if (!bytes && size > 0)
+      return invalidArgument("'bytes' is null");
+    return session->engine->load(*session,
+                                 {static_cast<const uint8_t *>(bytes), size});
+  });
+}
+
+effc_status_t *effc_session_assign(effc_session_t *session,
+                                   const effc_session_t *from) {
+  return atBorder([&]() -> Check {
+    if (!from || from->engine != session->engine)
+      return invalidArgument("'from' is not a session of the same engine");
+    if (from->slot != session->slot)
+      session->engine->copySlot(from->slot, session->slot);
+    session->position = from->position;
+    return {};
+  });
+}

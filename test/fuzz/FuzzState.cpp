@@ -1,0 +1,77 @@
+// Any bytes as a state file of a small model, as they are and with checksums
+// made right, so that the checks behind them are reached: refused with one
+// line, or a slot of the model's size at a possible position.
+#include "runtime/src/Checksum.h"
+#include "runtime/src/StateFile.h"
+#include "runtime/src/StateHeader.h"
+
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+// Three states, each in another type: 24, 20 and 8 bytes at 0, 64 and 128.
+static const artifact::Program &program() {
+  static const std::vector<uint8_t> bytes = [] {
+    artifact::ProgramT program;
+    program.vocabulary_size = 7;
+    program.slot_bytes = 192;
+    program.layout_id = 5;
+    auto add = [&](const char *name, artifact::ElementType type,
+                   std::vector<uint64_t> shape, uint64_t size) {
+      auto state = std::make_unique<artifact::StateT>();
+      state->name = name;
+      state->type = type;
+      state->shape = std::move(shape);
+      state->slot_offset = 64 * program.states.size();
+      state->size = size;
+      program.states.push_back(std::move(state));
+    };
+    add("a", artifact::ElementType::F32, {2, 3}, 24);
+    add("b", artifact::ElementType::BF16, {10}, 20);
+    add("c", artifact::ElementType::I64, {1}, 8);
+    flatbuffers::FlatBufferBuilder builder;
+    artifact::FinishProgramBuffer(builder,
+                                  artifact::Program::Pack(builder, &program));
+    return std::vector<uint8_t>(builder.GetBufferPointer(),
+                                builder.GetBufferPointer() + builder.GetSize());
+  }();
+  return *artifact::GetProgram(bytes.data());
+}
+
+static void tryBytes(std::span<const uint8_t> bytes) {
+  Result<SequenceState> state = decodeState(program(), bytes);
+  if (!state) {
+    if (state.error().message.find('\n') != std::string::npos)
+      __builtin_trap();
+    return;
+  }
+  if (state->slot.size() != program().slot_bytes() ||
+      state->position > uint64_t(1) << 48)
+    __builtin_trap();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  tryBytes({data, size});
+  if (size < StateHeader::kBytes)
+    return 0;
+  std::vector<uint8_t> bytes(data, data + size);
+  StateHeader header = StateHeader::decode(bytes.data());
+  header.magic = StateHeader::kMagic;
+  header.major = 1;
+  header.fileSize = size;
+  header.modelId = modelIdOf(program());
+  header.layoutId = 5;
+  header.bodyChecksum =
+      checksum(data + StateHeader::kBytes, size - StateHeader::kBytes);
+  StateHeader::Bytes encoded = header.encode();
+  std::memcpy(bytes.data(), encoded.data(), encoded.size());
+  tryBytes(bytes);
+  // And a sound body behind the given position: what was written is read back.
+  std::vector<uint8_t> slot(program().slot_bytes());
+  uint64_t position = header.position & 0xFFFF;
+  Result<std::vector<uint8_t>> written = encodeState(program(), position, slot);
+  if (!written || !decodeState(program(), *written))
+    __builtin_trap();
+  return 0;
+}

@@ -1,0 +1,211 @@
+#include "tools/effc/Generation.h"
+
+#include "tools/effc/Evaluation.h"
+#include "tools/effc/Failure.h"
+#include "tools/effc/Terminal.h"
+#include "tools/terminal/Progress.h"
+#include "tools/terminal/Quantities.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+using namespace effc;
+using namespace effc::cli;
+
+std::string Rate::text() const {
+  std::string perSecond =
+      seconds > 0 ? formatNumber(static_cast<double>(tokens) / seconds) : "-";
+  return formatCount(tokens) + " tokens, " + perSecond + " tokens/s";
+}
+
+namespace {
+/// Adds the time it lives to a rate.
+class Stopwatch {
+public:
+  explicit Stopwatch(Rate &rate) : rate(rate), start(Clock::now()) {}
+  ~Stopwatch() {
+    rate.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Rate &rate;
+  Clock::time_point start;
+};
+} // namespace
+
+struct Generation::Sample {
+  size_t index;
+  Session session;
+  Sampler sampler;
+  StopText stop;
+  std::unique_ptr<Detokenizer> stream; // null without a tokenizer
+  std::string text;                    // not yet shown
+  int64_t made = 0;
+  std::optional<int32_t> unfed; // drawn, not part of the state yet
+  bool ended = false;
+};
+
+static Sampler makeSampler(const Model &model, effc_sampler_options_t options,
+                           size_t index) {
+  options.seed += index;
+  try {
+    return Sampler(options, model.vocabularySize());
+  } catch (const Error &error) {
+    throw UsageError(error.what());
+  }
+}
+
+Generation::Generation(const Model &model, Engine &engine, Session session,
+                       GenerationOptions given)
+    : model(model), engine(engine), options(std::move(given)),
+      vocabulary(model.vocabularySize()) {
+  auto add = [&](Session own) {
+    size_t index = samples.size();
+    samples.push_back(std::make_unique<Sample>(Sample{
+        index, std::move(own), makeSampler(model, options.sampling, index),
+        StopText(options.stops), nullptr, ""}));
+    if (model.hasTokenizer())
+      samples.back()->stream =
+          std::make_unique<Detokenizer>(model, EFFC_DETOKENIZE_SKIP_SPECIAL);
+  };
+  add(std::move(session));
+  while (samples.size() < options.samples)
+    add(Session(engine));
+}
+
+Generation::~Generation() = default;
+
+const Session &Generation::session() const { return samples[0]->session; }
+
+void Generation::feed(const Tokens &prompt) {
+  Stopwatch watch(prefill);
+  prefill.tokens += prompt.size();
+  uint64_t stride = callStride(model);
+  Progress progress("prompt", "tokens", prompt.size());
+  Session &first = samples[0]->session;
+  logits.resize(vocabulary * samples.size());
+  for (uint64_t at = 0; at < prompt.size();) {
+    // Up to the next multiple of the stride past a whole one.
+    uint64_t count = std::min<uint64_t>(prompt.size() - at,
+                                        stride - first.position() % stride);
+    bool last = at + count == prompt.size();
+    engine.prefill({{first.get(), prompt.data() + at, count,
+                     last ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
+                     last ? logits.data() : nullptr}});
+    at += count;
+    progress.update(at);
+  }
+  for (auto &sample : samples) {
+    sample->session.assign(first);
+    sample->sampler.accept(prompt);
+    if (sample->index > 0)
+      std::copy_n(logits.data(), vocabulary,
+                  logits.data() + sample->index * vocabulary);
+  }
+}
+
+bool Generation::endsSequence(int32_t token) const {
+  effc_generation_t generation = model.generation();
+  return std::find(generation.eos, generation.eos + generation.eos_count,
+                   token) != generation.eos + generation.eos_count;
+}
+
+/// Shows what `sample` has to say now, if its turn has come.
+void Generation::show(Sample &sample) {
+  if (sample.index != shown)
+    return;
+  print(std::exchange(sample.text, ""));
+  flushOutput();
+}
+
+/// Takes a token; returns whether the sample goes on.
+bool Generation::push(Sample &sample, int32_t token) {
+  if (endsSequence(token))
+    return false;
+  if (sample.made == 0 && options.samples > 1 && !options.printTokens)
+    sample.text = "--- sample " + std::to_string(sample.index) + ", seed " +
+                  std::to_string(options.sampling.seed + sample.index) +
+                  " ---\n";
+  sample.unfed = token;
+  std::string text;
+  if (sample.stream)
+    text = sample.stop.push(sample.stream->push(token));
+  if (options.printTokens)
+    text = (sample.made ? "," : "") + std::to_string(token);
+  ++sample.made;
+  sample.text += text;
+  show(sample);
+  return !sample.stop.stopped() && sample.made < options.newTokens;
+}
+
+/// Ends a sample, and shows those behind it that have ended before.
+void Generation::end(Sample &sample) {
+  sample.ended = true;
+  if (sample.stream && !options.printTokens) {
+    sample.text += sample.stop.push(sample.stream->finish());
+    sample.text += sample.stop.finish();
+  }
+  sample.text += "\n";
+  while (shown < samples.size()) {
+    show(*samples[shown]);
+    if (!samples[shown]->ended)
+      break;
+    ++shown;
+  }
+}
+
+void Generation::advance(const std::vector<Sample *> &running) {
+  Stopwatch watch(decode);
+  std::vector<effc_session_t *> sessions;
+  Tokens tokens;
+  for (Sample *sample : running) {
+    sessions.push_back(sample->session.get());
+    tokens.push_back(*std::exchange(sample->unfed, std::nullopt));
+  }
+  check(effc_engine_decode(engine.get(), sessions.data(), tokens.data(),
+                           sessions.size(), logits.data()));
+  decode.tokens += running.size();
+}
+
+void Generation::run() {
+  std::vector<Sample *> running;
+  for (auto &sample : samples)
+    running.push_back(sample.get());
+  while (!running.empty()) {
+    std::vector<Sample *> next;
+    for (size_t i = 0; i < running.size(); ++i) {
+      Sample &sample = *running[i];
+      if (options.newTokens > 0 &&
+          push(sample, sample.sampler.sample(logits.data() + i * vocabulary)))
+        next.push_back(&sample);
+      else
+        end(sample);
+    }
+    // All samples are equally long.
+    if (!next.empty() && model.maxContext() &&
+        next[0]->session.position() == model.maxContext()) {
+      for (Sample *sample : next)
+        end(*sample);
+      printNote("the model's context of " + formatCount(model.maxContext()) +
+                " tokens is full");
+      next.clear();
+    }
+    if (!next.empty())
+      advance(next);
+    running = std::move(next);
+  }
+}
+
+void Generation::feedLastToken() {
+  Sample &first = *samples[0];
+  if (!first.unfed)
+    return;
+  if (model.maxContext() && first.session.position() == model.maxContext()) {
+    printNote("the state lacks the last token: the model's context is full");
+    return;
+  }
+  advance({&first});
+}

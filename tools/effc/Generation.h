@@ -1,0 +1,73 @@
+//===- Generation.h - Samples that continue one prompt --------------------===//
+#ifndef EFFC_TOOLS_EFFC_GENERATION_H
+#define EFFC_TOOLS_EFFC_GENERATION_H
+
+#include "tools/effc/Inputs.h"
+#include "tools/effc/StopText.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace effc::cli {
+
+/// Tokens and the time they took.
+struct Rate {
+  uint64_t tokens = 0;
+  double seconds = 0;
+  /// "12 tokens, 345.6 tokens/s".
+  std::string text() const;
+};
+
+struct GenerationOptions {
+  uint32_t samples = 1;
+  int64_t newTokens = 128;
+  /// Sample i draws with the seed of these options + i, whatever `samples` is.
+  effc_sampler_options_t sampling = {};
+  std::vector<std::string> stops;
+  bool printTokens = false; // ids in place of text
+};
+
+/// Generates several samples from one sequence: the prompt is fed once, its
+/// state forked, and all samples advance together. Prints to standard output:
+/// one sample streams as it comes; of several, the first that is not complete
+/// does, and those after it follow as a whole, in order.
+class Generation {
+public:
+  /// `engine` has room for all samples; `session` is the first of them.
+  Generation(const Model &model, Engine &engine, Session session,
+             GenerationOptions options);
+  ~Generation();
+
+  /// Feeds the prompt. Long ones show their progress.
+  void feed(const Tokens &prompt);
+  /// Draws, prints and feeds tokens until every sample has ended.
+  void run();
+  /// Makes sure that the first sample's state holds every token of its text:
+  /// the last one drawn has no successor and so was not fed.
+  void feedLastToken();
+
+  const Session &session() const;
+  Rate prefill, decode;
+
+private:
+  struct Sample;
+  bool push(Sample &sample, int32_t token);
+  void advance(const std::vector<Sample *> &running);
+  void end(Sample &sample);
+  void show(Sample &sample);
+  bool endsSequence(int32_t token) const;
+
+  const Model &model;
+  Engine &engine;
+  GenerationOptions options;
+  std::vector<std::unique_ptr<Sample>> samples;
+  size_t shown = 0; // the sample that streams
+  size_t vocabulary;
+  std::vector<float> logits; // a row for each running sample
+};
+
+} // namespace effc::cli
+
+#endif // EFFC_TOOLS_EFFC_GENERATION_H
