@@ -1,7 +1,6 @@
 // Runs the phases and writes what they lead to.
 #include "compiler/Compiler.h"
 
-#include "codegen/artifact/Artifact.h"
 #include "codegen/artifact/OutputFile.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Register.h"
@@ -12,6 +11,8 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <filesystem>
 
 using namespace mlir;
 using namespace effc;
@@ -44,6 +45,7 @@ private:
   llvm::Error dump(Phase phase);
   llvm::Error printModule();
   llvm::Error writeArtifact();
+  llvm::Error listWeightFiles(std::vector<codegen::WeightFile> &files) const;
   std::vector<std::string> canonicalOptions() const;
 
   const CompileOptions &options;
@@ -62,6 +64,11 @@ llvm::Error Compilation::import() {
     importOptions.dtype = frontend::WeightType::F32;
   else if (options.dtype == "bf16")
     importOptions.dtype = frontend::WeightType::BF16;
+  else if (options.dtype == "f16")
+    importOptions.dtype = frontend::WeightType::F16;
+  importOptions.ungroupedNorm = options.ungroupedNorm;
+  if (options.weights == codegen::WeightsMode::None)
+    importOptions.weights = frontend::WeightsNeeded::ShapesOnly;
   llvm::Expected<frontend::ImportedModel> imported =
       frontend::importModel(context, options.model, importOptions);
   if (!imported)
@@ -141,6 +148,12 @@ std::vector<std::string> Compilation::canonicalOptions() const {
       "--max-batch=" + std::to_string(options.pipeline.decodeRows.back())};
   if (!options.dtype.empty())
     result.push_back("--dtype=" + options.dtype);
+  if (options.weights == codegen::WeightsMode::Reference)
+    result.push_back("--weights=reference");
+  if (options.weights == codegen::WeightsMode::None)
+    result.push_back("--weights=none");
+  if (options.ungroupedNorm)
+    result.push_back("--ungrouped-norm");
   if (!options.pipeline.forceForm.empty())
     result.push_back("--force-form=" + options.pipeline.forceForm);
   if (!options.pipeline.bitStable)
@@ -172,16 +185,27 @@ llvm::Error Compilation::writeArtifact() {
   contents.options = canonicalOptions();
   for (const frontend::SourceFile &source : model.sources)
     contents.sources.push_back({source.name, source.size, source.checksum});
-  if (!model.checkpoint)
+  contents.weights = options.weights;
+  if (!model.checkpoint && options.weights != codegen::WeightsMode::None)
     return llvm::createStringError(
         "the model has no weights; name their directory with --weights-from");
+  if (options.weights == codegen::WeightsMode::Reference)
+    if (llvm::Error error = listWeightFiles(contents.weightFiles))
+      return error;
   auto reader = [&](StringRef source) -> llvm::Expected<codegen::SourceTensor> {
     llvm::Expected<frontend::TensorData> data =
         model.checkpoint->getData(source);
     if (!data)
       return data.takeError();
-    codegen::SourceTensor tensor{codegen::SourceTensor::Type::F32, data->shape,
-                                 data->bytes};
+    const frontend::CheckpointTensor *place = model.checkpoint->find(source);
+    codegen::SourceTensor tensor{
+        codegen::SourceTensor::Type::F32, data->shape, data->bytes,
+        static_cast<uint32_t>(llvm::find_if(model.checkpoint->getFiles(),
+                                            [&](const auto &file) {
+                                              return file.get() == place->file;
+                                            }) -
+                              model.checkpoint->getFiles().begin()),
+        place->file->getOffset(*place->entry)};
     switch (data->type) {
     case frontend::ElementType::F32:
       return tensor;
@@ -198,7 +222,41 @@ llvm::Error Compilation::writeArtifact() {
   };
   return codegen::writeArtifact(
       options.output, contents, reader, events.weights,
-      [&] { return model.checkpoint->checkUnchanged(); });
+      [&] {
+        return model.checkpoint ? model.checkpoint->checkUnchanged()
+                                : llvm::Error::success();
+      },
+      events.remark);
+}
+
+// The names lead from the folder of the artifact to that of the checkpoint,
+// both without symbolic links, so that they hold wherever the two are moved
+// together.
+llvm::Error
+Compilation::listWeightFiles(std::vector<codegen::WeightFile> &files) const {
+  SmallString<128> folder(llvm::sys::path::parent_path(options.output));
+  SmallString<128> from, to;
+  std::error_code code =
+      llvm::sys::fs::real_path(folder.empty() ? "." : StringRef(folder), from);
+  if (!code)
+    code = llvm::sys::fs::real_path(model.checkpoint->getDirectory(), to);
+  if (code)
+    return llvm::createStringError(
+        "cannot find the way from " + options.output + " to " +
+        model.checkpoint->getDirectory() + ": " + code.message());
+  std::filesystem::path way =
+      std::filesystem::path(to.str().str())
+          .lexically_relative(std::filesystem::path(from.str().str()));
+  for (const auto &file : model.checkpoint->getFiles()) {
+    const frontend::MappedFile &mapped = file->getFile();
+    llvm::Expected<ArrayRef<uint8_t>> start =
+        mapped.view(0, file->getBufferOffset());
+    if (!start)
+      return start.takeError();
+    std::string name = (way / mapped.getName()).lexically_normal().string();
+    files.push_back({name, mapped.size(), *start});
+  }
+  return llvm::Error::success();
 }
 
 // An output that is one of the model's own files would destroy it.

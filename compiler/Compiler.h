@@ -2,6 +2,7 @@
 #ifndef EFFC_COMPILER_COMPILER_H
 #define EFFC_COMPILER_COMPILER_H
 
+#include "codegen/artifact/Artifact.h"
 #include "compiler/Phases.h"
 #include "compiler/Pipelines.h"
 #include "compiler/Target.h"
@@ -25,8 +26,12 @@ struct CompileOptions {
   /// output.
   std::string output;
   const Target *target = &kTargets[0];
-  /// "f32", "bf16" or empty: as the checkpoint has it.
+  /// "f32", "bf16", "f16" or empty: as the checkpoint has it.
   std::string dtype;
+  /// Where weights go; None: the checkpoint need not have any.
+  codegen::WeightsMode weights = codegen::WeightsMode::Embed;
+  /// Gated norms take one mean over all channels (frontend/Import.h).
+  bool ungroupedNorm = false;
   Phase compileTo = Phase::Artifact;
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;

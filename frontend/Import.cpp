@@ -61,7 +61,7 @@ public:
     if (!options.weightsFrom.empty())
       return refuse("weights are read from the checkpoint " + quote(path) +
                     ": no other directory can be given");
-    auto checkpoint = Checkpoint::open(path);
+    auto checkpoint = Checkpoint::open(path, options.weights);
     if (!checkpoint)
       return checkpoint.takeError();
     model.checkpoint = std::move(*checkpoint);
@@ -78,6 +78,9 @@ public:
     if (options.dtype)
       return refuse("a module states the types of its weights: no other type "
                     "can be given");
+    if (options.ungroupedNorm)
+      return refuse("a module states its norms: an ungrouped norm cannot be "
+                    "asked for");
     if (llvm::Error error = parseModule(path))
       return error;
     if (llvm::Error error = addSource(path, llvm::sys::path::filename(path)))
@@ -91,7 +94,7 @@ public:
     for (auto weight : model.module->getOps<seq::WeightOp>()) {
       if (llvm::Error error = checkWeight(weight, *model.checkpoint))
         return error;
-      llvm::cantFail(model.checkpoint->take(weight.getSource()));
+      model.checkpoint->take(weight.getSource());
     }
     for (llvm::StringRef name : model.checkpoint->getUnread())
       model.remarks.push_back("tensor " + quote(name) +
@@ -121,18 +124,39 @@ private:
       reader.report("expects 'is_encoder_decoder' to be false, but got true");
     reader.ignore(kBookkeepingKeys);
     // The importer finishes the reader, so every other key is asked for first.
-    vocabulary = reader.requireInteger("vocab_size", 1, kMostVocabulary);
+    vocabulary = family->readVocabulary(reader, kMostVocabulary);
+    std::optional<WeightType> dtype = chooseType(reader);
     if (reader.hasProblem())
       return reader.getProblem();
     if (llvm::Error error = readGenerationFor(reader))
       return error;
-    FamilyInput input = {&context,   reader,        *model.checkpoint,
-                         vocabulary, options.dtype, model.remarks};
+    FamilyInput input = {&context,     reader, *model.checkpoint,
+                         vocabulary,   dtype,  options.ungroupedNorm,
+                         model.remarks};
     auto module = family->import(input);
     if (!module)
       return module.takeError();
     model.module = std::move(*module);
     return addSource(pathOf(kConfigFile), kConfigFile);
+  }
+
+  /// The type of all matrices; absent: as each is stored. Without weights the
+  /// configuration's word stands for them.
+  std::optional<WeightType> chooseType(ConfigReader &reader) {
+    if (options.dtype || model.checkpoint->hasWeights())
+      return options.dtype;
+    constexpr std::pair<llvm::StringLiteral, WeightType> kTypes[] = {
+        {"float32", WeightType::F32},
+        {"bfloat16", WeightType::BF16},
+        {"float16", WeightType::F16}};
+    for (const char *key : {"dtype", "torch_dtype"})
+      if (const JsonValue *value = reader.get(key))
+        for (const auto &[spelling, type] : kTypes)
+          if (value->getString() && *value->getString() == spelling)
+            return type;
+    model.remarks.push_back("config.json names no type of weights: matrices "
+                            "are taken as f32");
+    return WeightType::F32;
   }
 
   llvm::Error readGenerationFor(ConfigReader &reader) {
@@ -146,10 +170,12 @@ private:
 
   /// The tokenizer, and what the provenance lists.
   llvm::Error readRest() {
-    for (llvm::StringRef file : {"generation_config.json", "model.safetensors"})
-      if (llvm::sys::fs::exists(pathOf(file)))
-        if (llvm::Error error = addSource(pathOf(file), file))
-          return error;
+    std::vector<std::string> files = model.checkpoint->getFileNames();
+    if (llvm::sys::fs::exists(pathOf("generation_config.json")))
+      files.push_back("generation_config.json");
+    for (const std::string &file : files)
+      if (llvm::Error error = addSource(pathOf(file), file))
+        return error;
     if (!options.tokenizer)
       return llvm::Error::success();
     if (!llvm::sys::fs::exists(pathOf(kTokenizerFile))) {

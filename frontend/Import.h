@@ -14,9 +14,16 @@
 namespace effc::frontend {
 
 struct ImportOptions {
-  /// The type of all matrices of weights; absent: as each is stored (f32 for
-  /// F16). A `.mlir` file has its types already, so it takes none.
+  /// The type of all matrices of weights; absent: as each is stored, or,
+  /// without weights, as config.json says. A `.mlir` file has its types
+  /// already, so it takes none.
   std::optional<WeightType> dtype;
+  /// ShapesOnly: a checkpoint directory need not have weights.
+  WeightsNeeded weights = WeightsNeeded::Yes;
+  /// Whether gated norms take one mean over all channels where the model has
+  /// one per group: what releases of the public library before 5 compute, and
+  /// what a model has been trained with that was trained by one of them.
+  bool ungroupedNorm = false;
   /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
   /// the model has no weights yet.
   std::string weightsFrom;

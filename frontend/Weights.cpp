@@ -30,11 +30,12 @@ static bool hasShapeOf(seq::WeightOp weight, llvm::ArrayRef<uint64_t> source) {
 
 llvm::Error frontend::checkWeight(seq::WeightOp weight,
                                   const Checkpoint &checkpoint) {
-  const std::string &file = checkpoint.getTensors().getFile().getName();
   llvm::StringRef source = weight.getSource();
-  const SafetensorsEntry *entry = checkpoint.getTensors().find(source);
-  if (!entry)
-    return refuse(file + ": lacks tensor " + quote(source));
+  auto tensor = checkpoint.get(source);
+  if (!tensor)
+    return tensor.takeError();
+  const SafetensorsEntry *entry = tensor->entry;
+  const std::string &file = tensor->file->getFile().getName();
   if (!hasShapeOf(weight, entry->shape)) {
     // In the order of the checkpoint, which is what its owner can compare.
     std::vector<uint64_t> expected = getShape(weight);

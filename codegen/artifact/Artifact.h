@@ -12,12 +12,28 @@
 namespace effc::codegen {
 
 /// The elements of a checkpoint's tensor: little-endian, dense, row-major, at
-/// any alignment.
+/// any alignment; and where they lie.
 struct SourceTensor {
   enum class Type { F32, BF16, F16 } type;
   llvm::ArrayRef<uint64_t> shape;
   llvm::ArrayRef<uint8_t> bytes;
+  uint32_t file = 0;       // number in Contents::weightFiles
+  uint64_t fileOffset = 0; // of the bytes in that file
 };
+
+/// A file of the checkpoint that the artifact may name.
+struct WeightFile {
+  std::string name; // from the artifact's folder
+  uint64_t size = 0;
+  /// What lies before its tensors' data: their names and places.
+  llvm::ArrayRef<uint8_t> start;
+};
+
+/// Where weights go. Embed: into the artifact. Reference: matrices stay in the
+/// checkpoint's files where kernels can read them as they lie there; the others
+/// are embedded if they are small, else an error (whyNotReferenced()). None:
+/// only their shapes are written, and no tensor is read.
+enum class WeightsMode { Embed, Reference, None };
 
 /// Default sampling and the tokens with a meaning; -1 where there is none.
 struct Generation {
@@ -44,6 +60,8 @@ struct Contents {
   std::string compiler, commit, llvmVersion;
   std::vector<std::string> options;
   std::vector<SourceFile> sources;
+  WeightsMode weights = WeightsMode::Embed;
+  std::vector<WeightFile> weightFiles; // Reference only
 };
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.
@@ -55,12 +73,15 @@ using Progress = llvm::function_ref<void(uint64_t done, uint64_t total)>;
 /// Asked once all weights are written: fails if what was read has changed
 /// since.
 using SourceCheck = llvm::function_ref<llvm::Error()>;
+/// Told what was decided about a weight, and why.
+using WeightRemark =
+    llvm::function_ref<void(llvm::StringRef weight, llvm::StringRef text)>;
 
 /// Writes `path` by way of a sibling file that is renamed at the end, so that a
 /// failure leaves whatever was there. The same contents give the same bytes.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
                           WeightReader reader, Progress progress,
-                          SourceCheck check);
+                          SourceCheck check, WeightRemark remark);
 
 } // namespace effc::codegen
 

@@ -5,7 +5,29 @@
 #include "codegen/artifact/Artifact.h"
 #include "dialects/seq/Seq.h"
 
+#include <optional>
+
 namespace effc::codegen {
+
+/// Weights that cannot be referenced are embedded up to this size.
+constexpr uint64_t kSmallWeightBytes = uint64_t(1) << 20;
+
+/// The type in which a weight of `element` (f32, bf16 or f16) is stored.
+SourceTensor::Type storageType(mlir::Type element);
+/// Of one element.
+size_t bytesOf(SourceTensor::Type type);
+
+/// Rows of a weight in an artifact, and the bytes from one to the next: a
+/// vector is one row, and rows are padded.
+uint64_t rowCount(mlir::RankedTensorType type);
+uint64_t rowBytes(mlir::RankedTensorType type);
+
+/// Why kernels cannot read `weight` where the checkpoint has it; absent where
+/// they can: the type is the same, rows follow one another in the same order at
+/// the stride that they have in an artifact, and elements are aligned. Vectors
+/// are always embedded.
+std::optional<std::string> whyNotReferenced(seq::WeightOp weight,
+                                            const SourceTensor &tensor);
 
 /// Reads rows of a checkpoint's tensor in the layout of a weight.
 class WeightRows {
@@ -15,18 +37,20 @@ public:
   static llvm::Expected<WeightRows> create(seq::WeightOp weight,
                                            const SourceTensor &tensor);
 
-  uint64_t rows() const { return rowCount; }
-  uint64_t rowBytes() const { return strideBytes; }
-  /// The bytes of row `row`, padding included; valid until the next call.
-  llvm::ArrayRef<uint8_t> row(uint64_t row);
+  uint64_t rows() const { return count; }
+  /// The bytes of row `row`, padding included; valid until the next call. Fails
+  /// on an element that the storage type has no finite number for.
+  llvm::Expected<llvm::ArrayRef<uint8_t>> row(uint64_t row);
 
 private:
   WeightRows() = default;
   float element(uint64_t index) const;
 
   SourceTensor source;
-  bool transposed = false, narrow = false;
-  uint64_t rowCount = 0, columns = 0, strideBytes = 0;
+  std::string name;
+  bool transposed = false;
+  SourceTensor::Type storage = SourceTensor::Type::F32;
+  uint64_t count = 0, columns = 0;
   std::vector<uint8_t> buffer;
 };
 

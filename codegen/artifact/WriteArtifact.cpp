@@ -11,6 +11,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <limits>
+
 using namespace llvm;
 using namespace effc;
 using namespace effc::codegen;
@@ -24,17 +26,21 @@ public:
   ArtifactWriter(OutputFile &file, const Contents &contents)
       : file(file), contents(contents) {}
 
-  Error write(WeightReader reader, Progress progress);
+  Error write(WeightReader reader, Progress progress, WeightRemark remark);
 
 private:
   void declareSegment(SegmentKind kind, StringRef isa = {});
   void declareWeights();
+  void declareWeightFiles();
   flatbuffers::DetachedBuffer packProgram() const;
   Error writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes,
                      uint64_t alignment);
-  Error writeWeights(SegmentT &segment, WeightReader reader, Progress progress);
+  Error writeWeights(SegmentT &segment, WeightReader reader, Progress progress,
+                     WeightRemark remark);
   Error writeWeight(seq::WeightOp op, const SourceTensor &tensor,
-                    WeightT &weight);
+                    uint64_t segmentOffset, WeightT &weight);
+  Expected<bool> isReferenced(seq::WeightOp op, const SourceTensor &tensor,
+                              const WeightT &weight, WeightRemark remark) const;
   uint64_t layoutId() const;
 
   OutputFile &file;
@@ -49,18 +55,47 @@ void ArtifactWriter::declareSegment(SegmentKind kind, StringRef isa) {
   program.segments.push_back(std::move(segment));
 }
 
+static ElementType elementType(mlir::Type element) {
+  switch (storageType(element)) {
+  case SourceTensor::Type::F32:
+    return ElementType::F32;
+  case SourceTensor::Type::BF16:
+    return ElementType::BF16;
+  case SourceTensor::Type::F16:
+    return ElementType::F16;
+  }
+  llvm_unreachable("every type is listed");
+}
+
+// Offsets are those of a segment that holds every weight; embedding fewer moves
+// them.
 void ArtifactWriter::declareWeights() {
   auto module = contents.module;
+  uint64_t offset = 0;
   for (auto op : module.getOps<seq::WeightOp>()) {
     auto type = cast<mlir::RankedTensorType>(op.getType());
     auto weight = std::make_unique<WeightT>();
     weight->name = op.getSymName().str();
     weight->source = op.getSource().str();
-    weight->type =
-        type.getElementType().isBF16() ? ElementType::BF16 : ElementType::F32;
+    weight->type = elementType(type.getElementType());
     weight->shape.assign(type.getShape().begin(), type.getShape().end());
+    weight->row_stride_bytes = rowBytes(type);
+    weight->size = rowCount(type) * weight->row_stride_bytes;
+    weight->offset = offset;
+    offset += weight->size;
     program.parameters += type.getNumElements();
     program.weights.push_back(std::move(weight));
+  }
+}
+
+void ArtifactWriter::declareWeightFiles() {
+  for (const codegen::WeightFile &from : contents.weightFiles) {
+    auto file = std::make_unique<WeightFileT>();
+    file->name = from.name;
+    file->size = from.size;
+    file->start_size = from.start.size();
+    file->start_checksum = XXH3_64bits(from.start.data(), from.start.size());
+    program.weight_files.push_back(std::move(file));
   }
 }
 
@@ -81,30 +116,51 @@ Error ArtifactWriter::writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes,
   return file.write(bytes);
 }
 
+Expected<bool> ArtifactWriter::isReferenced(seq::WeightOp op,
+                                            const SourceTensor &tensor,
+                                            const WeightT &weight,
+                                            WeightRemark remark) const {
+  if (contents.weights != WeightsMode::Reference)
+    return false;
+  std::optional<std::string> reason = whyNotReferenced(op, tensor);
+  if (!reason) {
+    remark(op.getSymName(),
+           "stays in " + contents.weightFiles[tensor.file].name);
+    return true;
+  }
+  if (weight.size > kSmallWeightBytes)
+    return createStringError("tensor '" + op.getSource() +
+                             "' cannot be used where it is stored: " + *reason +
+                             "; use --weights embed");
+  remark(op.getSymName(), "is embedded: " + *reason);
+  return false;
+}
+
 Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
-                                  WeightT &weight) {
+                                  uint64_t segmentOffset, WeightT &weight) {
+  if (Error error = file.align(FileHeader::kSegmentAlignment))
+    return error;
+  weight.offset = file.position() - segmentOffset;
   Expected<WeightRows> rows = WeightRows::create(op, tensor);
   if (!rows)
     return rows.takeError();
-  weight.row_stride_bytes = rows->rowBytes();
-  weight.size = rows->rows() * rows->rowBytes();
-  XXH3_state_t *hash = XXH3_createState();
-  XXH3_64bits_reset(hash);
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(
+      XXH3_createState(), XXH3_freeState);
+  XXH3_64bits_reset(hash.get());
   for (uint64_t row = 0; row < rows->rows(); ++row) {
-    ArrayRef<uint8_t> bytes = rows->row(row);
-    XXH3_64bits_update(hash, bytes.data(), bytes.size());
-    if (Error error = file.write(bytes)) {
-      XXH3_freeState(hash);
+    Expected<ArrayRef<uint8_t>> bytes = rows->row(row);
+    if (!bytes)
+      return bytes.takeError();
+    XXH3_64bits_update(hash.get(), bytes->data(), bytes->size());
+    if (Error error = file.write(*bytes))
       return error;
-    }
   }
-  weight.checksum = XXH3_64bits_digest(hash);
-  XXH3_freeState(hash);
+  weight.checksum = XXH3_64bits_digest(hash.get());
   return Error::success();
 }
 
 Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
-                                   Progress progress) {
+                                   Progress progress, WeightRemark remark) {
   if (Error error = file.align(FileHeader::kPageAlignment))
     return error;
   segment.offset = file.position();
@@ -112,14 +168,22 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
   auto module = contents.module;
   for (auto [op, weight] :
        zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
-    if (Error error = file.align(FileHeader::kSegmentAlignment))
-      return error;
-    weight->offset = file.position() - segment.offset;
     Expected<SourceTensor> tensor = reader(op.getSource());
     if (!tensor)
       return tensor.takeError();
-    if (Error error = writeWeight(op, *tensor, *weight))
+    Expected<bool> referenced = isReferenced(op, *tensor, *weight, remark);
+    if (!referenced)
+      return referenced.takeError();
+    if (*referenced) {
+      weight->offset = std::numeric_limits<uint64_t>::max();
+      weight->file = tensor->file + 1;
+      weight->file_offset = tensor->fileOffset;
+      weight->checksum =
+          XXH3_64bits(tensor->bytes.data(), tensor->bytes.size());
+    } else if (Error error =
+                   writeWeight(op, *tensor, segment.offset, *weight)) {
       return error;
+    }
     done += cast<mlir::RankedTensorType>(op.getType()).getNumElements();
     progress(done, program.parameters);
   }
@@ -149,7 +213,8 @@ uint64_t ArtifactWriter::layoutId() const {
   return XXH3_64bits(text.data(), text.size());
 }
 
-Error ArtifactWriter::write(WeightReader reader, Progress progress) {
+Error ArtifactWriter::write(WeightReader reader, Progress progress,
+                            WeightRemark remark) {
   Expected<CodeImage> code = fillProgram(contents, program);
   if (!code)
     return code.takeError();
@@ -158,8 +223,10 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
     declareSegment(SegmentKind::SeqModule);
   if (!contents.tokenizer.empty())
     declareSegment(SegmentKind::Tokenizer);
-  declareSegment(SegmentKind::Weights);
+  if (contents.weights != WeightsMode::None)
+    declareSegment(SegmentKind::Weights);
   declareWeights();
+  declareWeightFiles();
 
   size_t programBytes = packProgram().size();
   if (programBytes > FileHeader::kMaxProgramBytes)
@@ -185,7 +252,7 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
                            FileHeader::kSegmentAlignment);
       break;
     case SegmentKind::Weights:
-      error = writeWeights(*segment, reader, progress);
+      error = writeWeights(*segment, reader, progress, remark);
       break;
     }
     if (error)
@@ -213,11 +280,12 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress) {
 
 Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
                                    WeightReader reader, Progress progress,
-                                   SourceCheck check) {
+                                   SourceCheck check, WeightRemark remark) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();
-  if (Error error = ArtifactWriter(*file, contents).write(reader, progress))
+  if (Error error =
+          ArtifactWriter(*file, contents).write(reader, progress, remark))
     return error;
   if (Error error = check())
     return error;

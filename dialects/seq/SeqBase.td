@@ -21,7 +21,7 @@ def Seq_Dialect : Dialect {
       first, dynamic (`?`) in a model and static where an entry point or a test
       has fixed it; every other dimension is static.
     * (TENSOR2) States and parameters are f32 and static, without `T`.
-    * (TENSOR3) Matrices of weights are static, f32 or bf16 as they are stored.
+    * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored.
     * (TENSOR4) Token ids and row numbers are `i32`, of one dimension.
 
     Attributes on other dialects' ops:
@@ -77,13 +77,13 @@ def Seq_StaticTensor
 // A matrix of weights as it is stored.
 def Seq_Matrix
     : Type<CPred<"::effc::seq::isWeightMatrix($_self)">,
-           "2-D static f32 or bf16 tensor",
+           "2-D static f32, bf16 or f16 tensor",
            "::mlir::RankedTensorType">;                /*tensor3*/
 
 // Anything `seq.weight` may name.
 def Seq_Weight
     : Type<CPred<"::effc::seq::isWeightTensor($_self)">,
-           "static f32 tensor or 2-D static bf16 tensor",
+           "static f32 tensor or 2-D static bf16 or f16 tensor",
            "::mlir::RankedTensorType">;
 
 // Token ids or row numbers.

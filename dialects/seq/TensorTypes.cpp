@@ -30,8 +30,10 @@ bool isStaticTensor(Type type) {
 
 bool isWeightMatrix(Type type) {
   RankedTensorType tensor = plainTensor(type, /*dynamicDims=*/0);
-  return tensor && tensor.getRank() == 2 &&
-         (tensor.getElementType().isF32() || tensor.getElementType().isBF16());
+  if (!tensor || tensor.getRank() != 2)
+    return false;
+  Type element = tensor.getElementType();
+  return element.isF32() || element.isBF16() || element.isF16();
 }
 
 bool isWeightTensor(Type type) {

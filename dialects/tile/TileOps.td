@@ -116,7 +116,7 @@ class Tile_MemoryOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic, tra
 def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "Reads one element of a view";
   let description = [{
-    An f32 or bf16 element becomes an f32, an integer an index.
+    An f32, bf16 or f16 element becomes an f32, an integer an index.
 
     Constraints:
 

@@ -1,6 +1,7 @@
 #include "frontend/checkpoint/Checkpoint.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/checkpoint/ShardIndex.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,17 +10,40 @@
 using namespace effc::frontend;
 
 static constexpr llvm::StringLiteral kWeightsFile = "model.safetensors";
+static constexpr llvm::StringLiteral kIndexFile =
+    "model.safetensors.index.json";
 
-/// Why a directory without model.safetensors cannot be read, naming the file
-/// that its maker took for the weights.
-static llvm::Error refuseDirectory(llvm::StringRef directory) {
+static bool isThere(const std::string &path) {
+  return llvm::sys::fs::exists(path) || llvm::sys::fs::is_symlink_file(path);
+}
+
+/// Why files with an ending are not read, and what their owner can do.
+static llvm::StringRef explainRefusal(llvm::StringRef file) {
+  struct Kind {
+    llvm::StringLiteral ending, reason;
+  };
+  constexpr Kind kKinds[] = {
+      {".bin", "a Python pickle, which can run code when it is read: convert "
+               "it to safetensors"},
+      {".pt", "a Python pickle, which can run code when it is read: convert "
+              "it to safetensors"},
+      {".pth", "a Python pickle, which can run code when it is read: convert "
+               "it to safetensors"},
+      {".ckpt", "a Python pickle, which can run code when it is read: convert "
+                "it to safetensors"},
+      {".safetensors", "but no 'model.safetensors.index.json' that names it"}};
+  for (const Kind &kind : kKinds)
+    if (file.ends_with(kind.ending))
+      return kind.reason;
+  return "which is not read";
+}
+
+/// The names of the directory's files that their maker may take for weights,
+/// sorted.
+static std::vector<std::string> listWeightFiles(llvm::StringRef directory) {
   constexpr llvm::StringLiteral kWeightEndings[] = {
-      ".safetensors", ".safetensors.index.json",
-      ".bin",         ".bin.index.json",
-      ".pt",          ".pth",
-      ".ckpt",        ".gguf",
-      ".msgpack",     ".h5",
-      ".onnx"};
+      ".safetensors", ".bin",     ".pt", ".pth", ".ckpt",
+      ".gguf",        ".msgpack", ".h5", ".onnx"};
   std::vector<std::string> found;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator at(directory, error), end;
@@ -31,22 +55,11 @@ static llvm::Error refuseDirectory(llvm::StringRef directory) {
       found.push_back(file.str());
   }
   llvm::sort(found);
-  std::string expected =
-      "expects " + quote(kWeightsFile) + " in " + quote(directory) + ", but ";
-  if (found.empty())
-    return refuse(expected + "found no weights");
-  auto index = llvm::find_if(found, [](llvm::StringRef file) {
-    return file.ends_with(".index.json");
-  });
-  if (index != found.end())
-    return refuse(expected + "found " + quote(*index) +
-                  ": weights in several files are not supported");
-  return refuse(expected + "found " + quote(found.front()) +
-                ", which is not read");
+  return found;
 }
 
 llvm::Expected<std::unique_ptr<Checkpoint>>
-Checkpoint::open(llvm::StringRef directory) {
+Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(directory, status))
     return refuse("cannot open " + quote(directory) + ": " +
@@ -56,14 +69,79 @@ Checkpoint::open(llvm::StringRef directory) {
                   " to be a checkpoint's directory, but got a file");
   std::unique_ptr<Checkpoint> checkpoint(new Checkpoint());
   checkpoint->directory = directory.str();
-  std::string path = checkpoint->getPath(kWeightsFile);
-  if (!llvm::sys::fs::exists(path) && !llvm::sys::fs::is_symlink_file(path))
-    return refuseDirectory(directory);
-  auto tensors = Safetensors::open(path, kWeightsFile);
-  if (!tensors)
-    return tensors.takeError();
-  checkpoint->tensors = std::move(*tensors);
+  bool whole = isThere(checkpoint->getPath(kWeightsFile));
+  bool shards = isThere(checkpoint->getPath(kIndexFile));
+  if (whole && shards)
+    return refuse("expects one of " + quote(kWeightsFile) + " and " +
+                  quote(kIndexFile) + " in " + quote(directory) +
+                  ", but found both");
+  if (!whole && !shards) {
+    std::vector<std::string> found = listWeightFiles(directory);
+    if (found.empty() && needed == WeightsNeeded::ShapesOnly) {
+      checkpoint->listName = kWeightsFile.str();
+      return checkpoint;
+    }
+    std::string expected = "expects " + quote(kWeightsFile) + " in " +
+                           quote(directory) + ", but found ";
+    if (found.empty())
+      return refuse(expected + "no weights");
+    return refuse(expected + quote(found.front()) + ", " +
+                  explainRefusal(found.front()));
+  }
+  checkpoint->listName = whole ? kWeightsFile.str() : kIndexFile.str();
+  if (llvm::Error error =
+          whole ? checkpoint->openFile(kWeightsFile) : checkpoint->openShards())
+    return error;
+  checkpoint->listTensors();
   return checkpoint;
+}
+
+llvm::Error Checkpoint::openFile(llvm::StringRef name) {
+  auto file = Safetensors::open(getPath(name), name);
+  if (!file)
+    return file.takeError();
+  files.push_back(std::move(*file));
+  return llvm::Error::success();
+}
+
+/// (IX6) and the part of (IX7) that needs the map.
+llvm::Error Checkpoint::openShards() {
+  auto text =
+      readTextFile(getPath(kIndexFile), kIndexFile, ShardIndex::kMostBytes);
+  if (!text)
+    return text.takeError();
+  auto index = parseShardIndex(*text, kIndexFile);
+  if (!index)
+    return index.takeError();
+  for (const std::string &file : index->files)
+    if (llvm::Error error = openFile(file))
+      return error;
+  for (const auto &[tensor, file] : index->tensors)
+    if (!files[file]->find(tensor))
+      return refuse(index->files[file] + ": lacks tensor " + quote(tensor) +
+                    ", which " + quote(kIndexFile) + " says it has");
+  for (const auto &[number, file] : llvm::enumerate(files))
+    for (const SafetensorsEntry &entry : file->getHeader().entries) {
+      const uint32_t *listed = index->find(entry.name);
+      if (!listed)
+        return refuse(index->files[number] + ": has tensor " +
+                      quote(entry.name) + ", which " + quote(kIndexFile) +
+                      " does not list");
+      if (*listed != number)
+        return refuse("tensor " + quote(entry.name) + " is in " +
+                      quote(index->files[number]) + " and in " +
+                      quote(index->files[*listed]));
+    }
+  return llvm::Error::success();
+}
+
+void Checkpoint::listTensors() {
+  for (const auto &file : files)
+    for (const SafetensorsEntry &entry : file->getHeader().entries)
+      tensors.push_back({&entry, file.get()});
+  llvm::sort(tensors, [](const auto &a, const auto &b) {
+    return a.entry->name < b.entry->name;
+  });
 }
 
 std::string Checkpoint::getPath(llvm::StringRef file) const {
@@ -72,26 +150,37 @@ std::string Checkpoint::getPath(llvm::StringRef file) const {
   return path.str().str();
 }
 
-llvm::Expected<const SafetensorsEntry *>
-Checkpoint::find(llvm::StringRef name) const {
-  if (const SafetensorsEntry *entry = tensors->find(name))
-    return entry;
-  return refuse(tensors->getFile().getName() + ": lacks tensor " + quote(name));
+std::vector<std::string> Checkpoint::getFileNames() const {
+  std::vector<std::string> names;
+  if (hasWeights())
+    names.push_back(listName);
+  for (const auto &file : files)
+    if (file->getFile().getName() != listName)
+      names.push_back(file->getFile().getName());
+  llvm::sort(names);
+  return names;
 }
 
-llvm::Expected<const SafetensorsEntry *>
-Checkpoint::take(llvm::StringRef name) {
-  auto entry = find(name);
-  if (entry)
-    read.insert(name);
-  return entry;
+const CheckpointTensor *Checkpoint::find(llvm::StringRef name) const {
+  auto at = llvm::lower_bound(
+      tensors, name, [](const CheckpointTensor &tensor, llvm::StringRef name) {
+        return llvm::StringRef(tensor.entry->name) < name;
+      });
+  return at != tensors.end() && at->entry->name == name ? &*at : nullptr;
+}
+
+llvm::Expected<CheckpointTensor> Checkpoint::get(llvm::StringRef name) const {
+  if (const CheckpointTensor *tensor = find(name))
+    return *tensor;
+  return refuse(listName + ": lacks tensor " + quote(name));
 }
 
 std::vector<llvm::StringRef> Checkpoint::getUnread() const {
   std::vector<llvm::StringRef> unread;
-  for (const SafetensorsEntry &entry : tensors->getHeader().entries)
-    if (!read.contains(entry.name))
-      unread.push_back(entry.name);
+  for (const auto &file : files)
+    for (const SafetensorsEntry &entry : file->getHeader().entries)
+      if (!read.contains(entry.name))
+        unread.push_back(entry.name);
   return unread;
 }
 
@@ -102,18 +191,25 @@ llvm::Error Checkpoint::checkAllRead() const {
   std::string others;
   if (unread.size() > 1)
     others = " (and " + std::to_string(unread.size() - 1) + " more)";
-  return refuse(tensors->getFile().getName() + ": tensor " +
+  return refuse(find(unread.front())->file->getFile().getName() + ": tensor " +
                 quote(unread.front()) + others + " has no place in the model");
 }
 
+llvm::Error Checkpoint::checkUnchanged() const {
+  for (const auto &file : files)
+    if (llvm::Error error = file->getFile().checkUnchanged())
+      return error;
+  return llvm::Error::success();
+}
+
 llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
-  auto entry = find(name);
-  if (!entry)
-    return entry.takeError();
-  auto bytes = tensors->view(**entry);
+  auto tensor = get(name);
+  if (!tensor)
+    return tensor.takeError();
+  auto bytes = tensor->file->view(*tensor->entry);
   if (!bytes)
     return bytes.takeError();
-  return TensorData{(*entry)->type, (*entry)->shape, *bytes};
+  return TensorData{tensor->entry->type, tensor->entry->shape, *bytes};
 }
 
 llvm::Expected<bool> Checkpoint::areEqual(llvm::StringRef a,

@@ -1,8 +1,14 @@
 // A checkpoint directory in the Hugging Face layout, and who has read what of
 // it.
 //
-// No tensor is overlooked: a family takes each tensor it uses, names those it
-// leaves aside on purpose, and checkAllRead() refuses what remains.
+// Its weights lie in `model.safetensors`, or in the files that
+// `model.safetensors.index.json` names. No tensor is overlooked: a family takes
+// each tensor it uses, names those it leaves aside on purpose, and
+// checkAllRead() refuses what remains.
+//
+// A checkpoint may also be opened for its shapes alone. Where the directory
+// then has no weights, every tensor that is asked for counts as there: whoever
+// asks states the shape, and only a data access fails.
 #ifndef EFFC_FRONTEND_CHECKPOINT_CHECKPOINT_H
 #define EFFC_FRONTEND_CHECKPOINT_CHECKPOINT_H
 
@@ -20,25 +26,50 @@ struct TensorData {
   llvm::ArrayRef<uint8_t> bytes;
 };
 
+/// A tensor and the file that holds it; valid as long as the checkpoint lives.
+struct CheckpointTensor {
+  const SafetensorsEntry *entry;
+  const Safetensors *file;
+};
+
+/// Whether a directory must have weights.
+enum class WeightsNeeded { Yes, ShapesOnly };
+
 class Checkpoint {
 public:
-  /// Opens the weights of a directory: one file, `model.safetensors`. Anything
-  /// else that looks like weights is refused by its name.
+  /// Opens the weights of a directory. Anything else that looks like weights is
+  /// refused by its name, also where only shapes are needed.
   static llvm::Expected<std::unique_ptr<Checkpoint>>
-  open(llvm::StringRef directory);
+  open(llvm::StringRef directory, WeightsNeeded needed = WeightsNeeded::Yes);
 
   const std::string &getDirectory() const { return directory; }
-  const Safetensors &getTensors() const { return *tensors; }
   /// The path of a file of the directory, which need not exist.
   std::string getPath(llvm::StringRef file) const;
+  /// The file that lists the tensors: `model.safetensors`, or the index.
+  llvm::StringRef getListName() const { return listName; }
+  /// The names of the files that hold or list tensors, sorted; empty without
+  /// weights.
+  std::vector<std::string> getFileNames() const;
 
-  bool has(llvm::StringRef name) const { return tensors->find(name); }
-  /// Marks a tensor as read and returns its header entry; fails where there is
-  /// none.
-  llvm::Expected<const SafetensorsEntry *> take(llvm::StringRef name);
+  /// The files that hold tensors, in the order of their names.
+  llvm::ArrayRef<std::unique_ptr<Safetensors>> getFiles() const {
+    return files;
+  }
+
+  /// False for shapes alone.
+  bool hasWeights() const { return !files.empty(); }
+  /// Whether the weights have the tensor; false without weights.
+  bool has(llvm::StringRef name) const { return find(name) != nullptr; }
+  /// Null where there is no such tensor.
+  const CheckpointTensor *find(llvm::StringRef name) const;
+  /// The same, and an error that names the tensor where there is none.
+  llvm::Expected<CheckpointTensor> get(llvm::StringRef name) const;
+
+  /// Marks a tensor as read.
+  void take(llvm::StringRef name) { read.insert(name); }
   /// Marks a tensor as left aside. It need not exist.
   void leaveAside(llvm::StringRef name) { read.insert(name); }
-  /// The tensors neither taken nor left aside, in the order of the file.
+  /// The tensors neither taken nor left aside, in the order of the files.
   std::vector<llvm::StringRef> getUnread() const;
   /// Fails with the name of the first of them, if any.
   llvm::Error checkAllRead() const;
@@ -52,16 +83,19 @@ public:
 
   /// Fails if the weights are not what they were when they were opened. To be
   /// called after the last use of getData().
-  llvm::Error checkUnchanged() const {
-    return tensors->getFile().checkUnchanged();
-  }
+  llvm::Error checkUnchanged() const;
 
 private:
   Checkpoint() = default;
-  llvm::Expected<const SafetensorsEntry *> find(llvm::StringRef name) const;
+  llvm::Error openFile(llvm::StringRef name);
+  llvm::Error openShards();
+  void listTensors();
 
   std::string directory;
-  std::unique_ptr<Safetensors> tensors;
+  std::string listName;
+  std::vector<std::unique_ptr<Safetensors>> files;
+  /// Sorted by name.
+  std::vector<CheckpointTensor> tensors;
   llvm::StringSet<> read;
 };
 

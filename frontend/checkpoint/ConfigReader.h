@@ -22,6 +22,9 @@
 
 namespace effc::frontend {
 
+/// What was decided on the way and why, one plain line each.
+using Remarks = std::vector<std::string>;
+
 class ConfigReader {
 public:
   /// `file` names the object in messages. The object outlives the reader.

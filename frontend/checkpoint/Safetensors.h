@@ -78,6 +78,12 @@ public:
   /// Null where there is no such tensor.
   const SafetensorsEntry *find(llvm::StringRef name) const;
 
+  /// Where the buffer starts in the file, and a tensor of it.
+  uint64_t getBufferOffset() const { return bufferOffset; }
+  uint64_t getOffset(const SafetensorsEntry &entry) const {
+    return bufferOffset + entry.begin;
+  }
+
   /// The bytes of a tensor of this file, as MappedFile::view gives them.
   llvm::Expected<llvm::ArrayRef<uint8_t>>
   view(const SafetensorsEntry &entry) const;

@@ -2,12 +2,18 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Mamba2.h"
+#include "frontend/families/Mamba2Config.h"
 
 using namespace effc::frontend;
 
+static int64_t readVocabularySize(ConfigReader &config, int64_t most) {
+  return config.requireInteger("vocab_size", 1, most);
+}
+
 llvm::ArrayRef<Family> effc::frontend::getFamilies() {
   static const Family families[] = {
-      {"mamba2", "Mamba2ForCausalLM", importMamba2},
+      {"mamba2", "Mamba2ForCausalLM", "", readVocabularySize, importMamba2},
+      {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;
 }
@@ -15,18 +21,28 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
 static std::string listFamilies(llvm::StringRef Family::*name) {
   std::string list;
   for (const Family &family : getFamilies())
-    list += (list.empty() ? "" : ", ") + (family.*name).str();
+    if (!(family.*name).empty())
+      list += (list.empty() ? "" : ", ") + (family.*name).str();
   return list;
 }
 
+/// The layout that a key tells, of those whose config.json names no family.
+static const Family *findBySignature(ConfigReader &config) {
+  for (const Family &family : getFamilies())
+    if (!family.signature.empty() && config.get(family.signature))
+      return &family;
+  config.report("lacks 'model_type'");
+  return nullptr;
+}
+
 const Family *effc::frontend::findFamily(ConfigReader &config) {
+  if (!config.get("model_type"))
+    return findBySignature(config);
   const std::string *modelType = config.getString("model_type");
-  if (!modelType) {
-    config.report("lacks 'model_type'");
+  if (!modelType)
     return nullptr;
-  }
   const Family *family = llvm::find_if(getFamilies(), [&](const Family &f) {
-    return f.modelType == *modelType;
+    return !f.modelType.empty() && f.modelType == *modelType;
   });
   if (family == getFamilies().end()) {
     config.report(

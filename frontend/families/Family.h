@@ -15,10 +15,7 @@
 namespace effc::frontend {
 
 /// Element types in which a matrix of weights can be kept.
-enum class WeightType { F32, BF16 };
-
-/// What was decided on the way and why, one plain line each.
-using Remarks = std::vector<std::string>;
+enum class WeightType { F32, BF16, F16 };
 
 /// What a family's importer reads and writes to.
 struct FamilyInput {
@@ -27,26 +24,36 @@ struct FamilyInput {
   /// The importer asks for its own and finishes the reader before it builds.
   ConfigReader &config;
   Checkpoint &checkpoint;
-  /// 'vocab_size'.
+  /// Rows of the table of embeddings, and columns of the logits.
   int64_t vocabulary;
   /// The type of all matrices; absent: as each is stored.
   std::optional<WeightType> dtype;
+  /// Whether a gated norm that takes one mean per group takes one over all
+  /// channels instead.
+  bool ungroupedNorm;
   Remarks &remarks;
 };
 
 struct Family {
-  /// `model_type` and the entry of `architectures` in config.json.
+  /// `model_type` and the entry of `architectures` in config.json; empty for a
+  /// layout whose config.json has neither and is known by `signature`.
   llvm::StringRef modelType;
   llvm::StringRef architecture;
+  /// A key that only this layout's config.json has.
+  llvm::StringRef signature;
+  /// Reads the size of the vocabulary, at most `most`; problems are left in the
+  /// reader.
+  int64_t (*readVocabulary)(ConfigReader &, int64_t most);
   /// Builds the module: seq.model, the weights, @forward.
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> (*import)(FamilyInput &);
 };
 
-/// All families, in alphabetical order of their model_type.
+/// All families and their layouts.
 llvm::ArrayRef<Family> getFamilies();
 
-/// The family of a configuration, by its 'model_type' and 'architectures'. Null
-/// with a problem left in the reader where there is none.
+/// The family of a configuration, by its 'model_type' and 'architectures' or,
+/// where it has no 'model_type', by a signature. Null with a problem left in
+/// the reader where there is none.
 const Family *findFamily(ConfigReader &config);
 
 } // namespace effc::frontend

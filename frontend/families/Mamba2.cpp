@@ -1,151 +1,25 @@
 #include "frontend/families/Mamba2.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Mamba2Config.h"
 #include "frontend/families/ModelBuilder.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace effc;
 using namespace effc::frontend;
-using llvm::Twine;
 using mlir::Value;
-
-namespace {
-
-constexpr int64_t kMostDimension = 65536;
-constexpr int64_t kMostLayers = 4096;
-constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-/// What config.json says, in the project's letters.
-struct Mamba2Config {
-  int64_t vocabulary, width, layers;   // D = width
-  int64_t heads, values, keys, groups; // H, V, K, G
-  int64_t window;                      // W, taps of the convolution
-  bool projectionBias, convolutionBias, tied;
-  double epsilon;
-  double dtMin, dtMax;
-
-  /// Channels inside the mixer, H * V.
-  int64_t inner() const { return heads * values; }
-  /// Channels of all keys, and of all queries.
-  int64_t groupKeys() const { return groups * keys; }
-  /// Channels that are convolved: x, B and C.
-  int64_t convolved() const { return inner() + 2 * groupKeys(); }
-  /// Rows of in_proj: z, x, B, C and dt.
-  int64_t projected() const { return inner() + convolved() + heads; }
-};
-
-} // namespace
-
-/// [low, high], of which high may be infinite in any spelling.
-static void readTimeStepLimit(ConfigReader &reader, Mamba2Config &config) {
-  config.dtMin = 0;
-  config.dtMax = kUnbounded;
-  const JsonValue *value = reader.get("time_step_limit");
-  if (!value)
-    return;
-  const JsonArray *bounds = value->getArray();
-  if (!bounds || bounds->size() != 2) {
-    reader.reportMismatch("time_step_limit", "an array of 2 numbers", *value);
-    return;
-  }
-  std::optional<double> low = (*bounds)[0].getNumber();
-  std::optional<double> high = (*bounds)[1].getNumber();
-  if (!low || !high || !(*low >= 0) || !(*low <= *high) || std::isinf(*low)) {
-    reader.report("expects 'time_step_limit' to be two numbers from 0 on in "
-                  "ascending order, the first finite, but got " +
-                  (*bounds)[0].describe() + " and " + (*bounds)[1].describe());
-    return;
-  }
-  config.dtMin = *low;
-  config.dtMax = *high;
-}
-
-static void checkInnerWidth(ConfigReader &reader, const Mamba2Config &config) {
-  double expand = reader.getNumber("expand", 0, 1024, 2);
-  if (reader.hasProblem())
-    return;
-  if (expand * double(config.width) != double(config.inner()))
-    reader.report("expects expand * hidden_size to be num_heads * head_dim = " +
-                  Twine(config.heads) + " * " + Twine(config.values) + " = " +
-                  Twine(config.inner()) + ", but got " +
-                  reader.get("expand")->describe() + " * " +
-                  Twine(config.width));
-  int64_t inner = reader.getInteger(
-      "intermediate_size", 1, kMostDimension * kMostDimension, config.inner());
-  if (inner != config.inner())
-    reader.report("expects 'intermediate_size' to be num_heads * head_dim = " +
-                  Twine(config.inner()) + ", but got " + Twine(inner));
-  if (config.heads % config.groups != 0)
-    reader.report(
-        "expects 'num_heads' to be a multiple of 'n_groups', but got " +
-        Twine(config.heads) + " and " + Twine(config.groups));
-}
-
-/// Keys with one acceptable value, which the mathematics here has built in.
-static void checkFixedKeys(ConfigReader &reader) {
-  if (const std::string *activation = reader.getString("hidden_act"))
-    if (*activation != "silu" && *activation != "swish")
-      reader.report("hidden_act " + quote(*activation) +
-                    " is not supported; supported: silu, swish");
-  if (!reader.getBoolean("rms_norm", true))
-    reader.report("expects 'rms_norm' to be true, but got false");
-}
-
-/// Keys that the library writes and its forward pass does not read, or reads to
-/// choose among ways to compute the same.
-static void ignoreKeys(ConfigReader &reader, Remarks &remarks) {
-  constexpr llvm::StringRef kKeys[] = {
-      "chunk_size",       "initializer_range", "rescale_prenorm_residual",
-      "residual_in_fp32", "time_step_floor",   "time_step_max",
-      "time_step_min",    "time_step_rank"};
-  for (llvm::StringRef key : reader.ignore(kKeys))
-    remarks.push_back("config.json: " + quote(key) +
-                      " is ignored: it does not change the results");
-  if (!reader.ignore({"norm_before_gate"}).empty())
-    remarks.push_back("config.json: 'norm_before_gate' is ignored: the gate is "
-                      "applied before the norm whatever it says, as in the "
-                      "public implementation");
-}
-
-static llvm::Expected<Mamba2Config> readConfig(FamilyInput &input) {
-  ConfigReader &reader = input.config;
-  Mamba2Config config;
-  config.vocabulary = input.vocabulary;
-  config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
-  config.layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
-  config.heads = reader.requireInteger("num_heads", 1, kMostDimension);
-  config.values = reader.requireInteger("head_dim", 1, kMostDimension);
-  config.keys = reader.requireInteger("state_size", 1, kMostDimension);
-  config.groups = reader.getInteger("n_groups", 1, kMostDimension, 8);
-  config.window = reader.getInteger("conv_kernel", 2, 64, 4);
-  config.projectionBias = reader.getBoolean("use_bias", false);
-  config.convolutionBias = reader.getBoolean("use_conv_bias", true);
-  config.tied = reader.getBoolean("tie_word_embeddings", false);
-  config.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
-  readTimeStepLimit(reader, config);
-  checkInnerWidth(reader, config);
-  checkFixedKeys(reader);
-  ignoreKeys(reader, input.remarks);
-  if (llvm::Error error = reader.finish())
-    return error;
-  if (config.groups > 1)
-    input.remarks.push_back(
-        "the gated norm takes one mean square per group of " +
-        std::to_string(config.inner() / config.groups) +
-        " channels, as the models are trained; releases of the public "
-        "implementation before 5 take one over all channels");
-  return config;
-}
 
 namespace {
 
 /// Emits the layers; names are those of the project, sources those of the file.
 class Mamba2Emitter {
 public:
-  Mamba2Emitter(const Mamba2Config &config, ModelBuilder &model)
-      : config(config), model(model) {}
+  /// `normGroups`: over how many groups of channels the gated norm takes its
+  /// means.
+  Mamba2Emitter(const Mamba2Config &config, int64_t normGroups,
+                ModelBuilder &model)
+      : config(config), normGroups(normGroups), model(model) {}
 
   Value emitLayer(Value x, int64_t index) {
     name = "layers." + std::to_string(index) + ".";
@@ -175,7 +49,7 @@ private:
         model.vector(name + "gated_norm", source + "norm.weight", inner);
     Value normed = seq::GatedRmsNormOp::create(
         model.getBuilder(), model.at(name + "gated_norm"), y.getType(), y, gate,
-        weight, llvm::APFloat(config.epsilon), config.groups);
+        weight, llvm::APFloat(config.epsilon), normGroups);
     return emitProjection("out_proj", normed, config.width, inner);
   }
 
@@ -225,7 +99,7 @@ private:
     mlir::FloatAttr least, most;
     if (config.dtMin > 0)
       least = builder.getF64FloatAttr(config.dtMin);
-    if (config.dtMax < kUnbounded)
+    if (std::isfinite(config.dtMax))
       most = builder.getF64FloatAttr(config.dtMax);
     auto op = seq::SsdOp::create(builder, model.at(here), x.getType(),
                                  state.getType(), x, dt, b, c, rate, bias, d,
@@ -235,6 +109,7 @@ private:
   }
 
   const Mamba2Config &config;
+  int64_t normGroups;
   ModelBuilder &model;
   std::string name, source;
 };
@@ -245,50 +120,90 @@ private:
 static llvm::Expected<bool> isHeadTied(const Mamba2Config &config,
                                        FamilyInput &input) {
   constexpr llvm::StringLiteral kHead = "lm_head.weight";
-  constexpr llvm::StringLiteral kTable = "backbone.embeddings.weight";
-  if (!config.tied || !input.checkpoint.has(kHead))
+  if (!config.tied || !input.checkpoint.has(kHead) ||
+      !input.checkpoint.has(config.table))
     return config.tied;
-  if (!input.checkpoint.has(kTable))
-    return true;
-  auto equal = input.checkpoint.areEqual(kHead, kTable);
+  auto equal = input.checkpoint.areEqual(kHead, config.table);
   if (!equal)
     return equal.takeError();
   if (*equal) {
     input.checkpoint.leaveAside(kHead);
     input.remarks.push_back(
-        "tensor 'lm_head.weight' is left aside: it equals "
-        "'backbone.embeddings.weight', to which it is tied");
-  } else {
-    input.remarks.push_back(
-        "the head is not tied, though config.json says 'tie_word_embeddings': "
-        "'lm_head.weight' is there and differs from "
-        "'backbone.embeddings.weight'");
+        "tensor 'lm_head.weight' is left aside: it equals " +
+        quote(config.table) + ", to which it is tied");
+    return true;
   }
-  return *equal;
+  if (!config.headMayDiffer)
+    return refuse("config.json: expects 'lm_head.weight' to equal " +
+                  quote(config.table) +
+                  ", to which 'tie_embeddings' ties it, but they differ");
+  input.remarks.push_back(
+      "the head is not tied, though config.json says 'tie_word_embeddings': "
+      "'lm_head.weight' is there and differs from " +
+      quote(config.table));
+  return false;
+}
+
+/// Over how many groups of channels the gated norm takes its means.
+static int64_t chooseNormGroups(const Mamba2Config &config,
+                                FamilyInput &input) {
+  std::string all = std::to_string(config.inner());
+  std::string each = std::to_string(config.inner() / config.groups);
+  if (input.ungroupedNorm) {
+    input.remarks.push_back(
+        config.groups == 1
+            ? "an ungrouped norm is asked for, which changes nothing: there is "
+              "one group"
+            : "the gated norm takes one mean square over all " + all +
+                  " channels, as is asked for; the models are trained with one "
+                  "per group of " +
+                  each);
+    return 1;
+  }
+  if (config.groups > 1)
+    input.remarks.push_back(
+        "the gated norm takes one mean square per group of " + each +
+        " channels, as the models are trained; releases of the public "
+        "implementation before 5 take one over all channels "
+        "(--ungrouped-norm)");
+  return config.groups;
+}
+
+static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+build(const Mamba2Config &config, FamilyInput &input) {
+  auto tied = isHeadTied(config, input);
+  if (!tied)
+    return tied.takeError();
+  ModelBuilder model(input, "mamba2", config.vocabulary, config.width);
+  Value table =
+      model.matrix("embeddings", config.table, config.vocabulary, config.width);
+  Value x = model.embedding("embeddings", model.getTokens(), table);
+  Mamba2Emitter emitter(config, chooseNormGroups(config, input), model);
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    x = emitter.emitLayer(x, layer);
+  x = model.selectRows("output_rows", x, model.getOutputRows());
+  x = model.rmsNorm(
+      "norm", x, model.vector("norm", "backbone.norm_f.weight", config.width),
+      config.epsilon);
+  Value head = *tied ? model.parameter("embeddings")
+                     : model.matrix("lm_head", "lm_head.weight",
+                                    config.vocabulary, config.width);
+  return model.finish(model.lmHead("lm_head", x, head));
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 frontend::importMamba2(FamilyInput &input) {
-  auto config = readConfig(input);
+  auto config = readMamba2Config(input.config, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();
-  auto tied = isHeadTied(*config, input);
-  if (!tied)
-    return tied.takeError();
+  return build(*config, input);
+}
 
-  ModelBuilder model(input, "mamba2", config->vocabulary, config->width);
-  Value table = model.matrix("embeddings", "backbone.embeddings.weight",
-                             config->vocabulary, config->width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  Mamba2Emitter emitter(*config, model);
-  for (int64_t layer = 0; layer < config->layers; ++layer)
-    x = emitter.emitLayer(x, layer);
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.rmsNorm(
-      "norm", x, model.vector("norm", "backbone.norm_f.weight", config->width),
-      config->epsilon);
-  Value head = *tied ? model.parameter("embeddings")
-                     : model.matrix("lm_head", "lm_head.weight",
-                                    config->vocabulary, config->width);
-  return model.finish(model.lmHead("lm_head", x, head));
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+frontend::importMambaSsm(FamilyInput &input) {
+  auto config =
+      readMambaSsmConfig(input.config, input.vocabulary, input.remarks);
+  if (!config)
+    return config.takeError();
+  return build(*config, input);
 }

@@ -1,4 +1,5 @@
-// Mamba-2 in the Hugging Face layout, `Mamba2ForCausalLM`.
+// Mamba-2, in the layout of the public library (`Mamba2ForCausalLM`) and in
+// that of the original authors' package (`mamba_ssm`).
 #ifndef EFFC_FRONTEND_FAMILIES_MAMBA2_H
 #define EFFC_FRONTEND_FAMILIES_MAMBA2_H
 
@@ -6,11 +7,13 @@
 
 namespace effc::frontend {
 
-/// Builds the module of a Mamba-2 checkpoint. What of the configuration
-/// matters, and where the public implementation is not followed:
+/// Build the module of a Mamba-2 checkpoint in either layout. What of the
+/// configuration matters, and where the public implementation is not followed:
 /// frontend/README.md.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importMamba2(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMambaSsm(FamilyInput &input);
 
 } // namespace effc::frontend
 

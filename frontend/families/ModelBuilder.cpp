@@ -61,30 +61,49 @@ void ModelBuilder::declare(const llvm::Twine &name, const llvm::Twine &source,
 
 /// Checks a weight against the checkpoint and marks its tensor as read.
 void ModelBuilder::take(seq::WeightOp weight) {
+  std::string type;
+  llvm::raw_string_ostream(type)
+      << llvm::cast<RankedTensorType>(weight.getType()).getElementType();
+  std::string is = (" is @" + weight.getSymName() + " in " + type +
+                    (weight.getTransposed() ? ", transposed" : ""))
+                       .str();
+  if (!input.checkpoint.hasWeights()) {
+    input.remarks.push_back("tensor " + quote(weight.getSource()) +
+                            " (of the configuration's shape)" + is);
+    return;
+  }
   if (llvm::Error error = checkWeight(weight, input.checkpoint)) {
     problem = llvm::toString(std::move(error));
     return;
   }
+  input.checkpoint.take(weight.getSource());
   const SafetensorsEntry *entry =
-      llvm::cantFail(input.checkpoint.take(weight.getSource()));
-  std::string type;
-  llvm::raw_string_ostream(type)
-      << llvm::cast<RankedTensorType>(weight.getType()).getElementType();
-  input.remarks.push_back(
-      ("tensor " + quote(entry->name) + " (" + describeShape(entry->shape) +
-       " " + getName(entry->type) + ") is @" + weight.getSymName() + " in " +
-       type + (weight.getTransposed() ? ", transposed" : ""))
-          .str());
+      input.checkpoint.find(weight.getSource())->entry;
+  input.remarks.push_back("tensor " + quote(entry->name) + " (" +
+                          describeShape(entry->shape) + " " +
+                          getName(entry->type).str() + ")" + is);
 }
 
 mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
+  auto typeOf = [&](WeightType type) -> mlir::Type {
+    switch (type) {
+    case WeightType::F32:
+      return builder.getF32Type();
+    case WeightType::BF16:
+      return builder.getBF16Type();
+    case WeightType::F16:
+      return builder.getF16Type();
+    }
+    llvm_unreachable("every type is listed");
+  };
   if (input.dtype)
-    return *input.dtype == WeightType::F32 ? mlir::Type(builder.getF32Type())
-                                           : builder.getBF16Type();
-  const SafetensorsEntry *entry = input.checkpoint.getTensors().find(source);
-  if (entry && entry->type == ElementType::BF16)
-    return builder.getBF16Type();
-  return builder.getF32Type();
+    return typeOf(*input.dtype);
+  const CheckpointTensor *tensor = input.checkpoint.find(source);
+  if (tensor && tensor->entry->type == ElementType::BF16)
+    return typeOf(WeightType::BF16);
+  if (tensor && tensor->entry->type == ElementType::F16)
+    return typeOf(WeightType::F16);
+  return typeOf(WeightType::F32);
 }
 
 Value ModelBuilder::matrix(const llvm::Twine &name, const llvm::Twine &source,

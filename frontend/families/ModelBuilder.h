@@ -30,8 +30,7 @@ public:
   ModelBuilder(FamilyInput &input, llvm::StringRef family, int64_t vocabulary,
                int64_t width);
 
-  /// A matrix [rows, columns], in the type wanted or the one it is stored in
-  /// (f32 for F16).
+  /// A matrix [rows, columns], in the type wanted or the one it is stored in.
   mlir::Value matrix(const llvm::Twine &name, const llvm::Twine &source,
                      int64_t rows, int64_t columns);
   /// A vector [size], in f32.

@@ -32,7 +32,7 @@ struct FileHeader {
   static constexpr size_t kCheckedBytes = 40;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'C'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 0;
+  static constexpr uint16_t kMinor = 1;
   /// A flatbuffer cannot address more.
   static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 2;
   /// The most stack that a kernel may ask for.

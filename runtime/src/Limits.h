@@ -28,6 +28,7 @@ constexpr uint32_t kMaxLaunches = 65536; // of one entry
 constexpr uint32_t kMaxOperands = 64;    // of one launch
 constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxNameBytes = 4096;
+constexpr uint32_t kMaxWeightFiles = 1024;
 constexpr uint32_t kMaxTables = 1u << 20; // of the program's flatbuffer
 
 constexpr uint32_t kMaxSessions = 1u << 20;

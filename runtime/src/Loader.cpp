@@ -8,7 +8,9 @@
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace effc;
 using namespace effc::rt;
@@ -16,8 +18,9 @@ using namespace effc::rt;
 Model::Model(MappedFile opened) : file(std::move(opened)) {}
 Model::~Model() = default;
 
-Result<std::shared_ptr<const Model>> Model::load(const std::string &path) {
-  Result<MappedFile> file = MappedFile::open(path);
+Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
+                                                 const LoadOptions &options) {
+  Result<MappedFile> file = MappedFile::open(path, options.access);
   if (!file)
     return file.error();
   std::shared_ptr<Model> model(new Model(std::move(*file)));
@@ -26,6 +29,8 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path) {
     error = model->readProgram();
   if (!error)
     error = model->readSegments();
+  if (!error)
+    error = model->openWeightFiles(path, options);
   if (error)
     return fail(error->code, "'", path, "': ", error->message);
   model->json = describe(*model);
@@ -112,7 +117,7 @@ Check Model::readSegments() {
       break;
     case artifact::SegmentKind::Weights:
       found = checksumOfWeights(*root);
-      firstWeight = bytes.data();
+      weightsThere = true;
       break;
     case artifact::SegmentKind::SeqModule:
       break; // not used here; effc_model_check() reads it
@@ -129,6 +134,55 @@ Check Model::readSegments() {
     vocabulary = std::move(*made);
   }
   return {};
+}
+
+/// The path of a file of weights: `name` from the artifact's folder, or its
+/// last part in a folder that the caller gives.
+static std::string placeOf(const std::string &artifact, std::string_view name,
+                           const std::string &folder) {
+  if (!folder.empty())
+    return folder + "/" + std::string(name.substr(name.rfind('/') + 1));
+  return artifact.substr(0, artifact.rfind('/') + 1) + std::string(name);
+}
+
+Check Model::openWeightFiles(const std::string &path,
+                             const LoadOptions &options) {
+  // A program whose weights all lie in files has a segment of no bytes, so that
+  // its presence alone says whether there are weights.
+  if (!weightsThere)
+    weightsThere = root->weights()->size() == 0;
+  else if (root->weight_files())
+    for (const artifact::WeightFile *expected : *root->weight_files()) {
+      std::string place =
+          placeOf(path, expected->name()->string_view(), options.weightsFolder);
+      Result<MappedFile> opened = MappedFile::open(place, options.access);
+      if (!opened)
+        return fail(opened.error().code, "weights: ", opened.error().message);
+      std::span<const uint8_t> bytes = opened->bytes();
+      if (bytes.size() != expected->size())
+        return badData("weights: '", place, "' has ", bytes.size(),
+                       " bytes, but the file that the model was compiled with "
+                       "had ",
+                       expected->size());
+      if (checksum(bytes.data(), expected->start_size()) !=
+          expected->start_checksum())
+        return badData("weights: '", place,
+                       "' is not the file that the model was compiled with: "
+                       "the list of its tensors differs");
+      weightFiles.push_back(std::move(*opened));
+    }
+  if (weightsThere)
+    for (const artifact::Weight *weight : *root->weights())
+      weightStarts.push_back(startOf(*weight));
+  return {};
+}
+
+const uint8_t *Model::startOf(const artifact::Weight &weight) const {
+  if (weight.file() != 0)
+    return weightFiles[weight.file() - 1].bytes().data() + weight.file_offset();
+  return segmentBytes(*findSegment(*root, artifact::SegmentKind::Weights))
+             .data() +
+         weight.offset();
 }
 
 namespace {
@@ -156,13 +210,34 @@ struct Progress {
 };
 } // namespace
 
+/// No checksum covers what lies between header, program and segments.
+Check Model::checkPadding() const {
+  std::vector<std::pair<uint64_t, uint64_t>> used = {
+      {0, FileHeader::kBytes},
+      {fileHeader.programOffset,
+       fileHeader.programOffset + fileHeader.programSize}};
+  for (const artifact::Segment *segment : *root->segments())
+    used.emplace_back(segment->offset(), segment->offset() + segment->size());
+  used.emplace_back(fileHeader.fileSize, fileHeader.fileSize);
+  std::sort(used.begin(), used.end());
+  uint64_t at = 0;
+  for (auto [begin, end] : used) {
+    for (; at < begin; ++at)
+      if (file.bytes()[at] != 0)
+        return badData("byte ", at, " of the padding is ",
+                       unsigned(file.bytes()[at]), ", but should be 0");
+    at = std::max(at, end);
+  }
+  return {};
+}
+
 Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
                                      void *user) const {
   Progress progress{report, user, 0};
   for (const artifact::Segment *segment : *root->segments())
     if (segment->kind() != artifact::SegmentKind::Weights)
       progress.total += segment->size();
-  if (firstWeight)
+  if (weightsThere)
     for (const artifact::Weight *weight : *root->weights())
       progress.total += weight->size();
 
@@ -172,11 +247,19 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
         progress.hash(segmentBytes(segment)) != segment.checksum())
       return damaged(segment, i);
   }
-  if (firstWeight)
-    for (const artifact::Weight *weight : *root->weights())
-      if (progress.hash({firstWeight + weight->offset(), weight->size()}) !=
-          weight->checksum())
-        return badData("weight '", weight->name()->string_view(),
-                       "' is damaged: its checksum differs");
+  if (Check error = checkPadding())
+    return error;
+  for (uint32_t i = 0; i < weightStarts.size(); ++i) {
+    const artifact::Weight &weight = *root->weights()->Get(i);
+    if (progress.hash({weightStarts[i], weight.size()}) == weight.checksum())
+      continue;
+    if (weight.file() == 0)
+      return badData("weight '", weight.name()->string_view(),
+                     "' is damaged: its checksum differs");
+    return badData(
+        "weight '", weight.name()->string_view(), "' in '",
+        root->weight_files()->Get(weight.file() - 1)->name()->string_view(),
+        "' is not what the model was compiled with: its checksum differs");
+  }
   return {};
 }

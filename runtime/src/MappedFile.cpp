@@ -33,8 +33,9 @@ MappedFile::~MappedFile() {
     close(descriptor);
 }
 
-Result<MappedFile> MappedFile::open(const std::string &path) {
+Result<MappedFile> MappedFile::open(const std::string &path, Access access) {
   MappedFile file;
+  file.access = access;
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.descriptor < 0)
@@ -49,19 +50,61 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   uint64_t size = static_cast<uint64_t>(info.st_size);
   if (size == 0)
     return fail(EFFC_BAD_DATA, "'", path, "' is empty");
-  void *base = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
+  if (Check error = access == Access::Mapped ? file.map(path, size)
+                                             : file.copy(path, size))
+    return *error;
+  return file;
+}
+
+Check MappedFile::map(const std::string &path, uint64_t size) {
+  void *base = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (base == MAP_FAILED)
     return fail(EFFC_IO_ERROR, "cannot map '", path,
                 "': ", std::strerror(errno));
-  file.contents.base = base;
-  file.contents.mapped = size;
-  file.contents.start = static_cast<uint8_t *>(base);
-  file.contents.length = size;
-  return file;
+  contents.base = base;
+  contents.mapped = size;
+  contents.start = static_cast<uint8_t *>(base);
+  contents.length = size;
+  return {};
+}
+
+Check MappedFile::copy(const std::string &path, uint64_t size) {
+  Result<Mapping> memory = Mapping::anonymous(size, "a copy of the file");
+  if (!memory)
+    return memory.error();
+  for (uint64_t done = 0; done < size;) {
+    ssize_t count = pread(descriptor, memory->data() + done, size - done,
+                          static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return fail(EFFC_IO_ERROR, "cannot read '", path,
+                  "': ", std::strerror(errno));
+    if (count == 0)
+      return fail(EFFC_IO_ERROR, "'", path, "' had ", size,
+                  " bytes when it was opened and ends at byte ", done, " now");
+    done += static_cast<uint64_t>(count);
+  }
+  contents = std::move(*memory);
+  return {};
+}
+
+Result<Mapping> MappedFile::copyExecutable(uint64_t offset,
+                                           uint64_t size) const {
+  Result<Mapping> code = Mapping::anonymous(size, "the file's code");
+  if (!code)
+    return code.error();
+  std::memcpy(code->data(), contents.data() + offset, size);
+  if (mprotect(code->data(), size, PROT_READ | PROT_EXEC) != 0)
+    return fail(EFFC_IO_ERROR, "cannot make the file's code executable: ",
+                std::strerror(errno));
+  return code;
 }
 
 Result<Mapping> MappedFile::mapExecutable(uint64_t offset,
                                           uint64_t size) const {
+  if (access == Access::Copied)
+    return copyExecutable(offset, size);
   // Pages may be larger than the 4096 bytes that segments are aligned to.
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t lead = offset % page;

@@ -1,4 +1,4 @@
-//===- MappedFile.h - A regular file, seen through mmap -------------------===//
+//===- MappedFile.h - A regular file's bytes ------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_MAPPEDFILE_H
 #define EFFC_RUNTIME_SRC_MAPPEDFILE_H
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace effc::rt {
 
@@ -43,28 +44,39 @@ private:
   uint64_t length = 0;
 };
 
-/// A regular file mapped read-only. Anything else (a directory, a pipe, a
-/// device) is refused before it is read from.
+/// How a file's bytes are had. Mapped: the system brings pages as they are
+/// touched and shares them between processes; whoever truncates the file in
+/// place ends its readers by SIGBUS. Copied: read once into memory of our own;
+/// afterwards nothing that happens to the file matters.
+enum class Access { Mapped, Copied };
+
+/// A regular file, read-only. Anything else (a directory, a pipe, a device) is
+/// refused before it is read from.
 class MappedFile {
 public:
-  static Result<MappedFile> open(const std::string &path);
+  static Result<MappedFile> open(const std::string &path,
+                                 Access access = Access::Mapped);
   MappedFile(MappedFile &&other) noexcept
-      : contents(std::move(other.contents)), descriptor(other.descriptor) {
-    other.descriptor = -1;
-  }
+      : contents(std::move(other.contents)), access(other.access),
+        descriptor(std::exchange(other.descriptor, -1)) {}
   ~MappedFile();
 
   std::span<const uint8_t> bytes() const {
     return {contents.data(), contents.size()};
   }
 
-  /// Maps a part of the file once more, readable and executable, never
-  /// writable.
+  /// Maps a part of the file once more (or copies it once more), readable and
+  /// executable, never writable.
   Result<Mapping> mapExecutable(uint64_t offset, uint64_t size) const;
 
 private:
   MappedFile() = default;
+  Check map(const std::string &path, uint64_t size);
+  Check copy(const std::string &path, uint64_t size);
+  Result<Mapping> copyExecutable(uint64_t offset, uint64_t size) const;
+
   Mapping contents;
+  Access access = Access::Mapped;
   int descriptor = -1;
 };
 

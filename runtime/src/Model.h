@@ -17,6 +17,13 @@ namespace effc::rt {
 
 class Tokenizer;
 
+struct LoadOptions {
+  /// Where the files of weights are, by their last names; empty: where the
+  /// artifact says, from its own folder.
+  std::string weightsFolder;
+  Access access = Access::Mapped;
+};
+
 /// Immutable once loaded, hence shared between threads without care. The
 /// program is a private copy, so that what was checked cannot change; weights
 /// and code are used where they are mapped.
@@ -24,7 +31,8 @@ class Model {
 public:
   /// Opens `path`, checks header, checksums, structure and meaning
   /// (Loader.cpp).
-  static Result<std::shared_ptr<const Model>> load(const std::string &path);
+  static Result<std::shared_ptr<const Model>>
+  load(const std::string &path, const LoadOptions &options = {});
   ~Model();
 
   const FileHeader &header() const { return fileHeader; }
@@ -36,8 +44,11 @@ public:
   segmentBytes(const artifact::Segment &segment) const {
     return file.bytes().subspan(segment.offset(), segment.size());
   }
-  /// The first byte of the Weights segment; null when the file carries none.
-  const uint8_t *weights() const { return firstWeight; }
+  /// False when the model was compiled from shapes alone.
+  bool hasWeights() const { return weightsThere; }
+  /// The first byte of weight `index`, at a multiple of its element's size;
+  /// only with weights.
+  const uint8_t *weight(uint32_t index) const { return weightStarts[index]; }
 
   /// Maps a HostCode segment read-execute.
   Result<Mapping> mapCode(const artifact::Segment &segment) const {
@@ -47,7 +58,8 @@ public:
   /// The JSON document of effc_model_describe().
   const std::string &description() const { return json; }
 
-  /// Compares every segment and weight with its checksum.
+  /// Compares every segment and weight with its checksum, and what lies between
+  /// them with zero.
   Check checkSegmentsAndWeights(void (*progress)(void *, uint64_t, uint64_t),
                                 void *user) const;
 
@@ -56,12 +68,17 @@ private:
   Check readHeader();
   Check readProgram();
   Check readSegments();
+  Check openWeightFiles(const std::string &path, const LoadOptions &options);
+  const uint8_t *startOf(const artifact::Weight &weight) const;
+  Check checkPadding() const;
 
   MappedFile file;
+  std::vector<MappedFile> weightFiles; // in the program's order
   FileHeader fileHeader;
   std::vector<uint64_t> programBytes; // 8-byte aligned for the flatbuffer
   const artifact::Program *root = nullptr;
-  const uint8_t *firstWeight = nullptr;
+  bool weightsThere = false;
+  std::vector<const uint8_t *> weightStarts;
   std::unique_ptr<Tokenizer> vocabulary;
   std::string json;
 };

@@ -148,7 +148,49 @@ countElements(const flatbuffers::Vector<uint64_t> &shape, uint64_t bytesEach,
   return *bytes / bytesEach;
 }
 
-static Check checkWeight(const artifact::Weight &weight, uint64_t segmentSize) {
+static Check checkWeightFile(const artifact::WeightFile &file) {
+  if (Check error = checkName(file.name(), "file of weights"))
+    return error;
+  std::string_view name = file.name()->string_view();
+  if (name.front() == '/' || name.find('\0') != name.npos)
+    return badData("the file of weights '", name,
+                   "' is not named from the artifact's folder");
+  if (file.start_size() > file.size())
+    return badData("the file of weights '", name, "' starts with ",
+                   file.start_size(), " of ", file.size(), " bytes");
+  return {};
+}
+
+/// Where the weight lies: in the Weights segment, or in a file.
+static Check checkPlace(const artifact::Program &program,
+                        const artifact::Weight &weight, uint64_t segmentSize) {
+  std::string_view name = weight.name()->string_view();
+  if (weight.file() == 0) {
+    if (weight.offset() % FileHeader::kSegmentAlignment != 0 ||
+        !fits(weight.offset(), weight.size(), segmentSize))
+      return badData("weight '", name, "' lies at byte ", weight.offset(),
+                     " with ", weight.size(), " bytes in a segment of ",
+                     segmentSize);
+    return {};
+  }
+  uint32_t files = program.weight_files() ? program.weight_files()->size() : 0;
+  if (weight.file() > files)
+    return badData("weight '", name, "' names file ", weight.file(), " of ",
+                   files);
+  const artifact::WeightFile &file =
+      *program.weight_files()->Get(weight.file() - 1);
+  if (weight.offset() != kWeightElsewhere ||
+      weight.file_offset() % elementBytes(weight.type()) != 0 ||
+      weight.file_offset() < file.start_size() ||
+      !fits(weight.file_offset(), weight.size(), file.size()))
+    return badData("weight '", name, "' lies at byte ", weight.file_offset(),
+                   " with ", weight.size(), " bytes in '",
+                   file.name()->string_view(), "' of ", file.size());
+  return {};
+}
+
+static Check checkWeight(const artifact::Program &program,
+                         const artifact::Weight &weight, uint64_t segmentSize) {
   if (Check error = checkName(weight.name(), "weight"))
     return error;
   std::string_view name = weight.name()->string_view();
@@ -172,12 +214,7 @@ static Check checkWeight(const artifact::Weight &weight, uint64_t segmentSize) {
   if (!size || *size != weight.size())
     return badData("weight '", name, "' has ", rows, " rows at a stride of ",
                    stride, " bytes, but a size of ", weight.size());
-  if (weight.offset() % FileHeader::kSegmentAlignment != 0 ||
-      !fits(weight.offset(), weight.size(), segmentSize))
-    return badData("weight '", name, "' lies at byte ", weight.offset(),
-                   " with ", weight.size(), " bytes in a segment of ",
-                   segmentSize);
-  return {};
+  return checkPlace(program, weight, segmentSize);
 }
 
 Check rt::checkWeights(const artifact::Program &program) {
@@ -186,8 +223,17 @@ Check rt::checkWeights(const artifact::Program &program) {
   const artifact::Segment *segment =
       findSegment(program, artifact::SegmentKind::Weights);
   uint64_t segmentSize = segment ? segment->size() : UINT64_MAX;
+  if (program.weight_files()) {
+    if (program.weight_files()->size() > kMaxWeightFiles)
+      return badData("the file names ", program.weight_files()->size(),
+                     " files of weights, but at most ", kMaxWeightFiles,
+                     " are expected");
+    for (const artifact::WeightFile *file : *program.weight_files())
+      if (Check error = checkWeightFile(*file))
+        return error;
+  }
   for (const artifact::Weight *weight : *program.weights())
-    if (Check error = checkWeight(*weight, segmentSize))
+    if (Check error = checkWeight(program, *weight, segmentSize))
       return error;
   return {};
 }

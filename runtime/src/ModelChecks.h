@@ -25,7 +25,8 @@ Check checkProgram(const artifact::Program &program, uint64_t programEnd,
 Check checkSegments(const artifact::Program &program, uint64_t programEnd,
                     uint64_t fileSize);
 
-/// Weights inside the Weights segment with rows * stride = size.
+/// Weights inside the Weights segment, or inside the file they name, with rows
+/// * stride = size; files with sensible names.
 Check checkWeights(const artifact::Program &program);
 
 /// States inside a slot, apart, of the size of their shape.
@@ -43,6 +44,9 @@ Check checkEntries(const artifact::Program &program);
 /// The one segment of `kind`, or null.
 const artifact::Segment *findSegment(const artifact::Program &program,
                                      artifact::SegmentKind kind);
+
+/// What `offset` is for a weight in a file of its own.
+constexpr uint64_t kWeightElsewhere = UINT64_MAX;
 
 /// Bytes of one element; 0 for a value outside the enumeration.
 uint64_t elementBytes(artifact::ElementType type);

@@ -26,6 +26,9 @@ Memory rt::memoryOf(const artifact::Program &program) {
   if (const auto *segment =
           findSegment(program, artifact::SegmentKind::Weights))
     memory.weights = segment->size();
+  for (const artifact::Weight *weight : *program.weights())
+    if (weight->file() != 0)
+      memory.weights += weight->size();
   memory.perSession = program.slot_bytes();
   uint64_t pointers = 0, launches = 0;
   for (const artifact::Entry *entry : *program.entries()) {
@@ -133,8 +136,25 @@ static void writeWeights(JsonWriter &json, const artifact::Program &program) {
                snakeCase(artifact::EnumNameElementType(weight->type())));
     writeShape(json, *weight->shape());
     json.field("bytes", weight->size());
+    if (weight->file() != 0)
+      json.field("file",
+                 text(program.weight_files()->Get(weight->file() - 1)->name()));
     json.endObject();
   }
+  json.endArray();
+}
+
+static void writeWeightFiles(JsonWriter &json,
+                             const artifact::Program &program) {
+  json.key("weight_files");
+  json.beginArray();
+  if (program.weight_files())
+    for (const artifact::WeightFile *file : *program.weight_files()) {
+      json.beginObject();
+      json.field("name", text(file->name()));
+      json.field("bytes", file->size());
+      json.endObject();
+    }
   json.endArray();
 }
 
@@ -253,6 +273,8 @@ std::string rt::describe(const Model &model) {
   writeStates(json, program);
   writeEntries(json, program);
   writeKernels(json, program);
+  json.field("has_weights", model.hasWeights());
+  writeWeightFiles(json, program);
   writeWeights(json, program);
   if (const artifact::Generation *generation = program.generation())
     writeGeneration(json, *generation);

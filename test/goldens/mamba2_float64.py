@@ -72,6 +72,7 @@ class Mamba2Float64:
     def __init__(self, config, tensors):
         self.heads, self.head_dim = config["num_heads"], config["head_dim"]
         self.state_size, self.groups = config["state_size"], config["n_groups"]
+        self.norm_groups = self.groups  # 1: one mean over all channels
         self.inner = self.heads * self.head_dim
         self.taps, self.layers = config["conv_kernel"], config["num_hidden_layers"]
         self.epsilon = config["layer_norm_epsilon"]
@@ -130,7 +131,7 @@ class Mamba2Float64:
             self.state[layer, h] = state
             y[h] = state @ c[group] + weights[prefix + "D"][h] * x[h]
 
-        gated = (y.reshape(-1) * silu(z)).reshape(self.groups, -1)
+        gated = (y.reshape(-1) * silu(z)).reshape(self.norm_groups, -1)
         normed = weights[prefix + "norm.weight"] * normalise(gated, self.epsilon).reshape(-1)
         out = weights[prefix + "out_proj.weight"] @ normed
         if prefix + "out_proj.bias" in weights:

@@ -31,6 +31,7 @@ struct Arguments {
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 4;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
+  bool ungroupedNorm = false;
 };
 
 void declare(CLI::App &app, Arguments &a) {
@@ -46,7 +47,11 @@ void declare(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   app.add_option("--dtype", a.dtype,
                  "type of the stored matrices (default: the checkpoint's)")
-      ->check(CLI::IsMember({"f32", "bf16"}));
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  app.add_flag(
+      "--ungrouped-norm", a.ungroupedNorm,
+      "gated norms take one mean over all channels where the model has "
+      "one per group, as releases of the public library before 5 do");
   app.add_option("--state-dtype", a.stateDtype, "type of recurrent states")
       ->check(CLI::IsMember({"f32"}))
       ->capture_default_str();
@@ -59,8 +64,12 @@ void declare(CLI::App &app, Arguments &a) {
                  "sequences of the largest decode entry")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--weights", a.weights, "where weights go")
-      ->check(CLI::IsMember({"embed"}))
+  app.add_option(
+         "--weights", a.weights,
+         "embed: into the .effc file; reference: matrices stay in the "
+         "checkpoint's files, which the .effc file names; none: compile "
+         "from config.json alone")
+      ->check(CLI::IsMember({"embed", "reference", "none"}))
       ->capture_default_str();
   app.add_option("--dense", a.dense,
                  "code of dense products; on the host both are generated")
@@ -122,6 +131,11 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
   options.dtype = a.dtype;
+  options.ungroupedNorm = a.ungroupedNorm;
+  if (a.weights == "reference")
+    options.weights = codegen::WeightsMode::Reference;
+  else if (a.weights == "none")
+    options.weights = codegen::WeightsMode::None;
   options.compileTo = *phase;
   options.dumpPhases = a.dumpPhases;
   options.tokenizer = !a.noTokenizer;

@@ -11,12 +11,12 @@ def Seq_LinearOp : Seq_ValueOp<"linear"> {
     y[t, o] = bias[o] + sum_i x[t, i] * weight[o, i]
     ```
 
-    | value    | shape | element  | meaning                        |
-    |----------|-------|----------|--------------------------------|
-    | `x`      | `T,I` | f32      | tokens                         |
-    | `weight` | `O,I` | f32/bf16 | one row per output, as stored  |
-    | `bias`   | `O`   | f32      | optional; 0 where absent       |
-    | `y`      | `T,O` | f32      | products                       |
+    | value    | shape | element      | meaning                       |
+    |----------|-------|--------------|-------------------------------|
+    | `x`      | `T,I` | f32          | tokens                        |
+    | `weight` | `O,I` | f32/bf16/f16 | one row per output, as stored |
+    | `bias`   | `O`   | f32          | optional; 0 where absent      |
+    | `y`      | `T,O` | f32          | products                      |
 
     Constraints:
 
@@ -51,11 +51,11 @@ def Seq_LmHeadOp : Seq_ValueOp<"lm_head"> {
     logits[r, n] = sum_d x[r, d] * weight[n, d]
     ```
 
-    | value    | shape | element  | meaning                        |
-    |----------|-------|----------|--------------------------------|
-    | `x`      | `R,D` | f32      | rows whose logits are wanted   |
-    | `weight` | `N,D` | f32/bf16 | one row per token id           |
-    | `logits` | `R,N` | f32      | scores before the softmax      |
+    | value    | shape | element      | meaning                      |
+    |----------|-------|--------------|------------------------------|
+    | `x`      | `R,D` | f32          | rows whose logits are wanted |
+    | `weight` | `N,D` | f32/bf16/f16 | one row per token id         |
+    | `logits` | `R,N` | f32          | scores before the softmax    |
 
     The product of `seq.linear`, apart from it because it is the only one whose
     result leaves the model and whose rows are chosen by the caller. With tied

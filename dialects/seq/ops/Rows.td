@@ -11,11 +11,11 @@ def Seq_EmbeddingOp : Seq_ValueOp<"embedding"> {
     y[t, :] = table[tokens[t], :]
     ```
 
-    | value    | shape | element  | meaning            |
-    |----------|-------|----------|--------------------|
-    | `tokens` | `T`   | i32      | token ids          |
-    | `table`  | `N,D` | f32/bf16 | one row per token id |
-    | `y`      | `T,D` | f32      | embeddings         |
+    | value    | shape | element      | meaning              |
+    |----------|-------|--------------|----------------------|
+    | `tokens` | `T`   | i32          | token ids            |
+    | `table`  | `N,D` | f32/bf16/f16 | one row per token id |
+    | `y`      | `T,D` | f32          | embeddings           |
 
     `N` is the size of the vocabulary. An id outside `[0, N)` is an error of the
     call, which the runtime refuses; it has no meaning here.

@@ -18,7 +18,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     Constraints:
 
-    * (WEIGHT1) `type` is a static f32 tensor or a 2-D static bf16 tensor, with
+    * (WEIGHT1) `type` is a static f32 tensor or a 2-D static bf16 or f16 tensor, with
       positive dimensions.
     * (WEIGHT2) `source` is not empty.
     * (WEIGHT3) A `transposed` weight has two dimensions.

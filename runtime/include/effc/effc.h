@@ -105,9 +105,34 @@ EFFC_API void effc_status_free(effc_status_t *status);
 EFFC_API effc_status_t *effc_model_load(const char *path,
                                         effc_model_t **out_model);
 
+typedef struct effc_model_load_options {
+  size_t size;
+  /* For a model whose weights stay in files of their own: the folder that those
+   * files are in. NULL: where the .effc file says, from its own folder. */
+  const char *weights_folder;
+  /* Reads the files into memory instead of mapping them. This costs their size
+   * in memory of this process's own and the time to read them; afterwards
+   * nothing that happens to the files matters. A mapped file that is truncated
+   * in place ends the process with SIGBUS when a missing page is touched: a
+   * library cannot catch it without taking the signal from its user. */
+  bool copy;
+} effc_model_load_options_t;
+
+EFFC_API effc_model_load_options_t effc_model_load_options_default(void);
+
+/* As effc_model_load(), with options.
+ *
+ * EFFC_IO_ERROR, EFFC_BAD_DATA: also of a file of weights that cannot be read,
+ * or that has another size or other tensors than the one that the model was
+ * compiled with. */
+EFFC_API effc_status_t *
+effc_model_load_with(const char *path, const effc_model_load_options_t *options,
+                     effc_model_t **out_model);
+
 EFFC_API void effc_model_free(effc_model_t *model);
 
-/* Reads every segment and compares it with its checksum. Calls
+/* Reads every segment and weight, those in files of their own too, and compares
+ * it with its checksum; what lies between must be zero. Calls
  * `progress(user, done, total)` in bytes now and then; it may be NULL.
  * EFFC_BAD_DATA names the first segment or weight that differs. */
 EFFC_API effc_status_t *

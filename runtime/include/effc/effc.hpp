@@ -62,7 +62,9 @@ private:
 
 class Model : public Handle<effc_model_t, effc_model_free> {
 public:
-  explicit Model(const std::string &path) : Handle(load(path)) {}
+  explicit Model(const std::string &path) : Handle(load(path, nullptr)) {}
+  Model(const std::string &path, const effc_model_load_options_t &options)
+      : Handle(load(path, &options)) {}
 
   uint32_t vocabularySize() const { return effc_model_vocabulary_size(get()); }
   uint64_t maxContext() const { return effc_model_max_context(get()); }
@@ -129,9 +131,10 @@ public:
   }
 
 private:
-  static effc_model_t *load(const std::string &path) {
+  static effc_model_t *load(const std::string &path,
+                            const effc_model_load_options_t *options) {
     effc_model_t *model = nullptr;
-    check(effc_model_load(path.c_str(), &model));
+    check(effc_model_load_with(path.c_str(), options, &model));
     return model;
   }
 };

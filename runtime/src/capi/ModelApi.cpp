@@ -10,11 +10,27 @@ using namespace effc::rt;
 
 const char *effc_version(void) { return EFFC_VERSION; }
 
+effc_model_load_options_t effc_model_load_options_default(void) {
+  return {sizeof(effc_model_load_options_t), nullptr, false};
+}
+
 effc_status_t *effc_model_load(const char *path, effc_model_t **out_model) {
+  return effc_model_load_with(path, nullptr, out_model);
+}
+
+effc_status_t *effc_model_load_with(const char *path,
+                                    const effc_model_load_options_t *options,
+                                    effc_model_t **out_model) {
   return atBorder([&]() -> Check {
     if (!path || !out_model)
       return invalidArgument("'path' or 'out_model' is null");
-    auto model = Model::load(path);
+    auto given = readSized(options, effc_model_load_options_default());
+    LoadOptions chosen;
+    if (given.weights_folder)
+      chosen.weightsFolder = given.weights_folder;
+    if (given.copy)
+      chosen.access = Access::Copied;
+    auto model = Model::load(path, chosen);
     if (!model)
       return model.error();
     *out_model = new effc_model{std::move(*model)};

@@ -53,13 +53,13 @@ TEST_F(CheckpointTest, ComparesTensors) {
 
 TEST_F(CheckpointTest, AccountsForEveryTensor) {
   auto checkpoint = openGood();
-  EXPECT_EQ(outcome(checkpoint->take("x")),
+  EXPECT_EQ(outcome(checkpoint->get("x")),
             "model.safetensors: lacks tensor 'x'");
   EXPECT_EQ(outcome(checkpoint->checkAllRead()),
             "model.safetensors: tensor 'a' (and 4 more) has no place in the "
             "model");
   for (const char *name : {"a", "b", "c"})
-    EXPECT_EQ(outcome(checkpoint->take(name)), "success");
+    checkpoint->take(name);
   checkpoint->leaveAside("e");
   checkpoint->leaveAside("not there");
   EXPECT_EQ(outcome(checkpoint->checkAllRead()),
@@ -81,12 +81,46 @@ TEST_F(CheckpointTest, RefusesWhatIsNotADirectory) {
 
 TEST_F(CheckpointTest, NamesTheWeightsItFound) {
   EXPECT_EQ(open(), lacking() + "found no weights");
+  directory.write("weights.gguf", "x");
+  EXPECT_EQ(open(), lacking() + "found 'weights.gguf', which is not read");
   directory.write("pytorch_model.bin", "x");
-  EXPECT_EQ(open(), lacking() + "found 'pytorch_model.bin', which is not read");
+  EXPECT_EQ(open(), lacking() +
+                        "found 'pytorch_model.bin', a Python pickle, which can "
+                        "run code when it is read: convert it to safetensors");
   directory.write("model-00001-of-00002.safetensors", "x");
+  EXPECT_EQ(open(), lacking() + "found 'model-00001-of-00002.safetensors', but "
+                                "no 'model.safetensors.index.json' that names "
+                                "it");
+}
+
+TEST_F(CheckpointTest, RefusesTwoSetsOfWeights) {
+  openGood();
   directory.write("model.safetensors.index.json", "{}");
-  EXPECT_EQ(open(), lacking() + "found 'model.safetensors.index.json': weights "
-                                "in several files are not supported");
+  EXPECT_EQ(open(), "expects one of 'model.safetensors' and "
+                    "'model.safetensors.index.json' in '" +
+                        directory.path + "', but found both");
+}
+
+TEST_F(CheckpointTest, ShapesAlone) {
+  auto checkpoint = llvm::cantFail(
+      Checkpoint::open(directory.path, WeightsNeeded::ShapesOnly));
+  EXPECT_FALSE(checkpoint->hasWeights());
+  EXPECT_FALSE(checkpoint->has("a"));
+  EXPECT_TRUE(checkpoint->getFileNames().empty());
+  EXPECT_EQ(outcome(checkpoint->checkAllRead()), "success");
+  EXPECT_EQ(outcome(checkpoint->checkUnchanged()), "success");
+  EXPECT_EQ(outcome(checkpoint->getData("a")),
+            "model.safetensors: lacks tensor 'a'");
+  // What is there is read all the same.
+  openGood();
+  checkpoint = llvm::cantFail(
+      Checkpoint::open(directory.path, WeightsNeeded::ShapesOnly));
+  EXPECT_TRUE(checkpoint->has("a"));
+  // What cannot be read is not passed over.
+  TemporaryDirectory other;
+  other.write("pytorch_model.bin", "x");
+  EXPECT_NE(outcome(Checkpoint::open(other.path, WeightsNeeded::ShapesOnly)),
+            "success");
 }
 
 TEST_F(CheckpointTest, RefusesASymbolicLinkLoop) {

@@ -27,7 +27,7 @@ constexpr double kTolerance = 1e-13;
 
 class GoldenTest : public testing::TestWithParam<const char *> {
 protected:
-  std::string directory = std::string(EFFC_GOLDENS) + "/mamba2/" + GetParam();
+  std::string directory = std::string(EFFC_GOLDENS) + "/" + GetParam();
 };
 
 /// The float64 logits [T, vocabulary] of sequence `index`.
@@ -82,7 +82,10 @@ double relativeDistance(llvm::ArrayRef<double> found,
 
 TEST_P(GoldenTest, MeansWhatWasRecorded) {
   mlir::MLIRContext context;
-  ImportedModel model = llvm::cantFail(importModel(context, directory));
+  ImportOptions options;
+  options.ungroupedNorm = llvm::StringRef(GetParam()).contains("ungrouped");
+  ImportedModel model =
+      llvm::cantFail(importModel(context, directory, options));
   ASSERT_TRUE(mlir::succeeded(mlir::verify(*model.module)));
   auto golden = llvm::cantFail(
       Safetensors::open(directory + "/golden.safetensors", "golden"));
@@ -101,15 +104,22 @@ TEST_P(GoldenTest, MeansWhatWasRecorded) {
         << "sequence " << index << " of " << tokens.size() << " tokens";
     ++index;
   }
-  EXPECT_EQ(index, 5u);
+  EXPECT_GE(index, 4u);
   EXPECT_EQ(effc::test::outcome(model.checkpoint->checkUnchanged()), "success");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Mamba2, GoldenTest,
-    testing::Values("bf16_biases_groups2", "bf16_conv2",
-                    "bf16_four_layers_long", "bf16_groups3",
-                    "bf16_limit_groups2", "bf16_tied", "bf16_wide_vocabulary",
-                    "f32_biases", "f32_conv3", "f32_extreme_decays",
-                    "f32_groups2", "f32_limit", "f32_plain"),
-    [](const auto &info) { return std::string(info.param); });
+    testing::Values("mamba2/bf16_biases_groups2", "mamba2/bf16_conv2",
+                    "mamba2/bf16_four_layers_long", "mamba2/bf16_groups3",
+                    "mamba2/bf16_limit_groups2", "mamba2/bf16_tied",
+                    "mamba2/bf16_wide_vocabulary", "mamba2/f32_biases",
+                    "mamba2/f32_conv3", "mamba2/f32_extreme_decays",
+                    "mamba2/f32_groups2", "mamba2/f32_limit",
+                    "mamba2/f32_plain", "layouts/f16_groups2",
+                    "layouts/mamba_ssm_f16_padded",
+                    "layouts/mamba_ssm_f32_groups2", "layouts/sharded_bf16",
+                    "layouts/ungrouped_f32_groups3"),
+    [](const auto &info) {
+      return llvm::StringRef(info.param).split('/').second.str();
+    });

@@ -185,7 +185,7 @@ TEST_F(Mamba2Test, KeepsMatricesInTheTypeTheyHave) {
   tiny.tensors["backbone.layers.0.mixer.conv1d.weight"].type = "F16";
   ImportedModel model = import();
   EXPECT_EQ(typeOf(model, "layers.0.in_proj"), "tensor<48x6xbf16>");
-  EXPECT_EQ(typeOf(model, "layers.0.out_proj"), "tensor<6x12xf32>");
+  EXPECT_EQ(typeOf(model, "layers.0.out_proj"), "tensor<6x12xf16>");
   EXPECT_EQ(typeOf(model, "layers.0.a_log"), "tensor<4xf32>");
   EXPECT_EQ(typeOf(model, "layers.0.conv"), "tensor<3x32xf32>");
 }
@@ -201,6 +201,68 @@ TEST_F(Mamba2Test, ConvertsMatricesOnRequest) {
   EXPECT_EQ(typeOf(narrow, "embeddings"), "tensor<7x6xbf16>");
   EXPECT_EQ(typeOf(narrow, "layers.0.conv"), "tensor<3x32xf32>");
   EXPECT_EQ(typeOf(narrow, "norm"), "tensor<6xf32>");
+  options.dtype = WeightType::F16;
+  ImportedModel half = import(options);
+  EXPECT_EQ(typeOf(half, "embeddings"), "tensor<7x6xf16>");
+}
+
+TEST_F(Mamba2Test, UngroupedNorm) {
+  ImportOptions options;
+  options.ungroupedNorm = true;
+  ImportedModel model = import(options);
+  EXPECT_EQ(opsOf<seq::GatedRmsNormOp>(model)[0].getGroups(), 1u);
+  // Only the norm: keys and queries keep their groups.
+  auto keys = llvm::cast<mlir::RankedTensorType>(
+      opsOf<seq::SsdOp>(model)[0].getB().getType());
+  EXPECT_EQ(keys.getDimSize(1), 2);
+  EXPECT_TRUE(hasRemark(model, "the gated norm takes one mean square over all "
+                               "12 channels, as is asked for"));
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes alone
+//===----------------------------------------------------------------------===//
+
+TEST_F(Mamba2Test, ShapesAloneGiveTheSameModule) {
+  auto print = [](ImportedModel &model) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    model.module->print(stream);
+    return text;
+  };
+  ImportedModel whole = import();
+  std::string expected = print(whole);
+  llvm::sys::fs::remove(directory.file("model.safetensors"));
+  ImportOptions options;
+  options.weights = WeightsNeeded::ShapesOnly;
+  ImportedModel shapes =
+      llvm::cantFail(importModel(context, directory.path, options));
+  EXPECT_EQ(print(shapes), expected);
+  EXPECT_FALSE(shapes.checkpoint->hasWeights());
+  EXPECT_TRUE(hasRemark(shapes, "tensor 'lm_head.weight' (of the "
+                                "configuration's shape) is @lm_head in f32"));
+  EXPECT_NE(outcome(importModel(context, directory.path)), "success");
+}
+
+TEST_F(Mamba2Test, ShapesAloneHaveTheConfigurationsType) {
+  tiny.write(directory);
+  llvm::sys::fs::remove(directory.file("model.safetensors"));
+  auto typeWith = [&](const char *key, const char *value) {
+    TinyMamba2 changed;
+    changed.config[key] = value;
+    TemporaryDirectory other;
+    changed.write(other);
+    llvm::sys::fs::remove(other.file("model.safetensors"));
+    ImportOptions options;
+    options.weights = WeightsNeeded::ShapesOnly;
+    ImportedModel model =
+        llvm::cantFail(importModel(context, other.path, options));
+    return typeOf(model, "embeddings");
+  };
+  EXPECT_EQ(typeWith("dtype", "\"bfloat16\""), "tensor<7x6xbf16>");
+  EXPECT_EQ(typeWith("torch_dtype", "\"float16\""), "tensor<7x6xf16>");
+  EXPECT_EQ(typeWith("torch_dtype", "null"), "tensor<7x6xf32>");
+  EXPECT_EQ(typeWith("dtype", "\"auto\""), "tensor<7x6xf32>");
 }
 
 //===----------------------------------------------------------------------===//

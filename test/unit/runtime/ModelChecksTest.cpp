@@ -75,6 +75,51 @@ static const Mistake kSegments[] = {
     {"code_without_isa", [](ProgramT &p) { p.segments[0]->isa.clear(); },
      "segment 0 holds code but names no ISA"},
 };
+/// Puts the second weight, 271 rows of 64 bytes of bf16, into a file of
+/// `size` bytes that starts with 10 others.
+static artifact::WeightT &moveWeight(ProgramT &p, const char *name = "w",
+                                     uint64_t size = 10 + 271 * 64) {
+  auto file = std::make_unique<artifact::WeightFileT>();
+  file->name = name;
+  file->size = size;
+  file->start_size = 10;
+  p.weight_files.push_back(std::move(file));
+  p.weights[1]->offset = UINT64_MAX;
+  p.weights[1]->file = 1;
+  p.weights[1]->file_offset = 10;
+  return *p.weights[1];
+}
+
+static const Mistake kWeightFiles[] = {
+    {"weight_in_no_file", [](ProgramT &p) { p.weights[1]->file = 1; },
+     "weight 'lm_head' names file 1 of 0"},
+    {"weight_in_another_file", [](ProgramT &p) { moveWeight(p).file = 2; },
+     "weight 'lm_head' names file 2 of 1"},
+    {"weight_in_two_places", [](ProgramT &p) { moveWeight(p).offset = 0; },
+     "weight 'lm_head' lies at byte 10"},
+    {"weight_between_elements",
+     [](ProgramT &p) { moveWeight(p, "w", 11 + 271 * 64).file_offset = 11; },
+     "weight 'lm_head' lies at byte 11"},
+    {"weight_in_the_files_start",
+     [](ProgramT &p) { moveWeight(p).file_offset = 8; },
+     "weight 'lm_head' lies at byte 8"},
+    {"weight_past_the_file",
+     [](ProgramT &p) { moveWeight(p, "w", 9 + 271 * 64); },
+     "weight 'lm_head' lies at byte 10"},
+    {"weight_offset_overflow",
+     [](ProgramT &p) { moveWeight(p).file_offset = UINT64_MAX - 1; },
+     "weight 'lm_head' lies at byte 18446744073709551614"},
+    {"weight_file_absolute", [](ProgramT &p) { moveWeight(p, "/w"); },
+     "the file of weights '/w' is not named from the artifact's folder"},
+    {"weight_file_nameless", [](ProgramT &p) { moveWeight(p, ""); },
+     "the name of a file of weights has 0 bytes"},
+    {"weight_file_all_start",
+     [](ProgramT &p) {
+       moveWeight(p);
+       p.weight_files[0]->start_size = UINT64_MAX;
+     },
+     "the file of weights 'w' starts with 18446744073709551615"},
+};
 static const Mistake kWeights[] = {
     {"weight_type",
      [](ProgramT &p) { p.weights[0]->type = artifact::ElementType(7); },
@@ -241,6 +286,7 @@ static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
                            nameOf)
 CHECK_GROUP(Program);
 CHECK_GROUP(Segments);
+CHECK_GROUP(WeightFiles);
 CHECK_GROUP(Weights);
 CHECK_GROUP(States);
 CHECK_GROUP(Generation);

@@ -20,7 +20,7 @@ Result<std::unique_ptr<Executor>>
 HostExecutor::create(std::shared_ptr<const Model> model, ThreadPool &pool,
                      uint32_t sessions) {
   const artifact::Program &program = model->program();
-  if (program.weights()->size() > 0 && !model->weights())
+  if (!model->hasWeights())
     return fail(EFFC_UNSUPPORTED,
                 "the file has no weights: it was compiled from shapes alone");
   Result<uint32_t> segment = chooseHostCode(program);
@@ -95,8 +95,7 @@ const void *HostExecutor::addressOf(const artifact::Operand &operand) const {
   case artifact::OperandKind::Arena:
     return arena.data() + operand.offset();
   case artifact::OperandKind::Weight:
-    return model->weights() +
-           program.weights()->Get(operand.index())->offset() + operand.offset();
+    return model->weight(operand.index()) + operand.offset();
   case artifact::OperandKind::State:
     return slots.data() +
            program.states()->Get(operand.index())->slot_offset() +

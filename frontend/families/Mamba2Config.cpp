@@ -1,0 +1,111 @@
+#include "frontend/families/Mamba2Config.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include <cmath>
+
+using namespace effc::frontend;
+using llvm::Twine;
+
+void effc::frontend::readTimeStepLimit(ConfigReader &reader,
+                                       llvm::StringRef key,
+                                       Mamba2Config &config) {
+  const JsonValue *value = reader.get(key);
+  if (!value)
+    return;
+  const JsonArray *bounds = value->getArray();
+  if (!bounds || bounds->size() != 2) {
+    reader.reportMismatch(key, "an array of 2 numbers", *value);
+    return;
+  }
+  std::optional<double> low = (*bounds)[0].getNumber();
+  std::optional<double> high = (*bounds)[1].getNumber();
+  if (!low || !high || !(*low >= 0) || !(*low <= *high) || std::isinf(*low)) {
+    reader.report("expects " + quote(key) +
+                  " to be two numbers from 0 on in ascending order, the first "
+                  "finite, but got " +
+                  (*bounds)[0].describe() + " and " + (*bounds)[1].describe());
+    return;
+  }
+  config.dtMin = *low;
+  config.dtMax = *high;
+}
+
+static void checkInnerWidth(ConfigReader &reader, const Mamba2Config &config) {
+  double expand = reader.getNumber("expand", 0, 1024, 2);
+  if (reader.hasProblem())
+    return;
+  if (expand * double(config.width) != double(config.inner())) {
+    const JsonValue *written = reader.get("expand");
+    reader.report("expects expand * hidden_size to be num_heads * head_dim = " +
+                  Twine(config.heads) + " * " + Twine(config.values) + " = " +
+                  Twine(config.inner()) + ", but got " +
+                  (written ? written->describe() : "2") + " * " +
+                  Twine(config.width));
+  }
+  int64_t inner = reader.getInteger("intermediate_size", 1,
+                                    kMostMamba2Dimension * kMostMamba2Dimension,
+                                    config.inner());
+  if (inner != config.inner())
+    reader.report("expects 'intermediate_size' to be num_heads * head_dim = " +
+                  Twine(config.inner()) + ", but got " + Twine(inner));
+  if (config.heads % config.groups != 0)
+    reader.report(
+        "expects 'num_heads' to be a multiple of 'n_groups', but got " +
+        Twine(config.heads) + " and " + Twine(config.groups));
+}
+
+/// Keys with one acceptable value, which the mathematics here has built in.
+static void checkFixedKeys(ConfigReader &reader) {
+  if (const std::string *activation = reader.getString("hidden_act"))
+    if (*activation != "silu" && *activation != "swish")
+      reader.report("hidden_act " + quote(*activation) +
+                    " is not supported; supported: silu, swish");
+  if (!reader.getBoolean("rms_norm", true))
+    reader.report("expects 'rms_norm' to be true, but got false");
+}
+
+/// Keys that the library writes and its forward pass does not read, or reads to
+/// choose among ways to compute the same.
+static void ignoreKeys(ConfigReader &reader, Remarks &remarks) {
+  constexpr llvm::StringRef kKeys[] = {
+      "chunk_size",       "initializer_range", "rescale_prenorm_residual",
+      "residual_in_fp32", "time_step_floor",   "time_step_max",
+      "time_step_min",    "time_step_rank"};
+  for (llvm::StringRef key : reader.ignore(kKeys))
+    remarks.push_back("config.json: " + quote(key) +
+                      " is ignored: it does not change the results");
+  if (!reader.ignore({"norm_before_gate"}).empty())
+    remarks.push_back("config.json: 'norm_before_gate' is ignored: the gate is "
+                      "applied before the norm whatever it says, as in the "
+                      "public implementation");
+}
+
+llvm::Expected<Mamba2Config>
+effc::frontend::readMamba2Config(ConfigReader &reader, int64_t vocabulary,
+                                 Remarks &remarks) {
+  constexpr int64_t kMost = kMostMamba2Dimension;
+  Mamba2Config config;
+  config.table = "backbone.embeddings.weight";
+  config.headMayDiffer = true;
+  config.vocabulary = vocabulary;
+  config.width = reader.requireInteger("hidden_size", 1, kMost);
+  config.layers =
+      reader.requireInteger("num_hidden_layers", 1, kMostMamba2Layers);
+  config.heads = reader.requireInteger("num_heads", 1, kMost);
+  config.values = reader.requireInteger("head_dim", 1, kMost);
+  config.keys = reader.requireInteger("state_size", 1, kMost);
+  config.groups = reader.getInteger("n_groups", 1, kMost, 8);
+  config.window = reader.getInteger("conv_kernel", 2, 64, 4);
+  config.projectionBias = reader.getBoolean("use_bias", false);
+  config.convolutionBias = reader.getBoolean("use_conv_bias", true);
+  config.tied = reader.getBoolean("tie_word_embeddings", false);
+  config.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
+  readTimeStepLimit(reader, "time_step_limit", config);
+  checkInnerWidth(reader, config);
+  checkFixedKeys(reader);
+  ignoreKeys(reader, remarks);
+  if (llvm::Error error = reader.finish())
+    return error;
+  return config;
+}
