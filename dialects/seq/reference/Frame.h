@@ -58,7 +58,10 @@ public:
     values[value] = std::make_shared<const Datum<S>>(std::move(datum));
   }
   /// Sets `to` to what `from` holds.
-  void bind(mlir::Value to, mlir::Value from) { values[to] = values.at(from); }
+  void bind(mlir::Value to, mlir::Value from) {
+    Shared datum = values.at(from); // a new entry may move the others
+    values[to] = std::move(datum);
+  }
 
   /// Sets `value` to the elements of a weight, asking the provider once.
   llvm::Error setWeight(mlir::Value value, WeightOp weight);
