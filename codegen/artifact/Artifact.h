@@ -62,6 +62,8 @@ struct Contents {
   std::vector<SourceFile> sources;
   WeightsMode weights = WeightsMode::Embed;
   std::vector<WeightFile> weightFiles; // Reference only
+  /// FLOPs that no way of computing the model avoids (dialects/seq/Work.h).
+  uint64_t flopsPerToken = 0, headFlopsPerRow = 0;
 };
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.

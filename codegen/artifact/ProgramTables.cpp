@@ -47,6 +47,8 @@ Error ProgramTables::fillStates() {
   program.max_context = model.getMaxContext();
   program.model_width = model.getWidth();
   program.slot_bytes = layout.getSlotBytes();
+  program.flops_per_token = contents.flopsPerToken;
+  program.head_flops_per_row = contents.headFlopsPerRow;
   for (seq::StateAttr attr : layout.getStates()) {
     auto state = std::make_unique<StateT>();
     state->name = attr.getName().str();

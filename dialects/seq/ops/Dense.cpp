@@ -25,14 +25,23 @@ LogicalResult LmHeadOp::verify() {
   return shapes.check("logits", getLogits(), {"R", "N"});
 }
 
-// x [T, I] times the transpose of weight [O, I].
+// x [T, I] times the transpose of weight [O, I]. Nearly all of a model's work
+// is here, so the rows are taken out of the tensors, and a row of the weight
+// serves all tokens while it is at hand.
 template <typename S>
 static Tensor<S> multiply(const Tensor<S> &x, const Tensor<S> &weight) {
-  Tensor<S> y({x.getDim(0), weight.getDim(0)});
-  for (int64_t t = 0; t < x.getDim(0); ++t)
-    for (int64_t o = 0; o < weight.getDim(0); ++o)
-      for (int64_t i = 0; i < x.getDim(1); ++i)
-        y(t, o) += x(t, i) * weight(o, i);
+  int64_t tokens = x.getDim(0), inputs = x.getDim(1);
+  Tensor<S> y({tokens, weight.getDim(0)});
+  for (int64_t o = 0; o < weight.getDim(0); ++o) {
+    ArrayRef<S> w = weight.elements().slice(o * inputs, inputs);
+    for (int64_t t = 0; t < tokens; ++t) {
+      ArrayRef<S> row = x.elements().slice(t * inputs, inputs);
+      S sum = 0;
+      for (int64_t i = 0; i < inputs; ++i)
+        sum += row[i] * w[i];
+      y(t, o) = sum;
+    }
+  }
   return y;
 }
 

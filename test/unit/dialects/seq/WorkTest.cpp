@@ -1,0 +1,52 @@
+// FLOPs counted by hand.
+#include "dialects/seq/Work.h"
+#include "test/unit/dialects/seq/Program.h"
+
+#include "gtest/gtest.h"
+
+using namespace effc::seq;
+using namespace effc::seq::test;
+
+// A linear op of 7 x 6 (84 FLOPs), a head of 11 x 7 (154), no mixer; norms and
+// additions do not count.
+TEST(Work, CountsMatricesOnly) {
+  Program program(R"(
+func.func @forward(%x: tensor<?x6xf32>, %w: tensor<7x6xf32>, %head: tensor<11x7xf32>,
+                   %n: tensor<6xf32>) -> tensor<?x11xf32> {
+  %a = seq.rms_norm %x, %n {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
+  %y = seq.linear %a, %w : (tensor<?x6xf32>, tensor<7x6xf32>) -> tensor<?x7xf32>
+  %z = seq.add %y, %y : tensor<?x7xf32>
+  %l = seq.lm_head %z, %head : (tensor<?x7xf32>, tensor<11x7xf32>) -> tensor<?x11xf32>
+  return %l : tensor<?x11xf32>
+}
+)");
+  Work work = countWork(program.getFunction());
+  EXPECT_EQ(work.perToken, 84u);
+  EXPECT_EQ(work.perOutputRow, 154u);
+}
+
+static Work mixerOf(int64_t keys, int64_t values) {
+  std::string k = std::to_string(keys), v = std::to_string(values);
+  std::string x = "tensor<?x4x" + v + "xf32>", b = "tensor<?x2x" + k + "xf32>",
+              s = "tensor<4x" + k + "x" + v + "xf32>";
+  Program program("func.func @forward(%x: " + x +
+                  ", %dt: tensor<?x4xf32>, %b: " + b +
+                  ", %h: tensor<4xf32>, "
+                  "%s: " +
+                  s + ") -> " + x +
+                  " {\n  %y, %n = seq.ssd %x, %dt, %b, %b parameters(%h, %h, "
+                  "%h) state(%s) : (" +
+                  x + ", tensor<?x4xf32>, " + b + ", " + b +
+                  "), (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>), " + s +
+                  "\n  return %y : " + x + "\n}\n");
+  return countWork(program.getFunction());
+}
+
+// 4 heads. With 5 x 3 states the step is cheapest: 5 * 15 = 75, where chunks
+// take 60 + 16 * 8. With 128 x 64 states chunks of 16 are: 4 * 8192 + 16 * 192
+// = 35840, where the step takes 40960.
+TEST(Work, TakesAMixersCheapestForm) {
+  EXPECT_EQ(mixerOf(5, 3).perToken, 4u * 75);
+  EXPECT_EQ(mixerOf(128, 64).perToken, 4u * 35840);
+  EXPECT_EQ(mixerOf(128, 64).perOutputRow, 0u);
+}
