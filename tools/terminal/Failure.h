@@ -1,6 +1,6 @@
 //===- Failure.h - How a subcommand ends early ----------------------------===//
-#ifndef EFFC_TOOLS_EFFC_FAILURE_H
-#define EFFC_TOOLS_EFFC_FAILURE_H
+#ifndef EFFC_TOOLS_TERMINAL_FAILURE_H
+#define EFFC_TOOLS_TERMINAL_FAILURE_H
 
 #include <stdexcept>
 #include <string>
@@ -25,4 +25,4 @@ public:
 
 } // namespace effc::cli
 
-#endif // EFFC_TOOLS_EFFC_FAILURE_H
+#endif // EFFC_TOOLS_TERMINAL_FAILURE_H

@@ -1,6 +1,6 @@
-#include "tools/effc/Terminal.h"
+#include "tools/terminal/Terminal.h"
 
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 
 #include <cerrno>
 #include <cmath>

@@ -4,8 +4,8 @@
 // Colour only on a terminal, and not when NO_COLOR is set.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_TOOLS_EFFC_TERMINAL_H
-#define EFFC_TOOLS_EFFC_TERMINAL_H
+#ifndef EFFC_TOOLS_TERMINAL_TERMINAL_H
+#define EFFC_TOOLS_TERMINAL_TERMINAL_H
 
 #include <string_view>
 
@@ -23,4 +23,4 @@ void flushOutput();
 
 } // namespace effc::cli
 
-#endif // EFFC_TOOLS_EFFC_TERMINAL_H
+#endif // EFFC_TOOLS_TERMINAL_TERMINAL_H
