@@ -2,12 +2,19 @@
 #include "compiler/Compiler.h"
 
 #include "codegen/artifact/OutputFile.h"
+#include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Register.h"
+#include "compiler/StoredModel.h"
+#include "dialects/plan/Plan.h"
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/Work.h"
 #include "frontend/Import.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -24,14 +31,22 @@ namespace {
 
 class Compilation {
 public:
-  Compilation(const CompileOptions &options, const CompileEvents &events)
-      : options(options), events(events),
+  /// With `stored`, that model is compiled and not the one `options` names.
+  Compilation(const CompileOptions &options, const CompileEvents &events,
+              const StoredModel *stored = nullptr)
+      : options(options), events(events), stored(stored),
         context(makeRegistry(), MLIRContext::Threading::DISABLED),
         diagnostics(context, events, options.fallbackIsError) {
     context.loadAllAvailableDialects();
+    timing.setEnabled(options.timing);
+    timingRoot = timing.getRootScope();
   }
 
   llvm::Error run();
+  /// Runs the phases up to `last`.
+  llvm::Error runUntil(Phase last);
+  /// The machine code, after the phase `binary`.
+  std::vector<uint8_t> getCode();
 
 private:
   static DialectRegistry makeRegistry() {
@@ -40,23 +55,46 @@ private:
     return registry;
   }
   llvm::Error import();
+  llvm::Error importStored();
   llvm::Error checkOutput() const;
   llvm::Error runPhase(Phase phase);
   llvm::Error dump(Phase phase);
   llvm::Error printModule();
   llvm::Error writeArtifact();
   llvm::Error listWeightFiles(std::vector<codegen::WeightFile> &files) const;
-  std::vector<std::string> canonicalOptions() const;
+  llvm::Expected<codegen::SourceTensor> readTensor(StringRef source);
 
   const CompileOptions &options;
   const CompileEvents &events;
+  const StoredModel *stored;
+  // One tree for the whole compilation, printed at the end.
+  DefaultTimingManager timing;
+  TimingScope timingRoot;
   MLIRContext context;
   DiagnosticCollector diagnostics;
   frontend::ImportedModel model;
   std::string seqBytecode;
+  StoredWeight storedWeight; // the one last read
+  seq::Work work;
 };
 
+// A stored model's weights are in the order of their own types, under their own
+// names.
+llvm::Error Compilation::importStored() {
+  model.module = parseSourceString<ModuleOp>(stored->seqBytecode, &context);
+  if (!model.module)
+    return diagnostics.takeError("the stored seq module cannot be read");
+  for (auto weight : model.module->getOps<seq::WeightOp>()) {
+    weight.setTransposed(false);
+    weight.setSource(weight.getSymName());
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Compilation::import() {
+  TimingScope scope = timingRoot.nest(getPhaseInfo(Phase::Import).name);
+  if (stored)
+    return importStored();
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
   importOptions.tokenizer = options.tokenizer;
@@ -88,8 +126,8 @@ llvm::Error Compilation::import() {
 
 llvm::Error Compilation::runPhase(Phase phase) {
   PassManager passes(&context);
-  if (options.timing)
-    passes.enableTiming();
+  TimingScope scope = timingRoot.nest(getPhaseInfo(phase).name);
+  passes.enableTiming(scope);
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*model.module)) || diagnostics.hasError())
     return diagnostics.takeError(
@@ -134,38 +172,8 @@ llvm::Error Compilation::printModule() {
   return file->commit();
 }
 
-// The options that shape the file, spelt one way, so that it can be made again.
-std::vector<std::string> Compilation::canonicalOptions() const {
-  auto list = [](ArrayRef<int64_t> rows) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::interleave(rows, stream, ",");
-    return text;
-  };
-  std::vector<std::string> result = {
-      ("--target=" + options.target->name).str(),
-      "--prefill-rows=" + list(options.pipeline.prefillRows),
-      "--max-batch=" + std::to_string(options.pipeline.decodeRows.back())};
-  if (!options.dtype.empty())
-    result.push_back("--dtype=" + options.dtype);
-  if (options.weights == codegen::WeightsMode::Reference)
-    result.push_back("--weights=reference");
-  if (options.weights == codegen::WeightsMode::None)
-    result.push_back("--weights=none");
-  if (options.ungroupedNorm)
-    result.push_back("--ungrouped-norm");
-  if (!options.pipeline.forceForm.empty())
-    result.push_back("--force-form=" + options.pipeline.forceForm);
-  if (!options.pipeline.bitStable)
-    result.push_back("--bit-stable=false");
-  if (!options.tokenizer)
-    result.push_back("--no-tokenizer");
-  if (options.stripIr)
-    result.push_back("--strip-ir");
-  return result;
-}
-
 llvm::Error Compilation::writeArtifact() {
+  TimingScope scope = timingRoot.nest(getPhaseInfo(Phase::Artifact).name);
   codegen::Contents contents;
   contents.module = *model.module;
   contents.seqBytecode = std::move(seqBytecode);
@@ -182,51 +190,66 @@ llvm::Error Compilation::writeArtifact() {
   contents.compiler = ("effc " + getVersion()).str();
   contents.commit = getCommit().str();
   contents.llvmVersion = LLVM_VERSION_STRING;
-  contents.options = canonicalOptions();
+  contents.options = writeCanonicalOptions(options);
   for (const frontend::SourceFile &source : model.sources)
     contents.sources.push_back({source.name, source.size, source.checksum});
+  contents.flopsPerToken = work.perToken;
+  contents.headFlopsPerRow = work.perOutputRow;
   contents.weights = options.weights;
-  if (!model.checkpoint && options.weights != codegen::WeightsMode::None)
+  if (!model.checkpoint && !stored &&
+      options.weights != codegen::WeightsMode::None)
     return llvm::createStringError(
         "the model has no weights; name their directory with --weights-from");
   if (options.weights == codegen::WeightsMode::Reference)
     if (llvm::Error error = listWeightFiles(contents.weightFiles))
       return error;
-  auto reader = [&](StringRef source) -> llvm::Expected<codegen::SourceTensor> {
-    llvm::Expected<frontend::TensorData> data =
-        model.checkpoint->getData(source);
-    if (!data)
-      return data.takeError();
-    const frontend::CheckpointTensor *place = model.checkpoint->find(source);
-    codegen::SourceTensor tensor{
-        codegen::SourceTensor::Type::F32, data->shape, data->bytes,
-        static_cast<uint32_t>(llvm::find_if(model.checkpoint->getFiles(),
-                                            [&](const auto &file) {
-                                              return file.get() == place->file;
-                                            }) -
-                              model.checkpoint->getFiles().begin()),
-        place->file->getOffset(*place->entry)};
-    switch (data->type) {
-    case frontend::ElementType::F32:
-      return tensor;
-    case frontend::ElementType::BF16:
-      tensor.type = codegen::SourceTensor::Type::BF16;
-      return tensor;
-    case frontend::ElementType::F16:
-      tensor.type = codegen::SourceTensor::Type::F16;
-      return tensor;
-    default:
-      return llvm::createStringError("tensor '" + source +
-                                     "' is neither F32, BF16 nor F16");
-    }
-  };
   return codegen::writeArtifact(
-      options.output, contents, reader, events.weights,
+      options.output, contents,
+      [&](StringRef source) { return readTensor(source); }, events.weights,
       [&] {
         return model.checkpoint ? model.checkpoint->checkUnchanged()
                                 : llvm::Error::success();
       },
       events.remark);
+}
+
+llvm::Expected<codegen::SourceTensor>
+Compilation::readTensor(StringRef source) {
+  using Type = codegen::SourceTensor::Type;
+  if (stored) {
+    llvm::Expected<StoredWeight> weight = stored->weights(source);
+    if (!weight)
+      return weight.takeError();
+    storedWeight = std::move(*weight);
+    // Both list the types in the same order.
+    return codegen::SourceTensor{static_cast<Type>(storedWeight.type),
+                                 storedWeight.shape, storedWeight.bytes};
+  }
+  llvm::Expected<frontend::TensorData> data = model.checkpoint->getData(source);
+  if (!data)
+    return data.takeError();
+  const frontend::CheckpointTensor *place = model.checkpoint->find(source);
+  codegen::SourceTensor tensor{
+      Type::F32, data->shape, data->bytes,
+      static_cast<uint32_t>(llvm::find_if(model.checkpoint->getFiles(),
+                                          [&](const auto &file) {
+                                            return file.get() == place->file;
+                                          }) -
+                            model.checkpoint->getFiles().begin()),
+      place->file->getOffset(*place->entry)};
+  switch (data->type) {
+  case frontend::ElementType::F32:
+    return tensor;
+  case frontend::ElementType::BF16:
+    tensor.type = Type::BF16;
+    return tensor;
+  case frontend::ElementType::F16:
+    tensor.type = Type::F16;
+    return tensor;
+  default:
+    return llvm::createStringError("tensor '" + source +
+                                   "' is neither F32, BF16 nor F16");
+  }
 }
 
 // The names lead from the folder of the artifact to that of the checkpoint,
@@ -274,24 +297,42 @@ llvm::Error Compilation::checkOutput() const {
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::run() {
+llvm::Error Compilation::runUntil(Phase last) {
   if (llvm::Error error = import())
     return error;
   if (llvm::Error error = checkOutput())
     return error;
+  if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
+    work = seq::countWork(forward);
   model.module->getOperation()->setAttr(
       "tile.target", getTargetAttr(*options.target, &context));
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
-      return writeArtifact();
+      break;
     if (llvm::Error error = runPhase(info.phase))
       return error;
     if (llvm::Error error = dump(info.phase))
       return error;
-    if (info.phase == options.compileTo)
-      return printModule();
+    if (info.phase == last)
+      break;
   }
   return llvm::Error::success();
+}
+
+llvm::Error Compilation::run() {
+  if (llvm::Error error = runUntil(options.compileTo))
+    return error;
+  return options.compileTo == Phase::Artifact ? writeArtifact() : printModule();
+}
+
+std::vector<uint8_t> Compilation::getCode() {
+  auto binary = *model.module->getOps<plan::BinaryOp>().begin();
+  auto code = cast<DenseElementsAttr>(binary.getCode());
+  ArrayRef<char> bytes = code.getRawData();
+  std::vector<uint8_t> result(bytes.begin(), bytes.end());
+  // A splat keeps one element; its bytes are all the same.
+  result.resize(code.getNumElements(), result.empty() ? 0 : result[0]);
+  return result;
 }
 
 } // namespace
@@ -299,4 +340,21 @@ llvm::Error Compilation::run() {
 llvm::Error effc::compile(const CompileOptions &options,
                           const CompileEvents &events) {
   return Compilation(options, events).run();
+}
+
+llvm::Error effc::recompile(const StoredModel &model,
+                            const CompileOptions &given) {
+  CompileEvents events;
+  CompileOptions options = given;
+  options.weights = codegen::WeightsMode::Embed;
+  return Compilation(options, events, &model).run();
+}
+
+llvm::Expected<std::vector<uint8_t>>
+effc::recompileCode(const StoredModel &model, const CompileOptions &options) {
+  CompileEvents events;
+  Compilation compilation(options, events, &model);
+  if (llvm::Error error = compilation.runUntil(Phase::Binary))
+    return std::move(error);
+  return compilation.getCode();
 }

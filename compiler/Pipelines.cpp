@@ -56,6 +56,14 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(host::createEmitCodePass(code));
 }
 
+SmallVector<int64_t> effc::decodeRowsFor(int64_t batch) {
+  SmallVector<int64_t> rows;
+  for (int64_t n = 1; n < batch; n *= 2)
+    rows.push_back(n);
+  rows.push_back(batch);
+  return rows;
+}
+
 void effc::addPhase(OpPassManager &passes, Phase phase,
                     const PipelineOptions &options) {
   switch (phase) {

@@ -18,6 +18,10 @@ struct PipelineOptions {
   std::string cpu = "x86-64-v3";
 };
 
+/// Rows of the decode entries for at most `batch` sequences: 1, 2, 4, ... and
+/// `batch`.
+llvm::SmallVector<int64_t> decodeRowsFor(int64_t batch);
+
 /// Adds the passes that lead from the phase before `phase` to it; none for
 /// import and artifact, which are not passes.
 void addPhase(mlir::OpPassManager &passes, Phase phase,

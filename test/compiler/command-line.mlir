@@ -25,8 +25,14 @@
 // OPTION: effc: error: The following argument was not expected: --moon{{$}}
 // OPTION-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --force-form=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: effc: error: mamba2: expects a form step, quadratic or chunkwise[:C] with C in 1..1024, but got 'moon'{{$}}
-// FORM-NEXT: status 1
+// FORM: effc: error: --force-form: expects step, quadratic or chunkwise[:C] with C in 1..1024, but got 'moon'{{$}}
+// FORM-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --force-form=chunkwise:0; echo status $?' 2>&1 | FileCheck %s --check-prefix=CHUNK
+// CHUNK: effc: error: --force-form: expects step, {{.*}} but got 'chunkwise:0'{{$}}
+// CHUNK-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --force-form=step:4; echo status $?' 2>&1 | FileCheck %s --check-prefix=STEP
+// STEP: effc: error: --force-form: expects step, {{.*}} but got 'step:4'{{$}}
+// STEP-NEXT: status 2
 // RUN: sh -c 'effc-compile %t/none -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: effc: error: {{.*}}none
 // NONE-NEXT: status 1

@@ -34,6 +34,22 @@ struct Arguments {
   bool ungroupedNorm = false;
 };
 
+/// What is wrong with a form; empty when nothing is.
+std::string checkForm(const std::string &text) {
+  auto [name, chunk] = llvm::StringRef(text).split(':');
+  int64_t length = 1;
+  bool hasChunk = llvm::StringRef(text).contains(':');
+  bool good = (name == "step" || name == "quadratic")
+                  ? !hasChunk
+                  : name == "chunkwise" &&
+                        (!hasChunk || !chunk.getAsInteger(10, length));
+  if (good && length >= 1 && length <= 1024)
+    return "";
+  return "expects step, quadratic or chunkwise[:C] with C in 1..1024, but got "
+         "'" +
+         text + "'";
+}
+
 void declare(CLI::App &app, Arguments &a) {
   app.add_option("MODEL", a.model,
                  "Hugging Face directory, or a .mlir file of the seq dialect")
@@ -79,8 +95,9 @@ void declare(CLI::App &app, Arguments &a) {
       "--bit-stable,!--no-bit-stable", a.bitStable,
       "same bits for every batch, piece length and thread count (default)");
   app.add_option(
-      "--force-form", a.forceForm,
-      "form of every mixer in prefill: step, quadratic or chunkwise[:C]");
+         "--force-form", a.forceForm,
+         "form of every mixer in prefill: step, quadratic or chunkwise[:C]")
+      ->check(CLI::Validator(checkForm, "FORM"));
   app.add_option("--compile-to", a.compileTo,
                  "stop after a phase and print its module: import, seq, tile, "
                  "plan, binary, artifact")
@@ -98,15 +115,6 @@ void declare(CLI::App &app, Arguments &a) {
                  "make remarks of a kind errors: fallback")
       ->check(CLI::IsMember({"fallback"}));
   app.add_flag("--timing", a.timing, "print where the time went");
-}
-
-/// Rows 1, 2, 4, ... up to the largest batch.
-llvm::SmallVector<int64_t> decodeRows(int64_t maxBatch) {
-  llvm::SmallVector<int64_t> rows;
-  for (int64_t n = 1; n < maxBatch; n *= 2)
-    rows.push_back(n);
-  rows.push_back(maxBatch);
-  return rows;
 }
 
 /// Fills `options`; a message means wrong usage.
@@ -144,7 +152,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.timing = a.timing;
   options.pipeline.prefillRows.assign(a.prefillRows.begin(),
                                       a.prefillRows.end());
-  options.pipeline.decodeRows = decodeRows(a.maxBatch);
+  options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.cpu = options.target->cpu.str();

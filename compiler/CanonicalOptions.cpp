@@ -1,0 +1,143 @@
+// One row for each option: how it is written and read.
+#include "compiler/CanonicalOptions.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace effc;
+
+namespace {
+struct CanonicalOption {
+  StringRef name;
+  /// Its value; empty where it has its default and is left out. A flag is
+  /// written without a value.
+  std::string (*write)(const CompileOptions &);
+  /// False where `value` is none.
+  bool (*read)(StringRef value, CompileOptions &);
+  bool isFlag = false;
+};
+} // namespace
+
+static std::string flag(bool set) { return set ? "set" : ""; }
+
+static bool readRows(StringRef text, SmallVectorImpl<int64_t> &rows) {
+  rows.clear();
+  for (StringRef part : split(text, ',')) {
+    int64_t row;
+    if (part.getAsInteger(10, row) || row < 1)
+      return false;
+    rows.push_back(row);
+  }
+  return true;
+}
+
+static const CanonicalOption kOptions[] = {
+    {"--target", [](const CompileOptions &o) { return o.target->name.str(); },
+     [](StringRef value, CompileOptions &o) {
+       o.target = findTarget(value);
+       if (o.target)
+         o.pipeline.cpu = o.target->cpu.str();
+       return o.target != nullptr;
+     }},
+    {"--prefill-rows",
+     [](const CompileOptions &o) {
+       std::string text;
+       raw_string_ostream stream(text);
+       interleave(o.pipeline.prefillRows, stream, ",");
+       return text;
+     },
+     [](StringRef value, CompileOptions &o) {
+       return readRows(value, o.pipeline.prefillRows);
+     }},
+    {"--max-batch",
+     [](const CompileOptions &o) {
+       return std::to_string(o.pipeline.decodeRows.back());
+     },
+     [](StringRef value, CompileOptions &o) {
+       int64_t batch;
+       if (value.getAsInteger(10, batch) || batch < 1)
+         return false;
+       o.pipeline.decodeRows = decodeRowsFor(batch);
+       return true;
+     }},
+    {"--dtype", [](const CompileOptions &o) { return o.dtype; },
+     [](StringRef value, CompileOptions &o) {
+       o.dtype = value.str();
+       return value == "f32" || value == "bf16" || value == "f16";
+     }},
+    {"--weights",
+     [](const CompileOptions &o) {
+       return std::string(o.weights == codegen::WeightsMode::Reference
+                              ? "reference"
+                          : o.weights == codegen::WeightsMode::None ? "none"
+                                                                    : "");
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.weights = value == "reference" ? codegen::WeightsMode::Reference
+                   : value == "none"    ? codegen::WeightsMode::None
+                                        : codegen::WeightsMode::Embed;
+       return value == "reference" || value == "none" || value == "embed";
+     }},
+    {"--ungrouped-norm",
+     [](const CompileOptions &o) { return flag(o.ungroupedNorm); },
+     [](StringRef, CompileOptions &o) {
+       o.ungroupedNorm = true;
+       return true;
+     },
+     /*isFlag=*/true},
+    {"--force-form",
+     [](const CompileOptions &o) { return o.pipeline.forceForm; },
+     [](StringRef value, CompileOptions &o) {
+       o.pipeline.forceForm = value.str();
+       return true;
+     }},
+    {"--bit-stable",
+     [](const CompileOptions &o) {
+       return std::string(o.pipeline.bitStable ? "" : "false");
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.pipeline.bitStable = value != "false";
+       return value == "false" || value == "true";
+     }},
+    {"--no-tokenizer",
+     [](const CompileOptions &o) { return flag(!o.tokenizer); },
+     [](StringRef, CompileOptions &o) {
+       o.tokenizer = false;
+       return true;
+     },
+     /*isFlag=*/true},
+    {"--strip-ir", [](const CompileOptions &o) { return flag(o.stripIr); },
+     [](StringRef, CompileOptions &o) {
+       o.stripIr = true;
+       return true;
+     },
+     /*isFlag=*/true},
+};
+
+std::vector<std::string>
+effc::writeCanonicalOptions(const CompileOptions &options) {
+  std::vector<std::string> texts;
+  for (const CanonicalOption &option : kOptions)
+    if (std::string value = option.write(options); !value.empty())
+      texts.push_back(option.isFlag ? option.name.str()
+                                    : (option.name + "=" + value).str());
+  return texts;
+}
+
+Error effc::readCanonicalOptions(ArrayRef<std::string> texts,
+                                 CompileOptions &options) {
+  for (StringRef text : texts) {
+    auto [name, value] = text.split('=');
+    const CanonicalOption *known =
+        find_if(kOptions, [&](const CanonicalOption &o) {
+          return o.name == name && o.isFlag != text.contains('=');
+        });
+    if (known == std::end(kOptions))
+      return createStringError("this compiler does not know the option '" +
+                               text + "'");
+    if (!known->read(value, options))
+      return createStringError("option '" + name + "' cannot be '" + value +
+                               "'");
+  }
+  return Error::success();
+}

@@ -1,0 +1,155 @@
+// Makes the rows of @forward static, expands its mixers, evaluates.
+#include "compiler/Reference.h"
+
+#include "compiler/Diagnostics.h"
+#include "compiler/Register.h"
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/reference/Evaluate.h"
+#include "passes/seq/Passes.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+using namespace mlir;
+using namespace effc;
+using seq::reference::Datum;
+using seq::reference::Tensor;
+
+// `type` with every dynamic extent set to `rows`.
+static Type withStaticRows(Type type, int64_t rows) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.hasStaticShape())
+    return type;
+  SmallVector<int64_t> shape(tensor.getShape());
+  for (int64_t &extent : shape)
+    if (ShapedType::isDynamic(extent))
+      extent = rows;
+  return RankedTensorType::get(shape, tensor.getElementType());
+}
+
+// Makes T and the number of output rows static: the forms need a known T, and
+// the logits of every token are wanted.
+static void makeRowsStatic(func::FuncOp function, int64_t rows) {
+  function.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(withStaticRows(result.getType(), rows));
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        argument.setType(withStaticRows(argument.getType(), rows));
+  });
+  Block &body = function.getBody().front();
+  function.setType(FunctionType::get(
+      function.getContext(), TypeRange(body.getArgumentTypes()),
+      TypeRange(body.getTerminator()->getOperandTypes())));
+}
+
+static std::unique_ptr<Pass> expansion(const ReferenceRequest &request) {
+  ExpandFormPassOptions options;
+  options.form = request.form == ReferenceForm::Step ? FormChoice::Step
+                 : request.form == ReferenceForm::Quadratic
+                     ? FormChoice::Quadratic
+                     : FormChoice::Chunkwise;
+  options.chunk = std::max<int64_t>(request.chunk, 1);
+  return createExpandFormPass(options);
+}
+
+template <typename S>
+static llvm::Expected<Tensor<S>> toTensor(const StoredWeight &weight) {
+  SmallVector<int64_t> shape(weight.shape.begin(), weight.shape.end());
+  Tensor<S> tensor(shape);
+  size_t each = weight.type == StoredWeight::Type::F32 ? 4 : 2;
+  if (weight.bytes.size() != size_t(tensor.size()) * each)
+    return llvm::createStringError("a weight has %zu bytes, which its shape "
+                                   "does not take",
+                                   weight.bytes.size());
+  for (auto [i, element] : llvm::enumerate(tensor.elements())) {
+    if (weight.type == StoredWeight::Type::F32) {
+      float value;
+      std::memcpy(&value, weight.bytes.data() + i * 4, 4);
+      element = S(value);
+      continue;
+    }
+    uint16_t bits;
+    std::memcpy(&bits, weight.bytes.data() + i * 2, 2);
+    element = weight.type == StoredWeight::Type::BF16
+                  ? S(std::bit_cast<float>(uint32_t(bits) << 16))
+                  : S(float(std::bit_cast<_Float16>(bits)));
+  }
+  return tensor;
+}
+
+// The neutral value of each state argument, by its position.
+static llvm::DenseMap<unsigned, double> neutralStates(func::FuncOp function) {
+  llvm::DenseMap<unsigned, double> neutral;
+  function.walk([&](seq::StatefulOpInterface op) {
+    for (const seq::StateDescriptor &state : op.getStates())
+      if (auto argument =
+              dyn_cast<BlockArgument>(op->getOperand(state.operand)))
+        neutral[argument.getArgNumber()] = state.neutral;
+  });
+  return neutral;
+}
+
+template <typename S>
+static llvm::Expected<std::vector<double>>
+evaluateAs(func::FuncOp function,
+           const llvm::DenseMap<unsigned, double> &neutral,
+           llvm::ArrayRef<int32_t> tokens, const StoredModel &model) {
+  int64_t rows = tokens.size();
+  std::vector<int32_t> outputs(rows);
+  std::iota(outputs.begin(), outputs.end(), 0);
+  std::vector<Datum<S>> inputs = {Tensor<int32_t>({rows}, tokens.vec()),
+                                  Tensor<int32_t>({rows}, outputs)};
+  for (unsigned i = inputs.size(); i < function.getNumArguments(); ++i) {
+    Tensor<S> state(
+        cast<RankedTensorType>(function.getArgument(i).getType()).getShape());
+    for (S &element : state.elements())
+      element = S(neutral.lookup(i));
+    inputs.push_back(std::move(state));
+  }
+  auto results = seq::reference::evaluate<S>(
+      function, std::move(inputs),
+      [&](seq::WeightOp op) -> llvm::Expected<Tensor<S>> {
+        llvm::Expected<StoredWeight> weight = model.weights(op.getSymName());
+        if (!weight)
+          return weight.takeError();
+        return toTensor<S>(*weight);
+      });
+  if (!results)
+    return results.takeError();
+  const Tensor<S> &logits = std::get<Tensor<S>>(results->front());
+  return std::vector<double>(logits.elements().begin(),
+                             logits.elements().end());
+}
+
+llvm::Expected<std::vector<double>>
+effc::evaluateReference(const StoredModel &model,
+                        llvm::ArrayRef<int32_t> tokens,
+                        const ReferenceRequest &request) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  CompileEvents events;
+  DiagnosticCollector diagnostics(context, events, /*fallbackIsError=*/false);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(model.seqBytecode, &context);
+  auto function =
+      module ? module->lookupSymbol<func::FuncOp>("forward") : func::FuncOp();
+  if (!function || !function.getBody().hasOneBlock())
+    return diagnostics.takeError("the stored seq module has no '@forward'");
+  llvm::DenseMap<unsigned, double> neutral = neutralStates(function);
+  makeRowsStatic(function, tokens.size());
+  if (request.form != ReferenceForm::None) {
+    PassManager passes(&context);
+    passes.addPass(expansion(request));
+    if (failed(passes.run(*module)))
+      return diagnostics.takeError("a form cannot be derived");
+  }
+  return request.single ? evaluateAs<float>(function, neutral, tokens, model)
+                        : evaluateAs<double>(function, neutral, tokens, model);
+}

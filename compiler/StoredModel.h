@@ -1,0 +1,38 @@
+// A model as an artifact stores it: the seq module and its weights.
+#ifndef EFFC_COMPILER_STOREDMODEL_H
+#define EFFC_COMPILER_STOREDMODEL_H
+
+#include "compiler/Compiler.h"
+
+#include <functional>
+#include <vector>
+
+namespace effc {
+
+/// The elements of a weight: dense, row-major, in the order of its own type.
+struct StoredWeight {
+  enum class Type { F32, BF16, F16 } type = Type::F32;
+  std::vector<uint64_t> shape;
+  std::vector<uint8_t> bytes; // little-endian
+};
+
+struct StoredModel {
+  /// The module of the phase `import`, as MLIR bytecode.
+  std::string seqBytecode;
+  /// Gives a weight by its symbol. Called as often as one is needed.
+  std::function<llvm::Expected<StoredWeight>(llvm::StringRef symbol)> weights;
+};
+
+/// Compiles a stored model once more and writes it to `options.output`.
+/// `options.model`, `dtype`, `weights` and `tokenizer` mean
+/// nothing here.
+llvm::Error recompile(const StoredModel &model, const CompileOptions &options);
+
+/// Compiles a stored model up to its machine code, which is returned. Weights
+/// are not read.
+llvm::Expected<std::vector<uint8_t>>
+recompileCode(const StoredModel &model, const CompileOptions &options);
+
+} // namespace effc
+
+#endif // EFFC_COMPILER_STOREDMODEL_H

@@ -1,0 +1,49 @@
+// What is written is read back, and nothing else is.
+#include "compiler/CanonicalOptions.h"
+
+#include "gtest/gtest.h"
+
+using namespace effc;
+using Texts = std::vector<std::string>;
+
+static Texts roundTrip(const Texts &texts) {
+  CompileOptions options;
+  if (llvm::Error error = readCanonicalOptions(texts, options))
+    return {llvm::toString(std::move(error))};
+  return writeCanonicalOptions(options);
+}
+
+TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
+  EXPECT_EQ(
+      writeCanonicalOptions({}),
+      (Texts{"--target=host", "--prefill-rows=16,64,256", "--max-batch=4"}));
+}
+
+TEST(CanonicalOptions, EveryOptionIsReadBack) {
+  Texts all = {"--target=host",          "--prefill-rows=7,48",
+               "--max-batch=6",          "--dtype=bf16",
+               "--weights=reference",    "--ungrouped-norm",
+               "--force-form=quadratic", "--bit-stable=false",
+               "--no-tokenizer",         "--strip-ir"};
+  EXPECT_EQ(roundTrip(all), all);
+  CompileOptions options;
+  llvm::cantFail(readCanonicalOptions(all, options));
+  EXPECT_EQ(options.pipeline.decodeRows,
+            (llvm::SmallVector<int64_t>{1, 2, 4, 6}));
+  EXPECT_FALSE(options.pipeline.bitStable);
+}
+
+TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
+  EXPECT_EQ(roundTrip({"--moon=1"}),
+            Texts{"this compiler does not know the option '--moon=1'"});
+  EXPECT_EQ(roundTrip({"--strip-ir=yes"}),
+            Texts{"this compiler does not know the option '--strip-ir=yes'"});
+  EXPECT_EQ(roundTrip({"--dtype"}),
+            Texts{"this compiler does not know the option '--dtype'"});
+  EXPECT_EQ(roundTrip({"--target=moon"}),
+            Texts{"option '--target' cannot be 'moon'"});
+  EXPECT_EQ(roundTrip({"--prefill-rows=16,x"}),
+            Texts{"option '--prefill-rows' cannot be '16,x'"});
+  EXPECT_EQ(roundTrip({"--max-batch=0"}),
+            Texts{"option '--max-batch' cannot be '0'"});
+}
