@@ -49,6 +49,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual const std::string &description() const = 0;
+  /// Threads of the host that work for it.
+  virtual uint32_t threads() const = 0;
 
   /// Allocates slots 0 to `sessions` - 1 and one more, where padding rows go.
   virtual Result<std::unique_ptr<Executor>>

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <vector>
 
 using namespace effc;
@@ -175,11 +176,68 @@ static void writeStates(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
+/// Bytes of weights that a launch must read whole. A launch that takes the
+/// tokens looks rows up, and reads no more than those.
+static uint64_t streamedBytes(const artifact::Program &program,
+                              const artifact::Launch &launch,
+                              std::set<uint32_t> &seen) {
+  uint64_t bytes = 0;
+  for (const artifact::Operand *operand : *launch.operands())
+    if (operand->kind() == artifact::OperandKind::Tokens)
+      return 0;
+  for (const artifact::Operand *operand : *launch.operands())
+    if (operand->kind() == artifact::OperandKind::Weight &&
+        seen.insert(operand->index()).second)
+      bytes += program.weights()->Get(operand->index())->size();
+  return bytes;
+}
+
+/// Bytes of one sequence's states that a launch reads or writes.
+static uint64_t stateBytes(const artifact::Program &program,
+                           const artifact::Launch &launch) {
+  std::set<uint32_t> seen;
+  uint64_t bytes = 0;
+  for (const artifact::Operand *operand : *launch.operands())
+    if (operand->kind() == artifact::OperandKind::State &&
+        seen.insert(operand->index()).second)
+      bytes += program.states()->Get(operand->index())->size();
+  return bytes;
+}
+
+/// What each kernel must move in a decode step of one sequence: weights read
+/// once, states read and written. All zero without a decode entry.
+static std::vector<uint64_t> floorsOf(const artifact::Program &program) {
+  std::vector<uint64_t> floors(program.kernels()->size());
+  for (const artifact::Entry *entry : *program.entries()) {
+    if (entry->kind() != artifact::EntryKind::Decode)
+      continue;
+    std::set<uint32_t> seen;
+    for (const artifact::Launch *launch : *entry->launches())
+      floors[launch->kernel()] += streamedBytes(program, *launch, seen) +
+                                  2 * stateBytes(program, *launch);
+    break;
+  }
+  return floors;
+}
+
+/// The bytes from each kernel's entry point to what comes after it in its
+/// segment, by segment and offset.
+static uint64_t codeBytes(const artifact::Program &program,
+                          const artifact::KernelCode &code) {
+  uint64_t end = program.segments()->Get(code.segment())->size();
+  for (const artifact::Kernel *kernel : *program.kernels())
+    for (const artifact::KernelCode *other : *kernel->code())
+      if (other->segment() == code.segment() && other->offset() > code.offset())
+        end = std::min(end, other->offset());
+  return end - code.offset();
+}
+
 static void writeKernels(JsonWriter &json, const artifact::Program &program) {
   std::vector<uint64_t> uses(program.kernels()->size());
   for (const artifact::Entry *entry : *program.entries())
     for (const artifact::Launch *launch : *entry->launches())
       ++uses[launch->kernel()];
+  std::vector<uint64_t> floors = floorsOf(program);
   json.key("kernels");
   json.beginArray();
   for (uint32_t i = 0; i < program.kernels()->size(); ++i) {
@@ -189,12 +247,14 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program) {
     json.field("operands", kernel.operands());
     json.field("stack_bytes", kernel.stack_bytes());
     json.field("launches", uses[i]);
+    json.field("step_bytes", floors[i]);
     json.key("code");
     json.beginArray();
     for (const artifact::KernelCode *code : *kernel.code()) {
       json.beginObject();
       json.field("segment", code->segment());
       json.field("offset", code->offset());
+      json.field("bytes", codeBytes(program, *code));
       json.endObject();
     }
     json.endArray();
@@ -207,12 +267,17 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program) {
   json.key("entries");
   json.beginArray();
   for (const artifact::Entry *entry : *program.entries()) {
+    std::set<uint32_t> seen;
+    uint64_t weights = 0;
+    for (const artifact::Launch *launch : *entry->launches())
+      weights += streamedBytes(program, *launch, seen);
     json.beginObject();
     json.field("name", entry->name()->string_view());
     json.field("kind", snakeCase(artifact::EnumNameEntryKind(entry->kind())));
     json.field("rows", entry->rows());
     json.field("chunk", entry->chunk());
     json.field("arena_bytes", entry->arena_bytes());
+    json.field("weight_bytes", weights);
     json.field("launches", uint64_t(entry->launches()->size()));
     json.endObject();
   }
@@ -264,6 +329,9 @@ std::string rt::describe(const Model &model) {
   json.field("model_width", program.model_width());
   json.field("max_context", program.max_context());
   json.field("parameters", program.parameters());
+  json.field("flops_per_token",
+             program.flops_per_token() + program.head_flops_per_row());
+  json.field("head_flops_per_row", program.head_flops_per_row());
   json.field("layout_id", hex(program.layout_id()));
   json.field("tokenizer", model.tokenizer() != nullptr);
   if (const artifact::Provenance *provenance = program.provenance())

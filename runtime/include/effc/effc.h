@@ -209,6 +209,44 @@ EFFC_API effc_status_t *effc_model_entry(const effc_model_t *model,
                                          size_t index,
                                          effc_entry_info_t *out_entry);
 
+/* A run of bytes of the file. */
+typedef struct effc_segment_info {
+  size_t size;
+  const char *kind;    /* "host_code", "seq_module", "weights", "tokenizer" */
+  const char *isa;     /* of code: "x86-64-v3"; "" otherwise */
+  const uint8_t *data; /* where it is mapped; owned by the model */
+  uint64_t bytes;
+} effc_segment_info_t;
+
+EFFC_API size_t effc_model_segment_count(const effc_model_t *model);
+
+/* Fills `out_segment` (its `size` set) for `index` below the count. Reading the
+ * bytes reads the file: what is not part of effc_model_load()'s checks
+ * (weights, the seq module) may be damaged, which effc_model_check() tells.
+ * EFFC_INVALID_ARGUMENT: `index` is not. */
+EFFC_API effc_status_t *effc_model_segment(const effc_model_t *model,
+                                           size_t index,
+                                           effc_segment_info_t *out_segment);
+
+/* One weight: row-major [rows, columns], a vector being one row. */
+typedef struct effc_weight_info {
+  size_t size;
+  const char *name;      /* "layers.0.in_proj"; owned by the model */
+  const char *type;      /* "f32", "bf16", "f16" */
+  const uint64_t *shape; /* owned by the model */
+  size_t rank;
+  uint64_t row_stride_bytes; /* from a row to the next */
+  const uint8_t *data; /* owned by the model; NULL when the file has none */
+} effc_weight_info_t;
+
+EFFC_API size_t effc_model_weight_count(const effc_model_t *model);
+
+/* Fills `out_weight` (its `size` set) for `index` below the count.
+ * EFFC_INVALID_ARGUMENT: `index` is not. */
+EFFC_API effc_status_t *effc_model_weight(const effc_model_t *model,
+                                          size_t index,
+                                          effc_weight_info_t *out_weight);
+
 /* What running the model takes, in bytes. All of it is known before the first
  * token: an engine allocates when it is created and never again. */
 typedef struct effc_memory {
@@ -315,6 +353,10 @@ effc_device_create_host(const effc_host_options_t *options,
                         effc_device_t **out_device);
 
 EFFC_API void effc_device_free(effc_device_t *device);
+
+/* Returns how many threads of the host work for it, the calling one included.
+ */
+EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
 
 /* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);

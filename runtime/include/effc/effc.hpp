@@ -104,6 +104,24 @@ public:
     return infos;
   }
 
+  std::vector<effc_segment_info_t> segments() const {
+    std::vector<effc_segment_info_t> infos(effc_model_segment_count(get()));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      infos[i].size = sizeof infos[i];
+      check(effc_model_segment(get(), i, &infos[i]));
+    }
+    return infos;
+  }
+
+  std::vector<effc_weight_info_t> weights() const {
+    std::vector<effc_weight_info_t> infos(effc_model_weight_count(get()));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      infos[i].size = sizeof infos[i];
+      check(effc_model_weight(get(), i, &infos[i]));
+    }
+    return infos;
+  }
+
   std::vector<int32_t> tokenize(std::string_view text,
                                 uint32_t flags = 0) const {
     std::vector<int32_t> tokens(text.size() + 16);
@@ -150,6 +168,7 @@ public:
     return Device(device);
   }
   std::string description() const { return effc_device_description(get()); }
+  uint32_t threads() const { return effc_device_threads(get()); }
 
 private:
   using Handle::Handle;

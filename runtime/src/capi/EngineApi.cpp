@@ -24,6 +24,10 @@ effc_status_t *effc_device_create_host(const effc_host_options_t *options,
 
 void effc_device_free(effc_device_t *device) { delete device; }
 
+uint32_t effc_device_threads(const effc_device_t *device) {
+  return device->device->threads();
+}
+
 const char *effc_device_description(const effc_device_t *device) {
   return device->device->description().c_str();
 }

@@ -140,6 +140,61 @@ effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
   });
 }
 
+static const char *nameOf(artifact::SegmentKind kind) {
+  static const char *const names[] = {"host_code", "seq_module", "weights",
+                                      "tokenizer"};
+  static_assert(std::size(names) == size_t(artifact::SegmentKind::MAX) + 1);
+  return names[size_t(kind)];
+}
+
+size_t effc_model_segment_count(const effc_model_t *model) {
+  return model->model->program().segments()->size();
+}
+
+effc_status_t *effc_model_segment(const effc_model_t *model, size_t index,
+                                  effc_segment_info_t *out_segment) {
+  return atBorder([&]() -> Check {
+    const auto &segments = *model->model->program().segments();
+    if (index >= segments.size())
+      return invalidArgument("segment ", index, " of ", segments.size(),
+                             " is asked for");
+    const artifact::Segment &segment =
+        *segments.Get(static_cast<uint32_t>(index));
+    effc_segment_info_t filled = {};
+    filled.kind = nameOf(segment.kind());
+    filled.isa = segment.isa() ? segment.isa()->c_str() : "";
+    filled.data = model->model->segmentBytes(segment).data();
+    filled.bytes = segment.size();
+    copySized(filled, out_segment);
+    return {};
+  });
+}
+
+size_t effc_model_weight_count(const effc_model_t *model) {
+  return model->model->program().weights()->size();
+}
+
+effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
+                                 effc_weight_info_t *out_weight) {
+  return atBorder([&]() -> Check {
+    const auto &weights = *model->model->program().weights();
+    if (index >= weights.size())
+      return invalidArgument("weight ", index, " of ", weights.size(),
+                             " is asked for");
+    const artifact::Weight &weight = *weights.Get(static_cast<uint32_t>(index));
+    effc_weight_info_t filled = {};
+    filled.name = weight.name()->c_str();
+    filled.type = nameOf(weight.type());
+    filled.shape = weight.shape()->data();
+    filled.rank = weight.shape()->size();
+    filled.row_stride_bytes = weight.row_stride_bytes();
+    if (model->model->hasWeights())
+      filled.data = model->model->weight(static_cast<uint32_t>(index));
+    copySized(filled, out_weight);
+    return {};
+  });
+}
+
 void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory) {
   Memory memory = memoryOf(model->model->program());
   effc_memory_t filled = {};

@@ -198,3 +198,32 @@ TEST(Api, SamplerTakesTheModelsDefaults) {
       effc_sampler_options_for_model(Model(toyFile().path()).get()).temperature,
       0);
 }
+
+TEST(Api, ShowsSegmentsAndWeights) {
+  Model model(toyFile().path());
+  auto segments = model.segments();
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_STREQ(segments[0].kind, "host_code");
+  EXPECT_STREQ(segments[0].isa, "x86-64-v3");
+  EXPECT_STREQ(segments[1].kind, "weights");
+  EXPECT_STREQ(segments[2].kind, "tokenizer");
+  auto weights = model.weights();
+  ASSERT_EQ(weights.size(), 2u);
+  EXPECT_STREQ(weights[0].name, "embeddings");
+  EXPECT_STREQ(weights[0].type, "f32");
+  EXPECT_STREQ(weights[1].type, "bf16");
+  EXPECT_EQ(weights[1].rank, 2u);
+  EXPECT_EQ(weights[1].shape[0], kToyVocabulary);
+  EXPECT_EQ(weights[1].shape[1], kToyChannels);
+  EXPECT_EQ(weights[1].row_stride_bytes, 64u);
+  // The first weight starts its segment, the second follows its rows.
+  EXPECT_EQ(weights[0].data, segments[1].data);
+  EXPECT_EQ(weights[1].data, segments[1].data + 64 * kToyVocabulary);
+  effc_weight_info_t weight = {};
+  weight.size = sizeof weight;
+  effc_status_t *status = effc_model_weight(model.get(), 2, &weight);
+  EXPECT_STREQ(effc_status_message(status), "weight 2 of 2 is asked for");
+  effc_status_free(status);
+}
+
+TEST(Api, ADeviceTellsItsThreads) { EXPECT_EQ(Device::host(3).threads(), 3u); }

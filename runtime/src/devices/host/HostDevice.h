@@ -20,6 +20,7 @@ public:
   static Result<std::shared_ptr<Device>> create(uint32_t threads);
 
   const std::string &description() const override { return text; }
+  uint32_t threads() const override { return pool->threads(); }
   Result<std::unique_ptr<Executor>> prepare(std::shared_ptr<const Model> model,
                                             uint32_t sessions) override;
 

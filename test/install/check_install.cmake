@@ -1,0 +1,64 @@
+# Installs or unpacks the runtime in a scratch folder, builds a C and a C++ project
+# against it by find_package(effc), and runs them on a model. Their tokens must be
+# those of the installed `effc run`.
+
+function(run output)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: status ${status}\n${out}\n${err}")
+  endif()
+  set(${output} "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+file(MAKE_DIRECTORY ${SCRATCH})
+if(KIND STREQUAL install)
+  set(prefix ${SCRATCH}/prefix)
+  run(ignored ${CMAKE_COMMAND} --install ${BUILD} --component runtime --prefix ${prefix})
+else()
+  run(ignored ${CMAKE_COMMAND} --build ${BUILD} --target runtime-tarball)
+  run(ignored ${CMAKE_COMMAND} -E chdir ${SCRATCH} ${CMAKE_COMMAND} -E tar xzf ${TARBALL})
+  set(prefix ${SCRATCH}/${TARBALL_NAME})
+endif()
+
+# Nothing of the compiler, and all of the runtime.
+file(GLOB_RECURSE found RELATIVE ${prefix} ${prefix}/*)
+list(SORT found)
+set(expected
+  bin/effc
+  include/effc/effc.h
+  include/effc/effc.hpp
+  ${LIBDIR}/cmake/effc/effcConfig.cmake
+  ${LIBDIR}/cmake/effc/effcConfigVersion.cmake
+  ${LIBDIR}/libeffc.a
+  ${LIBDIR}/libeffc.so
+  ${LIBDIR}/libeffc.so.0
+  ${LIBDIR}/libeffc.so.${VERSION}
+  ${LIBDIR}/pkgconfig/effc.pc
+  share/doc/effc/README.md
+  share/doc/effc/examples/generate.c
+  share/doc/effc/examples/generate_explained.c)
+list(SORT expected)
+if(NOT found STREQUAL expected)
+  message(FATAL_ERROR "expected ${expected}\nbut found ${found}")
+endif()
+
+run(ignored ${STRIP} -o ${SCRATCH}/stripped.so ${prefix}/${LIBDIR}/libeffc.so.${VERSION})
+file(SIZE ${SCRATCH}/stripped.so bytes)
+message("the stripped library has ${bytes} bytes")
+if(bytes GREATER_EQUAL 2097152)
+  message(FATAL_ERROR "the stripped library has ${bytes} bytes, but 2 MiB are the limit")
+endif()
+
+run(ignored ${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/build -G ${GENERATOR}
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+run(ignored ${CMAKE_COMMAND} --build ${SCRATCH}/build)
+run(tokens ${prefix}/bin/effc run ${MODEL} --tokens 1,2,3 -n 8 --print-tokens --temperature 0)
+foreach(program consumer-c consumer-cpp consumer-static)
+  run(out ${SCRATCH}/build/${program} ${MODEL})
+  if(NOT out STREQUAL tokens)
+    message(FATAL_ERROR "${program} says '${out}', but effc run '${tokens}'")
+  endif()
+endforeach()
+message("${KIND}: ${tokens}")
