@@ -18,13 +18,15 @@ void addRunCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 
-/// For the list of subcommands only: see becomeCompiler().
-void addCompileCommand(CLI::App &app);
+void addBenchCommand(CLI::App &app);
 
-/// Replaces this process by the compiler, `effc-compile` beside the running
-/// executable, with the arguments that follow "compile". Returns only to throw:
-/// the compiler is a program of its own because it links LLVM.
-void becomeCompiler(char **argumentsAfterCompile);
+/// For the list of subcommands only: see becomeSibling().
+void addSiblingCommands(CLI::App &app);
+
+/// Where `arguments[1]` is a subcommand that is a program of its own, found
+/// beside the running executable, replaces this process by that program with
+/// the arguments that follow. Then it returns only to throw.
+void becomeSibling(char **arguments);
 
 } // namespace effc::cli
 

@@ -2,7 +2,7 @@
 
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
 

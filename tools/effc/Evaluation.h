@@ -5,8 +5,8 @@
 #include "tools/effc/Inputs.h"
 #include "tools/effc/SafetensorsWriter.h"
 #include "tools/effc/Split.h"
-#include "tools/effc/Terminal.h"
 #include "tools/terminal/Progress.h"
+#include "tools/terminal/Terminal.h"
 
 #include <cstdint>
 #include <span>

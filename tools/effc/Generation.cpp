@@ -1,10 +1,10 @@
 #include "tools/effc/Generation.h"
 
 #include "tools/effc/Evaluation.h"
-#include "tools/effc/Failure.h"
-#include "tools/effc/Terminal.h"
+#include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
+#include "tools/terminal/Terminal.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,9 +64,14 @@ Generation::Generation(const Model &model, Engine &engine, Session session,
       vocabulary(model.vocabularySize()) {
   auto add = [&](Session own) {
     size_t index = samples.size();
-    samples.push_back(std::make_unique<Sample>(Sample{
-        index, std::move(own), makeSampler(model, options.sampling, index),
-        StopText(options.stops), nullptr, ""}));
+    samples.push_back(std::unique_ptr<Sample>(
+        new Sample{.index = index,
+                   .session = std::move(own),
+                   .sampler = makeSampler(model, options.sampling, index),
+                   .stop = StopText(options.stops),
+                   .stream = nullptr,
+                   .text = {},
+                   .unfed = {}}));
     if (model.hasTokenizer())
       samples.back()->stream =
           std::make_unique<Detokenizer>(model, EFFC_DETOKENIZE_SKIP_SPECIAL);

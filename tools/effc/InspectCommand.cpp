@@ -3,11 +3,13 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
-#include "tools/effc/Failure.h"
 #include "tools/effc/Inputs.h"
-#include "tools/effc/Terminal.h"
+#include "tools/effc/ModelWork.h"
+#include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
+#include "tools/terminal/Table.h"
+#include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,52 +26,7 @@ struct InspectOptions {
   bool kernels = false, state = false, check = false, json = false;
   std::optional<std::string> budget;
 };
-
-/// Lines of aligned columns; the first row is the heading.
-class Table {
-public:
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-  std::string text() const {
-    std::vector<size_t> widths;
-    for (const auto &row : rows) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i)
-        widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string text;
-    for (const auto &row : rows) {
-      std::string line = " ";
-      for (size_t i = 0; i < row.size(); ++i)
-        line += " " + row[i] + std::string(widths[i] + 1 - row[i].size(), ' ');
-      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return text;
-  }
-
-private:
-  std::vector<std::vector<std::string>> rows;
-};
 } // namespace
-
-/// Two operations for every element of a matrix that a token meets: all of
-/// them, but of an embedding table that is not the head as well only one row is
-/// read.
-static uint64_t flopsPerToken(const Json &model) {
-  uint64_t elements = 0;
-  bool untied = false;
-  for (const Json &weight : model["weights"])
-    untied |= weight["name"] == "lm_head";
-  for (const Json &weight : model["weights"]) {
-    if (weight["shape"].size() < 2 ||
-        (untied && weight["name"] == "embeddings"))
-      continue;
-    uint64_t product = 1;
-    for (const Json &dimension : weight["shape"])
-      product *= dimension.get<uint64_t>();
-    elements += product;
-  }
-  return 2 * elements;
-}
 
 /// How many sequences fit in `bytes`, from the memory that is known in advance.
 static uint64_t sequencesIn(const Json &memory, uint64_t bytes) {
@@ -116,9 +73,10 @@ static std::string summary(const std::string &file, const Json &model) {
               source["checksum"].get<std::string>() + "\n";
     text += part("family", "  family ") + (from["family"] == "" ? "" : "\n");
   }
-  text += "  " + formatCount(model["parameters"]) + " parameters, about " +
-          formatCount(flopsPerToken(model)) +
-          " FLOPs per token in dense products\n";
+  text += "  " + formatCount(model["parameters"]) + " parameters, " +
+          formatCount(model["flops_per_token"]) + " FLOPs per token, " +
+          formatCount(model["head_flops_per_row"]) +
+          " of them for its logits\n";
   text += "  vocabulary " + formatCount(model["vocabulary_size"]) + ", width " +
           formatCount(model["model_width"]) + ", " +
           (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") +
@@ -173,9 +131,13 @@ static std::string states(const Json &model) {
 
 static std::string kernels(const Json &model) {
   Table table;
-  table.add({"kernel", "operands", "stack", "launches", "code"});
+  table.add({"kernel", "operands", "stack", "launches", "code bytes",
+             "per step", "code"});
   for (const Json &kernel : model["kernels"]) {
     std::string code;
+    uint64_t bytes = 0; // of the largest
+    for (const Json &where : kernel["code"])
+      bytes = std::max(bytes, where["bytes"].get<uint64_t>());
     for (const Json &where : kernel["code"])
       code += (code.empty() ? "" : ", ") +
               model["segments"][where["segment"].get<size_t>()]["isa"]
@@ -183,9 +145,12 @@ static std::string kernels(const Json &model) {
               "+" + std::to_string(where["offset"].get<uint64_t>());
     table.add({kernel["name"], std::to_string(int(kernel["operands"])),
                formatBytes(kernel["stack_bytes"]),
-               formatCount(kernel["launches"]), code});
+               formatCount(kernel["launches"]), formatCount(bytes),
+               formatBytes(kernel["step_bytes"]), code});
   }
-  return "\nkernels\n" + table.text();
+  return "\nkernels; per step: what one must move in a decode step of one "
+         "sequence\n" +
+         table.text();
 }
 
 static void checkAll(const Model &model) {
@@ -205,7 +170,7 @@ static void inspect(const InspectOptions &options) {
     budget = parseBytes(*options.budget);
   Model model(options.file);
   Json json = Json::parse(model.describe());
-  json["flops_per_token"] = flopsPerToken(json);
+  completeWork(json);
   if (options.check) {
     checkAll(model);
     json["check"] = "ok";

@@ -3,12 +3,11 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
-#include "tools/effc/Failure.h"
-#include "tools/effc/Terminal.h"
 #include "tools/effc/Version.h"
+#include "tools/terminal/Failure.h"
+#include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
-#include <cstring>
 
 using namespace effc::cli;
 
@@ -16,9 +15,10 @@ static int parseAndRun(int argc, char **argv) {
   CLI::App app{"Compiles sequence models into one file and runs them", "effc"};
   app.require_subcommand(1);
   app.set_version_flag("--version", versionText());
-  addCompileCommand(app);
+  addSiblingCommands(app);
   addRunCommand(app);
   addEvalCommand(app);
+  addBenchCommand(app);
   addInspectCommand(app);
   try {
     app.parse(argc, argv);
@@ -33,8 +33,7 @@ static int parseAndRun(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   try {
-    if (argc > 1 && std::strcmp(argv[1], "compile") == 0)
-      becomeCompiler(argv + 2);
+    becomeSibling(argv);
     int status = parseAndRun(argc, argv);
     flushOutput();
     return status;

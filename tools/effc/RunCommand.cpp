@@ -2,10 +2,10 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
-#include "tools/effc/Failure.h"
 #include "tools/effc/Generation.h"
 #include "tools/effc/Inputs.h"
-#include "tools/effc/Terminal.h"
+#include "tools/terminal/Failure.h"
+#include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "tools/effc/SafetensorsWriter.h"
 
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 
 #include <bit>
 #include <cerrno>

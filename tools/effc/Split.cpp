@@ -1,6 +1,6 @@
 #include "tools/effc/Split.h"
 
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "tools/effc/Inputs.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ TEST(Main, TellsItsVersion) {
 }
 
 TEST(Main, HelpsWithEverySubcommand) {
-  for (const char *command : {"run", "eval", "inspect"}) {
+  for (const char *command : {"run", "eval", "bench", "inspect"}) {
     Finished done = effc_({command, "--help"});
     EXPECT_EQ(done.status, 0);
     EXPECT_NE(done.out.find("FILE"), std::string::npos);

@@ -1,5 +1,5 @@
 #include "tools/effc/Split.h"
-#include "tools/effc/Failure.h"
+#include "tools/terminal/Failure.h"
 
 #include <gtest/gtest.h>
 

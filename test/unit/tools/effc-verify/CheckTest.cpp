@@ -1,0 +1,37 @@
+// The measure of a verification: what is worst shows, wherever it stands.
+#include "tools/effc-verify/Check.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace effc::verify;
+using Rows = std::vector<float>;
+
+// Rows of 3. In the second row the largest magnitude is 4, the largest
+// difference 0.5; in the first 0.25 of 10.
+TEST(LargestError, IsRelativeToEachRowsLargest) {
+  Rows expected = {1, -10, 2, 4, 0, 1}, found = {1.25, -10, 2, 4, -0.5, 1};
+  EXPECT_DOUBLE_EQ(largestError(found, expected, 3), 0.125);
+}
+
+TEST(LargestError, IsZeroForTheSameBitsAlone) {
+  EXPECT_EQ(largestError(Rows{0, 0, 1, 2}, Rows{0, 0, 1, 2}, 2), 0);
+  EXPECT_GT(largestError(Rows{0, 0, 1, 2.0000002f}, Rows{0, 0, 1, 2}, 2), 0);
+}
+
+TEST(LargestError, IsInfiniteForWhatIsNoNumber) {
+  float nan = std::nanf("");
+  EXPECT_EQ(largestError(Rows{1, nan}, Rows{1, 2}, 2), INFINITY);
+  EXPECT_EQ(largestError(Rows{1, 2}, Rows{1, nan}, 2), INFINITY);
+  EXPECT_EQ(largestError(Rows{1, INFINITY}, Rows{1, 2}, 2), INFINITY);
+  EXPECT_EQ(largestError(Rows{1}, Rows{1, 2}, 1), INFINITY); // a row is missing
+  EXPECT_EQ(largestError(Rows{1, 0}, Rows{0, 0}, 2), INFINITY);
+}
+
+TEST(Check, PassesUpToItsTolerance) {
+  EXPECT_TRUE((Check{"a", "b", 0, 0}.passed()));
+  EXPECT_TRUE((Check{"a", "b", 1e-3, 1e-3}.passed()));
+  EXPECT_FALSE((Check{"a", "b", 1.1e-3, 1e-3}.passed()));
+  EXPECT_FALSE((Check{"a", "b", INFINITY, 1}.passed()));
+  EXPECT_FALSE((Check{"a", "b", std::nan(""), 1}.passed()));
+}

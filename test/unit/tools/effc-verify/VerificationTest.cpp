@@ -1,0 +1,217 @@
+// A sound artifact verifies; one whose code computes something else does not,
+// even when every checksum is right.
+#include "tools/effc-verify/Verification.h"
+#include "runtime/schema/program_generated.h"
+#include "runtime/src/Checksum.h"
+#include "runtime/src/FileHeader.h"
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+using namespace effc;
+using namespace effc::test;
+using namespace effc::verify;
+using Arguments = std::vector<std::string>;
+
+namespace {
+class Verify : public testing::Test {
+protected:
+  /// Compiles a golden checkpoint; returns the artifact's path.
+  std::string compile(const std::string &golden, const Arguments &more = {}) {
+    std::string path = folder.at(std::to_string(count++) + ".effc");
+    Arguments all = {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/mamba2/" + golden,
+                     "-o", path};
+    all.insert(all.end(), more.begin(), more.end());
+    Finished done = runProgram(all);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return path;
+  }
+  static Report verify(const std::string &path, size_t tokens = 24) {
+    return Verification(
+               {path, tokens, 2},
+               [](uint64_t done, uint64_t total) { EXPECT_LE(done, total); })
+        .run();
+  }
+  static Finished command(const Arguments &arguments) {
+    Arguments all = {EFFC_PROGRAM, "verify"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return runProgram(all);
+  }
+
+  TemporaryFolder folder;
+  int count = 0;
+};
+} // namespace
+
+static Arguments failures(const Report &report) {
+  Arguments names;
+  for (const verify::Check &check : report.checks)
+    if (!check.passed())
+      names.push_back(check.name);
+  return names;
+}
+
+static const verify::Check &find(const Report &report, const char *name) {
+  for (const verify::Check &check : report.checks)
+    if (check.name == name)
+      return check;
+  ADD_FAILURE() << "no check '" << name << "'";
+  std::abort();
+}
+
+static std::vector<uint8_t> contents(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return std::vector<uint8_t>(std::istreambuf_iterator<char>(stream), {});
+}
+
+static void write(const std::string &path, const std::vector<uint8_t> &bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// The reference in f32, five forms, nine ways of feeding, the file, five sets
+// of kernels, the code: less would be a check lost.
+TEST_F(Verify, ASoundArtifactPasses) {
+  Report report = verify(compile("f32_groups2"));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(report.checks.size(), 1u + 5 + 9 + 1 + 5 + 1);
+  EXPECT_EQ(report.skipped, Arguments());
+  EXPECT_EQ(find(report, "decode steps").tolerance, 0);
+  EXPECT_LT(find(report, "form quadratic").tolerance, 1e-12);
+  EXPECT_GT(find(report, "kernels chunkwise of 7").error, 0);
+  EXPECT_LT(find(report, "this file").tolerance, 1e-4);
+}
+
+// Chunks show where a prompt is cut, so the bits may differ, but no more than
+// rounding does.
+TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
+  Report report =
+      verify(compile("f32_groups2", {"--force-form", "chunkwise:16"}), 40);
+  EXPECT_EQ(failures(report), Arguments());
+  const verify::Check &steps = find(report, "decode steps");
+  EXPECT_GT(steps.error, 0);
+  EXPECT_GT(steps.tolerance, 0);
+  EXPECT_LT(steps.tolerance, 1e-4);
+  EXPECT_EQ(find(report, "one thread").tolerance, 0);
+}
+
+TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
+  std::string path = compile("f32_plain", {"--strip-ir"});
+  Report report = verify(path);
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(report.checks.size(), 9u);
+  ASSERT_EQ(report.skipped.size(), 1u);
+  Finished done = command({path});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.out.find("the file has no seq module"), std::string::npos);
+}
+
+/// The artifact with the f32 constant `from` of its code replaced by `to`, and
+/// all checksums right.
+static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
+                                         uint32_t from, uint32_t to) {
+  rt::FileHeader header = rt::FileHeader::decode(bytes.data());
+  const artifact::Program *program =
+      artifact::GetProgram(bytes.data() + header.programOffset);
+  uint64_t offset = 0, size = 0, checksum = 0;
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::HostCode) {
+      offset = segment->offset();
+      size = segment->size();
+      checksum = segment->checksum();
+    }
+  int replaced = 0;
+  for (uint64_t at = offset; at + 4 <= offset + size; at += 4)
+    if (std::memcmp(&bytes[at], &from, 4) == 0) {
+      std::memcpy(&bytes[at], &to, 4);
+      ++replaced;
+    }
+  EXPECT_GT(replaced, 0) << "the code has no such constant";
+  // Where the program keeps the segment's checksum.
+  uint64_t fresh = rt::checksum(&bytes[offset], size);
+  auto begin = bytes.begin() + static_cast<ptrdiff_t>(header.programOffset);
+  auto end = begin + static_cast<ptrdiff_t>(header.programSize);
+  const auto *old = reinterpret_cast<const uint8_t *>(&checksum);
+  auto where = std::search(begin, end, old, old + 8);
+  EXPECT_NE(where, end);
+  std::memcpy(&*where, &fresh, 8);
+  repairHeader(bytes);
+  return bytes;
+}
+
+// The high part of ln 2 by which exponentials reduce their argument becomes
+// 0.6875: gates and decays are wrong, the same wrong way however the model is
+// fed.
+TEST_F(Verify, AWrongKernelFails) {
+  std::string path = compile("f32_groups2");
+  write(path, withConstant(contents(path), 0xbf318000, 0xbf300000));
+  Finished done = command({path, "--tokens", "9", "--json"});
+  EXPECT_EQ(done.status, 1);
+  std::string last = "effc: error: '" + path +
+                     "' does not verify: 2 of 22 checks failed, first 'this "
+                     "file'\n";
+  EXPECT_TRUE(done.err.ends_with(last)) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["passed"], false);
+  Arguments failed;
+  for (const auto &check : json["checks"])
+    if (!check["passed"].get<bool>())
+      failed.push_back(check["name"]);
+  EXPECT_EQ(failed, (Arguments{"this file", "code bytes, compiled again"}));
+  EXPECT_GT(json["checks"][15]["error"].get<double>(),
+            100 * json["checks"][15]["tolerance"].get<double>());
+}
+
+TEST_F(Verify, ADamagedWeightIsNamed) {
+  std::string path = compile("f32_groups2");
+  std::vector<uint8_t> bytes = contents(path);
+  rt::FileHeader header = rt::FileHeader::decode(bytes.data());
+  const artifact::Program *program =
+      artifact::GetProgram(bytes.data() + header.programOffset);
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::Weights)
+      bytes[segment->offset() + 5] ^= 1;
+  write(path, bytes);
+  Finished done = command({path});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err, "effc: error: weight 'embeddings' is damaged: its "
+                      "checksum differs\n");
+}
+
+TEST_F(Verify, PrintsOneJsonDocument) {
+  Finished done =
+      command({compile("bf16_biases_groups2"), "--json", "--tokens", "9"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["passed"], true);
+  EXPECT_EQ(json["tokens"], 9);
+  EXPECT_EQ(json["checks"].size(), 22u);
+  EXPECT_EQ(json["checks"][0]["name"], "reference in f32");
+  EXPECT_TRUE(json["checks"][0]["tolerance"].is_null());
+  EXPECT_EQ(json["checks"][6]["name"], "decode steps");
+  EXPECT_EQ(json["checks"][6]["error"], 0);
+  EXPECT_EQ(json["skipped"].size(), 0u);
+}
+
+TEST_F(Verify, WrongUsageIsStatusTwo) {
+  for (const Arguments &arguments :
+       {Arguments{}, Arguments{"a.effc", "--tokens", "1"},
+        Arguments{"a.effc", "--unknown"}}) {
+    Finished done = command(arguments);
+    EXPECT_EQ(done.status, 2);
+    EXPECT_EQ(done.err.find("effc: error: "), 0u) << done.err;
+  }
+  Finished none = command({"/nonexistent.effc"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.err, "effc: error: cannot open '/nonexistent.effc': No such "
+                      "file or directory\n");
+  EXPECT_EQ(command({"--help"}).status, 0);
+}

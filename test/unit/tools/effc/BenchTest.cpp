@@ -1,0 +1,150 @@
+// `effc bench`: its arithmetic by hand, and the whole command on the toy model.
+
+#include "test/e2e/Process.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+#include "tools/effc/Benchmark.h"
+
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::cli;
+using namespace effc::test;
+using Json = nlohmann::ordered_json;
+
+TEST(Benchmark, SummarisesByInterpolation) {
+  // Five runs: the median is the third; p10 lies 0.4 of the way from the first
+  // to the second, p90 0.6 of the way from the fourth to the fifth.
+  Timing timing = summarise({5, 1, 2, 10, 3});
+  EXPECT_DOUBLE_EQ(timing.median, 3);
+  EXPECT_DOUBLE_EQ(timing.p10, 1.4);
+  EXPECT_DOUBLE_EQ(timing.p90, 8);
+  EXPECT_DOUBLE_EQ(summarise({7}).p10, 7);
+  EXPECT_DOUBLE_EQ(summarise({2, 4}).median, 3);
+}
+
+// 30 FLOPs of a token and 12 of the head; 100 bytes of weights, 8 of state.
+static Json description() {
+  return {{"flops_per_token", 42},
+          {"head_flops_per_row", 12},
+          {"entries", {{{"weight_bytes", 100}}, {{"weight_bytes", 70}}}},
+          {"states", {{{"bytes", 5}}, {{"bytes", 3}}}}};
+}
+
+TEST(ModelWork, CountsCalls) {
+  ModelWork work(description());
+  // 2 prompts of 10 tokens, a head each: 2 * (300 + 12).
+  EXPECT_EQ(work.prefill(10, 2).flops, 624u);
+  EXPECT_EQ(work.prefill(10, 2).bytes, 100u + 2 * 2 * 8);
+  EXPECT_EQ(work.decode(3).flops, 126u);
+  EXPECT_EQ(work.decode(3).bytes, 100u + 2 * 3 * 8);
+}
+
+// Files of before say nothing: embeddings of 5 x 3 that are the head as well,
+// and a matrix of 4 x 3; with a head of its own, the table is looked up.
+TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
+  Json tied = {{"flops_per_token", 0},
+               {"head_flops_per_row", 0},
+               {"weights",
+                {{{"name", "embeddings"}, {"shape", {5, 3}}},
+                 {{"name", "in"}, {"shape", {4, 3}}},
+                 {{"name", "norm"}, {"shape", {3}}}}}};
+  Json untied = tied;
+  untied["weights"].push_back({{"name", "lm_head"}, {"shape", {5, 3}}});
+  for (Json json : {tied, untied}) {
+    completeWork(json);
+    EXPECT_EQ(json["flops_per_token"], 2 * (15 + 12));
+    EXPECT_EQ(json["head_flops_per_row"], 2 * 15);
+  }
+}
+
+TEST(Measurement, IsMeasuredAgainstTheHigherFloor) {
+  Machine machine;
+  machine.readBytesPerSecond = 100;
+  machine.gemmFlopsPerSecond = 1000;
+  // Four decode steps of 50 bytes and 200 FLOPs each: 0.5 s to read, 0.2 s to
+  // compute; they took 4 s.
+  Measurement step = {true, 4, 3, {4, 4, 4}, {200, 50}};
+  bool byBandwidth = false;
+  EXPECT_DOUBLE_EQ(step.floorSeconds(machine, &byBandwidth), 2);
+  EXPECT_TRUE(byBandwidth);
+  EXPECT_DOUBLE_EQ(step.fraction(machine), 0.5);
+  EXPECT_DOUBLE_EQ(step.tokensPerSecond(), 3);
+  // A prefill of 8000 FLOPs and 50 bytes, 8 s of work in 10 s.
+  Measurement prompt = {false, 6, 2, {10, 9, 11}, {8000, 50}};
+  EXPECT_DOUBLE_EQ(prompt.fraction(machine), 0.8);
+  prompt.floorSeconds(machine, &byBandwidth);
+  EXPECT_FALSE(byBandwidth);
+  EXPECT_DOUBLE_EQ(prompt.tokensPerSecond(), 1.2);
+}
+
+// Any machine that runs this reads and multiplies within these bounds.
+TEST(MachineProbes, GivePlausibleNumbers) {
+  Machine machine = probeMachine(2);
+  EXPECT_EQ(machine.threads, 2u);
+  EXPECT_GT(machine.readBytesPerSecond, 1e8);
+  EXPECT_LT(machine.readBytesPerSecond, 1e13);
+  EXPECT_GT(machine.gemmFlopsPerSecond, 1e8);
+  EXPECT_LT(machine.gemmFlopsPerSecond, 1e14);
+}
+
+static Finished bench(std::vector<std::string> arguments) {
+  static TemporaryFile file(makeToyArtifact());
+  std::vector<std::string> all = {EFFC_PROGRAM, "bench", file.path()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return runProgram(all);
+}
+
+TEST(Bench, PrintsOneJsonDocument) {
+  Finished done = bench({"--prefill", "5,33", "--decode", "7", "--batch", "1,3",
+                         "--repeat", "2", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  Json json = Json::parse(done.out);
+  EXPECT_EQ(json["threads"], 1);
+  EXPECT_EQ(json["repeat"], 2);
+  for (const char *key :
+       {"load_seconds", "engine_seconds", "first_token_seconds", "peak_bytes"})
+    EXPECT_GT(json[key].get<double>(), 0) << key;
+  EXPECT_GT(json["machine"]["read_bytes_per_second"].get<double>(), 0);
+  EXPECT_GT(json["machine"]["gemm_flops_per_second"].get<double>(), 0);
+  ASSERT_EQ(json["results"].size(), 6u);
+  const Json &second = json["results"][1], &last = json["results"][5];
+  EXPECT_EQ(second["call"], "prefill");
+  EXPECT_EQ(second["tokens"], 5);
+  EXPECT_EQ(second["batch"], 3);
+  EXPECT_EQ(last["call"], "decode");
+  EXPECT_EQ(last["tokens"], 7);
+  EXPECT_EQ(last["batch"], 3);
+  // The toy has no matrix but its head of 271 x 3 and states of 12 + 8 bytes;
+  // head rows take 64 bytes.
+  EXPECT_EQ(last["flops"], 3 * 2 * 271 * 3);
+  EXPECT_EQ(last["bytes"], 271 * 64 + 2 * 3 * 20);
+  for (const Json &result : json["results"]) {
+    EXPECT_LE(result["seconds_p10"], result["seconds_median"]);
+    EXPECT_LE(result["seconds_median"], result["seconds_p90"]);
+    EXPECT_GT(result["fraction"].get<double>(), 0);
+  }
+}
+
+TEST(Bench, PrintsATable) {
+  Finished done = bench(
+      {"--prefill", "0", "--decode", "3", "--batch", "2", "--repeat", "1"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.out.find("  decode  2      "), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("prefill"), std::string::npos);
+  EXPECT_NE(done.out.find("peak memory"), std::string::npos);
+  EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
+}
+
+TEST(Bench, RefusesWhatCannotBe) {
+  EXPECT_EQ(bench({"--repeat", "0"}).status, 2);
+  EXPECT_EQ(bench({"--batch", "0"}).status, 2);
+  EXPECT_EQ(bench({"--prefill", "x"}).status, 2);
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) { p.max_context = 100; };
+  TemporaryFile file(makeToyArtifact(options));
+  Finished done = runProgram({EFFC_PROGRAM, "bench", file.path()});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err,
+            "effc: error: the model's context is 100 tokens, but 2048 "
+            "are to be measured\n");
+}

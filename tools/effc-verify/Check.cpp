@@ -1,0 +1,36 @@
+#include "tools/effc-verify/Check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace effc::verify {
+
+template <typename A, typename B>
+double largestError(const std::vector<A> &found, const std::vector<B> &expected,
+                    size_t columns) {
+  if (found.size() != expected.size())
+    return INFINITY;
+  double worst = 0;
+  for (size_t row = 0; row < found.size(); row += columns) {
+    double difference = 0, magnitude = 0;
+    for (size_t i = row; i < row + columns; ++i) {
+      double distance = std::fabs(double(found[i]) - double(expected[i]));
+      if (!(distance < INFINITY))
+        return INFINITY;
+      difference = std::max(difference, distance);
+      magnitude = std::max(magnitude, std::fabs(double(expected[i])));
+    }
+    if (difference > 0)
+      worst = std::max(worst, difference / magnitude);
+  }
+  return worst;
+}
+
+template double largestError(const std::vector<float> &,
+                             const std::vector<float> &, size_t);
+template double largestError(const std::vector<float> &,
+                             const std::vector<double> &, size_t);
+template double largestError(const std::vector<double> &,
+                             const std::vector<double> &, size_t);
+
+} // namespace effc::verify

@@ -1,0 +1,37 @@
+// One line of a verification.
+#ifndef EFFC_TOOLS_EFFC_VERIFY_CHECK_H
+#define EFFC_TOOLS_EFFC_VERIFY_CHECK_H
+
+#include <string>
+#include <vector>
+
+namespace effc::verify {
+
+struct Check {
+  std::string name;    // "decode steps"
+  std::string against; // what it is compared with: "one prefill"
+  double error;        // the largest relative one; infinite for a NaN
+  double tolerance;    // 0: the same bits are expected
+
+  bool passed() const { return error <= tolerance; }
+};
+
+/// All that a verification found.
+struct Report {
+  std::vector<Check> checks;
+  /// What the tolerances are and where they come from, a line each.
+  std::vector<std::string> tolerances;
+  /// What was not checked and why, a line each.
+  std::vector<std::string> skipped;
+};
+
+/// The largest difference between the logits of a token, relative to the
+/// largest magnitude among those expected for it; over all tokens. Rows are
+/// `columns` long. Infinite where a number is missing or no number.
+template <typename A, typename B>
+double largestError(const std::vector<A> &found, const std::vector<B> &expected,
+                    size_t columns);
+
+} // namespace effc::verify
+
+#endif // EFFC_TOOLS_EFFC_VERIFY_CHECK_H

@@ -1,0 +1,287 @@
+#include "tools/effc-verify/Verification.h"
+
+#include "compiler/CanonicalOptions.h"
+#include "compiler/Reference.h"
+#include "tools/effc-verify/TemporaryArtifact.h"
+#include "tools/terminal/Failure.h"
+
+#include "llvm/Config/llvm-config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+using namespace effc;
+using namespace effc::verify;
+using cli::Failure;
+
+/// A form that the reference and newly compiled kernels are tried in.
+struct verify::FormCase {
+  const char *name;
+  ReferenceForm form;
+  int64_t chunk;     // of chunkwise
+  const char *force; // as --force-form spells it
+};
+
+static constexpr FormCase kForms[] = {
+    {"step", ReferenceForm::Step, 0, "step"},
+    {"chunkwise of 7", ReferenceForm::Chunkwise, 7, "chunkwise:7"},
+    {"chunkwise of 16", ReferenceForm::Chunkwise, 16, "chunkwise:16"},
+    {"chunkwise of 64", ReferenceForm::Chunkwise, 64, "chunkwise:64"},
+    {"quadratic", ReferenceForm::Quadratic, 0, "quadratic"},
+};
+static constexpr size_t kSplits = 4;
+static constexpr size_t kFeedingChecks = kSplits + 5, kReferenceChecks = 2,
+                        kCodeChecks = 1;
+
+// Other orders of summing lose as much as the reference's, and vectorised ones
+// less; four times that is beyond what differs between sound kernels and far
+// below what a wrong one does. The floor is 16 units in the last place.
+static constexpr double kLossFactor = 4, kF32Floor = 16 * 0x1p-23;
+static constexpr double kDoubleOverF32 = 0x1p-29, kDoubleFloor = 256 * 0x1p-52;
+// bf16 keeps 8 bits of a number where f32 keeps 24.
+static constexpr double kBf16OverF32 = 0x1p16;
+// Without a reference nothing is known of the model's loss.
+static constexpr double kUnknownLoss = 0x1p-12;
+
+/// Throws what an llvm::Error says.
+static void require(llvm::Error error) {
+  if (error)
+    throw Failure(llvm::toString(std::move(error)));
+}
+template <typename T> static T take(llvm::Expected<T> value) {
+  require(value.takeError());
+  return std::move(*value);
+}
+
+Verification::Verification(VerifyOptions given,
+                           std::function<void(uint64_t, uint64_t)> report)
+    : options(std::move(given)), progress(std::move(report)),
+      model(options.file), feeding(model, options.threads),
+      vocabulary(model.vocabularySize()) {
+  size_t count = options.tokens;
+  if (model.maxContext())
+    count = std::min<size_t>(count, model.maxContext());
+  tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
+  for (const effc_state_info_t &state : model.states())
+    narrowStates |= std::strcmp(state.type, "bf16") == 0;
+}
+
+void Verification::add(std::string name, std::string against, double error,
+                       double tolerance) {
+  report.checks.push_back(
+      {std::move(name), std::move(against), error, tolerance});
+  progress(++done, total);
+}
+
+/// Copies a weight's rows without their padding.
+static StoredWeight denseWeight(const effc_weight_info_t &info) {
+  StoredWeight weight;
+  std::string_view type = info.type;
+  weight.type = type == "bf16"  ? StoredWeight::Type::BF16
+                : type == "f16" ? StoredWeight::Type::F16
+                                : StoredWeight::Type::F32;
+  weight.shape.assign(info.shape, info.shape + info.rank);
+  uint64_t rows = 1;
+  for (size_t axis = 0; axis + 1 < info.rank; ++axis)
+    rows *= info.shape[axis];
+  size_t bytes = info.shape[info.rank - 1] * (type == "f32" ? 4 : 2);
+  weight.bytes.resize(rows * bytes);
+  for (uint64_t row = 0; row < rows; ++row)
+    std::memcpy(weight.bytes.data() + row * bytes,
+                info.data + row * info.row_stride_bytes, bytes);
+  return weight;
+}
+
+/// The seq module, the weights and the options the file was compiled with.
+void Verification::readStored() {
+  for (const effc_segment_info_t &segment : model.segments())
+    if (std::strcmp(segment.kind, "seq_module") == 0)
+      stored.seqBytecode.assign(reinterpret_cast<const char *>(segment.data),
+                                segment.bytes);
+  stored.weights =
+      [this](llvm::StringRef name) -> llvm::Expected<StoredWeight> {
+    for (const effc_weight_info_t &weight : model.weights())
+      if (name == weight.name)
+        return denseWeight(weight);
+    return llvm::createStringError("the file has no weight '" + name + "'");
+  };
+  auto description = nlohmann::json::parse(model.describe());
+  std::vector<std::string> texts;
+  if (auto from = description.find("provenance"); from != description.end()) {
+    texts = (*from)["options"].get<std::vector<std::string>>();
+    compiler = (*from)["compiler"].get<std::string>() + ", commit " +
+               (*from)["commit"].get<std::string>() + ", LLVM " +
+               (*from)["llvm"].get<std::string>();
+  }
+  if (llvm::Error error = readCanonicalOptions(texts, compileOptions)) {
+    report.skipped.push_back("recompiling: " +
+                             llvm::toString(std::move(error)));
+    stored.seqBytecode.clear();
+  }
+  const PipelineOptions &pipeline = compileOptions.pipeline;
+  bitStable = pipeline.bitStable && !narrowStates &&
+              (pipeline.forceForm.empty() || pipeline.forceForm == "step");
+}
+
+double Verification::feedingTolerance() const {
+  if (bitStable)
+    return 0;
+  double loss =
+      f32Loss > 0 ? std::max(kLossFactor * f32Loss, kF32Floor) : kUnknownLoss;
+  return narrowStates ? std::min(loss * kBf16OverF32, 0.5) : loss;
+}
+
+void Verification::checkFeeding() {
+  double tolerance = feedingTolerance();
+  auto compare = [&](std::string name, const Logits &found,
+                     const Logits &expected, const char *against) {
+    add(std::move(name), against, largestError(found, expected, vocabulary),
+        tolerance);
+  };
+  compare("decode steps", feeding.inSteps(tokens), whole, "one prefill");
+  for (size_t i = 0; i < kSplits; ++i) {
+    std::vector<size_t> lengths = pickSplit(tokens.size(), i);
+    compare("split " + std::to_string(i + 1) + ", " +
+                std::to_string(lengths.size()) + " pieces",
+            feeding.inPieces(tokens, lengths), whole, "one prefill");
+  }
+  // Neighbours of other lengths, before and after.
+  std::vector<Tokens> sequences;
+  for (size_t length : {tokens.size() / 3 + 1, tokens.size(),
+                        tokens.size() / 2 + 1, tokens.size() / 5 + 1})
+    sequences.push_back(pickTokens(model.vocabularySize(), length, 2 + length));
+  sequences[1] = tokens;
+  std::vector<Logits> together = feeding.inBatch(sequences);
+  compare("batch of 4, this sequence", together[1], whole, "one prefill");
+  double worst = 0;
+  for (size_t i : {0, 2, 3})
+    worst = std::max(worst, largestError(together[i],
+                                         feeding.inOnePrefill(sequences[i]),
+                                         vocabulary));
+  add("batch of 4, its neighbours", "one by one", worst, tolerance);
+  compare("saved and loaded halfway", feeding.throughASavedState(tokens), whole,
+          "one prefill");
+  Feeding alone(model, 1);
+  // Threads never show, whatever the forms.
+  add("one thread", "all threads",
+      largestError(alone.inOnePrefill(tokens), whole, vocabulary), 0);
+}
+
+std::vector<double> Verification::reference(const FormCase *form, bool single) {
+  ReferenceRequest request;
+  request.single = single;
+  if (form) {
+    request.form = form->form;
+    request.chunk = form->chunk;
+  }
+  return take(evaluateReference(stored, tokens, request));
+}
+
+void Verification::checkReference() {
+  oracle = reference(nullptr, /*single=*/false);
+  f32Loss =
+      largestError(reference(nullptr, /*single=*/true), oracle, vocabulary);
+  add("reference in f32", "reference", f32Loss, INFINITY);
+  double exact = std::max(kLossFactor * f32Loss * kDoubleOverF32, kDoubleFloor);
+  for (const FormCase &form : kForms)
+    add(std::string("form ") + form.name, "reference",
+        largestError(reference(&form, /*single=*/false), oracle, vocabulary),
+        exact);
+}
+
+/// The tolerance of compiled code against the reference.
+static double kernelTolerance(double f32Loss, bool narrowStates) {
+  double loss = std::max(kLossFactor * f32Loss, kF32Floor);
+  return narrowStates ? std::min(loss * kBf16OverF32, 0.5) : loss;
+}
+
+void Verification::checkRecompiled() {
+  double tolerance = kernelTolerance(f32Loss, narrowStates);
+  add("this file", "reference", largestError(whole, oracle, vocabulary),
+      tolerance);
+  for (const FormCase &form : kForms) {
+    CompileOptions forced = compileOptions;
+    forced.stripIr = true;
+    forced.pipeline.forceForm = form.force;
+    // One entry whose rows the chunks divide, so that the form is kept.
+    int64_t chunk = std::max<int64_t>(form.chunk, 16);
+    if (form.chunk > 0)
+      chunk = form.chunk;
+    int64_t rows = std::min<int64_t>(tokens.size(), 256);
+    forced.pipeline.prefillRows = {(rows + chunk - 1) / chunk * chunk};
+    forced.pipeline.decodeRows = {1};
+    TemporaryArtifact artifact;
+    forced.output = artifact.path();
+    require(recompile(stored, forced));
+    Model other(artifact.path());
+    Feeding another(other, options.threads);
+    add(std::string("kernels ") + form.name, "reference",
+        largestError(another.inOnePrefill(tokens), oracle, vocabulary),
+        tolerance);
+  }
+}
+
+void Verification::checkCode() {
+  std::vector<uint8_t> code = take(recompileCode(stored, compileOptions));
+  bool same = false;
+  for (const effc_segment_info_t &segment : model.segments())
+    if (std::strcmp(segment.kind, "host_code") == 0)
+      same |= segment.bytes == code.size() &&
+              std::equal(code.begin(), code.end(), segment.data);
+  std::string here = "effc " + getVersion().str() + ", commit " +
+                     getCommit().str() + ", LLVM " LLVM_VERSION_STRING;
+  if (!same && compiler != here) {
+    report.skipped.push_back("same code: the file is by " + compiler +
+                             ", this is " + here);
+    progress(++done, total);
+    return;
+  }
+  add("code bytes, compiled again", "this file", same ? 0 : INFINITY, 0);
+}
+
+/// A number as the report states it.
+static std::string scientific(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", number);
+  return text;
+}
+
+Report Verification::run() {
+  // A damaged weight would be the same for the reference and for the kernels.
+  effc::check(effc_model_check(model.get(), nullptr, nullptr));
+  readStored();
+  bool hasModule = !stored.seqBytecode.empty();
+  total =
+      kFeedingChecks +
+      (hasModule ? kReferenceChecks + 2 * std::size(kForms) + kCodeChecks : 0);
+  whole = feeding.inOnePrefill(tokens);
+  if (hasModule)
+    checkReference();
+  checkFeeding();
+  if (!hasModule) {
+    if (report.skipped.empty())
+      report.skipped.push_back(
+          "reference, forms, kernels, code: the file has no seq module "
+          "(it was compiled with --strip-ir); feeding alone is checked");
+  } else {
+    checkRecompiled();
+    checkCode();
+    report.tolerances.push_back(
+        "against the reference in double: 4 x what the reference loses in f32 "
+        "(" +
+        scientific(f32Loss) + "), at least 16 units in the last place" +
+        (narrowStates ? ", x 2^16 for states in bf16" : ""));
+    report.tolerances.push_back(
+        "forms in double: the same x 2^-29, at least 256 units in the last "
+        "place");
+  }
+  report.tolerances.push_back(
+      bitStable ? "fed in other ways: the same bits"
+                : "fed in other ways: " + scientific(feedingTolerance()) +
+                      ", since the file was not compiled for the same bits "
+                      "wherever a prompt is cut");
+  return std::move(report);
+}

@@ -1,0 +1,71 @@
+// The equality contract, checked on a user's own model.
+#ifndef EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
+#define EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
+
+#include "compiler/StoredModel.h"
+#include "tools/effc-verify/Check.h"
+#include "tools/effc-verify/Feeding.h"
+
+#include <functional>
+#include <string>
+
+namespace effc::verify {
+
+struct VerifyOptions {
+  std::string file;
+  size_t tokens = 48;
+  uint32_t threads = 0; // one per usable core
+};
+
+/// Checks, in this order: the file's checksums; the compiled model against
+/// itself, fed in other ways; and, where the file holds its seq module, the
+/// reference in double against its f32 arithmetic, against every derived form,
+/// against the compiled model and against kernels compiled anew in other forms;
+/// last, that compiling again gives the same code.
+///
+/// Tolerances are derived from the model: what plain f32 arithmetic loses on
+/// it, measured by evaluating the reference in f32.
+class Verification {
+public:
+  /// `progress(done, total)` is told of every check.
+  Verification(VerifyOptions options,
+               std::function<void(uint64_t, uint64_t)> progress);
+
+  /// Throws Failure or effc::Error where the model cannot be run, and Failure
+  /// where the file is damaged.
+  Report run();
+
+private:
+  void readStored();
+  void checkFeeding();
+  void checkReference();
+  void checkRecompiled();
+  void checkCode();
+  std::vector<double> reference(const struct FormCase *form, bool single);
+  void add(std::string name, std::string against, double error,
+           double tolerance);
+  /// What feeding in other ways may change: nothing, unless the file was
+  /// compiled otherwise.
+  double feedingTolerance() const;
+
+  VerifyOptions options;
+  std::function<void(uint64_t, uint64_t)> progress;
+  uint64_t done = 0, total = 0;
+  Model model;
+  Feeding feeding;
+  size_t vocabulary;
+  Tokens tokens;
+  Logits whole;               // of one prefill
+  std::vector<double> oracle; // of the reference in double
+  double f32Loss = 0;
+  bool bitStable = false;
+  bool narrowStates = false; // some state is kept in 16 bits
+  StoredModel stored;        // empty without a seq module
+  CompileOptions compileOptions;
+  std::string compiler; // that made the file
+  Report report;
+};
+
+} // namespace effc::verify
+
+#endif // EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H

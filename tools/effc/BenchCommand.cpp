@@ -1,0 +1,242 @@
+// `effc bench`: how fast a model runs here, and how fast it could.
+
+#include "tools/effc/Benchmark.h"
+#include "tools/effc/Commands.h"
+#include "tools/effc/Inputs.h"
+#include "tools/terminal/Failure.h"
+#include "tools/terminal/Progress.h"
+#include "tools/terminal/Quantities.h"
+#include "tools/terminal/Table.h"
+#include "tools/terminal/Terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+using namespace effc;
+using namespace effc::cli;
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct BenchOptions {
+  std::string file;
+  std::vector<uint64_t> prefill = {512, 2048};
+  std::vector<uint32_t> batch = {1, 8};
+  uint64_t decode = 128;
+  uint32_t repeat = 5;
+  std::string device = "auto";
+  uint32_t threads = 0;
+  bool json = false;
+};
+
+/// How long it takes until there is an answer.
+struct Start {
+  double load = 0;   // the file checked, its program read
+  double engine = 0; // memory reserved, code mapped
+  double token = 0;  // the first token fed, weights read for the first time
+};
+
+struct Results {
+  std::string device;
+  Start start;
+  uint64_t peakBytes = 0; // 0: the system does not say
+  Machine machine;
+  std::vector<Measurement> measurements;
+};
+
+/// Seconds since the last lap.
+class Laps {
+public:
+  double lap() {
+    Clock::time_point now = Clock::now();
+    double seconds = std::chrono::duration<double>(now - last).count();
+    last = now;
+    return seconds;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+};
+} // namespace
+
+/// The most memory that this process has had in use, mapped files included.
+static uint64_t peakMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0) {
+      uint64_t kibibytes = 0;
+      std::istringstream(line.substr(6)) >> kibibytes;
+      return kibibytes * 1024;
+    }
+  return 0;
+}
+
+static void checkOptions(const Model &model, const BenchOptions &options) {
+  uint64_t longest = options.decode + 16;
+  for (uint64_t tokens : options.prefill)
+    longest = std::max(longest, tokens);
+  if (model.maxContext() && longest > model.maxContext())
+    throw Failure("the model's context is " +
+                  std::to_string(model.maxContext()) + " tokens, but " +
+                  std::to_string(longest) + " are to be measured");
+}
+
+static Results measure(const BenchOptions &options) {
+  Results results;
+  Laps laps;
+  Model model(options.file);
+  results.start.load = laps.lap();
+  checkOptions(model, options);
+  Device device = openDevice(options.device, options.threads);
+  results.device = device.description();
+  laps.lap();
+  Engine engine(model, device,
+                *std::max_element(options.batch.begin(), options.batch.end()));
+  results.start.engine = laps.lap();
+  {
+    Session session(engine);
+    engine.decode({session.get()}, {0});
+    results.start.token = laps.lap();
+  }
+  Benchmark benchmark(model, engine, options.repeat);
+  uint64_t cases =
+      options.batch.size() * (options.prefill.size() + (options.decode > 0));
+  Progress progress("bench", "cases", cases + 1);
+  auto add = [&](Measurement measurement) {
+    results.measurements.push_back(measurement);
+    progress.update(results.measurements.size());
+  };
+  for (uint64_t tokens : options.prefill)
+    for (uint32_t batch : options.batch)
+      add(benchmark.prefill(tokens, batch));
+  if (options.decode > 0)
+    for (uint32_t batch : options.batch)
+      add(benchmark.decode(options.decode, batch));
+  results.peakBytes = peakMemory(); // before the probes take theirs
+  results.machine = probeMachine(device.threads());
+  return results;
+}
+
+static std::string milliseconds(double seconds) {
+  return formatNumber(1000 * seconds);
+}
+
+static void printTable(const BenchOptions &options, const Results &results) {
+  const Machine &machine = results.machine;
+  std::string text = options.file + " on " + results.device + "\n";
+  text += "  load " + milliseconds(results.start.load) + " ms, engine " +
+          milliseconds(results.start.engine) + " ms, first token " +
+          milliseconds(results.start.token) + " ms";
+  if (results.peakBytes)
+    text += "; peak memory " + formatBytes(results.peakBytes);
+  text += "\n  measured with " + std::to_string(machine.threads) +
+          (machine.threads == 1 ? " thread" : " threads") + ": reads " +
+          formatNumber(machine.readBytesPerSecond / 1e9) +
+          " GB/s, f32 products " +
+          formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n\n";
+  Table table;
+  table.add({"call", "batch", "tokens/s", "ms", "p10", "p90", "GFLOP", "MB",
+             "ceiling", "of it"});
+  for (const Measurement &one : results.measurements) {
+    bool byBandwidth;
+    one.floorSeconds(machine, &byBandwidth);
+    double calls = one.decode ? static_cast<double>(one.tokens) : 1;
+    table.add({one.decode ? "decode" : "prefill " + std::to_string(one.tokens),
+               std::to_string(one.batch), formatNumber(one.tokensPerSecond()),
+               milliseconds(one.seconds.median / calls),
+               milliseconds(one.seconds.p10 / calls),
+               milliseconds(one.seconds.p90 / calls),
+               formatNumber(static_cast<double>(one.work.flops) / 1e9),
+               formatNumber(static_cast<double>(one.work.bytes) / 1e6),
+               byBandwidth ? "reads" : "products",
+               formatNumber(100 * one.fraction(machine), 3) + " %"});
+  }
+  print(text + table.text());
+}
+
+static void printJson(const BenchOptions &options, const Results &results) {
+  const Machine &machine = results.machine;
+  Json json;
+  json["file"] = options.file;
+  json["device"] = results.device;
+  json["threads"] = machine.threads;
+  json["load_seconds"] = results.start.load;
+  json["engine_seconds"] = results.start.engine;
+  json["first_token_seconds"] = results.start.token;
+  json["peak_bytes"] = results.peakBytes;
+  json["machine"] = {{"read_bytes_per_second", machine.readBytesPerSecond},
+                     {"gemm_flops_per_second", machine.gemmFlopsPerSecond}};
+  json["repeat"] = options.repeat;
+  json["results"] = Json::array();
+  for (const Measurement &one : results.measurements) {
+    bool byBandwidth;
+    double floor = one.floorSeconds(machine, &byBandwidth);
+    json["results"].push_back(
+        {{"call", one.decode ? "decode" : "prefill"},
+         {"tokens", one.tokens},
+         {"batch", one.batch},
+         {"seconds_median", one.seconds.median},
+         {"seconds_p10", one.seconds.p10},
+         {"seconds_p90", one.seconds.p90},
+         {"tokens_per_second", one.tokensPerSecond()},
+         {"flops", one.work.flops},
+         {"bytes", one.work.bytes},
+         {"floor_seconds", floor},
+         {"bound_by", byBandwidth ? "bandwidth" : "arithmetic"},
+         {"fraction", one.fraction(machine)}});
+  }
+  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+static void bench(const BenchOptions &options) {
+  Results results = measure(options);
+  if (options.json)
+    printJson(options, results);
+  else
+    printTable(options, results);
+}
+
+void effc::cli::addBenchCommand(CLI::App &app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App *command = app.add_subcommand(
+      "bench", "Measure speed, beside what the machine could do");
+  command->add_option("FILE", options->file, "A compiled model")->required();
+  command
+      ->add_option("--prefill", options->prefill,
+                   "Lengths of the prompts to feed; 0: none")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--decode", options->decode,
+                   "Decode steps of each run; 0: none")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--batch", options->batch,
+                   "Sequences that go together, for each of the above")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command
+      ->add_option("--repeat", options->repeat,
+                   "Runs of each case, besides one to warm up")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--device", options->device, "Where to run")
+      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
+      ->capture_default_str();
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads; 0: one per usable core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] {
+    std::erase(options->prefill, 0u);
+    bench(*options);
+  });
+}

@@ -1,0 +1,157 @@
+#include "tools/effc/MachineProbes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace effc::cli;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+// Eight lanes, whatever the target makes of them.
+typedef float Vector __attribute__((vector_size(32), aligned(4)));
+typedef uint64_t Words __attribute__((vector_size(32), aligned(8)));
+
+constexpr int kRows = 6, kLanes = 8, kColumns = 2 * kLanes, kDepth = 256;
+constexpr int kPanels = 16; // of columns: 256 KiB of them stay in the L2 cache
+} // namespace
+
+#if defined(__x86_64__)
+#define EFFC_FAST __attribute__((target("avx2,fma"), noinline))
+#else
+#define EFFC_FAST __attribute__((noinline))
+#endif
+
+/// One 6 x 16 tile of a product: `a` is [kDepth, kRows], `b` [kDepth,
+/// kColumns].
+EFFC_FAST static void multiplyTile(const float *a, const float *b, float *c) {
+  Vector sums[kRows][2] = {};
+  for (int k = 0; k < kDepth; ++k) {
+    Vector left, right;
+    std::memcpy(&left, b + k * kColumns, sizeof left);
+    std::memcpy(&right, b + k * kColumns + kLanes, sizeof right);
+    for (int row = 0; row < kRows; ++row) {
+      float scale = a[k * kRows + row];
+      sums[row][0] += scale * left;
+      sums[row][1] += scale * right;
+    }
+  }
+  for (int row = 0; row < kRows; ++row)
+    std::memcpy(c + row * kColumns, sums[row], sizeof sums[row]);
+}
+
+/// Reads `count` words, a multiple of 16; the result keeps them from being
+/// skipped.
+EFFC_FAST static uint64_t readWords(const uint64_t *words, size_t count) {
+  Words sums[4] = {};
+  for (size_t i = 0; i < count; i += 16)
+    for (int part = 0; part < 4; ++part) {
+      Words four;
+      std::memcpy(&four, words + i + 4 * part, sizeof four);
+      sums[part] += four;
+    }
+  Words sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/// Runs `body(thread)` on all threads at once, `rounds` times with a pause for
+/// the slowest between them; returns the seconds of the fastest round.
+static double fastestRound(uint32_t threads, int rounds,
+                           const std::function<void(uint32_t)> &body) {
+  double best = 0;
+  Clock::time_point start;
+  std::barrier gate(threads);
+  auto work = [&](uint32_t thread) {
+    for (int round = 0; round < rounds; ++round) {
+      gate.arrive_and_wait();
+      if (thread == 0)
+        start = Clock::now();
+      gate.arrive_and_wait();
+      body(thread);
+      gate.arrive_and_wait();
+      if (thread == 0) {
+        double taken =
+            std::chrono::duration<double>(Clock::now() - start).count();
+        best = round == 0 ? taken : std::min(best, taken);
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (uint32_t thread = 1; thread < threads; ++thread)
+    others.emplace_back(work, thread);
+  work(0);
+  for (std::thread &other : others)
+    other.join();
+  return best;
+}
+
+static uint64_t streamBytes() {
+  uint64_t cache = 64 << 20; // where the system does not say
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  if (long size = sysconf(_SC_LEVEL3_CACHE_SIZE); size > 0)
+    cache = static_cast<uint64_t>(size);
+#endif
+  uint64_t most = uint64_t(1) << 30;
+  long pages = sysconf(_SC_AVPHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && bytes > 0)
+    most = std::min(most, static_cast<uint64_t>(pages) *
+                              static_cast<uint64_t>(bytes) / 4);
+  return std::min(4 * cache, most);
+}
+
+static void probeBandwidth(Machine &machine) {
+  size_t share = streamBytes() / machine.threads / 4096 * 4096;
+  machine.readBytes = uint64_t(share) * machine.threads;
+  std::vector<std::unique_ptr<uint64_t[]>> buffers(machine.threads);
+  std::atomic<uint64_t> kept = 0;
+  auto read = [&](uint32_t thread) {
+    // Each thread writes its share first, so that it lies where the thread
+    // runs.
+    if (!buffers[thread]) {
+      buffers[thread] = std::make_unique_for_overwrite<uint64_t[]>(share / 8);
+      std::memset(buffers[thread].get(), 1, share);
+    }
+    kept += readWords(buffers[thread].get(), share / 8);
+  };
+  double seconds = fastestRound(machine.threads, 8, read);
+  machine.readBytesPerSecond = static_cast<double>(machine.readBytes) / seconds;
+}
+
+static void probeProducts(Machine &machine) {
+  constexpr int kRounds = 200;
+  struct Operands {
+    float a[kDepth * kRows], b[kPanels][kDepth * kColumns], c[kRows * kColumns];
+  };
+  std::vector<std::unique_ptr<Operands>> operands(machine.threads);
+  auto multiply = [&](uint32_t thread) {
+    if (!operands[thread])
+      operands[thread] = std::make_unique<Operands>();
+    Operands &mine = *operands[thread];
+    for (int round = 0; round < kRounds; ++round)
+      for (int panel = 0; panel < kPanels; ++panel)
+        multiplyTile(mine.a, mine.b[panel], mine.c);
+  };
+  double seconds = fastestRound(machine.threads, 10, multiply);
+  machine.gemmFlopsPerSecond = 2.0 * kRows * kColumns * kDepth * kPanels *
+                               kRounds * machine.threads / seconds;
+}
+
+Machine effc::cli::probeMachine(uint32_t threads) {
+  Machine machine;
+  machine.threads = threads;
+#if defined(__x86_64__)
+  // The models' code needs them as well; an engine has refused before.
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    return machine;
+#endif
+  probeProducts(machine);
+  probeBandwidth(machine);
+  return machine;
+}

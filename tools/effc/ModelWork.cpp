@@ -1,0 +1,52 @@
+#include "tools/effc/ModelWork.h"
+
+#include <algorithm>
+
+using namespace effc::cli;
+using Json = nlohmann::ordered_json;
+
+void effc::cli::completeWork(Json &description) {
+  if (description["flops_per_token"] != 0)
+    return;
+  uint64_t all = 0, table = 0, head = 0;
+  for (const Json &weight : description["weights"]) {
+    if (weight["shape"].size() < 2)
+      continue;
+    uint64_t elements = 1;
+    for (const Json &dimension : weight["shape"])
+      elements *= dimension.get<uint64_t>();
+    if (weight["name"] == "embeddings")
+      table = elements;
+    else if (weight["name"] == "lm_head")
+      head = elements;
+    all += elements;
+  }
+  if (head > 0)
+    all -= table;
+  else
+    head = table;
+  description["flops_per_token"] = 2 * all;
+  description["head_flops_per_row"] = 2 * head;
+}
+
+ModelWork::ModelWork(const Json &given) {
+  Json description = given;
+  completeWork(description);
+  headFlops = description["head_flops_per_row"];
+  tokenFlops = description["flops_per_token"].get<uint64_t>() - headFlops;
+  weightBytes = 0;
+  for (const Json &entry : description["entries"])
+    weightBytes = std::max(weightBytes, entry["weight_bytes"].get<uint64_t>());
+  stateBytes = 0;
+  for (const Json &state : description["states"])
+    stateBytes += state["bytes"].get<uint64_t>();
+}
+
+Work ModelWork::prefill(uint64_t tokens, uint64_t sequences) const {
+  return {sequences * (tokens * tokenFlops + headFlops),
+          weightBytes + 2 * sequences * stateBytes};
+}
+
+Work ModelWork::decode(uint64_t sequences) const {
+  return prefill(1, sequences);
+}
