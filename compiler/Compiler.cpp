@@ -149,9 +149,12 @@ llvm::Error Compilation::dump(Phase phase) {
   if (!code)
     model.module->print(stream);
   stream.close();
-  if (code || stream.has_error())
+  if (!code)
+    code = stream.error();
+  stream.clear_error(); // the stream would end the process over it
+  if (code)
     return llvm::createStringError("cannot write " + std::string(path) + ": " +
-                                   (code ? code : stream.error()).message());
+                                   code.message());
   return llvm::Error::success();
 }
 
@@ -161,6 +164,12 @@ llvm::Error Compilation::printModule() {
   model.module->print(stream);
   if (options.output.empty() || options.output == "-") {
     llvm::outs() << text;
+    llvm::outs().flush();
+    std::error_code code = llvm::outs().error();
+    llvm::outs().clear_error();
+    if (code)
+      return llvm::createStringError("cannot write standard output: " +
+                                     code.message());
     return llvm::Error::success();
   }
   llvm::Expected<codegen::OutputFile> file =

@@ -2,6 +2,7 @@
 #include "codegen/artifact/OutputFile.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 
 #include <cerrno>
 #include <cstring>
@@ -29,6 +30,7 @@ Expected<OutputFile> OutputFile::create(StringRef path) {
           Twine(target) + ".%%%%%%.partial", descriptor, sibling,
           sys::fs::OF_None, 0644))
     return createStringError("cannot write " + path + ": " + code.message());
+  sys::RemoveFileOnSignal(sibling);
   return OutputFile(target, sibling, descriptor);
 }
 
@@ -41,7 +43,12 @@ OutputFile::~OutputFile() {
   if (descriptor < 0)
     return;
   ::close(descriptor);
+  removeSibling();
+}
+
+void OutputFile::removeSibling() {
   sys::fs::remove(sibling);
+  sys::DontRemoveFileOnSignal(sibling);
 }
 
 Error OutputFile::failure(StringRef what, int code) const {
@@ -96,12 +103,13 @@ Error OutputFile::commit() {
     return error;
   if (::close(std::exchange(descriptor, -1)) != 0) {
     int code = errno;
-    sys::fs::remove(sibling);
+    removeSibling();
     return failure("write", code);
   }
   if (std::error_code code = sys::fs::rename(sibling, path)) {
-    sys::fs::remove(sibling);
+    removeSibling();
     return createStringError("cannot write " + path + ": " + code.message());
   }
+  sys::DontRemoveFileOnSignal(sibling);
   return Error::success();
 }

@@ -13,7 +13,8 @@
 namespace effc::codegen {
 
 /// Writes to a sibling of `path` and renames it at the end. Destroying an
-/// uncommitted file removes the sibling.
+/// uncommitted file removes the sibling, and so does a signal that ends the
+/// process (by LLVM's handlers; what cannot be caught leaves it).
 class OutputFile {
 public:
   static llvm::Expected<OutputFile> create(llvm::StringRef path);
@@ -34,6 +35,7 @@ private:
   OutputFile(llvm::StringRef path, llvm::StringRef sibling, int descriptor)
       : path(path), sibling(sibling), descriptor(descriptor) {}
   llvm::Error flush();
+  void removeSibling();
   llvm::Error failure(llvm::StringRef what, int code) const;
 
   std::string path, sibling;

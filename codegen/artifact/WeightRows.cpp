@@ -174,10 +174,11 @@ Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
     uint16_t bits = storage == Type::BF16 ? toBF16(value) : toF16(value);
     if (storage == Type::F16 && std::isfinite(value) &&
         (bits & 0x7fff) == 0x7c00)
-      return createStringError(formatv(
-          "tensor '{0}' has the element {1} at row {2}, column {3}, which is "
+      return createStringError(
+          "tensor '%s' has the element %g at row %llu, column %llu, which is "
           "beyond f16's largest number, 65504",
-          name, value, row, column));
+          name.c_str(), double(value), static_cast<unsigned long long>(row),
+          static_cast<unsigned long long>(column));
     std::memcpy(to, &bits, size);
   }
   return buffer;

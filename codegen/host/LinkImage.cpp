@@ -39,9 +39,11 @@ static Error writeFile(StringRef path, StringRef content) {
   raw_fd_ostream stream(path, code);
   stream << content;
   stream.close();
-  if (code || stream.has_error())
-    return createStringError("cannot write " + path + ": " +
-                             (code ? code : stream.error()).message());
+  if (!code)
+    code = stream.error();
+  stream.clear_error(); // the stream would end the process over it
+  if (code)
+    return createStringError("cannot write " + path + ": " + code.message());
   return Error::success();
 }
 

@@ -29,13 +29,25 @@ struct Error {
 /// Empty when all went well.
 using Check = std::optional<Error>;
 
+/// Writes control characters as \xNN: names that files give may hold any.
+inline std::string onOneLine(std::string text) {
+  for (size_t at = 0; at < text.size(); ++at)
+    if (auto byte = static_cast<unsigned char>(text[at]);
+        byte < 0x20 || byte == 0x7F) {
+      const char *digits = "0123456789abcdef";
+      text.replace(at, 1, {'\\', 'x', digits[byte >> 4], digits[byte & 15]});
+      at += 3;
+    }
+  return text;
+}
+
 /// An Error whose message is `parts` written one after another.
 template <typename... Parts>
 Error fail(effc_status_code_t code, const Parts &...parts) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   (text << ... << parts);
-  return {code, std::move(text).str()};
+  return {code, onOneLine(std::move(text).str())};
 }
 
 template <typename... Parts> Error badData(const Parts &...parts) {

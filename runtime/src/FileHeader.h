@@ -33,7 +33,9 @@ struct FileHeader {
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'C'};
   static constexpr uint16_t kMajor = 1;
   static constexpr uint16_t kMinor = 1;
-  /// A flatbuffer cannot address more.
+  /// A flatbuffer has a root and an identifier, and cannot address more than
+  /// the greatest size.
+  static constexpr uint64_t kLeastProgramBytes = 8;
   static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 2;
   /// The most stack that a kernel may ask for.
   static constexpr uint64_t kMaxStackBytes = uint64_t(4) << 20;

@@ -66,6 +66,7 @@ Check Model::readHeader() {
     return badData("the header states a size of ", fileHeader.fileSize,
                    " bytes, but the file has ", bytes.size());
   if (fileHeader.programOffset < FileHeader::kBytes ||
+      fileHeader.programSize < FileHeader::kLeastProgramBytes ||
       fileHeader.programSize > FileHeader::kMaxProgramBytes ||
       !fits(fileHeader.programOffset, fileHeader.programSize, bytes.size()))
     return badData("the program lies at byte ", fileHeader.programOffset,

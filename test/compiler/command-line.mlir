@@ -45,4 +45,48 @@
 // RUN: sh -c 'effc-compile %s --compile-to=import; echo status $?' 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: effc: error: {{.*}}
 // EMPTY-NEXT: status 1
+// RUN: sh -c 'effc-compile a -o %t/x --weights=elsewhere; echo status $?' 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// WEIGHTS: effc: error: --weights: elsewhere not in {embed,reference,none}
+// WEIGHTS-NEXT: status 2
+// RUN: sh -c 'effc-compile a b -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TWO
+// TWO: effc: error: The following argument was not expected: b
+// TWO-NEXT: status 2
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain --weights-from=%t -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FROM
+// FROM: effc: error: weights are read from the checkpoint '{{.*}}f32_plain': no other directory can be given
+// FROM-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o /dev/zero; echo status $?' 2>&1 | FileCheck %s --check-prefix=DEVICE
+// DEVICE: effc: error: cannot write /dev/zero: it is not a regular file
+// DEVICE-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t; echo status $?' 2>&1 | FileCheck %s --check-prefix=DIRECTORY
+// DIRECTORY: effc: error: cannot write {{.*}}: it is not a regular file
+// DIRECTORY-NEXT: status 1
 // RUN: ls %t | count 0
+
+// A full disk, for which a limit on the size of files stands: 16 blocks of 512 bytes.
+// RUN: sh -c 'trap "" XFSZ; ulimit -f 16; effc-compile %goldens/mamba2/f32_plain -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FULL
+// FULL: effc: error: {{.*}}cannot write {{.*}}: File too large
+// FULL-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain --compile-to=import >/dev/full; echo status $? >&2' 2>&1 | FileCheck %s --check-prefix=PRINT
+// PRINT: effc: error: cannot write standard output: No space left on device
+// PRINT-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --remarks=/dev/full; echo status $?' 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK: effc: error: cannot write /dev/full: No space left on device
+// REMARK-NEXT: status 1
+// RUN: rm -f %t/x
+// RUN: ls %t | count 0
+
+// An output that is a file of the model: also by another name, and a shard.
+// RUN: cp -r %goldens/layouts/sharded_bf16 %t/model
+// RUN: ln -s %t/model/config.json %t/link
+// RUN: sh -c 'effc-compile %t/model -o %t/model/config.json; echo status $?' 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: sh -c 'effc-compile %t/model -o %t/link; echo status $?' 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: sh -c 'effc-compile %t/model -o %t/model/model-00002-of-00005.safetensors; echo status $?' 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: sh -c 'effc-compile %t/model -o %t/model/model.safetensors.index.json; echo status $?' 2>&1 | FileCheck %s --check-prefix=OWN
+// OWN: effc: error: cannot write {{.*}}: it is a file of the model
+// OWN-NEXT: status 1
+// RUN: diff -r %goldens/layouts/sharded_bf16 %t/model
+
+// Two compilations of one output at the same time: each is whole, the later one stays.
+// RUN: sh -c 'effc-compile %t/model -o %t/x & effc-compile %t/model -o %t/x; wait'
+// RUN: effc-compile %t/model -o %t/y
+// RUN: cmp %t/x %t/y

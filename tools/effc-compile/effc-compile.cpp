@@ -212,7 +212,17 @@ int main(int argc, char **argv) {
       progress.emplace("weights", "elements", total);
     progress->update(done);
   };
-  if (llvm::Error error = compile(options, events)) {
+  llvm::Error error = compile(options, events);
+  std::error_code code;
+  if (remarkFile) {
+    remarkFile->close();
+    code = remarkFile->error();
+    remarkFile->clear_error(); // the stream would end the process over it
+  }
+  if (code && !error)
+    error = llvm::createStringError("cannot write " + arguments.remarks + ": " +
+                                    code.message());
+  if (error) {
     llvm::errs() << "effc: error: " << llvm::toString(std::move(error)) << "\n";
     return kFailed;
   }

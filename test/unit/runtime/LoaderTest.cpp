@@ -129,6 +129,34 @@ TEST(Loader, RefusesAProgramOutsideTheFile) {
             std::string::npos);
 }
 
+TEST(Loader, RefusesAProgramOfNoBytes) {
+  for (uint64_t size : {0, 7}) {
+    std::vector<uint8_t> bytes = makeToyArtifact();
+    FileHeader header = FileHeader::decode(bytes.data());
+    header.programSize = size;
+    FileHeader::Bytes encoded = header.encode();
+    std::memcpy(bytes.data(), encoded.data(), encoded.size());
+    repairHeader(bytes);
+    EXPECT_EQ(loadBytes(bytes), "3: 'FILE': the program lies at byte 64 with " +
+                                    std::to_string(size) +
+                                    " bytes in a file of " +
+                                    std::to_string(bytes.size()));
+  }
+}
+
+// A name may hold anything; a message is one line.
+TEST(Loader, SaysItOnOneLine) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.weights[0]->name = std::string("a\nb\x7f\0c", 6);
+    program.weights[0]->size += 64;
+  };
+  std::string found = loadBytes(makeToyArtifact(options));
+  EXPECT_NE(found.find("weight 'a\\x0ab\\x7f\\x00c' has 271 rows"),
+            std::string::npos)
+      << found;
+}
+
 TEST(Loader, RefusesAProgramOfAnotherKind) {
   std::vector<uint8_t> bytes = makeToyArtifact();
   std::memcpy(&bytes[FileHeader::kBytes + 4], "EFFX", 4); // the identifier

@@ -99,10 +99,10 @@ TEST_F(WeightFiles, RunFromWhereTheyLie) {
 
 TEST_F(WeightFiles, InAFolderOfTheCallers) {
   std::string folder = weights.path() + ".d";
-  ASSERT_EQ(system(("mkdir " + folder + " && cp " + weights.path() + " " +
-                    folder)
-                       .c_str()),
-            0);
+  ASSERT_EQ(
+      system(("mkdir " + folder + " && cp " + weights.path() + " " + folder)
+                 .c_str()),
+      0);
   ASSERT_EQ(unlink(weights.path().c_str()), 0);
   effc_model_load_options_t options = effc_model_load_options_default();
   options.weights_folder = folder.c_str();

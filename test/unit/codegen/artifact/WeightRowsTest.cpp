@@ -1,0 +1,185 @@
+// Rows as the artifact holds them: conversion, transposition, padding, and
+// which weights may stay where the checkpoint has them.
+#include "codegen/artifact/WeightRows.h"
+
+#include "mlir/IR/Builders.h"
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace effc;
+using namespace effc::codegen;
+using Type = SourceTensor::Type;
+
+namespace {
+
+class WeightRowsTest : public testing::Test {
+protected:
+  WeightRowsTest() : builder(&context) {
+    context.loadDialect<seq::SeqDialect>();
+    module = mlir::ModuleOp::create(builder.getUnknownLoc());
+    builder.setInsertionPointToEnd(module->getBody());
+  }
+  seq::WeightOp weight(llvm::ArrayRef<int64_t> shape, mlir::Type element,
+                       bool transposed = false) {
+    return seq::WeightOp::create(builder, builder.getUnknownLoc(), "w", "t",
+                                 mlir::RankedTensorType::get(shape, element),
+                                 transposed);
+  }
+  template <typename T>
+  static SourceTensor source(Type type, llvm::ArrayRef<uint64_t> shape,
+                             llvm::ArrayRef<T> elements) {
+    return {type,
+            shape,
+            {reinterpret_cast<const uint8_t *>(elements.data()),
+             elements.size() * sizeof(T)}};
+  }
+  /// The 16-bit patterns that one row of `values` becomes, without padding.
+  llvm::Expected<std::vector<uint16_t>> narrow(llvm::ArrayRef<float> values,
+                                               mlir::Type element) {
+    uint64_t shape[] = {1, values.size()};
+    WeightRows rows = llvm::cantFail(
+        WeightRows::create(weight({1, int64_t(values.size())}, element),
+                           source<float>(Type::F32, shape, values)));
+    auto row = rows.row(0);
+    if (!row)
+      return row.takeError();
+    std::vector<uint16_t> bits(values.size());
+    std::memcpy(bits.data(), row->data(), bits.size() * 2);
+    return bits;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OpBuilder builder;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+} // namespace
+
+// Expected patterns follow from IEEE 754: binary16 has 10 bits after the point,
+// its smallest number is 2^-24, its largest 65504; ties go to the even
+// neighbour.
+TEST_F(WeightRowsTest, RoundsToHalf) {
+  const std::pair<float, uint16_t> cases[] = {
+      {0.0f, 0x0000},
+      {-0.0f, 0x8000},
+      {1.0f, 0x3c00},
+      {-2.5f, 0xc100},
+      {65504.0f, 0x7bff},
+      {65519.0f, 0x7bff},            // below the tie at 65520
+      {1.0f + 0x1p-11f, 0x3c00},     // a tie, down to even
+      {1.0f + 0x3p-11f, 0x3c02},     // a tie, up to even
+      {1.0f + 0x1.002p-11f, 0x3c01}, // just above the tie
+      {0x1p-14f, 0x0400},            // the smallest normal
+      {0x1p-24f, 0x0001},
+      {0x1p-25f, 0x0000}, // a tie, down to zero
+      {0x1.8p-25f, 0x0001},
+      {0x1.8p-24f, 0x0002},
+      {0x1.ff8p-15f, 0x03ff}, // the largest subnormal
+      {0x1.ffcp-15f, 0x0400}, // a tie, up to a normal
+      {-0x1p-24f, 0x8001},
+      {INFINITY, 0x7c00},
+      {-INFINITY, 0xfc00}};
+  std::vector<float> values;
+  std::vector<uint16_t> expected;
+  for (auto [value, bits] : cases) {
+    values.push_back(value);
+    expected.push_back(bits);
+  }
+  EXPECT_EQ(llvm::cantFail(narrow(values, builder.getF16Type())), expected);
+  auto nan = llvm::cantFail(narrow({NAN}, builder.getF16Type()));
+  EXPECT_GT(nan[0] & 0x7fff, 0x7c00);
+}
+
+TEST_F(WeightRowsTest, RefusesWhatHalfCannotHold) {
+  auto found = narrow({1.0f, 65520.0f}, builder.getF16Type());
+  ASSERT_FALSE(bool(found));
+  EXPECT_EQ(llvm::toString(found.takeError()),
+            "tensor 't' has the element 65520 at row 0, column 1, which is "
+            "beyond f16's largest number, 65504");
+  found = narrow({-1e30f}, builder.getF16Type());
+  EXPECT_FALSE(bool(found));
+  llvm::consumeError(found.takeError());
+  EXPECT_EQ(llvm::cantFail(narrow({65520.0f}, builder.getBF16Type()))[0],
+            0x4780); // 65536, which bf16 has
+}
+
+// Every half there is becomes the f32 of its value: sign, exponent - 15 and
+// fraction by the definition, in double.
+TEST_F(WeightRowsTest, WidensEveryHalf) {
+  std::vector<uint16_t> halves(65536);
+  for (size_t i = 0; i < halves.size(); ++i)
+    halves[i] = static_cast<uint16_t>(i);
+  uint64_t shape[] = {256, 256};
+  WeightRows rows = llvm::cantFail(
+      WeightRows::create(weight({256, 256}, builder.getF32Type()),
+                         source<uint16_t>(Type::F16, shape, halves)));
+  for (uint64_t r = 0; r < 256; ++r) {
+    float found[256];
+    std::memcpy(found, llvm::cantFail(rows.row(r)).data(), sizeof found);
+    for (uint64_t c = 0; c < 256; ++c) {
+      uint16_t half = static_cast<uint16_t>(r * 256 + c);
+      int exponent = half >> 10 & 31, fraction = half & 1023;
+      double value = exponent == 0 ? std::ldexp(fraction, -24)
+                                   : std::ldexp(1024 + fraction, exponent - 25);
+      if (exponent == 31)
+        value = fraction ? NAN : INFINITY;
+      value = half & 0x8000 ? -value : value;
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(found[c])) << half;
+      else
+        EXPECT_EQ(found[c], value) << half;
+    }
+  }
+}
+
+// Three rows of two, stored as two rows of three; 8 bytes of 64 are used.
+TEST_F(WeightRowsTest, TransposesAndPads) {
+  const float stored[] = {1, 2, 3, 4, 5, 6};
+  uint64_t shape[] = {2, 1, 3};
+  WeightRows rows = llvm::cantFail(
+      WeightRows::create(weight({3, 2}, builder.getF32Type(), true),
+                         source<float>(Type::F32, shape, stored)));
+  EXPECT_EQ(rows.rows(), 3u);
+  for (uint64_t r = 0; r < 3; ++r) {
+    llvm::ArrayRef<uint8_t> row = llvm::cantFail(rows.row(r));
+    ASSERT_EQ(row.size(), 64u);
+    float found[16];
+    std::memcpy(found, row.data(), 64);
+    EXPECT_EQ(found[0], stored[r]);
+    EXPECT_EQ(found[1], stored[3 + r]);
+    for (int i = 2; i < 16; ++i)
+      EXPECT_EQ(found[i], 0);
+  }
+}
+
+TEST_F(WeightRowsTest, SaysWhatCannotBeReferenced) {
+  uint64_t shape[] = {5, 32};
+  auto why = [&](seq::WeightOp op, Type type, uint64_t offset) {
+    SourceTensor tensor{type, shape, {}, 0, offset};
+    return whyNotReferenced(op, tensor).value_or("nothing");
+  };
+  mlir::Type f32 = builder.getF32Type(), bf16 = builder.getBF16Type(),
+             f16 = builder.getF16Type();
+  // 32 elements of two bytes are 64.
+  EXPECT_EQ(why(weight({5, 32}, bf16), Type::BF16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 32}, f16), Type::F16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 16}, f32), Type::F32, 108), "nothing");
+  EXPECT_EQ(why(weight({5, 16}, f32), Type::F32, 106),
+            "it starts at byte 106 of its file, which is no multiple of its "
+            "elements' 4");
+  EXPECT_EQ(why(weight({5, 32}, bf16), Type::BF16, 107),
+            "it starts at byte 107 of its file, which is no multiple of its "
+            "elements' 2");
+  EXPECT_EQ(why(weight({5, 31}, bf16), Type::BF16, 106),
+            "its rows have 62 bytes, and kernels read rows at multiples of 64");
+  EXPECT_EQ(why(weight({5, 32}, bf16), Type::F32, 106),
+            "its elements are stored as f32 and used as bf16");
+  EXPECT_EQ(why(weight({5, 32}, f16), Type::BF16, 106),
+            "its elements are stored as bf16 and used as f16");
+  EXPECT_EQ(why(weight({32, 16}, f32, true), Type::F32, 108),
+            "the checkpoint holds its transpose");
+  EXPECT_EQ(why(weight({32}, f32), Type::F32, 108), "it is a vector");
+}
