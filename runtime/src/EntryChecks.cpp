@@ -40,6 +40,9 @@ static Check checkKernel(const artifact::Program &program,
 }
 
 Check rt::checkKernels(const artifact::Program &program) {
+  if (program.kernels()->size() > kMaxKernels)
+    return badData("the file lists ", program.kernels()->size(),
+                   " kernels, but at most ", kMaxKernels, " are expected");
   for (const artifact::Kernel *kernel : *program.kernels())
     if (Check error = checkKernel(program, *kernel))
       return error;

@@ -24,6 +24,7 @@ constexpr uint64_t kMaxStackBytes = FileHeader::kMaxStackBytes;
 
 constexpr uint32_t kMaxSegments = 256;
 constexpr uint32_t kMaxEntries = 256;
+constexpr uint32_t kMaxKernels = 16384;
 constexpr uint32_t kMaxLaunches = 65536; // of one entry
 constexpr uint32_t kMaxOperands = 64;    // of one launch
 constexpr uint32_t kMaxRank = 8;

@@ -15,6 +15,13 @@ protected:
   std::string path() const {
     return EFFC_GOLDENS "/artifacts/" + GetParam() + ".effc";
   }
+  /// The checkpoint that it was compiled from.
+  std::string source() const {
+    bool referenced = GetParam().find("referenced") != std::string::npos;
+    return std::string(EFFC_GOLDENS) + (referenced
+                                            ? "/layouts/mamba_ssm_f16_padded/"
+                                            : "/mamba2/f32_plain/");
+  }
   TemporaryFolder folder;
 };
 } // namespace
@@ -24,15 +31,13 @@ TEST_P(ArtifactVersion, PassesItsChecks) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
-// All were compiled from test/goldens/mamba2/f32_plain.
 TEST_P(ArtifactVersion, GivesTheGoldenLogits) {
-  std::string source = EFFC_GOLDENS "/mamba2/f32_plain/";
-  Finished done = runProgram({EFFC_PROGRAM, "eval", path(), "--tokens",
-                              source + "tokens.json", "--logits",
-                              folder.at("logits")});
+  Finished done =
+      runProgram({EFFC_PROGRAM, "eval", path(), "--tokens",
+                  source() + "tokens.json", "--logits", folder.at("logits")});
   ASSERT_EQ(done.status, 0) << done.err;
   done = runProgram(
-      {EFFC_COMPARE, folder.at("logits"), source + "golden.safetensors"});
+      {EFFC_COMPARE, folder.at("logits"), source() + "golden.safetensors"});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
@@ -49,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, ArtifactVersion,
                          testing::ValuesIn(versions()), [](const auto &info) {
                            std::string name = info.param;
                            for (char &c : name)
-                             if (c == '.')
+                             if (c == '.' || c == '-')
                                c = '_';
                            return name;
                          });

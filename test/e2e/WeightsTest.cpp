@@ -34,8 +34,7 @@ protected:
   }
   Finished evaluate(const std::string &name) {
     return runProgram({EFFC_PROGRAM, "eval", folder.at(name), "--tokens",
-                       golden("tokens.json"), "--logits",
-                       folder.at("logits")});
+                       golden("tokens.json"), "--logits", folder.at("logits")});
   }
   Finished check(const std::string &name) {
     return runProgram({EFFC_PROGRAM, "inspect", folder.at(name), "--check"});
@@ -112,10 +111,23 @@ TEST_F(Weights, ReferencedMoveWithTheirFolder) {
   fs::rename(folder.at("elsewhere/model"), folder.at("model"));
   done = evaluate("elsewhere/out/model.effc");
   EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("cannot open '" +
-                          folder.at("elsewhere/out/../model/model.safetensors'")),
-            std::string::npos)
+  EXPECT_NE(
+      done.err.find("cannot open '" +
+                    folder.at("elsewhere/out/../model/model.safetensors'")),
+      std::string::npos)
       << done.err;
+  for (Arguments command :
+       {Arguments{"eval", "--tokens", golden("tokens.json")},
+        Arguments{"inspect", "--check"},
+        Arguments{"eval", "--copy", "--tokens", golden("tokens.json")}}) {
+    command.insert(command.begin(), EFFC_PROGRAM);
+    for (const std::string &argument :
+         {folder.at("elsewhere/out/model.effc"),
+          std::string("--weights-folder"), folder.at("model")})
+      command.push_back(argument);
+    done = runProgram(command);
+    EXPECT_EQ(done.status, 0) << done.err;
+  }
 }
 
 TEST_F(Weights, ReferencedAreChecked) {
@@ -170,7 +182,8 @@ TEST_F(Weights, ReferencedMustBeUsableAsStored) {
 TEST_F(Weights, NoneAreNeededToCompile) {
   ASSERT_EQ(compile("whole.effc", {}).status, 0);
   fs::remove(weightsFile());
-  Finished done = compile("model.effc", {"--weights", "none", "--dtype", "f16"});
+  Finished done =
+      compile("model.effc", {"--weights", "none", "--dtype", "f16"});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(check("model.effc").status, 0);
   nlohmann::json shapes = inspect("model.effc");

@@ -3,6 +3,7 @@
 #include "tools/effc/Benchmark.h"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
+#include "tools/effc/ModelAccess.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 struct BenchOptions {
   std::string file;
+  ModelAccess access;
   std::vector<uint64_t> prefill = {512, 2048};
   std::vector<uint32_t> batch = {1, 8};
   uint64_t decode = 128;
@@ -88,7 +90,7 @@ static void checkOptions(const Model &model, const BenchOptions &options) {
 static Results measure(const BenchOptions &options) {
   Results results;
   Laps laps;
-  Model model(options.file);
+  Model model = openModel(options.file, options.access);
   results.start.load = laps.lap();
   checkOptions(model, options);
   Device device = openDevice(options.device, options.threads);
@@ -205,6 +207,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "bench", "Measure speed, beside what the machine could do");
   command->add_option("FILE", options->file, "A compiled model")->required();
+  addModelAccess(*command, options->access);
   command
       ->add_option("--prefill", options->prefill,
                    "Lengths of the prompts to feed; 0: none")

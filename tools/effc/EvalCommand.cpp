@@ -2,6 +2,7 @@
 
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
+#include "tools/effc/ModelAccess.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
@@ -19,6 +20,7 @@ using namespace effc::cli;
 namespace {
 struct EvalOptions {
   std::string file;
+  ModelAccess access;
   std::optional<std::string> tokens, text, logits;
   std::string split = "all";
   uint32_t batch = 1;
@@ -77,7 +79,7 @@ static void printJson(const Score &total, const std::vector<Score> &scores) {
 
 static void evaluate(const EvalOptions &options) {
   Split split = Split::parse(options.split);
-  Model model(options.file);
+  Model model = openModel(options.file, options.access);
   std::vector<Tokens> sequences = readSequences(model, options);
   auto writer = openLogits(model, options, sequences);
   uint64_t tokens = 0;
@@ -118,6 +120,7 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "eval", "Mean negative log-likelihood, perplexity, logits");
   command->add_option("FILE", options->file, "A compiled model")->required();
+  addModelAccess(*command, options->access);
   auto *input =
       command->add_option_group("input", "What to predict (one of these)");
   input->add_option(

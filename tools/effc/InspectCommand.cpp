@@ -4,6 +4,7 @@
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
+#include "tools/effc/ModelAccess.h"
 #include "tools/effc/ModelWork.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 struct InspectOptions {
   std::string file;
+  ModelAccess access;
   bool kernels = false, state = false, check = false, json = false;
   std::optional<std::string> budget;
 };
@@ -168,7 +170,7 @@ static void inspect(const InspectOptions &options) {
   std::optional<uint64_t> budget;
   if (options.budget)
     budget = parseBytes(*options.budget);
-  Model model(options.file);
+  Model model = openModel(options.file, options.access);
   Json json = Json::parse(model.describe());
   completeWork(json);
   if (options.check) {
@@ -200,6 +202,7 @@ void effc::cli::addInspectCommand(CLI::App &app) {
   CLI::App *command =
       app.add_subcommand("inspect", "Show what is in a compiled model");
   command->add_option("FILE", options->file, "A compiled model")->required();
+  addModelAccess(*command, options->access);
   command->add_flag("--kernels", options->kernels, "List the kernels");
   command->add_flag("--state", options->state, "List the states of a sequence");
   command->add_flag("--check", options->check,

@@ -4,6 +4,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Generation.h"
 #include "tools/effc/Inputs.h"
+#include "tools/effc/ModelAccess.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Terminal.h"
 
@@ -18,6 +19,7 @@ using namespace effc::cli;
 namespace {
 struct RunOptions {
   std::string file;
+  ModelAccess access;
   std::optional<std::string> prompt, promptFile, tokens;
   std::optional<std::string> loadState, saveState;
   std::string device = "auto";
@@ -101,7 +103,7 @@ static void loadState(Session &session, const std::string &path) {
 
 static void run(const RunOptions &options) {
   checkOptions(options);
-  Model model(options.file);
+  Model model = openModel(options.file, options.access);
   if (!model.hasTokenizer() && !options.generation.printTokens)
     throw Failure("'" + options.file +
                   "' has no tokenizer; add --print-tokens");
@@ -161,6 +163,7 @@ void effc::cli::addRunCommand(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "Generate from a prompt");
   command->add_option("FILE", options->file, "A compiled model")->required();
+  addModelAccess(*command, options->access);
   auto *prompt =
       command->add_option_group("prompt", "What to continue (one of these)");
   prompt->add_option("--prompt", options->prompt, "A text");

@@ -2,6 +2,7 @@
 // damage gives a code and one line that says what is wrong.
 
 #include "runtime/src/FileHeader.h"
+#include "runtime/src/Limits.h"
 #include "runtime/src/Model.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
@@ -177,6 +178,52 @@ TEST(Loader, RefusesLoopsInTheFlatbuffer) {
       repairHeader(bytes);
       loadBytes(bytes); // refused or not: it returns
     }
+}
+
+// One table, named a million times over: four bytes each, and each is visited.
+TEST(Loader, RefusesMoreTablesThanAProgramHas) {
+  for (bool tooMany : {false, true}) {
+    flatbuffers::FlatBufferBuilder builder;
+    // Beside them there are the program and its provenance.
+    std::vector<flatbuffers::Offset<artifact::SourceFile>> sources(
+        tooMany ? kMaxTables + 1 : kMaxTables / 2,
+        artifact::CreateSourceFileDirect(builder, "s"));
+    auto list = builder.CreateVector(sources);
+    artifact::ProvenanceBuilder provenance(builder);
+    provenance.add_sources(list);
+    auto madeBy = provenance.Finish();
+    using flatbuffers::Offset;
+    auto segments =
+        builder.CreateVector(std::vector<Offset<artifact::Segment>>());
+    auto weights =
+        builder.CreateVector(std::vector<Offset<artifact::Weight>>());
+    auto states = builder.CreateVector(std::vector<Offset<artifact::State>>());
+    auto kernels =
+        builder.CreateVector(std::vector<Offset<artifact::Kernel>>());
+    auto entries = builder.CreateVector(std::vector<Offset<artifact::Entry>>());
+    artifact::ProgramBuilder program(builder);
+    program.add_segments(segments);
+    program.add_weights(weights);
+    program.add_states(states);
+    program.add_kernels(kernels);
+    program.add_entries(entries);
+    program.add_provenance(madeBy);
+    artifact::FinishProgramBuffer(builder, program.Finish());
+    FileHeader header;
+    header.programOffset = FileHeader::kBytes;
+    header.programSize = builder.GetSize();
+    header.fileSize = header.programOffset + header.programSize;
+    FileHeader::Bytes encoded = header.encode();
+    std::vector<uint8_t> bytes(encoded.begin(), encoded.end());
+    bytes.insert(bytes.end(), builder.GetBufferPointer(),
+                 builder.GetBufferPointer() + builder.GetSize());
+    repairHeader(bytes);
+    EXPECT_EQ(loadBytes(bytes),
+              tooMany ? "3: 'FILE': the program is not a well-formed "
+                        "flatbuffer \"EFFP\""
+                      : "3: 'FILE': the vocabulary has 0 tokens, but 1 to "
+                        "16777216 are expected");
+  }
 }
 
 TEST(Loader, ChecksWeightsOnDemand) {

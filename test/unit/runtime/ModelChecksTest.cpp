@@ -1,6 +1,7 @@
 // One mistake at a time in an otherwise sound program, with right checksums:
 // the message must name it. The numbers are those of the toy (ToyArtifact.cpp).
 
+#include "runtime/src/ModelChecks.h"
 #include "runtime/src/Model.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
@@ -277,6 +278,22 @@ static const Mistake kLaunches[] = {
      },
      "has an index or offset where none is expected"},
 };
+
+// More than the toy has room for.
+TEST(ModelChecksOf, TooManyKernels) {
+  ProgramT program;
+  for (int i = 0; i < 16385; ++i) {
+    program.kernels.push_back(std::make_unique<artifact::KernelT>());
+    program.kernels.back()->name = "k";
+  }
+  flatbuffers::FlatBufferBuilder packed;
+  artifact::FinishProgramBuffer(packed,
+                                artifact::Program::Pack(packed, &program));
+  Check error = checkKernels(*artifact::GetProgram(packed.GetBufferPointer()));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message,
+            "the file lists 16385 kernels, but at most 16384 are expected");
+}
 
 static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
   return info.param.name;

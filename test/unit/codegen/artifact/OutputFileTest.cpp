@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,24 @@ TEST_F(OutputFileTest, GoesWhenTheDiskIsFull) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(content(), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"out"});
+}
+
+// As another user, since root may write anywhere.
+TEST_F(OutputFileTest, NeedsAFolderThatCanBeWritten) {
+  writeOld();
+  ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0)
+      _exit(3);
+    _exit(creating(path) == "cannot write " + path + ": Permission denied" ? 0
+                                                                           : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  EXPECT_EQ(content(), "old");
 }
 
 // Each has a sibling of its own; the last one to end wins.
