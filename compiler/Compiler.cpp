@@ -266,7 +266,11 @@ Compilation::readTensor(StringRef source) {
 // together.
 llvm::Error
 Compilation::listWeightFiles(std::vector<codegen::WeightFile> &files) const {
-  SmallString<128> folder(llvm::sys::path::parent_path(options.output));
+  // Where the file will be, were the output a link.
+  SmallString<128> output(options.output);
+  if (llvm::sys::fs::exists(options.output))
+    llvm::sys::fs::real_path(options.output, output);
+  SmallString<128> folder(llvm::sys::path::parent_path(output));
   SmallString<128> from, to;
   std::error_code code =
       llvm::sys::fs::real_path(folder.empty() ? "." : StringRef(folder), from);

@@ -65,6 +65,9 @@ public:
     if (!checkpoint)
       return checkpoint.takeError();
     model.checkpoint = std::move(*checkpoint);
+    for (const std::string &file : model.checkpoint->getLeftAside())
+      model.remarks.push_back(
+          quote(file) + " is left aside: shapes are those of config.json");
     auto config = readJsonObject(pathOf(kConfigFile), kConfigFile);
     if (!config)
       return config.takeError();

@@ -77,8 +77,9 @@ Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
                   ", but found both");
   if (!whole && !shards) {
     std::vector<std::string> found = listWeightFiles(directory);
-    if (found.empty() && needed == WeightsNeeded::ShapesOnly) {
+    if (needed == WeightsNeeded::ShapesOnly) {
       checkpoint->listName = kWeightsFile.str();
+      checkpoint->leftAsideFiles = std::move(found);
       return checkpoint;
     }
     std::string expected = "expects " + quote(kWeightsFile) + " in " +

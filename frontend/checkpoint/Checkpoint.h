@@ -37,8 +37,9 @@ enum class WeightsNeeded { Yes, ShapesOnly };
 
 class Checkpoint {
 public:
-  /// Opens the weights of a directory. Anything else that looks like weights is
-  /// refused by its name, also where only shapes are needed.
+  /// Opens the weights of a directory. Where there are none that can be read,
+  /// anything else that looks like weights is refused by its name; for shapes
+  /// alone it is left aside and named by getLeftAside().
   static llvm::Expected<std::unique_ptr<Checkpoint>>
   open(llvm::StringRef directory, WeightsNeeded needed = WeightsNeeded::Yes);
 
@@ -55,6 +56,9 @@ public:
   llvm::ArrayRef<std::unique_ptr<Safetensors>> getFiles() const {
     return files;
   }
+
+  /// Files that look like weights and were not read, sorted.
+  llvm::ArrayRef<std::string> getLeftAside() const { return leftAsideFiles; }
 
   /// False for shapes alone.
   bool hasWeights() const { return !files.empty(); }
@@ -93,6 +97,7 @@ private:
 
   std::string directory;
   std::string listName;
+  std::vector<std::string> leftAsideFiles;
   std::vector<std::unique_ptr<Safetensors>> files;
   /// Sorted by name.
   std::vector<CheckpointTensor> tensors;

@@ -9,7 +9,9 @@
 #include "runtime/src/tokenizer/Tokenizer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 using namespace effc;
@@ -143,7 +145,11 @@ static std::string placeOf(const std::string &artifact, std::string_view name,
                            const std::string &folder) {
   if (!folder.empty())
     return folder + "/" + std::string(name.substr(name.rfind('/') + 1));
-  return artifact.substr(0, artifact.rfind('/') + 1) + std::string(name);
+  // Where the file is, were `artifact` a link.
+  std::unique_ptr<char, void (*)(void *)> real(
+      realpath(artifact.c_str(), nullptr), std::free);
+  std::string path = real ? real.get() : artifact;
+  return path.substr(0, path.rfind('/') + 1) + std::string(name);
 }
 
 Check Model::openWeightFiles(const std::string &path,

@@ -130,6 +130,24 @@ TEST_F(Weights, ReferencedMoveWithTheirFolder) {
   }
 }
 
+// Names lead from where the artifact is, whatever links lead to it.
+TEST_F(Weights, ReferencedThroughLinks) {
+  fs::create_directories(folder.at("real/deep"));
+  fs::create_directory_symlink(folder.at("real/deep"), folder.at("out"));
+  ASSERT_EQ(compile("out/model.effc", {"--weights", "reference"}).status, 0);
+  fs::create_symlink(folder.at("out/model.effc"), folder.at("link.effc"));
+  for (const char *name :
+       {"real/deep/model.effc", "out/model.effc", "link.effc"}) {
+    Finished done = evaluate(name);
+    EXPECT_EQ(done.status, 0) << name << "\n" << done.err;
+  }
+  // Writing through the link writes what it leads to.
+  ASSERT_EQ(compile("link.effc", {"--weights", "reference"}).status, 0);
+  EXPECT_TRUE(fs::is_symlink(folder.at("link.effc")));
+  Finished done = evaluate("real/deep/model.effc");
+  EXPECT_EQ(done.status, 0) << done.err;
+}
+
 TEST_F(Weights, ReferencedAreChecked) {
   ASSERT_EQ(compile("model.effc", {"--weights", "reference"}).status, 0);
   // The last tensor of the file is that of a vector or matrix of the model.

@@ -116,9 +116,16 @@ TEST_F(CheckpointTest, ShapesAlone) {
   checkpoint = llvm::cantFail(
       Checkpoint::open(directory.path, WeightsNeeded::ShapesOnly));
   EXPECT_TRUE(checkpoint->has("a"));
-  // What cannot be read is not passed over.
+  // What cannot be read is left aside, and said to be.
   TemporaryDirectory other;
   other.write("pytorch_model.bin", "x");
+  checkpoint =
+      llvm::cantFail(Checkpoint::open(other.path, WeightsNeeded::ShapesOnly));
+  EXPECT_FALSE(checkpoint->hasWeights());
+  EXPECT_EQ(checkpoint->getLeftAside(),
+            llvm::ArrayRef<std::string>({"pytorch_model.bin"}));
+  // What can be read must be right.
+  other.write("model.safetensors", "x");
   EXPECT_NE(outcome(Checkpoint::open(other.path, WeightsNeeded::ShapesOnly)),
             "success");
 }
