@@ -6,7 +6,10 @@
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace effc::test;
 using Arguments = std::vector<std::string>;
@@ -96,3 +99,68 @@ TEST_P(NarrowingTest, RoundsToF16OnRequest) {
 
 INSTANTIATE_TEST_SUITE_P(Mamba2, NarrowingTest,
                          testing::Values(Layout{"mamba_ssm_f32_groups2", {}}));
+
+/// The sample as the package mamba_ssm would have it: other names, and 9 rows
+/// of embeddings more than its tokenizer has ids, all zero.
+static void writePaddedSample(const std::string &folder) {
+  std::string sample = EFFC_GOLDENS "/sample/";
+  std::ifstream file(sample + "model.safetensors", std::ios::binary);
+  uint64_t size = 0;
+  file.read(reinterpret_cast<char *>(&size), 8);
+  std::string text(size, ' ');
+  file.read(text.data(), static_cast<std::streamsize>(size));
+  std::string data(std::istreambuf_iterator<char>(file), {});
+  nlohmann::json header = nlohmann::json::parse(text), renamed;
+  std::string buffer;
+  for (auto &[name, entry] : header.items()) {
+    if (name == "__metadata__")
+      continue;
+    uint64_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
+    uint64_t start = buffer.size();
+    buffer += data.substr(begin, end - begin);
+    std::string key = name;
+    if (name == "backbone.embeddings.weight") {
+      key = "backbone.embedding.weight";
+      entry["shape"][0] = entry["shape"][0].get<int>() + 9;
+      buffer.append(9 * 256 * 2, '\0');
+    }
+    entry["data_offsets"] = {start, buffer.size()};
+    renamed[key] = entry;
+  }
+  text = renamed.dump();
+  size = text.size();
+  std::filesystem::create_directory(folder);
+  std::ofstream out(folder + "/model.safetensors", std::ios::binary);
+  out.write(reinterpret_cast<const char *>(&size), 8) << text << buffer;
+  // 2048 ids, rounded up to a multiple of 121.
+  std::ofstream(folder + "/config.json") << R"({
+    "d_model": 256, "n_layer": 6, "vocab_size": 2048,
+    "pad_vocab_size_multiple": 121, "tie_embeddings": true,
+    "ssm_cfg": {"layer": "Mamba2", "d_state": 64}})";
+  for (const char *name : {"tokenizer.json", "generation_config.json"})
+    std::filesystem::copy(sample + name, folder + "/" + name);
+}
+
+// A tokenizer may have fewer ids than the table has rows.
+TEST(PaddedVocabulary, SaysTheSameText) {
+  TemporaryFolder folder;
+  writePaddedSample(folder.at("padded"));
+  std::string texts[2];
+  for (bool padded : {false, true}) {
+    std::string model = folder.at("model.effc");
+    Finished done = runProgram(
+        {EFFC_PROGRAM, "compile",
+         padded ? folder.at("padded") : EFFC_GOLDENS "/sample", "-o", model});
+    ASSERT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_PROGRAM, "run", model, "--prompt",
+                       "The LORD that made heaven", "-n", "24", "--temperature",
+                       "0"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    texts[padded] = done.out;
+    done = runProgram({EFFC_PROGRAM, "inspect", model, "--json"});
+    EXPECT_EQ(nlohmann::json::parse(done.out).at("vocabulary_size"),
+              padded ? 2057 : 2048);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_NE(texts[0].find("and earth"), std::string::npos) << texts[0];
+}
