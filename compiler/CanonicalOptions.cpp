@@ -65,6 +65,16 @@ static const CanonicalOption kOptions[] = {
        o.dtype = value.str();
        return value == "f32" || value == "bf16" || value == "f16";
      }},
+    {"--state-dtype",
+     [](const CompileOptions &o) {
+       return std::string(o.pipeline.stateStorage == StateStorage::BF16 ? "bf16"
+                                                                        : "");
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.pipeline.stateStorage =
+           value == "bf16" ? StateStorage::BF16 : StateStorage::F32;
+       return value == "f32" || value == "bf16";
+     }},
     {"--weights",
      [](const CompileOptions &o) {
        return std::string(o.weights == codegen::WeightsMode::Reference

@@ -19,7 +19,9 @@ using namespace effc;
 
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCSEPass());
-  passes.addPass(createPlanStatePass());
+  PlanStatePassOptions states;
+  states.matrixType = options.stateStorage;
+  passes.addPass(createPlanStatePass(states));
   SpecializeEntriesPassOptions entries;
   entries.prefillRows = options.prefillRows;
   entries.decodeRows = options.decodeRows;

@@ -4,6 +4,7 @@
 
 #include "compiler/Phases.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/seq/Passes.h"
 
 #include <string>
 
@@ -12,7 +13,8 @@ namespace effc {
 /// The options that shape the passes.
 struct PipelineOptions {
   llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};
-  llvm::SmallVector<int64_t> decodeRows = {1, 2, 4};
+  llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
+  StateStorage stateStorage = StateStorage::F32;
   std::string forceForm;
   bool bitStable = true;
   std::string cpu = "x86-64-v3";

@@ -108,19 +108,30 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   };
   SmallVector<Value> sums(rows * columns,
                           memory.broadcast(memory.constantF32(0), kLanes));
-  int64_t main = k / kLanes * kLanes;
+  // An iteration takes a cache line of each of c's rows, so that one request
+  // for the next rows goes with it.
+  int64_t bytes = c.element.getIntOrFloatBitWidth() / 8;
+  int64_t run = c.fetchNext ? kLineBytes / bytes : kLanes;
+  int64_t blockBytes = std::max(columns * c.rowStride * bytes, kLineBytes);
+  int64_t ahead =
+      blockBytes * std::max<int64_t>(1, kFetchAheadBytes / blockBytes);
+  int64_t main = k / run * run;
   if (main > 0) {
     auto loop = scf::ForOp::create(b, loc, zero, memory.constant(main),
-                                   memory.constant(kLanes), sums);
+                                   memory.constant(run), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, loc,
-                         step(loop.getInductionVar(), kLanes,
-                              SmallVector<Value>(loop.getRegionIterArgs())));
+    if (c.fetchNext)
+      for (Value base : cRows)
+        memory.prefetch(at(base, c.element, loop.getInductionVar()), ahead);
+    sums = SmallVector<Value>(loop.getRegionIterArgs());
+    for (int64_t i = 0; i < run; i += kLanes)
+      sums = step(memory.add(loop.getInductionVar(), i), kLanes, sums);
+    scf::YieldOp::create(b, loc, sums);
     sums = SmallVector<Value>(loop.getResults());
   }
-  if (main < k)
-    sums = step(memory.constant(main), k - main, sums);
+  for (int64_t i = main; i < k; i += kLanes)
+    sums = step(memory.constant(i), std::min(kLanes, k - i), sums);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Value r = memory.add(row, i), col = memory.add(column, j);

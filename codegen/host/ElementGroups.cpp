@@ -357,6 +357,7 @@ void KernelLowering::flush() {
   if (group.empty())
     return;
   // Buffers and windows used below are formed before the loops.
+  bool readsMemory = false;
   for (Operation *op : group.ops) {
     if (auto map = dyn_cast<MapOp>(op))
       if (escapes(map.getResult()))
@@ -364,13 +365,15 @@ void KernelLowering::flush() {
     for (Value operand : op->getOperands())
       if (isa<TileType>(operand.getType()) && !splats.count(operand) &&
           !group.contains(operand.getDefiningOp()))
-        placeOf(operand);
+        readsMemory |= placeOf(operand).fetchNext;
   }
   bool byRows = llvm::any_of(group.ops, [](Operation *op) {
     auto reduce = dyn_cast<ReduceOp>(op);
     return reduce && alongColumns(reduce);
   });
-  ColumnBlocks blocks = ColumnBlocks::cut(group.columns);
+  ColumnBlocks blocks =
+      ColumnBlocks::cut(group.columns, readsMemory ? ColumnBlocks::kMemoryLanes
+                                                   : ColumnBlocks::kMainLanes);
   byRows ? emitByRows(blocks) : emitByColumns(blocks);
   group = {};
 }

@@ -186,6 +186,7 @@ void KernelLowering::lowerLoad(LoadOp load) {
   TileType tile = load.getResult().getType();
   Place window = windowOf(load.getView(), load.getIndices(), load.getSizes(),
                           tile, load.getRows(), load.getColumns());
+  window.fetchNext = load.getFetchNext();
   if (tile.getRole() != Role::Column ||
       (window.rowStride == 1 && !window.validRows)) {
     places[load.getResult()] = window;

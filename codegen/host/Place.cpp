@@ -9,19 +9,15 @@
 using namespace mlir;
 using namespace effc::host;
 
-// 32 lanes are four vector registers of the baseline: enough independent
-// chains to hide an FMA's latency, few enough to leave registers for a map.
-static constexpr int64_t kMainLanes = 32;
-
-ColumnBlocks ColumnBlocks::cut(int64_t columns) {
+ColumnBlocks ColumnBlocks::cut(int64_t columns, int64_t mainLanes) {
   ColumnBlocks blocks;
   int64_t start = 0;
-  if (columns > 2 * kMainLanes) {
-    blocks.mainLanes = kMainLanes;
-    blocks.mainCount = columns / kMainLanes;
-    start = blocks.mainCount * kMainLanes;
+  if (columns > 2 * mainLanes) {
+    blocks.mainLanes = mainLanes;
+    blocks.mainCount = columns / mainLanes;
+    start = blocks.mainCount * mainLanes;
   }
-  for (int64_t lanes = kMainLanes; lanes >= kLanes; lanes /= 2)
+  for (int64_t lanes = mainLanes; lanes >= kLanes; lanes /= 2)
     while (columns - start >= lanes) {
       blocks.rest.push_back({start, lanes, lanes});
       start += lanes;
@@ -162,6 +158,11 @@ Value Memory::loadAt(Value address, Type element, int64_t lanes,
 Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
                    int64_t valid) {
   Value at = address(place, row, column);
+  if (place.fetchNext) {
+    int64_t bytes = lanes * place.element.getIntOrFloatBitWidth() / 8;
+    for (int64_t line = 0; line < bytes; line += kLineBytes)
+      prefetch(at, kFetchAheadBytes + line);
+  }
   if (!place.validColumns)
     return loadAt(at, place.element, lanes, place.padded ? lanes : valid);
   Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
@@ -214,6 +215,15 @@ void Memory::storeScalar(const Place &place, Value row, Value column,
                          Value scalar) {
   LLVM::StoreOp::create(b, loc, narrow(scalar, place.element),
                         address(place, row, column));
+}
+
+void Memory::prefetch(Value address, int64_t bytes) {
+  Value ahead =
+      LLVM::GEPOp::create(b, loc, address.getType(), b.getI8Type(), address,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+  LLVM::Prefetch::create(b, loc, ahead, /*rw=*/b.getI32IntegerAttr(0),
+                         /*hint=*/b.getI32IntegerAttr(2),
+                         /*cache=*/b.getI32IntegerAttr(1));
 }
 
 Value Memory::reduceLanes(Value vector, bool max) {

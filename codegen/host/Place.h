@@ -21,6 +21,7 @@ struct Place {
   mlir::Value validRows; // index; null: all rows
   mlir::Value validColumns; // index; null: all columns
   bool padded = false; // reading up to the next multiple of kLanes is allowed
+  bool fetchNext = false; // what follows in memory is wanted next
 };
 
 /// A run of columns that is handled with one vector of `lanes` lanes, of which
@@ -35,8 +36,18 @@ struct ColumnBlock {
 struct ColumnBlocks {
   int64_t mainLanes = 0, mainCount = 0;
   llvm::SmallVector<ColumnBlock> rest;
-  static ColumnBlocks cut(int64_t columns);
+  static ColumnBlocks cut(int64_t columns, int64_t mainLanes = kMainLanes);
+  // 32 lanes are four vector registers of the baseline: enough independent
+  // chains to hide an FMA's latency, few enough to leave registers for a map.
+  static constexpr int64_t kMainLanes = 32;
+  // Where rows come from memory, longer runs mean fewer passes over them, and
+  // registers that spill cost less than a pass.
+  static constexpr int64_t kMemoryLanes = 64;
 };
+
+/// A cache line, and how far ahead memory that is read once is asked for: what
+/// a core reads in some latencies of memory and walks of the page table.
+inline constexpr int64_t kLineBytes = 64, kFetchAheadBytes = 8192;
 
 /// Rounds up to whole vectors.
 inline int64_t padToLanes(int64_t columns) {
@@ -75,6 +86,10 @@ public:
   /// the first `valid` of them.
   mlir::Value loadAt(mlir::Value address, mlir::Type element, int64_t lanes,
                      int64_t valid);
+
+  /// Asks for the cache line `bytes` past an address, which need not be valid,
+  /// to be brought into the second-level cache.
+  void prefetch(mlir::Value address, int64_t bytes);
 
   /// Combines all lanes in a fixed tree: halves onto halves.
   mlir::Value reduceLanes(mlir::Value vector, bool max);

@@ -143,6 +143,9 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
     is unspecified, though finite where the view's elements are: the consumer
     masks by select. A limit is at least 1.
 
+    `fetch_next` is a hint: the box that follows in memory is wanted next, and may
+    be fetched into a cache while this one is used. Reading it need not be valid.
+
     Constraints:
 
     * (LOAD1) There is one index and one size for each dimension of the view.
@@ -157,11 +160,12 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
     ```
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices,
-    Optional<Index>:$rows, Optional<Index>:$columns, DenseI64ArrayAttr:$sizes);
+    Optional<Index>:$rows, Optional<Index>:$columns, DenseI64ArrayAttr:$sizes,
+    UnitAttr:$fetch_next);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
     $view `[` $indices `]` (`rows` `(` $rows^ `)`)? (`columns` `(` $columns^ `)`)?
-    `sizes` $sizes attr-dict `:` type($view) `->` type($result)
+    `sizes` $sizes (`fetch_next` $fetch_next^)? attr-dict `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
 }

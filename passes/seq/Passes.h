@@ -10,6 +10,9 @@ namespace effc {
 /// How `seq-expand-form` chooses the form of a mixer.
 enum class FormChoice { Attribute, Step, Quadratic, Chunkwise };
 
+/// The type in which `seq-plan-state` lays out matrices.
+enum class StateStorage { F32, BF16 };
+
 #define GEN_PASS_DECL
 #include "passes/seq/Passes.h.inc"
 

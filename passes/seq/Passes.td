@@ -12,6 +12,11 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
     `alignment`; records the whole as `seq.state_layout` on the module. What a
     state is (kind, growth, neutral value) is asked of the op that carries it.
 
+    `matrix-type` is the type in which states of kind `matrix` lie in the slot;
+    kernels compute with f32 whatever it is. With less than f32 a state is rounded
+    at the end of every call, so the results depend on how a prompt was cut: a
+    remark says so.
+
     Needs: one function with state arguments (`seq.state_name`), each carried by
     one op with static shape. Another is an error on that function.
     Keeps: everything but the attribute. Running it again changes nothing.
@@ -22,7 +27,13 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"alignment", "alignment", "uint64_t", /*default=*/"64",
-           "Alignment of each offset in bytes; a power of two">];
+           "Alignment of each offset in bytes; a power of two">,
+    Option<"matrixType", "matrix-type", "::effc::StateStorage",
+           /*default=*/"::effc::StateStorage::F32",
+           "Element type of stored matrices",
+           [{::llvm::cl::values(
+               clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
+               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>];
 }
 
 def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {

@@ -41,11 +41,17 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
           return signalPassFailure();
         }
         int64_t offset = llvm::alignTo(end, alignment);
-        auto neutral =
-            FloatAttr::get(state->type.getElementType(), state->neutral);
+        RankedTensorType stored = storedType(*state);
+        if (stored != state->type)
+          emitRemark(argument.getLoc())
+              << "state '" << name.getValue() << "' is stored as "
+              << stored.getElementType()
+              << ": it is rounded at the end of every call, so that results "
+                 "depend on how a prompt was cut";
+        auto neutral = FloatAttr::get(stored.getElementType(), state->neutral);
         states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
-                                             state->kind, state->growth,
-                                             state->type, neutral, offset));
+                                             state->kind, state->growth, stored,
+                                             neutral, offset));
         end = offset + states.back().getSizeBytes();
       }
       if (!states.empty())
@@ -54,6 +60,14 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     int64_t slot = llvm::alignTo(end, alignment);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));
+  }
+
+  // Tails hold inputs of a few tokens: small, and exact as they are.
+  RankedTensorType storedType(const seq::StateDescriptor &state) {
+    if (state.kind != seq::StateKind::Matrix || matrixType == StateStorage::F32)
+      return state.type;
+    return RankedTensorType::get(state.type.getShape(),
+                                 BFloat16Type::get(&getContext()));
   }
 
   static std::optional<seq::StateDescriptor>

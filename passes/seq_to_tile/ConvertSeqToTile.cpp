@@ -32,6 +32,7 @@ struct Memory {
   Value place; // !plan.memory
   MemoryKind kind;
   tile::Count lead = tile::Count::Rows;
+  Type stored = {}; // of a state's elements
 };
 
 class EntryConversion {
@@ -107,7 +108,15 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
     if (name) {
       Value place =
           plan::StateOp::create(plan, function.getLoc(), memoryType(), name);
-      memory[argument] = {place, MemoryKind::State};
+      const seq::StateAttr *state =
+          llvm::find_if(layout.getStates(), [&](seq::StateAttr candidate) {
+            return candidate.getName() == name.getValue();
+          });
+      if (state == layout.getStates().end())
+        return function.emitError("expects a place for state '")
+               << name.getValue() << "' in 'seq.state_layout'";
+      memory[argument] = {place, MemoryKind::State, tile::Count::Rows,
+                          state->getType().getElementType()};
       continue;
     }
     if (index > 1)
@@ -164,6 +173,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
   for (Value input : kernel.getInputs()) {
     operands.push_back(memory.lookup(input));
     context.operands.push_back(operands.back().kind);
+    context.storedTypes.push_back(operands.back().stored);
   }
   context.lead = leadOf(kernel, operands);
   for (Value result : kernel.getResults())
@@ -214,10 +224,9 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
 // The rows of the entry, as far as a kernel depends on them: the tile of a
 // decode product, the block of a quadratic form.
 int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
-  bool decode = entry.getKind() == seq::EntryKind::Decode;
   for (Operation &op : kernel.getBody().front()) {
-    if (decode && isa<seq::LinearOp, seq::LmHeadOp>(op))
-      return denseRows(entry);
+    if (isa<seq::LinearOp, seq::LmHeadOp>(op) && !denseLoopsOverRows(entry))
+      return entry.getRows();
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
       if (mixer.getFormAttr() &&
           mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
@@ -233,8 +242,12 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   stream << stringifyEntryKind(context.entry.getKind()) << ' '
          << relevantRows(kernel, context.entry) << ' '
          << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
-  for (MemoryKind kind : context.operands)
+  for (auto [kind, stored] :
+       llvm::zip_equal(context.operands, context.storedTypes)) {
     stream << static_cast<int>(kind);
+    if (stored)
+      stream << stored;
+  }
   for (bool logits : context.resultIsLogits)
     stream << (logits ? 'L' : '-');
   AsmState state(kernel, OpPrintingFlags().useLocalScope());

@@ -46,7 +46,10 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
       access.strides = {1};
       break;
     case MemoryKind::State:
-      access.strides = stateStrides(type, context.slotBytes);
+      access.element = context.storedTypes[index];
+      access.strides =
+          stateStrides(RankedTensorType::get(type.getShape(), access.element),
+                       context.slotBytes);
       access.shape.insert(access.shape.begin(), ShapedType::kDynamic);
       break;
     }
@@ -205,7 +208,11 @@ Value KernelBuilder::load(Value view, ValueRange indices,
                           ArrayRef<int64_t> sizes, tile::TileType type,
                           Value rows, Value columns) {
   return tile::LoadOp::create(b, location, type, view, indices, rows, columns,
-                              sizes);
+                              sizes, /*fetch_next=*/false);
+}
+
+void KernelBuilder::fetchNext(Value tile) {
+  tile.getDefiningOp<tile::LoadOp>().setFetchNext(true);
 }
 
 void KernelBuilder::store(Value tile, Value view, ValueRange indices,

@@ -28,6 +28,9 @@ struct KernelContext {
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
   llvm::SmallVector<MemoryKind> operands;
+  /// What the elements of an operand of kind State are stored as; null for
+  /// others.
+  llvm::SmallVector<mlir::Type> storedTypes;
   /// Whether result i is the model's logits, which lie densely.
   llvm::SmallVector<bool> resultIsLogits;
   int64_t slotBytes = 0;
@@ -97,6 +100,8 @@ public:
   mlir::Value load(mlir::Value view, mlir::ValueRange indices,
                    llvm::ArrayRef<int64_t> sizes, tile::TileType type,
                    mlir::Value rows = {}, mlir::Value columns = {});
+  /// Says of a loaded tile that what follows it in memory is wanted next.
+  void fetchNext(mlir::Value tile);
   void store(mlir::Value tile, mlir::Value view, mlir::ValueRange indices,
              llvm::ArrayRef<int64_t> sizes, mlir::Value rows = {},
              mlir::Value columns = {});

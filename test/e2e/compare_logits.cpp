@@ -5,6 +5,8 @@
 //       logits_f64.i, the float64 recurrence. For each i the relative L2
 //       distance of OUT's logits.i from logits_f64.i may be 4 times that of the
 //       library, plus 1e-6.
+//   effc-test-compare-logits --within E OUT GOLDEN
+//       The same with E as the greatest distance from logits_f64.i.
 //   effc-test-compare-logits --bits A B
 //       Both hold the same tensors with the same bits.
 //
@@ -14,8 +16,10 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 
 using namespace effc::test;
@@ -32,7 +36,8 @@ static double relativeDistance(const Tensor &tensor, const Tensor &exact) {
 }
 
 static bool compareWithGolden(const SafetensorsFile &out,
-                              const SafetensorsFile &golden) {
+                              const SafetensorsFile &golden,
+                              std::optional<double> within) {
   bool good = true;
   size_t count = 0;
   std::printf("%-12s %8s %12s %12s %12s\n", "tensor", "rows", "effc", "library",
@@ -51,7 +56,7 @@ static bool compareWithGolden(const SafetensorsFile &out,
     }
     double error = relativeDistance(ours, exact);
     double reference = relativeDistance(library, exact);
-    double allowed = 4 * reference + 1e-6;
+    double allowed = within.value_or(4 * reference + 1e-6);
     bool near = error <= allowed; // false for NaN
     good &= near;
     std::printf("%-12s %8llu %12.3e %12.3e %12.3e%s\n",
@@ -101,16 +106,20 @@ static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
 
 int main(int argc, char **argv) {
   bool bits = argc == 4 && std::strcmp(argv[1], "--bits") == 0;
-  if (argc != 3 && !bits) {
-    std::fprintf(stderr,
-                 "usage: effc-test-compare-logits [--bits] OUT GOLDEN\n");
+  std::optional<double> within;
+  if (argc == 5 && std::strcmp(argv[1], "--within") == 0)
+    within = std::strtod(argv[2], nullptr);
+  if (argc != 3 && !bits && !within) {
+    std::fprintf(
+        stderr,
+        "usage: effc-test-compare-logits [--bits | --within E] OUT GOLDEN\n");
     return 2;
   }
   try {
     SafetensorsFile first = SafetensorsFile::read(argv[argc - 2]);
     SafetensorsFile second = SafetensorsFile::read(argv[argc - 1]);
     return (bits ? compareBits(first, second)
-                 : compareWithGolden(first, second))
+                 : compareWithGolden(first, second, within))
                ? 0
                : 1;
   } catch (const std::exception &error) {

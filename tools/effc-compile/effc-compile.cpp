@@ -29,7 +29,7 @@ struct Arguments {
               compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
   std::vector<int64_t> prefillRows = {16, 64, 256};
-  int64_t maxBatch = 4;
+  int64_t maxBatch = 64;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
   bool ungroupedNorm = false;
 };
@@ -68,8 +68,10 @@ void declare(CLI::App &app, Arguments &a) {
       "--ungrouped-norm", a.ungroupedNorm,
       "gated norms take one mean over all channels where the model has "
       "one per group, as releases of the public library before 5 do");
-  app.add_option("--state-dtype", a.stateDtype, "type of recurrent states")
-      ->check(CLI::IsMember({"f32"}))
+  app.add_option("--state-dtype", a.stateDtype,
+                 "type in which matrix states are kept between calls; with "
+                 "bf16 results depend on how a prompt is cut")
+      ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--prefill-rows", a.prefillRows,
                  "rows of each prefill entry, ascending")
@@ -153,6 +155,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.prefillRows.assign(a.prefillRows.begin(),
                                       a.prefillRows.end());
   options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
+  options.pipeline.stateStorage =
+      a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.cpu = options.target->cpu.str();

@@ -9,8 +9,9 @@ namespace effc {
 
 /// y = x w^T (+ bias) for seq.linear and seq.lm_head (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
-/// Rows that buildDense takes at a time in an entry.
-int64_t denseRows(seq::EntryAttr entry);
+/// Whether a product's item passes over an entry's rows, a few at a time; else
+/// it takes all of them at once, and depends on how many they are.
+bool denseLoopsOverRows(seq::EntryAttr entry);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).

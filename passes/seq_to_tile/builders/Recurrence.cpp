@@ -68,6 +68,9 @@ Value HeadOfSegment::loadState(KernelBuilder &k) const {
   Value old =
       k.load(stateView, {record.getSlot(), head, k.index(0), k.index(0)},
              {1, 1, keyChannels, valueChannels}, type);
+  // A decode call does little else than read one state after the other.
+  if (k.isDecode())
+    k.fetchNext(old);
   // By select: what a fresh slot holds may be anything, NaN included.
   Value fresh = arith::SelectOp::create(k.ops(), k.loc(), record.getBegins(),
                                         k.scalar(1), k.scalar(0));

@@ -33,6 +33,10 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
           Value decayed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
           return math::FmaOp::create(builder, k.loc(), e[2], e[3], decayed);
         });
+    // Stored at once, while it is in registers: decoding is the time it takes
+    // to read and write the state.
+    if (k.isDecode())
+      item.storeState(k, next);
     Value weighted =
         k.map(stateType, {next, q.query},
               [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -59,13 +63,8 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   };
 
   Value state = item.loadState(k);
-  if (k.isDecode()) {
-    FailureOr<Value> next = step(item.segment.getFirstRow(), state);
-    if (failed(next))
-      return failure();
-    item.storeState(k, *next);
-    return success();
-  }
+  if (k.isDecode())
+    return step(item.segment.getFirstRow(), state);
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
                                  item.segment.getLength(), k.index(1), state);
   {

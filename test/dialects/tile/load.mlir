@@ -14,5 +14,8 @@ func.func @load(%x: !tile.view<?x24x64xf32, [3352, 64, 1]>, %row: index, %h: ind
   // CHECK: tile.load {{.*}} rows(%{{.*}}) columns(%{{.*}}) sizes [1, 1, 64] : <?x24x64xf32, [3352, 64, 1]> -> <1x64xf32, operand>
   %c = tile.load %x[%row, %h, %c0] rows(%n) columns(%n) sizes [1, 1, 64]
       : !tile.view<?x24x64xf32, [3352, 64, 1]> -> !tile.tile<1x64xf32, operand>
+  // CHECK: tile.load {{.*}} sizes [1, 1, 64] fetch_next : <?x24x64xf32, [3352, 64, 1]> -> <64xf32, row>
+  %d = tile.load %x[%row, %h, %c0] sizes [1, 1, 64] fetch_next
+      : !tile.view<?x24x64xf32, [3352, 64, 1]> -> !tile.tile<64xf32, row>
   return
 }

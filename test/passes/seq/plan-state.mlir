@@ -1,6 +1,7 @@
 // RUN: effc-opt %s --seq-plan-state | FileCheck %s
 // RUN: effc-opt %s --seq-plan-state --seq-plan-state | FileCheck %s
 // RUN: effc-opt %s --seq-plan-state=alignment=128 | FileCheck %s --check-prefix=WIDE
+// RUN: effc-opt %s --seq-plan-state=matrix-type=bf16 2>&1 | FileCheck %s --check-prefix=BF16
 
 // The tail holds 3 * 11 f32, bytes 0..131, and the state 2 * 3 * 6, 144 bytes. It
 // starts at 192, the first multiple of 64 past 132 (32 would give 160, 128 gives
@@ -13,6 +14,12 @@
 // WIDE: slot_bytes = 512
 // WIDE-SAME: "layers.0.conv"{{.*}} offset = 0>
 // WIDE-SAME: "layers.0.ssd"{{.*}} offset = 256>
+
+// As bf16 the matrix takes 72 bytes and ends at 264; the tail stays what it is.
+// BF16: remark: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call, so that results depend on how a prompt was cut
+// BF16: slot_bytes = 320
+// BF16-SAME: tensor<3x11xf32>
+// BF16-SAME: type = tensor<2x3x6xbf16>, neutral = 0.000000e+00 : bf16, offset = 192>
 func.func @forward(%u: tensor<?x11xf32>, %w: tensor<4x11xf32>,
                    %tail: tensor<3x11xf32> {seq.state_name = "layers.0.conv"},
                    %x: tensor<?x2x6xf32>, %dt: tensor<?x2xf32>, %b: tensor<?x1x3xf32>, %h: tensor<2xf32>,

@@ -16,12 +16,13 @@ static Texts roundTrip(const Texts &texts) {
 TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
   EXPECT_EQ(
       writeCanonicalOptions({}),
-      (Texts{"--target=host", "--prefill-rows=16,64,256", "--max-batch=4"}));
+      (Texts{"--target=host", "--prefill-rows=16,64,256", "--max-batch=64"}));
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
   Texts all = {"--target=host",          "--prefill-rows=7,48",
                "--max-batch=6",          "--dtype=bf16",
+               "--state-dtype=bf16",
                "--weights=reference",    "--ungrouped-norm",
                "--force-form=quadratic", "--bit-stable=false",
                "--no-tokenizer",         "--strip-ir"};

@@ -1,8 +1,9 @@
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile | FileCheck %s
 
-// An item has 12 outputs in prefill and 24 in decode, for all rows, 4 (in decode
-// at most as many as the entry has) at a time: 30 outputs make 3 items and 2. Rows
-// and outputs past the end are limited; the whole contraction is one step.
+// An item has 12 outputs for all rows, 4 at a time, and 24 in decode entries of at
+// most 4 rows, which go at once: 30 outputs make 3 items and 2. Rows and outputs
+// past the end are limited; the whole contraction is one step. In decode the first
+// rows to meet a weight ask for what follows it.
 
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
 seq.weight @table source("table") : tensor<11x5xf32>
@@ -50,10 +51,29 @@ func.func @prefill_16(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x
 // CHECK-LABEL: tile.kernel @linear_
 // CHECK-SAME: items(#tile.items<one, tile = 1, times = 2>)
 // CHECK: scf.for {{.*}} step %c2
-// CHECK: sizes [24, 5]
+// CHECK: sizes [24, 5] fetch_next
 // CHECK: tile.dot {{.*}} : <2x24xf32, accumulator>, <2x5xf32, operand>, <24x5xf32, operand>
 func.func @decode_2(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x30xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %table = seq.parameter @table : tensor<11x5xf32>
+  %w = seq.parameter @w : tensor<30x5xbf16>
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
+  %p = seq.linear %x, %w : (tensor<?x5xf32>, tensor<30x5xbf16>) -> tensor<?x30xf32>
+  %out = seq.select_rows %p, %rows : (tensor<?x30xf32>, tensor<?xi32>) -> tensor<?x30xf32>
+  return %out : tensor<?x30xf32>
+}
+
+// CHECK-LABEL: plan.entry @decode_8
+// CHECK-LABEL: tile.kernel @linear_
+// CHECK-SAME: items(#tile.items<one, tile = 1, times = 3>)
+// CHECK: %[[COUNT:.*]] = tile.count rows
+// CHECK: %[[HEAD:.*]] = arith.minsi %[[COUNT]], %c4
+// CHECK: scf.for {{.*}} = %c0{{[_0-9]*}} to %[[HEAD]] step %c4
+// CHECK: sizes [12, 5] fetch_next
+// CHECK: scf.for {{.*}} = %c4{{[_0-9]*}} to %[[COUNT]] step %c4
+// CHECK: sizes [12, 5] :
+func.func @decode_8(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x30xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 8>} {
   %table = seq.parameter @table : tensor<11x5xf32>
   %w = seq.parameter @w : tensor<30x5xbf16>
   %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
