@@ -26,8 +26,12 @@ public:
       return readAll(*component);
     if (component->type == "TemplateProcessing")
       return readTemplate(*component);
+    if (component->type == "BertProcessing" ||
+        component->type == "RobertaProcessing")
+      return readClassifier(*component);
     return refuseComponent(file, kRole, *component,
-                           "none, ByteLevel, Sequence, TemplateProcessing");
+                           "none, BertProcessing, ByteLevel, "
+                           "RobertaProcessing, Sequence, TemplateProcessing");
   }
 
 private:
@@ -82,6 +86,29 @@ private:
                     "A once, but got it " +
                     llvm::Twine(sequences) + " times");
     return llvm::Error::success();
+  }
+
+  /// 'cls' before the text and 'sep' after it, each [token, id].
+  llvm::Error readClassifier(const Component &component) {
+    if (hasTemplate)
+      return refuse(component.where + ": a second one is not supported");
+    hasTemplate = true;
+    ConfigReader reader(component.where, *component.object);
+    reader.ignore({"type", "trim_offsets", "add_prefix_space"}); // offsets
+    for (auto [key, side] :
+         {std::pair("cls", &into.prepend), std::pair("sep", &into.append)}) {
+      const JsonValue *value = reader.get(key);
+      const JsonArray *pair = value ? value->getArray() : nullptr;
+      std::optional<int64_t> id =
+          pair && pair->size() == 2 ? (*pair)[1].getInteger() : std::nullopt;
+      if (!id || !vocabulary.has(*id))
+        reader.report("expects " + quote(key) +
+                      " to be a token and its id in the vocabulary, but got " +
+                      (value ? value->describe() : "nothing"));
+      else
+        side->push_back(*id);
+    }
+    return reader.finish();
   }
 
   /// The "id" inside {kind: {"id": ...}}.

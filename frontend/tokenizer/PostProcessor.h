@@ -7,8 +7,9 @@
 namespace effc::frontend {
 
 /// Fills `prepend` and `append` of `into` from null, ByteLevel (which concerns
-/// offsets only), one TemplateProcessing for a single sequence, or a Sequence
-/// of those. Ids must be in the vocabulary.
+/// offsets only), one of TemplateProcessing for a single sequence,
+/// BertProcessing and RobertaProcessing, or a Sequence of those. Ids must be in
+/// the vocabulary.
 llvm::Error readPostProcessor(llvm::StringRef file, const JsonValue *value,
                               const Vocabulary &vocabulary,
                               artifact::TokenizerT &into);

@@ -2,22 +2,31 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/Component.h"
+#include "frontend/tokenizer/Metaspace.h"
 #include "frontend/tokenizer/SplitPattern.h"
 
 using namespace effc;
 using namespace effc::frontend;
+using artifact::PieceKind;
+using artifact::SplitBehavior;
 
 namespace {
 
 constexpr llvm::StringLiteral kRole = "pre_tokenizer";
-constexpr llvm::StringLiteral kSupported = "ByteLevel, Digits, Sequence, Split";
 
 /// The most that the runtime loads.
-constexpr size_t kMostSplits = 64;
+constexpr size_t kMostSteps = 64;
 
 /// How GPT-2 cuts text into words, which ByteLevel has built in.
 constexpr llvm::StringLiteral kWords =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+// In the runtime's syntax (runtime/src/tokenizer/pattern/CharacterSet.h).
+constexpr llvm::StringLiteral kSpace = R"(\p{White_Space})";
+constexpr llvm::StringLiteral kNumeric = R"(\p{x:numeric})";
+constexpr llvm::StringLiteral kPunctuation = R"(\p{x:punctuation})";
+constexpr llvm::StringLiteral kWordOrSigns =
+    R"(\p{x:word}+|[^\p{x:word}\p{White_Space}]+)";
 
 class PreTokenizerReader {
 public:
@@ -25,29 +34,46 @@ public:
       : file(file), into(into) {}
 
   llvm::Error read(const JsonValue *value) {
-    if (llvm::Error error = readStep(value))
-      return error;
-    if (hasByteLevel)
-      return llvm::Error::success();
-    return refuse(file + ": expects a pre_tokenizer that ends in 'ByteLevel'");
-  }
-
-private:
-  llvm::Error readStep(const JsonValue *value) {
     auto component = readComponent(file, kRole, value);
     if (!component)
       return component.takeError();
-    if (hasByteLevel)
-      return refuse(component->where + " after 'ByteLevel' is not supported");
-    if (component->type == "Sequence")
-      return readAll(*component);
-    if (component->type == "ByteLevel")
-      return readByteLevel(*component);
-    if (component->type == "Split")
-      return readSplit(*component);
-    if (component->type == "Digits")
-      return readDigits(*component);
-    return refuseComponent(file, kRole, *component, kSupported);
+    if (!component->object)
+      return llvm::Error::success();
+    std::string supported = "none";
+    for (const Handled &handled : getHandled()) {
+      supported += (", " + handled.type).str();
+      if (component->type != handled.type)
+        continue;
+      if (llvm::Error error = (this->*handled.read)(*component))
+        return error;
+      if (into.pieces.size() > kMostSteps)
+        return refuse(component->where + ": expects at most " +
+                      llvm::Twine(kMostSteps) + " steps");
+      return llvm::Error::success();
+    }
+    return refuseComponent(file, kRole, *component, supported);
+  }
+
+private:
+  struct Handled {
+    llvm::StringLiteral type;
+    llvm::Error (PreTokenizerReader::*read)(const Component &);
+  };
+  static llvm::ArrayRef<Handled> getHandled();
+
+  artifact::PieceStepT &add(PieceKind kind) {
+    into.pieces.push_back(std::make_unique<artifact::PieceStepT>());
+    into.pieces.back()->kind = kind;
+    return *into.pieces.back();
+  }
+
+  void addSplit(llvm::StringRef pattern, SplitBehavior behavior,
+                bool invert = false) {
+    auto split = std::make_unique<artifact::SplitStepT>();
+    split->pattern = pattern.str();
+    split->behavior = behavior;
+    split->invert = invert;
+    add(PieceKind::Split).split = std::move(split);
   }
 
   llvm::Error readAll(const Component &component) {
@@ -55,7 +81,7 @@ private:
     if (!steps)
       return steps.takeError();
     for (const JsonValue &step : **steps)
-      if (llvm::Error error = readStep(&step))
+      if (llvm::Error error = read(&step))
         return error;
     return llvm::Error::success();
   }
@@ -65,44 +91,85 @@ private:
     reader.ignore({"type", "trim_offsets"}); // offsets are not part of ids
     bool addPrefixSpace = reader.getBoolean("add_prefix_space", true);
     bool useWords = reader.getBoolean("use_regex", true);
-    if (addPrefixSpace && !into.splits.empty())
-      reader.report("'add_prefix_space' after another step is not supported");
     if (llvm::Error error = reader.finish())
       return error;
-    hasByteLevel = true;
-    into.add_prefix_space = addPrefixSpace;
+    if (addPrefixSpace)
+      add(PieceKind::PrefixSpace);
     if (useWords)
-      return addSplit(component, kWords, artifact::SplitBehavior::Isolated,
-                      /*invert=*/false);
+      addSplit(llvm::cantFail(translatePattern(kWords)),
+               SplitBehavior::Isolated);
+    add(PieceKind::ByteCharacters);
     return llvm::Error::success();
+  }
+
+  llvm::Error readBert(const Component &component) {
+    ConfigReader reader(component.where, *component.object);
+    reader.get("type");
+    addSplit(kSpace, SplitBehavior::Removed);
+    addSplit(kPunctuation, SplitBehavior::Isolated);
+    return reader.finish();
+  }
+
+  llvm::Error readDelimiter(const Component &component) {
+    ConfigReader reader(component.where, *component.object);
+    reader.get("type");
+    const std::string *delimiter = reader.getString("delimiter");
+    if (!delimiter || !isOneCharacter(*delimiter))
+      reader.report("expects 'delimiter' to be one character");
+    else
+      addSplit(escapePattern(*delimiter), SplitBehavior::Removed);
+    return reader.finish();
   }
 
   llvm::Error readDigits(const Component &component) {
     ConfigReader reader(component.where, *component.object);
     reader.get("type");
     bool individual = reader.getBoolean("individual_digits", false);
-    if (llvm::Error error = reader.finish())
-      return error;
-    return addSplit(component, individual ? "\\p{N}" : "\\p{N}+",
-                    artifact::SplitBehavior::Isolated, /*invert=*/false);
+    addSplit(kNumeric,
+             individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous);
+    return reader.finish();
   }
 
-  /// {"Regex": pattern} or {"String": text}
-  static std::string readPattern(ConfigReader &reader) {
-    const JsonValue *value = reader.get("pattern");
-    const JsonObject *object = value ? value->getObject() : nullptr;
-    if (object && object->getMembers().size() == 1) {
-      const JsonMember &member = object->getMembers()[0];
-      const std::string *text = member.value.getString();
-      if (text && member.key == "Regex")
-        return *text;
-      if (text && member.key == "String")
-        return escapePattern(*text);
+  llvm::Error readMetaspaceStep(const Component &component) {
+    auto metaspace = readMetaspace(component);
+    if (!metaspace)
+      return metaspace.takeError();
+    artifact::PieceStepT &step = add(PieceKind::Metaspace);
+    step.content = metaspace->replacement;
+    step.prepend = metaspace->prepend;
+    if (metaspace->split)
+      addSplit(escapePattern(metaspace->replacement),
+               SplitBehavior::MergedWithNext);
+    return llvm::Error::success();
+  }
+
+  SplitBehavior readBehavior(ConfigReader &reader, bool isRequired) {
+    constexpr std::pair<llvm::StringLiteral, SplitBehavior> kBehaviors[] = {
+        {"Isolated", SplitBehavior::Isolated},
+        {"Removed", SplitBehavior::Removed},
+        {"MergedWithPrevious", SplitBehavior::MergedWithPrevious},
+        {"MergedWithNext", SplitBehavior::MergedWithNext},
+        {"Contiguous", SplitBehavior::Contiguous}};
+    const std::string *name = reader.getString("behavior");
+    if (!name && isRequired)
+      reader.report("lacks 'behavior'");
+    std::string known;
+    for (auto [text, behavior] : kBehaviors) {
+      if (name && *name == text)
+        return behavior;
+      known += (known.empty() ? text : ", " + text).str();
     }
-    reader.report("expects 'pattern' to be {\"Regex\": string} or "
-                  "{\"String\": string}, but got " +
-                  (value ? value->describe() : "nothing"));
-    return "";
+    if (name)
+      reader.report("behavior " + quote(*name) +
+                    " is not supported; supported: " + known);
+    return SplitBehavior::Isolated;
+  }
+
+  llvm::Error readPunctuation(const Component &component) {
+    ConfigReader reader(component.where, *component.object);
+    reader.get("type");
+    addSplit(kPunctuation, readBehavior(reader, /*isRequired=*/false));
+    return reader.finish();
   }
 
   llvm::Error readSplit(const Component &component) {
@@ -110,44 +177,49 @@ private:
     reader.get("type");
     std::string pattern = readPattern(reader);
     bool invert = reader.getBoolean("invert", false);
-    const std::string *name = reader.getString("behavior");
-    artifact::SplitBehavior behavior = artifact::SplitBehavior::Isolated;
-    if (!name)
-      reader.report("lacks 'behavior'");
-    else if (*name == "Removed")
-      behavior = artifact::SplitBehavior::Removed;
-    else if (*name != "Isolated")
-      reader.report("behavior " + quote(*name) +
-                    " is not supported; supported: Isolated, Removed");
+    SplitBehavior behavior = readBehavior(reader, /*isRequired=*/true);
     if (llvm::Error error = reader.finish())
       return error;
-    // All pieces are kept whichever of them count as matches.
-    if (behavior == artifact::SplitBehavior::Isolated)
-      invert = false;
-    return addSplit(component, pattern, behavior, invert);
-  }
-
-  llvm::Error addSplit(const Component &component, llvm::StringRef pattern,
-                       artifact::SplitBehavior behavior, bool invert) {
-    if (into.splits.size() == kMostSplits)
-      return refuse(component.where + ": expects at most " +
-                    llvm::Twine(kMostSplits) + " steps before it");
     auto translated = translatePattern(pattern);
     if (!translated)
       return refuse(component.where + ": " +
                     llvm::toString(translated.takeError()));
-    auto step = std::make_unique<artifact::SplitStepT>();
-    step->pattern = std::move(*translated);
-    step->behavior = behavior;
-    step->invert = invert;
-    into.splits.push_back(std::move(step));
+    addSplit(*translated, behavior, invert);
     return llvm::Error::success();
+  }
+
+  llvm::Error readWhitespace(const Component &component) {
+    ConfigReader reader(component.where, *component.object);
+    reader.get("type");
+    addSplit(kWordOrSigns, SplitBehavior::Removed, /*invert=*/true);
+    return reader.finish();
+  }
+
+  llvm::Error readWhitespaceSplit(const Component &component) {
+    ConfigReader reader(component.where, *component.object);
+    reader.get("type");
+    addSplit(kSpace, SplitBehavior::Removed);
+    return reader.finish();
   }
 
   llvm::StringRef file;
   artifact::TokenizerT &into;
-  bool hasByteLevel = false;
 };
+
+llvm::ArrayRef<PreTokenizerReader::Handled> PreTokenizerReader::getHandled() {
+  static const Handled kHandled[] = {
+      {"BertPreTokenizer", &PreTokenizerReader::readBert},
+      {"ByteLevel", &PreTokenizerReader::readByteLevel},
+      {"CharDelimiterSplit", &PreTokenizerReader::readDelimiter},
+      {"Digits", &PreTokenizerReader::readDigits},
+      {"Metaspace", &PreTokenizerReader::readMetaspaceStep},
+      {"Punctuation", &PreTokenizerReader::readPunctuation},
+      {"Sequence", &PreTokenizerReader::readAll},
+      {"Split", &PreTokenizerReader::readSplit},
+      {"Whitespace", &PreTokenizerReader::readWhitespace},
+      {"WhitespaceSplit", &PreTokenizerReader::readWhitespaceSplit}};
+  return kHandled;
+}
 
 } // namespace
 

@@ -1,4 +1,4 @@
-// The pre_tokenizer of a tokenizer.json as steps that cut text.
+// The pre_tokenizer of a tokenizer.json as steps of the segment.
 #ifndef EFFC_FRONTEND_TOKENIZER_PRETOKENIZER_H
 #define EFFC_FRONTEND_TOKENIZER_PRETOKENIZER_H
 
@@ -8,10 +8,9 @@
 
 namespace effc::frontend {
 
-/// Fills `splits` and `add_prefix_space` of `into`. Supported: ByteLevel, alone
-/// or at the end of a Sequence of Split (by a pattern or a string; Isolated or
-/// Removed) and Digits. A prefix space only where ByteLevel comes first: later
-/// it would be put before each piece.
+/// Fills `pieces` of `into` from null, one of the library's pre-tokenizers, or
+/// a Sequence of them. Patterns are translated (SplitPattern.h); classes of
+/// characters become patterns too.
 llvm::Error readPreTokenizer(llvm::StringRef file, const JsonValue *value,
                              artifact::TokenizerT &into);
 

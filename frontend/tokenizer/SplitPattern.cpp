@@ -28,6 +28,9 @@ constexpr llvm::StringRef kScripts[] = {
     "Lao",      "Latin",    "Malayalam", "Mongolian", "Myanmar",  "Oriya",
     "Sinhala",  "Tamil",    "Telugu",    "Thaana",    "Thai",     "Tibetan"};
 
+/// How often a group is written out at most.
+constexpr unsigned kMostCopies = 255;
+
 class Translator {
 public:
   explicit Translator(llvm::StringRef pattern)
@@ -67,10 +70,29 @@ private:
         return;
       }
       caseless = outerCaseless.pop_back_val();
-      return emit(")", 1);
+      emit(")", 1);
+      return closeGroup();
     default:
       return translateLiteral();
     }
+  }
+
+  /// A group that is counted has its inside written out as often.
+  void closeGroup() {
+    bool inside = hasCounted.pop_back_val();
+    bool isCounted = rest.starts_with("{") && readInterval(rest).isInterval;
+    if (isCounted && inside)
+      return reject("a counted group in a counted group");
+    if (!hasCounted.empty())
+      hasCounted.back() |= inside || isCounted;
+    if (!isCounted)
+      return;
+    Interval interval = readInterval(rest);
+    unsigned count = 0;
+    for (llvm::StringRef number : {interval.least, interval.most})
+      if (!number.empty() &&
+          (number.getAsInteger(10, count) || count > kMostCopies))
+        return reject("a group counted past " + llvm::Twine(kMostCopies));
   }
 
   void translateLiteral() {
@@ -108,6 +130,7 @@ private:
       return emit("(?i)", 4);
     }
     outerCaseless.push_back(caseless);
+    hasCounted.push_back(false);
     if (!rest.starts_with("(?"))
       return emit("(", 1);
     for (llvm::StringRef known :
@@ -145,19 +168,28 @@ private:
       emit("]", 1);
   }
 
-  void translateInterval() {
-    llvm::StringRef inside = rest.drop_front().take_until(
+  struct Interval {
+    bool isInterval, isFixed;
+    llvm::StringRef least, most, after;
+  };
+  static Interval readInterval(llvm::StringRef text) {
+    llvm::StringRef inside = text.drop_front().take_until(
         [](char c) { return c != ',' && !llvm::isDigit(c); });
-    llvm::StringRef after = rest.drop_front(1 + inside.size());
+    llvm::StringRef after = text.drop_front(1 + inside.size());
     auto [least, most] = inside.split(',');
-    bool isFixed = !inside.contains(',');
-    if (!after.consume_front("}") || inside.empty() || inside == "," ||
-        most.contains(','))
+    bool isInterval = after.consume_front("}") && !inside.empty() &&
+                      inside != "," && !most.contains(',');
+    return {isInterval, !inside.contains(','), least, most, after};
+  }
+
+  void translateInterval() {
+    auto [isInterval, isFixed, least, most, after] = readInterval(rest);
+    if (!isInterval)
       return emit("\\{", 1);
     if (after.starts_with("+"))
-      return reject("'{" + inside + "}+'");
+      return reject("'{" + least + (isFixed ? "" : ",") + most + "}+'");
     if (isFixed && after.starts_with("?"))
-      return reject("'{" + inside + "}?'");
+      return reject("'{" + least + "}?'");
     out += ("{" + (least.empty() ? "0" : least) + (isFixed ? "" : ",") + most +
             "}")
                .str();
@@ -265,6 +297,8 @@ private:
   /// Whether case is ignored here, and in the groups around.
   bool caseless = false;
   llvm::SmallVector<bool> outerCaseless;
+  /// For each open group, whether a counted group is inside.
+  llvm::SmallVector<bool> hasCounted;
 };
 
 } // namespace
@@ -308,4 +342,21 @@ std::string effc::frontend::escapePattern(llvm::StringRef text) {
     out += c;
   }
   return out;
+}
+
+std::string effc::frontend::readPattern(ConfigReader &reader) {
+  const JsonValue *value = reader.get("pattern");
+  const JsonObject *object = value ? value->getObject() : nullptr;
+  if (object && object->getMembers().size() == 1) {
+    const JsonMember &member = object->getMembers()[0];
+    const std::string *text = member.value.getString();
+    if (text && member.key == "Regex")
+      return *text;
+    if (text && member.key == "String")
+      return escapePattern(*text);
+  }
+  reader.report("expects 'pattern' to be {\"Regex\": string} or "
+                "{\"String\": string}, but got " +
+                (value ? value->describe() : "nothing"));
+  return "";
 }

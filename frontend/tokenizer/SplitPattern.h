@@ -1,5 +1,5 @@
 // Regular expressions of a tokenizer.json, which are Oniguruma's (in its Ruby
-// syntax), as PCRE2 patterns that match the same.
+// syntax), in the syntax of the runtime's patterns, which is a part of PCRE2's.
 //
 // The two agree on most of what tokenizers write. Where they do not, the
 // pattern is rewritten:
@@ -16,23 +16,29 @@
 // or refused by the name of what is in it: \w \W \b \B \h and other escapes of
 // letters, classes in classes and &&, POSIX brackets, `{2}?` and `{1,3}+`
 // (which mean something else there), back references, inline options but
-// (?i:...), and properties but general categories and common scripts.
+// (?i:...), properties but general categories and common scripts, and counted
+// groups inside counted groups or counted past 255: the runtime writes them
+// out.
 #ifndef EFFC_FRONTEND_TOKENIZER_SPLITPATTERN_H
 #define EFFC_FRONTEND_TOKENIZER_SPLITPATTERN_H
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
+#include "frontend/checkpoint/ConfigReader.h"
 
 #include <string>
 
 namespace effc::frontend {
 
-/// The pattern in PCRE2's syntax, for the options UTF and UCP; it compiles.
+/// The pattern in the runtime's syntax. PCRE2 has compiled it with the options
+/// UTF and UCP, so what is wrong with it is said here and not by the runtime.
 /// Messages start with "pattern '...'".
 llvm::Expected<std::string> translatePattern(llvm::StringRef pattern);
 
 /// A pattern that matches exactly `text`.
 std::string escapePattern(llvm::StringRef text);
+
+/// The member 'pattern' of a component, {"Regex": pattern} or {"String": text},
+/// as a pattern to be translated; reports anything else.
+std::string readPattern(ConfigReader &reader);
 
 } // namespace effc::frontend
 

@@ -3,50 +3,44 @@
 #include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/tokenizer/Component.h"
+#include "frontend/tokenizer/Decoder.h"
+#include "frontend/tokenizer/Model.h"
+#include "frontend/tokenizer/Normalizer.h"
 #include "frontend/tokenizer/PostProcessor.h"
 #include "frontend/tokenizer/PreTokenizer.h"
 #include "frontend/tokenizer/Vocabulary.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace effc;
 using namespace effc::frontend;
 
 static constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
+/// Of a normalizer or a decoder; the most that the runtime loads.
+static constexpr size_t kMostSteps = 64;
 
-/// Nothing, or nothing in a row.
-static llvm::Error checkNormalizer(llvm::StringRef file,
-                                   const JsonValue *value) {
-  auto component = readComponent(file, "normalizer", value);
-  if (!component)
-    return component.takeError();
-  if (!component->object)
-    return llvm::Error::success();
-  if (component->type != "Sequence")
-    return refuseComponent(file, "normalizer", *component, "none");
-  auto steps = readSequence(*component, "normalizers");
-  if (!steps)
-    return steps.takeError();
-  for (const JsonValue &step : **steps)
-    if (llvm::Error error = checkNormalizer(file, &step))
-      return error;
-  return llvm::Error::success();
-}
-
-/// ByteLevel, alone or as the one step of a Sequence.
-static llvm::Error checkDecoder(llvm::StringRef file, const JsonValue *value) {
-  auto component = readComponent(file, "decoder", value);
-  if (!component)
-    return component.takeError();
-  if (component->type == "ByteLevel")
-    return llvm::Error::success();
-  if (component->type == "Sequence") {
-    auto steps = readSequence(*component, "decoders");
-    if (!steps)
-      return steps.takeError();
-    if ((*steps)->size() == 1)
-      return checkDecoder(file, &(*steps)->front());
-  }
-  return refuseComponent(file, "decoder", *component, "ByteLevel");
+/// Where each character of the byte alphabet is a token and the decoder reads
+/// them back, the runtime works on bytes: the same ids, without the detour.
+static void useBytes(const Vocabulary &vocabulary, artifact::TokenizerT &into) {
+  using artifact::PieceKind;
+  auto isAlphabet = [](const auto &piece) {
+    return piece->kind == PieceKind::ByteCharacters;
+  };
+  bool isByteLevel = into.model == artifact::ModelKind::CharacterBpe &&
+                     into.subword_prefix.empty() && into.word_suffix.empty() &&
+                     llvm::count_if(into.pieces, isAlphabet) == 1 &&
+                     isAlphabet(into.pieces.back()) &&
+                     into.decoders.size() == 1 &&
+                     into.decoders[0]->kind == artifact::DecoderKind::ByteLevel;
+  std::vector<int32_t> symbols = vocabulary.getByteCharacters();
+  if (!isByteLevel || llvm::is_contained(symbols, -1))
+    return;
+  into.model = artifact::ModelKind::ByteBpe;
+  into.byte_symbols = std::move(symbols);
+  into.byte_fallback.clear();
+  into.unknown = -1;
+  into.pieces.pop_back();
+  into.decoders[0]->kind = artifact::DecoderKind::Bytes;
 }
 
 static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
@@ -59,15 +53,19 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
         remarks.push_back((file + ": " + quote(key) +
                            " is ignored: it applies on request only")
                               .str());
-  if (llvm::Error error = checkNormalizer(file, reader.get("normalizer")))
-    return error;
-  if (llvm::Error error = checkDecoder(file, reader.get("decoder")))
+  if (llvm::Error error = readNormalizer(file, reader.get("normalizer"), into))
     return error;
   if (llvm::Error error =
           readPreTokenizer(file, reader.get("pre_tokenizer"), into))
     return error;
+  if (llvm::Error error = readDecoder(file, reader.get("decoder"), into))
+    return error;
+  if (into.normalizers.size() > kMostSteps || into.decoders.size() > kMostSteps)
+    return refuse(file + ": expects at most " + llvm::Twine(kMostSteps) +
+                  " steps in a row");
   Vocabulary vocabulary(file, size);
-  if (llvm::Error error = vocabulary.readModel(reader.get("model")))
+  if (llvm::Error error =
+          readModel(file, reader.get("model"), vocabulary, into, remarks))
     return error;
   if (llvm::Error error =
           vocabulary.readAddedTokens(reader.get("added_tokens")))
@@ -77,7 +75,9 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
     return error;
   if (llvm::Error error = reader.finish())
     return error;
-  return vocabulary.write(into);
+  useBytes(vocabulary, into);
+  vocabulary.write(into.model == artifact::ModelKind::ByteBpe, into);
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<uint8_t>>

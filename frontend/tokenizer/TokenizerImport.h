@@ -3,12 +3,11 @@
 // The file describes a pipeline of named parts; what the segment's schema
 // (runtime/schema/tokenizer.fbs) cannot say exactly is refused by its name:
 //
-//   normalizer       none
+//   normalizer       Normalizer.h
 //   pre_tokenizer    PreTokenizer.h
-//   model            BPE whose vocabulary is byte-level
-//   post_processor   none, ByteLevel, TemplateProcessing around one sequence,
-//                    Sequence of those
-//   decoder          ByteLevel
+//   model            Model.h
+//   post_processor   PostProcessor.h
+//   decoder          Decoder.h
 //   truncation, padding   left aside: the library applies them on request only
 #ifndef EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
 #define EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H

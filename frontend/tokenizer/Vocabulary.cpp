@@ -4,7 +4,10 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/ByteAlphabet.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <cmath>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -12,137 +15,89 @@ using namespace effc::frontend;
 /// The most that the runtime loads.
 static constexpr size_t kMostContentBytes = 65536;
 
-bool Vocabulary::hasAllBytes() const {
-  for (int byte = 0; byte < 256; ++byte)
-    if (!ids.contains(getByteCharacter(byte)))
-      return false;
-  return true;
+//===----------------------------------------------------------------------===//
+// The model's tokens
+//===----------------------------------------------------------------------===//
+
+llvm::Error Vocabulary::addToken(llvm::StringRef text, int64_t id) {
+  auto [at, isNew] = names.emplace(id, text.str());
+  if (!isNew)
+    return refuse(file + ": tokens " + quote(at->second) + " and " +
+                  quote(text) + " both have id " + llvm::Twine(id));
+  // Of two pieces with one text the library finds the last.
+  ids[text] = id;
+  ++modelTokens;
+  nextId = modelTokens;
+  return llvm::Error::success();
 }
 
-//===----------------------------------------------------------------------===//
-// The model
-//===----------------------------------------------------------------------===//
-
-llvm::Error Vocabulary::readModel(const JsonValue *value) {
-  const JsonObject *model = value ? value->getObject() : nullptr;
-  if (!model)
-    return refuse(file + ": expects 'model' to be an object, but got " +
-                  (value ? value->describe() : "nothing"));
-  // Old files leave the type out; only a BPE has merges.
-  if (const JsonValue *type = model->find("type"))
-    if (!type->getString() || *type->getString() != "BPE")
-      return refuse(
-          file + ": model " +
-          (type->getString() ? quote(*type->getString()) : type->describe()) +
-          " is not supported; supported: BPE");
-  const JsonValue *vocabulary = model->find("vocab");
-  if (!vocabulary || !vocabulary->getObject())
+llvm::Error Vocabulary::readTokens(const JsonValue *value) {
+  if (!value || !value->getObject())
     return refuse(file + ": model: expects 'vocab' to be an object, but got " +
-                  (vocabulary ? vocabulary->describe() : "nothing"));
-  const JsonValue *merges = model->find("merges");
-  if (!merges || !merges->getArray())
-    return refuse(file + ": model: expects 'merges' to be an array, but got " +
-                  (merges ? merges->describe() : "nothing"));
-  if (llvm::Error error = readTokens(*vocabulary->getObject()))
-    return error;
-  if (llvm::Error error = readMerges(*merges->getArray()))
-    return error;
-  return checkOptions(*model);
-}
-
-llvm::Error Vocabulary::readTokens(const JsonObject &vocabulary) {
-  if (vocabulary.getMembers().empty())
+                  (value ? value->describe() : "nothing"));
+  if (value->getObject()->getMembers().empty())
     return refuse(file +
                   ": expects a vocabulary of at least one token, but got "
                   "none");
-  for (const JsonMember &member : vocabulary.getMembers()) {
+  for (const JsonMember &member : value->getObject()->getMembers()) {
     std::optional<int64_t> id = member.value.getInteger();
     if (!id || *id < 0 || *id >= size)
       return refuse(file + ": expects the id of token " + quote(member.key) +
                     " to be an integer in 0.." + llvm::Twine(size - 1) +
                     ", but got " + member.value.describe());
-    auto [at, isNew] = names.emplace(*id, member.key);
-    if (!isNew)
-      return refuse(file + ": tokens " + quote(at->second) + " and " +
-                    quote(member.key) + " both have id " + llvm::Twine(*id));
-    ids[member.key] = *id;
+    if (llvm::Error error = addToken(member.key, *id))
+      return error;
   }
   return llvm::Error::success();
 }
 
-/// The two halves of a merge: "a b" or ["a", "b"].
-static std::optional<std::pair<llvm::StringRef, llvm::StringRef>>
-splitMerge(const JsonValue &value) {
-  if (const std::string *text = value.getString()) {
-    auto halves = llvm::StringRef(*text).split(' ');
-    if (!llvm::StringRef(*text).contains(' ') || halves.second.contains(' '))
-      return std::nullopt;
-    return halves;
+llvm::Error Vocabulary::readPieces(const JsonValue *value,
+                                   std::vector<double> &scores) {
+  const JsonArray *pieces = value ? value->getArray() : nullptr;
+  if (!pieces || pieces->empty() || int64_t(pieces->size()) > size)
+    return refuse(file + ": model: expects 'vocab' to be an array of 1.." +
+                  llvm::Twine(size) + " pieces, but got " +
+                  (value ? value->describe() : "nothing"));
+  for (size_t id = 0; id < pieces->size(); ++id) {
+    const JsonArray *pair = (*pieces)[id].getArray();
+    bool isPair = pair && pair->size() == 2 && (*pair)[0].getString() &&
+                  (*pair)[1].getNumber();
+    if (!isPair)
+      return refuse(file + ": piece " + llvm::Twine(id) +
+                    ": expects a token and its score, but got " +
+                    (*pieces)[id].describe());
+    double score = *(*pair)[1].getNumber();
+    if (!std::isfinite(score))
+      return refuse(file + ": piece " + llvm::Twine(id) + " " +
+                    quote(*(*pair)[0].getString()) +
+                    ": expects a finite score, but got " +
+                    (*pair)[1].describe());
+    if (llvm::Error error = addToken(*(*pair)[0].getString(), id))
+      return error;
+    scores.push_back(score);
   }
-  const JsonArray *array = value.getArray();
-  if (!array || array->size() != 2 || !(*array)[0].getString() ||
-      !(*array)[1].getString())
-    return std::nullopt;
-  return std::pair<llvm::StringRef, llvm::StringRef>(*(*array)[0].getString(),
-                                                     *(*array)[1].getString());
-}
-
-llvm::Error Vocabulary::readMerges(const JsonArray &array) {
-  // Of a pair that occurs twice the last rank counts, as in the library.
-  std::map<std::pair<int32_t, int32_t>, size_t> rankOf;
-  std::vector<artifact::Merge> all;
-  for (size_t rank = 0; rank < array.size(); ++rank) {
-    const std::string *line = array[rank].getString();
-    if (line && llvm::StringRef(*line).starts_with("#version"))
-      continue;
-    auto halves = splitMerge(array[rank]);
-    std::string where = file + ": merge " + std::to_string(rank);
-    if (!halves)
-      return refuse(where + ": expects two tokens, but got " +
-                    array[rank].describe());
-    std::string merged = (halves->first + halves->second).str();
-    int32_t found[3];
-    llvm::StringRef parts[3] = {halves->first, halves->second, merged};
-    for (int i = 0; i < 3; ++i) {
-      auto at = ids.find(parts[i]);
-      if (at == ids.end())
-        return refuse(where + (i < 2 ? ": token " : ": its result ") +
-                      quote(parts[i]) + " is not in the vocabulary");
-      found[i] = at->second;
-    }
-    rankOf[{found[0], found[1]}] = all.size();
-    all.emplace_back(found[0], found[1], found[2]);
-  }
-  for (size_t rank = 0; rank < all.size(); ++rank)
-    if (rankOf[{all[rank].left(), all[rank].right()}] == rank)
-      merges.push_back(all[rank]);
   return llvm::Error::success();
 }
 
-/// The options beside vocabulary and merges: those that would change ids.
-llvm::Error Vocabulary::checkOptions(const JsonObject &model) {
-  ConfigReader reader(file + ": model", model);
-  reader.ignore({"type", "vocab", "merges"});
-  if (const JsonValue *dropout = reader.get("dropout"))
-    if (!dropout->isNull() && dropout->getNumber() != 0.0)
-      reader.reportMismatch("dropout", "null or 0", *dropout);
-  for (llvm::StringRef key :
-       {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (const JsonValue *affix = reader.get(key))
-      if (!affix->isNull() &&
-          (!affix->getString() || !affix->getString()->empty()))
-        reader.reportMismatch(key, "null or empty", *affix);
-  ignoreMerges = reader.getBoolean("ignore_merges", false);
-  // What these say of characters without a token cannot happen where every byte
-  // has one.
-  bool needsBytes = reader.getBoolean("byte_fallback", false);
-  reader.getBoolean("fuse_unk", false);
-  if (const JsonValue *unknown = reader.get("unk_token"))
-    needsBytes |= !unknown->isNull();
-  if (needsBytes && !hasAllBytes())
-    reader.report("'unk_token' and 'byte_fallback' are not supported where the "
-                  "vocabulary lacks a byte");
-  return reader.finish();
+int32_t Vocabulary::find(llvm::StringRef text) const {
+  auto at = ids.find(text);
+  return at == ids.end() ? -1 : at->second;
+}
+
+std::vector<int32_t> Vocabulary::getByteCharacters() const {
+  std::vector<int32_t> found;
+  for (int byte = 0; byte < 256; ++byte)
+    found.push_back(find(getByteCharacter(byte)));
+  return found;
+}
+
+std::vector<int32_t> Vocabulary::getByteFallback() const {
+  std::vector<int32_t> found;
+  for (uint8_t byte = 0;; ++byte) {
+    found.push_back(find("<0x" + llvm::toHex(llvm::ArrayRef(byte)) + ">"));
+    if (byte == 255)
+      return found;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,16 +142,25 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
     return error;
   token.content = *content;
 
-  auto known = ids.find(token.content);
-  if (known != ids.end() && known->second != token.id)
+  int32_t known = find(token.content);
+  if (known >= 0 && known != token.id)
     return refuse(where + " " + quote(token.content) + " has id " +
                   llvm::Twine(token.id) + ", but the vocabulary gives it " +
-                  llvm::Twine(known->second));
-  auto [at, isNew] = names.emplace(token.id, token.content);
-  if (!isNew && at->second != token.content)
-    return refuse(where + " " + quote(token.content) + " has id " +
-                  llvm::Twine(token.id) + ", which is that of token " +
-                  quote(at->second));
+                  llvm::Twine(known));
+  if (known < 0) {
+    auto [at, isNew] = names.emplace(token.id, token.content);
+    if (!isNew && at->second != token.content)
+      return refuse(where + " " + quote(token.content) + " has id " +
+                    llvm::Twine(token.id) + ", which is that of token " +
+                    quote(at->second));
+    // The library does not read the id: it counts.
+    if (isNew && token.id != nextId)
+      return refuse(where + " " + quote(token.content) + " has id " +
+                    llvm::Twine(token.id) + ", but the library numbers it " +
+                    llvm::Twine(nextId));
+    nextId += isNew;
+    addedOnly.insert(token.id);
+  }
   added.push_back(std::move(token));
   return llvm::Error::success();
 }
@@ -205,32 +169,21 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
 // The segment
 //===----------------------------------------------------------------------===//
 
-llvm::Error Vocabulary::write(artifact::TokenizerT &into) const {
-  llvm::StringSet<> addedContents;
-  for (const artifact::AddedTokenT &token : added)
-    addedContents.insert(token.content);
-  // Ids without a token have no bytes.
+void Vocabulary::write(bool asBytes, artifact::TokenizerT &into) const {
+  // Ids without a token have no data.
   int32_t last = names.rbegin()->first;
   for (int32_t id = 0; id <= last; ++id)
     into.tokens.push_back(std::make_unique<artifact::BytesT>());
   for (const auto &[id, name] : names) {
-    auto bytes = getBytesOfCharacters(name);
-    // As the library decodes them: a token with a character that stands for no
-    // byte is text.
-    if (!bytes && ignoreMerges && !addedContents.contains(name))
-      return refuse(file + ": token " + quote(name) +
-                    " is not byte-level, which 'ignore_merges' needs");
+    std::optional<std::vector<uint8_t>> bytes;
+    if (asBytes)
+      bytes = getBytesOfCharacters(name);
+    if (addedOnly.count(id) || (asBytes && !bytes))
+      into.outside.push_back(id);
     if (!bytes)
       bytes.emplace(name.begin(), name.end());
     into.tokens[id]->data = std::move(*bytes);
   }
-  for (int byte = 0; byte < 256; ++byte) {
-    auto at = ids.find(getByteCharacter(byte));
-    into.byte_tokens.push_back(at == ids.end() ? -1 : at->second);
-  }
-  into.merges = merges;
   for (const artifact::AddedTokenT &token : added)
     into.added_tokens.push_back(std::make_unique<artifact::AddedTokenT>(token));
-  into.ignore_merges = ignoreMerges;
-  return llvm::Error::success();
 }

@@ -1,5 +1,5 @@
-// The model of a tokenizer.json: tokens, their ids and the merges, and the
-// tokens that were added to them.
+// Which ids there are, and what text each stands for: the tokens of a
+// tokenizer.json's model and those that were added to them.
 #ifndef EFFC_FRONTEND_TOKENIZER_VOCABULARY_H
 #define EFFC_FRONTEND_TOKENIZER_VOCABULARY_H
 
@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <map>
+#include <set>
 
 namespace effc::frontend {
 
@@ -18,32 +19,44 @@ public:
   /// Ids are below `size`, the vocabulary of the language model.
   Vocabulary(llvm::StringRef file, int64_t size) : file(file), size(size) {}
 
-  /// Reads 'model', a byte-level BPE.
-  llvm::Error readModel(const JsonValue *value);
-  /// Reads 'added_tokens'; after readModel().
+  /// Reads {token: id, ...}.
+  llvm::Error readTokens(const JsonValue *value);
+  /// Reads [[token, score], ...], whose places are the ids. Scores are finite.
+  llvm::Error readPieces(const JsonValue *value, std::vector<double> &scores);
+  /// Reads 'added_tokens'; after the model's.
   llvm::Error readAddedTokens(const JsonValue *value);
+
   bool has(int64_t id) const {
     return id >= 0 && id < size && names.count(int32_t(id));
   }
+  /// The model's token of this text, or -1.
+  int32_t find(llvm::StringRef text) const;
+  /// The tokens of single bytes in the alphabet of byte-level vocabularies, -1
+  /// where there is none.
+  std::vector<int32_t> getByteCharacters() const;
+  /// The tokens "<0x00>" to "<0xFF>", -1 where there is none.
+  std::vector<int32_t> getByteFallback() const;
 
-  /// Fills tokens, byte_tokens, merges, added_tokens and ignore_merges.
-  llvm::Error write(artifact::TokenizerT &into) const;
+  /// Fills tokens, outside and added_tokens. `asBytes`: texts that are written
+  /// in the alphabet become the bytes they stand for, and others stand for
+  /// themselves, but no text becomes them.
+  void write(bool asBytes, artifact::TokenizerT &into) const;
 
 private:
-  llvm::Error readTokens(const JsonObject &vocabulary);
-  llvm::Error readMerges(const JsonArray &merges);
+  llvm::Error addToken(llvm::StringRef text, int64_t id);
   llvm::Error readAddedToken(const JsonValue &value, size_t index);
-  llvm::Error checkOptions(const JsonObject &model);
-  bool hasAllBytes() const;
 
   std::string file;
   int64_t size;
+  /// The model's.
   llvm::StringMap<int32_t> ids;
+  int64_t modelTokens = 0;
   /// By id; added tokens too.
   std::map<int32_t, std::string> names;
-  std::vector<artifact::Merge> merges;
+  std::set<int32_t> addedOnly;
+  /// What the library numbers the next added token with.
+  int64_t nextId = 0;
   std::vector<artifact::AddedTokenT> added;
-  bool ignoreMerges = false;
 };
 
 } // namespace effc::frontend

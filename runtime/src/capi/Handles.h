@@ -6,7 +6,7 @@
 #include "runtime/src/Engine.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/Sampler.h"
-#include "runtime/src/tokenizer/Utf8.h"
+#include "runtime/src/tokenizer/Tokenizer.h"
 
 #include <memory>
 
@@ -31,8 +31,7 @@ struct effc_sampler {
 
 struct effc_detokenizer {
   std::shared_ptr<const effc::rt::Model> model;
-  bool skipSpecial;
-  effc::rt::Utf8Stream stream;
+  effc::rt::DecodeStream stream; // of the model's tokenizer
 };
 
 #endif // EFFC_RUNTIME_SRC_CAPI_HANDLES_H

@@ -61,14 +61,12 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model,
   return atBorder([&]() -> Check {
     if (Check error = requireTokenizer(*model->model))
       return error;
-    std::string bytes;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i)
       if (Check error = checkToken(tokens[i]))
         return error;
-      bytes += model->model->tokenizer()->bytesOf(
-          tokens[i], flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
-    }
-    copyOut(makeValidUtf8(bytes), out_text, capacity, out_size);
+    std::string text = model->model->tokenizer()->detokenize(
+        {tokens, count}, flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
+    copyOut(text, out_text, capacity, out_size);
     return {};
   });
 }
@@ -79,7 +77,9 @@ effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
     if (Check error = requireTokenizer(*model->model))
       return error;
     *out_detokenizer = new effc_detokenizer{
-        model->model, (flags & EFFC_DETOKENIZE_SKIP_SPECIAL) != 0, {}};
+        model->model,
+        DecodeStream(*model->model->tokenizer(),
+                     (flags & EFFC_DETOKENIZE_SKIP_SPECIAL) != 0)};
     return {};
   });
 }
@@ -94,9 +94,7 @@ effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
   return atBorder([&]() -> Check {
     if (Check error = checkToken(token))
       return error;
-    std::string_view text =
-        detokenizer->stream.push(detokenizer->model->tokenizer()->bytesOf(
-            token, detokenizer->skipSpecial));
+    std::string_view text = detokenizer->stream.push(token);
     *out_text = text.data();
     *out_size = text.size();
     return {};

@@ -1,12 +1,14 @@
 #include "runtime/src/tokenizer/AddedTokens.h"
 
-#include "runtime/src/tokenizer/Pattern.h"
+#include "runtime/src/tokenizer/unicode/Unicode.h"
 
 #include <algorithm>
 
 using namespace effc::rt;
+namespace unicode = effc::rt::unicode;
 
 void AddedTokens::Trie::add(std::string_view content, uint32_t token) {
+  starts[static_cast<uint8_t>(content[0])] = true;
   uint32_t node = 0;
   for (char c : content) {
     auto byte = static_cast<uint8_t>(c);
@@ -51,21 +53,59 @@ AddedTokens::AddedTokens(std::vector<AddedToken> given)
               return a.id != b.id ? a.id < b.id : a.content < b.content;
             });
   for (uint32_t i = 0; i < tokens.size(); ++i)
-    (tokens[i].normalized ? normalized : raw).add(tokens[i].content, i);
+    (tokens[i].normalized ? normalized : raw)
+        .add(tokens[i].spelling.empty() ? tokens[i].content
+                                        : tokens[i].spelling,
+             i);
 }
 
-const AddedToken *AddedTokens::find(int32_t id) const {
-  auto at = std::lower_bound(tokens.begin(), tokens.end(), id,
-                             [](const AddedToken &token, int32_t wanted) {
-                               return token.id < wanted;
-                             });
-  return at != tokens.end() && at->id == id ? &*at : nullptr;
+static bool isWord(std::string_view character) {
+  return unicode::lookUp(unicode::decode(character).character)
+      .is(unicode::Word);
 }
 
-void AddedTokens::splitPart(std::string_view text, const Trie &trie, bool plain,
-                            std::vector<TextPart> &parts) const {
+static bool endsInWord(std::string_view text) {
+  return !text.empty() && isWord(text.substr(unicode::lastStart(text)));
+}
+
+static bool startsWithWord(std::string_view text) {
+  return !text.empty() && isWord(text);
+}
+
+static bool isSpace(std::string_view character) {
+  return unicode::lookUp(unicode::decode(character).character)
+      .is(unicode::White);
+}
+
+/// How many bytes of white space `text` starts with.
+static size_t leadingSpace(std::string_view text) {
+  size_t count = 0;
+  while (count < text.size() && isSpace(text.substr(count)))
+    count += unicode::decode(text.substr(count)).bytes;
+  return count;
+}
+
+/// Where the white space at the end of `text` starts, but not before `least`.
+static size_t trailingSpace(std::string_view text, size_t least) {
+  size_t left = text.size();
+  while (left > least) {
+    size_t at = unicode::lastStart(text.substr(0, left));
+    if (!isSpace(text.substr(at)))
+      break;
+    left = at;
+  }
+  return std::max(left, least);
+}
+
+std::vector<TextPart> AddedTokens::split(std::string_view text,
+                                         const Trie &trie, bool plain) const {
+  std::vector<TextPart> parts;
   size_t taken = 0; // up to here the text has been given to a part
   for (size_t at = 0; at < text.size();) {
+    if (!trie.mayStart(text[at])) {
+      ++at;
+      continue;
+    }
     auto [index, length] = trie.longest(text.substr(at));
     if (length == 0) {
       ++at;
@@ -76,30 +116,20 @@ void AddedTokens::splitPart(std::string_view text, const Trie &trie, bool plain,
     at = end;
     if (plain && token.special)
       continue;
-    if (token.singleWord && (endsInWordCharacter(text.substr(0, begin)) ||
-                             startsWithWordCharacter(text.substr(end))))
+    if (token.singleWord &&
+        (endsInWord(text.substr(0, begin)) || startsWithWord(text.substr(end))))
       continue;
     if (token.leftStrip)
-      begin = std::max(begin - trailingSpace(text.substr(0, begin)), taken);
+      begin = trailingSpace(text.substr(0, begin), taken);
     if (token.rightStrip)
       end += leadingSpace(text.substr(end));
     if (begin > taken)
       parts.push_back({text.substr(taken, begin - taken)});
+    end = std::max(begin, end);
     parts.push_back({text.substr(begin, end - begin), token.id});
-    taken = std::max(taken, end);
+    taken = end; // back again, if the token before took this one's space
   }
   if (taken < text.size())
     parts.push_back({text.substr(taken)});
-}
-
-std::vector<TextPart> AddedTokens::split(std::string_view text,
-                                         bool plain) const {
-  std::vector<TextPart> first, parts;
-  splitPart(text, raw, plain, first);
-  for (const TextPart &part : first)
-    if (part.id >= 0)
-      parts.push_back(part);
-    else
-      splitPart(part.text, normalized, plain, parts);
   return parts;
 }

@@ -2,13 +2,14 @@
 //
 // Added tokens ("<|endoftext|>") are cut out before anything else looks at the
 // text: leftmost first, the longest of those that start there, as the Hugging
-// Face library does. Tokens that are not `normalized` are looked for first, the
-// others in what is left.
+// Face library does. Those that are not `normalized` are looked for in the text
+// as it is, the others in what is left once it has been normalized.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_ADDEDTOKENS_H
 #define EFFC_RUNTIME_SRC_TOKENIZER_ADDEDTOKENS_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct AddedToken {
   bool rightStrip; // and after it
   bool singleWord; // only where no word character touches it
   bool normalized;
+  std::string spelling = {}; // what is looked for; `content` if empty
 };
 
 /// A part of a text: an added token, or text still to be cut (`id` -1).
@@ -38,11 +40,17 @@ public:
   /// No content is empty; of two with one content the lower id counts.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  /// Cuts valid UTF-8. With `plain`, special tokens are text like any other.
-  std::vector<TextPart> split(std::string_view text, bool plain) const;
+  /// Cuts valid UTF-8 at the tokens of one round. With `plain`, special tokens
+  /// are text like any other.
+  std::vector<TextPart> splitRaw(std::string_view text, bool plain) const {
+    return split(text, raw, plain);
+  }
+  std::vector<TextPart> splitNormalized(std::string_view text,
+                                        bool plain) const {
+    return split(text, normalized, plain);
+  }
 
-  /// The token of `id`, or null.
-  const AddedToken *find(int32_t id) const;
+  const std::vector<AddedToken> &all() const { return tokens; } // by id
 
 private:
   /// All tokens of one round by their bytes.
@@ -52,6 +60,7 @@ private:
     /// The longest content that `text` starts with: its token and length;
     /// length 0 when there is none.
     std::pair<uint32_t, size_t> longest(std::string_view text) const;
+    bool mayStart(char c) const { return starts[static_cast<uint8_t>(c)]; }
 
   private:
     static constexpr uint32_t kNone = UINT32_MAX;
@@ -60,12 +69,13 @@ private:
       uint32_t token = kNone;
     };
     std::vector<Node> nodes = std::vector<Node>(1);
+    std::array<bool, 256> starts = {}; // a content starts with this byte
   };
 
-  void splitPart(std::string_view text, const Trie &trie, bool plain,
-                 std::vector<TextPart> &parts) const;
+  std::vector<TextPart> split(std::string_view text, const Trie &trie,
+                              bool plain) const;
 
-  std::vector<AddedToken> tokens; // by id
+  std::vector<AddedToken> tokens;
   Trie raw, normalized;
 };
 

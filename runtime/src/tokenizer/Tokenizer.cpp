@@ -1,92 +1,61 @@
 #include "runtime/src/tokenizer/Tokenizer.h"
 
 #include "runtime/src/Limits.h"
+#include "runtime/src/tokenizer/PieceCache.h"
 #include "runtime/src/tokenizer/Utf8.h"
-
-#include <cstdio>
 
 using namespace effc::rt;
 
 /// What one call of tokenize() works with.
 struct Tokenizer::Encoding {
+  explicit Encoding(size_t bytes) : cache(bytes) {}
+
   std::vector<int32_t> tokens;
-  std::vector<int32_t> piece;
-  BytePairMerger::Workspace workspace;
+  ModelWorkspace workspace;
+  PieceCache cache;
 };
 
-/// Cuts each of `pieces` where `pattern` matches. The delimiters are the
-/// matches, or with `invert` what lies between them; `removed` drops them.
-static Check cut(const Pattern &pattern, bool removed, bool invert,
-                 std::vector<std::string_view> &pieces) {
-  std::vector<std::string_view> finer;
-  for (std::string_view piece : pieces) {
-    Result<std::vector<Pattern::Match>> matches = pattern.findAll(piece);
-    if (!matches)
-      return matches.error();
-    size_t at = 0;
-    auto take = [&](size_t end, bool isMatch) {
-      bool isDelimiter = isMatch != invert;
-      if (end > at && !(removed && isDelimiter))
-        finer.push_back(piece.substr(at, end - at));
-      at = end;
-    };
-    for (const Pattern::Match &match : *matches) {
-      take(match.begin, false);
-      take(match.end, true);
-    }
-    take(piece.size(), false);
-  }
-  pieces = std::move(finer);
-  return {};
-}
-
-Result<std::vector<std::string_view>>
-Tokenizer::splitPieces(std::string_view text) const {
-  std::vector<std::string_view> pieces = {text};
-  for (const Split &split : splits)
-    if (Check error = cut(split.pattern, split.removed, split.invert, pieces))
-      return *error;
-  return pieces;
-}
-
-static std::string byteName(uint8_t byte) {
-  char name[8];
-  std::snprintf(name, sizeof name, "0x%02X", byte);
-  return name;
-}
-
 Check Tokenizer::encodePiece(std::string_view piece, Encoding &encoding) const {
-  if (ignoreMerges)
-    if (auto found = whole.find(piece); found != whole.end()) {
-      encoding.tokens.push_back(found->second);
-      return {};
-    }
-  encoding.piece.clear();
-  for (char c : piece) {
-    auto byte = static_cast<uint8_t>(c);
-    if (byteTokens[byte] < 0)
-      return badData("the vocabulary has no token for byte ", byteName(byte));
-    encoding.piece.push_back(byteTokens[byte]);
-  }
-  merger.merge(encoding.piece, encoding.workspace);
-  encoding.tokens.insert(encoding.tokens.end(), encoding.piece.begin(),
-                         encoding.piece.end());
+  if (encoding.cache.find(piece, encoding.tokens))
+    return {};
+  size_t before = encoding.tokens.size();
+  if (Check error = model->encode(piece, encoding.workspace, encoding.tokens))
+    return error;
+  encoding.cache.keep(piece, std::span(encoding.tokens).subspan(before));
   return {};
 }
 
-Check Tokenizer::encodeText(std::string_view text, Encoding &encoding) const {
-  std::string spaced;
-  if (addPrefixSpace && !text.starts_with(' ')) {
-    spaced = " ";
-    spaced += text;
-    text = spaced;
-  }
-  Result<std::vector<std::string_view>> pieces = splitPieces(text);
-  if (!pieces)
-    return pieces.error();
-  for (std::string_view piece : *pieces)
+Check Tokenizer::encodeText(std::string_view text, bool isFirst,
+                            Encoding &encoding) const {
+  Pieces pieces(text, isFirst);
+  if (Check error = pieceSteps.apply(pieces))
+    return error;
+  for (std::string_view piece : pieces.all())
     if (Check error = encodePiece(piece, encoding))
       return error;
+  return {};
+}
+
+/// A text between added tokens that are looked for as they are.
+Check Tokenizer::encodeParts(std::string_view text, bool isFirst, bool plain,
+                             Encoding &encoding) const {
+  std::string normalized;
+  if (!normalizer.isEmpty()) {
+    bool movesStart = false;
+    Result<std::string> made = normalizer.apply(text, movesStart);
+    if (!made)
+      return made.error();
+    normalized = std::move(*made);
+    text = normalized;
+    isFirst &= !movesStart;
+  }
+  for (const TextPart &part : addedTokens.splitNormalized(text, plain)) {
+    bool isStart = part.text.data() == text.data();
+    if (part.id >= 0)
+      encoding.tokens.push_back(part.id);
+    else if (Check error = encodeText(part.text, isFirst && isStart, encoding))
+      return error;
+  }
   return {};
 }
 
@@ -96,13 +65,15 @@ Result<std::vector<int32_t>> Tokenizer::tokenize(std::string_view text,
     return invalidArgument("a text of ", text.size(), " bytes is longer than ",
                            kMaxTextBytes);
   std::string valid = makeValidUtf8(text);
-  Encoding encoding;
+  Encoding encoding(valid.size());
   if (options.addSpecial)
     encoding.tokens = prepend;
-  for (const TextPart &part : addedTokens.split(valid, options.plain)) {
+  for (const TextPart &part : addedTokens.splitRaw(valid, options.plain)) {
+    bool isFirst = part.text.data() == valid.data();
     if (part.id >= 0)
       encoding.tokens.push_back(part.id);
-    else if (Check error = encodeText(part.text, encoding))
+    else if (Check error =
+                 encodeParts(part.text, isFirst, options.plain, encoding))
       return *error;
   }
   if (options.addSpecial)
@@ -110,10 +81,50 @@ Result<std::vector<int32_t>> Tokenizer::tokenize(std::string_view text,
   return std::move(encoding.tokens);
 }
 
-std::string_view Tokenizer::bytesOf(int32_t token, bool skipSpecial) const {
-  if (const AddedToken *added = addedTokens.find(token))
-    return skipSpecial && added->special ? std::string_view() : added->content;
-  if (token < 0 || static_cast<size_t>(token) >= vocabulary.size())
-    return {};
-  return vocabulary[token];
+std::string Tokenizer::detokenize(std::span<const int32_t> tokens,
+                                  bool skipSpecial) const {
+  DecodeStream stream(*this, skipSpecial);
+  std::string text;
+  for (int32_t token : tokens)
+    text += stream.push(token);
+  text += stream.finish();
+  return text;
+}
+
+/// The end of the chain.
+class DecodeStream::Output : public DecodeStage {
+public:
+  void push(std::string_view more, bool) override { text += more; }
+  void finish() override {}
+  std::string text;
+};
+
+DecodeStream::DecodeStream(const Tokenizer &tokenizer, bool skipSpecial)
+    : tokenizer(&tokenizer), skipSpecial(skipSpecial),
+      stages(tokenizer.decoder.createStages()),
+      output(std::make_unique<Output>()) {
+  stages.back()->setNext(output.get());
+}
+
+DecodeStream::~DecodeStream() = default;
+DecodeStream::DecodeStream(DecodeStream &&) noexcept = default;
+
+std::string_view DecodeStream::push(int32_t token) {
+  output->text.clear();
+  std::string_view text = tokenizer->vocabulary.textOf(token);
+  bool isToken = tokenizer->vocabulary.has(token);
+  if (auto at = tokenizer->exceptions.find(token);
+      at != tokenizer->exceptions.end()) {
+    text = at->second.text;
+    isToken = !(skipSpecial && at->second.isSpecial);
+  }
+  if (isToken)
+    stages.front()->push(text, /*starts=*/true);
+  return output->text;
+}
+
+std::string_view DecodeStream::finish() {
+  output->text.clear();
+  stages.front()->finish();
+  return output->text;
 }

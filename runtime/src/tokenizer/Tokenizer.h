@@ -1,14 +1,16 @@
-//===- Tokenizer.h - Byte-level byte-pair encoding of a text --------------===//
+//===- Tokenizer.h - Text to tokens and back ------------------------------===//
 //
 // The steps, each in a file of its own:
 //
 //   1. the text is made valid UTF-8 (Utf8.h)
 //   2. added tokens are cut out (AddedTokens.h)
-//   3. a space is put before each text between them, if the tokenizer says so
-//   4. the split steps cut each text into pieces (Pattern.h)
-//   5. each piece becomes the tokens of its bytes, which merge by rank
-//      (BytePairMerger.h)
+//   3. each text between them is normalized (Normalizer.h), and those added
+//      tokens that are normalized too are cut out of it
+//   4. each text is cut into pieces (Pieces.h)
+//   5. the model turns each piece into tokens (models/Model.h)
 //   6. the post-processor's tokens go before and after
+//
+// and back: tokens to their texts, and those through the decoder (Decoder.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_TOKENIZER_H
@@ -16,10 +18,12 @@
 
 #include "runtime/src/Error.h"
 #include "runtime/src/tokenizer/AddedTokens.h"
-#include "runtime/src/tokenizer/BytePairMerger.h"
-#include "runtime/src/tokenizer/Pattern.h"
+#include "runtime/src/tokenizer/Decoder.h"
+#include "runtime/src/tokenizer/Normalizer.h"
+#include "runtime/src/tokenizer/Pieces.h"
+#include "runtime/src/tokenizer/Vocabulary.h"
+#include "runtime/src/tokenizer/models/Model.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,6 +33,8 @@
 #include <vector>
 
 namespace effc::rt {
+
+class PieceCache;
 
 /// Immutable once created; used by any number of threads.
 class Tokenizer {
@@ -42,38 +48,63 @@ public:
     bool addSpecial = true; // step 6
     bool plain = false;     // special tokens spelled out are text
   };
+  /// EFFC_INVALID_ARGUMENT, before anything is allocated, for a text that is
+  /// too long; EFFC_BAD_DATA where a model has no token for what the text
+  /// holds, or a pattern takes too many steps on it.
   Result<std::vector<int32_t>> tokenize(std::string_view text,
                                         Options options) const;
 
-  /// The bytes of one token: none for an id without data, or for a special
-  /// token when those are skipped.
-  std::string_view bytesOf(int32_t token, bool skipSpecial) const;
+  /// The text of all tokens at once, valid UTF-8. Ids that are no token have
+  /// none.
+  std::string detokenize(std::span<const int32_t> tokens,
+                         bool skipSpecial) const;
 
 private:
-  struct Split {
-    Pattern pattern;
-    bool removed; // the delimiters are dropped, else pieces of their own
-    bool invert;  // the delimiters are what lies between the matches
-  };
+  friend class TokenizerReader;
+  friend class DecodeStream;
   struct Encoding;
 
-  explicit Tokenizer(std::vector<BytePairMerger::Merge> merges,
-                     std::vector<AddedToken> added)
-      : merger(merges), addedTokens(std::move(added)) {}
-  Result<std::vector<std::string_view>>
-  splitPieces(std::string_view text) const;
-  Check encodeText(std::string_view text, Encoding &encoding) const;
+  Tokenizer() = default;
+  Check encodeParts(std::string_view text, bool isFirst, bool plain,
+                    Encoding &encoding) const;
+  Check encodeText(std::string_view text, bool isFirst,
+                   Encoding &encoding) const;
   Check encodePiece(std::string_view piece, Encoding &encoding) const;
 
-  std::vector<std::string> vocabulary; // id -> bytes
-  std::array<int32_t, 256> byteTokens;
-  BytePairMerger merger;
-  AddedTokens addedTokens;
-  std::vector<Split> splits;
-  std::unordered_map<std::string_view, int32_t> whole; // for ignoreMerges
-  bool addPrefixSpace = false;
-  bool ignoreMerges = false;
+  Vocabulary vocabulary;
+  AddedTokens addedTokens{{}};
+  Normalizer normalizer;
+  PieceSteps pieceSteps;
+  std::unique_ptr<TokenModel> model;
+  Decoder decoder;
+  /// What decoding does not do with a token's text: none for what is skipped.
+  struct Exception {
+    std::string text;
+    bool isSpecial;
+  };
+  std::unordered_map<int32_t, Exception> exceptions;
   std::vector<int32_t> prepend, append;
+};
+
+/// Tokens to text as they come.
+class DecodeStream {
+public:
+  /// Keeps a reference to the tokenizer.
+  DecodeStream(const Tokenizer &tokenizer, bool skipSpecial);
+  ~DecodeStream();
+  DecodeStream(DecodeStream &&) noexcept;
+
+  /// The text that is certain now: whole characters, valid until the next call.
+  std::string_view push(int32_t token);
+  /// The rest; the stream can be used anew.
+  std::string_view finish();
+
+private:
+  class Output;
+  const Tokenizer *tokenizer;
+  bool skipSpecial;
+  std::vector<std::unique_ptr<DecodeStage>> stages;
+  std::unique_ptr<Output> output;
 };
 
 } // namespace effc::rt

@@ -3,84 +3,314 @@
 
 #include "runtime/schema/tokenizer_generated.h"
 #include "runtime/src/Limits.h"
+#include "runtime/src/tokenizer/ByteAlphabet.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 #include "runtime/src/tokenizer/Utf8.h"
 
-#include <cstring>
+#include <cmath>
+#include <unordered_set>
 
-using namespace effc;
-using namespace effc::rt;
+namespace effc::rt {
 
-static constexpr uint32_t kMaxSplits = 64;
+static constexpr uint32_t kMaxSteps = 64; // of each kind
 static constexpr uint32_t kMaxContentBytes = 65536;
-/// One table per token, and as many again for added ones and splits.
+/// One table per token, and as many again for added ones and steps.
 static constexpr uint32_t kMaxTokenizerTables = 2 * kMaxVocabulary;
 /// A flatbuffer may name one string a million times; copies are counted.
 static constexpr uint64_t kMaxVocabularyBytes = uint64_t(1) << 30;
 
-static Check checkIds(const flatbuffers::Vector<int32_t> *ids,
-                      const char *what) {
-  if (ids)
+class TokenizerReader {
+public:
+  explicit TokenizerReader(const artifact::Tokenizer &root)
+      : root(root), isFirstFormat(root.byte_tokens()->size() == 256) {}
+
+  Result<std::unique_ptr<Tokenizer>> run() {
+    for (Check (TokenizerReader::*step)() :
+         {&TokenizerReader::checkVocabulary, &TokenizerReader::checkIds,
+          &TokenizerReader::readSteps, &TokenizerReader::readModel,
+          &TokenizerReader::readAddedTokens})
+      if (Check error = (this->*step)())
+        return *error;
+    return std::unique_ptr<Tokenizer>(std::move(made));
+  }
+
+private:
+  bool exists(int32_t id) const {
+    return id >= 0 && static_cast<uint32_t>(id) < root.tokens()->size();
+  }
+
+  Check checkVocabulary() {
+    uint32_t size = root.tokens()->size();
+    if (size > kMaxVocabulary)
+      return badData("the vocabulary has ", size, " tokens, but at most ",
+                     kMaxVocabulary, " are expected");
+    uint64_t bytes = 0;
+    for (const artifact::Bytes *token : *root.tokens())
+      bytes += token->data() ? token->data()->size() : 0;
+    if (bytes > kMaxVocabularyBytes)
+      return badData("the vocabulary takes ", bytes, " bytes");
+    if (root.byte_tokens()->size() != 0 && !isFirstFormat)
+      return badData("there are tokens for ", root.byte_tokens()->size(),
+                     " bytes, but 256 are expected");
+    if (root.model() > artifact::ModelKind::MAX)
+      return badData("the model is of unknown kind ", unsigned(root.model()));
+    for (const artifact::Bytes *token : *root.tokens()) {
+      const auto *data = token->data();
+      made->vocabulary.add(
+          data ? std::string_view(reinterpret_cast<const char *>(data->data()),
+                                  data->size())
+               : std::string_view(),
+          data != nullptr);
+    }
+    return {};
+  }
+
+  Check checkIds() {
+    for (const artifact::Merge *merge : *root.merges())
+      if (!exists(merge->left()) || !exists(merge->right()) ||
+          !exists(merge->merged()))
+        return badData("a merge of ", merge->left(), " and ", merge->right(),
+                       " to ", merge->merged(),
+                       " names a token past the vocabulary of ",
+                       root.tokens()->size());
+    if (root.unknown() != -1 && !exists(root.unknown()))
+      return badData("the unknown token is ", root.unknown(),
+                     ", but the vocabulary has ", root.tokens()->size());
+    if (Check error = readAround(root.prepend(), "prepend", made->prepend))
+      return error;
+    return readAround(root.append(), "append", made->append);
+  }
+
+  static Check readAround(const flatbuffers::Vector<int32_t> *ids,
+                          const char *what, std::vector<int32_t> &into) {
+    if (!ids)
+      return {};
     for (int32_t id : *ids)
       if (id < 0 || static_cast<uint32_t>(id) >= kMaxVocabulary)
         return badData("the tokens to ", what, " contain id ", id);
-  return {};
-}
-
-static Check checkTokenizer(const artifact::Tokenizer &root) {
-  uint32_t size = root.tokens()->size();
-  if (size > kMaxVocabulary)
-    return badData("the vocabulary has ", size, " tokens, but at most ",
-                   kMaxVocabulary, " are expected");
-  uint64_t bytes = 0;
-  for (const artifact::Bytes *token : *root.tokens())
-    bytes += token->data() ? token->data()->size() : 0;
-  if (bytes > kMaxVocabularyBytes)
-    return badData("the vocabulary takes ", bytes, " bytes");
-  if (root.byte_tokens()->size() != 256)
-    return badData("there are tokens for ", root.byte_tokens()->size(),
-                   " bytes, but 256 are expected");
-  auto exists = [&](int32_t id) {
-    return id >= 0 && static_cast<uint32_t>(id) < size;
-  };
-  for (int32_t id : *root.byte_tokens())
-    if (id != -1 && !exists(id))
-      return badData("a byte's token is ", id, ", but the vocabulary has ",
-                     size);
-  for (const artifact::Merge *merge : *root.merges())
-    if (!exists(merge->left()) || !exists(merge->right()) ||
-        !exists(merge->merged()))
-      return badData("a merge of ", merge->left(), " and ", merge->right(),
-                     " to ", merge->merged(),
-                     " names a token past the vocabulary of ", size);
-  if (root.splits()->size() > kMaxSplits)
-    return badData("there are ", root.splits()->size(), " split steps");
-  if (Check error = checkIds(root.prepend(), "prepend"))
-    return error;
-  return checkIds(root.append(), "append");
-}
-
-static Result<std::vector<AddedToken>>
-readAddedTokens(const artifact::Tokenizer &root) {
-  std::vector<AddedToken> added;
-  uint64_t bytes = 0;
-  for (const artifact::AddedToken *token : *root.added_tokens()) {
-    const flatbuffers::String &content = *token->content();
-    bytes += content.size();
-    if (content.size() == 0 || content.size() > kMaxContentBytes ||
-        bytes > kMaxVocabularyBytes)
-      return badData("added token ", token->id(), " has ", content.size(),
-                     " bytes, but 1 to ", kMaxContentBytes, " are expected");
-    if (makeValidUtf8(content.string_view()) != content.string_view())
-      return badData("added token ", token->id(), " is not UTF-8");
-    if (token->id() < 0 || static_cast<uint32_t>(token->id()) >= kMaxVocabulary)
-      return badData("an added token has id ", token->id());
-    added.push_back({token->id(), content.str(), token->special(),
-                     token->left_strip(), token->right_strip(),
-                     token->single_word(), token->normalized()});
+    into.assign(ids->begin(), ids->end());
+    return {};
   }
-  return added;
-}
+
+  template <typename Steps>
+  static Check checkCount(const Steps *steps, const char *what) {
+    if (steps && steps->size() > kMaxSteps)
+      return badData("there are ", steps->size(), " ", what, " steps");
+    return {};
+  }
+
+  Check readSteps() {
+    if (Check error = checkCount(root.splits(), "split"))
+      return error;
+    if (Check error = checkCount(root.pieces(), "pre-tokenizer"))
+      return error;
+    if (Check error = checkCount(root.normalizers(), "normalizer"))
+      return error;
+    if (Check error = checkCount(root.decoders(), "decoder"))
+      return error;
+    if (root.add_prefix_space())
+      made->pieceSteps.addPrefixSpace();
+    for (const artifact::SplitStep *step : *root.splits())
+      if (Check error = made->pieceSteps.addSplit(*step))
+        return error;
+    if (root.pieces())
+      for (const artifact::PieceStep *step : *root.pieces())
+        if (Check error = made->pieceSteps.add(*step))
+          return error;
+    if (root.normalizers())
+      for (const artifact::NormalizerStep *step : *root.normalizers())
+        if (Check error = made->normalizer.add(*step))
+          return error;
+    return readDecoder();
+  }
+
+  Check readDecoder() {
+    if (root.decoders())
+      for (const artifact::DecoderStep *step : *root.decoders())
+        if (Check error = made->decoder.add(*step))
+          return error;
+    if (root.decoders() && root.decoders()->size() > 0)
+      return {};
+    // What the first format means, and the default of DecoderKind.
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(artifact::CreateDecoderStep(builder));
+    return made->decoder.add(*flatbuffers::GetRoot<artifact::DecoderStep>(
+        builder.GetBufferPointer()));
+  }
+
+  Check readByteTokens(const flatbuffers::Vector<int32_t> *ids,
+                       const char *what, ByteTokens &into) {
+    if (!ids || ids->size() != 256)
+      return badData("there are tokens for ", ids ? ids->size() : 0, " ", what,
+                     ", but 256 are expected");
+    for (int32_t id : *ids)
+      if (id != -1 && !exists(id))
+        return badData("a byte's token is ", id, ", but the vocabulary has ",
+                       root.tokens()->size());
+    std::copy(ids->begin(), ids->end(), into.begin());
+    return {};
+  }
+
+  /// Models but ByteBpe work on characters.
+  Check checkTexts() {
+    for (uint32_t id = 0; id < root.tokens()->size(); ++id) {
+      std::string_view text = made->vocabulary.textOf(id);
+      if (makeValidUtf8(text) != text)
+        return badData("token ", id, " is not UTF-8");
+    }
+    return {};
+  }
+
+  Check readScores(std::vector<double> &scores) {
+    if (!root.scores() || root.scores()->size() > root.tokens()->size())
+      return badData("there are ", root.scores() ? root.scores()->size() : 0,
+                     " scores for ", root.tokens()->size(), " tokens");
+    for (double score : *root.scores()) {
+      if (std::isinf(score))
+        return badData("a score is infinite");
+      scores.push_back(score);
+    }
+    return {};
+  }
+
+  Check indexVocabulary() {
+    std::vector<bool> outside(root.tokens()->size());
+    if (root.outside())
+      for (int32_t id : *root.outside()) {
+        if (!exists(id))
+          return badData("id ", id, " is outside a vocabulary of ",
+                         root.tokens()->size());
+        outside[id] = true;
+      }
+    made->vocabulary.index(outside);
+    return {};
+  }
+
+  Check readModel() {
+    using artifact::ModelKind;
+    auto kind = root.model();
+    bool needsIndex = kind != ModelKind::ByteBpe || root.ignore_merges();
+    if (needsIndex)
+      if (Check error = indexVocabulary())
+        return error;
+    if (kind != ModelKind::ByteBpe || !made->decoder.takesBytes())
+      if (Check error = checkTexts())
+        return error;
+    ByteTokens bytes;
+    bool hasFallback = root.byte_fallback() && root.byte_fallback()->size() > 0;
+    if (kind == ModelKind::ByteBpe) {
+      if (Check error = readByteTokens(isFirstFormat ? root.byte_tokens()
+                                                     : root.byte_symbols(),
+                                       "bytes", bytes))
+        return error;
+    } else if (hasFallback) {
+      if (Check error = readByteTokens(root.byte_fallback(),
+                                       "bytes to fall back to", bytes))
+        return error;
+    }
+    const ByteTokens *fallback = hasFallback ? &bytes : nullptr;
+    auto textOf = [](const flatbuffers::String *text) {
+      return text ? text->str() : std::string();
+    };
+    switch (kind) {
+    case ModelKind::ByteBpe:
+      made->model = createByteBpe(made->vocabulary, readMerges(), bytes,
+                                  root.ignore_merges());
+      return {};
+    case ModelKind::CharacterBpe:
+      made->model = createCharacterBpe(
+          made->vocabulary, readMerges(), fallback,
+          {root.ignore_merges(), root.unknown(), root.fuse_unknown(),
+           textOf(root.subword_prefix()), textOf(root.word_suffix())});
+      return {};
+    case ModelKind::Unigram: {
+      std::vector<double> scores;
+      if (Check error = readScores(scores))
+        return error;
+      made->model = createUnigram(made->vocabulary, std::move(scores), fallback,
+                                  root.unknown());
+      return {};
+    }
+    case ModelKind::WordPiece:
+      made->model =
+          createWordPiece(made->vocabulary, textOf(root.subword_prefix()),
+                          root.longest_word(), root.unknown());
+      return {};
+    case ModelKind::WordLevel:
+      made->model = createWordLevel(made->vocabulary, root.unknown());
+      return {};
+    }
+    return {};
+  }
+
+  std::vector<BytePairMerger::Merge> readMerges() const {
+    std::vector<BytePairMerger::Merge> merges;
+    merges.reserve(root.merges()->size());
+    for (const artifact::Merge *merge : *root.merges())
+      merges.push_back({merge->left(), merge->right(), merge->merged()});
+    return merges;
+  }
+
+  Check readAddedTokens() {
+    std::vector<AddedToken> added;
+    std::unordered_set<std::string> specials;
+    uint64_t bytes = 0;
+    for (const artifact::AddedToken *token : *root.added_tokens()) {
+      const flatbuffers::String &content = *token->content();
+      bytes += content.size();
+      if (content.size() == 0 || content.size() > kMaxContentBytes ||
+          bytes > kMaxVocabularyBytes)
+        return badData("added token ", token->id(), " has ", content.size(),
+                       " bytes, but 1 to ", kMaxContentBytes, " are expected");
+      if (makeValidUtf8(content.string_view()) != content.string_view())
+        return badData("added token ", token->id(), " is not UTF-8");
+      if (token->id() < 0 ||
+          static_cast<uint32_t>(token->id()) >= kMaxVocabulary)
+        return badData("an added token has id ", token->id());
+      added.push_back({token->id(), content.str(), token->special(),
+                       token->left_strip(), token->right_strip(),
+                       token->single_word(), token->normalized()});
+      if (token->special())
+        specials.insert(content.str());
+    }
+    for (AddedToken &token : added)
+      if (Check error = spell(token, specials))
+        return error;
+    made->addedTokens = AddedTokens(std::move(added));
+    return {};
+  }
+
+  /// What a token is looked for as, and what it is decoded to.
+  Check spell(AddedToken &token,
+              const std::unordered_set<std::string> &specials) {
+    if (token.normalized && !made->normalizer.isEmpty()) {
+      bool ignored = false;
+      Result<std::string> spelling =
+          made->normalizer.apply(token.content, ignored);
+      if (!spelling)
+        return badData("added token ", token.id, ": ",
+                       spelling.error().message);
+      token.spelling = std::move(*spelling);
+    }
+    // The library decodes to the spelling, and tells special tokens by it.
+    const std::string &text =
+        token.spelling.empty() ? token.content : token.spelling;
+    bool isRenamed = text != token.content;
+    std::string decoded = text;
+    if (made->decoder.takesBytes())
+      decoded = readByteCharacters(text).value_or(text);
+    if (!isRenamed && made->vocabulary.has(token.id))
+      decoded = made->vocabulary.textOf(token.id);
+    bool isSpecial = specials.count(text) > 0;
+    if (isSpecial || isRenamed || !made->vocabulary.has(token.id))
+      made->exceptions[token.id] = {std::move(decoded), isSpecial};
+    return {};
+  }
+
+  const artifact::Tokenizer &root;
+  bool isFirstFormat;
+  std::unique_ptr<Tokenizer> made{new Tokenizer()};
+};
 
 Result<std::unique_ptr<Tokenizer>>
 Tokenizer::create(std::span<const uint8_t> bytes) {
@@ -91,47 +321,7 @@ Tokenizer::create(std::span<const uint8_t> bytes) {
   if (!artifact::VerifyTokenizerBuffer(verifier))
     return badData("not a well-formed flatbuffer \"",
                    artifact::TokenizerIdentifier(), "\"");
-  const artifact::Tokenizer &root = *artifact::GetTokenizer(bytes.data());
-  if (Check error = checkTokenizer(root))
-    return *error;
-  Result<std::vector<AddedToken>> added = readAddedTokens(root);
-  if (!added)
-    return added.error();
-  std::vector<BytePairMerger::Merge> merges;
-  for (const artifact::Merge *merge : *root.merges())
-    merges.push_back({merge->left(), merge->right(), merge->merged()});
-
-  std::unique_ptr<Tokenizer> made(
-      new Tokenizer(std::move(merges), std::move(*added)));
-  for (const artifact::Bytes *token : *root.tokens()) {
-    const auto *data = token->data();
-    made->vocabulary.emplace_back(
-        data ? std::string(reinterpret_cast<const char *>(data->data()),
-                           data->size())
-             : std::string());
-  }
-  for (uint32_t i = 0; i < 256; ++i)
-    made->byteTokens[i] = root.byte_tokens()->Get(i);
-  for (const artifact::SplitStep *step : *root.splits()) {
-    if (step->behavior() > artifact::SplitBehavior::MAX)
-      return badData("a split step is of unknown behaviour ",
-                     unsigned(step->behavior()));
-    Result<Pattern> pattern = Pattern::compile(step->pattern()->string_view());
-    if (!pattern)
-      return pattern.error();
-    made->splits.push_back(
-        {std::move(*pattern),
-         step->behavior() == artifact::SplitBehavior::Removed, step->invert()});
-  }
-  made->addPrefixSpace = root.add_prefix_space();
-  made->ignoreMerges = root.ignore_merges();
-  if (made->ignoreMerges)
-    for (size_t id = 0; id < made->vocabulary.size(); ++id)
-      if (!made->vocabulary[id].empty())
-        made->whole.emplace(made->vocabulary[id], static_cast<int32_t>(id));
-  if (root.prepend())
-    made->prepend.assign(root.prepend()->begin(), root.prepend()->end());
-  if (root.append())
-    made->append.assign(root.append()->begin(), root.append()->end());
-  return made;
+  return TokenizerReader(*artifact::GetTokenizer(bytes.data())).run();
 }
+
+} // namespace effc::rt

@@ -6,7 +6,6 @@
 #include "frontend/tokenizer/TokenizerImport.h"
 
 #include "runtime/src/tokenizer/Tokenizer.h"
-#include "runtime/src/tokenizer/Utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -69,14 +68,10 @@ TEST_P(RecordedTokenizerTest, Decodes) {
   for (const char *key : {"encode", "decode"})
     for (const JsonValue &value : getCases(key)) {
       const JsonObject &recorded = *value.getObject();
-      for (bool skipSpecial : {false, true}) {
-        std::string bytes;
-        for (int32_t id : getIds(recorded))
-          bytes += tokenizer->bytesOf(id, skipSpecial);
-        EXPECT_EQ(effc::rt::makeValidUtf8(bytes),
+      for (bool skipSpecial : {false, true})
+        EXPECT_EQ(tokenizer->detokenize(getIds(recorded), skipSpecial),
                   getText(recorded,
                           skipSpecial ? "decoded_without_special" : "decoded"));
-      }
     }
 }
 
@@ -119,6 +114,49 @@ TEST(RecordedPipelinesTest, Encode) {
       auto found = (*tokenizer)->tokenize(*texts[i].getString(), {});
       ASSERT_TRUE(found) << found.error().message;
       EXPECT_EQ(*found, expected) << name << ": " << texts[i].describe();
+    }
+  }
+}
+
+// Each part on its own: normalizers, pre-tokenizers, models' options, added
+// tokens, decoders.
+TEST(RecordedComponentsTest, EncodeAndDecode) {
+  JsonLimits limits;
+  limits.bytes = uint64_t(64) << 20;
+  JsonValue recorded = llvm::cantFail(readJsonObject(
+      EFFC_GOLDENS "/tokenizer/components.json", "components.json", limits));
+  const JsonObject &object = *recorded.getObject();
+  const JsonArray &texts = *object.find("texts")->getArray();
+  const JsonArray &pipelines = *object.find("pipelines")->getArray();
+  EXPECT_GT(pipelines.size(), 80u);
+  for (const JsonValue &value : pipelines) {
+    const JsonObject &pipeline = *value.getObject();
+    const std::string &name = *pipeline.find("name")->getString();
+    std::vector<std::string> remarks;
+    auto segment = translateTokenizer(*pipeline.find("file")->getString(), name,
+                                      2048, remarks);
+    ASSERT_TRUE(bool(segment)) << llvm::toString(segment.takeError());
+    auto tokenizer = effc::rt::Tokenizer::create(*segment);
+    ASSERT_TRUE(tokenizer) << name << ": " << tokenizer.error().message;
+    const JsonArray &ids = *pipeline.find("ids")->getArray();
+    const JsonArray &decoded = *pipeline.find("decoded")->getArray();
+    ASSERT_EQ(ids.size(), texts.size());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      std::vector<int32_t> expected;
+      for (const JsonValue &id : *ids[i].getArray())
+        expected.push_back(*id.getInteger());
+      auto found = (*tokenizer)->tokenize(*texts[i].getString(), {});
+      ASSERT_TRUE(found) << name << ": " << found.error().message;
+      EXPECT_EQ(*found, expected) << name << ": " << texts[i].describe();
+      EXPECT_EQ((*tokenizer)->detokenize(expected, false),
+                *decoded[i].getString())
+          << name << ": " << texts[i].describe();
+      effc::rt::DecodeStream stream(**tokenizer, false);
+      std::string streamed;
+      for (int32_t id : expected)
+        streamed += stream.push(id);
+      streamed += stream.finish();
+      EXPECT_EQ(streamed, *decoded[i].getString()) << name;
     }
   }
 }

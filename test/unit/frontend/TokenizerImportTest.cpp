@@ -115,8 +115,11 @@ TEST_F(TokenizerImportTest, Vocabulary) {
   EXPECT_EQ(tokenizer.tokens[0xe9]->data, std::vector<uint8_t>{0xe9});
   EXPECT_EQ(tokenizer.tokens[' ']->data, std::vector<uint8_t>{' '});
   EXPECT_EQ(tokenizer.tokens[257]->data, (std::vector<uint8_t>{'a', 'b', 'c'}));
+  EXPECT_EQ(tokenizer.model, artifact::ModelKind::ByteBpe);
+  EXPECT_TRUE(tokenizer.byte_tokens.empty()); // the first format's
+  ASSERT_EQ(tokenizer.byte_symbols.size(), 256u);
   for (int byte = 0; byte < 256; ++byte)
-    EXPECT_EQ(tokenizer.byte_tokens[byte], byte);
+    EXPECT_EQ(tokenizer.byte_symbols[byte], byte);
   ASSERT_EQ(tokenizer.merges.size(), 2u);
   EXPECT_EQ(tokenizer.merges[0].left(), 'a');
   EXPECT_EQ(tokenizer.merges[0].right(), 'b');
@@ -200,19 +203,29 @@ TEST_F(TokenizerImportTest, EmptyVocabulary) {
       refusal("expects a vocabulary of at least one token, but got none"));
 }
 
+// Then the model works on characters, as the library's does.
 TEST_F(TokenizerImportTest, MissingBytes) {
   vocabulary.erase(escaped(getByteCharacter(0x80)));
-  EXPECT_EQ(import().byte_tokens[0x80], -1);
-  EXPECT_EQ(importingOption("unk_token", "\"ab\""),
-            refusal("model: 'unk_token' and 'byte_fallback' are not supported "
-                    "where the vocabulary lacks a byte"));
-  EXPECT_EQ(importingOption("byte_fallback", "true"),
-            refusal("model: 'unk_token' and 'byte_fallback' are not supported "
-                    "where the vocabulary lacks a byte"));
+  artifact::TokenizerT tokenizer = import();
+  EXPECT_EQ(tokenizer.model, artifact::ModelKind::CharacterBpe);
+  EXPECT_EQ(tokenizer.pieces.back()->kind, artifact::PieceKind::ByteCharacters);
+  EXPECT_EQ(tokenizer.decoders[0]->kind, artifact::DecoderKind::ByteLevel);
+  EXPECT_EQ(remarks,
+            (std::vector<std::string>{
+                "tokenizer.json: characters without a token are "
+                "dropped, as the library does: there is no 'unk_token' "
+                "and no token for every byte"}));
+  EXPECT_EQ(importingOption("unk_token", "\"xy\""),
+            refusal("model: 'unk_token' is 'xy', which is not in the "
+                    "vocabulary"));
+  options["unk_token"] = "\"ab\"";
+  EXPECT_EQ(import().unknown, 256);
+  EXPECT_TRUE(remarks.empty());
 }
 
 TEST_F(TokenizerImportTest, ModelOptions) {
   EXPECT_EQ(importingOption("unk_token", "\"ab\""), "success");
+  EXPECT_EQ(importingOption("unk_token", "\"absent\""), "success");
   EXPECT_EQ(importingOption("byte_fallback", "true"), "success");
   EXPECT_EQ(importingOption("fuse_unk", "true"), "success");
   EXPECT_EQ(importingOption("dropout", "null"), "success");
@@ -220,23 +233,39 @@ TEST_F(TokenizerImportTest, ModelOptions) {
   EXPECT_EQ(importingOption("dropout", "0.1"),
             refusal("model: expects 'dropout' to be null or 0, but got "
                     "0.10000000000000001"));
-  EXPECT_EQ(importingOption("end_of_word_suffix", "\"\""), "success");
-  EXPECT_EQ(importingOption("end_of_word_suffix", "\"</w>\""),
-            refusal("model: expects 'end_of_word_suffix' to be null or empty, "
-                    "but got \"</w>\""));
+  EXPECT_EQ(importingOption("end_of_word_suffix", "\"</w>\""), "success");
+  EXPECT_EQ(importingOption("end_of_word_suffix", "1"),
+            refusal("model: expects 'end_of_word_suffix' to be a string or "
+                    "null, but got 1"));
   EXPECT_EQ(importingOption("continuing_subword_prefix", "\"##\""),
-            refusal("model: expects 'continuing_subword_prefix' to be null or "
-                    "empty, but got \"##\""));
+            refusal("merge 0: token 'b' is shorter than "
+                    "'continuing_subword_prefix'"));
   EXPECT_EQ(importingOption("scores", "[NaN]"),
             refusal("model: unknown key 'scores'"));
 }
 
+TEST_F(TokenizerImportTest, Affixes) {
+  vocabulary["##b"] = "258";
+  vocabulary["c</w>"] = "259";
+  options["merges"] = R"(["a ##b"])";
+  options["continuing_subword_prefix"] = "\"##\"";
+  options["end_of_word_suffix"] = "\"</w>\"";
+  artifact::TokenizerT tokenizer = import();
+  EXPECT_EQ(tokenizer.model, artifact::ModelKind::CharacterBpe);
+  ASSERT_EQ(tokenizer.merges.size(), 1u);
+  EXPECT_EQ(tokenizer.merges[0].right(), 258);
+  EXPECT_EQ(tokenizer.merges[0].merged(), 256); // "ab", without the prefix
+  EXPECT_EQ(tokenizer.subword_prefix, "##");
+  EXPECT_EQ(tokenizer.word_suffix, "</w>");
+}
+
 TEST_F(TokenizerImportTest, IgnoreMerges) {
   options["ignore_merges"] = "true";
-  EXPECT_TRUE(import().ignore_merges);
-  EXPECT_EQ(importingToken("\xe4\xb8\x80", "258"),
-            refusal("token '\xe4\xb8\x80' is not byte-level, which "
-                    "'ignore_merges' needs"));
+  vocabulary["\xe4\xb8\x80"] = "258";
+  artifact::TokenizerT tokenizer = import();
+  EXPECT_TRUE(tokenizer.ignore_merges);
+  // No text becomes a token that is not written in the alphabet.
+  EXPECT_EQ(tokenizer.outside, std::vector<int32_t>{258});
 }
 
 // As the library decodes: characters outside of the alphabet make a token text.
@@ -255,17 +284,45 @@ TEST_F(TokenizerImportTest, OtherModels) {
                                           .str(),
                                       "tokenizer.json", kVocabulary, remarks));
   };
-  EXPECT_EQ(importingModel(R"({"type":"Unigram","vocab":[["a",NaN]]})"),
-            refusal("model 'Unigram' is not supported; supported: BPE"));
-  EXPECT_EQ(importingModel(R"({"type":"WordPiece"})"),
-            refusal("model 'WordPiece' is not supported; supported: BPE"));
+  auto unigram = [&](llvm::StringRef pieces) {
+    return importingModel(
+        ("{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[" + pieces + "]}")
+            .str());
+  };
+  EXPECT_EQ(unigram(R"(["a",-1.5],["b",0])"), "success");
+  EXPECT_EQ(unigram(R"(["a",NaN])"),
+            refusal("piece 0 'a': expects a finite score, but got NaN"));
+  EXPECT_EQ(unigram(R"(["a",-1],["b",-Infinity])")
+                .find(refusal("piece 1 'b': expects a finite score")),
+            0u);
+  EXPECT_EQ(unigram(R"(["a"])"),
+            refusal("piece 0: expects a token and its score, but got an array "
+                    "of 1"));
+  EXPECT_EQ(unigram(""), refusal("model: expects 'vocab' to be an array of "
+                                 "1..300 pieces, but got an array of 0"));
+  EXPECT_EQ(
+      importingModel(R"({"type":"Unigram","unk_id":1,"vocab":[["a",0]]})"),
+      refusal("model: expects 'unk_id' to be an integer in 0..0, but "
+              "got 1"));
+  EXPECT_EQ(
+      importingModel(R"({"type":"WordPiece","unk_token":"u","vocab":{"u":0}})"),
+      "success");
+  EXPECT_EQ(importingModel(R"({"type":"WordPiece","vocab":{"u":0}})"),
+            refusal("model: lacks 'unk_token'"));
+  EXPECT_EQ(
+      importingModel(R"({"type":"WordLevel","unk_token":"v","vocab":{"u":0}})"),
+      refusal("model: 'unk_token' is 'v', which is not in the "
+              "vocabulary"));
+  EXPECT_EQ(importingModel(R"({"type":"Speller"})"),
+            refusal("model 'Speller' is not supported; supported: BPE, "
+                    "Unigram, WordLevel, WordPiece"));
   EXPECT_EQ(importingModel(R"({"type":1})"),
-            refusal("model 1 is not supported; supported: BPE"));
+            refusal("model: expects 'type' to be a string, but got 1"));
   EXPECT_EQ(importingModel(R"({"vocab":{"a":0},"merges":[]})"), "success");
   EXPECT_EQ(importingModel(R"({"vocab":["a"],"merges":[]})"),
             refusal("model: expects 'vocab' to be an object, but got an array "
                     "of 1"));
-  EXPECT_EQ(importingModel(R"({"vocab":{"a":0}})"),
+  EXPECT_EQ(importingModel(R"({"type":"BPE","vocab":{"a":0}})"),
             refusal("model: expects 'merges' to be an array, but got nothing"));
   EXPECT_EQ(importingModel("[]"),
             refusal("expects 'model' to be an object, but got an array of 0"));
@@ -324,6 +381,10 @@ TEST_F(TokenizerImportTest, AddedTokensThatAreNone) {
   EXPECT_EQ(
       importingAdded(R"({"id":258,"content":"x1"},{"id":258,"content":"x1"})"),
       refusal("added token 'x1' occurs twice"));
+  // The library does not read the id of a new token, it counts.
+  EXPECT_EQ(importingAdded(R"({"id":260,"content":"x1"})"),
+            refusal("added token 0 'x1' has id 260, but the library numbers it "
+                    "258"));
   EXPECT_EQ(
       importingAdded(R"({"id":258,"content":"x1"},{"id":258,"content":"x2"})"),
       refusal("added token 1 'x2' has id 258, which is that of token "
@@ -347,14 +408,14 @@ TEST_F(TokenizerImportTest, AddedTokensThatAreNone) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(TokenizerImportTest, ByteLevel) {
-  EXPECT_TRUE(import().splits.empty());
-  EXPECT_FALSE(import().add_prefix_space);
+  EXPECT_TRUE(import().pieces.empty());
   parts["pre_tokenizer"] = R"({"type":"ByteLevel"})";
   artifact::TokenizerT tokenizer = import();
-  EXPECT_TRUE(tokenizer.add_prefix_space);
-  ASSERT_EQ(tokenizer.splits.size(), 1u);
-  EXPECT_EQ(tokenizer.splits[0]->behavior, artifact::SplitBehavior::Isolated);
-  EXPECT_EQ(tokenizer.splits[0]->pattern,
+  ASSERT_EQ(tokenizer.pieces.size(), 2u);
+  EXPECT_EQ(tokenizer.pieces[0]->kind, artifact::PieceKind::PrefixSpace);
+  const artifact::SplitStepT &split = *tokenizer.pieces[1]->split;
+  EXPECT_EQ(split.behavior, artifact::SplitBehavior::Isolated);
+  EXPECT_EQ(split.pattern,
             "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| "
             "?[^\\p{White_Space}\\p{L}\\p{N}]+|\\p{White_Space}+(?!\\P{White_"
             "Space})|\\p{White_Space}+");
@@ -363,26 +424,35 @@ TEST_F(TokenizerImportTest, ByteLevel) {
 TEST_F(TokenizerImportTest, SequenceOfSplits) {
   parts["pre_tokenizer"] =
       R"({"type":"Sequence","pretokenizers":[
-           {"type":"Split","pattern":{"Regex":"\\d"},"behavior":"Isolated","invert":true},
+           {"type":"Split","pattern":{"Regex":"\\d"},"behavior":"Contiguous","invert":true},
            {"type":"Split","pattern":{"String":"."},"behavior":"Removed","invert":false},
-           {"type":"Split","pattern":{"Regex":"x+"},"behavior":"Removed","invert":true},
+           {"type":"Split","pattern":{"Regex":"x+"},"behavior":"MergedWithPrevious","invert":true},
            {"type":"Digits","individual_digits":true},
            {"type":"Digits","individual_digits":false},
+           {"type":"Metaspace","replacement":"_","add_prefix_space":false},
            {"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]})";
   artifact::TokenizerT tokenizer = import();
   using artifact::SplitBehavior;
   const std::tuple<const char *, SplitBehavior, bool> expected[] = {
-      {"\\p{Nd}", SplitBehavior::Isolated, false},
+      {"\\p{Nd}", SplitBehavior::Contiguous, true},
       {"\\.", SplitBehavior::Removed, false},
-      {"x+", SplitBehavior::Removed, true},
-      {"\\p{N}", SplitBehavior::Isolated, false},
-      {"\\p{N}+", SplitBehavior::Isolated, false}};
-  ASSERT_EQ(tokenizer.splits.size(), std::size(expected));
+      {"x+", SplitBehavior::MergedWithPrevious, true},
+      {"\\p{x:numeric}", SplitBehavior::Isolated, false},
+      {"\\p{x:numeric}", SplitBehavior::Contiguous, false},
+      {nullptr, SplitBehavior::Isolated, false}, // the metaspace
+      {"\\_", SplitBehavior::MergedWithNext, false}};
+  ASSERT_EQ(tokenizer.pieces.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     auto [pattern, behavior, invert] = expected[i];
-    EXPECT_EQ(tokenizer.splits[i]->pattern, pattern);
-    EXPECT_EQ(tokenizer.splits[i]->behavior, behavior);
-    EXPECT_EQ(tokenizer.splits[i]->invert, invert);
+    if (!pattern) {
+      EXPECT_EQ(tokenizer.pieces[i]->kind, artifact::PieceKind::Metaspace);
+      EXPECT_EQ(tokenizer.pieces[i]->prepend, artifact::Prepend::Never);
+      EXPECT_EQ(tokenizer.pieces[i]->content, "_");
+      continue;
+    }
+    EXPECT_EQ(tokenizer.pieces[i]->split->pattern, pattern);
+    EXPECT_EQ(tokenizer.pieces[i]->split->behavior, behavior);
+    EXPECT_EQ(tokenizer.pieces[i]->split->invert, invert);
   }
 }
 
@@ -390,18 +460,12 @@ TEST_F(TokenizerImportTest, PreTokenizersThatAreNotSupported) {
   auto importingPre = [&](const char *value) {
     return importingWith("pre_tokenizer", value);
   };
-  auto sequence = [&](llvm::StringRef steps) {
-    return importingWith(
-        "pre_tokenizer",
-        ("{\"type\":\"Sequence\",\"pretokenizers\":[" + steps + "]}").str());
-  };
-  EXPECT_EQ(
-      importingPre("null"),
-      refusal("pre_tokenizer null is not supported; supported: ByteLevel, "
-              "Digits, Sequence, Split"));
-  EXPECT_EQ(importingPre(R"({"type":"Metaspace"})"),
-            refusal("pre_tokenizer 'Metaspace' is not supported; supported: "
-                    "ByteLevel, Digits, Sequence, Split"));
+  EXPECT_EQ(importingPre("null"), "success");
+  EXPECT_EQ(importingPre(R"({"type":"UnicodeScripts"})"),
+            refusal("pre_tokenizer 'UnicodeScripts' is not supported; "
+                    "supported: none, BertPreTokenizer, ByteLevel, "
+                    "CharDelimiterSplit, Digits, Metaspace, Punctuation, "
+                    "Sequence, Split, Whitespace, WhitespaceSplit"));
   EXPECT_EQ(importingPre("[]"),
             refusal("expects 'pre_tokenizer' to be an object "
                     "or null, but got an array of 0"));
@@ -410,24 +474,28 @@ TEST_F(TokenizerImportTest, PreTokenizersThatAreNotSupported) {
                     "nothing"));
   EXPECT_EQ(importingPre(R"({"type":"ByteLevel","lossy":true})"),
             refusal("pre_tokenizer 'ByteLevel': unknown key 'lossy'"));
+  EXPECT_EQ(importingPre(R"({"type":"CharDelimiterSplit","delimiter":"ab"})"),
+            refusal("pre_tokenizer 'CharDelimiterSplit': expects 'delimiter' "
+                    "to be one character"));
+  EXPECT_EQ(importingPre(R"({"type":"Metaspace","replacement":""})"),
+            refusal("pre_tokenizer 'Metaspace': expects 'replacement' to be "
+                    "one character"));
+  EXPECT_EQ(importingPre(R"({"type":"Metaspace","replacement":"_",
+                             "prepend_scheme":"last"})"),
+            refusal("pre_tokenizer 'Metaspace': expects 'prepend_scheme' to be "
+                    "always, first or never, but got 'last'"));
+  EXPECT_EQ(importingPre(R"({"type":"Metaspace","replacement":"_",
+                             "prepend_scheme":"first",
+                             "add_prefix_space":false})"),
+            refusal("pre_tokenizer 'Metaspace': 'add_prefix_space' is false, "
+                    "but 'prepend_scheme' is 'first'"));
   std::string digits;
   for (int i = 0; i < 65; ++i)
-    digits += "{\"type\":\"Digits\"},";
-  EXPECT_EQ(
-      sequence(digits + R"({"type":"ByteLevel","add_prefix_space":false})"),
-      refusal("pre_tokenizer 'Digits': expects at most 64 steps before "
-              "it"));
-  EXPECT_EQ(sequence(R"({"type":"Digits"})"),
-            refusal("expects a pre_tokenizer that ends in 'ByteLevel'"));
-  EXPECT_EQ(sequence(""),
-            refusal("expects a pre_tokenizer that ends in 'ByteLevel'"));
-  EXPECT_EQ(
-      sequence(R"({"type":"ByteLevel"},{"type":"Digits"})"),
-      refusal("pre_tokenizer 'Digits' after 'ByteLevel' is not supported"));
-  EXPECT_EQ(
-      sequence(R"({"type":"Digits"},{"type":"ByteLevel"})"),
-      refusal("pre_tokenizer 'ByteLevel': 'add_prefix_space' after another "
-              "step is not supported"));
+    digits += (i == 0 ? "" : ",") + std::string("{\"type\":\"Digits\"}");
+  EXPECT_EQ(importingWith("pre_tokenizer",
+                          "{\"type\":\"Sequence\",\"pretokenizers\":[" +
+                              digits + "]}"),
+            refusal("pre_tokenizer 'Digits': expects at most 64 steps"));
 }
 
 TEST_F(TokenizerImportTest, SplitsThatAreNotSupported) {
@@ -435,11 +503,10 @@ TEST_F(TokenizerImportTest, SplitsThatAreNotSupported) {
     return importingWith("pre_tokenizer",
                          ("{\"type\":\"Split\"," + fields + "}").str());
   };
-  EXPECT_EQ(
-      importingSplit(
-          R"("pattern":{"Regex":"a"},"behavior":"MergedWithPrevious")"),
-      refusal("pre_tokenizer 'Split': behavior 'MergedWithPrevious' is not "
-              "supported; supported: Isolated, Removed"));
+  EXPECT_EQ(importingSplit(R"("pattern":{"Regex":"a"},"behavior":"Kept")"),
+            refusal("pre_tokenizer 'Split': behavior 'Kept' is not supported; "
+                    "supported: Isolated, Removed, MergedWithPrevious, "
+                    "MergedWithNext, Contiguous"));
   EXPECT_EQ(importingSplit(R"("pattern":{"Regex":"a"})"),
             refusal("pre_tokenizer 'Split': lacks 'behavior'"));
   EXPECT_EQ(importingSplit(R"("pattern":{"Regex":"(a"},"behavior":"Isolated")"),
@@ -460,30 +527,75 @@ TEST_F(TokenizerImportTest, SplitsThatAreNotSupported) {
 }
 
 TEST_F(TokenizerImportTest, Normalizers) {
-  EXPECT_EQ(importingWith("normalizer", R"({"type":"NFC"})"),
-            refusal("normalizer 'NFC' is not supported; supported: none"));
-  EXPECT_EQ(
-      importingWith("normalizer", R"({"type":"Sequence","normalizers":[]})"),
-      "success");
-  EXPECT_EQ(
-      importingWith("normalizer", R"({"type":"Sequence","normalizers":
-                                            [{"type":"Lowercase"}]})"),
-      refusal("normalizer 'Lowercase' is not supported; supported: none"));
+  parts["normalizer"] = R"({"type":"Sequence","normalizers":[
+      {"type":"Strip","strip_left":true,"strip_right":false},
+      {"type":"NFC"},{"type":"Replace","pattern":{"String":" "},"content":"_"},
+      {"type":"Prepend","prepend":"_"},{"type":"StripAccents"},
+      {"type":"BertNormalizer","clean_text":false,
+       "handle_chinese_chars":false,"strip_accents":null,"lowercase":true}]})";
+  using artifact::NormalizerKind;
+  std::vector<NormalizerKind> kinds;
+  artifact::TokenizerT tokenizer = import();
+  for (const auto &step : tokenizer.normalizers)
+    kinds.push_back(step->kind);
+  EXPECT_EQ(kinds,
+            (std::vector<NormalizerKind>{
+                NormalizerKind::StripLeft, NormalizerKind::Nfc,
+                NormalizerKind::Replace, NormalizerKind::Prepend,
+                NormalizerKind::StripAccents, NormalizerKind::Nfd,
+                NormalizerKind::StripNonspacing, NormalizerKind::Lowercase}));
+}
+
+TEST_F(TokenizerImportTest, NormalizersThatAreNotSupported) {
+  EXPECT_EQ(importingWith("normalizer", R"({"type":"Romanize"})"),
+            refusal("normalizer 'Romanize' is not supported; supported: none, "
+                    "ByteLevel, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, "
+                    "StripAccents, BertNormalizer, Precompiled, Prepend, "
+                    "Replace, Sequence, Strip"));
+  auto charsmap = [&](llvm::StringRef value) {
+    return importingWith("normalizer", ("{\"type\":\"Precompiled\","
+                                        "\"precompiled_charsmap\":" +
+                                        value + "}")
+                                           .str());
+  };
+  EXPECT_EQ(charsmap("\"AAAAAA==\""), "success"); // an empty trie, no texts
+  EXPECT_EQ(charsmap("null"), "success");
+  EXPECT_EQ(charsmap("\"CAAAAA==\""),
+            refusal("normalizer 'Precompiled': a charsmap of 4 bytes cannot "
+                    "hold a trie of 8"));
+  EXPECT_EQ(charsmap("\"AAAAAP8=\""),
+            refusal("normalizer 'Precompiled': the replacements of the "
+                    "charsmap are not UTF-8"));
+  EXPECT_EQ(charsmap("\"!\"").find(
+                refusal("normalizer 'Precompiled': 'precompiled_charsmap' is "
+                        "not base64")),
+            0u);
 }
 
 TEST_F(TokenizerImportTest, Decoders) {
-  EXPECT_EQ(importingWith("decoder", "null"),
-            refusal("decoder null is not supported; supported: ByteLevel"));
-  EXPECT_EQ(importingWith("decoder", R"({"type":"Metaspace"})"),
-            refusal("decoder 'Metaspace' is not supported; supported: "
-                    "ByteLevel"));
-  EXPECT_EQ(importingWith("decoder", R"({"type":"Sequence","decoders":
-                                         [{"type":"ByteLevel"}]})"),
+  auto sequence = [&](llvm::StringRef steps) {
+    return importingWith(
+        "decoder",
+        ("{\"type\":\"Sequence\",\"decoders\":[" + steps + "]}").str());
+  };
+  EXPECT_EQ(importingWith("decoder", "null"), "success");
+  EXPECT_EQ(importingWith("decoder", R"({"type":"CTC"})"),
+            refusal("decoder 'CTC' is not supported; supported: none, "
+                    "BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, "
+                    "Replace, Sequence, Strip, WordPiece"));
+  EXPECT_EQ(sequence(R"({"type":"ByteLevel"})"), "success");
+  EXPECT_EQ(sequence(R"({"type":"Fuse"},{"type":"Strip","content":" ",
+                         "start":1,"stop":0})"),
             "success");
-  EXPECT_EQ(
-      importingWith("decoder", R"({"type":"Sequence","decoders":
-                                         [{"type":"ByteLevel"},{"type":"Strip"}]})"),
-      refusal("decoder 'Sequence' is not supported; supported: ByteLevel"));
+  EXPECT_EQ(sequence(R"({"type":"Fuse"},{"type":"ByteFallback"})"),
+            refusal("decoder 'ByteFallback' is not supported after a step that "
+                    "fuses tokens"));
+  EXPECT_EQ(sequence(R"({"type":"Replace","pattern":{"Regex":"a"},
+                         "content":""})"),
+            refusal("decoder 'Replace': expects 'pattern' to be {\"String\": "
+                    "text}, but got an object"));
+  EXPECT_EQ(sequence(R"({"type":"Strip","content":"ab","start":1,"stop":0})"),
+            refusal("decoder 'Strip': expects 'content' to be one character"));
 }
 
 TEST_F(TokenizerImportTest, PostProcessors) {
@@ -536,9 +648,18 @@ TEST_F(TokenizerImportTest, PostProcessorsThatAreNotSupported) {
                       "vocabulary, but got " +
                       id));
   EXPECT_EQ(importingWith("post_processor", R"({"type":"BertProcessing"})"),
-            refusal("post_processor 'BertProcessing' is not supported; "
-                    "supported: none, ByteLevel, Sequence, "
-                    "TemplateProcessing"));
+            refusal("post_processor 'BertProcessing': expects 'cls' to be a "
+                    "token and its id in the vocabulary, but got nothing"));
+  EXPECT_EQ(importingWith("post_processor",
+                          R"({"type":"RobertaProcessing","cls":["a",97],
+                              "sep":["x",300]})"),
+            refusal("post_processor 'RobertaProcessing': expects 'sep' to be a "
+                    "token and its id in the vocabulary, but got an array of "
+                    "2"));
+  EXPECT_EQ(importingWith("post_processor", R"({"type":"Speller"})"),
+            refusal("post_processor 'Speller' is not supported; supported: "
+                    "none, BertProcessing, ByteLevel, RobertaProcessing, "
+                    "Sequence, TemplateProcessing"));
 }
 
 TEST_F(TokenizerImportTest, TruncationAndPaddingAreLeftAside) {

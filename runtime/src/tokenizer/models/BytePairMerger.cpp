@@ -1,4 +1,4 @@
-#include "runtime/src/tokenizer/BytePairMerger.h"
+#include "runtime/src/tokenizer/models/BytePairMerger.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,8 +6,8 @@
 // log n) whatever it holds.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_TOKENIZER_BYTEPAIRMERGER_H
-#define EFFC_RUNTIME_SRC_TOKENIZER_BYTEPAIRMERGER_H
+#ifndef EFFC_RUNTIME_SRC_TOKENIZER_MODELS_BYTEPAIRMERGER_H
+#define EFFC_RUNTIME_SRC_TOKENIZER_MODELS_BYTEPAIRMERGER_H
 
 #include <cstdint>
 #include <span>
@@ -59,4 +59,4 @@ private:
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_TOKENIZER_BYTEPAIRMERGER_H
+#endif // EFFC_RUNTIME_SRC_TOKENIZER_MODELS_BYTEPAIRMERGER_H

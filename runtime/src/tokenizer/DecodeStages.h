@@ -1,0 +1,52 @@
+//===- DecodeStages.h - The steps of decoders -----------------------------===//
+//
+// All but the first two work on UTF-8 and pass UTF-8 on. Patterns and contents
+// are not empty unless said so.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H
+#define EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H
+
+#include "runtime/src/tokenizer/Decoder.h"
+
+namespace effc::rt {
+
+/// The bytes of all tokens are one text; invalid runs become U+FFFD. With
+/// `readsCharacters`, a token is written in ByteAlphabet.h's characters; one
+/// that is not stands for itself.
+std::unique_ptr<DecodeStage> createBytesStage(bool readsCharacters);
+
+/// Tokens "<0xHH>" in a row are the bytes of a text. If it is not valid UTF-8,
+/// each is a U+FFFD, so nothing is certain before the row ends.
+std::unique_ptr<DecodeStage> createByteFallbackStage();
+
+/// `mark` is a space; in the first token it is nothing if `dropsFirst`.
+std::unique_ptr<DecodeStage> createMetaspaceStage(std::string mark,
+                                                  bool dropsFirst);
+
+/// One token of all.
+std::unique_ptr<DecodeStage> createFuseStage();
+
+/// `content`, possibly empty, for each occurrence of `pattern` in a token.
+std::unique_ptr<DecodeStage> createReplaceStage(std::string pattern,
+                                                std::string content);
+
+/// Drops the character `mark` up to `start` times from the start of a token and
+/// up to `stop` times from its end.
+std::unique_ptr<DecodeStage> createStripStage(std::string mark, uint32_t start,
+                                              uint32_t stop);
+
+/// A space before each token but the first, or `prefix`, possibly empty, taken
+/// away.
+std::unique_ptr<DecodeStage> createWordPieceStage(std::string prefix,
+                                                  bool cleanup);
+
+/// A space for `suffix`, nothing in the last token.
+std::unique_ptr<DecodeStage> createWordSuffixStage(std::string suffix);
+
+/// A space between tokens.
+std::unique_ptr<DecodeStage> createSpacesStage();
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H

@@ -1,0 +1,62 @@
+//===- Decoder.h - From tokens to text ------------------------------------===//
+//
+// The steps of a tokenizer's decoder, as a chain in which each passes on what
+// is certain. The pieces of a stream are whole characters, and together they
+// are the text of all its tokens at once.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_TOKENIZER_DECODER_H
+#define EFFC_RUNTIME_SRC_TOKENIZER_DECODER_H
+
+#include "runtime/schema/tokenizer_generated.h"
+#include "runtime/src/Error.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace effc::rt {
+
+/// One step of a stream. It is given tokens, and passes tokens on.
+class DecodeStage {
+public:
+  virtual ~DecodeStage() = default;
+  /// A token, or with `starts` false more of the one before.
+  virtual void push(std::string_view text, bool starts) = 0;
+  /// There are no more tokens. The stage is as new afterwards.
+  virtual void finish() = 0;
+
+  void setNext(DecodeStage *stage) { next = stage; }
+
+protected:
+  DecodeStage *next = nullptr;
+};
+
+class Decoder {
+public:
+  /// Checks each step and appends it.
+  Check add(const artifact::DecoderStep &step);
+
+  /// Whether tokens are bytes, not characters.
+  bool takesBytes() const;
+
+  /// New stages in order, linked; the last has no next one.
+  std::vector<std::unique_ptr<DecodeStage>> createStages() const;
+
+private:
+  struct Step {
+    artifact::DecoderKind kind;
+    std::string pattern, content;
+    artifact::Prepend prepend;
+    uint32_t start, stop;
+    bool cleanup;
+  };
+  static std::unique_ptr<DecodeStage> createStage(const Step &step, bool fused);
+
+  std::vector<Step> steps;
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_TOKENIZER_DECODER_H

@@ -1,0 +1,44 @@
+#include "runtime/src/tokenizer/Vocabulary.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+using namespace effc::rt;
+
+void Vocabulary::add(std::string_view text, bool hasText) {
+  texts += text;
+  ends.push_back(texts.size());
+  known.push_back(hasText);
+}
+
+void Vocabulary::index(const std::vector<bool> &outside) {
+  slots.assign(std::bit_ceil(2 * size() + 2), -1);
+  for (size_t id = 0; id < size(); ++id) {
+    if (!known[id] || outside[id])
+      continue;
+    std::string_view text = textOf(static_cast<int32_t>(id));
+    slots[slotOf(text)] = static_cast<int32_t>(id);
+    longestText = std::max(longestText, text.size());
+  }
+}
+
+std::string_view Vocabulary::textOf(int32_t id) const {
+  if (id < 0 || static_cast<size_t>(id) >= size())
+    return {};
+  size_t begin = id == 0 ? 0 : ends[id - 1];
+  return std::string_view(texts).substr(begin, ends[id] - begin);
+}
+
+/// Where the text is, or the empty slot where it would be.
+size_t Vocabulary::slotOf(std::string_view text) const {
+  size_t mask = slots.size() - 1;
+  size_t at = std::hash<std::string_view>()(text) & mask;
+  while (slots[at] >= 0 && textOf(slots[at]) != text)
+    at = (at + 1) & mask;
+  return at;
+}
+
+int32_t Vocabulary::find(std::string_view text) const {
+  return text.size() > longestText ? -1 : slots[slotOf(text)];
+}

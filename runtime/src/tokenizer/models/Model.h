@@ -1,0 +1,86 @@
+//===- Model.h - From a piece of text to tokens ---------------------------===//
+#ifndef EFFC_RUNTIME_SRC_TOKENIZER_MODELS_MODEL_H
+#define EFFC_RUNTIME_SRC_TOKENIZER_MODELS_MODEL_H
+
+#include "runtime/src/Error.h"
+#include "runtime/src/tokenizer/Vocabulary.h"
+#include "runtime/src/tokenizer/models/BytePairMerger.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace effc::rt {
+
+/// The way through a piece that Unigram searches, per position.
+struct BestPath {
+  double score;
+  uint32_t begin; // of the token that ends here; kNone: none does
+  int32_t token;
+  static constexpr uint32_t kNone = UINT32_MAX;
+};
+
+/// Memory that calls reuse; one per thread.
+struct ModelWorkspace {
+  BytePairMerger::Workspace merger;
+  std::vector<int32_t> symbols;
+  std::vector<BestPath> paths;
+};
+
+/// Immutable; used by any number of threads.
+class TokenModel {
+public:
+  virtual ~TokenModel() = default;
+  /// Appends the tokens of a piece, which is not empty and valid UTF-8 but for
+  /// byte-level models. EFFC_BAD_DATA where the model has no token to say so.
+  virtual Check encode(std::string_view piece, ModelWorkspace &workspace,
+                       std::vector<int32_t> &tokens) const = 0;
+};
+
+/// The tokens of all bytes.
+using ByteTokens = std::array<int32_t, 256>;
+
+struct BytePairOptions {
+  bool ignoreMerges = false; // a piece that is a token is that token
+  int32_t unknown = -1;
+  bool fuseUnknown = false;
+  std::string subwordPrefix, wordSuffix;
+};
+
+// Models keep a reference to the vocabulary; one that looks tokens up by text
+// needs its index.
+
+/// A piece is bytes; each must have a token, or encode() names it.
+std::unique_ptr<TokenModel>
+createByteBpe(const Vocabulary &vocabulary,
+              std::vector<BytePairMerger::Merge> merges,
+              const ByteTokens &bytes, bool ignoreMerges);
+
+/// A piece is characters. One without a token becomes the tokens of its bytes
+/// if there are `fallback` tokens for all of them, else the unknown token, else
+/// nothing: as in the library.
+std::unique_ptr<TokenModel>
+createCharacterBpe(const Vocabulary &vocabulary,
+                   std::vector<BytePairMerger::Merge> merges,
+                   const ByteTokens *fallback, BytePairOptions options);
+
+/// The tokens whose scores sum to the most. `scores` by id; NaN: no piece.
+std::unique_ptr<TokenModel> createUnigram(const Vocabulary &vocabulary,
+                                          std::vector<double> scores,
+                                          const ByteTokens *fallback,
+                                          int32_t unknown);
+
+/// The longest token first; a piece that leaves a rest, or of more than
+/// `longest` characters, is unknown.
+std::unique_ptr<TokenModel> createWordPiece(const Vocabulary &vocabulary,
+                                            std::string subwordPrefix,
+                                            uint32_t longest, int32_t unknown);
+
+/// A piece is a token or unknown.
+std::unique_ptr<TokenModel> createWordLevel(const Vocabulary &vocabulary,
+                                            int32_t unknown);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_TOKENIZER_MODELS_MODEL_H

@@ -1,0 +1,267 @@
+#include "runtime/src/tokenizer/pattern/Pattern.h"
+
+#include "runtime/src/tokenizer/unicode/Unicode.h"
+
+#include <algorithm>
+
+namespace effc::rt {
+
+// A search may take this many steps, and this many more per byte of the text:
+// patterns in use take some ten per byte, a catastrophic one is stopped within
+// a second.
+static constexpr uint64_t kFreeSteps = 50'000'000;
+static constexpr uint64_t kStepsPerByte = 200;
+static constexpr size_t kMaxFrames = 4'000'000;
+
+/// One call of findAll().
+class PatternSearch {
+public:
+  PatternSearch(const Pattern &pattern, std::string_view text)
+      : pattern(pattern), program(pattern.program.data()), text(text),
+        stepsLeft(kFreeSteps + kStepsPerByte * text.size()),
+        marks(pattern.slots) {}
+
+  /// Where a match that starts at `at` ends.
+  bool match(size_t at, size_t &end) {
+    frames.clear();
+    return run(0, at, end);
+  }
+
+  bool canStart(size_t at) const {
+    if (pattern.mayBeEmpty)
+      return true;
+    if (at >= text.size())
+      return false;
+    uint8_t byte = static_cast<uint8_t>(text[at]);
+    return byte >= 0x80 || pattern.first[byte >> 6] >> (byte & 63) & 1;
+  }
+
+  bool isExhausted() const { return exhausted; }
+
+private:
+  using Op = Pattern::Op;
+  struct Frame {
+    enum Kind : uint8_t { Resume, Shrink, Grow, Restore } kind;
+    uint32_t pc; // or the slot to restore
+    size_t at;
+    size_t bound; // of Shrink: no shorter; of Grow: how often left
+  };
+
+  bool push(Frame frame) {
+    if (frames.size() >= kMaxFrames)
+      return !(exhausted = true);
+    frames.push_back(frame);
+    return true;
+  }
+
+  bool spend(uint64_t steps) {
+    if (steps > stepsLeft)
+      return !(exhausted = true);
+    stepsLeft -= steps;
+    return true;
+  }
+
+  /// The length of the character at `at` if `set` has it, else 0.
+  uint32_t step(const CharacterSet &set, size_t at) const {
+    if (at >= text.size())
+      return 0;
+    auto byte = static_cast<uint8_t>(text[at]);
+    if (byte < 0x80)
+      return set.hasAscii(byte);
+    unicode::Decoded decoded = unicode::decode(text.substr(at));
+    return set.has(decoded.character) ? decoded.bytes : 0;
+  }
+
+  /// Takes up to `most` characters; returns how many.
+  uint32_t takeMany(const CharacterSet &set, uint32_t most, size_t &at) {
+    uint32_t count = 0;
+    while (count < most) {
+      uint32_t bytes = step(set, at);
+      if (bytes == 0)
+        break;
+      at += bytes;
+      ++count;
+    }
+    return count;
+  }
+
+  bool run(uint32_t pc, size_t at, size_t &end) {
+    const size_t base = frames.size();
+    while (true) {
+      if (!spend(1))
+        return false;
+      const Pattern::Instruction &now = program[pc];
+      bool goesOn = true;
+      switch (now.op) {
+      case Op::Match:
+        frames.resize(base);
+        end = at;
+        return true;
+      case Op::Set: {
+        uint32_t bytes = step(pattern.sets[now.set], at);
+        at += bytes;
+        goesOn = bytes != 0;
+        ++pc;
+        break;
+      }
+      case Op::Loop:
+      case Op::TightLoop: {
+        const CharacterSet &set = pattern.sets[now.set];
+        uint32_t needed = takeMany(set, now.least, at);
+        size_t low = at;
+        if (needed == now.least)
+          takeMany(set, now.most - now.least, at);
+        goesOn = needed == now.least && spend(at - low) &&
+                 (at == low || now.op == Op::TightLoop ||
+                  push({Frame::Shrink, pc + 1, at, low}));
+        ++pc;
+        break;
+      }
+      case Op::LazyLoop: {
+        uint32_t needed = takeMany(pattern.sets[now.set], now.least, at);
+        goesOn = needed == now.least &&
+                 (now.most == now.least ||
+                  push({Frame::Grow, pc, at, now.most - now.least}));
+        ++pc;
+        break;
+      }
+      case Op::Try: {
+        const Pattern::Ascii &first = pattern.firsts[now.set];
+        uint8_t byte = at < text.size() ? static_cast<uint8_t>(text[at]) : 0;
+        bool mayStart = at < text.size() &&
+                        (byte >= 0x80 || first[byte >> 6] >> (byte & 63) & 1);
+        if (!mayStart) {
+          pc = now.target;
+          break;
+        }
+        goesOn = push({Frame::Resume, now.target, at, 0});
+        ++pc;
+        break;
+      }
+      case Op::Fork:
+        goesOn = push({Frame::Resume, now.target, at, 0});
+        ++pc;
+        break;
+      case Op::LazyFork:
+        goesOn = push({Frame::Resume, pc + 1, at, 0});
+        pc = now.target;
+        break;
+      case Op::Jump:
+        pc = now.target;
+        break;
+      case Op::Mark:
+        goesOn = push({Frame::Restore, now.set, marks[now.set], 0});
+        marks[now.set] = at;
+        ++pc;
+        break;
+      case Op::Progress:
+        pc = marks[now.set] == at ? pc + 1 : now.target;
+        break;
+      case Op::Back:
+        for (uint32_t i = 0; i < now.least && goesOn; ++i) {
+          goesOn = at > 0;
+          if (goesOn)
+            at = unicode::lastStart(text.substr(0, at));
+        }
+        ++pc;
+        break;
+      case Op::Look: {
+        size_t ignored;
+        goesOn = run(pc + 1, at, ignored) != now.negative;
+        pc = now.target;
+        break;
+      }
+      case Op::Atomic:
+        goesOn = run(pc + 1, at, at);
+        pc = now.target;
+        break;
+      }
+      if (exhausted)
+        return false;
+      if (!goesOn && !backtrack(base, pc, at))
+        return false;
+    }
+  }
+
+  /// To the last choice above `base` that has another way.
+  bool backtrack(size_t base, uint32_t &pc, size_t &at) {
+    while (frames.size() > base) {
+      Frame &frame = frames.back();
+      switch (frame.kind) {
+      case Frame::Resume:
+        pc = frame.pc;
+        at = frame.at;
+        frames.pop_back();
+        return true;
+      case Frame::Shrink:
+        pc = frame.pc;
+        at = frame.at = unicode::lastStart(text.substr(0, frame.at));
+        if (frame.at == frame.bound)
+          frames.pop_back();
+        return true;
+      case Frame::Grow: {
+        uint32_t bytes = step(pattern.sets[program[frame.pc].set], frame.at);
+        if (bytes == 0) {
+          frames.pop_back();
+          break;
+        }
+        pc = frame.pc + 1;
+        at = frame.at += bytes;
+        if (--frame.bound == 0)
+          frames.pop_back();
+        return true;
+      }
+      case Frame::Restore:
+        marks[frame.pc] = frame.at;
+        frames.pop_back();
+        break;
+      }
+    }
+    return false;
+  }
+
+  const Pattern &pattern;
+  const Pattern::Instruction *program;
+  std::string_view text;
+  uint64_t stepsLeft;
+  bool exhausted = false;
+  std::vector<Frame> frames;
+  std::vector<size_t> marks;
+};
+
+static std::vector<Pattern::Match> findExact(std::string_view exact,
+                                             std::string_view text) {
+  std::vector<Pattern::Match> matches;
+  for (size_t at = text.find(exact); at != std::string_view::npos;
+       at = text.find(exact, at + exact.size()))
+    matches.push_back({at, at + exact.size()});
+  return matches;
+}
+
+Result<std::vector<Pattern::Match>>
+Pattern::findAll(std::string_view text) const {
+  if (!exact.empty())
+    return findExact(exact, text);
+  PatternSearch search(*this, text);
+  std::vector<Match> matches;
+  size_t from = 0;
+  while (from <= text.size()) {
+    size_t end;
+    bool found = search.canStart(from) && search.match(from, end);
+    if (search.isExhausted())
+      return badData("a pattern takes too many steps on this text at byte ",
+                     from);
+    // As in the library, nothing is found right behind a match.
+    bool isEmptyBehind =
+        found && end == from && !matches.empty() && matches.back().end == from;
+    if (found && !isEmptyBehind)
+      matches.push_back({from, end});
+    if (found && end > from)
+      from = end;
+    else
+      from += from < text.size() ? unicode::decode(text.substr(from)).bytes : 1;
+  }
+  return matches;
+}
+
+} // namespace effc::rt
