@@ -12,8 +12,6 @@ struct Cluster {
   unsigned regionals = 0;
   bool afterPictograph = false; // a pictograph, then only Extend
   bool joined = false;          // and then a joiner
-  bool afterConsonant = false;  // a consonant, then only Extend and linkers
-  bool linked = false;          // of which one was a linker
 
   explicit Cluster(Grapheme first) : last(first) { note(first); }
 
@@ -21,17 +19,8 @@ struct Cluster {
     joined = kind == Grapheme::Joiner && afterPictograph;
     if (kind == Grapheme::Pictograph)
       afterPictograph = true;
-    else if (kind != Grapheme::Extend && kind != Grapheme::Linker)
+    else if (kind != Grapheme::Extend)
       afterPictograph = false;
-    if (kind == Grapheme::Consonant) {
-      afterConsonant = true;
-      linked = false;
-    } else if (kind == Grapheme::Linker) {
-      linked = afterConsonant;
-    } else if (kind != Grapheme::Extend && kind != Grapheme::Joiner) {
-      afterConsonant = false;
-      linked = false;
-    }
     regionals = kind == Grapheme::Regional ? regionals + 1 : 0;
     last = kind;
   }
@@ -41,7 +30,7 @@ struct Cluster {
            kind == Grapheme::LineFeed;
   }
 
-  /// The rules GB3 to GB13.
+  /// The rules GB3 to GB13 but GB9c.
   bool takes(Grapheme next) const {
     using enum Grapheme;
     if (last == CarriageReturn && next == LineFeed)
@@ -56,9 +45,7 @@ struct Cluster {
       return true;
     if ((last == HangulLVT || last == HangulT) && next == HangulT)
       return true;
-    if (next == Extend || next == Joiner || next == Linker || last == Prepend)
-      return true;
-    if (linked && next == Consonant)
+    if (next == Extend || next == Joiner || last == Prepend)
       return true;
     if (joined && next == Pictograph)
       return true;

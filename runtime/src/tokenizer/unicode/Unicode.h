@@ -54,9 +54,7 @@ enum class Grapheme : uint8_t {
   HangulT,
   HangulLV,
   HangulLVT,
-  Pictograph,
-  Consonant, // of a script whose consonants conjoin
-  Linker     // what conjoins them
+  Pictograph
 };
 
 struct Character {

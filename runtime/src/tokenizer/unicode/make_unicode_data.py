@@ -27,7 +27,7 @@ SCRIPTS = ("Arabic Armenian Bengali Bopomofo Cyrillic Devanagari Ethiopic Georgi
 # The order is that of the flags in Unicode.h.
 FLAGS = "white numeric punctuation word nonspacing combining control lowers canonical compatible second".split()
 # The order is that of enum Grapheme in Unicode.h.
-GRAPHEMES = "Other Control CR LF Extend ZWJ Prepend Regional L V T LV LVT Pictograph Consonant Linker".split()
+GRAPHEMES = "Other Control CR LF Extend ZWJ Prepend Regional L V T LV LVT Pictograph".split()
 
 HANGUL = range(0xAC00, 0xD7A4)
 ALL = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
@@ -115,8 +115,6 @@ def read_graphemes():
             found[c] = "ZWJ"
         elif not joins(character, "\u0301"):
             found[c] = "Control"
-        elif joins("\u0915", character, "\u0915") and joins("a", character):
-            found[c] = "Linker"
         elif joins("a", character):
             found[c] = "Extend"
         elif joins(character, "a"):
@@ -131,8 +129,6 @@ def read_graphemes():
             found[c] = "T"
         elif joins("\U0001f468\u200d", character):
             found[c] = "Pictograph"
-        elif joins("\u0915\u094d", character):
-            found[c] = "Consonant"
     return found
 
 
