@@ -108,13 +108,42 @@ LogicalResult ContractOp::verify() {
   return success();
 }
 
-// Gathers the coordinates of `point` that `map` chooses.
-static void project(AffineMap map, ArrayRef<int64_t> point,
-                    SmallVectorImpl<int64_t> &index) {
-  index.resize(map.getNumResults());
-  for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
-    index[axis] = point[map.getDimPosition(axis)];
+// How far a step along each dimension of the space moves in a row-major tensor;
+// 0 for those that `map` does not choose.
+static SmallVector<int64_t> stridesOf(AffineMap map, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(map.getNumDims(), 0);
+  int64_t stride = 1;
+  for (unsigned axis = map.getNumResults(); axis-- > 0;) {
+    strides[map.getDimPosition(axis)] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
 }
+
+namespace {
+// The points of the space in row-major order.
+template <typename S> struct Contraction {
+  ArrayRef<int64_t> space;
+  ArrayRef<int64_t> lhsStrides, rhsStrides, outStrides;
+  ArrayRef<S> lhs, rhs;
+  MutableArrayRef<S> out;
+
+  // All points that share the coordinates before `axis`, which lie at the given
+  // places.
+  void run(size_t axis, int64_t l, int64_t r, int64_t o) {
+    if (axis == space.size()) {
+      out[o] += lhs[l] * rhs[r];
+      return;
+    }
+    for (int64_t i = 0; i < space[axis]; ++i) {
+      run(axis + 1, l, r, o);
+      l += lhsStrides[axis];
+      r += rhsStrides[axis];
+      o += outStrides[axis];
+    }
+  }
+};
+} // namespace
 
 template <typename S>
 static llvm::Error evaluate(ContractOp op, Frame<S> &frame) {
@@ -128,22 +157,18 @@ static llvm::Error evaluate(ContractOp op, Frame<S> &frame) {
     return fail("expects dimension d" + Twine(extents.conflict->dimension) +
                 " of one extent, but got " + Twine(extents.conflict->expected) +
                 " and " + Twine(extents.conflict->found));
-  SmallVector<int64_t> space;
+  SmallVector<int64_t> space, shape;
   for (std::optional<int64_t> extent : extents.known)
     space.push_back(*extent);
-
-  SmallVector<int64_t> shape, lhsIndex, rhsIndex, outIndex;
-  project(maps[2], space, shape);
+  for (unsigned axis = 0; axis < maps[2].getNumResults(); ++axis)
+    shape.push_back(space[maps[2].getDimPosition(axis)]);
   Tensor<S> out(shape);
-  if (countElements(space) != 0) {
-    Point point(space);
-    do {
-      project(maps[0], point.index, lhsIndex);
-      project(maps[1], point.index, rhsIndex);
-      project(maps[2], point.index, outIndex);
-      out.at(outIndex) += lhs.at(lhsIndex) * rhs.at(rhsIndex);
-    } while (point.next());
-  }
+  SmallVector<int64_t> lhsStrides = stridesOf(maps[0], lhs.getShape()),
+                       rhsStrides = stridesOf(maps[1], rhs.getShape()),
+                       outStrides = stridesOf(maps[2], shape);
+  Contraction<S>{space,          lhsStrides,     rhsStrides,    outStrides,
+                 lhs.elements(), rhs.elements(), out.elements()}
+      .run(0, 0, 0, 0);
   frame.set(op.getOut(), std::move(out));
   return llvm::Error::success();
 }

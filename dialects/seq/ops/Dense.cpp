@@ -25,22 +25,28 @@ LogicalResult LmHeadOp::verify() {
   return shapes.check("logits", getLogits(), {"R", "N"});
 }
 
-// x [T, I] times the transpose of weight [O, I]. Nearly all of a model's work
-// is here, so the rows are taken out of the tensors, and a row of the weight
-// serves all tokens while it is at hand.
+// x [T, I] times the transpose of weight [O, I], summed over I in order. Nearly
+// all of a model's work is here, so the tokens of one input lie side by side:
+// they share an element of the weight, and their sums are independent.
 template <typename S>
 static Tensor<S> multiply(const Tensor<S> &x, const Tensor<S> &weight) {
-  int64_t tokens = x.getDim(0), inputs = x.getDim(1);
-  Tensor<S> y({tokens, weight.getDim(0)});
-  for (int64_t o = 0; o < weight.getDim(0); ++o) {
-    ArrayRef<S> w = weight.elements().slice(o * inputs, inputs);
-    for (int64_t t = 0; t < tokens; ++t) {
-      ArrayRef<S> row = x.elements().slice(t * inputs, inputs);
-      S sum = 0;
-      for (int64_t i = 0; i < inputs; ++i)
-        sum += row[i] * w[i];
-      y(t, o) = sum;
+  int64_t tokens = x.getDim(0), inputs = x.getDim(1), rows = weight.getDim(0);
+  std::vector<S> columns(inputs * tokens);
+  for (int64_t t = 0; t < tokens; ++t)
+    for (int64_t i = 0; i < inputs; ++i)
+      columns[i * tokens + t] = x(t, i);
+  Tensor<S> y({tokens, rows});
+  std::vector<S> sums(tokens);
+  for (int64_t o = 0; o < rows; ++o) {
+    llvm::fill(sums, S(0));
+    for (int64_t i = 0; i < inputs; ++i) {
+      S element = weight.elements()[o * inputs + i];
+      const S *column = columns.data() + i * tokens;
+      for (int64_t t = 0; t < tokens; ++t)
+        sums[t] += column[t] * element;
     }
+    for (int64_t t = 0; t < tokens; ++t)
+      y(t, o) = sums[t];
   }
   return y;
 }
