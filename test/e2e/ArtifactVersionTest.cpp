@@ -41,6 +41,21 @@ TEST_P(ArtifactVersion, GivesTheGoldenLogits) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
+// The state file of format 1.0 was saved after the tokens 1 to 5.
+TEST(StateVersion, GoesOnWhereItWasSaved) {
+  auto tokens = [](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {EFFC_PROGRAM, "run", EFFC_GOLDENS "/artifacts/1.0.effc", "-n",
+                 "12", "--print-tokens", "--temperature", "0"});
+    Finished done = runProgram(more);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.out;
+  };
+  EXPECT_EQ(tokens({"--load-state", EFFC_GOLDENS "/states/1.0.state",
+                    "--tokens", "9"}),
+            tokens({"--tokens", "1,2,3,4,5,9"}));
+}
+
 static std::vector<std::string> versions() {
   std::vector<std::string> names;
   for (const auto &entry :
