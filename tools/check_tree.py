@@ -37,8 +37,8 @@ ALLOWED = {
     "tools/terminal": ["tools/terminal"],
     "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "effc"],
     "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
-    "tools/effc-verify": ["tools/effc-verify", "tools/terminal", "compiler", "runtime/include",
-                          "effc"],
+    "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
+                          "compiler", "runtime/include", "effc"],
     "tools/effc-opt": ["compiler"],
     "tools/effc-lsp-server": ["compiler"],
 }

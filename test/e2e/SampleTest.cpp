@@ -91,6 +91,47 @@ TEST_F(Sample, DrawsTheSameTextWithAnyNumberOfThreads) {
   EXPECT_EQ(effc("run", options).out, one);
 }
 
+// Ten tokens, then the eleventh fed to the loaded state, then the rest:
+// together what thirty tokens are in one go.
+TEST_F(Sample, AStateGoesOnInAnotherProcess) {
+  auto ids = [](const Finished &done) {
+    json list = json::parse("[" + done.out + "]", nullptr, false);
+    EXPECT_FALSE(list.is_discarded()) << done.out << done.err;
+    return list.get<std::vector<int>>();
+  };
+  const std::string prompt = "And the LORD said unto Moses",
+                    state = folder->at("moses.state");
+  std::vector<int> whole =
+      ids(effc("run", {"--prompt", prompt, "-n", "30", "--print-tokens"}));
+  std::vector<int> first =
+      ids(effc("run", {"--prompt", prompt, "-n", "10", "--print-tokens",
+                       "--save-state", state}));
+  ASSERT_EQ(whole.size(), 30u);
+  EXPECT_EQ(first, std::vector<int>(whole.begin(), whole.begin() + 10));
+  std::vector<int> rest = ids(
+      effc("run", {"--load-state", state, "--tokens", std::to_string(whole[10]),
+                   "-n", "19", "--print-tokens"}));
+  EXPECT_EQ(rest, std::vector<int>(whole.begin() + 11, whole.end()));
+}
+
+TEST_F(Sample, SamplesAreThoseOfTheirSeeds) {
+  Arguments options = {
+      "--prompt", "In the beginning", "-n", "24", "--temperature",
+      "0.9",      "--seed",           "5"};
+  Finished three = effc("run", [&] {
+    Arguments more = options;
+    more.insert(more.end(), {"--samples", "3"});
+    return more;
+  }());
+  std::string expected;
+  for (int i = 0; i < 3; ++i) {
+    options.back() = std::to_string(5 + i);
+    expected += "--- sample " + std::to_string(i) + ", seed " + options.back() +
+                " ---\n" + effc("run", options).out;
+  }
+  EXPECT_EQ(three.out, expected) << three.err;
+}
+
 TEST_F(Sample, TokenizesAsTheLibraryDoes) {
   Finished done =
       runProgram({EFFC_TOKENIZER_CASES, EFFC_GOLDENS "/tokenizer/cases.json",

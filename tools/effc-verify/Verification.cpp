@@ -57,13 +57,16 @@ template <typename T> static T take(llvm::Expected<T> value) {
 }
 
 Verification::Verification(VerifyOptions given,
-                           std::function<void(uint64_t, uint64_t)> report)
-    : options(std::move(given)), progress(std::move(report)),
-      model(options.file), feeding(model, options.threads),
-      vocabulary(model.vocabularySize()) {
+                           std::function<void(uint64_t, uint64_t)> tell)
+    : options(std::move(given)), progress(std::move(tell)),
+      model(cli::openModel(options.file, options.access)),
+      feeding(model, options.threads), vocabulary(model.vocabularySize()) {
   size_t count = options.tokens;
   if (model.maxContext())
     count = std::min<size_t>(count, model.maxContext());
+  if (count < 2)
+    throw Failure("a context of " + std::to_string(count) +
+                  " tokens is too short to verify");
   tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
   for (const effc_state_info_t &state : model.states())
     narrowStates |= std::strcmp(state.type, "bf16") == 0;
@@ -207,9 +210,7 @@ void Verification::checkRecompiled() {
     forced.stripIr = true;
     forced.pipeline.forceForm = form.force;
     // One entry whose rows the chunks divide, so that the form is kept.
-    int64_t chunk = std::max<int64_t>(form.chunk, 16);
-    if (form.chunk > 0)
-      chunk = form.chunk;
+    int64_t chunk = form.chunk > 0 ? form.chunk : 16;
     int64_t rows = std::min<int64_t>(tokens.size(), 256);
     forced.pipeline.prefillRows = {(rows + chunk - 1) / chunk * chunk};
     forced.pipeline.decodeRows = {1};

@@ -5,6 +5,7 @@
 #include "compiler/StoredModel.h"
 #include "tools/effc-verify/Check.h"
 #include "tools/effc-verify/Feeding.h"
+#include "tools/effc/ModelAccess.h"
 
 #include <functional>
 #include <string>
@@ -13,6 +14,7 @@ namespace effc::verify {
 
 struct VerifyOptions {
   std::string file;
+  cli::ModelAccess access;
   size_t tokens = 48;
   uint32_t threads = 0; // one per usable core
 };

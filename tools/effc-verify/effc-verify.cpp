@@ -122,6 +122,7 @@ int main(int argc, char **argv) {
   app.add_option("--threads", options.threads,
                  "Threads; 0: one per usable core")
       ->check(CLI::Range(0, 1024));
+  addModelAccess(app, options.access);
   app.add_flag("--json", json, "Print JSON");
   try {
     app.parse(argc, argv);

@@ -11,6 +11,21 @@
 
 using namespace effc::cli;
 
+/// CLI11 would say that a subcommand is required, which is no help to somebody
+/// who mistyped one.
+static void checkCommand(const CLI::App &app, int argc, char **argv) {
+  if (argc < 2 || argv[1][0] == '-')
+    return;
+  std::string known;
+  for (const CLI::App *command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == argv[1])
+      return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  throw UsageError("there is no command '" + std::string(argv[1]) +
+                   "'; commands are " + known);
+}
+
 static int parseAndRun(int argc, char **argv) {
   CLI::App app{"Compiles sequence models into one file and runs them", "effc"};
   app.require_subcommand(1);
@@ -20,6 +35,7 @@ static int parseAndRun(int argc, char **argv) {
   addEvalCommand(app);
   addBenchCommand(app);
   addInspectCommand(app);
+  checkCommand(app, argc, argv);
   try {
     app.parse(argc, argv);
     return kDone;

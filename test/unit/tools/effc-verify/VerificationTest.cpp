@@ -26,8 +26,8 @@ protected:
   /// Compiles a golden checkpoint; returns the artifact's path.
   std::string compile(const std::string &golden, const Arguments &more = {}) {
     std::string path = folder.at(std::to_string(count++) + ".effc");
-    Arguments all = {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/mamba2/" + golden,
-                     "-o", path};
+    Arguments all = {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/" + golden, "-o",
+                     path};
     all.insert(all.end(), more.begin(), more.end());
     Finished done = runProgram(all);
     EXPECT_EQ(done.status, 0) << done.err;
@@ -35,7 +35,7 @@ protected:
   }
   static Report verify(const std::string &path, size_t tokens = 24) {
     return Verification(
-               {path, tokens, 2},
+               {.file = path, .access = {}, .tokens = tokens, .threads = 2},
                [](uint64_t done, uint64_t total) { EXPECT_LE(done, total); })
         .run();
   }
@@ -80,7 +80,7 @@ static void write(const std::string &path, const std::vector<uint8_t> &bytes) {
 // The reference in f32, five forms, nine ways of feeding, the file, five sets
 // of kernels, the code: less would be a check lost.
 TEST_F(Verify, ASoundArtifactPasses) {
-  Report report = verify(compile("f32_groups2"));
+  Report report = verify(compile("mamba2/f32_groups2"));
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(report.checks.size(), 1u + 5 + 9 + 1 + 5 + 1);
   EXPECT_EQ(report.skipped, Arguments());
@@ -93,8 +93,8 @@ TEST_F(Verify, ASoundArtifactPasses) {
 // Chunks show where a prompt is cut, so the bits may differ, but no more than
 // rounding does.
 TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
-  Report report =
-      verify(compile("f32_groups2", {"--force-form", "chunkwise:16"}), 40);
+  Report report = verify(
+      compile("mamba2/f32_groups2", {"--force-form", "chunkwise:16"}), 40);
   EXPECT_EQ(failures(report), Arguments());
   const verify::Check &steps = find(report, "decode steps");
   EXPECT_GT(steps.error, 0);
@@ -104,7 +104,7 @@ TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
 }
 
 TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
-  std::string path = compile("f32_plain", {"--strip-ir"});
+  std::string path = compile("mamba2/f32_plain", {"--strip-ir"});
   Report report = verify(path);
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(report.checks.size(), 9u);
@@ -112,6 +112,19 @@ TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
   Finished done = command({path});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.out.find("the file has no seq module"), std::string::npos);
+}
+
+// Matrices in f16 that lie in the checkpoint's file; then none at all.
+TEST_F(Verify, WeightsMayLieElsewhere) {
+  Report report =
+      verify(compile("layouts/mamba_ssm_f16_padded", {"--weights=reference"}));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(report.checks.size(), 22u);
+  Finished none =
+      command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.err, "effc: error: the file has no weights: it was compiled "
+                      "from shapes alone\n");
 }
 
 /// The artifact with the f32 constant `from` of its code replaced by `to`, and
@@ -151,7 +164,7 @@ static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
 // 0.6875: gates and decays are wrong, the same wrong way however the model is
 // fed.
 TEST_F(Verify, AWrongKernelFails) {
-  std::string path = compile("f32_groups2");
+  std::string path = compile("mamba2/f32_groups2");
   write(path, withConstant(contents(path), 0xbf318000, 0xbf300000));
   Finished done = command({path, "--tokens", "9", "--json"});
   EXPECT_EQ(done.status, 1);
@@ -171,7 +184,7 @@ TEST_F(Verify, AWrongKernelFails) {
 }
 
 TEST_F(Verify, ADamagedWeightIsNamed) {
-  std::string path = compile("f32_groups2");
+  std::string path = compile("mamba2/f32_groups2");
   std::vector<uint8_t> bytes = contents(path);
   rt::FileHeader header = rt::FileHeader::decode(bytes.data());
   const artifact::Program *program =
@@ -187,8 +200,8 @@ TEST_F(Verify, ADamagedWeightIsNamed) {
 }
 
 TEST_F(Verify, PrintsOneJsonDocument) {
-  Finished done =
-      command({compile("bf16_biases_groups2"), "--json", "--tokens", "9"});
+  Finished done = command(
+      {compile("mamba2/bf16_biases_groups2"), "--json", "--tokens", "9"});
   EXPECT_EQ(done.status, 0) << done.err;
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["passed"], true);

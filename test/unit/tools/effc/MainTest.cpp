@@ -56,6 +56,14 @@ TEST(Main, WrongUsageIsStatusTwo) {
   }
 }
 
+TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
+  Finished done = effc_({"bogus", "a.effc"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(firstLine(done.err),
+            "effc: error: there is no command 'bogus'; commands are compile, "
+            "verify, run, eval, bench, inspect");
+}
+
 TEST(Main, FailureIsStatusOneAndNamesTheFile) {
   for (const std::vector<std::string> &arguments :
        std::vector<std::vector<std::string>>{
