@@ -137,10 +137,6 @@ LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   Value zero = k.index(0);
   Value count = tile::CountOp::create(k.ops(), k.loc(), k.getContext().lead);
-  // In a prefill call so many rows pass by a weight that its way from memory
-  // does not show.
-  if (!k.isDecode())
-    return product.emitRows(zero, count, /*firstPass=*/false);
   if (!denseLoopsOverRows(k.getContext().entry))
     return product.emitRows(zero, count, /*firstPass=*/true);
   Value tile = k.index(product.tiles.rows);

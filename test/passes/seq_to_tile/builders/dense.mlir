@@ -2,8 +2,8 @@
 
 // An item has 12 outputs for all rows, 4 at a time, and 24 in decode entries of at
 // most 4 rows, which go at once: 30 outputs make 3 items and 2. Rows and outputs
-// past the end are limited; the whole contraction is one step. In decode the first
-// rows to meet a weight ask for what follows it.
+// past the end are limited; the whole contraction is one step. The first rows to
+// meet a weight ask for what follows it.
 
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
 seq.weight @table source("table") : tensor<11x5xf32>
@@ -21,7 +21,10 @@ seq.weight @bias source("bias") : tensor<30xf32>
 // CHECK: %[[FIRST:.*]] = arith.muli %[[ITEM]], %c12
 // CHECK: %[[COLUMNS:.*]] = arith.minsi
 // CHECK: %[[COUNT:.*]] = tile.count rows
-// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[COUNT]] step %c4
+// CHECK: %[[HEAD:.*]] = arith.minsi %[[COUNT]], %c4
+// CHECK: scf.for {{.*}} = %c0{{[_0-9]*}} to %[[HEAD]] step %c4
+// CHECK: sizes [12, 5] fetch_next
+// CHECK: scf.for %[[ROW:.*]] = %c4{{[_0-9]*}} to %[[COUNT]] step %c4
 // CHECK: %[[ROWS:.*]] = arith.minsi
 // CHECK: %[[P:.*]] = tile.pipeline stages 1 extent 5 step 5
 // CHECK: tile.load %[[X]][%[[ROW]], %{{.*}}] rows(%[[ROWS]]) sizes [4, 5]
