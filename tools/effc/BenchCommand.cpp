@@ -45,7 +45,7 @@ struct Results {
   std::string device;
   Start start;
   uint64_t peakBytes = 0; // 0: the system does not say
-  Machine machine;
+  uint32_t threads = 0;
   std::vector<Measurement> measurements;
 };
 
@@ -104,23 +104,36 @@ static Results measure(const BenchOptions &options) {
     engine.decode({session.get()}, {0});
     results.start.token = laps.lap();
   }
-  Benchmark benchmark(model, engine, options.repeat);
-  uint64_t cases =
-      options.batch.size() * (options.prefill.size() + (options.decode > 0));
-  Progress progress("bench", "cases", cases + 1);
-  auto add = [&](Measurement measurement) {
-    results.measurements.push_back(measurement);
-    progress.update(results.measurements.size());
-  };
+  Benchmark benchmark(model, engine);
+  std::vector<BenchCase> cases;
   for (uint64_t tokens : options.prefill)
     for (uint32_t batch : options.batch)
-      add(benchmark.prefill(tokens, batch));
+      cases.push_back({false, tokens, batch});
   if (options.decode > 0)
     for (uint32_t batch : options.batch)
-      add(benchmark.decode(options.decode, batch));
+      cases.push_back({true, options.decode, batch});
+  Progress progress("bench", "runs", 2 * cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    benchmark.warmUp(cases[i]);
+    progress.update(i + 1);
+  }
   results.peakBytes = peakMemory(); // before the probes take theirs
-  results.machine = probeMachine(device.threads());
+  results.threads = device.threads();
+  MachineProbes probes(results.threads);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    results.measurements.push_back(
+        benchmark.measure(cases[i], options.repeat, probes));
+    progress.update(cases.size() + i + 1);
+  }
   return results;
+}
+
+/// The rates over all cases.
+static Rates ratesOf(const Results &results) {
+  std::vector<Rates> rates;
+  for (const Measurement &one : results.measurements)
+    rates.push_back(one.rates);
+  return rates.empty() ? Rates() : medianOf(rates);
 }
 
 static std::string milliseconds(double seconds) {
@@ -128,15 +141,15 @@ static std::string milliseconds(double seconds) {
 }
 
 static void printTable(const BenchOptions &options, const Results &results) {
-  const Machine &machine = results.machine;
+  Rates machine = ratesOf(results);
   std::string text = options.file + " on " + results.device + "\n";
   text += "  load " + milliseconds(results.start.load) + " ms, engine " +
           milliseconds(results.start.engine) + " ms, first token " +
           milliseconds(results.start.token) + " ms";
   if (results.peakBytes)
     text += "; peak memory " + formatBytes(results.peakBytes);
-  text += "\n  measured with " + std::to_string(machine.threads) +
-          (machine.threads == 1 ? " thread" : " threads") + ": reads " +
+  text += "\n  measured with " + std::to_string(results.threads) +
+          (results.threads == 1 ? " thread" : " threads") + ": reads " +
           formatNumber(machine.readBytesPerSecond / 1e9) +
           " GB/s, f32 products " +
           formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n\n";
@@ -145,7 +158,7 @@ static void printTable(const BenchOptions &options, const Results &results) {
              "ceiling", "of it"});
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
-    one.floorSeconds(machine, &byBandwidth);
+    one.floorSeconds(&byBandwidth);
     double calls = one.decode ? static_cast<double>(one.tokens) : 1;
     table.add({one.decode ? "decode" : "prefill " + std::to_string(one.tokens),
                std::to_string(one.batch), formatNumber(one.tokensPerSecond()),
@@ -155,17 +168,17 @@ static void printTable(const BenchOptions &options, const Results &results) {
                formatNumber(static_cast<double>(one.work.flops) / 1e9),
                formatNumber(static_cast<double>(one.work.bytes) / 1e6),
                byBandwidth ? "reads" : "products",
-               formatNumber(100 * one.fraction(machine), 3) + " %"});
+               formatNumber(100 * one.fraction(), 3) + " %"});
   }
   print(text + table.text());
 }
 
 static void printJson(const BenchOptions &options, const Results &results) {
-  const Machine &machine = results.machine;
+  Rates machine = ratesOf(results);
   Json json;
   json["file"] = options.file;
   json["device"] = results.device;
-  json["threads"] = machine.threads;
+  json["threads"] = results.threads;
   json["load_seconds"] = results.start.load;
   json["engine_seconds"] = results.start.engine;
   json["first_token_seconds"] = results.start.token;
@@ -176,7 +189,7 @@ static void printJson(const BenchOptions &options, const Results &results) {
   json["results"] = Json::array();
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
-    double floor = one.floorSeconds(machine, &byBandwidth);
+    double floor = one.floorSeconds(&byBandwidth);
     json["results"].push_back(
         {{"call", one.decode ? "decode" : "prefill"},
          {"tokens", one.tokens},
@@ -187,9 +200,11 @@ static void printJson(const BenchOptions &options, const Results &results) {
          {"tokens_per_second", one.tokensPerSecond()},
          {"flops", one.work.flops},
          {"bytes", one.work.bytes},
+         {"read_bytes_per_second", one.rates.readBytesPerSecond},
+         {"gemm_flops_per_second", one.rates.gemmFlopsPerSecond},
          {"floor_seconds", floor},
          {"bound_by", byBandwidth ? "bandwidth" : "arithmetic"},
-         {"fraction", one.fraction(machine)}});
+         {"fraction", one.fraction()}});
   }
   print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -22,24 +22,22 @@ double Measurement::tokensPerSecond() const {
   return static_cast<double>(tokens) * batch / seconds.median;
 }
 
-double Measurement::floorSeconds(const Machine &machine,
-                                 bool *byBandwidth) const {
-  double moving = static_cast<double>(work.bytes) / machine.readBytesPerSecond;
-  double computing =
-      static_cast<double>(work.flops) / machine.gemmFlopsPerSecond;
+double Measurement::floorSeconds(bool *byBandwidth) const {
+  double moving = static_cast<double>(work.bytes) / rates.readBytesPerSecond;
+  double computing = static_cast<double>(work.flops) / rates.gemmFlopsPerSecond;
   *byBandwidth = moving > computing;
   return (decode ? static_cast<double>(tokens) : 1) *
          std::max(moving, computing);
 }
 
-double Measurement::fraction(const Machine &machine) const {
+double Measurement::fraction() const {
   bool byBandwidth;
-  return floorSeconds(machine, &byBandwidth) / seconds.median;
+  return floorSeconds(&byBandwidth) / seconds.median;
 }
 
-Benchmark::Benchmark(const Model &model, Engine &engine, uint32_t repeat)
+Benchmark::Benchmark(const Model &model, Engine &engine)
     : model(model), engine(engine),
-      work(nlohmann::ordered_json::parse(model.describe())), repeat(repeat) {}
+      work(nlohmann::ordered_json::parse(model.describe())) {}
 
 /// Tokens in no order that a cache would know.
 static Tokens makeTokens(uint32_t vocabulary, uint64_t count) {
@@ -52,14 +50,6 @@ static Tokens makeTokens(uint32_t vocabulary, uint64_t count) {
   return tokens;
 }
 
-template <typename Body> Timing Benchmark::time(Body body) {
-  body(); // warms up
-  std::vector<double> seconds;
-  for (uint32_t run = 0; run < repeat; ++run)
-    seconds.push_back(body());
-  return summarise(std::move(seconds));
-}
-
 namespace {
 /// Sequences that live for one case.
 struct Sequences {
@@ -68,10 +58,6 @@ struct Sequences {
       sessions.emplace_back(engine);
       handles.push_back(sessions.back().get());
     }
-  }
-  void reset() {
-    for (Session &session : sessions)
-      session.reset();
   }
   std::vector<Session> sessions;
   std::vector<effc_session_t *> handles;
@@ -95,35 +81,41 @@ static std::vector<effc_prompt_t> makePrompts(const Sequences &sequences,
   return prompts;
 }
 
-Measurement Benchmark::prefill(uint64_t tokens, uint32_t batch) {
-  Sequences sequences(engine, batch);
-  Tokens prompt = makeTokens(model.vocabularySize(), tokens);
-  std::vector<float> logits(size_t(batch) * model.vocabularySize());
+double Benchmark::run(const BenchCase &one) {
+  uint32_t vocabulary = model.vocabularySize();
+  Sequences sequences(engine, one.batch);
+  Tokens prompt = makeTokens(vocabulary, one.decode ? 16 : one.tokens);
+  Tokens fed = makeTokens(vocabulary, one.decode ? one.tokens * one.batch : 0);
+  std::vector<float> logits(size_t(one.batch) * vocabulary);
   std::vector<effc_prompt_t> prompts = makePrompts(sequences, prompt, logits);
-  Timing timing = time([&] {
-    sequences.reset();
-    auto start = std::chrono::steady_clock::now();
-    engine.prefill(prompts);
+  auto start = std::chrono::steady_clock::now();
+  engine.prefill(prompts);
+  if (!one.decode)
     return secondsSince(start);
-  });
-  return {false, tokens, batch, timing, work.prefill(tokens, batch)};
+  start = std::chrono::steady_clock::now();
+  for (uint64_t step = 0; step < one.tokens; ++step)
+    check(effc_engine_decode(engine.get(), sequences.handles.data(),
+                             fed.data() + step * one.batch, one.batch,
+                             logits.data()));
+  return secondsSince(start);
 }
 
-Measurement Benchmark::decode(uint64_t steps, uint32_t batch) {
-  Sequences sequences(engine, batch);
-  Tokens prompt = makeTokens(model.vocabularySize(), 16);
-  Tokens fed = makeTokens(model.vocabularySize(), steps * batch);
-  std::vector<float> logits(size_t(batch) * model.vocabularySize());
-  std::vector<effc_prompt_t> prompts = makePrompts(sequences, prompt, logits);
-  Timing timing = time([&] {
-    sequences.reset();
-    engine.prefill(prompts);
-    auto start = std::chrono::steady_clock::now();
-    for (uint64_t step = 0; step < steps; ++step)
-      check(effc_engine_decode(engine.get(), sequences.handles.data(),
-                               fed.data() + step * batch, batch,
-                               logits.data()));
-    return secondsSince(start);
-  });
-  return {true, steps, batch, timing, work.decode(batch)};
+void Benchmark::warmUp(const BenchCase &one) { run(one); }
+
+Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
+                               MachineProbes &probes) {
+  std::vector<double> seconds;
+  std::vector<Rates> rates;
+  for (uint32_t i = 0; i < repeat; ++i) {
+    rates.push_back(probes.sample());
+    seconds.push_back(run(one));
+  }
+  rates.push_back(probes.sample());
+  return {one.decode,
+          one.tokens,
+          one.batch,
+          summarise(std::move(seconds)),
+          one.decode ? work.decode(one.batch)
+                     : work.prefill(one.tokens, one.batch),
+          medianOf(rates)};
 }

@@ -27,32 +27,41 @@ struct Measurement {
   uint64_t tokens;
   uint32_t batch;
   Timing seconds;
-  Work work; // of a prefill, or of one decode step
+  Work work;   // of a prefill, or of one decode step
+  Rates rates; // of the machine, between the runs
 
   double tokensPerSecond() const;
-  /// The least time that `machine` takes for the work, and whether it is its
+  /// The least time that the machine takes for the work, and whether it is its
   /// bandwidth that sets it.
-  double floorSeconds(const Machine &machine, bool *byBandwidth) const;
+  double floorSeconds(bool *byBandwidth) const;
   /// floorSeconds() over the time it took.
-  double fraction(const Machine &machine) const;
+  double fraction() const;
 };
 
-/// Runs each case once to warm up and `repeat` times for the record.
+/// A case to measure; `tokens` as in Measurement.
+struct BenchCase {
+  bool decode;
+  uint64_t tokens;
+  uint32_t batch;
+};
+
 class Benchmark {
 public:
-  Benchmark(const Model &model, Engine &engine, uint32_t repeat);
+  Benchmark(const Model &model, Engine &engine);
 
-  Measurement prefill(uint64_t tokens, uint32_t batch);
-  /// Starts behind a prompt of 16 tokens.
-  Measurement decode(uint64_t steps, uint32_t batch);
+  /// Runs a case once, so that everything it touches is in memory.
+  void warmUp(const BenchCase &one);
+  /// Runs it `repeat` times, each after a sample of the machine's rates.
+  Measurement measure(const BenchCase &one, uint32_t repeat,
+                      MachineProbes &probes);
 
 private:
-  template <typename Body> Timing time(Body body);
+  /// Seconds of one run; decoding starts behind a prompt of 16 tokens.
+  double run(const BenchCase &one);
 
   const Model &model;
   Engine &engine;
   ModelWork work;
-  uint32_t repeat;
 };
 
 } // namespace effc::cli

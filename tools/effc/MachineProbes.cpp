@@ -106,52 +106,56 @@ static uint64_t streamBytes() {
   return std::min(4 * cache, most);
 }
 
-static void probeBandwidth(Machine &machine) {
-  size_t share = streamBytes() / machine.threads / 4096 * 4096;
-  machine.readBytes = uint64_t(share) * machine.threads;
-  std::vector<std::unique_ptr<uint64_t[]>> buffers(machine.threads);
-  std::atomic<uint64_t> kept = 0;
-  auto read = [&](uint32_t thread) {
-    // Each thread writes its share first, so that it lies where the thread
-    // runs.
-    if (!buffers[thread]) {
-      buffers[thread] = std::make_unique_for_overwrite<uint64_t[]>(share / 8);
-      std::memset(buffers[thread].get(), 1, share);
-    }
-    kept += readWords(buffers[thread].get(), share / 8);
-  };
-  double seconds = fastestRound(machine.threads, 8, read);
-  machine.readBytesPerSecond = static_cast<double>(machine.readBytes) / seconds;
+struct MachineProbes::Operands {
+  float a[kTiles][kDepth * kRows], b[kDepth * kColumns], c[kRows * kColumns];
+};
+
+MachineProbes::MachineProbes(uint32_t threads)
+    : count(threads), share(streamBytes() / threads / 4096 * 4096),
+      streams(threads), operands(threads) {
+  // Each thread writes its share first, so that it lies where the thread runs.
+  fastestRound(count, 1, [&](uint32_t thread) {
+    streams[thread] = std::make_unique_for_overwrite<uint64_t[]>(share / 8);
+    std::memset(streams[thread].get(), 1, share);
+    operands[thread] = std::make_unique<Operands>();
+  });
 }
 
-static void probeProducts(Machine &machine) {
-  constexpr int kRounds = 200;
-  struct Operands {
-    float a[kTiles][kDepth * kRows], b[kDepth * kColumns], c[kRows * kColumns];
-  };
-  std::vector<std::unique_ptr<Operands>> operands(machine.threads);
-  auto multiply = [&](uint32_t thread) {
-    if (!operands[thread])
-      operands[thread] = std::make_unique<Operands>();
-    Operands &mine = *operands[thread];
-    for (int round = 0; round < kRounds; ++round)
-      for (int tile = 0; tile < kTiles; ++tile)
-        multiplyTile(mine.a[tile], mine.b, mine.c);
-  };
-  double seconds = fastestRound(machine.threads, 10, multiply);
-  machine.gemmFlopsPerSecond = 2.0 * kRows * kColumns * kDepth * kTiles *
-                               kRounds * machine.threads / seconds;
-}
+MachineProbes::~MachineProbes() = default;
 
-Machine effc::cli::probeMachine(uint32_t threads) {
-  Machine machine;
-  machine.threads = threads;
+Rates MachineProbes::sample() {
+  constexpr int kRounds = 2, kRepeats = 60;
 #if defined(__x86_64__)
   // The models' code needs them as well; an engine has refused before.
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-    return machine;
+    return {};
 #endif
-  probeProducts(machine);
-  probeBandwidth(machine);
-  return machine;
+  std::atomic<uint64_t> kept = 0;
+  double reading = fastestRound(count, kRounds, [&](uint32_t thread) {
+    kept += readWords(streams[thread].get(), share / 8);
+  });
+  double computing = fastestRound(count, kRounds, [&](uint32_t thread) {
+    Operands &mine = *operands[thread];
+    for (int repeat = 0; repeat < kRepeats; ++repeat)
+      for (int tile = 0; tile < kTiles; ++tile)
+        multiplyTile(mine.a[tile], mine.b, mine.c);
+  });
+  return {static_cast<double>(share) * count / reading,
+          2.0 * kRows * kColumns * kDepth * kTiles * kRepeats * count /
+              computing};
+}
+
+static double median(std::vector<double> values) {
+  auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Rates effc::cli::medianOf(const std::vector<Rates> &samples) {
+  std::vector<double> reading, computing;
+  for (const Rates &sample : samples) {
+    reading.push_back(sample.readBytesPerSecond);
+    computing.push_back(sample.gemmFlopsPerSecond);
+  }
+  return {median(std::move(reading)), median(std::move(computing))};
 }

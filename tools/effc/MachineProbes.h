@@ -2,25 +2,49 @@
 #ifndef EFFC_TOOLS_EFFC_MACHINEPROBES_H
 #define EFFC_TOOLS_EFFC_MACHINEPROBES_H
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace effc::cli {
 
-/// What all threads together reach, the best of several short runs: the
-/// ceilings that a model's calls are measured against.
-struct Machine {
-  uint32_t threads = 0;
+/// What all threads together reach: the ceilings that a model's calls are
+/// measured against.
+struct Rates {
   double readBytesPerSecond = 0; // a stream that no cache holds
   double gemmFlopsPerSecond = 0; // f32 products of packed panels
-  uint64_t readBytes = 0;        // the size of the stream
 };
 
-/// Measures for about a second. The stream is four times the last cache, but at
-/// most 1 GiB and a quarter of the free memory; each thread reads its share.
-/// The products are those of a blocked matrix multiplication once its operands
-/// are packed and near: 6 x 16 results, 256 steps, AVX2 and FMA where the
-/// machine has them, so they show what the best of generated code could reach.
-Machine probeMachine(uint32_t threads);
+/// The medians of rates that were measured in turn. `samples` is not empty.
+Rates medianOf(const std::vector<Rates> &samples);
+
+/// Measures what this machine can do, again and again, since it is seldom
+/// alone: other guests and clocks change its rates from second to second.
+///
+/// The stream is four times the last cache, but at most 1 GiB and a quarter of
+/// the free memory; each thread reads its share. The products are those of a
+/// blocked matrix multiplication once its operands are packed and near: 6 x 16
+/// results, 256 steps, AVX2 and FMA where the machine has them, so they show
+/// what the best of generated code could reach.
+class MachineProbes {
+public:
+  /// Takes the stream's memory.
+  explicit MachineProbes(uint32_t threads);
+  ~MachineProbes();
+
+  uint32_t threads() const { return count; }
+  /// Some 20 milliseconds: of two rounds each the faster one.
+  Rates sample();
+
+private:
+  struct Operands;
+
+  uint32_t count;
+  size_t share; // bytes that a thread streams
+  std::vector<std::unique_ptr<uint64_t[]>> streams;
+  std::vector<std::unique_ptr<Operands>> operands;
+};
 
 } // namespace effc::cli
 

@@ -58,29 +58,34 @@ TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
 }
 
 TEST(Measurement, IsMeasuredAgainstTheHigherFloor) {
-  Machine machine;
-  machine.readBytesPerSecond = 100;
-  machine.gemmFlopsPerSecond = 1000;
+  Rates machine = {100, 1000};
   // Four decode steps of 50 bytes and 200 FLOPs each: 0.5 s to read, 0.2 s to
   // compute; they took 4 s.
-  Measurement step = {true, 4, 3, {4, 4, 4}, {200, 50}};
+  Measurement step = {true, 4, 3, {4, 4, 4}, {200, 50}, machine};
   bool byBandwidth = false;
-  EXPECT_DOUBLE_EQ(step.floorSeconds(machine, &byBandwidth), 2);
+  EXPECT_DOUBLE_EQ(step.floorSeconds(&byBandwidth), 2);
   EXPECT_TRUE(byBandwidth);
-  EXPECT_DOUBLE_EQ(step.fraction(machine), 0.5);
+  EXPECT_DOUBLE_EQ(step.fraction(), 0.5);
   EXPECT_DOUBLE_EQ(step.tokensPerSecond(), 3);
   // A prefill of 8000 FLOPs and 50 bytes, 8 s of work in 10 s.
-  Measurement prompt = {false, 6, 2, {10, 9, 11}, {8000, 50}};
-  EXPECT_DOUBLE_EQ(prompt.fraction(machine), 0.8);
-  prompt.floorSeconds(machine, &byBandwidth);
+  Measurement prompt = {false, 6, 2, {10, 9, 11}, {8000, 50}, machine};
+  EXPECT_DOUBLE_EQ(prompt.fraction(), 0.8);
+  prompt.floorSeconds(&byBandwidth);
   EXPECT_FALSE(byBandwidth);
   EXPECT_DOUBLE_EQ(prompt.tokensPerSecond(), 1.2);
 }
 
+TEST(Rates, AreMediansEachByItself) {
+  Rates median = medianOf({{5, 70}, {1, 90}, {3, 80}});
+  EXPECT_EQ(median.readBytesPerSecond, 3);
+  EXPECT_EQ(median.gemmFlopsPerSecond, 80);
+}
+
 // Any machine that runs this reads and multiplies within these bounds.
 TEST(MachineProbes, GivePlausibleNumbers) {
-  Machine machine = probeMachine(2);
-  EXPECT_EQ(machine.threads, 2u);
+  MachineProbes probes(2);
+  EXPECT_EQ(probes.threads(), 2u);
+  Rates machine = probes.sample();
   EXPECT_GT(machine.readBytesPerSecond, 1e8);
   EXPECT_LT(machine.readBytesPerSecond, 1e13);
   EXPECT_GT(machine.gemmFlopsPerSecond, 1e8);
