@@ -59,7 +59,9 @@ def bench_effc(effc, artifact, options, batches, prefill, decode):
     text, _ = run([effc, "bench", artifact, "--json", "--threads", str(options.threads),
                    "--repeat", str(options.repeat), "--batch", ",".join(map(str, batches)),
                    "--prefill", ",".join(map(str, prefill)) or "0", "--decode", str(decode)])
-    return json.loads(text)
+    result = json.loads(text)
+    result["file"] = artifact.name
+    return result
 
 
 def first_token(effc, artifact, threads):
