@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <random>
 
 using namespace effc::test;
@@ -101,6 +103,33 @@ TEST_P(Golden, LogitsInTheQuadraticForm) {
   compile({"--force-form", "quadratic"});
   evaluate("all", {});
   evaluate("pieces", {"--split", randomSplit(5), "--batch", "2"});
+}
+
+// Nineteen sequences of 4 to 14 tokens decoding together: calls of many sizes,
+// most of them no multiple of the rows that a product takes at a time.
+TEST_P(Golden, ManySequencesGiveTheSameBits) {
+  compile({"--max-batch", "32"});
+  std::vector<std::vector<int32_t>> recorded =
+      nlohmann::json::parse(std::ifstream(golden("tokens.json")));
+  std::vector<int32_t> all;
+  for (const std::vector<int32_t> &sequence : recorded)
+    all.insert(all.end(), sequence.begin(), sequence.end());
+  nlohmann::json sequences;
+  for (size_t i = 0; i < 19; ++i) {
+    std::vector<int32_t> sequence;
+    for (size_t k = 0; k < 4 + i * 7 % 11; ++k)
+      sequence.push_back(all[(5 * i + k) % all.size()]);
+    sequences.push_back(sequence);
+  }
+  std::ofstream(folder.at("many.json")) << sequences;
+  for (const char *batch : {"1", "6", "19"}) {
+    Finished done =
+        runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"), "--tokens",
+                    folder.at("many.json"), "--logits", folder.at(batch),
+                    "--split", "1", "--batch", batch});
+    ASSERT_EQ(done.status, 0) << done.err;
+    expectSameBits("1", batch);
+  }
 }
 
 static std::vector<std::string> goldens() {
