@@ -227,6 +227,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       ->add_option("--prefill", options->prefill,
                    "Lengths of the prompts to feed; 0: none")
       ->delimiter(',')
+      ->allow_extra_args(false) // what follows may be FILE
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command
@@ -238,6 +239,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       ->add_option("--batch", options->batch,
                    "Sequences that go together, for each of the above")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   command

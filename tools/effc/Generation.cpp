@@ -72,6 +72,11 @@ Generation::Generation(const Model &model, Engine &engine, Session session,
                    .stream = nullptr,
                    .text = {},
                    .unfed = {}}));
+    // From the start, for a sample may end before its first token.
+    if (options.samples > 1 && !options.printTokens)
+      samples.back()->text = "--- sample " + std::to_string(index) + ", seed " +
+                             std::to_string(options.sampling.seed + index) +
+                             " ---\n";
     if (model.hasTokenizer())
       samples.back()->stream =
           std::make_unique<Detokenizer>(model, EFFC_DETOKENIZE_SKIP_SPECIAL);
@@ -130,10 +135,6 @@ void Generation::show(Sample &sample) {
 bool Generation::push(Sample &sample, int32_t token) {
   if (endsSequence(token))
     return false;
-  if (sample.made == 0 && options.samples > 1 && !options.printTokens)
-    sample.text = "--- sample " + std::to_string(sample.index) + ", seed " +
-                  std::to_string(options.sampling.seed + sample.index) +
-                  " ---\n";
   sample.unfed = token;
   std::string text;
   if (sample.stream)

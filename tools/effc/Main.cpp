@@ -14,8 +14,14 @@ using namespace effc::cli;
 /// CLI11 would say that a subcommand is required, which is no help to somebody
 /// who mistyped one.
 static void checkCommand(const CLI::App &app, int argc, char **argv) {
-  if (argc < 2 || argv[1][0] == '-')
+  if (argc < 2)
     return;
+  if (argv[1][0] == '-') {
+    std::string name(argv[1]);
+    if (!app.get_option_no_throw(name.substr(0, name.find('='))))
+      throw UsageError("the following argument was not expected: " + name);
+    return;
+  }
   std::string known;
   for (const CLI::App *command : app.get_subcommands(nullptr)) {
     if (command->get_name() == argv[1])

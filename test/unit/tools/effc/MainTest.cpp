@@ -64,6 +64,24 @@ TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
             "verify, run, eval, bench, inspect");
 }
 
+TEST(Main, NamesAnOptionThatThereIsNot) {
+  Finished done = effc_({"-x"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(firstLine(done.err),
+            "effc: error: the following argument was not expected: -x");
+}
+
+// A list takes one argument: what follows is the file.
+TEST(Main, ListsLeaveTheFileAlone) {
+  for (const char *option : {"--batch", "--prefill"}) {
+    Finished done = effc_({"bench", option, "1,2", "/nonexistent.effc"});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(firstLine(done.err),
+              "effc: error: cannot open '/nonexistent.effc': No "
+              "such file or directory");
+  }
+}
+
 TEST(Main, FailureIsStatusOneAndNamesTheFile) {
   for (const std::vector<std::string> &arguments :
        std::vector<std::vector<std::string>>{
