@@ -3,6 +3,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/ModelAccess.h"
+#include "tools/effc/OutputGuard.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
@@ -10,7 +11,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -47,9 +47,10 @@ openLogits(const Model &model, const EvalOptions &options,
   if (*options.logits == "-")
     throw UsageError(
         "--logits needs a file: the results go to standard output");
-  std::error_code failure;
-  if (std::filesystem::equivalent(*options.logits, options.file, failure))
-    throw UsageError("--logits would overwrite '" + options.file + "'");
+  std::vector<std::string> inputs =
+      filesOf(model, options.file, options.access);
+  inputs.push_back(options.tokens ? *options.tokens : *options.text);
+  checkOutput("--logits", *options.logits, inputs);
   std::vector<SafetensorsWriter::Tensor> tensors;
   for (size_t i = 0; i < sequences.size(); ++i)
     tensors.push_back({"logits." + std::to_string(i), sequences[i].size(),

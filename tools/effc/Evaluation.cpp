@@ -1,4 +1,5 @@
 #include "tools/effc/Evaluation.h"
+#include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 
 #include <algorithm>
@@ -45,9 +46,26 @@ Evaluation::Evaluation(const Model &model, const Device &device, Split how,
       batch(together), writer(out), engine(model, device, together),
       grid(callStride(model)), buffers(together) {}
 
+/// A mean over what is no number is no result; neither are such logits.
+static void checkRow(std::span<const float> logits, size_t sequence,
+                     uint64_t row) {
+  // Infinity has no likelihood either; of minus infinity it is 0.
+  auto bad = std::find_if(logits.begin(), logits.end(), [](float x) {
+    return std::isnan(x) || x == std::numeric_limits<float>::infinity();
+  });
+  if (bad != logits.end())
+    throw Failure(
+        "the logits of token " + std::to_string(row) + " of sequence " +
+        std::to_string(sequence) + " are no numbers: that of token id " +
+        std::to_string(bad - logits.begin()) + " is " + (std::isnan(*bad) ? "NaN" : "infinite"));
+}
+
 /// Scores and writes `count` rows that follow the tokens fed so far.
 void Evaluation::takeLogits(Running &running, const float *logits,
                             uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i)
+    checkRow({logits + i * vocabulary, vocabulary}, running.index,
+             running.at + i);
   if (writer)
     writer->write(running.index, running.at, logits, count);
   for (uint64_t i = 0; i < count; ++i) {

@@ -5,11 +5,14 @@
 #include "tools/effc/Generation.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
+#include "tools/effc/OptionChecks.h"
+#include "tools/effc/OutputGuard.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/Signals.h"
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -44,9 +47,17 @@ static void checkOptions(const RunOptions &options) {
   if (*options.saveState == "-")
     throw UsageError(
         "--save-state needs a file: the text goes to standard output");
-  std::error_code failure;
-  if (std::filesystem::equivalent(*options.saveState, options.file, failure))
-    throw UsageError("--save-state would overwrite '" + options.file + "'");
+}
+
+/// A state may be saved over the one that was loaded: it has been read whole.
+static void checkSavedState(const Model &model, const RunOptions &options) {
+  if (!options.saveState)
+    return;
+  std::vector<std::string> inputs =
+      filesOf(model, options.file, options.access);
+  if (options.promptFile)
+    inputs.push_back(*options.promptFile);
+  checkOutput("--save-state", *options.saveState, inputs);
 }
 
 static Tokens readPrompt(const Model &model, const RunOptions &options) {
@@ -104,6 +115,7 @@ static void loadState(Session &session, const std::string &path) {
 static void run(const RunOptions &options) {
   checkOptions(options);
   Model model = openModel(options.file, options.access);
+  checkSavedState(model, options);
   if (!model.hasTokenizer() && !options.generation.printTokens)
     throw Failure("'" + options.file +
                   "' has no tokenizer; add --print-tokens");
@@ -125,6 +137,7 @@ static void run(const RunOptions &options) {
   generation.run();
   if (options.saveState) {
     generation.feedLastToken();
+    HoldSignals held; // the library would leave what it has written
     generation.session().save(*options.saveState);
   }
   std::fprintf(stderr, "prefill: %s; decode: %s\n",
@@ -133,20 +146,29 @@ static void run(const RunOptions &options) {
 }
 
 static void addSamplingOptions(CLI::App &command, RunOptions &options) {
-  command.add_option(
-      "--temperature", options.temperature,
-      "0: the most likely token (default: what the model asks for)");
+  command
+      .add_option("--temperature", options.temperature,
+                  "0: the most likely token (default: what the model asks for)")
+      ->check(numberThat([](float x) { return std::isfinite(x) && x >= 0; },
+                         "a finite number from 0 on"));
   command.add_option("--top-k", options.topK,
                      "Draw from the K most likely; 0: all");
-  command.add_option("--top-p", options.topP,
-                     "Draw from the fewest tokens of this probability");
-  command.add_option(
-      "--min-p", options.minP,
-      "Draw from tokens at least this likely relative to the best");
-  command.add_option("--repeat-penalty", options.repeatPenalty,
-                     "Make tokens seen before less likely; 1: no");
-  command.add_option("--seed", options.seed, "Of the draws")
-      ->capture_default_str();
+  command
+      .add_option("--top-p", options.topP,
+                  "Draw from the fewest tokens of this probability")
+      ->check(numberThat([](float x) { return x > 0 && x <= 1; },
+                         "a number above 0 and up to 1"));
+  command
+      .add_option("--min-p", options.minP,
+                  "Draw from tokens at least this likely relative to the best")
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
+                         "a number from 0 to 1"));
+  command
+      .add_option("--repeat-penalty", options.repeatPenalty,
+                  "Make tokens seen before less likely; 1: no")
+      ->check(numberThat([](float x) { return std::isfinite(x) && x > 0; },
+                         "a positive finite number"));
+  addWholeNumber(command, "--seed", options.seed, "Of the draws");
   command
       .add_option("--samples", options.generation.samples,
                   "Continue the prompt so many times, decoding all together; "

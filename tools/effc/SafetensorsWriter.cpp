@@ -52,6 +52,7 @@ SafetensorsWriter::SafetensorsWriter(std::string name,
     path = std::filesystem::canonical(path);
   }
   temporary = path + ".tmp" + std::to_string(getpid());
+  removal.emplace(temporary); // before there is anything to remove
   descriptor =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
@@ -69,6 +70,7 @@ void SafetensorsWriter::abandon() {
     return;
   close(std::exchange(descriptor, -1));
   unlink(temporary.c_str());
+  removal.reset();
 }
 
 void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes,
@@ -98,5 +100,6 @@ void SafetensorsWriter::finish() {
     fail("write");
   if (std::rename(temporary.c_str(), path.c_str()) != 0)
     fail("write");
+  removal.reset();
   close(std::exchange(descriptor, -1));
 }

@@ -2,7 +2,10 @@
 #ifndef EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
 #define EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
 
+#include "tools/terminal/Signals.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +13,8 @@ namespace effc::cli {
 
 /// Writes rows in any order to tensors whose shapes are known from the start.
 /// The file appears under its name only when all is written: until then it is a
-/// sibling, which goes when the writer goes without finish().
+/// sibling, which goes when the writer goes without finish(), or when a signal
+/// ends the process.
 class SafetensorsWriter {
 public:
   struct Tensor {
@@ -43,6 +47,7 @@ private:
   std::vector<Tensor> tensors;
   std::vector<uint64_t> offsets; // of each tensor in the file
   int descriptor = -1;
+  std::optional<RemoveOnSignal> removal; // as long as the sibling is there
 };
 
 } // namespace effc::cli

@@ -6,6 +6,7 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -164,5 +165,109 @@ TEST_F(Eval, KeepsWhatItReadsFrom) {
   EXPECT_EQ(done.status, 2);
   EXPECT_NE(done.err.find("--logits would overwrite"), std::string::npos);
   EXPECT_EQ(eval({"--tokens", at("tokens.json"), "--logits", "-"}).status, 2);
+  // What is predicted, by another name.
+  std::filesystem::create_hard_link(at("tokens.json"), at("link"));
+  done = eval({"--tokens", at("tokens.json"), "--logits", at("link")});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("--logits would overwrite '" + at("tokens.json")),
+            std::string::npos)
+      << done.err;
+  done = eval({"--text", at("tokens.json"), "--logits", at("tokens.json")});
+  EXPECT_EQ(done.status, 2);
   EXPECT_EQ(eval({"--tokens", at("tokens.json")}).status, 0);
+}
+
+// The head lies in a file of its own, which the model names: behind a start of
+// the same bytes, whose checksum the toy has.
+TEST_F(Eval, KeepsTheFilesOfWeights) {
+  std::vector<uint8_t> whole = makeToyArtifact();
+  ToyOptions options;
+  options.changeProgram = [&](artifact::ProgramT &program) {
+    artifact::WeightT &weight = *program.weights[1];
+    uint64_t offset = weight.offset;
+    const auto *original = artifact::GetProgram(whole.data() + 64);
+    for (const artifact::Segment *segment : *original->segments())
+      if (segment->kind() == artifact::SegmentKind::Weights)
+        offset += segment->offset();
+    for (const char *folder : {"", "other"}) {
+      std::filesystem::create_directory(at("other"));
+      std::ofstream head(at(folder) + "/head", std::ios::binary);
+      for (int copy = 0; copy < 2; ++copy)
+        head.write(reinterpret_cast<char *>(whole.data() + offset),
+                   static_cast<long>(weight.size));
+    }
+    auto file = std::make_unique<artifact::WeightFileT>();
+    file->name = "head";
+    file->size = 2 * weight.size;
+    file->start_checksum = weight.checksum;
+    file->start_size = weight.size;
+    program.weight_files.push_back(std::move(file));
+    weight.offset = UINT64_MAX;
+    weight.file = 1;
+    weight.file_offset = weight.size;
+  };
+  std::vector<uint8_t> bytes = makeToyArtifact(options);
+  std::ofstream(at("toy.effc"), std::ios::binary)
+      .write(reinterpret_cast<char *>(bytes.data()),
+             static_cast<long>(bytes.size()));
+  Finished done =
+      eval({"--tokens", at("tokens.json"), "--logits", at("./head")});
+  EXPECT_EQ(done.status, 2) << done.err;
+  EXPECT_NE(done.err.find("--logits would overwrite '" + at("head")),
+            std::string::npos)
+      << done.err;
+  done = eval({"--tokens", at("tokens.json"), "--weights-folder", at("other"),
+               "--logits", at("other/head")});
+  EXPECT_EQ(done.status, 2) << done.err;
+  EXPECT_EQ(eval({"--tokens", at("tokens.json")}).status, 0);
+}
+
+// A sequence long enough to be interrupted on its way.
+TEST_F(Eval, LeavesNothingWhenASignalEndsIt) {
+  std::ofstream(at("long.json"))
+      << nlohmann::json(std::vector<Tokens>{Tokens(1 << 20, 1)});
+  for (const char *signal : {"TERM", "INT", "HUP"}) {
+    Finished done = runProgram(
+        {"/bin/bash", "-c",
+         "cd " + folder +
+             "; set -m; " EFFC_PROGRAM
+             " eval toy.effc --tokens long.json --split 1 --logits out & "
+             "pid=$!; while ! ls out.* >/dev/null 2>&1; do kill -0 $pid || "
+             "exit 9; "
+             "sleep 0.01; done; kill -" +
+             signal + " $pid; wait $pid"});
+    EXPECT_EQ(done.status, 128 + (*signal == 'T'   ? SIGTERM
+                                  : *signal == 'I' ? SIGINT
+                                                   : SIGHUP))
+        << done.err;
+    std::vector<std::string> left;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      left.push_back(entry.path().filename());
+    EXPECT_EQ(left.size(), 3u) << signal;
+  }
+}
+
+// The first element of the head is no number, so that of token 0 is in no row.
+TEST_F(Eval, FailsOnLogitsThatAreNoNumbers) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  const auto *program = artifact::GetProgram(bytes.data() + 64);
+  uint64_t offset = program->weights()->Get(1)->offset();
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::Weights)
+      offset += segment->offset();
+  const float nan = std::nanf("");
+  std::memcpy(bytes.data() + offset, &nan, sizeof nan);
+  std::ofstream(at("toy.effc"), std::ios::binary)
+      .write(reinterpret_cast<char *>(bytes.data()),
+             static_cast<long>(bytes.size()));
+  Finished done =
+      eval({"--tokens", "-", "--logits", at("out")}, "[[], [3, 4, 5]]");
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.out, "");
+  EXPECT_NE(
+      done.err.find("effc: error: the logits of token 0 of sequence 1 are "
+                    "no numbers: that of token id 0 is NaN\n"),
+      std::string::npos)
+      << done.err;
+  EXPECT_FALSE(std::filesystem::exists(at("out")));
 }

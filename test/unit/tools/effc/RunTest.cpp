@@ -191,6 +191,24 @@ TEST(Run, SamplesOfTextHaveHeadings) {
                 "--- sample 1, seed 5 ---\n" + text({"--seed", "5"}));
 }
 
+// Also those that say nothing.
+TEST(Run, EmptySamplesHaveHeadings) {
+  const std::string headings =
+      "--- sample 0, seed 4 ---\n\n--- sample 1, seed 5 ---\n\n";
+  EXPECT_EQ(run(toyPath(),
+                {"--tokens", "1", "-n", "0", "--samples", "2", "--seed", "4"})
+                .out,
+            headings);
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) {
+    p.generation->eos = {greedy({1}, 1)[0]};
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  EXPECT_EQ(
+      run(file.path(), {"--tokens", "1", "--samples", "2", "--seed", "4"}).out,
+      headings);
+}
+
 // Samples end at different times: each has its own end token and stop text.
 TEST(Run, SamplesEndOnTheirOwn) {
   std::string all = run(samplingToyPath(), {"--tokens", "3", "-n", "40",
@@ -281,6 +299,9 @@ TEST(Run, RefusesStatesThatCannotBe) {
             "2 --save-state keeps one sequence, but --samples asks for 2");
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--save-state", toyPath()})),
             "2 --save-state would overwrite '" + toyPath() + "'");
+  EXPECT_EQ(error(run(toyPath(), {"--prompt-file", none.path(), "--save-state",
+                                  none.path()})),
+            "2 --save-state would overwrite '" + none.path() + "'");
   EXPECT_EQ(error(run(toyPath(), {"--prompt-file", "-", "--load-state", "-"})),
             "2 --prompt-file and --load-state cannot both read standard input");
 }
@@ -353,7 +374,30 @@ TEST(Run, RefusesWhatCannotBe) {
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--device", "cuda"})),
             "1 device 'cuda' is not in this build of effc; use host");
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--top-p", "0"})),
-            "2 'top_p' is 0, but a number above 0 and up to 1 is expected");
+            "2 --top-p: expects a number above 0 and up to 1, but got '0'");
+  // Before the model is read.
+  auto early = [&](const char *option, const char *value) {
+    return error(run("/nonexistent", {"--tokens", "1", option, value}));
+  };
+  EXPECT_EQ(early("--temperature", "-1"),
+            "2 --temperature: expects a finite number from 0 on, but got '-1'");
+  EXPECT_EQ(early("--temperature", "inf"),
+            "2 --temperature: expects a finite number from 0 on, but got "
+            "'inf'");
+  EXPECT_EQ(early("--min-p", "nan"),
+            "2 --min-p: expects a number from 0 to 1, but got 'nan'");
+  EXPECT_EQ(early("--repeat-penalty", "0"),
+            "2 --repeat-penalty: expects a positive finite number, but got "
+            "'0'");
+  for (const char *seed : {"18446744073709551616", "-1", "0x10", "1.5", ""})
+    EXPECT_EQ(early("--seed", seed),
+              "2 --seed: expects a number from 0 to 18446744073709551615, but "
+              "got '" +
+                  std::string(seed) + "'");
+  EXPECT_EQ(run(toyPath(),
+                {"--tokens", "1", "-n", "1", "--seed", "18446744073709551615"})
+                .status,
+            0);
   ToyOptions options;
   options.withTokenizer = false;
   TemporaryFile bare(makeToyArtifact(options));

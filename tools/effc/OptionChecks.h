@@ -1,0 +1,27 @@
+//===- OptionChecks.h - Numbers that options take -------------------------===//
+//
+// Checked while the command line is read: before a model is loaded, and with
+// the option's name in the message.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_TOOLS_EFFC_OPTIONCHECKS_H
+#define EFFC_TOOLS_EFFC_OPTIONCHECKS_H
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+namespace effc::cli {
+
+/// Lets numbers pass for which `isGood`; `expected` says which these are. They
+/// are compared as f32, the type in which they are used.
+CLI::Validator numberThat(bool (*isGood)(float), const std::string &expected);
+
+/// Adds an option for a decimal number from 0 to 2^64 - 1. What does not fit is
+/// refused rather than wrapped or cut off.
+CLI::Option *addWholeNumber(CLI::App &command, const std::string &name,
+                            uint64_t &value, const std::string &summary);
+
+} // namespace effc::cli
+
+#endif // EFFC_TOOLS_EFFC_OPTIONCHECKS_H

@@ -1,0 +1,61 @@
+#include "tools/terminal/Signals.h"
+
+#include <atomic>
+#include <unistd.h>
+#include <utility>
+
+using namespace effc::cli;
+
+static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// All that a handler may touch.
+static std::atomic<const char *> doomedFile = nullptr;
+static std::atomic<int> heldSignal = 0;
+static_assert(std::atomic<const char *>::is_always_lock_free &&
+              std::atomic<int>::is_always_lock_free);
+
+SignalActions::SignalActions(void (*handler)(int)) : before() {
+  for (size_t i = 0; i < before.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    if (before[i].sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (int signal : kSignals)
+      sigaddset(&action.sa_mask, signal);
+    sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+SignalActions::~SignalActions() {
+  for (size_t i = 0; i < before.size(); ++i)
+    sigaction(kSignals[i], &before[i], nullptr);
+}
+
+// The process ends by the signal itself, so that whoever started it sees that.
+static void removeAndEnd(int signal) {
+  if (const char *path = doomedFile.load())
+    unlink(path);
+  std::signal(signal, SIG_DFL);
+  raise(signal); // comes when this handler returns
+}
+
+RemoveOnSignal::RemoveOnSignal(std::string name)
+    : path(std::move(name)), actions(removeAndEnd) {
+  doomedFile = path.c_str();
+}
+
+RemoveOnSignal::~RemoveOnSignal() { doomedFile = nullptr; }
+
+HoldSignals::HoldSignals() {
+  heldSignal = 0;
+  actions.emplace([](int signal) { heldSignal = signal; });
+}
+
+HoldSignals::~HoldSignals() {
+  actions.reset();
+  if (int signal = heldSignal)
+    raise(signal);
+}

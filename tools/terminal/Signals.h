@@ -1,0 +1,49 @@
+//===- Signals.h - Half-written files when a signal ends the process ------===//
+#ifndef EFFC_TOOLS_TERMINAL_SIGNALS_H
+#define EFFC_TOOLS_TERMINAL_SIGNALS_H
+
+#include <array>
+#include <csignal>
+#include <optional>
+#include <string>
+
+namespace effc::cli {
+
+/// What SIGINT, SIGTERM and SIGHUP do for as long as this lives. A signal that
+/// was ignored before, as under nohup, stays ignored.
+class SignalActions {
+public:
+  explicit SignalActions(void (*handler)(int));
+  ~SignalActions();
+  SignalActions(const SignalActions &) = delete;
+  SignalActions &operator=(const SignalActions &) = delete;
+
+private:
+  std::array<struct sigaction, 3> before;
+};
+
+/// Removes a file when one of these signals ends the process. One at a time.
+class RemoveOnSignal {
+public:
+  explicit RemoveOnSignal(std::string path);
+  ~RemoveOnSignal();
+
+private:
+  std::string path;
+  SignalActions actions;
+};
+
+/// Lets one of these signals end the process only when this goes: around the
+/// writing of a file by somebody who cannot be told to remove it.
+class HoldSignals {
+public:
+  HoldSignals();
+  ~HoldSignals();
+
+private:
+  std::optional<SignalActions> actions;
+};
+
+} // namespace effc::cli
+
+#endif // EFFC_TOOLS_TERMINAL_SIGNALS_H
