@@ -4,6 +4,7 @@
 #include "codegen/artifact/OutputFile.h"
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
+#include "compiler/OutputPlaces.h"
 #include "compiler/Register.h"
 #include "compiler/StoredModel.h"
 #include "dialects/plan/Plan.h"
@@ -56,7 +57,6 @@ private:
   }
   llvm::Error import();
   llvm::Error importStored();
-  llvm::Error checkOutput() const;
   llvm::Error runPhase(Phase phase);
   llvm::Error dump(Phase phase);
   llvm::Error printModule();
@@ -295,25 +295,11 @@ Compilation::listWeightFiles(std::vector<codegen::WeightFile> &files) const {
   return llvm::Error::success();
 }
 
-// An output that is one of the model's own files would destroy it.
-llvm::Error Compilation::checkOutput() const {
-  SmallString<128> folder(options.model);
-  if (!llvm::sys::fs::is_directory(options.model))
-    folder = options.weightsFrom;
-  for (const frontend::SourceFile &source : model.sources) {
-    SmallString<128> path(folder);
-    llvm::sys::path::append(path, source.name);
-    if (llvm::sys::fs::equivalent(path, options.output))
-      return llvm::createStringError("cannot write " + options.output +
-                                     ": it is a file of the model");
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error Compilation::runUntil(Phase last) {
+  if (!stored)
+    if (llvm::Error error = checkOutputPlaces(options))
+      return error;
   if (llvm::Error error = import())
-    return error;
-  if (llvm::Error error = checkOutput())
     return error;
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);

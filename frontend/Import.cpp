@@ -65,6 +65,7 @@ public:
     if (!checkpoint)
       return checkpoint.takeError();
     model.checkpoint = std::move(*checkpoint);
+    llvm::append_range(model.remarks, model.checkpoint->getRemarks());
     for (const std::string &file : model.checkpoint->getLeftAside())
       model.remarks.push_back(
           quote(file) + " is left aside: shapes are those of config.json");
@@ -94,6 +95,7 @@ public:
     if (!checkpoint)
       return checkpoint.takeError();
     model.checkpoint = std::move(*checkpoint);
+    llvm::append_range(model.remarks, model.checkpoint->getRemarks());
     for (auto weight : model.module->getOps<seq::WeightOp>()) {
       if (llvm::Error error = checkWeight(weight, *model.checkpoint))
         return error;

@@ -114,6 +114,9 @@ llvm::Error Checkpoint::openShards() {
   auto index = parseShardIndex(*text, kIndexFile);
   if (!index)
     return index.takeError();
+  for (const std::string &key : index->unknownKeys)
+    remarks.push_back(quote(kIndexFile) + ": the unknown key " + quote(key) +
+                      " is left aside");
   for (const std::string &file : index->files)
     if (llvm::Error error = openFile(file))
       return error;

@@ -60,6 +60,9 @@ public:
   /// Files that look like weights and were not read, sorted.
   llvm::ArrayRef<std::string> getLeftAside() const { return leftAsideFiles; }
 
+  /// What was found in the index and has no meaning here, one line each.
+  llvm::ArrayRef<std::string> getRemarks() const { return remarks; }
+
   /// False for shapes alone.
   bool hasWeights() const { return !files.empty(); }
   /// Whether the weights have the tensor; false without weights.
@@ -98,6 +101,7 @@ private:
   std::string directory;
   std::string listName;
   std::vector<std::string> leftAsideFiles;
+  std::vector<std::string> remarks;
   std::vector<std::unique_ptr<Safetensors>> files;
   /// Sorted by name.
   std::vector<CheckpointTensor> tensors;

@@ -75,9 +75,6 @@ effc::frontend::parseShardIndex(llvm::StringRef text, llvm::StringRef name) {
   const JsonObject *object = value->getObject();
   if (!object)
     return refuse(name + ": expects an object, but got " + value->describe());
-  for (const JsonMember &member : object->getMembers())
-    if (member.key != "metadata" && member.key != "weight_map")
-      return refuse(name + ": unknown key " + quote(member.key));
   if (const JsonValue *metadata = object->find("metadata"))
     if (llvm::Error error = checkMetadata(*metadata, name))
       return error;
@@ -88,6 +85,9 @@ effc::frontend::parseShardIndex(llvm::StringRef text, llvm::StringRef name) {
     return refuse(name + ": expects 'weight_map' to be an object, but got " +
                   map->describe());
   ShardIndex index;
+  for (const JsonMember &member : object->getMembers())
+    if (member.key != "metadata" && member.key != "weight_map")
+      index.unknownKeys.push_back(member.key);
   if (llvm::Error error = readMap(*map->getObject(), name, index))
     return error;
   return index;

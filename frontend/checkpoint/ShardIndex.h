@@ -8,8 +8,8 @@
 // Checkpoint's):
 //
 //   (IX1) the file is JSON as Json.h has it, of at most 64 MiB, and an object
-//   of
-//         "weight_map" and, perhaps, "metadata";
+//         of "weight_map" and, perhaps, "metadata"; other keys, which some
+//         converters add, change nothing and are named;
 //   (IX2) "weight_map" is an object of strings and not empty;
 //   (IX3) a file is named by a plain name that ends with ".safetensors": no
 //         separator of paths, so nothing outside of the directory is opened;
@@ -41,6 +41,8 @@ struct ShardIndex {
   std::vector<std::string> files;
   /// Each tensor's name and the number of its file in `files`, sorted by name.
   std::vector<std::pair<std::string, uint32_t>> tensors;
+  /// Keys of the file that mean nothing here, in its order.
+  std::vector<std::string> unknownKeys;
 
   /// The number of the file that the map names for a tensor; absent where the
   /// map does not have it.

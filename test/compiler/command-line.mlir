@@ -5,33 +5,43 @@
 
 // RUN: sh -c 'effc-compile; echo status $?' 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: effc: error: MODEL is required{{$}}
+// MODEL-NEXT: effc: note: see effc compile --help
 // MODEL-NEXT: status 2
 // RUN: sh -c 'effc-compile a --target moon -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: effc: error: unknown target 'moon'; this compiler knows: host{{$}}
+// TARGET-NEXT: effc: note: see effc compile --help
 // TARGET-NEXT: status 2
 // RUN: sh -c 'effc-compile a --compile-to=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=PHASE
 // PHASE: effc: error: unknown phase 'moon'; phases are import, seq, tile, plan, binary, artifact{{$}}
+// PHASE-NEXT: effc: note: see effc compile --help
 // PHASE-NEXT: status 2
 // RUN: sh -c 'effc-compile a; echo status $?' 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // OUTPUT: effc: error: an artifact needs a file: -o OUT.effc{{$}}
+// OUTPUT-NEXT: effc: note: see effc compile --help
 // OUTPUT-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --prefill-rows=64,16; echo status $?' 2>&1 | FileCheck %s --check-prefix=ROWS
 // ROWS: effc: error: --prefill-rows expects ascending numbers{{$}}
+// ROWS-NEXT: effc: note: see effc compile --help
 // ROWS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --prefill-rows=0; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOROWS
 // NOROWS: effc: error: --prefill-rows: Value 0 not in range
+// NOROWS-NEXT: effc: note: see effc compile --help
 // NOROWS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: effc: error: The following argument was not expected: --moon{{$}}
+// OPTION-NEXT: effc: note: see effc compile --help
 // OPTION-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --force-form=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: effc: error: --force-form: expects step, quadratic or chunkwise[:C] with C in 1..1024, but got 'moon'{{$}}
+// FORM-NEXT: effc: note: see effc compile --help
 // FORM-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --force-form=chunkwise:0; echo status $?' 2>&1 | FileCheck %s --check-prefix=CHUNK
 // CHUNK: effc: error: --force-form: expects step, {{.*}} but got 'chunkwise:0'{{$}}
+// CHUNK-NEXT: effc: note: see effc compile --help
 // CHUNK-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --force-form=step:4; echo status $?' 2>&1 | FileCheck %s --check-prefix=STEP
 // STEP: effc: error: --force-form: expects step, {{.*}} but got 'step:4'{{$}}
+// STEP-NEXT: effc: note: see effc compile --help
 // STEP-NEXT: status 2
 // RUN: sh -c 'effc-compile %t/none -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: effc: error: {{.*}}none
@@ -47,9 +57,11 @@
 // EMPTY-NEXT: status 1
 // RUN: sh -c 'effc-compile a -o %t/x --weights=elsewhere; echo status $?' 2>&1 | FileCheck %s --check-prefix=WEIGHTS
 // WEIGHTS: effc: error: --weights: elsewhere not in {embed,reference,none}
+// WEIGHTS-NEXT: effc: note: see effc compile --help
 // WEIGHTS-NEXT: status 2
 // RUN: sh -c 'effc-compile a b -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: effc: error: The following argument was not expected: b
+// TWO-NEXT: effc: note: see effc compile --help
 // TWO-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain --weights-from=%t -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FROM
 // FROM: effc: error: weights are read from the checkpoint '{{.*}}f32_plain': no other directory can be given
@@ -61,6 +73,13 @@
 // DIRECTORY: effc: error: cannot write {{.*}}: it is not a regular file
 // DIRECTORY-NEXT: status 1
 // RUN: ls %t | count 0
+
+// A list takes one argument, so that the model may stand behind it.
+// RUN: sh -c 'effc-compile --prefill-rows 16,64 %t/none -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: sh -c 'effc-compile a --dense library -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE
+// DENSE: effc: error: --dense: library is for CUDA targets, which this compiler does not have; on the host all code is generated
+// DENSE-NEXT: effc: note: see effc compile --help
+// DENSE-NEXT: status 2
 
 // A full disk, for which a limit on the size of files stands: 16 blocks of 512 bytes.
 // RUN: sh -c 'trap "" XFSZ; ulimit -f 16; effc-compile %goldens/mamba2/f32_plain -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FULL

@@ -6,8 +6,30 @@
 // RUN: not effc-compile %t/model -o %t/model/config.json 2>&1 | FileCheck %s --check-prefix=SOURCE
 // SOURCE: effc: error: cannot write {{.*}}/model/config.json: it is a file of the model
 // RUN: not effc-compile %t/model -o %t/out.effc --remarks %t/model/config.json 2>&1 | FileCheck %s --check-prefix=REMARKS
-// REMARKS: effc: error: cannot write {{.*}}/config.json: remarks do not go into the model's folder
-// RUN: cmp %t/model/config.json %goldens/mamba2/f32_plain/config.json
+// REMARKS: effc: error: cannot write {{.*}}/config.json: it is a file of the model
+// RUN: cd %t/model && not effc-compile . -o ../out.effc --remarks config.json 2>&1 | FileCheck %s --check-prefix=INSIDE
+// INSIDE: effc: error: cannot write config.json: it is a file of the model
+// RUN: cd %t/model && not effc-compile . -o ../out.effc --remarks remarks.txt 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: effc: error: cannot write remarks.txt: remarks do not go into the model's folder
+// RUN: not effc-compile %t/model -o %t/out.effc --dump-phases %t/model/. 2>&1 | FileCheck %s --check-prefix=DUMP
+// DUMP: effc: error: cannot write {{.*}}: modules of phases do not go into the model's folder
+// RUN: diff -r %t/model %goldens/mamba2/f32_plain
+
+// Nor the module that is compiled, by whatever name, nor the weights that it names.
+// RUN: effc-compile %t/model --compile-to import -o %t/00-import.mlir && cp %t/00-import.mlir %t/kept
+// RUN: ln -s 00-import.mlir %t/link && ln %t/00-import.mlir %t/hard
+// RUN: sh -c 'cd %t; for option in "-o 00-import.mlir" "-o link" "-o hard" "-o hard --compile-to seq" "-o x --remarks link" "-o x --dump-phases ."; do effc-compile %t/00-import.mlir --weights-from model $option; echo status $?; done' 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: sh -c 'cd %t; for option in "-o model/model.safetensors" "-o x --remarks model/model.safetensors"; do effc-compile %t/00-import.mlir --weights-from model $option; echo status $?; done' 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// OWN-COUNT-6: effc: error: cannot write {{.*}}: it is a file of the model
+// WEIGHTS-COUNT-2: effc: error: cannot write {{.*}}: it is a file of the model
+// RUN: cmp %t/00-import.mlir %t/kept && diff -r %t/model %goldens/mamba2/f32_plain
+
+// Nor two outputs in one file, whether it is there or not.
+// RUN: not effc-compile %t/model -o %t/both --remarks %t/./both 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: effc: error: cannot write {{.*}}/both: it is the output and the file of remarks at once
+// RUN: not effc-compile %t/model -o %t/x --dump-phases %t/dump --remarks %t/dump/10-seq.mlir 2>&1 | FileCheck %s --check-prefix=DUMPED
+// DUMPED: effc: error: cannot write {{.*}}/10-seq.mlir: it is the file of remarks and the module of phase seq at once
+// RUN: not test -e %t/both && not test -e %t/dump && not test -e %t/x
 
 // A link names the file that it points to.
 // RUN: effc-compile %t/model -o %t/real.effc && ln -s real.effc %t/link.effc
@@ -20,3 +42,11 @@
 // CHUNK: fallback: form in prefill_16: chunkwise of 4 instead of 7, which does not divide the entry's rows
 // RUN: not effc-compile %t/model -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=WERROR
 // WERROR: effc: error: layers.0.ssd: fallback: form in prefill_16
+
+// The remarks of a compilation that fails explain it; one that has not begun leaves
+// those of the last.
+// RUN: not effc-compile %t/model -o %t/none.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback --remarks %t/why
+// RUN: FileCheck %s --check-prefix=WHY < %t/why
+// WHY: remark: {{.*}}
+// RUN: cp %t/why %t/why.kept && not effc-compile %t/model -o %t/model/config.json --remarks %t/why && cmp %t/why %t/why.kept
+// RUN: ls %t | not grep partial

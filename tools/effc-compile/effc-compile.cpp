@@ -1,12 +1,14 @@
 // `effc compile`: parses options, calls the compiler library, prints what it
 // says.
 #include "compiler/Compiler.h"
+#include "compiler/OutputPlaces.h"
+#include "compiler/RemarkFile.h"
+#include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
+#include "tools/terminal/Terminal.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -15,10 +17,9 @@
 #include <optional>
 
 using namespace effc;
+using namespace effc::cli;
 
 namespace {
-
-constexpr int kFailed = 1, kWrongUsage = 2;
 
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
@@ -50,6 +51,16 @@ std::string checkForm(const std::string &text) {
          text + "'";
 }
 
+/// What is wrong with the code asked for; empty when nothing is.
+std::string checkDense(const std::string &text) {
+  if (text == "auto" || text == "generated")
+    return "";
+  if (text == "library")
+    return "library is for CUDA targets, which this compiler does not have; "
+           "on the host all code is generated";
+  return "expects auto or generated, but got '" + text + "'";
+}
+
 void declare(CLI::App &app, Arguments &a) {
   app.add_option("MODEL", a.model,
                  "Hugging Face directory, or a .mlir file of the seq dialect")
@@ -76,6 +87,7 @@ void declare(CLI::App &app, Arguments &a) {
   app.add_option("--prefill-rows", a.prefillRows,
                  "rows of each prefill entry, ascending")
       ->delimiter(',')
+      ->allow_extra_args(false) // what follows may be the model
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app.add_option("--max-batch", a.maxBatch,
@@ -91,7 +103,7 @@ void declare(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   app.add_option("--dense", a.dense,
                  "code of dense products; on the host both are generated")
-      ->check(CLI::IsMember({"auto", "generated"}))
+      ->check(CLI::Validator(checkDense, "{auto,generated}"))
       ->capture_default_str();
   app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
@@ -163,72 +175,81 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   return "";
 }
 
-} // namespace
+/// Throws Failure where `error` is one.
+void check(llvm::Error error) {
+  if (error)
+    throw Failure(llvm::toString(std::move(error)));
+}
 
-int main(int argc, char **argv) {
-  CLI::App app("Compiles a model into one .effc file", "effc compile");
-  app.set_version_flag("--version", "effc " + getVersion().str() + " (" +
-                                        getCommit().str() +
-                                        ", LLVM " LLVM_VERSION_STRING ")");
-  Arguments arguments;
-  declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError &error) {
-    llvm::errs() << "effc: error: " << error.what() << "\n";
-    return kWrongUsage;
-  }
-  CompileOptions options;
-  if (std::string message = parse(arguments, options); !message.empty()) {
-    llvm::errs() << "effc: error: " << message << "\n";
-    return kWrongUsage;
-  }
+void compileInto(const CompileOptions &options, const std::string &remarks) {
+  check(checkOutputPlaces(options, remarks));
+  RemarkFile file;
+  check(file.open(remarks));
   CompileEvents events;
-  std::unique_ptr<llvm::raw_fd_ostream> remarkFile;
-  if (!arguments.remarks.empty()) {
-    std::error_code code;
-    if (arguments.remarks != "-" &&
-        llvm::sys::fs::equivalent(
-            llvm::sys::path::parent_path(arguments.remarks), arguments.model)) {
-      llvm::errs() << "effc: error: cannot write " << arguments.remarks
-                   << ": remarks do not go into the model's folder\n";
-      return kWrongUsage;
-    }
-    if (arguments.remarks != "-")
-      remarkFile =
-          std::make_unique<llvm::raw_fd_ostream>(arguments.remarks, code);
-    if (code) {
-      llvm::errs() << "effc: error: cannot write " << arguments.remarks << ": "
-                   << code.message() << "\n";
-      return kFailed;
-    }
-    llvm::raw_ostream &stream = remarkFile ? *remarkFile : llvm::errs();
-    events.remark = [&stream](llvm::StringRef where, llvm::StringRef text) {
-      stream << "remark: " << where << (where.empty() ? "" : ": ") << text
-             << "\n";
+  if (!remarks.empty())
+    events.remark = [&file](llvm::StringRef where, llvm::StringRef text) {
+      file.write(
+          ("remark: " + where + (where.empty() ? "" : ": ") + text + "\n")
+              .str());
     };
-  }
-  std::optional<cli::Progress> progress; // made when the total is known
+  std::optional<Progress> progress; // made when the total is known
   events.weights = [&](uint64_t done, uint64_t total) {
     if (!progress)
       progress.emplace("weights", "elements", total);
     progress->update(done);
   };
   llvm::Error error = compile(options, events);
-  std::error_code code;
-  if (remarkFile) {
-    remarkFile->close();
-    code = remarkFile->error();
-    remarkFile->clear_error(); // the stream would end the process over it
-  }
-  if (code && !error)
-    error = llvm::createStringError("cannot write " + arguments.remarks + ": " +
-                                    code.message());
+  llvm::Error closing = file.close();
   if (error) {
-    llvm::errs() << "effc: error: " << llvm::toString(std::move(error)) << "\n";
+    llvm::consumeError(std::move(closing));
+    check(std::move(error));
+  }
+  check(std::move(closing));
+}
+
+/// Returns whether there is something to compile.
+bool parseCommandLine(CLI::App &app, int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::Success &success) {
+    app.exit(success);
+    return false;
+  } catch (const CLI::ParseError &error) {
+    throw UsageError(error.what());
+  }
+}
+
+void run(int argc, char **argv) {
+  CLI::App app("Compiles a model into one .effc file", "effc compile");
+  app.set_version_flag("--version", "effc " + getVersion().str() + " (" +
+                                        getCommit().str() +
+                                        ", LLVM " LLVM_VERSION_STRING ")");
+  Arguments arguments;
+  declare(app, arguments);
+  if (!parseCommandLine(app, argc, argv))
+    return;
+  CompileOptions options;
+  if (std::string message = parse(arguments, options); !message.empty())
+    throw UsageError(message);
+  compileInto(options, arguments.remarks);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    run(argc, argv);
+    return kDone;
+  } catch (const UsageError &error) {
+    printError(error.what());
+    printNote("see effc compile --help");
+    return kWrongUsage;
+  } catch (const std::bad_alloc &) {
+    printError("out of memory");
+    return kFailed;
+  } catch (const std::exception &error) {
+    printError(error.what());
     return kFailed;
   }
-  return 0;
 }
