@@ -24,11 +24,12 @@ uint32_t rt::mostRows(const artifact::Program &program) {
 
 Memory rt::memoryOf(const artifact::Program &program) {
   Memory memory;
-  if (const auto *segment =
-          findSegment(program, artifact::SegmentKind::Weights))
+  // Of a file without weights those count that it would have.
+  const auto *segment = findSegment(program, artifact::SegmentKind::Weights);
+  if (segment)
     memory.weights = segment->size();
   for (const artifact::Weight *weight : *program.weights())
-    if (weight->file() != 0)
+    if (!segment || weight->file() != 0)
       memory.weights += weight->size();
   memory.perSession = program.slot_bytes();
   uint64_t pointers = 0, launches = 0;

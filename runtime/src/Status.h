@@ -39,14 +39,30 @@ template <typename Struct> void copySized(const Struct &filled, Struct *out) {
   out->size = size;
 }
 
+/// No option struct will ever be larger: a greater size was never set.
+inline constexpr size_t kMostOptionBytes = 4096;
+
 /// The caller's options over the defaults, as far as the caller's struct goes.
+/// What it has beyond must be zero, which stands for the default of options
+/// that are added later: any other value asks for what is not known here.
 template <typename Struct>
-Struct readSized(const Struct *given, const Struct &defaults) {
+Result<Struct> readSized(const Struct *given, const Struct &defaults) {
   Struct options = defaults;
-  if (given)
-    __builtin_memcpy(&options, given,
-                     given->size < sizeof(Struct) ? given->size
-                                                  : sizeof(Struct));
+  if (!given)
+    return options;
+  size_t size = given->size;
+  if (size < sizeof(size_t) || size > kMostOptionBytes)
+    return invalidArgument("the options' 'size' is ", size, ", but ",
+                           sizeof(Struct), " is expected");
+  const auto *bytes = reinterpret_cast<const unsigned char *>(given);
+  for (size_t at = sizeof(Struct); at < size; ++at)
+    if (bytes[at] != 0)
+      return invalidArgument("the options have ", size, " bytes, and byte ", at,
+                             " of them is set: this "
+                             "library knows the first ",
+                             sizeof(Struct));
+  __builtin_memcpy(&options, given,
+                   size < sizeof(Struct) ? size : sizeof(Struct));
   options.size = sizeof(Struct);
   return options;
 }

@@ -224,4 +224,10 @@ TEST_F(Weights, NoneAreTakenWhereThereAre) {
   nlohmann::json model = inspect("model.effc");
   EXPECT_EQ(model.at("has_weights"), false);
   EXPECT_EQ(model.at("weights").at(0).at("type"), "f16");
+  // What the file would take with them, for `inspect --budget`.
+  uint64_t bytes = 0;
+  for (const nlohmann::json &weight : model.at("weights"))
+    bytes += weight.at("bytes").get<uint64_t>();
+  EXPECT_GT(bytes, 0u);
+  EXPECT_EQ(model.at("memory").at("weights"), bytes);
 }

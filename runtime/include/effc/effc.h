@@ -33,7 +33,11 @@
  * text is UTF-8 with an explicit size and no terminating zero.
  *
  * Option structs start with their own size, so that they can grow: fill them
- * with `*_default()`, then change what you like. NULL means the defaults.
+ * with `*_default()`, then change what you like. NULL means the defaults. A
+size
+ * that was not set (below that of the size itself or above 4096), and a field
+ * that this library does not know and that is not zero, are
+ * EFFC_INVALID_ARGUMENT.
  *
 \*===---------------------------------------------------------------------===*/
 #ifndef EFFC_EFFC_H
@@ -279,14 +283,14 @@ typedef enum effc_tokenize_flags {
 
 /* Cuts `text` of `size` bytes into tokens. `*out_count` becomes the number of
  * tokens in all; the first `capacity` of them are written to `out_tokens`. So
- * (NULL, 0) asks for the count, and a text of n bytes never has more than
- * n + 16 tokens besides those of lengthy special additions.
+ * (NULL, 0) asks for the count.
  *
  * Invalid UTF-8 is not an error: each maximal invalid run is read as U+FFFD, as
  * the Hugging Face library does for bytes.
  *
  * `flags` are effc_tokenize_flags_t, or'ed.
- * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB.
+ * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB; `text` is NULL and
+ * `size` is not 0, or `out_tokens` is NULL and `capacity` is not 0.
  * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or the
  * tokenizer's patterns need too many steps on this text. */
 EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model,
@@ -302,7 +306,8 @@ typedef enum effc_detokenize_flags {
  * first `capacity` bytes are written to `out_text`. Bytes that are no UTF-8
  * become U+FFFD. Ids that the vocabulary does not define give no text.
  *
- * EFFC_INVALID_ARGUMENT: a negative id. */
+ * EFFC_INVALID_ARGUMENT: a negative id; `tokens` is NULL and `count` is not 0,
+ * or `out_text` is NULL and `capacity` is not 0. */
 EFFC_API effc_status_t *effc_model_detokenize(const effc_model_t *model,
                                               const int32_t *tokens,
                                               size_t count, uint32_t flags,
@@ -371,10 +376,13 @@ typedef struct effc_engine_options {
 EFFC_API effc_engine_options_t effc_engine_options_default(void);
 
 /* Makes `model` ready on `device`, with memory for `max_sessions` sequences.
- * Everything that calls will need is allocated here.
+ * Everything that calls will need is reserved here: addresses are fixed, and
+ * the system commits a page when it is first used. What could not fit in the
+ * memory of the machine, or of the process's control group, is refused.
  *
  * EFFC_UNSUPPORTED: the file has no code for this machine (the message names
  * what is missing), or no weights.
+ * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all.
  * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,
@@ -466,7 +474,12 @@ typedef struct effc_prompt {
 /* Feeds `count` prompts of any lengths, each to a sequence of its own. They are
  * packed into as few compiled calls as fit; a prompt longer than a call goes in
  * pieces that end on the model's chunk grid, which is counted from the
- * sequence's position 0, so that the cutting does not show in the results.
+ * sequence's position 0. So neither the cutting nor who else is packed into a
+ * call shows in the results of a model that keeps its states in f32, as all do
+ * that were compiled without `--state-dtype bf16`. States in bf16 are rounded
+ * where a call ends, and the results depend on both. Where the prompts
+ * themselves are cut shows in no bit if the mixers of the model run step by
+ * step (the default), and within f32 rounding otherwise.
  *
  * Blocks until all logits are written. Allocates nothing. Everything is checked
  * before anything runs: on failure every session has its position and state of

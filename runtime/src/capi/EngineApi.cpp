@@ -14,7 +14,9 @@ effc_status_t *effc_device_create_host(const effc_host_options_t *options,
                                        effc_device_t **out_device) {
   return atBorder([&]() -> Check {
     auto given = readSized(options, effc_host_options_default());
-    auto device = HostDevice::create(given.threads);
+    if (!given)
+      return given.error();
+    auto device = HostDevice::create(given->threads);
     if (!device)
       return device.error();
     *out_device = new effc_device{std::move(*device)};
@@ -41,8 +43,10 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
                                   effc_engine_t **out_engine) {
   return atBorder([&]() -> Check {
     auto given = readSized(options, effc_engine_options_default());
+    if (!given)
+      return given.error();
     auto engine =
-        Engine::create(model->model, device->device, given.max_sessions);
+        Engine::create(model->model, device->device, given->max_sessions);
     if (!engine)
       return engine.error();
     *out_engine = new effc_engine{std::move(*engine)};
@@ -148,7 +152,9 @@ effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
                                    effc_sampler_t **out_sampler) {
   return atBorder([&]() -> Check {
     auto given = readSized(options, effc_sampler_options_default());
-    auto sampler = Sampler::create(given, vocabulary_size);
+    if (!given)
+      return given.error();
+    auto sampler = Sampler::create(*given, vocabulary_size);
     if (!sampler)
       return sampler.error();
     *out_sampler = new effc_sampler{std::move(*sampler)};

@@ -25,10 +25,12 @@ effc_status_t *effc_model_load_with(const char *path,
     if (!path || !out_model)
       return invalidArgument("'path' or 'out_model' is null");
     auto given = readSized(options, effc_model_load_options_default());
+    if (!given)
+      return given.error();
     LoadOptions chosen;
-    if (given.weights_folder)
-      chosen.weightsFolder = given.weights_folder;
-    if (given.copy)
+    if (given->weights_folder)
+      chosen.weightsFolder = given->weights_folder;
+    if (given->copy)
       chosen.access = Access::Copied;
     auto model = Model::load(path, chosen);
     if (!model)

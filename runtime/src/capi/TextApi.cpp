@@ -25,6 +25,14 @@ static void copyOut(const Container &from, Element *out, size_t capacity,
   *outCount = from.size();
 }
 
+/// A null pointer to `count` elements is none; without any it may be null.
+static Check requireArray(const void *array, size_t count, const char *name) {
+  if (!array && count > 0)
+    return invalidArgument("'", name, "' is null, but ", count,
+                           " elements are to be there");
+  return {};
+}
+
 bool effc_model_has_tokenizer(const effc_model_t *model) {
   return model->model->tokenizer() != nullptr;
 }
@@ -36,11 +44,14 @@ effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
   return atBorder([&]() -> Check {
     if (Check error = requireTokenizer(*model->model))
       return error;
+    if (Check error = requireArray(text, size, "text"))
+      return error;
+    if (Check error = requireArray(out_tokens, capacity, "out_tokens"))
+      return error;
     Tokenizer::Options options;
     options.addSpecial = !(flags & EFFC_TOKENIZE_NO_SPECIAL);
     options.plain = flags & EFFC_TOKENIZE_PLAIN;
-    auto tokens =
-        model->model->tokenizer()->tokenize({text ? text : "", size}, options);
+    auto tokens = model->model->tokenizer()->tokenize({text, size}, options);
     if (!tokens)
       return tokens.error();
     copyOut(*tokens, out_tokens, capacity, out_count);
@@ -60,6 +71,10 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model,
                                      size_t capacity, size_t *out_size) {
   return atBorder([&]() -> Check {
     if (Check error = requireTokenizer(*model->model))
+      return error;
+    if (Check error = requireArray(tokens, count, "tokens"))
+      return error;
+    if (Check error = requireArray(out_text, capacity, "out_text"))
       return error;
     for (size_t i = 0; i < count; ++i)
       if (Check error = checkToken(tokens[i]))

@@ -73,13 +73,82 @@ TEST(Api, StructsMayBeSmallerOrLarger) {
   struct {
     effc_host_options_t options;
     uint64_t future;
-  } larger = {effc_host_options_default(), 99};
+  } larger = {effc_host_options_default(), 0};
   larger.options.size = sizeof larger;
   larger.options.threads = 1;
   effc_device_t *device = nullptr;
   check(effc_device_create_host(&larger.options, &device));
   EXPECT_NE(std::strstr(effc_device_description(device), "1 thread)"), nullptr);
   effc_device_free(device);
+}
+
+static effc_status_code_t codeOf(effc_status_t *status) {
+  effc_status_code_t code = effc_status_code(status);
+  effc_status_free(status);
+  return code;
+}
+
+// A size nobody set, and a field of a later version that asks for something.
+TEST(Api, OptionsThatCannotBeReadAreRefused) {
+  effc_device_t *device = nullptr;
+  effc_host_options_t options = effc_host_options_default();
+  for (size_t size : {size_t(0), sizeof(size_t) - 1, size_t(4097), SIZE_MAX}) {
+    options.size = size;
+    EXPECT_EQ(codeOf(effc_device_create_host(&options, &device)),
+              EFFC_INVALID_ARGUMENT)
+        << size;
+  }
+  struct {
+    effc_sampler_options_t options;
+    uint64_t future;
+  } larger = {effc_sampler_options_default(), uint64_t(1) << 63};
+  larger.options.size = sizeof larger;
+  effc_sampler_t *sampler = nullptr;
+  EXPECT_EQ(codeOf(effc_sampler_create(&larger.options, 7, &sampler)),
+            EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(device, nullptr);
+  EXPECT_EQ(sampler, nullptr);
+}
+
+TEST(Api, NullIsNoTextOfASize) {
+  Model model(toyFile().path());
+  size_t count = 77;
+  int32_t token = 'a';
+  char letter;
+  EXPECT_EQ(codeOf(effc_model_tokenize(model.get(), nullptr, 64, 0, &token, 1,
+                                       &count)),
+            EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      codeOf(effc_model_tokenize(model.get(), "ab", 2, 0, nullptr, 5, &count)),
+      EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(codeOf(effc_model_detokenize(model.get(), nullptr, 3, 0, &letter, 1,
+                                         &count)),
+            EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(codeOf(effc_model_detokenize(model.get(), &token, 1, 0, nullptr, 5,
+                                         &count)),
+            EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 77u);
+}
+
+// Sixteen thousand sequences of 4 GiB each, which no machine holds.
+TEST(Api, AnEngineBeyondTheMachinesMemoryIsRefused) {
+  ToyOptions toy;
+  toy.changeProgram = [](artifact::ProgramT &p) {
+    p.slot_bytes = uint64_t(4) << 30;
+  };
+  TemporaryFile file(makeToyArtifact(toy));
+  Model model(file.path());
+  Device device = Device::host(1);
+  effc_engine_options_t options = effc_engine_options_default();
+  options.max_sessions = 1 << 14;
+  effc_engine_t *engine = nullptr;
+  effc_status_t *status =
+      effc_engine_create(model.get(), device.get(), &options, &engine);
+  EXPECT_EQ(effc_status_code(status), EFFC_OUT_OF_MEMORY);
+  EXPECT_NE(std::strstr(effc_status_message(status), "the system has"), nullptr)
+      << effc_status_message(status);
+  effc_status_free(status);
+  EXPECT_EQ(engine, nullptr);
 }
 
 TEST(Api, AnswersQuestionsAboutTheModel) {

@@ -2,6 +2,7 @@
 
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/devices/host/HostDevice.h"
+#include "runtime/src/devices/host/SystemMemory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -65,6 +66,14 @@ Check HostExecutor::reserve(uint32_t sessions) {
                {slots, *slotBytes, "the states of all sessions"},
                {logitRows, memory.logits, "logits"},
                {inputBytes, inputSize, "the inputs of a call"}};
+  // Reserving more than that succeeds, and using it kills the process.
+  uint64_t have = systemMemory();
+  for (const Part &part : {parts[0], parts[1], parts[3]})
+    if (part.size > have)
+      return fail(EFFC_OUT_OF_MEMORY, part.what, " take ", part.size,
+                  " bytes, but the system has ", have, " in all");
+    else
+      have -= part.size;
   for (Part &part : parts) {
     Result<Mapping> mapping = Mapping::anonymous(part.size, part.what);
     if (!mapping)
