@@ -136,6 +136,7 @@ effc::writeCanonicalOptions(const CompileOptions &options) {
 
 Error effc::readCanonicalOptions(ArrayRef<std::string> texts,
                                  CompileOptions &options) {
+  CompileOptions all = options;
   for (StringRef text : texts) {
     auto [name, value] = text.split('=');
     const CanonicalOption *known =
@@ -145,9 +146,10 @@ Error effc::readCanonicalOptions(ArrayRef<std::string> texts,
     if (known == std::end(kOptions))
       return createStringError("this compiler does not know the option '" +
                                text + "'");
-    if (!known->read(value, options))
+    if (!known->read(value, all))
       return createStringError("option '" + name + "' cannot be '" + value +
                                "'");
   }
+  options = std::move(all);
   return Error::success();
 }

@@ -47,7 +47,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
               << "state '" << name.getValue() << "' is stored as "
               << stored.getElementType()
               << ": it is rounded at the end of every call, so that results "
-                 "depend on how a prompt was cut";
+                 "depend on how prompts are cut or packed";
         auto neutral = FloatAttr::get(stored.getElementType(), state->neutral);
         states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
                                              state->kind, state->growth, stored,

@@ -33,6 +33,7 @@ struct Arguments {
   int64_t maxBatch = 64;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
   bool ungroupedNorm = false;
+  const CLI::Option *bitStableFlag = nullptr;
 };
 
 /// What is wrong with a form; empty when nothing is.
@@ -81,7 +82,7 @@ void declare(CLI::App &app, Arguments &a) {
       "one per group, as releases of the public library before 5 do");
   app.add_option("--state-dtype", a.stateDtype,
                  "type in which matrix states are kept between calls; with "
-                 "bf16 results depend on how a prompt is cut")
+                 "bf16 results depend on how prompts are cut and packed")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--prefill-rows", a.prefillRows,
@@ -105,9 +106,10 @@ void declare(CLI::App &app, Arguments &a) {
                  "code of dense products; on the host both are generated")
       ->check(CLI::Validator(checkDense, "{auto,generated}"))
       ->capture_default_str();
-  app.add_flag(
+  a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
-      "same bits for every batch, piece length and thread count (default)");
+      "same bits for every batch, piece length and thread count (default, "
+      "but where --state-dtype is bf16)");
   app.add_option(
          "--force-form", a.forceForm,
          "form of every mixer in prefill: step, quadratic or chunkwise[:C]")
@@ -149,6 +151,10 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(),
                       std::less_equal<>()))
     return "--prefill-rows expects ascending numbers";
+  if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype == "bf16")
+    return "--bit-stable cannot hold with --state-dtype bf16: a state is "
+           "rounded where a call ends, so that results depend on how prompts "
+           "are cut and packed";
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;

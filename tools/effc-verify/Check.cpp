@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace effc::verify {
+
+bool Check::passed() const { return error < INFINITY && error <= tolerance; }
 
 template <typename A, typename B>
 double largestError(const std::vector<A> &found, const std::vector<B> &expected,
@@ -24,6 +27,16 @@ double largestError(const std::vector<A> &found, const std::vector<B> &expected,
       worst = std::max(worst, difference / magnitude);
   }
   return worst;
+}
+
+double bitError(const std::vector<float> &found,
+                const std::vector<float> &expected, size_t columns) {
+  if (found.size() == expected.size() &&
+      std::memcmp(found.data(), expected.data(),
+                  found.size() * sizeof(float)) == 0)
+    return 0;
+  double error = largestError(found, expected, columns);
+  return error > 0 ? error : INFINITY;
 }
 
 template double largestError(const std::vector<float> &,

@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_CHECK_H
 #define EFFC_TOOLS_EFFC_VERIFY_CHECK_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,15 @@ struct Check {
   double error;        // the largest relative one; infinite for a NaN
   double tolerance;    // 0: the same bits are expected
 
-  bool passed() const { return error <= tolerance; }
+  /// An infinite error is within no tolerance, an infinite one included.
+  bool passed() const;
 };
 
 /// All that a verification found.
 struct Report {
+  size_t tokens = 0; // of the sequence that was fed
+  /// What the reference loses in f32; none where there is no reference.
+  std::optional<double> f32Loss;
   std::vector<Check> checks;
   /// What the tolerances are and where they come from, a line each.
   std::vector<std::string> tolerances;
@@ -31,6 +36,11 @@ struct Report {
 template <typename A, typename B>
 double largestError(const std::vector<A> &found, const std::vector<B> &expected,
                     size_t columns);
+
+/// Zero for the same bits alone: a NaN is the same as one of its bits, 0 is not
+/// -0. Otherwise what largestError() says, infinite where that is zero.
+double bitError(const std::vector<float> &found,
+                const std::vector<float> &expected, size_t columns);
 
 } // namespace effc::verify
 

@@ -46,9 +46,17 @@ private:
   std::vector<double> reference(const struct FormCase *form, bool single);
   void add(std::string name, std::string against, double error,
            double tolerance);
+  /// Throws Failure where f32 loses so much that nothing could be told.
+  void requireJudgeable() const;
+  /// What sound f32 arithmetic may lose.
+  double f32Tolerance() const;
+  /// The same for a prompt that is fed at once, in calls of `rows`.
+  double prefillTolerance(size_t rows) const;
   /// What feeding in other ways may change: nothing, unless the file was
   /// compiled otherwise.
   double feedingTolerance() const;
+  /// The rows of the file's largest prefill.
+  size_t mostRows() const;
 
   VerifyOptions options;
   std::function<void(uint64_t, uint64_t)> progress;
@@ -59,7 +67,7 @@ private:
   Tokens tokens;
   Logits whole;               // of one prefill
   std::vector<double> oracle; // of the reference in double
-  double f32Loss = 0;
+  bool optionsKnown = true;   // the file's options could be read
   bool bitStable = false;
   bool narrowStates = false; // some state is kept in 16 bits
   StoredModel stored;        // empty without a seq module

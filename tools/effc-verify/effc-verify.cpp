@@ -30,7 +30,7 @@ static std::string errorText(double error) {
 static std::string toleranceText(const verify::Check &check) {
   if (check.tolerance == 0)
     return "same bits";
-  return check.tolerance < INFINITY ? errorText(check.tolerance) : "-";
+  return errorText(check.tolerance);
 }
 
 static size_t countFailed(const Report &report) {
@@ -46,7 +46,7 @@ static void printTable(const VerifyOptions &options, const Report &report) {
   for (const verify::Check &check : report.checks)
     table.add({check.name, check.against, errorText(check.error),
                toleranceText(check), check.passed() ? "ok" : "FAILED"});
-  std::string text = options.file + ", " + std::to_string(options.tokens) +
+  std::string text = options.file + ", " + std::to_string(report.tokens) +
                      " tokens, errors relative to the largest logit\n" +
                      table.text() + "tolerances\n";
   for (const std::string &line : report.tolerances)
@@ -66,7 +66,7 @@ static nlohmann::ordered_json number(double value) {
 static void printJson(const VerifyOptions &options, const Report &report) {
   nlohmann::ordered_json json;
   json["file"] = options.file;
-  json["tokens"] = options.tokens;
+  json["tokens"] = report.tokens;
   json["passed"] = countFailed(report) == 0;
   json["checks"] = nlohmann::ordered_json::array();
   for (const verify::Check &check : report.checks)
@@ -75,6 +75,8 @@ static void printJson(const VerifyOptions &options, const Report &report) {
                               {"error", number(check.error)},
                               {"tolerance", number(check.tolerance)},
                               {"passed", check.passed()}});
+  json["f32_loss"] =
+      report.f32Loss ? number(*report.f32Loss) : nlohmann::ordered_json();
   json["tolerances"] = report.tolerances;
   json["skipped"] = report.skipped;
   print(json.dump(2, ' ', false,

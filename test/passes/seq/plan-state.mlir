@@ -16,7 +16,7 @@
 // WIDE-SAME: "layers.0.ssd"{{.*}} offset = 256>
 
 // As bf16 the matrix takes 72 bytes and ends at 264; the tail stays what it is.
-// BF16: remark: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call, so that results depend on how a prompt was cut
+// BF16: remark: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call, so that results depend on how prompts are cut or packed
 // BF16: slot_bytes = 320
 // BF16-SAME: tensor<3x11xf32>
 // BF16-SAME: type = tensor<2x3x6xbf16>, neutral = 0.000000e+00 : bf16, offset = 192>

@@ -20,18 +20,28 @@ TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
-  Texts all = {"--target=host",          "--prefill-rows=7,48",
-               "--max-batch=6",          "--dtype=bf16",
-               "--state-dtype=bf16",
-               "--weights=reference",    "--ungrouped-norm",
-               "--force-form=quadratic", "--bit-stable=false",
-               "--no-tokenizer",         "--strip-ir"};
+  Texts all = {"--target=host",      "--prefill-rows=7,48",
+               "--max-batch=6",      "--dtype=bf16",
+               "--state-dtype=bf16", "--weights=reference",
+               "--ungrouped-norm",   "--force-form=quadratic",
+               "--bit-stable=false", "--no-tokenizer",
+               "--strip-ir"};
   EXPECT_EQ(roundTrip(all), all);
   CompileOptions options;
   llvm::cantFail(readCanonicalOptions(all, options));
   EXPECT_EQ(options.pipeline.decodeRows,
             (llvm::SmallVector<int64_t>{1, 2, 4, 6}));
   EXPECT_FALSE(options.pipeline.bitStable);
+}
+
+// Half of a file's options would describe no file.
+TEST(CanonicalOptions, AreReadAllOrNone) {
+  CompileOptions options;
+  llvm::Error error =
+      readCanonicalOptions({"--dtype=bf16", "--moon=1"}, options);
+  EXPECT_TRUE(bool(error));
+  llvm::consumeError(std::move(error));
+  EXPECT_EQ(options.dtype, "");
 }
 
 TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {

@@ -14,7 +14,7 @@ TEST(LargestError, IsRelativeToEachRowsLargest) {
   EXPECT_DOUBLE_EQ(largestError(found, expected, 3), 0.125);
 }
 
-TEST(LargestError, IsZeroForTheSameBitsAlone) {
+TEST(LargestError, IsZeroForTheSameNumbersAlone) {
   EXPECT_EQ(largestError(Rows{0, 0, 1, 2}, Rows{0, 0, 1, 2}, 2), 0);
   EXPECT_GT(largestError(Rows{0, 0, 1, 2.0000002f}, Rows{0, 0, 1, 2}, 2), 0);
 }
@@ -28,10 +28,20 @@ TEST(LargestError, IsInfiniteForWhatIsNoNumber) {
   EXPECT_EQ(largestError(Rows{1, 0}, Rows{0, 0}, 2), INFINITY);
 }
 
+TEST(BitError, IsZeroForTheSameBitsAlone) {
+  float nan = std::nanf(""), other = std::nanf("1");
+  EXPECT_EQ(bitError(Rows{1, nan}, Rows{1, nan}, 2), 0);
+  EXPECT_EQ(bitError(Rows{1, nan}, Rows{1, other}, 2), INFINITY);
+  EXPECT_EQ(bitError(Rows{1, -0.0f}, Rows{1, 0}, 2), INFINITY);
+  EXPECT_EQ(bitError(Rows{1, 2}, Rows{1, 4}, 2), 0.5);
+  EXPECT_EQ(bitError(Rows{1}, Rows{1, 2}, 1), INFINITY);
+}
+
 TEST(Check, PassesUpToItsTolerance) {
   EXPECT_TRUE((Check{"a", "b", 0, 0}.passed()));
   EXPECT_TRUE((Check{"a", "b", 1e-3, 1e-3}.passed()));
   EXPECT_FALSE((Check{"a", "b", 1.1e-3, 1e-3}.passed()));
   EXPECT_FALSE((Check{"a", "b", INFINITY, 1}.passed()));
+  EXPECT_FALSE((Check{"a", "b", INFINITY, INFINITY}.passed()));
   EXPECT_FALSE((Check{"a", "b", std::nan(""), 1}.passed()));
 }

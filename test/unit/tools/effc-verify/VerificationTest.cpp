@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -77,13 +78,15 @@ static void write(const std::string &path, const std::vector<uint8_t> &bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-// The reference in f32, five forms, nine ways of feeding, the file, five sets
+// Five forms, nine ways of feeding, the file, five sets
 // of kernels, the code: less would be a check lost.
 TEST_F(Verify, ASoundArtifactPasses) {
   Report report = verify(compile("mamba2/f32_groups2"));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 1u + 5 + 9 + 1 + 5 + 1);
+  EXPECT_EQ(report.checks.size(), 5u + 9 + 1 + 5 + 1);
   EXPECT_EQ(report.skipped, Arguments());
+  ASSERT_TRUE(report.f32Loss);
+  EXPECT_GT(*report.f32Loss, 0);
   EXPECT_EQ(find(report, "decode steps").tolerance, 0);
   EXPECT_LT(find(report, "form quadratic").tolerance, 1e-12);
   EXPECT_GT(find(report, "kernels chunkwise of 7").error, 0);
@@ -103,6 +106,43 @@ TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
   EXPECT_EQ(find(report, "one thread").tolerance, 0);
 }
 
+// A state in bf16 is rounded between calls alone: 24 tokens in one prefill owe
+// as much as with states in f32, fed otherwise ten roundings of 2^-9.
+TEST_F(Verify, NarrowStatesAreTolerableBetweenCallsAlone) {
+  Report report =
+      verify(compile("mamba2/f32_groups2", {"--state-dtype", "bf16"}));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_LT(find(report, "this file").tolerance, 1e-4);
+  EXPECT_LT(find(report, "kernels step").tolerance, 1e-4);
+  EXPECT_GT(find(report, "decode steps").error, 1e-4);
+  EXPECT_DOUBLE_EQ(find(report, "decode steps").tolerance, 10.0 / 512);
+}
+
+// Weights of 3e38, whose products are beyond f32: every error would be
+// infinite, and so would every tolerance.
+TEST_F(Verify, WhatF32CannotHoldIsNotJudged) {
+  std::string model = folder.at("huge");
+  std::filesystem::create_directory(model);
+  std::string golden = EFFC_GOLDENS "/mamba2/f32_groups2/";
+  std::filesystem::copy(golden + "config.json", model);
+  std::vector<uint8_t> bytes = contents(golden + "model.safetensors");
+  uint64_t header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const float huge = 3e38f;
+  for (size_t at = 8 + header; at + 4 <= bytes.size(); at += 4)
+    std::memcpy(&bytes[at], &huge, 4);
+  write(model + "/model.safetensors", bytes);
+  std::string path = folder.at("huge.effc");
+  Finished made = runProgram({EFFC_PROGRAM, "compile", model, "-o", path});
+  ASSERT_EQ(made.status, 0) << made.err;
+  Finished done = command({path, "--tokens", "5"});
+  EXPECT_EQ(done.status, 1) << done.out;
+  EXPECT_EQ(done.err.find("effc: error: cannot be judged: f32 arithmetic "
+                          "overflows on this model"),
+            0u)
+      << done.err;
+}
+
 TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
   std::string path = compile("mamba2/f32_plain", {"--strip-ir"});
   Report report = verify(path);
@@ -119,7 +159,7 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
   Report report =
       verify(compile("layouts/mamba_ssm_f16_padded", {"--weights=reference"}));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 22u);
+  EXPECT_EQ(report.checks.size(), 21u);
   Finished none =
       command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
   EXPECT_EQ(none.status, 1);
@@ -169,7 +209,7 @@ TEST_F(Verify, AWrongKernelFails) {
   Finished done = command({path, "--tokens", "9", "--json"});
   EXPECT_EQ(done.status, 1);
   std::string last = "effc: error: '" + path +
-                     "' does not verify: 2 of 22 checks failed, first 'this "
+                     "' does not verify: 2 of 21 checks failed, first 'this "
                      "file'\n";
   EXPECT_TRUE(done.err.ends_with(last)) << done.err;
   auto json = nlohmann::json::parse(done.out);
@@ -179,8 +219,8 @@ TEST_F(Verify, AWrongKernelFails) {
     if (!check["passed"].get<bool>())
       failed.push_back(check["name"]);
   EXPECT_EQ(failed, (Arguments{"this file", "code bytes, compiled again"}));
-  EXPECT_GT(json["checks"][15]["error"].get<double>(),
-            100 * json["checks"][15]["tolerance"].get<double>());
+  EXPECT_GT(json["checks"][14]["error"].get<double>(),
+            100 * json["checks"][14]["tolerance"].get<double>());
 }
 
 TEST_F(Verify, ADamagedWeightIsNamed) {
@@ -206,11 +246,10 @@ TEST_F(Verify, PrintsOneJsonDocument) {
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["passed"], true);
   EXPECT_EQ(json["tokens"], 9);
-  EXPECT_EQ(json["checks"].size(), 22u);
-  EXPECT_EQ(json["checks"][0]["name"], "reference in f32");
-  EXPECT_TRUE(json["checks"][0]["tolerance"].is_null());
-  EXPECT_EQ(json["checks"][6]["name"], "decode steps");
-  EXPECT_EQ(json["checks"][6]["error"], 0);
+  EXPECT_EQ(json["checks"].size(), 21u);
+  EXPECT_GT(json["f32_loss"].get<double>(), 0);
+  EXPECT_EQ(json["checks"][5]["name"], "decode steps");
+  EXPECT_EQ(json["checks"][5]["error"], 0);
   EXPECT_EQ(json["skipped"].size(), 0u);
 }
 
