@@ -29,6 +29,7 @@
 // NOROWS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --bit-stable --state-dtype=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=STABLE
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
+// STABLE-NEXT: effc: note: see effc compile --help
 // STABLE-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: effc: error: The following argument was not expected: --moon{{$}}
