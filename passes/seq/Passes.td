@@ -14,8 +14,8 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
 
     `matrix-type` is the type in which states of kind `matrix` lie in the slot;
     kernels compute with f32 whatever it is. With less than f32 a state is rounded
-    at the end of every call, so the results depend on how a prompt was cut: a
-    remark says so.
+    at the end of every call, so the results depend on how a prompt was cut
+    or packed: a remark says so.
 
     Needs: one function with state arguments (`seq.state_name`), each carried by
     one op with static shape. Another is an error on that function.

@@ -2,9 +2,9 @@
 """Measures effc beside the public transformers library (and llama.cpp, where llama-bench is on the PATH).
 
 All of it in one run on one machine with the same threads, on random weights of
-the shape that --shape names; peers take turns with effc, so that a machine that
-slows down slows all of them. Writes JSON with every number and prints the
-table of README.md.
+the shape that --shape names; for each storage type effc with one sequence, the
+peer, effc with many sequences follow one another. Writes JSON with every number
+and prints them as a table.
 """
 import argparse
 import json

@@ -46,6 +46,7 @@ struct Results {
   Start start;
   uint64_t peakBytes = 0; // 0: the system does not say
   uint32_t threads = 0;
+  bool workIsEstimate = false; // FLOPs of matrices alone
   std::vector<Measurement> measurements;
 };
 
@@ -119,6 +120,7 @@ static Results measure(const BenchOptions &options) {
   }
   results.peakBytes = peakMemory(); // before the probes take theirs
   results.threads = device.threads();
+  results.workIsEstimate = benchmark.modelWork().isEstimate();
   MachineProbes probes(results.threads);
   for (size_t i = 0; i < cases.size(); ++i) {
     results.measurements.push_back(
@@ -152,7 +154,11 @@ static void printTable(const BenchOptions &options, const Results &results) {
           (results.threads == 1 ? " thread" : " threads") + ": reads " +
           formatNumber(machine.readBytesPerSecond / 1e9) +
           " GB/s, f32 products " +
-          formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n\n";
+          formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
+  if (results.workIsEstimate)
+    text += "  the file does not state its FLOPs: those of its matrices alone "
+            "are counted\n";
+  text += "\n";
   Table table;
   table.add({"call", "batch", "tokens/s", "ms", "p10", "p90", "GFLOP", "MB",
              "ceiling", "of it"});
@@ -185,6 +191,7 @@ static void printJson(const BenchOptions &options, const Results &results) {
   json["peak_bytes"] = results.peakBytes;
   json["machine"] = {{"read_bytes_per_second", machine.readBytesPerSecond},
                      {"gemm_flops_per_second", machine.gemmFlopsPerSecond}};
+  json["flops_estimated"] = results.workIsEstimate;
   json["repeat"] = options.repeat;
   json["results"] = Json::array();
   for (const Measurement &one : results.measurements) {

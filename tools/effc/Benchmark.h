@@ -49,6 +49,7 @@ class Benchmark {
 public:
   Benchmark(const Model &model, Engine &engine);
 
+  const ModelWork &modelWork() const { return work; }
   /// Runs a case once, so that everything it touches is in memory.
   void warmUp(const BenchCase &one);
   /// Runs it `repeat` times, each after a sample of the machine's rates.

@@ -54,10 +54,11 @@ static void checkRow(std::span<const float> logits, size_t sequence,
     return std::isnan(x) || x == std::numeric_limits<float>::infinity();
   });
   if (bad != logits.end())
-    throw Failure(
-        "the logits of token " + std::to_string(row) + " of sequence " +
-        std::to_string(sequence) + " are no numbers: that of token id " +
-        std::to_string(bad - logits.begin()) + " is " + (std::isnan(*bad) ? "NaN" : "infinite"));
+    throw Failure("the logits of token " + std::to_string(row) +
+                  " of sequence " + std::to_string(sequence) +
+                  " are no numbers: that of token id " +
+                  std::to_string(bad - logits.begin()) + " is " +
+                  (std::isnan(*bad) ? "NaN" : "infinite"));
 }
 
 /// Scores and writes `count` rows that follow the tokens fed so far.

@@ -77,8 +77,8 @@ static std::string summary(const std::string &file, const Json &model) {
   }
   text += "  " + formatCount(model["parameters"]) + " parameters, " +
           formatCount(model["flops_per_token"]) + " FLOPs per token, " +
-          formatCount(model["head_flops_per_row"]) +
-          " of them for its logits\n";
+          formatCount(model["head_flops_per_row"]) + " of them for its logits" +
+          (model["flops_estimated"] ? " (of its matrices alone)" : "") + "\n";
   text += "  vocabulary " + formatCount(model["vocabulary_size"]) + ", width " +
           formatCount(model["model_width"]) + ", " +
           (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") +

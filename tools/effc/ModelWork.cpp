@@ -6,7 +6,9 @@ using namespace effc::cli;
 using Json = nlohmann::ordered_json;
 
 void effc::cli::completeWork(Json &description) {
-  if (description["flops_per_token"] != 0)
+  bool estimate = description["flops_per_token"] == 0;
+  description["flops_estimated"] = estimate;
+  if (!estimate)
     return;
   uint64_t all = 0, table = 0, head = 0;
   for (const Json &weight : description["weights"]) {
@@ -32,6 +34,7 @@ void effc::cli::completeWork(Json &description) {
 ModelWork::ModelWork(const Json &given) {
   Json description = given;
   completeWork(description);
+  estimate = description["flops_estimated"];
   headFlops = description["head_flops_per_row"];
   tokenFlops = description["flops_per_token"].get<uint64_t>() - headFlops;
   weightBytes = 0;

@@ -22,14 +22,18 @@ public:
   Work prefill(uint64_t tokens, uint64_t sequences) const;
   /// One token for each of `sequences`, with its logits.
   Work decode(uint64_t sequences) const;
+  /// Whether the FLOPs are those of the matrices alone (completeWork()).
+  bool isEstimate() const { return estimate; }
 
 private:
   uint64_t tokenFlops, headFlops, weightBytes, stateBytes;
+  bool estimate;
 };
 
 /// Fills "flops_per_token" and "head_flops_per_row" where the file does not
 /// say: two for every element of a matrix, one of which is the head. An
-/// embedding table that is not the head is looked up, not multiplied.
+/// embedding table that is not the head is looked up, not multiplied, and what
+/// mixers compute besides is left out. "flops_estimated" says whether it did.
 void completeWork(nlohmann::ordered_json &description);
 
 } // namespace effc::cli

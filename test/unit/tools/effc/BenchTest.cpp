@@ -52,6 +52,7 @@ TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
   untied["weights"].push_back({{"name", "lm_head"}, {"shape", {5, 3}}});
   for (Json json : {tied, untied}) {
     completeWork(json);
+    EXPECT_EQ(json["flops_estimated"], true);
     EXPECT_EQ(json["flops_per_token"], 2 * (15 + 12));
     EXPECT_EQ(json["head_flops_per_row"], 2 * 15);
   }
@@ -106,6 +107,7 @@ TEST(Bench, PrintsOneJsonDocument) {
   Json json = Json::parse(done.out);
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["repeat"], 2);
+  EXPECT_EQ(json["flops_estimated"], true); // the toy states none
   for (const char *key :
        {"load_seconds", "engine_seconds", "first_token_seconds", "peak_bytes"})
     EXPECT_GT(json[key].get<double>(), 0) << key;
@@ -137,6 +139,8 @@ TEST(Bench, PrintsATable) {
   EXPECT_NE(done.out.find("  decode  2      "), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("prefill"), std::string::npos);
   EXPECT_NE(done.out.find("peak memory"), std::string::npos);
+  EXPECT_NE(done.out.find("those of its matrices alone are counted"),
+            std::string::npos);
   EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
 }
 
