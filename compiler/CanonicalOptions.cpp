@@ -60,6 +60,15 @@ static const CanonicalOption kOptions[] = {
        o.pipeline.decodeRows = decodeRowsFor(batch);
        return true;
      }},
+    {"--max-context",
+     [](const CompileOptions &o) {
+       int64_t context = o.pipeline.maxContext;
+       return context == 0 ? "" : std::to_string(context);
+     },
+     [](StringRef value, CompileOptions &o) {
+       return !value.getAsInteger(10, o.pipeline.maxContext) &&
+              o.pipeline.maxContext >= 1;
+     }},
     {"--dtype", [](const CompileOptions &o) { return o.dtype; },
      [](StringRef value, CompileOptions &o) {
        o.dtype = value.str();

@@ -21,6 +21,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCSEPass());
   PlanStatePassOptions states;
   states.matrixType = options.stateStorage;
+  states.bitStable = options.bitStable;
+  states.maxContext = options.maxContext;
   passes.addPass(createPlanStatePass(states));
   SpecializeEntriesPassOptions entries;
   entries.prefillRows = options.prefillRows;

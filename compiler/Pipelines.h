@@ -17,6 +17,8 @@ struct PipelineOptions {
   StateStorage stateStorage = StateStorage::F32;
   std::string forceForm;
   bool bitStable = true;
+  /// Positions that growing states are made for; 0: unbounded.
+  int64_t maxContext = 0;
   std::string cpu = "x86-64-v3";
 };
 

@@ -15,11 +15,16 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
     `matrix-type` is the type in which states of kind `matrix` lie in the slot;
     kernels compute with f32 whatever it is. With less than f32 a state is rounded
     at the end of every call, so the results depend on how a prompt was cut
-    or packed: a remark says so.
+    or packed: a remark says so, which is one of a fallback with `bit-stable`.
+
+    `max-context`, where it is not 0, becomes that of the module's `#seq.model`:
+    the positions that growing states are made for. On a model without any it
+    has no effect, and a remark says so.
 
     Needs: one function with state arguments (`seq.state_name`), each carried by
-    one op with static shape. Another is an error on that function.
-    Keeps: everything but the attribute. Running it again changes nothing.
+    one op with static shape. Another is an error on that function. With
+    `max-context` and a state that grows, `seq.model` on the module.
+    Keeps: everything but the attributes. Running it again changes nothing.
     Not done: states with disjoint lifetimes do not share bytes, since every
     state lives from one step to the next.
 
@@ -33,7 +38,11 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            "Element type of stored matrices",
            [{::llvm::cl::values(
                clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
-               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>];
+               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>,
+    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
+           "Whether results that depend on how a prompt is cut are a fallback">,
+    Option<"maxContext", "max-context", "int64_t", /*default=*/"0",
+           "Positions that growing states are made for; 0: unbounded">];
 }
 
 def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {

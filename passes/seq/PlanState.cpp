@@ -5,6 +5,7 @@
 //   bytes 128..247 slot_bytes = 256
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,11 +44,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
         int64_t offset = llvm::alignTo(end, alignment);
         RankedTensorType stored = storedType(*state);
         if (stored != state->type)
-          emitRemark(argument.getLoc())
-              << "state '" << name.getValue() << "' is stored as "
-              << stored.getElementType()
-              << ": it is rounded at the end of every call, so that results "
-                 "depend on how prompts are cut or packed";
+          remarkRounding(argument.getLoc(), name.getValue(), stored);
         auto neutral = FloatAttr::get(stored.getElementType(), state->neutral);
         states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
                                              state->kind, state->growth, stored,
@@ -60,6 +57,43 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     int64_t slot = llvm::alignTo(end, alignment);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));
+    if (maxContext != 0 && failed(boundContext(module, states)))
+      signalPassFailure();
+  }
+
+  void remarkRounding(Location location, StringRef name,
+                      RankedTensorType stored) {
+    InFlightDiagnostic remark = emitRemark(location);
+    if (bitStable)
+      remark << seq::kFallbackRemark;
+    remark << "state '" << name << "' is stored as " << stored.getElementType()
+           << ": it is rounded at the end of every call, so that results "
+              "depend on how prompts are cut or packed";
+    if (bitStable)
+      remark.attachNote() << "no fallback without bit stability, which is the "
+                             "default (--no-bit-stable)";
+  }
+
+  LogicalResult boundContext(ModuleOp module, ArrayRef<seq::StateAttr> states) {
+    if (maxContext < 0)
+      return module.emitError("expects 'max-context' of at least 0, but got ")
+             << maxContext.getValue();
+    if (llvm::none_of(states, [](seq::StateAttr state) {
+          return state.getGrowth() == seq::StateGrowth::MaxContext;
+        })) {
+      emitRemark(module.getLoc())
+          << "a longest context of " << maxContext.getValue()
+          << " positions has no effect: no state grows with the position";
+      return success();
+    }
+    auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
+    if (!model)
+      return module.emitError("expects 'seq.model' on the module");
+    module->setAttr("seq.model",
+                    seq::ModelAttr::get(&getContext(), model.getFamily(),
+                                        model.getVocabulary(), model.getWidth(),
+                                        maxContext));
+    return success();
   }
 
   // Tails hold inputs of a few tokens: small, and exact as they are.

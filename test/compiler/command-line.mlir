@@ -27,6 +27,10 @@
 // NOROWS: effc: error: --prefill-rows: Value 0 not in range
 // NOROWS-NEXT: effc: note: see effc compile --help
 // NOROWS-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --max-context=0; echo status $?' 2>&1 | FileCheck %s --check-prefix=CONTEXT
+// CONTEXT: effc: error: --max-context: Value 0 not in range
+// CONTEXT-NEXT: effc: note: see effc compile --help
+// CONTEXT-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --bit-stable --state-dtype=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=STABLE
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
 // STABLE-NEXT: effc: note: see effc compile --help

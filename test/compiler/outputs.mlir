@@ -43,6 +43,21 @@
 // RUN: not effc-compile %t/model -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=WERROR
 // WERROR: effc: error: layers.0.ssd: fallback: form in prefill_16
 
+// States in bf16 give up what is the default, the same bits however a prompt is cut,
+// unless that is given up by name.
+// RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --remarks - 2>&1 | FileCheck %s --check-prefix=ROUNDED
+// ROUNDED: remark: {{.*}}: fallback: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call
+// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=UNSTABLE
+// UNSTABLE: effc: error: {{.*}}fallback: state 'layers.0.ssd' is stored as 'bf16'
+// UNSTABLE-NEXT: note: no fallback without bit stability, which is the default (--no-bit-stable)
+// RUN: not test -e %t/none.effc
+// RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --no-bit-stable --werror=fallback
+
+// A longest context says nothing about states of a fixed size, and is recorded.
+// RUN: effc-compile %t/model -o %t/out.effc --max-context 4099 --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=CONTEXT
+// CONTEXT: remark: {{.*}}a longest context of 4099 positions has no effect: no state grows with the position
+// RUN: grep -q -e --max-context=4099 %t/out.effc
+
 // The remarks of a compilation that fails explain it; one that has not begun leaves
 // those of the last.
 // RUN: not effc-compile %t/model -o %t/none.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback --remarks %t/why

@@ -30,11 +30,14 @@ struct Arguments {
               compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
   std::vector<int64_t> prefillRows = {16, 64, 256};
-  int64_t maxBatch = 64;
+  int64_t maxBatch = 64, maxContext = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
   bool ungroupedNorm = false;
   const CLI::Option *bitStableFlag = nullptr;
 };
+
+/// What the runtime loads at most.
+constexpr int64_t kLongestContext = int64_t(1) << 48;
 
 /// What is wrong with a form; empty when nothing is.
 std::string checkForm(const std::string &text) {
@@ -95,6 +98,11 @@ void declare(CLI::App &app, Arguments &a) {
                  "sequences of the largest decode entry")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  app.add_option("--max-context", a.maxContext,
+                 "positions that states which grow with the text are made "
+                 "for (default: the model's); no effect on a model without "
+                 "such states")
+      ->check(CLI::Range(int64_t(1), kLongestContext));
   app.add_option(
          "--weights", a.weights,
          "embed: into the .effc file; reference: matrices stay in the "
@@ -108,8 +116,8 @@ void declare(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
-      "same bits for every batch, piece length and thread count (default, "
-      "but where --state-dtype is bf16)");
+      "same bits for every batch, piece length and thread count (default; "
+      "given up, with a remark, where --state-dtype is bf16)");
   app.add_option(
          "--force-form", a.forceForm,
          "form of every mixer in prefill: step, quadratic or chunkwise[:C]")
@@ -173,6 +181,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.prefillRows.assign(a.prefillRows.begin(),
                                       a.prefillRows.end());
   options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
+  options.pipeline.maxContext = a.maxContext;
   options.pipeline.stateStorage =
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.forceForm = a.forceForm;

@@ -20,18 +20,18 @@ TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
-  Texts all = {"--target=host",      "--prefill-rows=7,48",
-               "--max-batch=6",      "--dtype=bf16",
-               "--state-dtype=bf16", "--weights=reference",
-               "--ungrouped-norm",   "--force-form=quadratic",
-               "--bit-stable=false", "--no-tokenizer",
-               "--strip-ir"};
+  Texts all = {
+      "--target=host",       "--prefill-rows=7,48", "--max-batch=6",
+      "--max-context=4099",  "--dtype=bf16",        "--state-dtype=bf16",
+      "--weights=reference", "--ungrouped-norm",    "--force-form=quadratic",
+      "--bit-stable=false",  "--no-tokenizer",      "--strip-ir"};
   EXPECT_EQ(roundTrip(all), all);
   CompileOptions options;
   llvm::cantFail(readCanonicalOptions(all, options));
   EXPECT_EQ(options.pipeline.decodeRows,
             (llvm::SmallVector<int64_t>{1, 2, 4, 6}));
   EXPECT_FALSE(options.pipeline.bitStable);
+  EXPECT_EQ(options.pipeline.maxContext, 4099);
 }
 
 // Half of a file's options would describe no file.
@@ -57,4 +57,6 @@ TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
             Texts{"option '--prefill-rows' cannot be '16,x'"});
   EXPECT_EQ(roundTrip({"--max-batch=0"}),
             Texts{"option '--max-batch' cannot be '0'"});
+  EXPECT_EQ(roundTrip({"--max-context=0"}),
+            Texts{"option '--max-context' cannot be '0'"});
 }

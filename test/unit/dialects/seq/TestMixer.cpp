@@ -15,7 +15,10 @@ TestDialect::TestDialect(MLIRContext *context)
 SmallVector<StateDescriptor> TestMixerOp::getStates() {
   if ((*this)->hasAttr("undescribed"))
     return {};
-  return {{/*operand=*/1, /*result=*/1, StateKind::Matrix, StateGrowth::Fixed,
+  bool growing = (*this)->hasAttr("growing");
+  return {{/*operand=*/1, /*result=*/1,
+           growing ? StateKind::Growing : StateKind::Matrix,
+           growing ? StateGrowth::MaxContext : StateGrowth::Fixed,
            cast<RankedTensorType>(getOperand(1).getType()), /*neutral=*/0.0,
            /*positionDependent=*/false}};
 }
