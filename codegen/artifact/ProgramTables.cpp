@@ -148,6 +148,7 @@ Error ProgramTables::fillEntry(plan::EntryOp op) {
         std::make_unique<Items>(static_cast<Count>(items.getCount()),
                                 items.getTile(), items.getTimes());
     launch->note = launchOp.getNote().str();
+    launch->flops_per_row = launchOp.getFlops().value_or(0);
     for (mlir::Value place : launchOp.getOperands()) {
       Expected<Operand> operand = operandOf(place);
       if (!operand)

@@ -38,6 +38,14 @@ LogicalResult OffsetOp::verify() {
   return success();
 }
 
+LogicalResult LaunchOp::verify() {
+  if (std::optional<uint64_t> flops = getFlops();
+      flops && static_cast<int64_t>(*flops) < 1) // launch2
+    return emitOpError("expects positive 'flops', but got ")
+           << static_cast<int64_t>(*flops);
+  return success();
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // Once lowered, a kernel is a function of another dialect, then bytes of
   // plan.binary; only its form in the tile dialect has operands to compare.

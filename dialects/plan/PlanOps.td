@@ -161,17 +161,21 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     Operands stand in the kernel's order; which of them are written, the kernel
     says. `items` are the kernel's, kept here because the plan outlives the
     kernel's form in `tile`; `note` says where in the model the launch comes from.
+    `flops` are those of each row that no way of computing it avoids
+    (dialects/seq/Work.h); absent: none that count.
 
     Constraints:
 
     * (LAUNCH1) A kernel of that name takes as many operands and has these items.
+    * (LAUNCH2) `flops` is positive.
 
     Example:
-    `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj"`
+    `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj" flops 480`
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands,
-    Tile_ItemsAttr:$items, StrAttr:$note);
-  let assemblyFormat = "$kernel `(` $operands `)` `items` $items `note` $note attr-dict";
+    Tile_ItemsAttr:$items, StrAttr:$note, OptionalAttr<I64Attr>:$flops);
+  let assemblyFormat = "$kernel `(` $operands `)` `items` $items `note` $note (`flops` $flops^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {

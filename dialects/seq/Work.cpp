@@ -21,12 +21,12 @@ static uint64_t linearWork(MixerOpInterface mixer) {
                           4 * keys * values + kShortestChunk * (keys + values));
 }
 
-Work countWork(func::FuncOp function) {
+Work countWork(Operation *root) {
   Work work;
   auto elements = [](Value weight) {
     return uint64_t(cast<RankedTensorType>(weight.getType()).getNumElements());
   };
-  function.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     if (auto linear = dyn_cast<LinearOp>(op))
       work.perToken += 2 * elements(linear.getWeight());
     else if (auto head = dyn_cast<LmHeadOp>(op))

@@ -2,7 +2,7 @@
 #ifndef EFFC_DIALECTS_SEQ_WORK_H
 #define EFFC_DIALECTS_SEQ_WORK_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Operation.h"
 
 #include <cstdint>
 
@@ -20,10 +20,10 @@ struct Work {
   uint64_t perOutputRow = 0;
 };
 
-/// Counts the ops of `function`. A linear mixer with H heads of K x V states
-/// takes the least of the step, 5 K V, and of chunks of C tokens, 4 K V +
-/// C (K + V), with C at least 16, for each token and head.
-Work countWork(mlir::func::FuncOp function);
+/// Counts the ops within `op`, a function or a kernel. A linear mixer with H
+/// heads of K x V states takes the least of the step, 5 K V, and of chunks of C
+/// tokens, 4 K V + C (K + V), with C at least 16, for each token and head.
+Work countWork(mlir::Operation *op);
 
 } // namespace effc::seq
 

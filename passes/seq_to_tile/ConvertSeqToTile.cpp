@@ -10,6 +10,7 @@
 // A kernel is built once: kernels whose bodies, types and entry class agree
 // share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/Work.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
@@ -214,10 +215,15 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
                                  plan.getI64IntegerAttr(operand.offsetBytes));
     passed.push_back(place);
   }
-  plan::LaunchOp::create(plan, kernel.getLoc(),
-                         FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()),
-                         passed, built->kernel.getItemsAttr(),
-                         kernel.getNameAttr());
+  seq::Work work = seq::countWork(kernel);
+  // A kernel has one core: its rows are tokens or the wanted ones.
+  uint64_t flops = work.perToken + work.perOutputRow;
+  plan::LaunchOp::create(
+      plan, kernel.getLoc(),
+      FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()), passed,
+      built->kernel.getItemsAttr(), kernel.getNameAttr(),
+      flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
+            : IntegerAttr());
   return success();
 }
 

@@ -205,20 +205,30 @@ static uint64_t stateBytes(const artifact::Program &program,
   return bytes;
 }
 
-/// What each kernel must move in a decode step of one sequence: weights read
-/// once, states read and written. All zero without a decode entry.
-static std::vector<uint64_t> floorsOf(const artifact::Program &program) {
-  std::vector<uint64_t> floors(program.kernels()->size());
+namespace {
+/// What no implementation of a kernel avoids in a decode step of one sequence.
+struct StepWork {
+  uint64_t bytes = 0; // weights read once, states read and written
+  uint64_t flops = 0;
+};
+} // namespace
+
+/// One for each kernel. All zero without a decode entry.
+static std::vector<StepWork> stepWorkOf(const artifact::Program &program) {
+  std::vector<StepWork> work(program.kernels()->size());
   for (const artifact::Entry *entry : *program.entries()) {
     if (entry->kind() != artifact::EntryKind::Decode)
       continue;
     std::set<uint32_t> seen;
-    for (const artifact::Launch *launch : *entry->launches())
-      floors[launch->kernel()] += streamedBytes(program, *launch, seen) +
-                                  2 * stateBytes(program, *launch);
+    for (const artifact::Launch *launch : *entry->launches()) {
+      StepWork &kernel = work[launch->kernel()];
+      kernel.bytes += streamedBytes(program, *launch, seen) +
+                      2 * stateBytes(program, *launch);
+      kernel.flops += launch->flops_per_row();
+    }
     break;
   }
-  return floors;
+  return work;
 }
 
 /// The bytes from each kernel's entry point to what comes after it in its
@@ -238,7 +248,7 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program) {
   for (const artifact::Entry *entry : *program.entries())
     for (const artifact::Launch *launch : *entry->launches())
       ++uses[launch->kernel()];
-  std::vector<uint64_t> floors = floorsOf(program);
+  std::vector<StepWork> work = stepWorkOf(program);
   json.key("kernels");
   json.beginArray();
   for (uint32_t i = 0; i < program.kernels()->size(); ++i) {
@@ -248,7 +258,8 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program) {
     json.field("operands", kernel.operands());
     json.field("stack_bytes", kernel.stack_bytes());
     json.field("launches", uses[i]);
-    json.field("step_bytes", floors[i]);
+    json.field("step_bytes", work[i].bytes);
+    json.field("step_flops", work[i].flops);
     json.key("code");
     json.beginArray();
     for (const artifact::KernelCode *code : *kernel.code()) {

@@ -146,6 +146,17 @@ TEST_F(Sample, InspectsAndChecks) {
   EXPECT_EQ(model["check"], "ok");
   EXPECT_EQ(model["vocabulary_size"], 2048);
   EXPECT_EQ(model["provenance"]["family"], "mamba2");
+  // Of each layer 256 inputs give 2 * 512 + 2 * 64 + 8 results, 512 give 256,
+  // and each of 8 heads takes 4 K V + 16 (K + V) FLOPs for its state of 64 x
+  // 64, which is less than 5 K V; the head has 2048 x 256.
+  const uint64_t state = 8 * (4 * 64 * 64 + 16 * (64 + 64)),
+                 layers = 6 * (2 * (256 * 1160 + 512 * 256) + state),
+                 head = 2 * 2048 * 256;
+  uint64_t kernels = 0;
+  for (const json &kernel : model["kernels"])
+    kernels += kernel["step_flops"].get<uint64_t>();
+  EXPECT_EQ(kernels, layers + head);
+  EXPECT_EQ(model["flops_per_token"], layers + head);
   EXPECT_GT(model["budget"]["sequences"].get<int>(), 10);
 }
 

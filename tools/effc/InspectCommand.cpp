@@ -132,9 +132,13 @@ static std::string states(const Json &model) {
 }
 
 static std::string kernels(const Json &model) {
+  // Files of before 1.2 do not state FLOPs.
+  bool known =
+      std::any_of(model["kernels"].begin(), model["kernels"].end(),
+                  [](const Json &kernel) { return kernel["step_flops"] != 0; });
   Table table;
   table.add({"kernel", "operands", "stack", "launches", "code bytes",
-             "per step", "code"});
+             "bytes/step", "FLOPs/step", "code"});
   for (const Json &kernel : model["kernels"]) {
     std::string code;
     uint64_t bytes = 0; // of the largest
@@ -148,10 +152,11 @@ static std::string kernels(const Json &model) {
     table.add({kernel["name"], std::to_string(int(kernel["operands"])),
                formatBytes(kernel["stack_bytes"]),
                formatCount(kernel["launches"]), formatCount(bytes),
-               formatBytes(kernel["step_bytes"]), code});
+               formatBytes(kernel["step_bytes"]),
+               known ? formatCount(kernel["step_flops"]) : "-", code});
   }
-  return "\nkernels; per step: what one must move in a decode step of one "
-         "sequence\n" +
+  return "\nkernels; per step: what all launches of one must move and compute "
+         "in a decode step of one sequence\n" +
          table.text();
 }
 

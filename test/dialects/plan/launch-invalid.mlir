@@ -20,3 +20,11 @@ plan.entry @launch1_items kind decode rows 1 chunk 1 {
 tile.kernel @copy(%item, %x: !tile.view<?x6xf32, [8, 1]>)
     items(#tile.items<rows, tile = 1, times = 2>) writes(0) {
 }
+
+// -----
+
+plan.entry @launch2_no_flops kind decode rows 1 chunk 1 {
+  %x = plan.arena bytes 64
+  // expected-error @+1 {{expects positive 'flops', but got 0}}
+  plan.launch @gone(%x) items <rows, tile = 1, times = 2> note "" flops 0
+}

@@ -8,9 +8,9 @@ plan.entry @launches kind decode rows 1 chunk 1 {
   %x = plan.arena bytes 64
   %w = plan.weight @w
   %y = plan.arena bytes 64
-  // CHECK: plan.launch @dense_0(%{{.*}}, %{{.*}}, %{{.*}}) items <one, tile = 1, times = 5> note "layers.0.in_proj"
-  plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj"
-  // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note ""
+  // CHECK: plan.launch @dense_0(%{{.*}}, %{{.*}}, %{{.*}}) items <one, tile = 1, times = 5> note "layers.0.in_proj" flops 480
+  plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj" flops 480
+  // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note ""{{$}}
   plan.launch @copy(%x) items <rows, tile = 1, times = 2> note ""
 }
 

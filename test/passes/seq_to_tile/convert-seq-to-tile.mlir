@@ -3,7 +3,8 @@
 // A model of two equal layers and a head. Both layers' products run the same
 // kernel on their own weights; the entry becomes a plan. 5 f32 of a row are
 // padded to 16, so that a buffer of 4 rows has 4 * 64 = 256 bytes; 20 f32 to 32,
-// 512 bytes. The slice starts 3 * 4 = 12 bytes further on.
+// 512 bytes. The slice starts 3 * 4 = 12 bytes further on. A product takes 2 * 20 * 5
+// FLOPs of each row, the head 2 * 19 * 20; what is only moved has none.
 
 // CHECK: seq.weight @l1
 // CHECK-LABEL: plan.entry @prefill_4 kind prefill rows 4 chunk 1
@@ -12,15 +13,15 @@
 // CHECK: %[[TABLE:.*]] = plan.weight @table
 // CHECK: %[[L0:.*]] = plan.weight @l0
 // CHECK: %[[X:.*]] = plan.arena bytes 256
-// CHECK: plan.launch @embedding_0(%[[TOKENS]], %[[TABLE]], %[[X]]) items <rows, tile = 1, times = 1> note "embedding"
+// CHECK: plan.launch @embedding_0(%[[TOKENS]], %[[TABLE]], %[[X]]) items <rows, tile = 1, times = 1> note "embedding"{{$}}
 // CHECK: %[[P0:.*]] = plan.arena bytes 512
-// CHECK: plan.launch @linear_1(%[[X]], %[[L0]], %[[P0]]) items <one, tile = 1, times = 2> note "layers.0.in_proj"
+// CHECK: plan.launch @linear_1(%[[X]], %[[L0]], %[[P0]]) items <one, tile = 1, times = 2> note "layers.0.in_proj" flops 200{{$}}
 // CHECK: %[[S:.*]] = plan.offset %[[P0]] by 12
 // CHECK: plan.launch @rms_norm_2(%[[S]],
-// CHECK: plan.launch @linear_1({{.*}}) items <one, tile = 1, times = 2> note "layers.1.in_proj"
+// CHECK: plan.launch @linear_1({{.*}}) items <one, tile = 1, times = 2> note "layers.1.in_proj" flops 200{{$}}
 // CHECK: plan.launch @select_rows_3(%[[ROWS]], %{{.*}}, %[[CHOSEN:.*]])
 // CHECK: %[[LOGITS:.*]] = plan.logits
-// CHECK: plan.launch @lm_head_4(%[[CHOSEN]], %{{.*}}, %[[LOGITS]])
+// CHECK: plan.launch @lm_head_4(%[[CHOSEN]], %{{.*}}, %[[LOGITS]]) {{.*}} flops 760{{$}}
 // CHECK-LABEL: tile.kernel @embedding_0(
 // CHECK-LABEL: tile.kernel @linear_1(
 // CHECK-SAME: !tile.view<?x5xf32, [16, 1]>, %{{.*}}: !tile.view<20x5xf32, [16, 1]>, %{{.*}}: !tile.view<?x20xf32, [32, 1]>)

@@ -3,6 +3,7 @@
 // 6 heads in 2 groups, so 3 heads share keys: an item is one head of one segment,
 // head = item mod 6, group = head / 3. K, V = 4, 5; a row of the table holds x (30),
 // dt (6), b (8) and c (8), 52 f32, padded to 64. A slot has 512 bytes, 128 f32.
+// A token takes 5 K V = 100 FLOPs of each head.
 // Prefill walks the segment's rows with the state as carried tile; decode has one.
 
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
@@ -11,7 +12,7 @@ seq.weight @table source("table") : tensor<11x52xf32>
 seq.weight @h source("h") : tensor<6xf32>
 
 // CHECK-LABEL: plan.entry @prefill_16 kind prefill rows 16 chunk 1
-// CHECK: plan.launch @ssd_1({{.*}}) items <segments, tile = 1, times = 6> note "ssd"
+// CHECK: plan.launch @ssd_1({{.*}}) items <segments, tile = 1, times = 6> note "ssd" flops 600{{$}}
 // CHECK-LABEL: tile.kernel @ssd_1(
 // CHECK-SAME: %[[ITEM:[^,]*]],
 // CHECK-SAME: %[[STATE:[^,]*]]: !tile.view<?x6x4x5xf32, [128, 20, 5, 1]>

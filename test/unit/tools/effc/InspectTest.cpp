@@ -59,6 +59,28 @@ TEST(Inspect, ListsKernelsAndStatesOnDemand) {
   EXPECT_TRUE(contains(done.out, "layout 0123456789abcdef"));
 }
 
+// FLOPs are those of the launches of one decode step; a file that states none
+// shows none.
+TEST(Inspect, AddsUpTheFlopsOfAStep) {
+  auto kernelTable = [](const ToyOptions &options) {
+    TemporaryFile file(makeToyArtifact(options));
+    std::string text = inspect(file.path(), {"--kernels"}).out;
+    return text.substr(text.find("FLOPs/step"));
+  };
+  EXPECT_FALSE(contains(kernelTable({}), "1,626"));
+  EXPECT_TRUE(contains(kernelTable({}), "  -  "));
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) {
+    for (auto &entry : p.entries)
+      entry->launches.back()->flops_per_row = 2 * 271 * 3;
+  };
+  EXPECT_TRUE(contains(kernelTable(options), "1,626")) << kernelTable(options);
+  TemporaryFile file(makeToyArtifact(options));
+  auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
+  EXPECT_EQ(json["kernels"][0]["step_flops"], 0);
+  EXPECT_EQ(json["kernels"][2]["step_flops"], 2 * 271 * 3);
+}
+
 TEST(Inspect, PrintsOneJsonDocument) {
   TemporaryFile file(makeToyArtifact());
   Finished done = inspect(file.path(), {"--json", "--check", "--budget", "1M"});
