@@ -1,20 +1,28 @@
 // An artifact of every format version that was ever written still loads, passes
-// its checks and gives the logits of the checkpoint it was made from.
+// its checks, gives the logits of the checkpoint it was made from, and reads
+// and writes text as its tokenizer does.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace effc::test;
 
 namespace {
-class ArtifactVersion : public testing::TestWithParam<std::string> {
+class AnyArtifact : public testing::TestWithParam<std::string> {
 protected:
   std::string path() const {
     return EFFC_GOLDENS "/artifacts/" + GetParam() + ".effc";
   }
+};
+
+/// Of a checkpoint with recorded logits.
+class ArtifactVersion : public AnyArtifact {
+protected:
   /// The checkpoint that it was compiled from.
   std::string source() const {
     bool referenced = GetParam().find("referenced") != std::string::npos;
@@ -24,9 +32,12 @@ protected:
   }
   TemporaryFolder folder;
 };
+
+/// Of the sample, whose tokenizer and text are recorded.
+class TokenizerVersion : public AnyArtifact {};
 } // namespace
 
-TEST_P(ArtifactVersion, PassesItsChecks) {
+TEST_P(AnyArtifact, PassesItsChecks) {
   Finished done = runProgram({EFFC_PROGRAM, "inspect", path(), "--check"});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
@@ -39,6 +50,24 @@ TEST_P(ArtifactVersion, GivesTheGoldenLogits) {
   done = runProgram(
       {EFFC_COMPARE, folder.at("logits"), source() + "golden.safetensors"});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+// 588 texts and their ids, by the public library.
+TEST_P(TokenizerVersion, TokenizesAsTheLibraryDoes) {
+  Finished done = runProgram(
+      {EFFC_TOKENIZER_CASES, EFFC_GOLDENS "/tokenizer/cases.json", path()});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+// From a prompt to the text that the public library continues it with.
+TEST_P(TokenizerVersion, ContinuesAsTheLibraryDoes) {
+  auto expected = nlohmann::json::parse(
+      std::ifstream(EFFC_GOLDENS "/sample/expected.json"));
+  Finished done =
+      runProgram({EFFC_PROGRAM, "run", path(), "--prompt", expected["prompt"],
+                  "-n", std::to_string(expected["continuation_ids"].size())});
+  EXPECT_EQ(done.out, expected["continuation"].get<std::string>() + "\n")
+      << done.err;
 }
 
 // The state file of format 1.0 was saved after the tokens 1 to 5.
@@ -56,20 +85,36 @@ TEST(StateVersion, GoesOnWhereItWasSaved) {
             tokens({"--tokens", "1,2,3,4,5,9"}));
 }
 
-static std::vector<std::string> versions() {
+// The names of the artifacts that are of the sample, or that are not.
+static std::vector<std::string> versions(bool ofSample) {
   std::vector<std::string> names;
   for (const auto &entry :
-       std::filesystem::directory_iterator(EFFC_GOLDENS "/artifacts"))
-    if (entry.path().extension() == ".effc")
-      names.push_back(entry.path().stem());
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/artifacts")) {
+    std::string name = entry.path().stem();
+    if (entry.path().extension() == ".effc" &&
+        (name.find("-tokenizer") != std::string::npos) == ofSample)
+      names.push_back(name);
+  }
   return names;
 }
 
+static std::vector<std::string> allVersions() {
+  std::vector<std::string> names = versions(true), others = versions(false);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+static std::string testName(const testing::TestParamInfo<std::string> &info) {
+  std::string name = info.param;
+  for (char &c : name)
+    if (c == '.' || c == '-')
+      c = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, AnyArtifact, testing::ValuesIn(allVersions()),
+                         testName);
 INSTANTIATE_TEST_SUITE_P(Formats, ArtifactVersion,
-                         testing::ValuesIn(versions()), [](const auto &info) {
-                           std::string name = info.param;
-                           for (char &c : name)
-                             if (c == '.' || c == '-')
-                               c = '_';
-                           return name;
-                         });
+                         testing::ValuesIn(versions(false)), testName);
+INSTANTIATE_TEST_SUITE_P(Formats, TokenizerVersion,
+                         testing::ValuesIn(versions(true)), testName);

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Compiles one artifact of each kind for this version of the format, into artifacts/.
+
+An artifact of an older version cannot be made again by a newer compiler, so what is there stays: files that exist are
+left alone, and those of a version are committed with the change that raises it.
+
+    python make_artifact_goldens.py --effc ../../build/release/bin/effc    # a second
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# What follows the version in the name, the checkpoint, options. The weights of the last two stay where they are: in the
+# repository, once.
+KINDS = [
+    ("", "mamba2/f32_plain", []),
+    ("-referenced", "layouts/mamba_ssm_f16_padded", ["--weights", "reference"]),
+    ("-tokenizer", "sample", ["--weights", "reference"]),
+]
+
+
+def version_of(effc, artifact):
+    text = subprocess.run([effc, "inspect", artifact, "--json"], check=True, capture_output=True, text=True).stdout
+    version = json.loads(text)["format"]
+    return f"{version['major']}.{version['minor']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--effc", type=Path, default=HERE / "../../build/release/bin/effc")
+    effc = parser.parse_args().effc
+    # Names of weights' files lead from the artifact's folder, so a trial goes there as well.
+    for suffix, checkpoint, options in KINDS:
+        with tempfile.NamedTemporaryFile(dir=HERE / "artifacts", suffix=".trial") as trial:
+            subprocess.run([effc, "compile", HERE / checkpoint, "-o", trial.name, *options], check=True)
+            target = HERE / "artifacts" / f"{version_of(effc, trial.name)}{suffix}.effc"
+            if target.exists():
+                print(f"{target.name}: is there, and stays")
+                continue
+            target.write_bytes(Path(trial.name).read_bytes())
+            print(f"{target.name}: {target.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
