@@ -46,6 +46,7 @@ struct Results {
   Start start;
   uint64_t peakBytes = 0; // 0: the system does not say
   uint32_t threads = 0;
+  uint64_t cacheBytes = 0;     // 0: the system does not say
   bool workIsEstimate = false; // FLOPs of matrices alone
   std::vector<Measurement> measurements;
 };
@@ -120,6 +121,7 @@ static Results measure(const BenchOptions &options) {
   }
   results.peakBytes = peakMemory(); // before the probes take theirs
   results.threads = device.threads();
+  results.cacheBytes = lastCacheBytes();
   results.workIsEstimate = benchmark.modelWork().isEstimate();
   MachineProbes probes(results.threads);
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -160,11 +162,14 @@ static void printTable(const BenchOptions &options, const Results &results) {
             "are counted\n";
   text += "\n";
   Table table;
-  table.add({"call", "batch", "tokens/s", "ms", "p10", "p90", "GFLOP", "MB",
-             "ceiling", "of it"});
+  table.add({"call", "batch", "tokens/s", "ms/call", "p10", "p90", "GFLOP/call",
+             "MB/call", "ceiling", "of it"});
+  bool cached = false;
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
     one.floorSeconds(&byBandwidth);
+    bool inCache = one.isFromCache(results.cacheBytes);
+    cached |= inCache;
     double calls = one.decode ? static_cast<double>(one.tokens) : 1;
     table.add({one.decode ? "decode" : "prefill " + std::to_string(one.tokens),
                std::to_string(one.batch), formatNumber(one.tokensPerSecond()),
@@ -173,10 +178,18 @@ static void printTable(const BenchOptions &options, const Results &results) {
                milliseconds(one.seconds.p90 / calls),
                formatNumber(static_cast<double>(one.work.flops) / 1e9),
                formatNumber(static_cast<double>(one.work.bytes) / 1e6),
-               byBandwidth ? "reads" : "products",
+               inCache       ? "reads, in cache"
+               : byBandwidth ? "reads"
+                             : "products",
                formatNumber(100 * one.fraction(), 3) + " %"});
   }
-  print(text + table.text());
+  text += table.text();
+  text += "  a call takes all sequences together, in decode by one token\n";
+  if (cached)
+    text += "  in cache: faster than memory, since what a call moves fits in "
+            "the processor's last cache (" +
+            formatBytes(results.cacheBytes) + ")\n";
+  print(text);
 }
 
 static void printJson(const BenchOptions &options, const Results &results) {
@@ -190,7 +203,8 @@ static void printJson(const BenchOptions &options, const Results &results) {
   json["first_token_seconds"] = results.start.token;
   json["peak_bytes"] = results.peakBytes;
   json["machine"] = {{"read_bytes_per_second", machine.readBytesPerSecond},
-                     {"gemm_flops_per_second", machine.gemmFlopsPerSecond}};
+                     {"gemm_flops_per_second", machine.gemmFlopsPerSecond},
+                     {"cache_bytes", results.cacheBytes}};
   json["flops_estimated"] = results.workIsEstimate;
   json["repeat"] = options.repeat;
   json["results"] = Json::array();
@@ -211,6 +225,7 @@ static void printJson(const BenchOptions &options, const Results &results) {
          {"gemm_flops_per_second", one.rates.gemmFlopsPerSecond},
          {"floor_seconds", floor},
          {"bound_by", byBandwidth ? "bandwidth" : "arithmetic"},
+         {"in_cache", one.isFromCache(results.cacheBytes)},
          {"fraction", one.fraction()}});
   }
   print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -264,6 +279,8 @@ void effc::cli::addBenchCommand(CLI::App &app) {
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     std::erase(options->prefill, 0u);
+    if (options->prefill.empty() && options->decode == 0)
+      throw UsageError("--prefill 0 and --decode 0 leave nothing to measure");
     bench(*options);
   });
 }

@@ -35,6 +35,12 @@ double Measurement::fraction() const {
   return floorSeconds(&byBandwidth) / seconds.median;
 }
 
+bool Measurement::isFromCache(uint64_t cacheBytes) const {
+  bool byBandwidth;
+  floorSeconds(&byBandwidth);
+  return byBandwidth && fraction() > 1 && work.bytes <= cacheBytes;
+}
+
 Benchmark::Benchmark(const Model &model, Engine &engine)
     : model(model), engine(engine),
       work(nlohmann::ordered_json::parse(model.describe())) {}

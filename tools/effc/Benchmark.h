@@ -36,6 +36,9 @@ struct Measurement {
   double floorSeconds(bool *byBandwidth) const;
   /// floorSeconds() over the time it took.
   double fraction() const;
+  /// Whether it was faster than the floor of memory and all that a call moves
+  /// fits in a cache of `cacheBytes`: that is where it was read from.
+  bool isFromCache(uint64_t cacheBytes) const;
 };
 
 /// A case to measure; `tokens` as in Measurement.

@@ -92,12 +92,18 @@ static double fastestRound(uint32_t threads, int rounds,
   return best;
 }
 
-static uint64_t streamBytes() {
-  uint64_t cache = 64 << 20; // where the system does not say
+uint64_t effc::cli::lastCacheBytes() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   if (long size = sysconf(_SC_LEVEL3_CACHE_SIZE); size > 0)
-    cache = static_cast<uint64_t>(size);
+    return static_cast<uint64_t>(size);
 #endif
+  return 0;
+}
+
+static uint64_t streamBytes() {
+  uint64_t cache = lastCacheBytes();
+  if (cache == 0)
+    cache = 64 << 20;
   uint64_t most = uint64_t(1) << 30;
   long pages = sysconf(_SC_AVPHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
   if (pages > 0 && bytes > 0)

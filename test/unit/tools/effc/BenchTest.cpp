@@ -76,6 +76,22 @@ TEST(Measurement, IsMeasuredAgainstTheHigherFloor) {
   EXPECT_DOUBLE_EQ(prompt.tokensPerSecond(), 1.2);
 }
 
+// Four steps of 50 bytes at 100 a second take 2 s from memory: in 1.6 s they
+// came from a cache, if there is one of 50 bytes. Faster than 8 s of products
+// is not a cache's doing, nor is what was no faster than memory.
+TEST(Measurement, KnowsWhatCameFromACache) {
+  Rates machine = {100, 1000};
+  Measurement step = {true, 4, 3, {1.6, 1.6, 1.6}, {200, 50}, machine};
+  EXPECT_DOUBLE_EQ(step.fraction(), 1.25);
+  EXPECT_TRUE(step.isFromCache(50));
+  EXPECT_FALSE(step.isFromCache(49));
+  EXPECT_FALSE(step.isFromCache(0));
+  step.seconds.median = 2.5;
+  EXPECT_FALSE(step.isFromCache(50));
+  Measurement prompt = {false, 6, 2, {7, 7, 7}, {8000, 50}, machine};
+  EXPECT_FALSE(prompt.isFromCache(50));
+}
+
 TEST(Rates, AreMediansEachByItself) {
   Rates median = medianOf({{5, 70}, {1, 90}, {3, 80}});
   EXPECT_EQ(median.readBytesPerSecond, 3);
@@ -129,6 +145,10 @@ TEST(Bench, PrintsOneJsonDocument) {
     EXPECT_LE(result["seconds_p10"], result["seconds_median"]);
     EXPECT_LE(result["seconds_median"], result["seconds_p90"]);
     EXPECT_GT(result["fraction"].get<double>(), 0);
+    // The toy moves some 20 kB in a call, less than any last cache.
+    bool passes = json["machine"]["cache_bytes"] > 0 &&
+                  result["bound_by"] == "bandwidth" && result["fraction"] > 1;
+    EXPECT_EQ(result["in_cache"], passes);
   }
 }
 
@@ -137,6 +157,10 @@ TEST(Bench, PrintsATable) {
       {"--prefill", "0", "--decode", "3", "--batch", "2", "--repeat", "1"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.out.find("  decode  2      "), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("ms/call"), std::string::npos);
+  EXPECT_NE(
+      done.out.find("a call takes all sequences together, in decode by one"),
+      std::string::npos);
   EXPECT_EQ(done.out.find("prefill"), std::string::npos);
   EXPECT_NE(done.out.find("peak memory"), std::string::npos);
   EXPECT_NE(done.out.find("those of its matrices alone are counted"),
@@ -148,6 +172,13 @@ TEST(Bench, RefusesWhatCannotBe) {
   EXPECT_EQ(bench({"--repeat", "0"}).status, 2);
   EXPECT_EQ(bench({"--batch", "0"}).status, 2);
   EXPECT_EQ(bench({"--prefill", "x"}).status, 2);
+  Finished nothing = bench({"--prefill", "0", "--decode", "0"});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_EQ(nothing.err.find("effc: error: --prefill 0 and --decode 0 leave "
+                             "nothing to measure\n"),
+            0u)
+      << nothing.err;
   ToyOptions options;
   options.changeProgram = [](artifact::ProgramT &p) { p.max_context = 100; };
   TemporaryFile file(makeToyArtifact(options));
