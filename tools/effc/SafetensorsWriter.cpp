@@ -51,7 +51,12 @@ SafetensorsWriter::SafetensorsWriter(std::string name,
       throw Failure("cannot write '" + path + "': it is not a regular file");
     path = std::filesystem::canonical(path);
   }
-  temporary = path + ".tmp" + std::to_string(getpid());
+  // What a killed process of the same number left behind is stepped over.
+  int attempt = 0;
+  do
+    temporary = path + "." + std::to_string(getpid()) + "-" +
+                std::to_string(attempt++) + ".partial";
+  while (std::filesystem::exists(temporary));
   removal.emplace(temporary); // before there is anything to remove
   descriptor =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -7,7 +7,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace effc::test;
 
@@ -95,4 +97,22 @@ TEST(CompareLogits, ComparesBits) {
             std::string::npos)
       << done.out;
   EXPECT_EQ(compare(a, fewer, {"--bits"}).status, 1);
+}
+
+// What a killed process of the same number left beside the target is neither
+// in the way nor touched.
+TEST(SafetensorsWriter, StepsOverWhatIsLeftBehind) {
+  TemporaryFile target(std::vector<uint8_t>{7});
+  std::string left =
+      target.path() + "." + std::to_string(getpid()) + "-0.partial";
+  std::filesystem::copy_file(target.path(), left);
+  {
+    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, 3}});
+    const float rows[6] = {1, 2, 3, 4, 5, 6};
+    writer.write(0, 0, rows, 2);
+    writer.finish();
+  }
+  EXPECT_EQ(std::filesystem::file_size(left), 1u);
+  EXPECT_GT(std::filesystem::file_size(target.path()), 6 * sizeof(float));
+  std::filesystem::remove(left);
 }
