@@ -136,15 +136,31 @@ def bench_peer(peer, options):
 
 
 def bench_llama(gguf, options):
-    """llama-bench's own JSON, or why there is none."""
+    """What llama-bench measured, as bench_peer() states it, or why there is nothing."""
     program = shutil.which("llama-bench")
     if not program:
         return {"skipped": "llama-bench is not on the PATH"}
     if not gguf:
-        return {"skipped": "no --gguf file of this shape was given"}
-    text, _ = run([program, "-m", gguf, "-t", str(options.threads), "-p",
-                   ",".join(map(str, options.prefill)), "-n", str(options.decode), "-o", "json"])
-    return json.loads(text)
+        return {"skipped": "no --gguf file of this storage type was given"}
+    text, _ = run([program, "-m", gguf, "-t", str(options.threads), "-r", str(options.peer_repeat),
+                   "-p", ",".join(map(str, options.prefill)), "-n", str(options.decode),
+                   "-o", "json"])
+    try:
+        return read_llama(json.loads(text))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"bench.py: error: {program}: its JSON is not understood: {error!r}")
+
+
+def read_llama(tests):
+    """llama-bench's list of tests: each has n_prompt or n_gen tokens, the seconds of every run in nanoseconds."""
+    result = {"tests": tests, "prefill": {}, "decode": None}
+    for test in tests:
+        runs = [nanoseconds * 1e-9 for nanoseconds in test["samples_ns"]]
+        if test["n_prompt"] > 0 and test["n_gen"] == 0:
+            result["prefill"][test["n_prompt"]] = quantiles(runs)
+        elif test["n_gen"] > 0 and test["n_prompt"] == 0:
+            result["decode"] = quantiles([seconds / test["n_gen"] for seconds in runs])
+    return result
 
 
 def machine():
@@ -156,22 +172,35 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "system": platform.platform()}
 
 
+def peer_rate(peer, row):
+    """A peer's tokens/s in the case of a row, or "-": peers are measured with one sequence."""
+    if not peer or "skipped" in peer or row["batch"] != 1:
+        return "-"
+    if row["call"] == "decode":
+        return f"{1 / peer['decode']['median']:.1f}" if peer["decode"] else "-"
+    one = peer["prefill"].get(row["tokens"])
+    return f"{row['tokens'] / one['median']:.1f}" if one else "-"
+
+
 def table(results):
-    lines = ["| storage | call | batch | effc tokens/s | of its floor | transformers tokens/s |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| storage | call | batch | effc tokens/s | of its floor | transformers tokens/s | llama.cpp tokens/s |",
+             "|---|---|---|---|---|---|---|"]
     for dtype, one in results["models"].items():
-        peer = one["transformers"]
         for row in one["effc"]["results"]:
-            theirs = "-"
-            if row["batch"] == 1 and peer:
-                if row["call"] == "decode":
-                    theirs = f"{1 / peer['decode']['median']:.1f}"
-                elif row["tokens"] in peer["prefill"]:
-                    theirs = f"{row['tokens'] / peer['prefill'][row['tokens']]['median']:.1f}"
             call = "decode" if row["call"] == "decode" else f"prefill {row['tokens']}"
             lines.append(f"| {dtype} | {call} | {row['batch']} | {row['tokens_per_second']:.1f} | "
-                         f"{100 * row['fraction']:.0f} % | {theirs} |")
+                         f"{100 * row['fraction']:.0f} % | {peer_rate(one['transformers'], row)} | "
+                         f"{peer_rate(one['llama'], row)} |")
     return "\n".join(lines)
+
+
+def gguf_file(text):
+    """An argument DTYPE=FILE."""
+    dtype, equals, path = text.partition("=")
+    if dtype not in DTYPES or not equals or not path:
+        raise argparse.ArgumentTypeError(
+            f"expects DTYPE=FILE with a DTYPE of {', '.join(DTYPES)}, but got '{text}'")
+    return dtype, path
 
 
 def main():
@@ -188,7 +217,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--peer-repeat", type=int, default=3)
     parser.add_argument("--no-transformers", action="store_true")
-    parser.add_argument("--gguf", help="the same shape as a GGUF file, for llama-bench")
+    parser.add_argument("--gguf", type=gguf_file, nargs="+", default=[], metavar="DTYPE=FILE",
+                        help="the same shape and storage type as a GGUF file, for llama-bench")
     options = parser.parse_args()
 
     work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="effc-bench-"))
@@ -216,7 +246,7 @@ def main():
         say(f"{dtype}: effc, many sequences")
         one["effc_batched"] = bench_effc(options.effc, artifact, options,
                                          [b for b in options.batches if b > 1], [], 8)
-        one["llama"] = bench_llama(options.gguf, options)
+        one["llama"] = bench_llama(dict(options.gguf).get(dtype), options)
         one["effc"]["results"] += one["effc_batched"]["results"]
         results["models"][dtype] = one
     options.out.write_text(json.dumps(results, indent=1) + "\n")

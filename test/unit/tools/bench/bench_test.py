@@ -1,0 +1,109 @@
+"""bench.py's reading of llama-bench, with a program in its place that prints what the real one prints.
+
+The format is that of `llama-bench -o json` as its page documents it: a list with one object for each test, of which one
+has n_prompt tokens and no n_gen, another the reverse; samples_ns are the nanoseconds of each run. Keys that come and go
+between its releases (n_cpu_moe, devices, load_mode) must not matter, so half of the tests here have other ones.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+from pathlib import Path
+
+try:
+    import numpy  # noqa: F401
+except ModuleNotFoundError:  # only writing weights needs it
+    sys.modules["numpy"] = types.ModuleType("numpy")
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "tools/bench"))
+import bench  # noqa: E402
+
+# 512 tokens in 2, 4 and 5 seconds; 2048 in 16, 20 and 32; 64 tokens one by one in 1, 2 and 8.
+LLAMA = '''#!{python}
+import json, sys
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+assert sorted(given) == ["-m", "-n", "-o", "-p", "-r", "-t"] and given["-o"] == "json", sys.argv
+common = {{"build_commit": "8cf427ff", "build_number": 5163, "cpu_info": "some CPU", "gpu_info": "", "backends": "CPU",
+          "model_filename": given["-m"], "model_type": "mamba2 0.1B all F32", "model_size": 515000000,
+          "model_n_params": 128900000, "n_batch": 2048, "n_ubatch": 512, "n_threads": int(given["-t"]),
+          "type_k": "f16", "type_v": "f16", "use_mmap": True, "embeddings": False, "n_depth": 0,
+          "test_time": "2026-08-30T10:19:31Z"}}
+seconds = {{512: [4, 2, 5], 2048: [20, 32, 16]}}
+tests = [{{**common, "n_prompt": int(n), "n_gen": 0, "samples": seconds[int(n)]}} for n in given["-p"].split(",")]
+tests.append({{**common, "load_mode": "auto", "n_prompt": 0, "n_gen": int(given["-n"]), "samples": [2, 1, 8]}})
+for test in tests:
+    runs = test.pop("samples")
+    tokens = test["n_prompt"] + test["n_gen"]
+    test["samples_ns"] = [s * 10**9 for s in runs]
+    test["samples_ts"] = [tokens / s for s in runs]
+    test["avg_ns"], test["avg_ts"] = sum(runs) * 10**9 // 3, sum(tokens / s for s in runs) / 3
+    test["stddev_ns"], test["stddev_ts"] = 1, 0.1
+print("loading the model", file=sys.stderr)
+print(json.dumps(tests, indent=2))
+'''
+OPTIONS = types.SimpleNamespace(threads=2, prefill=[512, 2048], decode=64, peer_repeat=3)
+
+
+class Llama(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.program = Path(folder.name) / "llama-bench"
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        os.environ["PATH"] = folder.name
+
+    def install(self, text):
+        self.program.write_text(text.format(python=sys.executable))
+        self.program.chmod(0o755)
+
+    def test_is_read(self):
+        self.install(LLAMA)
+        found = bench.bench_llama("model.gguf", OPTIONS)
+        self.assertEqual(found["prefill"], {512: {"median": 4, "best": 2, "worst": 5, "runs": 3},
+                                            2048: {"median": 20, "best": 16, "worst": 32, "runs": 3}})
+        self.assertEqual(found["decode"], {"median": 2 / 64, "best": 1 / 64, "worst": 8 / 64, "runs": 3})
+        self.assertEqual([test["n_threads"] for test in found["tests"]], [2, 2, 2])
+        self.assertEqual(found["tests"][0]["model_filename"], "model.gguf")
+        json.dumps(found)  # goes into the results
+
+    def test_has_a_column(self):
+        self.install(LLAMA)
+        rows = [{"call": "prefill", "tokens": 512, "batch": 1, "tokens_per_second": 600.0, "fraction": 0.68},
+                {"call": "prefill", "tokens": 100, "batch": 1, "tokens_per_second": 500.0, "fraction": 0.61},
+                {"call": "decode", "tokens": 64, "batch": 1, "tokens_per_second": 49.0, "fraction": 0.97},
+                {"call": "decode", "tokens": 64, "batch": 8, "tokens_per_second": 224.0, "fraction": 0.53}]
+        one = {"effc": {"results": rows}, "transformers": None, "llama": bench.bench_llama("model.gguf", OPTIONS)}
+        lines = bench.table({"models": {"f32": one}}).splitlines()
+        self.assertTrue(lines[0].endswith("| llama.cpp tokens/s |"))
+        self.assertEqual([line.split(" | ")[-1] for line in lines[2:]], ["128.0 |", "- |", "32.0 |", "- |"])
+        one["llama"] = {"skipped": "because"}
+        self.assertTrue(all(line.endswith("| - | - |") for line in bench.table({"models": {"f32": one}}).splitlines()[2:]))
+
+    def test_says_why_there_is_nothing(self):
+        self.assertEqual(bench.bench_llama("model.gguf", OPTIONS), {"skipped": "llama-bench is not on the PATH"})
+        self.install(LLAMA)
+        self.assertIn("no --gguf file", bench.bench_llama(None, OPTIONS)["skipped"])
+
+    def test_that_fails_ends_the_run(self):
+        self.install("#!{python}\nimport sys\nsys.exit('error: failed to load model')\n")
+        with self.assertRaisesRegex(SystemExit, "llama-bench .*error: failed to load model"):
+            bench.bench_llama("model.gguf", OPTIONS)
+        for text in ("no JSON", '{{"n_prompt": 1}}', '[{{"n_prompt": 512, "n_gen": 0}}]'):
+            self.install("#!{python}\nprint('''" + text + "''')\n")
+            with self.assertRaisesRegex(SystemExit, "its JSON is not understood"):
+                bench.bench_llama("model.gguf", OPTIONS)
+
+
+class Arguments(unittest.TestCase):
+    def test_gguf_names_its_type(self):
+        self.assertEqual(bench.gguf_file("bf16=a=b.gguf"), ("bf16", "a=b.gguf"))
+        for text in ("model.gguf", "f16=a", "f32=", "=a"):
+            with self.assertRaises(bench.argparse.ArgumentTypeError):
+                bench.gguf_file(text)
+
+
+if __name__ == "__main__":
+    unittest.main()
