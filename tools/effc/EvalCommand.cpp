@@ -126,9 +126,10 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       command->add_option_group("input", "What to predict (one of these)");
   input->add_option(
       "--tokens", options->tokens,
-      "A JSON array of arrays of token ids; - reads standard input");
+      "A file with a JSON array of arrays of token ids; - reads standard "
+      "input");
   input->add_option("--text", options->text,
-                    "A text to tokenize; - reads standard input");
+                    "A text file to tokenize; - reads standard input");
   input->require_option(1);
   command
       ->add_option("--split", options->split,
