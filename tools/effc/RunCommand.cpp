@@ -140,9 +140,10 @@ static void run(const RunOptions &options) {
     HoldSignals held; // the library would leave what it has written
     generation.session().save(*options.saveState);
   }
-  std::fprintf(stderr, "prefill: %s; decode: %s\n",
-               generation.prefill.text().c_str(),
-               generation.decode.text().c_str());
+  std::string rates = "prefill: " + generation.prefill.text();
+  if (generation.decode.tokens > 0) // the first token needs no step
+    rates += "; decode: " + generation.decode.text();
+  std::fprintf(stderr, "%s\n", rates.c_str());
 }
 
 static void addSamplingOptions(CLI::App &command, RunOptions &options) {

@@ -70,6 +70,8 @@ TEST(Run, ReportsDeviceAndRates) {
   // Asked for by name, the device needs no explanation.
   done = run(toyPath(), {"--tokens", "1", "-n", "1", "--device", "host"});
   EXPECT_EQ(done.err.find("prefill:"), 0u) << done.err;
+  // One token needs no step.
+  EXPECT_EQ(done.err.find("decode"), std::string::npos) << done.err;
 }
 
 TEST(Run, StreamsTheTextOfTheTokens) {
