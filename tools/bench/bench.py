@@ -188,8 +188,9 @@ def table(results):
     for dtype, one in results["models"].items():
         for row in one["effc"]["results"]:
             call = "decode" if row["call"] == "decode" else f"prefill {row['tokens']}"
+            cached = ", in cache" if row["in_cache"] else ""
             lines.append(f"| {dtype} | {call} | {row['batch']} | {row['tokens_per_second']:.1f} | "
-                         f"{100 * row['fraction']:.0f} % | {peer_rate(one['transformers'], row)} | "
+                         f"{100 * row['fraction']:.0f} %{cached} | {peer_rate(one['transformers'], row)} | "
                          f"{peer_rate(one['llama'], row)} |")
     return "\n".join(lines)
 

@@ -71,14 +71,15 @@ class Llama(unittest.TestCase):
 
     def test_has_a_column(self):
         self.install(LLAMA)
-        rows = [{"call": "prefill", "tokens": 512, "batch": 1, "tokens_per_second": 600.0, "fraction": 0.68},
-                {"call": "prefill", "tokens": 100, "batch": 1, "tokens_per_second": 500.0, "fraction": 0.61},
-                {"call": "decode", "tokens": 64, "batch": 1, "tokens_per_second": 49.0, "fraction": 0.97},
-                {"call": "decode", "tokens": 64, "batch": 8, "tokens_per_second": 224.0, "fraction": 0.53}]
+        rows = [{"call": call, "tokens": tokens, "batch": batch, "tokens_per_second": 600.0, "fraction": fraction,
+                 "in_cache": fraction > 1}
+                for call, tokens, batch, fraction in [("prefill", 512, 1, 0.68), ("prefill", 100, 1, 0.61),
+                                                      ("decode", 64, 1, 1.97), ("decode", 64, 8, 0.53)]]
         one = {"effc": {"results": rows}, "transformers": None, "llama": bench.bench_llama("model.gguf", OPTIONS)}
         lines = bench.table({"models": {"f32": one}}).splitlines()
         self.assertTrue(lines[0].endswith("| llama.cpp tokens/s |"))
         self.assertEqual([line.split(" | ")[-1] for line in lines[2:]], ["128.0 |", "- |", "32.0 |", "- |"])
+        self.assertEqual([line.split(" | ")[4] for line in lines[2:]], ["68 %", "61 %", "197 %, in cache", "53 %"])
         one["llama"] = {"skipped": "because"}
         self.assertTrue(all(line.endswith("| - | - |") for line in bench.table({"models": {"f32": one}}).splitlines()[2:]))
 
