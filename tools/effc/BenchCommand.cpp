@@ -187,7 +187,7 @@ static void printTable(const BenchOptions &options, const Results &results) {
   text += "  a call takes all sequences together, in decode by one token\n";
   if (cached)
     text += "  in cache: faster than memory, since what a call moves fits in "
-            "the processor's last cache (" +
+            "the last cache (" +
             formatBytes(results.cacheBytes) + ")\n";
   print(text);
 }

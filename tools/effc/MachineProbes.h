@@ -19,7 +19,8 @@ struct Rates {
 /// The medians of rates that were measured in turn. `samples` is not empty.
 Rates medianOf(const std::vector<Rates> &samples);
 
-/// Bytes of the last cache; 0 where the system does not say.
+/// Bytes of the last level of cache, all cores' together; 0 where the system
+/// does not say.
 uint64_t lastCacheBytes();
 
 /// Measures what this machine can do, again and again, since it is seldom

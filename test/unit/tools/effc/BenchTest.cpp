@@ -109,6 +109,16 @@ TEST(MachineProbes, GivePlausibleNumbers) {
   EXPECT_LT(machine.gemmFlopsPerSecond, 1e14);
 }
 
+// From 128 KiB to what no machine has yet.
+TEST(MachineProbes, KnowTheLastCache) {
+  uint64_t bytes = lastCacheBytes();
+  if (bytes == 0)
+    GTEST_SKIP() << "the system does not say";
+  EXPECT_GE(bytes, uint64_t(1) << 17);
+  EXPECT_LE(bytes, uint64_t(1) << 36);
+  EXPECT_EQ(bytes % 1024, 0u);
+}
+
 static Finished bench(std::vector<std::string> arguments) {
   static TemporaryFile file(makeToyArtifact());
   std::vector<std::string> all = {EFFC_PROGRAM, "bench", file.path()};
