@@ -32,6 +32,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   forms.force = options.forceForm;
   forms.bitStable = options.bitStable;
   passes.addPass(createChooseFormsPass(forms));
+  passes.addPass(createSplitRetrievalPass());
   passes.addPass(createFormKernelsPass());
 }
 

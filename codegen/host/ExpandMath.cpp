@@ -1,11 +1,14 @@
-// exp and log1p as polynomials.
+// exp, log1p and erfc as polynomials.
 //
 // exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
 // that results below the normal range round once. log1p(x) for x > -1 takes
 // log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
 // e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The coefficients are the minimax
-// ones of Cephes' single-precision expf and logf (S. Moshier).
+// ones of Cephes' single-precision expf, logf and erfcf (S. Moshier). erfc(x)
+// is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond, or 2
+// minus that; x^2 is kept in two parts, since its rounding is an absolute error
+// of the exponent.
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -146,6 +149,43 @@ Value expandLog1p(Arithmetic &a, Value x) {
                   result);
 }
 
+Value expandErfc(Arithmetic &a, Value x) {
+  Value one = a.constant(1.0f), two = a.constant(2.0f);
+  Value central =
+      a.polynomial(a.mul(x, x), {7.853861353153693e-5f, -8.010193625184903e-4f,
+                                 5.188327685732524e-3f, -2.685381193529856e-2f,
+                                 1.128358514861418e-1f, -3.761262582423300e-1f,
+                                 1.128379165726710f});
+  central = a.fma(arith::NegFOp::create(a.b, a.loc, x), central, one);
+
+  // Past 11 the result rounds to 0.
+  Value away = math::AbsFOp::create(a.b, a.loc, x), eleven = a.constant(11.0f);
+  away = a.select(a.compare(arith::CmpFPredicate::OGT, away, eleven), eleven,
+                  away);
+  Value square = a.mul(away, away);
+  Value minus = arith::NegFOp::create(a.b, a.loc, square);
+  Value lost = a.fma(away, away, minus);
+  Value decayed = expandExp(a, minus);
+  decayed = a.sub(decayed, a.mul(decayed, lost));
+  Value inverse = a.div(one, away), y = a.mul(inverse, inverse);
+  Value near = a.polynomial(y, {2.326819970068386e-2f, -1.387039388740657e-1f,
+                                3.687424674597105e-1f, -5.824733027278666e-1f,
+                                6.210004621745983e-1f, -4.944515323274145e-1f,
+                                3.404879937665872e-1f, -2.741127028184656e-1f,
+                                5.638259427386472e-1f});
+  Value far = a.polynomial(y, {-1.047766399936249e+1f, 1.297719955372516e+1f,
+                               -7.495518717768503f, 2.921019019210786f,
+                               -1.015265279202700f, 4.218463358204948e-1f,
+                               -2.820767439740514e-1f, 5.641895067754075e-1f});
+  Value p =
+      a.select(a.compare(arith::CmpFPredicate::OLT, away, two), near, far);
+  Value tail = a.mul(a.mul(decayed, inverse), p);
+  Value below = a.compare(arith::CmpFPredicate::OLT, x, a.constant(0.0f));
+  tail = a.select(below, a.sub(two, tail), tail);
+  return a.select(a.compare(arith::CmpFPredicate::OLT, away, one), central,
+                  tail);
+}
+
 template <typename OpTy> struct ExpandPattern : OpRewritePattern<OpTy> {
   ExpandPattern(MLIRContext *context, Value (*expand)(Arithmetic &, Value))
       : OpRewritePattern<OpTy>(context), expand(expand) {}
@@ -169,6 +209,7 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandPattern<math::ExpOp>>(&getContext(), expandExp);
     patterns.add<ExpandPattern<math::Log1pOp>>(&getContext(), expandLog1p);
+    patterns.add<ExpandPattern<math::ErfcOp>>(&getContext(), expandErfc);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -63,8 +63,9 @@ static bool reads(Operation *op, ArrayRef<Operation *> pending) {
 
 LogicalResult KernelLowering::lowerOp(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
-  bool scalar = dialect == "arith" || dialect == "math" ||
-                isa<CountOp, SegmentOp, ReadOp, LoadOp, SplatOp>(op);
+  bool scalar =
+      dialect == "arith" || dialect == "math" ||
+      isa<CountOp, SegmentOp, ReadOp, LoadOp, GatherRowsOp, SplatOp>(op);
   auto load = dyn_cast<LoadOp>(op);
   bool loadsPending = load && llvm::any_of(group.ops, [&](Operation *member) {
                         auto store = dyn_cast<StoreOp>(member);
@@ -81,6 +82,10 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   }
   if (load)
     return lowerLoad(load), success();
+  if (auto gather = dyn_cast<GatherRowsOp>(op))
+    return lowerGather(gather), success();
+  if (auto topK = dyn_cast<TopKOp>(op))
+    return emitTopK(topK), success();
   if (auto store = dyn_cast<StoreOp>(op))
     return lowerScatter(store), success();
   if (auto read = dyn_cast<ReadOp>(op))
@@ -169,13 +174,14 @@ Place KernelLowering::windowOf(Value view, ValueRange indices,
     offset = arith::AddIOp::create(b, loc, offset, scaled);
   }
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Type storage = type.getElementType().isF32() ? type.getElementType()
-                                               : Type(b.getI16Type());
+  // An i32 is only moved, as the bits of an f32.
+  bool wide = type.getElementType().getIntOrFloatBitWidth() == 32;
+  Type storage = wide ? Type(b.getF32Type()) : Type(b.getI16Type());
   Place place;
   place.base =
       LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
                           bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
-  place.element = type.getElementType();
+  place.element = wide ? storage : type.getElementType();
   place.rowStride = rowDim < 0 ? 0 : type.getStrides()[rowDim];
   place.validRows = rows ? lookup(rows) : Value();
   place.validColumns = columns ? lookup(columns) : Value();
@@ -203,6 +209,37 @@ void KernelLowering::lowerLoad(LoadOp load) {
   Value zero = memory.constant(0), row = loop.getInductionVar();
   memory.storeScalar(gathered, row, zero, memory.loadScalar(window, row, zero));
   places[load.getResult()] = gathered;
+}
+
+// A window like that of a load, but for its rows, which are looked up.
+void KernelLowering::lowerGather(GatherRowsOp gather) {
+  ViewType view = gather.getView().getType();
+  Type storage = view.getElementType().isF32() ? view.getElementType()
+                                               : Type(b.getI16Type());
+  auto offsetOf = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  };
+  Value base = bases.lookup(gather.getView());
+  Place window;
+  window.base = LLVM::GEPOp::create(
+      b, loc, base.getType(), storage, base,
+      ArrayRef<LLVM::GEPArg>{offsetOf(lookup(gather.getColumn()))});
+  window.element = view.getElementType();
+  window.rowStride = view.getStrides()[0];
+  window.validRows = gather.getRows() ? lookup(gather.getRows()) : Value();
+  window.validColumns =
+      gather.getColumns() ? lookup(gather.getColumns()) : Value();
+  Value first = memory.constant(0);
+  for (auto [index, stride] : llvm::zip_equal(
+           gather.getIndices(), gather.getNumbers().getType().getStrides()))
+    first = arith::AddIOp::create(
+        b, loc, first,
+        arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride)));
+  Value numbers = bases.lookup(gather.getNumbers());
+  window.rowNumbers =
+      LLVM::GEPOp::create(b, loc, numbers.getType(), b.getI32Type(), numbers,
+                          ArrayRef<LLVM::GEPArg>{offsetOf(first)});
+  places[gather.getResult()] = window;
 }
 
 // A column whose elements lie apart in memory, or of which only some are

@@ -55,6 +55,7 @@ private:
   void lowerRead(tile::ReadOp read);
   void lowerSegment(tile::SegmentOp segment);
   void lowerLoad(tile::LoadOp load);
+  void lowerGather(tile::GatherRowsOp gather);
   void lowerScatter(tile::StoreOp store);
   mlir::Value lookup(mlir::Value scalar) {
     return scalars.lookupOrDefault(scalar);
@@ -80,6 +81,9 @@ private:
   // Columns.cpp
   void emitScan(tile::ScanOp scan);
   void emitSegmentSum(tile::SegmentSumOp sum);
+
+  // TopK.cpp
+  void emitTopK(tile::TopKOp op);
 
   // Places
   Place allocate(tile::TileType type);

@@ -62,6 +62,15 @@ Value Memory::address(const Place &place, Value row, Value column) {
     Value last = arith::SubIOp::create(b, loc, place.validRows, constant(1));
     row = arith::MinSIOp::create(b, loc, row, last);
   }
+  if (place.rowNumbers) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, place.rowNumbers.getType(), b.getI32Type(), place.rowNumbers,
+        ArrayRef<LLVM::GEPArg>{
+            Value(arith::IndexCastOp::create(b, loc, b.getI64Type(), row))});
+    row = arith::IndexCastOp::create(
+        b, loc, b.getIndexType(),
+        LLVM::LoadOp::create(b, loc, b.getI32Type(), at));
+  }
   Value offset = arith::MulIOp::create(b, loc, row, constant(place.rowStride));
   offset = arith::AddIOp::create(b, loc, offset, column);
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);

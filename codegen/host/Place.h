@@ -15,10 +15,11 @@ namespace effc::host {
 inline constexpr int64_t kLanes = 8;
 
 struct Place {
-  mlir::Value base;      // !llvm.ptr to element (0, 0)
-  mlir::Type element;    // as stored: f32, bf16 or f16
-  int64_t rowStride = 0; // elements between rows; between elements of a column
-  mlir::Value validRows; // index; null: all rows
+  mlir::Value base;       // !llvm.ptr to element (0, 0)
+  mlir::Type element;     // as stored: f32, bf16 or f16
+  int64_t rowStride = 0;  // elements between rows; between elements of a column
+  mlir::Value rowNumbers; // !llvm.ptr to i32: which row each row is; null: it
+  mlir::Value validRows;  // index; null: all rows
   mlir::Value validColumns; // index; null: all columns
   bool padded = false; // reading up to the next multiple of kLanes is allowed
   bool fetchNext = false; // what follows in memory is wanted next

@@ -13,8 +13,13 @@ inline bool isViewOp(mlir::Operation *op) {
 
 /// Whether `op` computes each element from the elements at the same place.
 inline bool isElementwiseOp(mlir::Operation *op) {
-  return mlir::isa<AddOp, SubOp, MulOp, NegOp, ExpOp, SigmoidOp, SiluOp,
-                   SoftplusOp, ClampOp>(op);
+  return mlir::isa<AddOp, SubOp, MulOp, NegOp, ExpOp, SigmoidOp, SiluOp, GeluOp,
+                   GeluTanhOp, SoftplusOp, ClampOp>(op);
+}
+
+/// Whether `op` is a product of rows with a matrix of weights.
+inline bool isDenseOp(mlir::Operation *op) {
+  return mlir::isa<LinearOp, LmHeadOp, KeyScoresOp>(op);
 }
 
 } // namespace effc::seq

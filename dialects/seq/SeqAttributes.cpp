@@ -11,6 +11,44 @@ using namespace effc::seq;
 
 #include "dialects/seq/SeqEnums.cpp.inc"
 
+// The records of a structure: `, NAME = <...>` for each that is there.
+template <typename... Record>
+static ParseResult parseRecords(AsmParser &parser, Record &...records) {
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc start = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    bool known = false, failed = false;
+    auto parseOne = [&]<typename R>(R &record) {
+      if (name != R::getMnemonic())
+        return;
+      known = true;
+      FailureOr<R> parsed = FieldParser<R>::parse(parser);
+      failed = mlir::failed(parsed);
+      record = parsed.value_or(R());
+    };
+    (parseOne(records), ...);
+    if (!known)
+      return parser.emitError(start)
+             << "expects the name of a record, but got '" << name << "'";
+    if (failed)
+      return failure();
+  }
+  return success();
+}
+
+template <typename... Record>
+static void printRecords(AsmPrinter &printer, Record... records) {
+  auto printOne = [&](auto record) {
+    if (!record)
+      return;
+    printer << ", " << record.getMnemonic() << " = ";
+    printer.printStrippedAttrOrType(record);
+  };
+  (printOne(records), ...);
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/seq/SeqAttributes.cpp.inc"
 
@@ -33,13 +71,36 @@ LogicalResult LinearAttr::verify(EmitError emitError, DecayAxis, DecayField,
   return success();
 }
 
+LogicalResult RetrievalAttr::verify(EmitError emitError, int64_t axes,
+                                    int64_t heads, int64_t topK,
+                                    RetrievalWeighting,
+                                    RetrievalContent content, Nonlinearity,
+                                    bool weightInside) {
+  if (axes != 1 && axes != 2)
+    return emitError() << "expects 'axes' of 1 or 2, but got " << axes;
+  if (heads < 1 || topK < 1)
+    return emitError() << "expects 'heads' and 'top_k' of at least 1, but got "
+                       << heads << " and " << topK;
+  if (weightInside && content != RetrievalContent::Neuron)
+    return emitError() << "expects 'weight_inside' with the content 'neuron' "
+                          "alone, but got it with '"
+                       << stringifyRetrievalContent(content) << "'";
+  return success();
+}
+
 LogicalResult StructureAttr::verify(EmitError emitError, MixerClass mixerClass,
-                                    LinearAttr linear) {
-  if ((mixerClass == MixerClass::Linear) != bool(linear))
-    return emitError() << "expects a record 'linear' for the class 'linear' "
-                          "alone, but got the class '"
-                       << stringifyMixerClass(mixerClass)
-                       << (linear ? "' with one" : "' without one");
+                                    LinearAttr linear,
+                                    RetrievalAttr retrieval) {
+  // Every record with the class it belongs to.
+  const std::pair<MixerClass, Attribute> records[] = {
+      {MixerClass::Linear, linear}, {MixerClass::Retrieval, retrieval}};
+  for (auto [owner, record] : records)
+    if ((mixerClass == owner) != bool(record))
+      return emitError() << "expects a record '" << stringifyMixerClass(owner)
+                         << "' for the class '" << stringifyMixerClass(owner)
+                         << "' alone, but got the class '"
+                         << stringifyMixerClass(mixerClass)
+                         << (record ? "' with one" : "' without one");
   return success();
 }
 

@@ -15,6 +15,20 @@ def Seq_ActivationAttr : EnumAttr<Seq_Dialect, Seq_Activation, "activation"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Seq_NonlinearityAttr
+    : EnumAttr<Seq_Dialect, Seq_Nonlinearity, "nonlinearity"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Seq_WeightingAttr
+    : EnumAttr<Seq_Dialect, Seq_RetrievalWeighting, "weighting"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Seq_KeyLayoutAttr : EnumAttr<Seq_Dialect, Seq_KeyLayout, "key_layout"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Seq_LinearAttr : Seq_Attr<"Linear", "linear"> {
   let summary = "Structure record of a linear recurrence";
   let description = [{
@@ -59,15 +73,57 @@ def Seq_LinearAttr : Seq_Attr<"Linear", "linear"> {
   let genVerifyDecl = 1;
 }
 
+def Seq_RetrievalAttr : Seq_Attr<"Retrieval", "retrieval"> {
+  let summary = "Structure record of a retrieval";
+  let description = [{
+    What distinguishes one retrieval from another. A head scores `N = S^axes`
+    rows; row `n = i S + j` of two axes has the sum of the scores of key `i` on
+    the first axis and of key `j` on the second. Each of `heads` heads chooses
+    its best `top_k` rows, those scores become weights, and what the rows stand
+    for is summed over all heads with these weights:
+
+    ```
+    y = sum over chosen rows: w row                       (content = row)
+                              w f(x . down) up            (content = neuron)
+                              w down (f(gate x) * (up x)) (content = network)
+    ```
+
+    `f` is `nonlinearity`; with `weight_inside` a neuron is `f(w (x . down)) up`.
+
+    Constraints:
+
+    * (RET1) `axes` is 1 or 2; `heads` and `top_k` are at least 1.
+    * (RET2) `weight_inside` is for the content `neuron` alone.
+
+    Example:
+
+    ```mlir
+    #seq.retrieval<axes = 2, heads = 3, top_k = 4, weighting = softmax,
+                   content = neuron, nonlinearity = silu, weight_inside = false>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$axes,                        /*ret1*/
+    "int64_t":$heads,                       /*ret1*/
+    "int64_t":$top_k,                       /*ret1*/
+    EnumParameter<Seq_RetrievalWeighting>:$weighting,
+    EnumParameter<Seq_RetrievalContent>:$content,
+    EnumParameter<Seq_Nonlinearity>:$nonlinearity,
+    "bool":$weight_inside);                 /*ret2*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Seq_StructureAttr : Seq_Attr<"Structure", "structure"> {
   let summary = "Class of a mixer and the structure record of that class";
   let description = [{
     All that decides how a mixer's forms are derived. A mixer of class `linear`
-    carries its `#seq.linear`; the other classes carry no record.
+    carries its `#seq.linear`, one of class `retrieval` its `#seq.retrieval`; the
+    other classes carry no record.
 
     Constraints:
 
-    * (STR1) The record is present exactly when the class is `linear`.
+    * (STR1) The record of the class is present, and no other.
 
     Example:
 
@@ -77,10 +133,19 @@ def Seq_StructureAttr : Seq_Attr<"Structure", "structure"> {
   }];
   let parameters = (ins
     EnumParameter<Seq_MixerClass>:$mixer_class,
-    OptionalParameter<"::effc::seq::LinearAttr">:$linear);  /*str1*/
+    OptionalParameter<"::effc::seq::LinearAttr">:$linear,       /*str1*/
+    OptionalParameter<"::effc::seq::RetrievalAttr">:$retrieval); /*str1*/
   let assemblyFormat = [{
-    `<` `class` `=` $mixer_class (`,` `linear` `=` $linear^)? `>`
+    `<` `class` `=` $mixer_class `` custom<Records>($linear, $retrieval) `>`
   }];
+  let builders = [
+    AttrBuilder<(ins "::effc::seq::LinearAttr":$linear), [{
+      return $_get($_ctxt, MixerClass::Linear, linear, RetrievalAttr());
+    }]>,
+    AttrBuilder<(ins "::effc::seq::RetrievalAttr":$retrieval), [{
+      return $_get($_ctxt, MixerClass::Retrieval, LinearAttr(), retrieval);
+    }]>
+  ];
   let genVerifyDecl = 1;
 }
 

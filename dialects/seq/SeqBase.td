@@ -22,7 +22,8 @@ def Seq_Dialect : Dialect {
       has fixed it; every other dimension is static.
     * (TENSOR2) States and parameters are f32 and static, without `T`.
     * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored.
-    * (TENSOR4) Token ids and row numbers are `i32`, of one dimension.
+    * (TENSOR4) Token ids and numbers of rows are `i32`; where a token has one, of
+      one dimension, where it chooses several, with `T` in front.
 
     Attributes on other dialects' ops:
 
@@ -90,5 +91,11 @@ def Seq_Weight
 def Seq_Indices
     : Type<CPred<"::effc::seq::isIndexTensor($_self)">,
            "1-D i32 tensor", "::mlir::RankedTensorType">;  /*tensor4*/
+
+// The numbers that each token chooses.
+def Seq_Choices
+    : Type<CPred<"::effc::seq::isChoiceTensor($_self)">,
+           "i32 tensor with positive dimensions of which only the first may be "
+           "dynamic", "::mlir::RankedTensorType">;     /*tensor4*/
 
 #endif // EFFC_DIALECTS_SEQ_SEQBASE_TD

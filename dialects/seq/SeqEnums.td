@@ -79,6 +79,37 @@ def Seq_Stabiliser
         I32EnumCase<"None", 0, "none">,
         I32EnumCase<"MaxPlus", 1, "max_plus">]>;
 
+// Structure of a retrieval.
+
+def Seq_RetrievalContent
+    : Seq_Enum<"RetrievalContent", "what a retrieved row number stands for", [
+        I32EnumCase<"Row", 0, "row">,         // a row that is summed
+        I32EnumCase<"Neuron", 1, "neuron">,   // an expert of one hidden unit
+        I32EnumCase<"Network", 2, "network">]>; // an expert of F gated hidden units
+
+def Seq_RetrievalWeighting
+    : Seq_Enum<"RetrievalWeighting", "how the scores of chosen rows become weights", [
+        I32EnumCase<"Softmax", 0, "softmax">,        // over the rows that a head chose
+        I32EnumCase<"SoftmaxAll", 1, "softmax_all">, // over all rows, chosen or not
+        I32EnumCase<"Sigmoid", 2, "sigmoid">,
+        I32EnumCase<"Relu", 3, "relu">,
+        I32EnumCase<"Score", 4, "score">]>;          // the score itself
+
+def Seq_Nonlinearity
+    : Seq_Enum<"Nonlinearity", "a function applied to each element", [
+        I32EnumCase<"Identity", 0, "identity">,
+        I32EnumCase<"Silu", 1, "silu">,
+        I32EnumCase<"Gelu", 2, "gelu">,          // by the error function
+        I32EnumCase<"GeluTanh", 3, "gelu_tanh">, // its approximation by tanh
+        I32EnumCase<"Relu", 4, "relu">,
+        I32EnumCase<"SquaredRelu", 5, "squared_relu">,
+        I32EnumCase<"Sigmoid", 6, "sigmoid">]>;
+
+def Seq_KeyLayout
+    : Seq_Enum<"KeyLayout", "how queries and product keys are stored", [
+        I32EnumCase<"HeadHalf", 0, "head_half">,   // query (h, half, c), keys [h, half, n, c]
+        I32EnumCase<"HalfHead", 1, "half_head">]>; // query (half, h, c), keys [h, n, half, c]
+
 // Choices.
 
 def Seq_FormKind

@@ -50,6 +50,17 @@ struct CanonicalQuantities {
   mlir::Value feedThrough; ///< [T, H, V], or null where the record has none
 };
 
+/// What a mixer of class `retrieval` works with; which of it is there follows
+/// from the content in its structure record. E experts or rows, D channels of a
+/// token, F hidden units of an expert.
+struct RetrievalOperands {
+  mlir::Value scores; ///< [T, axes, H, S]
+  mlir::Value input;  ///< [T, D]; null for rows
+  mlir::Value inner;  ///< neuron: [E, D]; network: [2 F E, D], for each expert
+                      ///< its F gates, then its F ups; null for rows
+  mlir::Value outer;  ///< row, neuron: [E, D]; network: [E D, F]
+};
+
 namespace detail {
 llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation *op,
                                           OperandRole role);

@@ -66,15 +66,21 @@ def Seq_MixerOpInterface
       }],
       "::effc::seq::CanonicalQuantities", "buildTokenMap",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters)>,
+           "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters), "",
+      [{ llvm_unreachable("asked for the token map of another class"); }]>,
     InterfaceMethod<[{
         Builds the op's token result from `read` [T, H, V], the query's reading
-        of the state, and the quantities of the same tokens.
+        of the state, and the quantities of the same tokens. For class `linear`
+        only.
       }],
       "::mlir::Value", "buildReadOut",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$read,
-           "const ::effc::seq::CanonicalQuantities &":$quantities)>,
+           "const ::effc::seq::CanonicalQuantities &":$quantities), "",
+      [{ llvm_unreachable("asked for the read-out of another class"); }]>,
+    InterfaceMethod<"What is scored and retrieved. For class `retrieval` only.",
+      "::effc::seq::RetrievalOperands", "getRetrievalOperands", (ins), "",
+      [{ llvm_unreachable("asked for the operands of another class"); }]>,
     InterfaceMethod<"The chosen form, or null before one is chosen.",
       "::effc::seq::FormAttr", "getFormAttr">,
     InterfaceMethod<"Records the chosen form.",

@@ -13,6 +13,12 @@ include "dialects/seq/ops/Elementwise.td"
 include "dialects/seq/ops/Contract.td"
 include "dialects/seq/ops/SegmentSum.td"
 include "dialects/seq/ops/Scan.td"
+include "dialects/seq/ops/Selection.td"
+include "dialects/seq/ops/ChosenRows.td"
+include "dialects/seq/ops/KeyScores.td"
+include "dialects/seq/mixers/ProductKeyExperts.td"
+include "dialects/seq/mixers/ProductKeyMemory.td"
+include "dialects/seq/mixers/RoutedExperts.td"
 include "dialects/seq/mixers/Ssd.td"
 
 #endif // EFFC_DIALECTS_SEQ_SEQOPS_TD

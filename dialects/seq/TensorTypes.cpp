@@ -46,6 +46,11 @@ bool isIndexTensor(Type type) {
          tensor.getElementType().isSignlessInteger(32);
 }
 
+bool isChoiceTensor(Type type) {
+  RankedTensorType tensor = plainTensor(type, /*dynamicDims=*/1);
+  return tensor && tensor.getElementType().isSignlessInteger(32);
+}
+
 RankedTensorType withRows(RankedTensorType type, int64_t rows) {
   SmallVector<int64_t> shape(type.getShape());
   shape.front() = rows;

@@ -16,6 +16,8 @@ bool isWeightMatrix(mlir::Type type);
 bool isWeightTensor(mlir::Type type);
 /// i32, one dimension, dynamic or not.
 bool isIndexTensor(mlir::Type type);
+/// i32, positive dimensions, only the first of which may be dynamic.
+bool isChoiceTensor(mlir::Type type);
 
 /// `type` with `rows` as its leading dimension.
 mlir::RankedTensorType withRows(mlir::RankedTensorType type, int64_t rows);

@@ -21,6 +21,59 @@ static uint64_t linearWork(MixerOpInterface mixer) {
                           4 * keys * values + kShortestChunk * (keys + values));
 }
 
+// Rows are added, one-neuron experts multiplied with twice, and those of F
+// units read 3 F rows of a token's width; scoring is counted where scores are
+// made.
+static uint64_t retrievalWork(MixerOpInterface mixer) {
+  RetrievalAttr record = mixer.getStructure().getRetrieval();
+  RetrievalOperands operands = mixer.getRetrievalOperands();
+  auto columns = [](Value table) -> uint64_t {
+    return cast<RankedTensorType>(table.getType()).getDimSize(1);
+  };
+  uint64_t perChoice = 0;
+  switch (record.getContent()) {
+  case RetrievalContent::Row:
+    perChoice = 2 * columns(operands.outer);
+    break;
+  case RetrievalContent::Neuron:
+    perChoice = 4 * columns(operands.outer);
+    break;
+  case RetrievalContent::Network:
+    perChoice = 6 * columns(operands.inner) * columns(operands.outer);
+    break;
+  }
+  return record.getHeads() * record.getTopK() * perChoice;
+}
+
+static uint64_t mixerWork(MixerOpInterface mixer) {
+  switch (mixer.getStructure().getMixerClass()) {
+  case MixerClass::Linear:
+    return linearWork(mixer);
+  case MixerClass::Retrieval:
+    return retrievalWork(mixer);
+  case MixerClass::Window:
+  case MixerClass::Opaque:
+    return 0;
+  }
+  llvm_unreachable("a mixer of no class");
+}
+
+// What a phase of a retrieval does for each token: its part of the above.
+static uint64_t phaseWork(Operation *op) {
+  auto size = [](Value value, unsigned axis) -> uint64_t {
+    return cast<RankedTensorType>(value.getType()).getDimSize(axis);
+  };
+  if (auto sum = dyn_cast<SumRowsOp>(op))
+    return 2 * size(sum.getRows(), 1) * size(sum.getTable(), 1);
+  if (auto hidden = dyn_cast<ExpertHiddenOp>(op))
+    return 2 * size(hidden.getRows(), 1) * hidden.getRowsPerExpert() *
+           size(hidden.getX(), 1);
+  if (auto output = dyn_cast<ExpertOutputOp>(op))
+    return 2 * size(output.getRows(), 1) * size(output.getTable(), 1) *
+           size(output.getY(), 1);
+  return 0;
+}
+
 Work countWork(Operation *root) {
   Work work;
   auto elements = [](Value weight) {
@@ -29,12 +82,14 @@ Work countWork(Operation *root) {
   root->walk([&](Operation *op) {
     if (auto linear = dyn_cast<LinearOp>(op))
       work.perToken += 2 * elements(linear.getWeight());
+    else if (auto scores = dyn_cast<KeyScoresOp>(op))
+      work.perToken += 2 * elements(scores.getKeys());
     else if (auto head = dyn_cast<LmHeadOp>(op))
       work.perOutputRow += 2 * elements(head.getWeight());
-    else if (auto mixer = dyn_cast<MixerOpInterface>(op);
-             mixer &&
-             mixer.getStructure().getMixerClass() == MixerClass::Linear)
-      work.perToken += linearWork(mixer);
+    else if (auto mixer = dyn_cast<MixerOpInterface>(op))
+      work.perToken += mixerWork(mixer);
+    else
+      work.perToken += phaseWork(op);
   });
   return work;
 }

@@ -13,8 +13,8 @@ namespace effc::seq {
 /// convolutions, decays) is left out: it is small, and how it is done is not
 /// fixed.
 struct Work {
-  /// Of each token: 2 I O of every linear op, and the mixers in their cheapest
-  /// form.
+  /// Of each token: 2 I O of every linear op, 2 for each number of product
+  /// keys, and the mixers in their cheapest form.
   uint64_t perToken = 0;
   /// Of each token whose logits are wanted: 2 D N of the head.
   uint64_t perOutputRow = 0;
@@ -22,7 +22,8 @@ struct Work {
 
 /// Counts the ops within `op`, a function or a kernel. A linear mixer with H
 /// heads of K x V states takes the least of the step, 5 K V, and of chunks of C
-/// tokens, 4 K V + C (K + V), with C at least 16, for each token and head.
+/// tokens, 4 K V + C (K + V), with C at least 16, for each token and head; a
+/// retrieval 2 for each number of the rows that a token chooses.
 Work countWork(mlir::Operation *op);
 
 } // namespace effc::seq

@@ -154,7 +154,8 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
 
     * (TILE1) A `row` or `column` has one dimension, any other tile two.
     * (TILE2) Dimensions are at least 1.
-    * (TILE3) Elements are f32, bf16 or f16.
+    * (TILE3) Elements are f32, bf16, f16, or i32: the numbers that `tile.top_k`
+      gives, which can only be stored.
 
     Example: `!tile.tile<4x64xf32, accumulator>`, `!tile.tile<64xf32, row>`
   }];

@@ -375,6 +375,77 @@ def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
+  let summary = "The largest elements of a row, or sums of two rows, in order";
+  let description = [{
+    Of one row the `K` elements that come first, the largest first and of equal
+    ones the lowest number first, as `values` with their `numbers`. Of two rows of
+    `S` elements the same of the `S * S` sums of an element of either, where the
+    sum of `a[i]` and `b[j]` has the number `i S + j`; only sums that can be among
+    the first are formed, see `seq.choose_rows`. NaN counts as the largest.
+
+    Constraints:
+
+    * (TOP_K1) The operands are one or two `row`s of as many f32.
+    * (TOP_K2) `values` is a `row` of f32 and `numbers` one of i32, both of K
+      elements, K at most the number of elements or sums.
+
+    Example:
+
+    ```mlir
+    %values, %numbers = tile.top_k %a, %b
+        : !tile.tile<7xf32, row>, !tile.tile<7xf32, row>
+          -> !tile.tile<4xf32, row>, !tile.tile<4xi32, row>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_TileType>:$scores);          /*top_k1*/
+  let results = (outs Tile_TileType:$values, Tile_TileType:$numbers); /*top_k2*/
+  let assemblyFormat = [{
+    $scores attr-dict `:` type($scores) `->` type($values) `,` type($numbers)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a tile whose rows lie anywhere in a view";
+  let description = [{
+    Row `r` of the tile is row `numbers[at + r]` of the view, from `column` on:
+
+    ```
+    result[r, c] = view[numbers[at + r], column + c]
+    ```
+
+    where `at` are the indices into `numbers`, and `r` runs along its last
+    dimension. `rows(%n)` and `columns(%n)` limit the tile as those of
+    `tile.load` do; numbers past the limit are not read.
+
+    Constraints:
+
+    * (GATHER_ROWS1) The view has two dimensions, its columns one element apart.
+    * (GATHER_ROWS2) `numbers` is a view of i32, the last dimension one element
+      apart, with one index for each dimension.
+    * (GATHER_ROWS3) The result is a block.
+
+    Example:
+
+    ```mlir
+    %t = tile.gather_rows %table[%c] by %numbers[%row, %j] columns(%n)
+        : !tile.view<49x12xf32, [16, 1]>, !tile.view<?x4xi32, [16, 1]>
+          -> !tile.tile<4x8xf32, operand>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Index:$column, Tile_ViewType:$numbers,
+    Variadic<Index>:$indices, Optional<Index>:$rows, Optional<Index>:$columns);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $view `[` $column `]` `by` $numbers `[` $indices `]` (`rows` `(` $rows^ `)`)?
+    (`columns` `(` $columns^ `)`)? attr-dict `:` type($view) `,` type($numbers)
+    `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
     AllTypesMatch<["inits", "results"]>]> {
   let summary = "A loop whose loads may run ahead of its arithmetic";

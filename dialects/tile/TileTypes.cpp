@@ -81,8 +81,9 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (size < 1) // tile2
       return emitError() << "expects positive tile dimensions, but got "
                          << size;
-  if (!element.isF32() && !element.isBF16() && !element.isF16()) // tile3
-    return emitError() << "expects a tile of f32, bf16 or f16, but got "
+  if (!element.isF32() && !element.isBF16() && !element.isF16() &&
+      !element.isSignlessInteger(32)) // tile3
+    return emitError() << "expects a tile of f32, bf16, f16 or i32, but got "
                        << element;
   return success();
 }

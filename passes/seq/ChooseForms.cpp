@@ -53,9 +53,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       auto entry = function
                        ? function->getAttrOfType<seq::EntryAttr>("seq.entry")
                        : seq::EntryAttr();
-      if (entry &&
-          mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
+      if (!entry)
+        return;
+      if (mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
         choose(mixer, entry, target, forced);
+      if (mixer.getStructure().getMixerClass() == seq::MixerClass::Retrieval)
+        chooseRetrieval(mixer, entry, forced);
     });
   }
 
@@ -78,6 +81,20 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   void set(seq::MixerOpInterface mixer, seq::FormKind kind, int64_t chunk) {
     mixer.setFormAttr(seq::FormAttr::get(
         &getContext(), kind, kind == seq::FormKind::Chunkwise ? chunk : 0));
+  }
+
+  // Tokens do not meet in a retrieval, and candidates are always fewer than
+  // pairs: nothing is left to choose.
+  void chooseRetrieval(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                       std::optional<Forced> forced) {
+    set(mixer, seq::FormKind::Step, 0);
+    bool refused = forced && entry.getKind() == seq::EntryKind::Prefill &&
+                   forced->kind == seq::FormKind::Quadratic;
+    emitRemark(mixer.getLoc())
+        << (refused ? StringRef(seq::kFallbackRemark) : StringRef())
+        << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+        << entry.getRows() << ": step, by candidates"
+        << (refused ? " instead of quadratic, which has no kernel" : "");
   }
 
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,

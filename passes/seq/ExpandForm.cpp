@@ -20,6 +20,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "passes/seq/LinearForms.h"
+#include "passes/seq/RetrievalForms.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -63,11 +64,13 @@ static LogicalResult checkLinear(MixerOpInterface op, LinearAttr linear) {
 // Whether the mixer can be expanded; reports why not.
 static LogicalResult checkExpandable(MixerOpInterface op) {
   StructureAttr structure = op.getStructure();
-  if (structure.getMixerClass() != MixerClass::Linear)
+  bool retrieval = structure.getMixerClass() == MixerClass::Retrieval;
+  if (!retrieval && structure.getMixerClass() != MixerClass::Linear)
     return op->emitOpError()
-           << "has no derived form: expects the class 'linear', but got '"
+           << "has no derived form: expects the class "
+              "'linear' or 'retrieval', but got '"
            << stringifyMixerClass(structure.getMixerClass()) << "'";
-  if (failed(checkLinear(op, structure.getLinear())))
+  if (!retrieval && failed(checkLinear(op, structure.getLinear())))
     return failure();
   for (Value tokens : op.getOperandsOf(OperandRole::Token))
     if (cast<RankedTensorType>(tokens.getType()).isDynamicDim(0))
@@ -114,8 +117,13 @@ static void remarkForm(MixerOpInterface op, FormAttr form) {
          << stringifyFormKind(form.getKind()) << "'";
   if (form.getKind() == FormKind::Chunkwise)
     stream << " with chunks of " << form.getChunk() << " tokens";
-  stream << ": class 'linear' with a real decay per '"
-         << stringifyDecayAxis(op.getStructure().getLinear().getDecay()) << "'";
+  StructureAttr structure = op.getStructure();
+  if (LinearAttr linear = structure.getLinear())
+    stream << ": class 'linear' with a real decay per '"
+           << stringifyDecayAxis(linear.getDecay()) << "'";
+  else
+    stream << ": class '" << stringifyMixerClass(structure.getMixerClass())
+           << "'";
   remark::passed(op->getLoc(),
                  remark::RemarkOpts::name("form")
                      .category("seq-expand-form")
@@ -125,6 +133,8 @@ static void remarkForm(MixerOpInterface op, FormAttr form) {
 
 static void expand(MixerOpInterface op, FormAttr form) {
   remarkForm(op, form);
+  if (op.getStructure().getMixerClass() == MixerClass::Retrieval)
+    return expandRetrieval(op, form.getKind());
   OpBuilder builder(op);
   Location loc = op->getLoc();
   StateDescriptor state = op.getStates().front();

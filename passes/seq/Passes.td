@@ -78,7 +78,8 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
 
     Needs: `tile.target` on the module.
     Keeps: everything but the attribute.
-    Not done: classes other than linear have one form and keep it.
+    Not done: a retrieval is always computed by candidates, whatever the form asked
+    for; other classes than linear and retrieval have one form and keep it.
 
     Example: test/passes/seq/choose-forms.mlir
   }];
@@ -88,6 +89,23 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
            "Form of every mixer in prefill: step, chunkwise[:C] or quadratic">,
     Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
            "Same bits for every way of cutting a prompt">];
+}
+
+def SplitRetrievalPass : Pass<"seq-split-retrieval"> {
+  let summary = "Write each retrieval as the phases that kernels are made of";
+  let description = [{
+    Replaces every mixer of class `retrieval` by `seq.choose_rows` and what is
+    done with the chosen rows: `seq.sum_rows` for rows and the outputs of
+    one-neuron experts, `seq.expert_hidden` and `seq.expert_output` for the
+    hidden units and outputs of experts. These are the ops of the form `step` of
+    `seq-expand-form`, so that what is proven there is what runs.
+
+    Keeps: every other op; a `T` may be dynamic.
+    Not done: no other form; scoring all pairs never costs less.
+
+    Example: test/passes/seq/split-retrieval.mlir
+  }];
+  let dependentDialects = ["::effc::seq::SeqDialect"];
 }
 
 def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
@@ -111,8 +129,10 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 def ExpandFormPass : Pass<"seq-expand-form"> {
   let summary = "Derive a form of each mixer as primitive ops";
   let description = [{
-    Replaces every mixer of class `linear` by primitive ops that compute it in
-    one of three forms. All that is asked of a mixer is its token map, its
+    Replaces every mixer by primitive ops. A mixer of class `retrieval` is computed
+    by all pairs of keys in the form `quadratic` and by candidates in the others,
+    see `RetrievalForms.h`. One of class `linear` is computed in one of three
+    forms. All that is asked of a mixer is its token map, its
     structure record and its read-out:
 
     * `step`: a `seq.scan` over single tokens, the recurrence itself;
@@ -125,7 +145,7 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
     sums. Each mixer gets a remark `seq-expand-form` with its form and what
     allows it.
 
-    Needs: a static `T`; class `linear`; a real decay that is constant over the
+    Needs: a static `T`; class `retrieval`, or `linear` with a real decay that is constant over the
     elements of a head; no low-rank pair, bonus, normaliser or stabiliser;
     reading after writing. Anything else is an error that names what is not met.
     Keeps: every op that is no mixer.

@@ -231,7 +231,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
 // decode product, the block of a quadratic form.
 int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
   for (Operation &op : kernel.getBody().front()) {
-    if (isa<seq::LinearOp, seq::LmHeadOp>(op) && !denseLoopsOverRows(entry))
+    if (seq::isDenseOp(&op) && !denseLoopsOverRows(entry))
       return entry.getRows();
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
       if (mixer.getFormAttr() &&
@@ -270,8 +270,16 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   Operation *core = k.getCore();
   if (!core)
     return buildElementwise(k);
-  if (isa<seq::LinearOp, seq::LmHeadOp>(core))
+  if (seq::isDenseOp(core))
     return buildDense(k);
+  if (isa<seq::ChooseRowsOp>(core))
+    return buildChooseRows(k);
+  if (isa<seq::SumRowsOp>(core))
+    return buildSumRows(k);
+  if (isa<seq::ExpertHiddenOp>(core))
+    return buildExpertHidden(k);
+  if (isa<seq::ExpertOutputOp>(core))
+    return buildExpertOutput(k);
   if (isa<seq::EmbeddingOp, seq::SelectRowsOp>(core))
     return buildGather(k);
   if (isa<seq::RmsNormOp, seq::GatedRmsNormOp>(core))

@@ -23,6 +23,59 @@ Value effc::emitSilu(OpBuilder &b, Location loc, Value x) {
   return arith::DivFOp::create(b, loc, x, logisticDenominator(b, loc, x));
 }
 
+Value effc::emitSigmoid(OpBuilder &b, Location loc, Value x) {
+  return arith::DivFOp::create(b, loc, constant(b, loc, 1.0),
+                               logisticDenominator(b, loc, x));
+}
+
+// x / 2 erfc(-x / sqrt(2)): unlike 1 + erf it loses nothing where x is far
+// below 0.
+static Value emitGelu(OpBuilder &b, Location loc, Value x) {
+  Value scaled = arith::MulFOp::create(
+      b, loc, x, constant(b, loc, -0.70710678118654752440));
+  Value half = arith::MulFOp::create(b, loc, x, constant(b, loc, 0.5));
+  return arith::MulFOp::create(b, loc, half,
+                               math::ErfcOp::create(b, loc, scaled));
+}
+
+// (1 + tanh(u)) / 2 is the logistic function of 2 u.
+static Value emitGeluTanh(OpBuilder &b, Location loc, Value x) {
+  Value square = arith::MulFOp::create(b, loc, x, x);
+  // 2 sqrt(2 / pi) (1 + 0.044715 x^2)
+  Value slope = math::FmaOp::create(
+      b, loc, square, constant(b, loc, 1.59576912160573071176 * 0.044715),
+      constant(b, loc, 1.59576912160573071176));
+  Value twice = arith::MulFOp::create(b, loc, x, slope);
+  return arith::DivFOp::create(b, loc, x, logisticDenominator(b, loc, twice));
+}
+
+static Value emitRelu(OpBuilder &b, Location loc, Value x) {
+  return arith::MaximumFOp::create(b, loc, x, constant(b, loc, 0.0));
+}
+
+Value effc::emitNonlinearity(OpBuilder &b, Location loc, seq::Nonlinearity kind,
+                             Value x) {
+  switch (kind) {
+  case seq::Nonlinearity::Identity:
+    return x;
+  case seq::Nonlinearity::Silu:
+    return emitSilu(b, loc, x);
+  case seq::Nonlinearity::Gelu:
+    return emitGelu(b, loc, x);
+  case seq::Nonlinearity::GeluTanh:
+    return emitGeluTanh(b, loc, x);
+  case seq::Nonlinearity::Relu:
+    return emitRelu(b, loc, x);
+  case seq::Nonlinearity::SquaredRelu: {
+    Value y = emitRelu(b, loc, x);
+    return arith::MulFOp::create(b, loc, y, y);
+  }
+  case seq::Nonlinearity::Sigmoid:
+    return emitSigmoid(b, loc, x);
+  }
+  llvm_unreachable("a nonlinearity of no kind");
+}
+
 // max(x, 0) + log1p(exp(-|x|)): neither overflows nor loses small results.
 static Value emitSoftplus(OpBuilder &b, Location loc, Value x) {
   Value zero = constant(b, loc, 0.0);
@@ -46,10 +99,13 @@ Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op,
   if (isa<seq::ExpOp>(op))
     return math::ExpOp::create(b, loc, x);
   if (isa<seq::SigmoidOp>(op))
-    return arith::DivFOp::create(b, loc, constant(b, loc, 1.0),
-                                 logisticDenominator(b, loc, x));
+    return emitSigmoid(b, loc, x);
   if (isa<seq::SiluOp>(op))
     return emitSilu(b, loc, x);
+  if (isa<seq::GeluOp>(op))
+    return emitGelu(b, loc, x);
+  if (isa<seq::GeluTanhOp>(op))
+    return emitGeluTanh(b, loc, x);
   if (isa<seq::SoftplusOp>(op))
     return emitSoftplus(b, loc, x);
   auto clamp = cast<seq::ClampOp>(op);

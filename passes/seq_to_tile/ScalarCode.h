@@ -2,6 +2,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_SCALARCODE_H
 #define EFFC_PASSES_SEQTOTILE_SCALARCODE_H
 
+#include "dialects/seq/SeqAttributes.h"
 #include "mlir/IR/Builders.h"
 
 namespace effc {
@@ -13,6 +14,14 @@ mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc,
 /// x / (1 + exp(-x)).
 mlir::Value emitSilu(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value x);
+
+/// The nonlinearity `kind` of x.
+mlir::Value emitNonlinearity(mlir::OpBuilder &builder, mlir::Location loc,
+                             seq::Nonlinearity kind, mlir::Value x);
+
+/// 1 / (1 + exp(-x)).
+mlir::Value emitSigmoid(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x);
 
 } // namespace effc
 

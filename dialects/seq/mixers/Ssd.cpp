@@ -66,7 +66,7 @@ StructureAttr SsdOp::getStructure() {
       LowRankPair::None, ReadOrder::AfterWrite, /*bonus=*/false,
       /*feed_through=*/true, Normaliser::None, Stabiliser::None,
       /*heads_per_group=*/heads / groups);
-  return StructureAttr::get(getContext(), MixerClass::Linear, linear);
+  return StructureAttr::get(getContext(), linear);
 }
 
 CanonicalQuantities SsdOp::buildTokenMap(OpBuilder &builder, Location loc,

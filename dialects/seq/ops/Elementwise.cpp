@@ -78,6 +78,17 @@ template <typename S> static llvm::Error evaluate(SiluOp op, Frame<S> &frame) {
 }
 EFFC_SEQ_REFERENCE(SiluOp)
 
+template <typename S> static llvm::Error evaluate(GeluOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return gelu(x); });
+}
+EFFC_SEQ_REFERENCE(GeluOp)
+
+template <typename S>
+static llvm::Error evaluate(GeluTanhOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return geluTanh(x); });
+}
+EFFC_SEQ_REFERENCE(GeluTanhOp)
+
 template <typename S>
 static llvm::Error evaluate(SoftplusOp op, Frame<S> &frame) {
   return map(op, frame, [](S x) { return softplus(x); });

@@ -161,6 +161,51 @@ def Seq_SiluOp : Seq_UnaryOp<"silu"> {  /*silu1*/
   }];
 }
 
+def Seq_GeluOp : Seq_UnaryOp<"gelu"> {  /*gelu1*/
+  let summary = "Apply gelu, by the error function, to each element";
+  let description = [{
+    ```
+    y = x * P(Z <= x) = x / 2 * (1 + erf(x / sqrt(2))),   Z standard normal
+    ```
+
+    Constraints:
+
+    * (GELU1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.gelu %x : tensor<?x6xf32>
+    ```
+
+    Source: Hendrycks and Gimpel, arXiv:1606.08415.
+  }];
+}
+
+def Seq_GeluTanhOp : Seq_UnaryOp<"gelu_tanh"> {  /*gelu_tanh1*/
+  let summary = "Apply gelu, approximated by tanh, to each element";
+  let description = [{
+    ```
+    y = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+    ```
+
+    Public configurations name it `gelu_new`, `gelu_pytorch_tanh` or
+    `gelu_tanh`; it differs from `seq.gelu` by up to 5e-4.
+
+    Constraints:
+
+    * (GELU_TANH1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.gelu_tanh %x : tensor<?x6xf32>
+    ```
+
+    Source: Hendrycks and Gimpel, arXiv:1606.08415.
+  }];
+}
+
 def Seq_SoftplusOp : Seq_UnaryOp<"softplus"> {  /*softplus1*/
   let summary = "Apply softplus to each element";
   let description = [{

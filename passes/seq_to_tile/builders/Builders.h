@@ -7,7 +7,8 @@
 
 namespace effc {
 
-/// y = x w^T (+ bias) for seq.linear and seq.lm_head (Dense.cpp).
+/// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
+/// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
 /// Whether a product's item passes over an entry's rows, a few at a time; else
 /// it takes all of them at once, and depends on how many they are.
@@ -24,6 +25,15 @@ mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
+
+/// The best rows of each head, with their weights (ChooseRows.cpp).
+mlir::LogicalResult buildChooseRows(KernelBuilder &k);
+/// Weighted sums of chosen rows (ChosenRows.cpp).
+mlir::LogicalResult buildSumRows(KernelBuilder &k);
+/// Hidden units of chosen experts (ChosenRows.cpp).
+mlir::LogicalResult buildExpertHidden(KernelBuilder &k);
+/// Outputs of chosen experts (ChosenRows.cpp).
+mlir::LogicalResult buildExpertOutput(KernelBuilder &k);
 
 } // namespace effc
 

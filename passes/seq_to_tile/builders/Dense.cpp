@@ -1,5 +1,8 @@
 // y = x w^T (+ bias), followed by elementwise ops.
 //
+// Product keys are several such products, each of some channels of x with a
+// part of the keys; an item belongs to one of them.
+//
 // An item computes `N` outputs of all rows: its N rows of the weight are read
 // once per call, in storage dtype, while the rows of x, which all items share,
 // stay in cache. Floor: bytes of w for few rows, 2 R N K FLOPs for many.
@@ -32,6 +35,12 @@ static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs) {
 }
 
 namespace {
+/// Where a product's operands begin, null for at 0, and its outputs go.
+struct Part {
+  Value xColumn, weightRow, weightColumn;
+  SmallVector<Value> output; ///< indices after the row and before the column
+};
+
 /// A product as one item computes it: a tile of outputs, of rows after rows.
 class Product {
 public:
@@ -44,12 +53,14 @@ public:
   DenseTiles tiles;
 
 private:
+  void placePart(Value number, seq::KeyScoresOp op);
   Value multiply(Value row, Value rows, bool firstPass);
   LogicalResult finish(Value row, Value rows, Value y);
 
   KernelBuilder &k;
   Operation *core;
   int64_t inner;
+  Part part;
   Value xView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
   tile::TileType accType;
@@ -58,20 +69,43 @@ private:
 
 Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   auto weightType = cast<RankedTensorType>(core->getOperand(1).getType());
-  int64_t outputs = weightType.getDimSize(0);
-  inner = weightType.getDimSize(1);
+  auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
+  int64_t outputs =
+      keyScores ? keyScores.getKeysPerHalf() : weightType.getDimSize(0);
+  int64_t parts = keyScores ? 2 * keyScores.getHeads() : 1;
+  inner = keyScores ? keyScores.getChannels() : weightType.getDimSize(1);
   tiles = chooseTiles(k.getContext(), outputs);
-  k.setItems(tile::Count::One, 1,
-             (outputs + tiles.outputs - 1) / tiles.outputs);
+  int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
+  k.setItems(tile::Count::One, 1, parts * runs);
   xView = k.read(core->getOperand(0));
   wView = k.read(core->getOperand(1));
   if (core->getNumOperands() > 2)
     biasView = k.read(core->getOperand(2));
-  first = k.mul(k.item(), tiles.outputs);
+  Value run = k.item();
+  if (keyScores) {
+    auto [number, rest] = k.divide(k.item(), runs);
+    run = rest;
+    placePart(number, keyScores);
+  }
+  first = k.mul(run, tiles.outputs);
   // The last item may have fewer outputs.
   if (outputs % tiles.outputs != 0)
     columns = k.min(k.sub(k.index(outputs), first), k.index(tiles.outputs));
   accType = k.blockType(tiles.rows, tiles.outputs, tile::Role::Accumulator);
+}
+
+// Part `number` is a head of a half, half after half. Places are linear in
+// both.
+void Product::placePart(Value number, seq::KeyScoresOp op) {
+  auto [half, head] = k.divide(number, op.getHeads());
+  seq::KeyScoresOp::Part ofHalf = op.getPart(1, 0), ofHead = op.getPart(0, 1);
+  auto at = [&, half = half, head = head](int64_t perHalf, int64_t perHead) {
+    return k.add(k.mul(half, perHalf), k.mul(head, perHead));
+  };
+  part = {at(ofHalf.queryChannel, ofHead.queryChannel),
+          at(ofHalf.keyRow, ofHead.keyRow),
+          at(ofHalf.keyChannel, ofHead.keyChannel),
+          {half, head}};
 }
 
 LogicalResult Product::emitRows(Value begin, Value end, bool firstPass) {
@@ -97,8 +131,14 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   Value at = load->addArgument(b.getIndexType(), k.loc());
   tile::TileType aType = k.blockType(tiles.rows, inner, tile::Role::Operand);
   tile::TileType wType = k.blockType(tiles.outputs, inner, tile::Role::Operand);
-  Value a = k.load(xView, {row, at}, {tiles.rows, inner}, aType, rows);
-  Value w = k.load(wView, {first, at}, {tiles.outputs, inner}, wType, columns);
+  auto from = [&](Value begin, Value index) {
+    return begin ? k.add(begin, index) : index;
+  };
+  Value a = k.load(xView, {row, from(part.xColumn, at)}, {tiles.rows, inner},
+                   aType, rows);
+  Value w =
+      k.load(wView, {from(part.weightRow, first), from(part.weightColumn, at)},
+             {tiles.outputs, inner}, wType, columns);
   if (firstPass)
     k.fetchNext(w);
   tile::YieldOp::create(b, k.loc(), ValueRange{a, w});
@@ -121,15 +161,19 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
                 return arith::AddFOp::create(builder, k.loc(), e[0], e[1]);
               });
   }
+  SmallVector<Value> at = {row};
+  llvm::append_range(at, part.output);
+  at.push_back(first);
+  SmallVector<int64_t> sizes(at.size(), 1);
+  sizes.front() = tiles.rows;
+  sizes.back() = tiles.outputs;
   return k.finish(
       core->getResult(0), y,
       [&](Value tensor) {
-        return k.load(k.read(tensor), {row, first}, {tiles.rows, tiles.outputs},
-                      accType, rows, columns);
+        return k.load(k.read(tensor), at, sizes, accType, rows, columns);
       },
       [&](unsigned result, Value tile) {
-        k.store(tile, k.write(result), {row, first},
-                {tiles.rows, tiles.outputs}, rows, columns);
+        k.store(tile, k.write(result), at, sizes, rows, columns);
       });
 }
 

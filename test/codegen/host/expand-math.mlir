@@ -35,6 +35,22 @@ func.func @log1p(%x: f32) -> f32 {
   return %y : f32
 }
 
+// erfc: 1 - x p(x^2) near 0, seven steps; e^-x^2 / |x| p(1 / x^2) beyond, the square
+// in two parts; from the other side of 2 where x is negative.
+// CHECK-LABEL: func.func @erfc
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-NOT: math.erfc
+// CHECK: %[[AWAY:.*]] = math.absf %[[X]]
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[CLAMPED:.*]], %[[CLAMPED]]
+// CHECK: %[[MINUS:.*]] = arith.negf %[[SQUARE]]
+// CHECK: math.fma %[[CLAMPED]], %[[CLAMPED]], %[[MINUS]]
+// CHECK: math.roundeven
+// CHECK: arith.divf %{{.*}}, %[[CLAMPED]]
+func.func @erfc(%x: f32) -> f32 {
+  %y = math.erfc %x : f32
+  return %y : f32
+}
+
 // One instruction each, another width, and a function without a polynomial: left.
 // CHECK-LABEL: func.func @others
 // CHECK: math.sqrt

@@ -20,6 +20,36 @@
 
 // -----
 
+// STR1: a retrieval without its record
+// expected-error @+1 {{expects a record 'retrieval' for the class 'retrieval' alone, but got the class 'retrieval' without one}}
+"test.op"() {test.a = #seq.structure<class = retrieval>} : () -> ()
+
+// -----
+
+// A record of no class
+// expected-error @+1 {{expects the name of a record, but got 'other'}}
+"test.op"() {test.a = #seq.structure<class = opaque, other = <>>} : () -> ()
+
+// -----
+
+// RET1: three axes
+// expected-error @+1 {{expects 'axes' of 1 or 2, but got 3}}
+"test.op"() {test.a = #seq.retrieval<axes = 3, heads = 2, top_k = 4, weighting = softmax, content = row, nonlinearity = identity, weight_inside = false>} : () -> ()
+
+// -----
+
+// RET1: nothing chosen
+// expected-error @+1 {{expects 'heads' and 'top_k' of at least 1, but got 2 and 0}}
+"test.op"() {test.a = #seq.retrieval<axes = 2, heads = 2, top_k = 0, weighting = softmax, content = row, nonlinearity = identity, weight_inside = false>} : () -> ()
+
+// -----
+
+// RET2
+// expected-error @+1 {{expects 'weight_inside' with the content 'neuron' alone, but got it with 'network'}}
+"test.op"() {test.a = #seq.retrieval<axes = 1, heads = 1, top_k = 4, weighting = softmax, content = network, nonlinearity = silu, weight_inside = true>} : () -> ()
+
+// -----
+
 // FORM1: no chunk
 // expected-error @+1 {{expects 'chunk' of at least 1 for the form 'chunkwise', but got 0}}
 "test.op"() {test.a = #seq.form<kind = chunkwise>} : () -> ()

@@ -18,6 +18,16 @@
        low_rank = undecayed_state, read = before_write, bonus = true,
        feed_through = false, normaliser = key_sum, stabiliser = max_plus,
        heads_per_group = 1>>} : () -> ()
+// CHECK: test.retrieval = #seq.retrieval<axes = 2, heads = 3, top_k = 4, weighting = softmax, content = neuron, nonlinearity = silu, weight_inside = false>
+"test.op"() {test.retrieval =
+    #seq.retrieval<axes = 2, heads = 3, top_k = 4, weighting = softmax,
+                   content = neuron, nonlinearity = silu,
+                   weight_inside = false>} : () -> ()
+// CHECK: test.structure = #seq.structure<class = retrieval, retrieval = <axes = 1, heads = 1, top_k = 2, weighting = softmax_all, content = network, nonlinearity = gelu, weight_inside = false>>
+"test.op"() {test.structure =
+    #seq.structure<class = retrieval, retrieval =
+      <axes = 1, heads = 1, top_k = 2, weighting = softmax_all,
+       content = network, nonlinearity = gelu, weight_inside = false>>} : () -> ()
 // CHECK: test.form = #seq.form<kind = chunkwise, chunk = 64>
 "test.op"() {test.form = #seq.form<kind = chunkwise, chunk = 64>} : () -> ()
 // CHECK: test.form = #seq.form<kind = quadratic>

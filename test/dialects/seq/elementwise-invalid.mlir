@@ -64,3 +64,19 @@ func.func @softplus1_result_of_other_type(%x: tensor<?x6xf32>) {
   %y = "seq.softplus"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
   return
 }
+
+// -----
+
+func.func @gelu1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.gelu"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @gelu_tanh1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.gelu_tanh"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}

@@ -56,3 +56,17 @@ func.func @softplus(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   %y = seq.softplus %x : tensor<?x6xf32>
   return %y : tensor<?x6xf32>
 }
+
+// CHECK-LABEL: func.func @gelu(
+func.func @gelu(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.gelu %{{.*}} : tensor<?x6xf32>
+  %y = seq.gelu %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @gelu_tanh(
+func.func @gelu_tanh(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.gelu_tanh %{{.*}} : tensor<?x6xf32>
+  %y = seq.gelu_tanh %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}

@@ -63,8 +63,8 @@
 // -----
 
 // tile3
-// expected-error @+1 {{expects a tile of f32, bf16 or f16, but got 'i32'}}
-"test.op"() {test.a = !tile.tile<4x6xi32, operand>} : () -> ()
+// expected-error @+1 {{expects a tile of f32, bf16, f16 or i32, but got 'i64'}}
+"test.op"() {test.a = !tile.tile<4x6xi64, operand>} : () -> ()
 
 // -----
 

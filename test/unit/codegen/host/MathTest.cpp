@@ -135,4 +135,20 @@ TEST(Math, Log1pOfLimits) {
   EXPECT_TRUE(std::isnan(log1p(kNaN)));
 }
 
+// The worst is just below 1, where 1 - erf loses two bits; 7.624 was measured on
+// the numbers of this test.
+TEST(Math, ErfcIsAccurate) {
+  Function erfc("math.erfc");
+  EXPECT_LE(worstInUlp(erfc, std::erfc, -kInfinity), 7.7);
+}
+
+TEST(Math, ErfcOfLimits) {
+  Function erfc("math.erfc");
+  EXPECT_EQ(erfc(0.0f), 1.0f);
+  EXPECT_EQ(erfc(kInfinity), 0.0f);
+  EXPECT_EQ(erfc(-kInfinity), 2.0f);
+  EXPECT_EQ(erfc(10.5f), 0.0f); // below 2^-150 from 10.06 on
+  EXPECT_TRUE(std::isnan(erfc(kNaN)));
+}
+
 } // namespace

@@ -50,3 +50,27 @@ TEST(Work, TakesAMixersCheapestForm) {
   EXPECT_EQ(mixerOf(128, 64).perToken, 4u * 35840);
   EXPECT_EQ(mixerOf(128, 64).perOutputRow, 0u);
 }
+
+// Keys of 6 x 5 for both halves: 60. 2 heads choose 3 of 9 rows: of 7 channels
+// 6 * 14 as they are, twice that as experts of one unit. 2 of 4 experts with 5
+// units for 7 channels: 2 * 3 * 5 rows of 7, 420 FLOPs.
+TEST(Work, CountsWhatIsChosen) {
+  Program program(R"(
+func.func @forward(%x: tensor<?x7xf32>, %q: tensor<?x10xf32>, %keys: tensor<6x5xf32>,
+                   %s2: tensor<?x2x2x3xf32>, %l: tensor<?x4xf32>, %rows: tensor<9x7xf32>,
+                   %gate_up: tensor<40x7xf32>, %down: tensor<28x5xf32>) {
+  %s = seq.key_scores %q, %keys {layout = #seq.key_layout<head_half>}
+      : (tensor<?x10xf32>, tensor<6x5xf32>) -> tensor<?x2x1x3xf32>
+  %a = seq.product_key_memory %s2 parameters(%rows) {top_k = 3 : i64}
+      : tensor<?x2x2x3xf32>, (tensor<9x7xf32>) -> tensor<?x7xf32>
+  %b = seq.product_key_experts %x, %s2 parameters(%rows, %rows)
+      {top_k = 3 : i64, nonlinearity = #seq.nonlinearity<silu>}
+      : (tensor<?x7xf32>, tensor<?x2x2x3xf32>), (tensor<9x7xf32>, tensor<9x7xf32>)
+  %c = seq.routed_experts %x, %l parameters(%gate_up, %down)
+      {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>}
+      : (tensor<?x7xf32>, tensor<?x4xf32>), (tensor<40x7xf32>, tensor<28x5xf32>)
+  return
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 60u + 84 + 168 + 420);
+}
