@@ -1,14 +1,14 @@
-// exp, log1p and erfc as polynomials.
+// exp, log, log1p, tanh and erfc as polynomials.
 //
 // exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
 // that results below the normal range round once. log1p(x) for x > -1 takes
 // log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
 // e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The coefficients are the minimax
-// ones of Cephes' single-precision expf, logf and erfcf (S. Moshier). erfc(x)
-// is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond, or 2
-// minus that; x^2 is kept in two parts, since its rounding is an absolute error
-// of the exponent.
+// ones of Cephes' single-precision expf, logf, tanhf and erfcf (S. Moshier).
+// erfc(x) is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond,
+// or 2 minus that; x^2 is kept in two parts, since its rounding is an absolute
+// error of the exponent.
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -131,6 +131,47 @@ Value expandLog(Arithmetic &a, Value y) {
   return a.fma(n, a.constant(0.693359375f), a.add(m, tail));
 }
 
+Value expandLogarithm(Arithmetic &a, Value x) {
+  Value infinity = a.constant(std::numeric_limits<float>::infinity()),
+        zero = a.constant(0.0f);
+  // Subnormal numbers are scaled into the normal range: log(2^-23 y).
+  Value isSmall = a.compare(arith::CmpFPredicate::OLT, x,
+                            a.constant(std::numeric_limits<float>::min()));
+  Value scaled = a.select(isSmall, a.mul(x, a.constant(8388608.0f)), x);
+  Value result = expandLog(a, scaled);
+  result =
+      a.select(isSmall, a.sub(result, a.constant(15.9423851528787f)), result);
+  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, infinity), infinity,
+                    result);
+  result =
+      a.select(a.compare(arith::CmpFPredicate::OEQ, x, zero),
+               a.constant(-std::numeric_limits<float>::infinity()), result);
+  Value outside = a.compare(arith::CmpFPredicate::ULT, x, zero); // NaN too
+  return a.select(outside, a.constant(std::numeric_limits<float>::quiet_NaN()),
+                  result);
+}
+
+// Near 0 an odd polynomial, whose error is relative; else 1 - 2 / (e^2|x| + 1).
+Value expandTanh(Arithmetic &a, Value x) {
+  Value size = math::AbsFOp::create(a.b, a.loc, x);
+  Value square = a.mul(x, x);
+  Value p = a.polynomial(square, {-5.70498872745e-3f, 2.06390887954e-2f,
+                                  -5.37397155531e-2f, 1.33314422036e-1f,
+                                  -3.33332819422e-1f});
+  Value near = a.fma(a.mul(p, square), x, x);
+  Value e = expandExp(a, a.add(size, size));
+  Value one = a.constant(1.0f);
+  Value far = a.sub(one, a.div(a.constant(2.0f), a.add(e, one)));
+  Value isNear = a.compare(arith::CmpFPredicate::OLT, size, a.constant(0.625f));
+  Value sign = arith::AndIOp::create(a.b, a.loc, a.asInteger(x),
+                                     a.bits(static_cast<int32_t>(0x80000000)));
+  Value result = a.select(isNear, near, far);
+  // The sign of x, that of -0 too.
+  result =
+      a.asFloat(arith::OrIOp::create(a.b, a.loc, a.asInteger(result), sign));
+  return a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result);
+}
+
 Value expandLog1p(Arithmetic &a, Value x) {
   Value one = a.constant(1.0f),
         infinity = a.constant(std::numeric_limits<float>::infinity());
@@ -210,6 +251,8 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
     patterns.add<ExpandPattern<math::ExpOp>>(&getContext(), expandExp);
     patterns.add<ExpandPattern<math::Log1pOp>>(&getContext(), expandLog1p);
     patterns.add<ExpandPattern<math::ErfcOp>>(&getContext(), expandErfc);
+    patterns.add<ExpandPattern<math::LogOp>>(&getContext(), expandLogarithm);
+    patterns.add<ExpandPattern<math::TanhOp>>(&getContext(), expandTanh);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -23,7 +23,7 @@ def LowerKernelsPass : Pass<"host-lower-kernels", "::mlir::ModuleOp"> {
 }
 
 def ExpandMathPass : Pass<"host-expand-math", "::mlir::ModuleOp"> {
-  let summary = "Replace exp, log1p and erfc by polynomials";
+  let summary = "Replace exp, log, log1p, tanh and erfc by polynomials";
   let description = [{
     Host code calls no library, so that its bits depend on neither the C library
     nor the machine that compiled it. `math.exp`, `math.log1p` and `math.erfc` on

@@ -13,8 +13,10 @@ inline bool isViewOp(mlir::Operation *op) {
 
 /// Whether `op` computes each element from the elements at the same place.
 inline bool isElementwiseOp(mlir::Operation *op) {
-  return mlir::isa<AddOp, SubOp, MulOp, NegOp, ExpOp, SigmoidOp, SiluOp, GeluOp,
-                   GeluTanhOp, SoftplusOp, ClampOp>(op);
+  return mlir::isa<AbsOp, AddOp, ClampOp, DivOp, ExpOp, GeluOp, GeluTanhOp, LogOp,
+                   LogSigmoidOp,
+                   MaxOp, MulOp, NegOp, ReluOp, SigmoidOp, SiluOp, SoftplusOp,
+                   SqrtOp, SubOp, TanhOp>(op);
 }
 
 /// Whether `op` is a product of rows with a matrix of weights.

@@ -153,7 +153,8 @@ def Seq_FormAttr : Seq_Attr<"Form", "form"> {
   let summary = "The form in which a mixer is to be computed";
   let description = [{
     `step` runs the recurrence token by token, `quadratic` takes all tokens as
-    one block, `chunkwise` blocks of `chunk` tokens with the state between them.
+    one block, `chunkwise` blocks of `chunk` tokens with the state between them,
+    `scan` combines stretches of tokens in pairs, twice as long each round.
 
     Constraints:
 

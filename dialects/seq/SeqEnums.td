@@ -116,7 +116,8 @@ def Seq_FormKind
     : Seq_Enum<"FormKind", "how a mixer is computed over its tokens", [
         I32EnumCase<"Step", 0, "step">,
         I32EnumCase<"Quadratic", 1, "quadratic">,
-        I32EnumCase<"Chunkwise", 2, "chunkwise">]>;
+        I32EnumCase<"Chunkwise", 2, "chunkwise">,
+        I32EnumCase<"Scan", 3, "scan">]>;
 
 def Seq_EntryKind
     : Seq_Enum<"EntryKind", "which calls an entry point serves", [

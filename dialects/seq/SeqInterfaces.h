@@ -2,6 +2,7 @@
 #ifndef EFFC_DIALECTS_SEQ_SEQINTERFACES_H
 #define EFFC_DIALECTS_SEQ_SEQINTERFACES_H
 
+#include "dialects/seq/CanonicalQuantities.h"
 #include "dialects/seq/SeqAttributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
@@ -36,18 +37,10 @@ struct StateDescriptor {
   bool positionDependent;
 };
 
-/// The canonical quantities of a mixer of class `linear`, for the tokens given
-/// to its token map. With G groups of H / G heads and the state S of a head:
-///
-///   S = exp(logDecay) S + key (x) value,   read = query @ S
-///
-/// in the order and with the additions that its structure record names.
-struct CanonicalQuantities {
-  mlir::Value query;       ///< [T, G, K]
-  mlir::Value key;         ///< [T, G, K]
-  mlir::Value value;       ///< [T, H, V], input gates applied
-  mlir::Value logDecay;    ///< [T, H], nats per token
-  mlir::Value feedThrough; ///< [T, H, V], or null where the record has none
+/// Why a mixer is not linear: "'<op>' <reason>".
+struct Obstacle {
+  mlir::Operation *op = nullptr;
+  std::string reason;
 };
 
 /// What a mixer of class `retrieval` works with; which of it is there follows
@@ -66,6 +59,9 @@ llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation *op,
                                           OperandRole role);
 llvm::SmallVector<mlir::OpResult> tokenResults(mlir::Operation *op);
 mlir::LogicalResult verifyStatefulOp(mlir::Operation *op);
+/// The role of an operand where tokens come first, then parameters, then
+/// states.
+OperandRole roleOf(unsigned index, unsigned tokens, unsigned parameters);
 } // namespace detail
 
 } // namespace effc::seq

@@ -69,18 +69,24 @@ def Seq_MixerOpInterface
            "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters), "",
       [{ llvm_unreachable("asked for the token map of another class"); }]>,
     InterfaceMethod<[{
-        Builds the op's token result from `read` [T, H, V], the query's reading
-        of the state, and the quantities of the same tokens. For class `linear`
-        only.
+        Builds the op's token result from what the recurrence has read and from
+        the quantities of the same tokens. Emits what a token map may.
+        For class `linear` only.
       }],
       "::mlir::Value", "buildReadOut",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::Value":$read,
+           "const ::effc::seq::LinearReading &":$reading,
            "const ::effc::seq::CanonicalQuantities &":$quantities), "",
       [{ llvm_unreachable("asked for the read-out of another class"); }]>,
     InterfaceMethod<"What is scored and retrieved. For class `retrieval` only.",
       "::effc::seq::RetrievalOperands", "getRetrievalOperands", (ins), "",
       [{ llvm_unreachable("asked for the operands of another class"); }]>,
+    InterfaceMethod<[{
+        Of a mixer of class `opaque`: the op that keeps it from being linear, and
+        what that op does. Null for the others.
+      }],
+      "::effc::seq::Obstacle", "getObstacle", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"The chosen form, or null before one is chosen.",
       "::effc::seq::FormAttr", "getFormAttr">,
     InterfaceMethod<"Records the chosen form.",

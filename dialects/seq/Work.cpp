@@ -12,13 +12,24 @@ namespace effc::seq {
 // machine busy.
 static constexpr uint64_t kShortestChunk = 16;
 
+// Per head, the cheaper of the time loop and of chunks: 2 K V to write and to
+// read, K V to decay; a rank-one correction reads the state once more, and
+// writes along a key of its own or not.
 static uint64_t linearWork(MixerOpInterface mixer) {
   auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
+  LinearAttr linear = mixer.getStructure().getLinear();
   RankedTensorType state = stateful.getStates().front().type;
   uint64_t heads = state.getDimSize(0), keys = state.getDimSize(1),
-           values = state.getDimSize(2);
-  return heads * std::min(5 * keys * values,
-                          4 * keys * values + kShortestChunk * (keys + values));
+           values = state.getDimSize(2), elements = keys * values;
+  uint64_t step = 4 * elements;
+  if (linear.getDecay() != DecayAxis::None)
+    step += elements;
+  uint64_t chunk = 4 * elements + kShortestChunk * (keys + values);
+  if (linear.getLowRank() != LowRankPair::None) {
+    step += 2 * elements;
+    chunk = 6 * elements + kShortestChunk * (3 * keys + 2 * values);
+  }
+  return heads * std::min(step, chunk);
 }
 
 // Rows are added, one-neuron experts multiplied with twice, and those of F

@@ -6,6 +6,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/seq_to_tile/KernelCoverage.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -55,10 +56,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                        : seq::EntryAttr();
       if (!entry)
         return;
-      if (mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
+      seq::MixerClass mixerClass = mixer.getStructure().getMixerClass();
+      if (mixerClass == seq::MixerClass::Linear)
         choose(mixer, entry, target, forced);
-      if (mixer.getStructure().getMixerClass() == seq::MixerClass::Retrieval)
+      else if (mixerClass == seq::MixerClass::Retrieval)
         chooseRetrieval(mixer, entry, forced);
+      else if (mixerClass == seq::MixerClass::Opaque)
+        chooseStep(mixer, entry);
     });
   }
 
@@ -97,6 +101,18 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
         << (refused ? " instead of quadratic, which has no kernel" : "");
   }
 
+  // What is not linear runs token by token, whatever was asked for.
+  void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry) {
+    set(mixer, seq::FormKind::Step, 0);
+    seq::Obstacle obstacle = mixer.getObstacle();
+    InFlightDiagnostic remark = emitRemark(mixer.getLoc());
+    remark << seq::kFallbackRemark << "form in "
+           << stringifyEntryKind(entry.getKind()) << "_" << entry.getRows()
+           << ": step, since it is not linear";
+    if (obstacle.op)
+      remark << ": '" << obstacle.op->getName() << "' " << obstacle.reason;
+  }
+
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
               tile::TargetAttr target, std::optional<Forced> forced) {
     auto remark = [&](const Twine &text) {
@@ -107,6 +123,26 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
       return remark("step, since each sequence has one token");
+    }
+    seq::LinearAttr linear = mixer.getStructure().getLinear();
+    if (!hasChunkKernel(linear)) {
+      set(mixer, seq::FormKind::Step, 0);
+      if (forced && forced->kind != seq::FormKind::Step) {
+        emitRemark(mixer.getLoc())
+            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
+            << ": step instead of " << stringifyFormKind(forced->kind)
+            << ", for which " << linear << " has no kernel";
+        return;
+      }
+      return remark("step, the one form with a kernel for decay '" +
+                    stringifyDecayAxis(linear.getDecay()) + "'");
+    }
+    if (forced && forced->kind == seq::FormKind::Scan) {
+      set(mixer, seq::FormKind::Step, 0);
+      emitRemark(mixer.getLoc())
+          << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
+          << ": step instead of scan, which has no kernel";
+      return;
     }
     if (forced) {
       // A chunk longer than the entry would never be full, and calls end on the

@@ -19,7 +19,7 @@
 
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
-#include "passes/seq/LinearForms.h"
+#include "passes/seq/LinearExpansion.h"
 #include "passes/seq/RetrievalForms.h"
 
 #include "mlir/IR/Remarks.h"
@@ -32,45 +32,22 @@ namespace effc {
 using namespace mlir;
 using namespace effc::seq;
 
-// What the forms need of a linear structure record; reports what is not met.
-static LogicalResult checkLinear(MixerOpInterface op, LinearAttr linear) {
-  auto unmet = [&](StringRef field, StringRef expected, StringRef found) {
-    return op->emitOpError()
-           << "has no derived form: expects '" << field << "' to be "
-           << expected << ", but got '" << found << "'";
-  };
-  if (linear.getDecay() != DecayAxis::Head &&
-      linear.getDecay() != DecayAxis::HeadConstant)
-    return unmet("decay", "'head' or 'head_constant'",
-                 stringifyDecayAxis(linear.getDecay()));
-  if (linear.getField() != DecayField::Real)
-    return unmet("field", "'real'", stringifyDecayField(linear.getField()));
-  if (linear.getLowRank() != LowRankPair::None)
-    return unmet("low_rank", "'none'",
-                 stringifyLowRankPair(linear.getLowRank()));
-  if (linear.getRead() != ReadOrder::AfterWrite)
-    return unmet("read", "'after_write'", stringifyReadOrder(linear.getRead()));
-  if (linear.getBonus())
-    return unmet("bonus", "'false'", "true");
-  if (linear.getNormaliser() != Normaliser::None)
-    return unmet("normaliser", "'none'",
-                 stringifyNormaliser(linear.getNormaliser()));
-  if (linear.getStabiliser() != Stabiliser::None)
-    return unmet("stabiliser", "'none'",
-                 stringifyStabiliser(linear.getStabiliser()));
-  return success();
-}
-
 // Whether the mixer can be expanded; reports why not.
-static LogicalResult checkExpandable(MixerOpInterface op) {
+static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
   StructureAttr structure = op.getStructure();
   bool retrieval = structure.getMixerClass() == MixerClass::Retrieval;
-  if (!retrieval && structure.getMixerClass() != MixerClass::Linear)
-    return op->emitOpError()
-           << "has no derived form: expects the class "
-              "'linear' or 'retrieval', but got '"
-           << stringifyMixerClass(structure.getMixerClass()) << "'";
-  if (!retrieval && failed(checkLinear(op, structure.getLinear())))
+  if (!retrieval && structure.getMixerClass() != MixerClass::Linear) {
+    InFlightDiagnostic error =
+        op->emitOpError()
+        << "has no derived form: expects the class 'linear' or 'retrieval', "
+           "but got '"
+        << stringifyMixerClass(structure.getMixerClass()) << "'";
+    if (Obstacle obstacle = op.getObstacle(); obstacle.op)
+      error.attachNote(obstacle.op->getLoc())
+          << "'" << obstacle.op->getName() << "' " << obstacle.reason;
+    return error;
+  }
+  if (!retrieval && failed(checkLinearForm(op, form)))
     return failure();
   for (Value tokens : op.getOperandsOf(OperandRole::Token))
     if (cast<RankedTensorType>(tokens.getType()).isDynamicDim(0))
@@ -78,34 +55,6 @@ static LogicalResult checkExpandable(MixerOpInterface op) {
                                   "got "
                                << tokens.getType();
   return success();
-}
-
-// The quantities with their heads split into groups, and the state likewise.
-static LinearTokens splitHeads(OpBuilder &builder, Location loc,
-                               const CanonicalQuantities &quantities,
-                               Value state, int64_t headsPerGroup) {
-  auto split = [&](Value value, unsigned headAxis) -> Value {
-    SmallVector<int64_t> shape(
-        cast<RankedTensorType>(value.getType()).getShape());
-    shape[headAxis] /= headsPerGroup;
-    shape.insert(shape.begin() + headAxis + 1, headsPerGroup);
-    return ReshapeOp::create(builder, loc, value, shape);
-  };
-  return {quantities.query, quantities.key, split(quantities.value, 1),
-          split(quantities.logDecay, 1), split(state, 0)};
-}
-
-static LinearResult buildForm(OpBuilder &builder, Location loc, FormAttr form,
-                              const LinearTokens &tokens) {
-  switch (form.getKind()) {
-  case FormKind::Step:
-    return buildStepForm(builder, loc, tokens);
-  case FormKind::Quadratic:
-    return buildQuadraticForm(builder, loc, tokens);
-  case FormKind::Chunkwise:
-    return buildChunkwiseForm(builder, loc, tokens, form.getChunk());
-  }
-  llvm_unreachable("a form of no kind");
 }
 
 // Says which form the mixer takes and what allows it.
@@ -135,28 +84,7 @@ static void expand(MixerOpInterface op, FormAttr form) {
   remarkForm(op, form);
   if (op.getStructure().getMixerClass() == MixerClass::Retrieval)
     return expandRetrieval(op, form.getKind());
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  StateDescriptor state = op.getStates().front();
-  LinearAttr linear = op.getStructure().getLinear();
-
-  CanonicalQuantities quantities =
-      op.buildTokenMap(builder, loc, op.getOperandsOf(OperandRole::Token),
-                       op.getOperandsOf(OperandRole::Parameter));
-  LinearTokens tokens =
-      splitHeads(builder, loc, quantities, op->getOperand(state.operand),
-                 linear.getHeadsPerGroup());
-  LinearResult result = buildForm(builder, loc, form, tokens);
-  Value read = ReshapeOp::create(
-      builder, loc, result.read,
-      cast<RankedTensorType>(quantities.value.getType()).getShape());
-  Value next =
-      ReshapeOp::create(builder, loc, result.state, state.type.getShape());
-
-  op.getTokenResults().front().replaceAllUsesWith(
-      op.buildReadOut(builder, loc, read, quantities));
-  op->getResult(state.result).replaceAllUsesWith(next);
-  op->erase();
+  expandLinear(op, form);
 }
 
 namespace {
@@ -183,6 +111,8 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
       return FormAttr::get(context, FormKind::Quadratic, 0);
     case FormChoice::Chunkwise:
       return FormAttr::get(context, FormKind::Chunkwise, chunk);
+    case FormChoice::Scan:
+      return FormAttr::get(context, FormKind::Scan, 0);
     }
     llvm_unreachable("a choice of no kind");
   }
@@ -196,7 +126,7 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
         op->emitOpError() << "expects a 'form', but got none";
         return signalPassFailure();
       }
-      if (failed(checkExpandable(op)))
+      if (failed(checkExpandable(op, chosen)))
         return signalPassFailure();
       expand(op, chosen);
     }

@@ -13,154 +13,131 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-int64_t LinearTokens::getCount() const { return typeOf(query).getDimSize(0); }
-
-// Tokens [first, first + count), with the state before them.
-static LinearTokens slice(OpBuilder &builder, Location loc,
-                          const LinearTokens &tokens, int64_t first,
-                          int64_t count, Value state) {
-  auto rows = [&](Value value) -> Value {
-    return SliceOp::create(builder, loc, value, /*axis=*/0, first, count);
-  };
-  return {rows(tokens.query), rows(tokens.key), rows(tokens.value),
-          rows(tokens.logDecay), state};
+SmallVector<Value *> LinearTokens::perToken() {
+  return {&query,       &key,           &value,           &headLogDecay,
+          &keyLogDecay, &valueLogDecay, &elementLogDecay, &bonusKey,
+          &probe,       &erase};
 }
 
-// Scans chunks of `chunk` tokens, each computed by `buildBody`.
-static LinearResult buildScan(
-    OpBuilder &builder, Location loc, const LinearTokens &tokens, int64_t chunk,
-    function_ref<LinearResult(OpBuilder &, const LinearTokens &)> buildBody) {
-  SmallVector<Value> operands = {tokens.query, tokens.key, tokens.value,
-                                 tokens.logDecay};
+int64_t LinearTokens::getCount() const { return typeOf(value).getDimSize(0); }
+
+Value LinearForms::contract(Value lhs, StringRef lhsLetters, Value rhs,
+                            StringRef rhsLetters, StringRef outLetters) {
+  return ContractOp::create(builder, loc, lhs, lhsLetters, rhs, rhsLetters,
+                            outLetters);
+}
+
+Value LinearForms::exp(Value x) { return ExpOp::create(builder, loc, x); }
+
+Value LinearForms::add(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return AddOp::create(builder, loc, a, b);
+}
+
+Value LinearForms::slice(Value x, int64_t axis, int64_t first, int64_t count) {
+  if (first == 0 && count == typeOf(x).getDimSize(axis))
+    return x;
+  return SliceOp::create(builder, loc, x, axis, first, count);
+}
+
+Value LinearForms::concat(ValueRange xs, int64_t axis) {
+  if (xs.size() == 1)
+    return xs.front();
+  return ConcatOp::create(builder, loc, xs, axis);
+}
+
+Value LinearForms::reshape(Value x, ArrayRef<int64_t> shape) {
+  return ReshapeOp::create(builder, loc, x, shape);
+}
+
+// Tokens [first, first + count), with the state before them.
+LinearTokens LinearForms::sliceTokens(const LinearTokens &tokens, int64_t first,
+                                      int64_t count, Value state) {
+  LinearTokens part = tokens;
+  for (Value *member : part.perToken())
+    if (*member)
+      *member = rows(*member, first, count);
+  part.state = state;
+  return part;
+}
+
+// Scans chunks of `chunk` tokens, each computed by `body`.
+LinearResult
+LinearForms::scanChunks(const LinearTokens &tokens, int64_t chunk,
+                        function_ref<LinearResult(const LinearTokens &)> body) {
+  LinearTokens inside = tokens;
+  SmallVector<Value> operands;
+  for (Value *member : inside.perToken())
+    if (*member)
+      operands.push_back(*member);
   auto scan = ScanOp::create(builder, loc, TypeRange{tokens.value.getType()},
                              TypeRange{tokens.state.getType()}, chunk, operands,
                              ValueRange{tokens.state});
   OpBuilder::InsertionGuard guard(builder);
-  Block *body = builder.createBlock(&scan.getBody());
-  for (Value operand : operands)
-    body->addArgument(withRows(typeOf(operand), chunk), loc);
-  body->addArgument(tokens.state.getType(), loc);
-  Block::BlockArgListType arguments = body->getArguments();
-  LinearResult result =
-      buildBody(builder, {arguments[0], arguments[1], arguments[2],
-                          arguments[3], arguments[4]});
+  Block *block = builder.createBlock(&scan.getBody());
+  for (Value *member : inside.perToken())
+    if (*member)
+      *member = block->addArgument(withRows(typeOf(*member), chunk), loc);
+  inside.state = block->addArgument(tokens.state.getType(), loc);
+  LinearResult result = body(inside);
   YieldOp::create(builder, loc, ValueRange{result.read, result.state});
   return {scan.getOutputs().front(), scan.getNextStates().front()};
 }
 
 // One token: the recurrence itself. The sums over t have one term.
-static LinearResult buildRecurrence(OpBuilder &builder, Location loc,
-                                    const LinearTokens &token) {
-  Value decay = ExpOp::create(builder, loc, token.logDecay);
-  Value decayed = ContractOp::create(builder, loc, decay, "tgr", token.state,
-                                     "grkv", "grkv");
-  Value written = ContractOp::create(builder, loc, token.key, "tgk",
-                                     token.value, "tgrv", "grkv");
-  Value state = AddOp::create(builder, loc, decayed, written);
-  Value read = ContractOp::create(builder, loc, token.query, "tgk", state,
-                                  "grkv", "tgrv");
-  return {read, state};
-}
-
-LinearResult buildStepForm(OpBuilder &builder, Location loc,
-                           const LinearTokens &tokens) {
-  return buildScan(builder, loc, tokens, /*chunk=*/1,
-                   [&](OpBuilder &inside, const LinearTokens &token) {
-                     return buildRecurrence(inside, loc, token);
-                   });
-}
-
-namespace {
-/// The decays of a block, each in (0, 1] or 0.
-struct BlockDecays {
-  Value between;   ///< [G, R, T, T]: from token s to token t; 0 where s > t
-  Value fromStart; ///< [G, R, T]: from the state before the block to token t
-  Value toEnd;     ///< [G, R, T]: from token s to the block's end
-  Value whole;     ///< [G, R]: from the state before to the block's end
-};
-} // namespace
-
-static BlockDecays buildDecays(OpBuilder &builder, Location loc,
-                               Value logDecay) {
-  ArrayRef<int64_t> shape = typeOf(logDecay).getShape();
-  int64_t count = shape[0], groups = shape[1], heads = shape[2];
-  auto reshape = [&](Value value, ArrayRef<int64_t> to) -> Value {
-    return ReshapeOp::create(builder, loc, value, to);
+LinearResult LinearForms::recurrence(const LinearTokens &token) {
+  Value decayed = token.state;
+  auto decay = [&](Value logDecay, StringRef letters) {
+    if (logDecay)
+      decayed = contract(exp(logDecay), letters, decayed, "grkv", "grkv");
   };
-  BlockDecays decays;
-  Value sums = SegmentSumOp::create(builder, loc, logDecay);
-  decays.between = ExpOp::create(builder, loc, sums);
+  decay(token.headLogDecay, "tgr");
+  decay(token.keyLogDecay, "tgrk");
+  decay(token.valueLogDecay, "tgrv");
+  decay(token.elementLogDecay, "tgrkv");
 
-  // From the start to token t: the first token's decay, then that from token 0
-  // to token t, the first column.
-  Value first = SliceOp::create(builder, loc, logDecay, /*axis=*/0, 0, 1);
-  Value firstDecay =
-      ExpOp::create(builder, loc, reshape(first, {groups, heads}));
-  Value column =
-      SliceOp::create(builder, loc, decays.between, /*axis=*/3, 0, 1);
-  decays.fromStart =
-      ContractOp::create(builder, loc, firstDecay, "gr",
-                         reshape(column, {groups, heads, count}), "grt", "grt");
-
-  // From token s to the end: the last row.
-  Value row =
-      SliceOp::create(builder, loc, decays.between, /*axis=*/2, count - 1, 1);
-  decays.toEnd = reshape(row, {groups, heads, count});
-
-  Value last =
-      SliceOp::create(builder, loc, decays.fromStart, /*axis=*/2, count - 1, 1);
-  decays.whole = reshape(last, {groups, heads});
-  return decays;
+  Value state =
+      add(decayed, contract(token.key, "tgk", token.value, "tgrv", "grkv"));
+  if (token.probe) {
+    Value probed =
+        contract(token.probe, "tgk", probesBefore() ? token.state : decayed,
+                 "grkv", "tgrv");
+    state = add(state, contract(token.erase, "tgrk", probed, "tgrv", "grkv"));
+  }
+  Value read = contract(token.query, "tgk", readsBefore() ? token.state : state,
+                        "grkv", "tgrv");
+  return {add(read, bonus(token)), state};
 }
 
-LinearResult buildQuadraticForm(OpBuilder &builder, Location loc,
-                                const LinearTokens &tokens) {
-  BlockDecays decays = buildDecays(builder, loc, tokens.logDecay);
-
-  // What the block's tokens read of one another.
-  Value scores = ContractOp::create(builder, loc, tokens.query, "tgk",
-                                    tokens.key, "sgk", "gts");
-  Value weights = ContractOp::create(builder, loc, scores, "gts",
-                                     decays.between, "grts", "grts");
-  Value inside = ContractOp::create(builder, loc, weights, "grts", tokens.value,
-                                    "sgrv", "tgrv");
-  // What they read of the state before the block.
-  Value undecayed = ContractOp::create(builder, loc, tokens.query, "tgk",
-                                       tokens.state, "grkv", "tgrv");
-  Value before = ContractOp::create(builder, loc, decays.fromStart, "grt",
-                                    undecayed, "tgrv", "tgrv");
-  Value read = AddOp::create(builder, loc, inside, before);
-
-  Value kept = ContractOp::create(builder, loc, decays.whole, "gr",
-                                  tokens.state, "grkv", "grkv");
-  Value values = ContractOp::create(builder, loc, decays.toEnd, "grs",
-                                    tokens.value, "sgrv", "sgrv");
-  Value written = ContractOp::create(builder, loc, tokens.key, "sgk", values,
-                                     "sgrv", "grkv");
-  return {read, AddOp::create(builder, loc, kept, written)};
+// What each query reads of its own token besides the state; null without one.
+Value LinearForms::bonus(const LinearTokens &tokens) {
+  if (!tokens.bonusKey)
+    return {};
+  Value weight = contract(tokens.query, "tgk", tokens.bonusKey, "tgk", "tg");
+  return contract(weight, "tg", tokens.value, "tgrv", "tgrv");
 }
 
-LinearResult buildChunkwiseForm(OpBuilder &builder, Location loc,
-                                const LinearTokens &tokens, int64_t chunk) {
+LinearResult LinearForms::step(const LinearTokens &tokens) {
+  return scanChunks(tokens, /*chunk=*/1, [&](const LinearTokens &token) {
+    return recurrence(token);
+  });
+}
+
+LinearResult LinearForms::chunkwise(const LinearTokens &tokens, int64_t chunk) {
+  auto body = [&](const LinearTokens &inside) {
+    return inside.elementLogDecay ? scan(inside) : quadratic(inside);
+  };
   int64_t left = tokens.getCount() % chunk;
   int64_t full = tokens.getCount() - left;
   if (full == 0)
-    return buildQuadraticForm(builder, loc, tokens);
-
-  LinearTokens chunks =
-      left ? slice(builder, loc, tokens, 0, full, tokens.state) : tokens;
+    return body(tokens);
   LinearResult result =
-      buildScan(builder, loc, chunks, chunk,
-                [&](OpBuilder &inside, const LinearTokens &block) {
-                  return buildQuadraticForm(inside, loc, block);
-                });
+      scanChunks(sliceTokens(tokens, 0, full, tokens.state), chunk, body);
   if (left == 0)
     return result;
-  LinearResult tail = buildQuadraticForm(
-      builder, loc, slice(builder, loc, tokens, full, left, result.state));
-  Value read = ConcatOp::create(builder, loc,
-                                ValueRange{result.read, tail.read}, /*axis=*/0);
-  return {read, tail.state};
+  LinearResult tail = body(sliceTokens(tokens, full, left, result.state));
+  return {concat({result.read, tail.read}, /*axis=*/0), tail.state};
 }
 
 } // namespace effc::seq

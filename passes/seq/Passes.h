@@ -8,7 +8,7 @@
 namespace effc {
 
 /// How `seq-expand-form` chooses the form of a mixer.
-enum class FormChoice { Attribute, Step, Quadratic, Chunkwise };
+enum class FormChoice { Attribute, Step, Quadratic, Chunkwise, Scan };
 
 /// The type in which `seq-plan-state` lays out matrices.
 enum class StateStorage { F32, BF16 };

@@ -79,7 +79,9 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
     Needs: `tile.target` on the module.
     Keeps: everything but the attribute.
     Not done: a retrieval is always computed by candidates, whatever the form asked
-    for; other classes than linear and retrieval have one form and keep it.
+    for. What is neither linear nor a retrieval has one form, the step; for a class
+    `opaque` a remark names the op that keeps it from being linear. Structures
+    without a chunkwise kernel take the step, with a remark.
 
     Example: test/passes/seq/choose-forms.mlir
   }];
@@ -145,9 +147,10 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
     sums. Each mixer gets a remark `seq-expand-form` with its form and what
     allows it.
 
-    Needs: a static `T`; class `retrieval`, or `linear` with a real decay that is constant over the
-    elements of a head; no low-rank pair, bonus, normaliser or stabiliser;
-    reading after writing. Anything else is an error that names what is not met.
+    Needs: a static `T`; class `retrieval`, or `linear` with real decays. With a rank-one
+    correction `quadratic` and `chunkwise` need decays per head or key channel,
+    and there is no `scan`. Anything else is an error that names what is not met;
+    of a class `opaque` it names the op of the step that is not linear.
     Keeps: every op that is no mixer.
     Not done: choosing a form; it is an option, or the `form` on the mixer.
 
@@ -165,7 +168,9 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
                clEnumValN(::effc::FormChoice::Quadratic, "quadratic",
                           "all tokens as one block"),
                clEnumValN(::effc::FormChoice::Chunkwise, "chunkwise",
-                          "blocks of 'chunk' tokens"))}]>,
+                          "blocks of 'chunk' tokens"),
+               clEnumValN(::effc::FormChoice::Scan, "scan",
+                          "stretches combined in pairs"))}]>,
     Option<"chunk", "chunk", "int64_t", /*default=*/"64",
            "Tokens of a block of the chunkwise form">];
   let dependentDialects = ["::effc::seq::SeqDialect"];

@@ -94,8 +94,25 @@ Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op,
     return arith::SubFOp::create(b, loc, x, elements[1]);
   if (isa<seq::MulOp>(op))
     return arith::MulFOp::create(b, loc, x, elements[1]);
+  if (isa<seq::DivOp>(op))
+    return arith::DivFOp::create(b, loc, x, elements[1]);
+  if (isa<seq::MaxOp>(op))
+    return arith::MaximumFOp::create(b, loc, x, elements[1]);
   if (isa<seq::NegOp>(op))
     return arith::NegFOp::create(b, loc, x);
+  if (isa<seq::AbsOp>(op))
+    return math::AbsFOp::create(b, loc, x);
+  if (isa<seq::ReluOp>(op))
+    return arith::MaximumFOp::create(b, loc, x, constant(b, loc, 0.0));
+  if (isa<seq::TanhOp>(op))
+    return math::TanhOp::create(b, loc, x);
+  if (isa<seq::LogOp>(op))
+    return math::LogOp::create(b, loc, x);
+  if (isa<seq::SqrtOp>(op))
+    return math::SqrtOp::create(b, loc, x);
+  if (isa<seq::LogSigmoidOp>(op))
+    return arith::NegFOp::create(
+        b, loc, emitSoftplus(b, loc, arith::NegFOp::create(b, loc, x)));
   if (isa<seq::ExpOp>(op))
     return math::ExpOp::create(b, loc, x);
   if (isa<seq::SigmoidOp>(op))

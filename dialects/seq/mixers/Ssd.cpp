@@ -90,14 +90,15 @@ CanonicalQuantities SsdOp::buildTokenMap(OpBuilder &builder, Location loc,
       ContractOp::create(builder, loc, step, "th", x, "thv", "thv");
   quantities.logDecay =
       ContractOp::create(builder, loc, rate, "h", step, "th", "th");
-  quantities.feedThrough =
-      ContractOp::create(builder, loc, d, "h", x, "thv", "thv");
+  quantities.forReadOut = {
+      ContractOp::create(builder, loc, d, "h", x, "thv", "thv")};
   return quantities;
 }
 
-Value SsdOp::buildReadOut(OpBuilder &builder, Location loc, Value read,
+Value SsdOp::buildReadOut(OpBuilder &builder, Location loc,
+                          const LinearReading &reading,
                           const CanonicalQuantities &quantities) {
-  return AddOp::create(builder, loc, read, quantities.feedThrough);
+  return AddOp::create(builder, loc, reading.read, quantities.forReadOut[0]);
 }
 
 //===- meaning ------------------------------------------------------------===//

@@ -57,6 +57,16 @@ template <typename S> static llvm::Error evaluate(MulOp op, Frame<S> &frame) {
 }
 EFFC_SEQ_REFERENCE(MulOp)
 
+template <typename S> static llvm::Error evaluate(DivOp op, Frame<S> &frame) {
+  return map2(op, frame, [](S a, S b) { return a / b; });
+}
+EFFC_SEQ_REFERENCE(DivOp)
+
+template <typename S> static llvm::Error evaluate(MaxOp op, Frame<S> &frame) {
+  return map2(op, frame, [](S a, S b) { return larger(a, b); });
+}
+EFFC_SEQ_REFERENCE(MaxOp)
+
 template <typename S> static llvm::Error evaluate(NegOp op, Frame<S> &frame) {
   return map(op, frame, [](S x) { return -x; });
 }
@@ -94,6 +104,37 @@ static llvm::Error evaluate(SoftplusOp op, Frame<S> &frame) {
   return map(op, frame, [](S x) { return softplus(x); });
 }
 EFFC_SEQ_REFERENCE(SoftplusOp)
+
+template <typename S>
+static llvm::Error evaluate(LogSigmoidOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return -softplus(-x); });
+}
+EFFC_SEQ_REFERENCE(LogSigmoidOp)
+
+template <typename S> static llvm::Error evaluate(TanhOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::tanh(x); });
+}
+EFFC_SEQ_REFERENCE(TanhOp)
+
+template <typename S> static llvm::Error evaluate(ReluOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return larger(x, S(0)); });
+}
+EFFC_SEQ_REFERENCE(ReluOp)
+
+template <typename S> static llvm::Error evaluate(LogOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::log(x); });
+}
+EFFC_SEQ_REFERENCE(LogOp)
+
+template <typename S> static llvm::Error evaluate(SqrtOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::sqrt(x); });
+}
+EFFC_SEQ_REFERENCE(SqrtOp)
+
+template <typename S> static llvm::Error evaluate(AbsOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::fabs(x); });
+}
+EFFC_SEQ_REFERENCE(AbsOp)
 
 // A bound as a double, where it is present.
 static std::optional<double> toDouble(std::optional<APFloat> bound) {

@@ -83,6 +83,48 @@ def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {  /*mul1*/
   }];
 }
 
+def Seq_DivOp : Seq_BinaryOp<"div"> {  /*div1*/
+  let summary = "Divide element by element";
+  let description = [{
+    ```
+    y = a / b
+    ```
+
+    A divisor of 0 gives an infinity or NaN, as in IEEE arithmetic.
+
+    Constraints:
+
+    * (DIV1) `a`, `b` and `y` have one type: there is no implicit broadcast.
+
+    Example:
+
+    ```mlir
+    %y = seq.div %a, %b : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_MaxOp : Seq_BinaryOp<"max", [Commutative]> {  /*max1*/
+  let summary = "Take the larger of each two elements";
+  let description = [{
+    ```
+    y = max(a, b)
+    ```
+
+    NaN where one of them is NaN.
+
+    Constraints:
+
+    * (MAX1) `a`, `b` and `y` have one type: there is no implicit broadcast.
+
+    Example:
+
+    ```mlir
+    %y = seq.max %a, %b : tensor<?x6xf32>
+    ```
+  }];
+}
+
 def Seq_NegOp : Seq_UnaryOp<"neg"> {  /*neg1*/
   let summary = "Negate each element";
   let description = [{
@@ -223,6 +265,129 @@ def Seq_SoftplusOp : Seq_UnaryOp<"softplus"> {  /*softplus1*/
 
     ```mlir
     %y = seq.softplus %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_LogSigmoidOp : Seq_UnaryOp<"log_sigmoid"> {  /*log_sigmoid1*/
+  let summary = "Take the log of the logistic function of each element";
+  let description = [{
+    ```
+    y = log(1 / (1 + e^-x)) = min(x, 0) - log1p(e^-|x|)
+    ```
+
+    At most 0: the log-decay of a gate. The second form loses nothing where the
+    logistic function rounds to 0 or 1.
+
+    Constraints:
+
+    * (LOG_SIGMOID1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.log_sigmoid %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_TanhOp : Seq_UnaryOp<"tanh"> {  /*tanh1*/
+  let summary = "Apply the hyperbolic tangent to each element";
+  let description = [{
+    ```
+    y = (e^x - e^-x) / (e^x + e^-x)
+    ```
+
+    Constraints:
+
+    * (TANH1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.tanh %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_ReluOp : Seq_UnaryOp<"relu"> {  /*relu1*/
+  let summary = "Replace negative elements by 0";
+  let description = [{
+    ```
+    y = max(x, 0)
+    ```
+
+    NaN stays NaN.
+
+    Constraints:
+
+    * (RELU1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.relu %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_LogOp : Seq_UnaryOp<"log"> {  /*log1*/
+  let summary = "Take the natural logarithm of each element";
+  let description = [{
+    ```
+    y = ln x
+    ```
+
+    -inf for 0, NaN below.
+
+    Constraints:
+
+    * (LOG1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.log %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SqrtOp : Seq_UnaryOp<"sqrt"> {  /*sqrt1*/
+  let summary = "Take the square root of each element";
+  let description = [{
+    ```
+    y = x^(1/2)
+    ```
+
+    NaN below 0.
+
+    Constraints:
+
+    * (SQRT1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.sqrt %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
+  let summary = "Take the magnitude of each element";
+  let description = [{
+    ```
+    y = |x|
+    ```
+
+    Constraints:
+
+    * (ABS1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.abs %x : tensor<?x6xf32>
     ```
   }];
 }

@@ -45,7 +45,7 @@ def Seq_KernelOp
 
 def Seq_YieldOp
     : Seq_Op<"yield", [Pure, ReturnLike, Terminator,
-                       ParentOneOf<["KernelOp", "ScanOp"]> /*yield1*/]> {
+                       ParentOneOf<["KernelOp", "RecurrenceOp", "ScanOp"]> /*yield1*/]> {
   let summary = "Return values from a region";
   let description = [{
     Ends the body of a `seq.kernel` or a `seq.scan`; what the operands mean is

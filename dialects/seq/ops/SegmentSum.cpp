@@ -16,9 +16,10 @@ static SmallVector<int64_t> squareShape(RankedTensorType type) {
   return shape;
 }
 
-void SegmentSumOp::build(OpBuilder &builder, OperationState &state, Value x) {
+void SegmentSumOp::build(OpBuilder &builder, OperationState &state, Value x,
+                         bool strict, bool exclusive) {
   auto type = cast<RankedTensorType>(x.getType());
-  build(builder, state, type.clone(squareShape(type)), x);
+  build(builder, state, type.clone(squareShape(type)), x, strict, exclusive);
 }
 
 LogicalResult SegmentSumOp::verify() {
@@ -32,6 +33,8 @@ LogicalResult SegmentSumOp::verify() {
     return emitOpError() << "expects 'y' of shape ...,T,T = "
                          << printExtents(expected) << ", but got "
                          << printExtents(getY().getType().getShape());
+  if (getStrict() && getExclusive())
+    return emitOpError("expects 'strict' or 'exclusive', but got both");
   return success();
 }
 
@@ -45,10 +48,13 @@ static llvm::Error evaluate(SegmentSumOp op, Frame<S> &frame) {
                    -std::numeric_limits<S>::infinity());
   for (int64_t column = 0; column < columns; ++column)
     for (int64_t j = 0; j < tokens; ++j) {
+      // The sum of the tokens after j, up to token `last`.
       S sum = 0;
-      for (int64_t i = j; i < tokens; ++i) {
-        if (i > j)
-          sum += x.elements()[i * columns + column];
+      int64_t last = j;
+      for (int64_t i = op.getStrict() || op.getExclusive() ? j + 1 : j;
+           i < tokens; ++i) {
+        for (int64_t end = op.getExclusive() ? i - 1 : i; last < end;)
+          sum += x.elements()[++last * columns + column];
         y[(column * tokens + i) * tokens + j] = sum;
       }
     }

@@ -17,6 +17,10 @@ def Seq_SegmentSumOp : Seq_ValueOp<"segment_sum"> {
     what token `j` wrote has decayed when token `i` reads, and 0 for tokens that
     `i` does not see.
 
+    `strict` leaves out the diagonal too: -inf for j >= i. `exclusive` sums up to
+    the token before the reader, x[j+1] + ... + x[i-1], and is -inf for j >= i:
+    what a token reads before its own decay.
+
     The result is defined as a running sum of terms down each column, never as a
     difference of cumulative sums: after one token with log-decay -1e4, a
     cumulative sum in f32 resolves no better than 1e-3, and every later mild
@@ -32,6 +36,8 @@ def Seq_SegmentSumOp : Seq_ValueOp<"segment_sum"> {
     * (SEGMENT_SUM1) `x` has at least one dimension, and its `T` is static: the
       square belongs to one block of known size.
     * (SEGMENT_SUM2) `y` has the dimensions of `x` after the first, then `T,T`.
+    * (SEGMENT_SUM3) `strict` and `exclusive` are not both given: the second
+      implies the first.
 
     Example:
 
@@ -39,10 +45,18 @@ def Seq_SegmentSumOp : Seq_ValueOp<"segment_sum"> {
     %sums = seq.segment_sum %log_decay : tensor<7x6xf32> -> tensor<6x7x7xf32>
     ```
   }];
-  let arguments = (ins Seq_Tensor:$x);      /*segment_sum1*/
+  let arguments = (ins
+    Seq_Tensor:$x,                          /*segment_sum1*/
+    UnitAttr:$strict,                       /*segment_sum3*/
+    UnitAttr:$exclusive);                   /*segment_sum3*/
   let results = (outs Seq_Tensor:$y);       /*segment_sum2*/
-  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
+  let assemblyFormat = [{
+    $x (`strict` $strict^)? (`exclusive` $exclusive^)? attr-dict `:` type($x)
+    `->` type($y)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$x,
+                             CArg<"bool", "false">:$strict,
+                             CArg<"bool", "false">:$exclusive)>];
   let hasVerifier = 1;
 }
 

@@ -18,6 +18,11 @@ template <typename S> S softplus(S x) {
   return std::fmax(x, S(0)) + std::log1p(std::exp(-std::fabs(x)));
 }
 
+/// The larger of two numbers; NaN where one of them is NaN.
+template <typename S> S larger(S a, S b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+
 /// `x` within bounds of which an absent one does not bind; NaN stays NaN.
 template <typename S>
 S clamp(S x, std::optional<double> lower, std::optional<double> upper) {

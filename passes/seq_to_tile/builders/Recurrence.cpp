@@ -1,4 +1,4 @@
-// Work items, structure check and state access of linear recurrences.
+// Work items and state access of linear recurrences.
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,80 +10,134 @@ Value effc::emitExp(OpBuilder &builder, Location loc, Value x) {
   return math::ExpOp::create(builder, loc, x);
 }
 
-static LogicalResult checkStructure(seq::MixerOpInterface mixer) {
-  Operation *op = mixer.getOperation();
-  seq::LinearAttr record = mixer.getStructure().getLinear();
-  auto refuse = [&](StringRef field, StringRef value) {
-    return op->emitOpError("has no kernel: the builders of linear recurrences "
-                           "do not cover ")
-           << field << " = " << value;
-  };
-  if (record.getDecay() != seq::DecayAxis::Head)
-    return refuse("decay", stringifyDecayAxis(record.getDecay()));
-  if (record.getField() != seq::DecayField::Real)
-    return refuse("field", stringifyDecayField(record.getField()));
-  if (record.getLowRank() != seq::LowRankPair::None)
-    return refuse("low_rank", stringifyLowRankPair(record.getLowRank()));
-  if (record.getRead() != seq::ReadOrder::AfterWrite)
-    return refuse("read", stringifyReadOrder(record.getRead()));
-  if (record.getBonus())
-    return refuse("bonus", "true");
-  if (record.getNormaliser() != seq::Normaliser::None)
-    return refuse("normaliser", stringifyNormaliser(record.getNormaliser()));
-  if (record.getStabiliser() != seq::Stabiliser::None)
-    return refuse("stabiliser", stringifyStabiliser(record.getStabiliser()));
-  return success();
+// The largest divisor of `channels` up to `limit` that fills whole vectors of 8
+// lanes; all channels where there is none.
+static int64_t blockOf(int64_t channels, int64_t limit) {
+  if (channels <= limit)
+    return channels;
+  for (int64_t block = limit - limit % 8; block >= 8; block -= 8)
+    if (channels % block == 0)
+      return block;
+  return channels;
+}
+
+// The item's part of a state of shape H, ... with channels as `letters` say.
+static HeadState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
+                         const seq::StateDescriptor &descriptor,
+                         const Recurrence &r) {
+  HeadState state{descriptor, {}, {r.head}, {1}, {}};
+  state.view = k.readWriteState(mixer->getOperand(descriptor.operand));
+  ArrayRef<int64_t> shape = descriptor.type.getShape();
+  bool keys = descriptor.kind != seq::StateKind::Scalar;
+  bool values = int64_t(shape.size()) == (keys ? 3 : 2);
+  if (keys) {
+    state.at.push_back(k.index(0));
+    state.sizes.push_back(r.map.keyChannels);
+  }
+  if (values) {
+    state.at.push_back(r.firstValue);
+    state.sizes.push_back(r.map.valueBlock);
+  }
+  state.type = keys && values ? k.blockType(r.map.keyChannels, r.map.valueBlock,
+                                            tile::Role::Accumulator)
+               : keys         ? k.columnType(r.map.keyChannels)
+                              : k.rowType(values ? r.map.valueBlock : 1);
+  return state;
 }
 
 FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
-                                            seq::MixerOpInterface mixer) {
-  if (failed(checkStructure(mixer)))
-    return failure();
+                                            seq::MixerOpInterface mixer,
+                                            int64_t valueBlock) {
+  seq::LinearAttr linear = mixer.getStructure().getLinear();
+  if (linear.getField() != seq::DecayField::Real)
+    return mixer->emitOpError("has no kernel: the builders of linear "
+                              "recurrences do not cover field = ")
+           << stringifyDecayField(linear.getField());
   FailureOr<TokenMap> created = TokenMap::create(k, mixer);
   if (failed(created))
     return failure();
-  TokenMap map = std::move(*created);
+  Recurrence r(std::move(*created));
+  r.linear = linear;
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-  k.setItems(tile::Count::Segments, 1, map.heads);
-  HeadOfSegment item;
-  auto [sequence, head] = k.divide(k.item(), map.heads);
-  item.head = head;
-  item.group = k.divide(head, map.heads / map.groups).first;
-  item.segment =
+  r.result = stateful.getTokenResults()[0];
+
+  // The normaliser's sum and a maximum per head belong to all value channels.
+  bool shared = linear.getNormaliser() != seq::Normaliser::None ||
+                linear.getStabiliser() != seq::Stabiliser::None;
+  if (valueBlock > 0 && (!shared || r.map.getQuantities().valueLogDecay))
+    r.map.valueBlock = blockOf(r.map.valueChannels, valueBlock);
+  int64_t blocks = r.map.valueChannels / r.map.valueBlock;
+  k.setItems(tile::Count::Segments, 1, r.map.heads * blocks);
+  auto [sequence, part] = k.divide(k.item(), r.map.heads * blocks);
+  auto [head, block] =
+      blocks == 1 ? std::pair(part, k.index(0)) : k.divide(part, blocks);
+  r.head = head;
+  r.group = k.divide(head, r.map.heads / r.map.groups).first;
+  r.firstValue = blocks == 1 ? block : k.mul(block, r.map.valueBlock);
+  r.segment =
       tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
-  item.keyChannels = map.keyChannels;
-  item.valueChannels = map.valueChannels;
-  item.stateView =
-      k.readWriteState(mixer->getOperand(stateful.getStates()[0].operand));
-  tile::TileType stateType = k.blockType(item.keyChannels, item.valueChannels,
-                                         tile::Role::Accumulator);
-  return Recurrence{std::move(map), item, stateful.getTokenResults()[0],
-                    stateType};
+  for (const seq::StateDescriptor &descriptor : stateful.getStates()) {
+    HeadState state = stateOf(k, mixer, descriptor, r);
+    if (descriptor.kind == seq::StateKind::Matrix)
+      r.matrix = state;
+    else if (descriptor.kind == seq::StateKind::Sum)
+      r.sum = state;
+    else
+      r.maximum = state;
+  }
+  return r;
 }
 
-Value HeadOfSegment::loadState(KernelBuilder &k) const {
-  tile::TileType type =
-      k.blockType(keyChannels, valueChannels, tile::Role::Accumulator);
-  tile::SegmentOp record = segment;
-  Value old =
-      k.load(stateView, {record.getSlot(), head, k.index(0), k.index(0)},
-             {1, 1, keyChannels, valueChannels}, type);
+// With the slot in front, as views of states have it.
+static std::pair<SmallVector<Value>, SmallVector<int64_t>>
+boxOf(Recurrence &r, const HeadState &state) {
+  SmallVector<Value> at = {r.segment.getSlot()};
+  llvm::append_range(at, state.at);
+  SmallVector<int64_t> sizes = {1};
+  llvm::append_range(sizes, state.sizes);
+  return {at, sizes};
+}
+
+Value Recurrence::load(KernelBuilder &k, const HeadState &state) {
+  auto [at, sizes] = boxOf(*this, state);
+  Value old = k.load(state.view, at, sizes, state.type);
   // A decode call does little else than read one state after the other.
   if (k.isDecode())
     k.fetchNext(old);
   // By select: what a fresh slot holds may be anything, NaN included.
-  Value fresh = arith::SelectOp::create(k.ops(), k.loc(), record.getBegins(),
+  Value fresh = arith::SelectOp::create(k.ops(), k.loc(), segment.getBegins(),
                                         k.scalar(1), k.scalar(0));
-  return k.map(type, {old, fresh}, [&](OpBuilder &b, ValueRange e) -> Value {
-    Value zero = arith::ConstantOp::create(b, k.loc(), b.getF32FloatAttr(0));
-    Value isFresh = arith::CmpFOp::create(b, k.loc(), arith::CmpFPredicate::OGT,
-                                          e[1], zero);
-    return arith::SelectOp::create(b, k.loc(), isFresh, zero, e[0]);
-  });
+  float neutral = static_cast<float>(state.descriptor.neutral);
+  return k.map(
+      state.type, {old, fresh}, [&](OpBuilder &b, ValueRange e) -> Value {
+        Value zero =
+            arith::ConstantOp::create(b, k.loc(), b.getF32FloatAttr(0));
+        Value isFresh = arith::CmpFOp::create(
+            b, k.loc(), arith::CmpFPredicate::OGT, e[1], zero);
+        Value value = neutral == 0
+                          ? zero
+                          : arith::ConstantOp::create(
+                                b, k.loc(), b.getF32FloatAttr(neutral));
+        return arith::SelectOp::create(b, k.loc(), isFresh, value, e[0]);
+      });
 }
 
-void HeadOfSegment::storeState(KernelBuilder &k, Value state) const {
-  tile::SegmentOp record = segment;
-  k.store(state, stateView, {record.getSlot(), head, k.index(0), k.index(0)},
-          {1, 1, keyChannels, valueChannels});
+void Recurrence::store(KernelBuilder &k, const HeadState &state, Value tile) {
+  auto [at, sizes] = boxOf(*this, state);
+  k.store(tile, state.view, at, sizes);
+}
+
+LogicalResult Recurrence::finish(KernelBuilder &k, Value row, Value y,
+                                 Value rows, int64_t chunk) {
+  SmallVector<Value> at = {row, head, firstValue};
+  SmallVector<int64_t> sizes = {chunk, 1, map.valueBlock};
+  auto type = cast<tile::TileType>(y.getType());
+  return k.finish(
+      result, y,
+      [&](Value tensor) {
+        return k.load(k.read(tensor), at, sizes, type, rows);
+      },
+      [&](unsigned index, Value tile) {
+        k.store(tile, k.write(index), at, sizes, rows);
+      });
 }

@@ -1,4 +1,4 @@
-// What the two forms of a linear recurrence share.
+// What the forms of a linear recurrence share.
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_RECURRENCE_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_RECURRENCE_H
 
@@ -6,32 +6,49 @@
 
 namespace effc {
 
-/// One head of one segment: a work item of a recurrence.
-struct HeadOfSegment {
+/// One state of an item's head, or the item's block of its value channels.
+struct HeadState {
+  seq::StateDescriptor descriptor;
+  mlir::Value view;
+  llvm::SmallVector<mlir::Value> at; // of the item's part, without the slot
+  llvm::SmallVector<int64_t> sizes;  // likewise
+  tile::TileType type;
+};
+
+/// A mixer of class linear, ready to be built: an item is one head of one
+/// segment, or a block of the head's value channels.
+struct Recurrence {
+  explicit Recurrence(TokenMap map) : map(std::move(map)) {}
+
+  TokenMap map;
   tile::SegmentOp segment;
   mlir::Value head, group;
-  mlir::Value stateView;
-  int64_t keyChannels, valueChannels;
+  mlir::Value firstValue;           // of the item's value channels
+  HeadState matrix;                 // K x V block
+  std::optional<HeadState> sum;     // column of K, or K x V block
+  std::optional<HeadState> maximum; // row of 1, or row of V
+  mlir::Value result;               // of the mixer, per token
+  seq::LinearAttr linear;
 
-  /// The state before the call, zero where the sequence begins.
-  mlir::Value loadState(KernelBuilder &k) const;
-  void storeState(KernelBuilder &k, mlir::Value state) const;
+  /// A state before the call; its neutral value where the sequence begins.
+  mlir::Value load(KernelBuilder &k, const HeadState &state);
+  void store(KernelBuilder &k, const HeadState &state, mlir::Value tile);
+  /// The scope of one token, or of `chunk` tokens of which `rows` are there.
+  TokenMap::Scope scope(mlir::Value row, mlir::Value rows = {},
+                        int64_t chunk = 0) const {
+    return {row, rows, head, group, firstValue, chunk};
+  }
+  /// Applies what follows the mixer in its kernel to `y`, the tile of rows from
+  /// `row` on, and stores it.
+  mlir::LogicalResult finish(KernelBuilder &k, mlir::Value row, mlir::Value y,
+                             mlir::Value rows = {}, int64_t chunk = 1);
 };
 
-/// A mixer of class linear, ready to be built.
-struct Recurrence {
-  TokenMap map;
-  HeadOfSegment item;
-  mlir::Value result;       // of the mixer, per token
-  tile::TileType stateType; // K x V
-};
-
-/// Checks that the core's structure record is one that the builders cover
-/// (decay per head, real; no low-rank pair, bonus, normaliser or stabiliser;
-/// read after write), with a diagnostic that names the field; sets the kernel's
-/// items.
+/// Sets the kernel's items; value channels are cut into blocks of at most
+/// `valueBlock` (0: not at all) where nothing is shared between them.
 mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k,
-                                            seq::MixerOpInterface mixer);
+                                            seq::MixerOpInterface mixer,
+                                            int64_t valueBlock);
 
 /// exp of one element.
 mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc,

@@ -9,6 +9,7 @@
 // a difference. An item is one head of one segment. Chunks end on multiples of
 // C from the sequence's start; rows past a chunk's end are neutral: k = v = 0
 // and no decay. Floor: 4 K V + C (K + V) FLOPs per token and head.
+#include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
@@ -34,19 +35,26 @@ static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
 
 LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  FailureOr<Recurrence> recurrence = beginRecurrence(k, mixer);
-  if (failed(recurrence))
+  if (!hasChunkKernel(mixer.getStructure().getLinear()))
+    return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
+                              "per head, a read after the write and nothing "
+                              "more, but got ")
+           << mixer.getStructure().getLinear();
+  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, /*valueBlock=*/0);
+  if (failed(begun))
     return failure();
-  auto &[map, item, mixed, stateType] = *recurrence;
+  Recurrence &r = *begun;
+  TokenMap &map = r.map;
   // The quadratic form is one chunk as long as the call, wherever it starts.
   bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
   int64_t chunk = quadratic ? k.getContext().entry.getRows()
                             : mixer.getFormAttr().getChunk();
-  int64_t values = item.valueChannels;
-  tile::TileType outType = k.blockType(chunk, values, tile::Role::Accumulator);
+  tile::TileType stateType = r.matrix.type;
+  tile::TileType outType =
+      k.blockType(chunk, map.valueChannels, tile::Role::Accumulator);
   tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
   tile::TileType keyType =
-      k.blockType(chunk, item.keyChannels, tile::Role::Operand);
+      k.blockType(chunk, map.keyChannels, tile::Role::Operand);
   OpBuilder &b = k.ops();
   auto scaled = [&](tile::TileType type, Value tile, Value exponent) {
     return k.map(type, {tile, exponent},
@@ -66,11 +74,12 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
 
   // The first chunk begins inside the grid where the segment does.
   Value offset =
-      quadratic ? k.index(0) : k.divide(item.segment.getStart(), chunk).second;
-  Value end = k.add(offset, item.segment.getLength());
+      quadratic ? k.index(0) : k.divide(r.segment.getStart(), chunk).second;
+  Value end = k.add(offset, r.segment.getLength());
   Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
+  map.emitConstants(r.scope({}));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1),
-                                 item.loadState(k));
+                                 r.load(k, r.matrix));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -79,12 +88,19 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     Value from = arith::MaxSIOp::create(b, k.loc(), gridStart, offset);
     Value to = k.min(k.add(gridStart, k.index(chunk)), end);
     Value rows = k.sub(to, from);
-    Value row = k.add(item.segment.getFirstRow(), k.sub(from, offset));
+    Value row = k.add(r.segment.getFirstRow(), k.sub(from, offset));
 
-    TokenMap::Scope scope{row, rows, item.head, item.group, chunk};
+    TokenMap::Scope scope = r.scope(row, rows, chunk);
     TokenMap::Tiles q = map.quantities(scope);
     Value key = maskRows(k, q.key, rows), value = maskRows(k, q.value, rows);
-    Value decay = maskRows(k, q.logDecay, rows);
+    tile::TileType columnType = k.columnType(chunk);
+    Value decay =
+        q.logDecay && isa<tile::TileType>(q.logDecay.getType())
+            ? q.logDecay
+            : tile::SplatOp::create(b, k.loc(), columnType,
+                                    q.logDecay ? q.logDecay : k.scalar(0))
+                  .getResult();
+    decay = maskRows(k, decay, rows);
 
     Value between = tile::SegmentSumOp::create(b, k.loc(), scoreType, decay);
     Value scores =
@@ -115,7 +131,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     Value out = scaled(outType,
                        dot(zeros(outType), q.query, state, false, false), upTo);
     out = dot(out, scores, value, false, false);
-    Value y = map.readOut(scope, out);
+    Value y = map.readOut(scope, {out, {}, {}});
 
     Value next =
         k.map(stateType, {state, emitExp(b, k.loc(), total)},
@@ -125,21 +141,10 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     next = dot(next, scaled(keyType, key, after), value, /*transposeA=*/true,
                false);
 
-    auto at = [&]() -> SmallVector<Value> {
-      return {row, item.head, k.index(0)};
-    };
-    SmallVector<int64_t> sizes = {chunk, 1, values};
-    if (failed(k.finish(
-            mixed, y,
-            [&](Value tensor) {
-              return k.load(k.read(tensor), at(), sizes, outType, rows);
-            },
-            [&](unsigned result, Value tile) {
-              k.store(tile, k.write(result), at(), sizes, rows);
-            })))
+    if (failed(r.finish(k, row, y, rows, chunk)))
       return failure();
     scf::YieldOp::create(b, k.loc(), next);
   }
-  item.storeState(k, loop.getResult(0));
+  r.store(k, r.matrix, loop.getResult(0));
   return success();
 }

@@ -1,10 +1,10 @@
-// A linear recurrence token by token:
+// A linear recurrence token by token, as CanonicalQuantities.h writes it.
 //
-//   S = exp(log_decay) S + k (x) v;   o = q S
-//
-// An item is one head of one segment; decode has one token and no loop, so that
-// the state passes through registers once. Floor: state read and written
-// (decode), 5 K V FLOPs per token and head (prefill).
+// An item is a block of value channels of one head of one segment: they share
+// query, key and decays and never meet. Decode has one token and no loop, so
+// that the state passes through registers once. Floor: state read and written
+// (decode); 5 K V FLOPs per token and head, 4 without decay, 7 or 9 with a
+// rank-one correction (prefill).
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
@@ -13,70 +13,267 @@
 using namespace mlir;
 using namespace effc;
 
+namespace {
+
+/// States between tokens; absent ones are null.
+struct Carried {
+  Value matrix, sum, maximum;
+
+  static Carried of(ValueRange values, const Recurrence &r) {
+    Carried carried{values[0], {}, {}};
+    size_t next = 1;
+    if (r.sum)
+      carried.sum = values[next++];
+    if (r.maximum)
+      carried.maximum = values[next];
+    return carried;
+  }
+  SmallVector<Value> values() const {
+    SmallVector<Value> present;
+    for (Value value : {matrix, sum, maximum})
+      if (value)
+        present.push_back(value);
+    return present;
+  }
+};
+
+/// Emits one token after another of one item.
+class Stepper {
+public:
+  Stepper(KernelBuilder &k, Recurrence &r) : k(k), r(r), b(k.ops()) {}
+
+  FailureOr<Carried> step(Value row, Carried before);
+
+private:
+  Value mul(ArrayRef<Value> factors, tile::TileType type) {
+    return k.map(type, factors, [&](OpBuilder &inside, ValueRange e) -> Value {
+      Value product = e[0];
+      for (Value factor : e.drop_front())
+        product = arith::MulFOp::create(inside, k.loc(), product, factor);
+      return product;
+    });
+  }
+  // exp, of a scalar or of each element.
+  Value exp(Value x) {
+    if (x.getType().isF32())
+      return emitExp(b, k.loc(), x);
+    return k.map(cast<tile::TileType>(x.getType()), {x},
+                 [&](OpBuilder &inside, ValueRange e) {
+                   return emitExp(inside, k.loc(), e[0]);
+                 });
+  }
+  // The sum over key channels of factors that broadcast to the state's block.
+  Value overKeys(ArrayRef<Value> factors) {
+    return tile::ReduceOp::create(
+        b, k.loc(), k.rowType(r.map.valueBlock), tile::ReduceKind::Add,
+        mul(factors, r.matrix.type), /*over_rows=*/true);
+  }
+  // The sum over key channels of a product of columns, a scalar.
+  Value dot(Value x, Value y) {
+    return tile::ReduceOp::create(
+        b, k.loc(), b.getF32Type(), tile::ReduceKind::Add,
+        mul({x, y}, cast<tile::TileType>(x.getType())),
+        /*over_rows=*/false);
+  }
+
+  void stabilise(TokenMap::Tiles &q, Carried &carried);
+  Value nextSum(const TokenMap::Tiles &q, ArrayRef<Value> decays, Value sum);
+  Value nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
+                   Value matrix, Value probed);
+
+  KernelBuilder &k;
+  Recurrence &r;
+  OpBuilder &b;
+};
+
+} // namespace
+
+// Refers decay and gate to the running maximum, and gates value and weight.
+void Stepper::stabilise(TokenMap::Tiles &q, Carried &carried) {
+  Value &decay = q.valueLogDecay ? q.valueLogDecay : q.logDecay;
+  bool perValue = bool(q.valueLogDecay);
+  auto combine = [&](ArrayRef<Value> inputs,
+                     function_ref<Value(OpBuilder &, ValueRange)> body) {
+    return perValue ? k.map(r.maximum->type, inputs, body)
+                    : body(b, ValueRange(inputs));
+  };
+  // Per head the maximum is carried as a row of one element.
+  Value before = carried.maximum;
+  if (!perValue)
+    before = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
+                                    tile::ReduceKind::Max, before,
+                                    /*over_rows=*/false);
+  Value sum =
+      combine({decay, before}, [&](OpBuilder &in, ValueRange e) -> Value {
+        return arith::AddFOp::create(in, k.loc(), e[0], e[1]);
+      });
+  Value after =
+      combine({sum, q.logGate}, [&](OpBuilder &in, ValueRange e) -> Value {
+        return arith::MaximumFOp::create(in, k.loc(), e[0], e[1]);
+      });
+  auto minus = [&](Value x) {
+    return combine({x, after}, [&](OpBuilder &in, ValueRange e) -> Value {
+      return arith::SubFOp::create(in, k.loc(), e[0], e[1]);
+    });
+  };
+  decay = minus(sum);
+  Value gate = exp(minus(q.logGate));
+  q.value = mul({q.value, gate}, k.rowType(r.map.valueBlock));
+  q.weight =
+      !q.weight ? gate
+      : perValue
+          ? mul({q.weight, gate}, r.maximum->type)
+          : arith::MulFOp::create(b, k.loc(), q.weight, gate).getResult();
+  q.logGate =
+      r.linear.getRead() == seq::ReadOrder::BeforeWrite ? before : after;
+  carried.maximum =
+      perValue ? after
+               : tile::SplatOp::create(b, k.loc(), r.maximum->type, after)
+                     .getResult();
+}
+
+Value Stepper::nextSum(const TokenMap::Tiles &q, ArrayRef<Value> decays,
+                       Value sum) {
+  SmallVector<Value> inputs = {sum, q.key};
+  if (q.weight)
+    inputs.push_back(q.weight);
+  llvm::append_range(inputs, decays);
+  return k.map(
+      r.sum->type, inputs, [&](OpBuilder &inside, ValueRange e) -> Value {
+        Value decayed = e[0];
+        for (Value decay : e.drop_front(q.weight ? 3 : 2))
+          decayed = arith::MulFOp::create(inside, k.loc(), decayed, decay);
+        if (!q.weight)
+          return arith::AddFOp::create(inside, k.loc(), decayed, e[1]);
+        return math::FmaOp::create(inside, k.loc(), e[1], e[2], decayed);
+      });
+}
+
+Value Stepper::nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
+                          Value matrix, Value probed) {
+  // key (x) (value + scale * probed) where the correction lies along the key.
+  Value value = q.value;
+  if (q.eraseScale)
+    value =
+        k.map(k.rowType(r.map.valueBlock), {q.value, q.eraseScale, probed},
+              [&](OpBuilder &inside, ValueRange e) -> Value {
+                return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+              });
+  SmallVector<Value> inputs = {matrix, q.key, value};
+  llvm::append_range(inputs, decays);
+  if (q.erase)
+    llvm::append_range(inputs, ArrayRef<Value>{q.erase, probed});
+  return k.map(r.matrix.type, inputs,
+               [&](OpBuilder &inside, ValueRange e) -> Value {
+                 Value next = e[0];
+                 for (Value decay : e.slice(3, decays.size()))
+                   next = arith::MulFOp::create(inside, k.loc(), next, decay);
+                 if (q.erase)
+                   next = math::FmaOp::create(inside, k.loc(), e[e.size() - 2],
+                                              e.back(), next);
+                 return math::FmaOp::create(inside, k.loc(), e[1], e[2], next);
+               });
+}
+
+// One token: the states after it; stores the token's result.
+FailureOr<Carried> Stepper::step(Value row, Carried before) {
+  TokenMap::Scope scope = r.scope(row);
+  TokenMap::Tiles q = r.map.quantities(scope);
+  Carried after = before;
+  if (r.maximum)
+    stabilise(q, after);
+  SmallVector<Value> decays;
+  for (Value logDecay : {q.logDecay, q.valueLogDecay})
+    if (logDecay)
+      decays.push_back(exp(logDecay));
+
+  bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
+  TokenMap::Reading reading;
+  if (r.maximum)
+    reading.maximum = q.logGate; // the maximum at the time of reading
+  auto read = [&](const Carried &states) {
+    reading.read = overKeys({states.matrix, q.query});
+    if (!r.sum)
+      return;
+    bool perValue = r.sum->type.isBlock();
+    reading.denominator =
+        perValue ? overKeys({states.sum, q.query}) : dot(states.sum, q.query);
+  };
+  if (readsBefore)
+    read(before);
+
+  Value probed;
+  if (q.probe) {
+    SmallVector<Value> factors = {before.matrix, q.probe};
+    if (r.linear.getLowRank() == seq::LowRankPair::DecayedState)
+      llvm::append_range(factors, decays);
+    probed = overKeys(factors);
+  }
+  after.matrix = nextMatrix(q, decays, before.matrix, probed);
+  // Stored at once, while it is in registers: decoding is the time it takes
+  // to read and write the state.
+  if (k.isDecode())
+    r.store(k, r.matrix, after.matrix);
+  if (!readsBefore && !r.sum)
+    read(after);
+  if (r.sum) {
+    after.sum = nextSum(q, decays, before.sum);
+    if (k.isDecode())
+      r.store(k, *r.sum, after.sum);
+    if (!readsBefore)
+      read(after);
+  }
+  if (r.maximum && k.isDecode())
+    r.store(k, *r.maximum, after.maximum);
+
+  if (q.bonusKey) {
+    Value weight = dot(q.query, q.bonusKey);
+    reading.read =
+        k.map(k.rowType(r.map.valueBlock), {reading.read, weight, q.value},
+              [&](OpBuilder &inside, ValueRange e) -> Value {
+                return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+              });
+  }
+  if (failed(r.finish(k, row, r.map.readOut(scope, reading))))
+    return failure();
+  return after;
+}
+
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  FailureOr<Recurrence> recurrence = beginRecurrence(k, mixer);
-  if (failed(recurrence))
+  // Four vectors of 32 lanes: query, key and decays are read once for them.
+  constexpr int64_t kValueBlock = 128;
+  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, kValueBlock);
+  if (failed(begun))
     return failure();
-  auto &[map, item, mixed, stateType] = *recurrence;
-  int64_t values = item.valueChannels;
+  Recurrence &r = *begun;
   OpBuilder &b = k.ops();
-
-  // One token: returns the next state, stores the token's result.
-  auto step = [&](Value row, Value state) -> FailureOr<Value> {
-    TokenMap::Scope scope{row, {}, item.head, item.group, /*chunk=*/0};
-    TokenMap::Tiles q = map.quantities(scope);
-    Value decay = emitExp(b, k.loc(), q.logDecay);
-    Value next = k.map(
-        stateType, {state, decay, q.key, q.value},
-        [&](OpBuilder &builder, ValueRange e) -> Value {
-          Value decayed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-          return math::FmaOp::create(builder, k.loc(), e[2], e[3], decayed);
-        });
-    // Stored at once, while it is in registers: decoding is the time it takes
-    // to read and write the state.
-    if (k.isDecode())
-      item.storeState(k, next);
-    Value weighted =
-        k.map(stateType, {next, q.query},
-              [&](OpBuilder &builder, ValueRange e) -> Value {
-                return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-              });
-    Value read = tile::ReduceOp::create(b, k.loc(), k.rowType(values),
-                                        tile::ReduceKind::Add, weighted,
-                                        /*over_rows=*/true);
-    Value y = map.readOut(scope, read);
-    auto at = [&]() -> SmallVector<Value> {
-      return {row, item.head, k.index(0)};
-    };
-    SmallVector<int64_t> sizes = {1, 1, values};
-    if (failed(k.finish(
-            mixed, y,
-            [&](Value tensor) {
-              return k.load(k.read(tensor), at(), sizes, k.rowType(values));
-            },
-            [&](unsigned result, Value tile) {
-              k.store(tile, k.write(result), at(), sizes);
-            })))
-      return failure();
-    return next;
-  };
-
-  Value state = item.loadState(k);
+  r.map.emitConstants(r.scope({}));
+  Carried states{r.load(k, r.matrix), {}, {}};
+  if (r.sum)
+    states.sum = r.load(k, *r.sum);
+  if (r.maximum)
+    states.maximum = r.load(k, *r.maximum);
+  Stepper stepper(k, r);
   if (k.isDecode())
-    return step(item.segment.getFirstRow(), state);
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
-                                 item.segment.getLength(), k.index(1), state);
+    return stepper.step(r.segment.getFirstRow(), states);
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), r.segment.getLength(),
+                                 k.index(1), states.values());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next =
-        step(k.add(item.segment.getFirstRow(), loop.getInductionVar()),
-             loop.getRegionIterArg(0));
+    FailureOr<Carried> next =
+        stepper.step(k.add(r.segment.getFirstRow(), loop.getInductionVar()),
+                     Carried::of(loop.getRegionIterArgs(), r));
     if (failed(next))
       return failure();
-    scf::YieldOp::create(b, k.loc(), *next);
+    scf::YieldOp::create(b, k.loc(), next->values());
   }
-  item.storeState(k, loop.getResult(0));
+  Carried last = Carried::of(loop.getResults(), r);
+  r.store(k, r.matrix, last.matrix);
+  if (r.sum)
+    r.store(k, *r.sum, last.sum);
+  if (r.maximum)
+    r.store(k, *r.maximum, last.maximum);
   return success();
 }

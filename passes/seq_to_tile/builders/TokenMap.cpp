@@ -6,44 +6,100 @@
 using namespace mlir;
 using namespace effc;
 
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
 FailureOr<TokenMap> TokenMap::create(KernelBuilder &k,
                                      seq::MixerOpInterface mixer) {
   TokenMap map(k);
   Operation *op = mixer.getOperation();
   auto stateful = cast<seq::StatefulOpInterface>(op);
+  map.linear = mixer.getStructure().getLinear();
   map.region = std::make_unique<Region>();
   OpBuilder builder(op->getContext());
   Block *block = builder.createBlock(map.region.get());
-  SmallVector<Value> tokens, parameters;
-  for (Value operand : stateful.getOperandsOf(seq::OperandRole::Token)) {
+  SmallVector<mlir::Value> tokens, parameters;
+  for (mlir::Value operand : stateful.getOperandsOf(seq::OperandRole::Token)) {
     map.operands.push_back(operand);
     tokens.push_back(block->addArgument(operand.getType(), k.loc()));
   }
-  for (Value operand : stateful.getOperandsOf(seq::OperandRole::Parameter)) {
+  for (mlir::Value operand :
+       stateful.getOperandsOf(seq::OperandRole::Parameter)) {
     map.operands.push_back(operand);
     parameters.push_back(block->addArgument(operand.getType(), k.loc()));
   }
   map.canonical = mixer.buildTokenMap(builder, k.loc(), tokens, parameters);
-  map.readArgument = block->addArgument(map.canonical.value.getType(), k.loc());
-  map.result =
-      mixer.buildReadOut(builder, k.loc(), map.readArgument, map.canonical);
+  const seq::CanonicalQuantities &canonical = map.canonical;
 
-  auto size = [](Value value, int64_t dim) {
-    return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-  };
-  map.heads = size(map.canonical.value, 1);
-  map.valueChannels = size(map.canonical.value, 2);
-  map.groups = size(map.canonical.query, 1);
-  map.keyChannels = size(map.canonical.query, 2);
-  using enum Meaning;
-  if (failed(map.assign(map.canonical.query, {Token, Group, Key})) ||
-      failed(map.assign(map.canonical.key, {Token, Group, Key})) ||
-      failed(map.assign(map.canonical.value, {Token, Head, Value})) ||
-      failed(map.assign(map.canonical.logDecay, {Token, Head})) ||
-      failed(map.assign(map.result, {Token, Head, Value})) ||
-      failed(map.assign(map.readArgument, {Token, Head, Value})))
+  RankedTensorType valueType = tensorOf(canonical.value);
+  map.heads = valueType.getDimSize(1);
+  map.valueChannels = map.valueBlock = valueType.getDimSize(2);
+  map.groups = map.heads / map.linear.getHeadsPerGroup();
+  map.keyChannels = tensorOf(canonical.query).getShape().back();
+
+  // Read-out: denominator and maximum have the shapes of their states' rows.
+  bool perValue = bool(canonical.valueLogDecay);
+  auto perHead = RankedTensorType::get(valueType.getShape().take_front(2),
+                                       builder.getF32Type());
+  Type scalars = perValue ? Type(valueType) : Type(perHead);
+  map.reading.read = block->addArgument(valueType, k.loc());
+  if (map.linear.getNormaliser() != seq::Normaliser::None)
+    map.reading.denominator = block->addArgument(scalars, k.loc());
+  if (map.linear.getStabiliser() != seq::Stabiliser::None)
+    map.reading.maximum = block->addArgument(scalars, k.loc());
+  map.result = mixer.buildReadOut(builder, k.loc(), map.reading, map.canonical);
+  if (failed(map.assignAll(op)))
     return op->emitOpError("has a token map without a translation to tiles");
   return map;
+}
+
+// What the dimensions of a log-decay that is not of value channels stand for.
+TokenMap::Meanings TokenMap::decayMeanings(bool perToken) const {
+  Meanings meanings;
+  if (perToken)
+    meanings.push_back(Meaning::Token);
+  meanings.push_back(Meaning::Head);
+  using enum seq::DecayAxis;
+  seq::DecayAxis axis = linear.getDecay();
+  if (axis == Key || axis == KeyAndValue || axis == Element)
+    meanings.push_back(Meaning::Key);
+  if (axis == Element)
+    meanings.push_back(Meaning::Value);
+  return meanings;
+}
+
+LogicalResult TokenMap::assignAll(Operation *op) {
+  using enum Meaning;
+  // Where every head has keys of its own, groups are heads.
+  Meaning group = heads == groups ? Head : Group;
+  auto give = [&](mlir::Value value, Meanings meanings) -> LogicalResult {
+    if (!value)
+      return success();
+    // What does not vary with the token lacks T.
+    if (tensorOf(value).getRank() + 1 == int64_t(meanings.size()))
+      meanings.erase(meanings.begin());
+    return assign(value, meanings);
+  };
+  Meanings scalars = {Token, Head};
+  if (canonical.valueLogDecay)
+    scalars.push_back(Value);
+  return success(
+      succeeded(give(canonical.query, {Token, group, Key})) &&
+      succeeded(give(canonical.key, {Token, group, Key})) &&
+      succeeded(give(canonical.value, {Token, Head, Value})) &&
+      succeeded(give(canonical.logDecay, decayMeanings(/*perToken=*/true))) &&
+      succeeded(give(canonical.valueLogDecay, {Token, Head, Value})) &&
+      succeeded(give(canonical.bonusKey, {Token, group, Key})) &&
+      succeeded(give(canonical.probe, {Token, group, Key})) &&
+      succeeded(give(canonical.erase, {Token, Head, Key})) &&
+      succeeded(give(canonical.eraseScale, {Token, Head})) &&
+      succeeded(give(canonical.weight, scalars)) &&
+      succeeded(give(canonical.logGate, scalars)) &&
+      succeeded(give(result, {Token, Head, Value})) &&
+      succeeded(give(reading.read, {Token, Head, Value})) &&
+      succeeded(give(reading.denominator, scalars)) &&
+      succeeded(give(reading.maximum, scalars)));
 }
 
 // Gives `value` its meanings and passes them on to what it is computed from.
@@ -66,6 +122,8 @@ LogicalResult TokenMap::assign(Value value, Meanings meanings) {
       narrow.push_back(meanings[dim]);
     return assign(broadcast.getX(), narrow);
   }
+  if (isa<seq::ConstantOp>(op))
+    return success();
   auto contract = dyn_cast<seq::ContractOp>(op);
   if (!contract)
     return op->emitError("expects an elementwise op, a broadcast or a "
@@ -95,17 +153,18 @@ static bool has(ArrayRef<TokenMap::Meaning> meanings,
 // Null for a scalar.
 tile::TileType TokenMap::typeOf(const Meanings &meanings, const Scope &scope) {
   bool chunked = scope.chunk > 0 && has(meanings, Meaning::Token);
-  int64_t channels = has(meanings, Meaning::Key)     ? keyChannels
-                     : has(meanings, Meaning::Value) ? valueChannels
-                                                     : 0;
+  bool keys = has(meanings, Meaning::Key),
+       values = has(meanings, Meaning::Value);
+  if (keys && values)
+    return k->blockType(keyChannels, valueBlock, tile::Role::Accumulator);
+  int64_t channels = keys ? keyChannels : values ? valueBlock : 0;
   if (chunked)
     return channels ? k->blockType(scope.chunk, channels, tile::Role::Operand)
                     : k->columnType(scope.chunk);
   if (!channels)
     return {};
-  return scope.chunk == 0 && has(meanings, Meaning::Key)
-             ? k->columnType(channels)
-             : k->rowType(channels);
+  return scope.chunk == 0 && keys ? k->columnType(channels)
+                                  : k->rowType(channels);
 }
 
 Value TokenMap::emitOperand(BlockArgument argument, const Scope &scope) {
@@ -132,8 +191,8 @@ Value TokenMap::emitOperand(BlockArgument argument, const Scope &scope) {
       sizes.push_back(keyChannels);
       break;
     case Meaning::Value:
-      at.push_back(k->index(0));
-      sizes.push_back(valueChannels);
+      at.push_back(scope.firstValue);
+      sizes.push_back(valueBlock);
       break;
     }
   }
@@ -146,6 +205,8 @@ Value TokenMap::emitOperand(BlockArgument argument, const Scope &scope) {
 }
 
 Value TokenMap::emitOp(Operation *op, const Scope &scope) {
+  if (auto constant = dyn_cast<seq::ConstantOp>(op))
+    return k->scalar(constant.getValue().convertToDouble());
   if (auto broadcast = dyn_cast<seq::BroadcastOp>(op))
     return emit(broadcast.getX(), scope); // maps broadcast by themselves
   SmallVector<mlir::Value> inputs;
@@ -165,6 +226,8 @@ Value TokenMap::emitOp(Operation *op, const Scope &scope) {
 }
 
 Value TokenMap::emit(Value value, const Scope &scope) {
+  if (mlir::Value known = constants.lookup(value))
+    return known;
   if (mlir::Value known = emitted.lookup(value))
     return known;
   auto argument = dyn_cast<BlockArgument>(value);
@@ -174,24 +237,60 @@ Value TokenMap::emit(Value value, const Scope &scope) {
   return result;
 }
 
+bool TokenMap::isConstant(Value value) const {
+  auto known = meaningOf.find(value);
+  return known != meaningOf.end() && !has(known->second, Meaning::Token);
+}
+
+// The largest parts that do not vary with the token: a tile of each.
+void TokenMap::emitConstants(const Scope &scope) {
+  emitted.clear();
+  auto hoist = [&](mlir::Value value) {
+    if (isConstant(value) && !constants.count(value))
+      constants[value] = emit(value, scope);
+  };
+  for (Operation &op : region->front()) {
+    bool varies = llvm::any_of(op.getResults(), [&](mlir::Value value) {
+      return meaningOf.count(value) && !isConstant(value);
+    });
+    if (varies)
+      llvm::for_each(op.getOperands(), hoist);
+  }
+  for (mlir::Value value : {canonical.query, canonical.key, canonical.logDecay,
+                            canonical.valueLogDecay, canonical.bonusKey})
+    if (value)
+      hoist(value);
+  emitted.clear();
+}
+
 // A value that was broadcast is spread out where a tile of its own is needed.
 Value TokenMap::asType(Value value, Value tensor, const Scope &scope) {
   tile::TileType type = typeOf(meaningOf[tensor], scope);
   if (!type || value.getType() == type)
     return value;
+  if (value.getType().isF32())
+    return tile::SplatOp::create(k->ops(), k->loc(), type, value);
   return k->map(type, {value}, [](OpBuilder &, ValueRange e) { return e[0]; });
 }
 
 TokenMap::Tiles TokenMap::quantities(const Scope &scope) {
   emitted.clear();
   auto get = [&](mlir::Value tensor) {
-    return asType(emit(tensor, scope), tensor, scope);
+    return tensor ? asType(emit(tensor, scope), tensor, scope) : mlir::Value();
   };
-  return {get(canonical.query), get(canonical.key), get(canonical.value),
-          get(canonical.logDecay)};
+  return {get(canonical.query),         get(canonical.key),
+          get(canonical.value),         get(canonical.logDecay),
+          get(canonical.valueLogDecay), get(canonical.bonusKey),
+          get(canonical.probe),         get(canonical.erase),
+          get(canonical.eraseScale),    get(canonical.weight),
+          get(canonical.logGate)};
 }
 
-Value TokenMap::readOut(const Scope &scope, Value read) {
-  emitted[readArgument] = read;
+Value TokenMap::readOut(const Scope &scope, const Reading &tiles) {
+  emitted[reading.read] = tiles.read;
+  if (reading.denominator)
+    emitted[reading.denominator] = tiles.denominator;
+  if (reading.maximum)
+    emitted[reading.maximum] = tiles.maximum;
   return asType(emit(result, scope), result, scope);
 }

@@ -10,7 +10,11 @@
 //   value channels       row of V        C x V block (V: row)
 //   neither              scalar          column of C (scalar)
 //
-// and an op on such values a map, which broadcasts as the meanings say.
+//   both                 K x V block     -
+//
+// and an op on such values a map, which broadcasts as the meanings say. Value
+// channels may be cut into blocks, of which a kernel's item holds one. What
+// does not vary with the token is computed before the loop over tokens.
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_TOKENMAP_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_TOKENMAP_H
 
@@ -26,10 +30,18 @@ public:
     mlir::Value row;  // first row of the call's tensors
     mlir::Value rows; // limit of a chunk's rows; null for one token
     mlir::Value head, group;
-    int64_t chunk = 0; // tokens of a chunk; 0: one token
+    mlir::Value firstValue; // first value channel of the item's block
+    int64_t chunk = 0;      // tokens of a chunk; 0: one token
   };
+  /// The canonical quantities (CanonicalQuantities.h) as tiles; absent ones are
+  /// null.
   struct Tiles {
-    mlir::Value query, key, value, logDecay;
+    mlir::Value query, key, value, logDecay, valueLogDecay, bonusKey, probe,
+        erase, eraseScale, weight, logGate;
+  };
+  /// What a recurrence has read, as tiles.
+  struct Reading {
+    mlir::Value read, denominator, maximum;
   };
 
   /// Builds the map of `mixer`, whose class must be linear. Fails, on the
@@ -39,17 +51,26 @@ public:
   TokenMap(TokenMap &&) = default;
 
   int64_t heads, groups, keyChannels, valueChannels;
+  /// Value channels of an item's block; divides `valueChannels`.
+  int64_t valueBlock;
+  const seq::CanonicalQuantities &getQuantities() const { return canonical; }
 
+  /// Emits what does not vary with the token, for the head of `scope`, whose
+  /// row is not used.
+  void emitConstants(const Scope &scope);
   /// Emits the canonical quantities of `scope`; what they share is emitted
   /// once.
   Tiles quantities(const Scope &scope);
-  /// Emits the mixer's result from the query's reading of the state.
-  mlir::Value readOut(const Scope &scope, mlir::Value read);
+  /// Emits the mixer's result from what the recurrence has read.
+  mlir::Value readOut(const Scope &scope, const Reading &reading);
 
 private:
   using Meanings = llvm::SmallVector<Meaning>;
   TokenMap(KernelBuilder &k) : k(&k) {}
+  mlir::LogicalResult assignAll(mlir::Operation *op);
   mlir::LogicalResult assign(mlir::Value value, Meanings meanings);
+  Meanings decayMeanings(bool perToken) const;
+  bool isConstant(mlir::Value value) const;
   mlir::Value emit(mlir::Value value, const Scope &scope);
   mlir::Value emitOperand(mlir::BlockArgument argument, const Scope &scope);
   mlir::Value emitOp(mlir::Operation *op, const Scope &scope);
@@ -61,9 +82,11 @@ private:
   llvm::SmallVector<mlir::Value>
       operands; // of the mixer, one per block argument
   seq::CanonicalQuantities canonical;
-  mlir::Value readArgument, result;
+  seq::LinearAttr linear;
+  seq::LinearReading reading; // block arguments
+  mlir::Value result;
   llvm::DenseMap<mlir::Value, Meanings> meaningOf;
-  llvm::DenseMap<mlir::Value, mlir::Value> emitted;
+  llvm::DenseMap<mlir::Value, mlir::Value> emitted, constants;
 };
 
 } // namespace effc

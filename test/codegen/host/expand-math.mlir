@@ -51,16 +51,38 @@ func.func @erfc(%x: f32) -> f32 {
   return %y : f32
 }
 
+// log: numbers below the normal range are scaled by 2^23 first.
+// CHECK-LABEL: func.func @log
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-NOT: math.log
+// CHECK: arith.mulf %[[X]], %{{.*}} : f32
+// CHECK-COUNT-8: math.fma
+func.func @log(%x: f32) -> f32 {
+  %y = math.log %x : f32
+  return %y : f32
+}
+
+// tanh: four steps of Horner's rule near 0, an exponential elsewhere.
+// CHECK-LABEL: func.func @tanh
+// CHECK-NOT: math.tanh
+// CHECK-COUNT-5: math.fma
+// CHECK: math.roundeven
+// CHECK: arith.divf
+func.func @tanh(%x: f32) -> f32 {
+  %y = math.tanh %x : f32
+  return %y : f32
+}
+
 // One instruction each, another width, and a function without a polynomial: left.
 // CHECK-LABEL: func.func @others
 // CHECK: math.sqrt
 // CHECK: math.fma
 // CHECK: math.exp %{{.*}} : f64
-// CHECK: math.tanh
+// CHECK: math.atan
 func.func @others(%x: f32, %d: f64) -> (f32, f64) {
   %a = math.sqrt %x : f32
   %b = math.fma %a, %a, %x : f32
   %e = math.exp %d : f64
-  %c = math.tanh %b : f32
+  %c = math.atan %b : f32
   return %c, %e : f32, f64
 }

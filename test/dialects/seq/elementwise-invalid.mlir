@@ -75,8 +75,72 @@ func.func @gelu1_result_of_other_type(%x: tensor<?x6xf32>) {
 
 // -----
 
+func.func @div1_no_implicit_broadcast(%a: tensor<?x6xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {a, b, y} have same type}}
+  %y = "seq.div"(%a, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
 func.func @gelu_tanh1_result_of_other_type(%x: tensor<?x6xf32>) {
   // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
   %y = "seq.gelu_tanh"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @max1_no_implicit_broadcast(%a: tensor<?x6xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {a, b, y} have same type}}
+  %y = "seq.max"(%a, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @log_sigmoid1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.log_sigmoid"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @tanh1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.tanh"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @relu1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.relu"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @log1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.log"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @sqrt1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.sqrt"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @abs1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.abs"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
   return
 }

@@ -70,3 +70,59 @@ func.func @gelu_tanh(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   %y = seq.gelu_tanh %x : tensor<?x6xf32>
   return %y : tensor<?x6xf32>
 }
+
+// CHECK-LABEL: func.func @div
+func.func @div(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.div %{{.*}}, %{{.*}} : tensor<?x6xf32>
+  %y = seq.div %a, %b : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @max
+func.func @max(%a: tensor<?x6xf32>, %b: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.max %{{.*}}, %{{.*}} : tensor<?x6xf32>
+  %y = seq.max %a, %b : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @log_sigmoid
+func.func @log_sigmoid(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.log_sigmoid %{{.*}} : tensor<?x6xf32>
+  %y = seq.log_sigmoid %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @tanh
+func.func @tanh(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.tanh %{{.*}} : tensor<?x6xf32>
+  %y = seq.tanh %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @relu
+func.func @relu(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.relu %{{.*}} : tensor<?x6xf32>
+  %y = seq.relu %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @log
+func.func @log(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.log %{{.*}} : tensor<?x6xf32>
+  %y = seq.log %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @sqrt
+func.func @sqrt(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.sqrt %{{.*}} : tensor<?x6xf32>
+  %y = seq.sqrt %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @abs
+func.func @abs(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.abs %{{.*}} : tensor<?x6xf32>
+  %y = seq.abs %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}

@@ -23,3 +23,11 @@ func.func @segment_sum2_tokens_first(%x: tensor<7x6xf32>) {
   %y = seq.segment_sum %x : tensor<7x6xf32> -> tensor<7x7x6xf32>
   return
 }
+
+// -----
+
+func.func @segment_sum3_both(%x: tensor<7x6xf32>) {
+  // expected-error @+1 {{expects 'strict' or 'exclusive', but got both}}
+  %y = seq.segment_sum %x strict exclusive : tensor<7x6xf32> -> tensor<6x7x7xf32>
+  return
+}

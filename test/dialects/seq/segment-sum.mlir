@@ -7,3 +7,17 @@ func.func @segment_sum(%log_decay: tensor<7x6xf32>) -> tensor<6x7x7xf32> {
   %sums = seq.segment_sum %log_decay : tensor<7x6xf32> -> tensor<6x7x7xf32>
   return %sums : tensor<6x7x7xf32>
 }
+
+// CHECK-LABEL: func.func @strict
+func.func @strict(%x: tensor<7x6xf32>) -> tensor<6x7x7xf32> {
+  // CHECK: seq.segment_sum %{{.*}} strict : tensor<7x6xf32> -> tensor<6x7x7xf32>
+  %sums = seq.segment_sum %x strict : tensor<7x6xf32> -> tensor<6x7x7xf32>
+  return %sums : tensor<6x7x7xf32>
+}
+
+// CHECK-LABEL: func.func @exclusive
+func.func @exclusive(%x: tensor<7x6xf32>) -> tensor<6x7x7xf32> {
+  // CHECK: seq.segment_sum %{{.*}} exclusive : tensor<7x6xf32> -> tensor<6x7x7xf32>
+  %sums = seq.segment_sum %x exclusive : tensor<7x6xf32> -> tensor<6x7x7xf32>
+  return %sums : tensor<6x7x7xf32>
+}

@@ -24,7 +24,7 @@ seq.weight @h source("h") : tensor<6xf32>
 // CHECK: %[[INIT:.*]] = tile.map(%[[OLD]], %{{.*}})
 // CHECK: %[[LAST:.*]] = scf.for %[[T:.*]] = {{.*}} to %[[LENGTH]] {{.*}} iter_args(%[[S:.*]] = %[[INIT]])
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[T]]
-// CHECK: %[[NEXT:.*]] = tile.map(%[[S]], %{{.*}}, %{{.*}}, %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, f32, !tile.tile<4xf32, column>, !tile.tile<5xf32, row>)
+// CHECK: %[[NEXT:.*]] = tile.map(%[[S]], %{{.*}}, %{{.*}}, %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>, !tile.tile<5xf32, row>, f32)
 // CHECK: math.fma
 // CHECK: %[[WEIGHTED:.*]] = tile.map(%[[NEXT]], %{{.*}})
 // CHECK: tile.reduce add %[[WEIGHTED]] over rows

@@ -117,7 +117,8 @@ TEST(Interfaces, TokenMapOfSsdIsElementwiseForAnyLength) {
   CanonicalQuantities quantities = op.buildTokenMap(
       builder, op.getLoc(), op.getOperandsOf(OperandRole::Token),
       op.getOperandsOf(OperandRole::Parameter));
-  Value y = op.buildReadOut(builder, op.getLoc(), quantities.value, quantities);
+  Value y = op.buildReadOut(builder, op.getLoc(), {quantities.value, {}, {}},
+                            quantities);
   EXPECT_TRUE(succeeded(verify(program.getModule())))
       << program.getDiagnostics().str();
 
@@ -129,7 +130,7 @@ TEST(Interfaces, TokenMapOfSsdIsElementwiseForAnyLength) {
   EXPECT_EQ(shape(quantities.key), ArrayRef<int64_t>({any, 2, 3}));
   EXPECT_EQ(shape(quantities.value), ArrayRef<int64_t>({any, 6, 5}));
   EXPECT_EQ(shape(quantities.logDecay), ArrayRef<int64_t>({any, 6}));
-  EXPECT_EQ(shape(quantities.feedThrough), ArrayRef<int64_t>({any, 6, 5}));
+  EXPECT_EQ(shape(quantities.forReadOut[0]), ArrayRef<int64_t>({any, 6, 5}));
   EXPECT_EQ(shape(y), ArrayRef<int64_t>({any, 6, 5}));
   for (Operation &other : *op->getBlock())
     EXPECT_TRUE((isa<AddOp, NegOp, ExpOp, SoftplusOp, ClampOp, BroadcastOp,

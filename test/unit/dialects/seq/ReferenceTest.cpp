@@ -314,6 +314,80 @@ func.func @f(%x: tensor<3x2xf32>) -> tensor<2x3x3xf32> {
   EXPECT_EQ(sums.elements(), ArrayRef<double>(expected));
 }
 
+// As above, without the diagonal, and up to the token before the reader.
+TEST(Reference, SegmentSumOfReadersBeforeTheirOwnWrite) {
+  double none = -INFINITY;
+  auto sums = [&](StringRef kind) {
+    return run(("func.func @f(%x: tensor<3xf32>) -> tensor<3x3xf32> {\n"
+                "  %y = seq.segment_sum %x " +
+                kind +
+                " : tensor<3xf32> -> tensor<3x3xf32>\n"
+                "  return %y : tensor<3x3xf32>\n}")
+                   .str(),
+               {Numbers({3}, {1, 2, 4})});
+  };
+  std::vector<double> strict = {none, none, none, 2, none, none, 6, 4, none};
+  EXPECT_EQ(sums("strict").elements(), ArrayRef<double>(strict));
+  std::vector<double> exclusive = {none, none, none, 0, none, none, 2, 0, none};
+  EXPECT_EQ(sums("exclusive").elements(), ArrayRef<double>(exclusive));
+}
+
+TEST(Reference, RunningSum) {
+  auto sums = [&](StringRef kind) {
+    return run(("func.func @f(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {\n"
+                "  %y = seq.running_sum %x " +
+                kind + " : tensor<3x2xf32>\n  return %y : tensor<3x2xf32>\n}")
+                   .str(),
+               {Numbers({3, 2}, {1, 10, 2, 20, 4, 40})});
+  };
+  expectNear(sums(""), Numbers({3, 2}, {1, 10, 3, 30, 7, 70}), 0);
+  expectNear(sums("exclusive"), Numbers({3, 2}, {0, 0, 1, 10, 3, 30}), 0);
+  expectNear(sums("reverse"), Numbers({3, 2}, {7, 70, 6, 60, 4, 40}), 0);
+  expectNear(sums("reverse exclusive"), Numbers({3, 2}, {6, 60, 4, 40, 0, 0}),
+             0);
+}
+
+// x0 = 1; x1 = 10 + 2 x0; x2 = 100 + 3 x0 + 4 x1. Entries on and above the
+// diagonal are not read.
+TEST(Reference, SolveUnitLower) {
+  double unread = NAN;
+  expectNear(run(R"(
+func.func @f(%l: tensor<3x3xf32>, %b: tensor<3x1xf32>) -> tensor<3x1xf32> {
+  %x = seq.solve_unit_lower %l, %b : tensor<3x3xf32>, tensor<3x1xf32>
+  return %x : tensor<3x1xf32>
+})",
+                 {Numbers({3, 3}, {unread, unread, unread, 2, unread, unread, 3,
+                                   4, unread}),
+                  Numbers({3, 1}, {1, 10, 100})}),
+             Numbers({3, 1}, {1, 12, 151}), 0);
+}
+
+TEST(Reference, Constant) {
+  expectNear(run(R"(
+func.func @f() -> tensor<2x3xf32> {
+  %y = seq.constant -2.500000e-01 : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+})",
+                 {}),
+             Numbers({2, 3}, std::vector<double>(6, -0.25)), 0);
+}
+
+// m: 5 -> max(-1 + 5, 7) = 7 -> max(-2 + 7, 4) = 5.
+TEST(Reference, Stabilise) {
+  StringRef text = R"(
+func.func @f(%d: tensor<2x1xf32>, %i: tensor<2x1xf32>, %m: tensor<1xf32>)
+    -> (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<1xf32>) {
+  %r:4 = seq.stabilise %d, %i from %m : tensor<2x1xf32>, tensor<1xf32>
+  return %r#0, %r#1, %r#2, %r#3 : tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<1xf32>
+})";
+  std::vector<Datum<double>> inputs = {
+      Numbers({2, 1}, {-1, -2}), Numbers({2, 1}, {7, 4}), Numbers({1}, {5})};
+  expectNear(run(text, inputs, 0), Numbers({2, 1}, {-3, 0}), 0);
+  expectNear(run(text, inputs, 1), Numbers({2, 1}, {0, -1}), 0);
+  expectNear(run(text, inputs, 2), Numbers({2, 1}, {7, 5}), 0);
+  expectNear(run(text, inputs, 3), Numbers({1}, {5}), 0);
+}
+
 // In f32 a cumulative sum past -1e4 would round 0.001 to a multiple of 1/1024.
 TEST(Reference, SegmentSumKeepsMildDecaysAfterAStrongOne) {
   Program program(R"(

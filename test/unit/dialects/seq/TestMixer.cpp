@@ -43,7 +43,7 @@ CanonicalQuantities TestMixerOp::buildTokenMap(OpBuilder &, Location,
   llvm_unreachable("the test mixer has no token map");
 }
 
-Value TestMixerOp::buildReadOut(OpBuilder &, Location, Value,
+Value TestMixerOp::buildReadOut(OpBuilder &, Location, const LinearReading &,
                                 const CanonicalQuantities &) {
   llvm_unreachable("the test mixer has no read-out");
 }

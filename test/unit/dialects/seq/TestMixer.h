@@ -31,7 +31,7 @@ public:
                                     mlir::Location loc, mlir::ValueRange tokens,
                                     mlir::ValueRange parameters);
   mlir::Value buildReadOut(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::Value read,
+                           const LinearReading &reading,
                            const CanonicalQuantities &quantities);
 };
 

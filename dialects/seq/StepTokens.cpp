@@ -1,0 +1,189 @@
+#include "dialects/seq/StepTokens.h"
+
+#include "dialects/seq/OpKinds.h"
+#include "dialects/seq/Seq.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace effc::seq {
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+StepTokens::StepTokens(OpBuilder &builder, Location loc, RecurrenceOp op,
+                       ValueRange tokens, ValueRange parameters)
+    : builder(builder), loc(loc), op(op) {
+  llvm::append_range(operands, tokens);
+  llvm::append_range(operands, parameters);
+  for (auto [argument, operand] :
+       llvm::zip(op.getBody().getArguments(), operands))
+    copies[argument] = operand;
+}
+
+bool StepTokens::varies(Value original, Value copied) const {
+  return typeOf(copied).getRank() > typeOf(original).getRank();
+}
+
+Value StepTokens::alongTokens(Value copied, Value like) {
+  int64_t rank = typeOf(like).getRank();
+  return BroadcastOp::create(builder, loc, copied, like,
+                             llvm::to_vector(llvm::seq<int64_t>(1, rank)));
+}
+
+Value StepTokens::copy(Value value) {
+  if (Value known = copies.lookup(value))
+    return known;
+  Value copied = copyOp(value.getDefiningOp());
+  copies[value] = copied;
+  return copied;
+}
+
+Value StepTokens::copyOp(Operation *original) {
+  SmallVector<Value> inputs;
+  bool anyVaries = false;
+  Value varying;
+  for (Value operand : original->getOperands()) {
+    inputs.push_back(copy(operand));
+    if (varies(operand, inputs.back())) {
+      anyVaries = true;
+      varying = inputs.back();
+    }
+  }
+  if (auto contract = dyn_cast<ContractOp>(original)) {
+    // Its dimensions as letters, and t for the tokens.
+    SmallVector<std::string> letters;
+    for (AffineMap map : contract.getMaps()) {
+      std::string text;
+      for (AffineExpr dimension : map.getResults())
+        text += char('A' + cast<AffineDimExpr>(dimension).getPosition());
+      letters.push_back(text);
+    }
+    for (unsigned side : {0, 1})
+      if (varies(original->getOperand(side), inputs[side]))
+        letters[side] = "t" + letters[side];
+    if (anyVaries)
+      letters[2] = "t" + letters[2];
+    return ContractOp::create(builder, loc, inputs[0], letters[0], inputs[1],
+                              letters[1], letters[2]);
+  }
+  if (auto broadcast = dyn_cast<BroadcastOp>(original)) {
+    bool xVaries = varies(broadcast.getX(), inputs[0]);
+    bool likeVaries = varies(broadcast.getLike(), inputs[1]);
+    SmallVector<int64_t> dimensions(broadcast.getDimensions());
+    if (likeVaries)
+      for (int64_t &dimension : dimensions)
+        ++dimension;
+    if (xVaries && likeVaries)
+      dimensions.insert(dimensions.begin(), 0);
+    return BroadcastOp::create(builder, loc, inputs[0], inputs[1], dimensions);
+  }
+  for (auto [operand, input] : llvm::zip_equal(original->getOperands(), inputs))
+    if (anyVaries && !varies(operand, input))
+      input = alongTokens(input, varying);
+  Operation *copied = builder.clone(*original);
+  copied->setLoc(loc);
+  copied->setOperands(inputs);
+  if (!inputs.empty())
+    copied->getResult(0).setType(inputs.front().getType());
+  return copied->getResult(0);
+}
+
+// Either may lack T.
+Value StepTokens::add(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  int64_t more = typeOf(a).getRank() - typeOf(b).getRank();
+  if (more > 0)
+    b = alongTokens(b, a);
+  else if (more < 0)
+    a = alongTokens(a, b);
+  return AddOp::create(builder, loc, a, b);
+}
+
+// The log of a factor, repeated along the dimensions of `target` that it lacks.
+Value StepTokens::logDecay(const StepStructure::Decay &decay,
+                           ArrayRef<int64_t> target) {
+  Operation *maker = decay.factor.getDefiningOp();
+  Value log;
+  if (auto constant = dyn_cast<ConstantOp>(maker))
+    log = ConstantOp::create(builder, loc,
+                             std::log(constant.getValue().convertToDouble()),
+                             typeOf(decay.factor).getShape());
+  else if (isa<ExpOp>(maker))
+    log = copy(maker->getOperand(0));
+  else
+    log = LogSigmoidOp::create(builder, loc, copy(maker->getOperand(0)));
+
+  ArrayRef<int64_t> shape = typeOf(op.getInitialStates().front()).getShape();
+  std::string has, lacks, all;
+  SmallVector<int64_t> missing;
+  for (int64_t dimension : target) {
+    char letter = "hkv"[dimension];
+    all += letter;
+    if (llvm::is_contained(decay.dimensions, dimension)) {
+      has += letter;
+      continue;
+    }
+    lacks += letter;
+    missing.push_back(shape[dimension]);
+  }
+  if (missing.empty())
+    return log;
+  bool perToken = varies(decay.factor, log);
+  Value ones = ConstantOp::create(builder, loc, 1.0, missing);
+  std::string t = perToken ? "t" : "";
+  return ContractOp::create(builder, loc, log, t + has, ones, lacks, t + all);
+}
+
+CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
+  CanonicalQuantities quantities;
+  quantities.query = copy(step.query);
+  if (step.probe) {
+    quantities.probe = copy(step.probe);
+    // The value without what the probe reads.
+    copies[step.probed] =
+        ConstantOp::create(builder, loc, 0.0, typeOf(step.probed).getShape());
+  }
+  quantities.key = copy(step.key);
+  quantities.value = copy(step.value);
+  if (step.erase)
+    quantities.erase = copy(step.erase);
+  if (step.valueDependsOnProbe) {
+    Value scale = ConstantOp::create(builder, loc, step.sign,
+                                     {typeOf(step.value).getDimSize(0)});
+    for (Value factor : step.scales) {
+      Value next = copy(factor);
+      bool longer = varies(factor, next), was = typeOf(scale).getRank() == 2;
+      scale =
+          ContractOp::create(builder, loc, scale, was ? "th" : "h", next,
+                             longer ? "th" : "h", was || longer ? "th" : "h");
+    }
+    quantities.eraseScale = scale;
+  }
+  DecayAxis axis = step.getLinear().getDecay();
+  bool element = axis == DecayAxis::Element;
+  bool keys = axis == DecayAxis::Key || axis == DecayAxis::KeyAndValue;
+  SmallVector<int64_t> target = element ? SmallVector<int64_t>{0, 1, 2}
+                                : keys  ? SmallVector<int64_t>{0, 1}
+                                        : SmallVector<int64_t>{0};
+  bool values = axis == DecayAxis::Value || axis == DecayAxis::KeyAndValue;
+  for (const StepStructure::Decay &decay : step.decays) {
+    bool ofValues = values && (axis == DecayAxis::Value ||
+                               llvm::is_contained(decay.dimensions, 2));
+    Value &sum = ofValues ? quantities.valueLogDecay : quantities.logDecay;
+    sum = add(sum, logDecay(decay, ofValues ? ArrayRef<int64_t>({0, 2})
+                                            : ArrayRef<int64_t>(target)));
+  }
+  quantities.forReadOut.assign(operands.begin(), operands.end());
+  return quantities;
+}
+
+Value StepTokens::buildReadOut(const StepStructure &step, Value read) {
+  copies[step.read] = read;
+  return copy(op.getBody().front().getTerminator()->getOperand(0));
+}
+
+} // namespace effc::seq

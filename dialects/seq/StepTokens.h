@@ -1,0 +1,43 @@
+// The body of `seq.recurrence`, written for one token, on all tokens at once.
+#ifndef EFFC_DIALECTS_SEQ_STEPTOKENS_H
+#define EFFC_DIALECTS_SEQ_STEPTOKENS_H
+
+#include "dialects/seq/StepStructure.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace effc::seq {
+
+/// Copies values of the body to values that lead with T. A value that depends
+/// on parameters alone is copied as it is, without T.
+class StepTokens {
+public:
+  StepTokens(mlir::OpBuilder &builder, mlir::Location loc, RecurrenceOp op,
+             mlir::ValueRange tokens, mlir::ValueRange parameters);
+
+  /// The canonical quantities of a linear step; `forReadOut` holds the tokens
+  /// and parameters, from which the read-out copies again.
+  CanonicalQuantities buildQuantities(const StepStructure &step);
+  /// The result, where `read` [T, H, V] is what the query has read.
+  mlir::Value buildReadOut(const StepStructure &step, mlir::Value read);
+
+private:
+  mlir::Value copy(mlir::Value value);
+  mlir::Value copyOp(mlir::Operation *op);
+  bool varies(mlir::Value original, mlir::Value copied) const;
+  /// A copy with T in front, of a copy without.
+  mlir::Value alongTokens(mlir::Value copied, mlir::Value like);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value logDecay(const StepStructure::Decay &decay,
+                       llvm::ArrayRef<int64_t> target);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  RecurrenceOp op;
+  llvm::SmallVector<mlir::Value> operands; // tokens, then parameters
+  llvm::DenseMap<mlir::Value, mlir::Value> copies;
+};
+
+} // namespace effc::seq
+
+#endif // EFFC_DIALECTS_SEQ_STEPTOKENS_H

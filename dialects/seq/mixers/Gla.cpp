@@ -1,0 +1,95 @@
+// seq.gla: gated linear attention: a state that decays per key channel.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/mixers/LinearMixer.h"
+#include "dialects/seq/reference/Frame.h"
+#include "dialects/seq/reference/Functions.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+//===- verifier -----------------------------------------------------------===//
+
+LogicalResult GlaOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
+      failed(shapes.check("k", getK(), {"T", "H", "K"})) ||
+      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
+      failed(shapes.check("gate", getGate(), {"T", "H", "K"})) ||
+      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
+      failed(shapes.check("y", getY(), {"T", "H", "V"})))
+    return failure();
+  if (failed(expectPositive(*this, "temperature", getTemperatureAttr())))
+    return failure();
+  return success();
+}
+
+//===- what passes know of it ---------------------------------------------===//
+
+SmallVector<StateDescriptor> GlaOp::getStates() {
+  return describeStates(*this, {StateKind::Matrix});
+}
+
+StructureAttr GlaOp::getStructure() {
+  LinearStructure structure;
+  structure.decay = DecayAxis::Key;
+  return structure.get(getContext());
+}
+
+CanonicalQuantities GlaOp::buildTokenMap(OpBuilder &builder, Location loc,
+                                         ValueRange tokens,
+                                         ValueRange parameters) {
+  MapBuilder m(builder, loc);
+  CanonicalQuantities quantities;
+  quantities.query = m.scaled(tokens[0], getScale().convertToDouble());
+  quantities.key = tokens[1];
+  quantities.value = tokens[2];
+  quantities.logDecay =
+      m.scaled(m.logSigmoid(tokens[3]), 1 / getTemperature().convertToDouble());
+  return quantities;
+}
+
+Value GlaOp::buildReadOut(OpBuilder &builder, Location loc,
+                          const LinearReading &reading,
+                          const CanonicalQuantities &quantities) {
+  return reading.read;
+}
+
+//===- meaning ------------------------------------------------------------===//
+
+template <typename S> static llvm::Error evaluate(GlaOp op, Frame<S> &frame) {
+  const Tensor<S> &q = frame[op.getQ()];
+  const Tensor<S> &k = frame[op.getK()];
+  const Tensor<S> &v = frame[op.getV()];
+  const Tensor<S> &gate = frame[op.getGate()];
+  if (llvm::Error error = expectSameRows("q", q, "k", k))
+    return error;
+  if (llvm::Error error = expectSameRows("q", q, "v", v))
+    return error;
+  if (llvm::Error error = expectSameRows("q", q, "gate", gate))
+    return error;
+  S scale = op.getScale().convertToDouble();
+  Tensor<S> y(v.getShape());
+  Tensor<S> state = frame[op.getState()];
+  int64_t heads = v.getDim(1), keys = q.getDim(2), values = v.getDim(2);
+  S temperature = op.getTemperature().convertToDouble();
+  for (int64_t t = 0; t < v.getDim(0); ++t)
+    for (int64_t h = 0; h < heads; ++h) {
+      for (int64_t j = 0; j < keys; ++j) {
+        S decay = std::exp(-softplus(-gate(t, h, j)) / temperature);
+        for (int64_t i = 0; i < values; ++i)
+          state(h, j, i) = decay * state(h, j, i) + k(t, h, j) * v(t, h, i);
+      }
+      for (int64_t i = 0; i < values; ++i) {
+        S read = 0;
+        for (int64_t j = 0; j < keys; ++j)
+          read += q(t, h, j) * state(h, j, i);
+        y(t, h, i) = scale * read;
+      }
+    }
+  frame.set(op.getY(), std::move(y));
+  frame.set(op.getNextState(), std::move(state));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(GlaOp)

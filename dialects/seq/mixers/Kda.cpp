@@ -1,0 +1,120 @@
+// seq.kda: kimi delta attention: a decay per key channel, then a correction
+// along the key.
+#include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/mixers/LinearMixer.h"
+#include "dialects/seq/reference/Frame.h"
+#include "dialects/seq/reference/Functions.h"
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::reference;
+
+//===- verifier -----------------------------------------------------------===//
+
+LogicalResult KdaOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
+      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
+      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
+      failed(shapes.check("beta", getBeta(), {"T", "H"})) ||
+      failed(shapes.check("f", getF(), {"T", "H", "K"})) ||
+      failed(shapes.check("a_log", getALog(), {"H"})) ||
+      failed(shapes.check("dt_bias", getDtBias(), {"H", "K"})) ||
+      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
+      failed(shapes.check("y", getY(), {"T", "H", "V"})))
+    return failure();
+  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
+    return failure();
+  return success();
+}
+
+//===- what passes know of it ---------------------------------------------===//
+
+SmallVector<StateDescriptor> KdaOp::getStates() {
+  return describeStates(*this, {StateKind::Matrix});
+}
+
+StructureAttr KdaOp::getStructure() {
+  LinearStructure structure;
+  structure.decay = DecayAxis::Key;
+  structure.inputGate = InputGate::Value;
+  structure.lowRank = LowRankPair::DecayedState;
+  structure.headsPerGroup =
+      getV().getType().getDimSize(1) / getQ().getType().getDimSize(1);
+  return structure.get(getContext());
+}
+
+CanonicalQuantities KdaOp::buildTokenMap(OpBuilder &builder, Location loc,
+                                         ValueRange tokens,
+                                         ValueRange parameters) {
+  MapBuilder m(builder, loc);
+  CanonicalQuantities quantities;
+  quantities.query = m.scaled(tokens[0], getScale().convertToDouble());
+  quantities.key = tokens[1];
+  quantities.value = m.product(tokens[3], "th", tokens[2], "thv", "thv");
+  quantities.probe = tokens[1];
+  quantities.eraseScale = m.neg(tokens[3]);
+  Value step = m.softplus(m.add(tokens[4], m.spread(parameters[1], tokens[4])));
+  quantities.logDecay =
+      m.product(m.neg(m.exp(parameters[0])), "h", step, "thk", "thk");
+  return quantities;
+}
+
+Value KdaOp::buildReadOut(OpBuilder &builder, Location loc,
+                          const LinearReading &reading,
+                          const CanonicalQuantities &quantities) {
+  return reading.read;
+}
+
+//===- meaning ------------------------------------------------------------===//
+
+template <typename S> static llvm::Error evaluate(KdaOp op, Frame<S> &frame) {
+  const Tensor<S> &q = frame[op.getQ()];
+  const Tensor<S> &k = frame[op.getK()];
+  const Tensor<S> &v = frame[op.getV()];
+  const Tensor<S> &beta = frame[op.getBeta()];
+  const Tensor<S> &f = frame[op.getF()];
+  const Tensor<S> &aLog = frame[op.getALog()];
+  const Tensor<S> &bias = frame[op.getDtBias()];
+  if (llvm::Error error = expectSameRows("q", q, "k", k))
+    return error;
+  if (llvm::Error error = expectSameRows("q", q, "v", v))
+    return error;
+  if (llvm::Error error = expectSameRows("q", q, "beta", beta))
+    return error;
+  if (llvm::Error error = expectSameRows("q", q, "f", f))
+    return error;
+  S scale = op.getScale().convertToDouble();
+  Tensor<S> y(v.getShape());
+  Tensor<S> state = frame[op.getState()];
+  int64_t heads = v.getDim(1), keys = q.getDim(2), values = v.getDim(2);
+  int64_t headsPerGroup = heads / q.getDim(1);
+  for (int64_t t = 0; t < v.getDim(0); ++t)
+    for (int64_t h = 0; h < heads; ++h) {
+      int64_t g = h / headsPerGroup;
+      for (int64_t j = 0; j < keys; ++j) {
+        S step = softplus(f(t, h, j) + bias(h, j));
+        for (int64_t i = 0; i < values; ++i)
+          state(h, j, i) *= std::exp(-std::exp(aLog(h)) * step);
+      }
+      for (int64_t i = 0; i < values; ++i) {
+        S predicted = 0;
+        for (int64_t j = 0; j < keys; ++j)
+          predicted += k(t, g, j) * state(h, j, i);
+        S error = beta(t, h) * (v(t, h, i) - predicted);
+        for (int64_t j = 0; j < keys; ++j)
+          state(h, j, i) += k(t, g, j) * error;
+      }
+      for (int64_t i = 0; i < values; ++i) {
+        S read = 0;
+        for (int64_t j = 0; j < keys; ++j)
+          read += q(t, g, j) * state(h, j, i);
+        y(t, h, i) = scale * read;
+      }
+    }
+  frame.set(op.getY(), std::move(y));
+  frame.set(op.getNextState(), std::move(state));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(KdaOp)

@@ -1,0 +1,74 @@
+#include "dialects/seq/mixers/LinearMixer.h"
+
+#include "dialects/seq/Seq.h"
+
+using namespace mlir;
+
+namespace effc::seq {
+
+SmallVector<StateDescriptor>
+describeStates(Operation *op, ArrayRef<StateKind> kinds, double maximum) {
+  SmallVector<StateDescriptor> states;
+  unsigned operand = op->getNumOperands() - kinds.size();
+  unsigned result = op->getNumResults() - kinds.size();
+  for (StateKind kind : kinds) {
+    auto type = cast<RankedTensorType>(op->getOperand(operand).getType());
+    states.push_back({operand++, result++, kind, StateGrowth::Fixed, type,
+                      kind == StateKind::Scalar ? maximum : 0.0,
+                      /*positionDependent=*/false});
+  }
+  return states;
+}
+
+OperandRole detail::roleOf(unsigned index, unsigned tokens,
+                           unsigned parameters) {
+  return index < tokens                ? OperandRole::Token
+         : index < tokens + parameters ? OperandRole::Parameter
+                                       : OperandRole::State;
+}
+
+LogicalResult expectWholeGroups(Operation *op, int64_t heads, int64_t groups) {
+  if (heads % groups == 0)
+    return success();
+  return op->emitOpError() << "expects G to divide H = " << heads
+                           << ", but got " << groups;
+}
+
+LogicalResult expectPositive(Operation *op, StringRef name,
+                             FloatAttr attribute) {
+  APFloat value = attribute.getValue();
+  if (value.isFinite() && !value.isNegative() && !value.isZero())
+    return success();
+  return op->emitOpError() << "expects '" << name
+                           << "' finite and above 0, but got " << attribute;
+}
+
+StructureAttr LinearStructure::get(MLIRContext *context) const {
+  auto linear = LinearAttr::get(context, decay, DecayField::Real, inputGate,
+                                lowRank, read, bonus, feedThrough, normaliser,
+                                stabiliser, headsPerGroup);
+  return StructureAttr::get(context, linear);
+}
+
+Value MapBuilder::constant(double number, Value like) {
+  Value scalar = ConstantOp::create(builder, loc, number, {});
+  return BroadcastOp::create(builder, loc, scalar, like, ArrayRef<int64_t>{});
+}
+
+Value MapBuilder::scaled(Value x, double number) {
+  return number == 1 ? x : mul(x, constant(number, x));
+}
+
+Value MapBuilder::spread(Value x, Value like) {
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  int64_t all = cast<RankedTensorType>(like.getType()).getRank();
+  auto dimensions = llvm::to_vector(llvm::seq<int64_t>(all - rank, all));
+  return BroadcastOp::create(builder, loc, x, like, dimensions);
+}
+
+Value MapBuilder::product(Value a, StringRef aLetters, Value b,
+                          StringRef bLetters, StringRef outLetters) {
+  return ContractOp::create(builder, loc, a, aLetters, b, bLetters, outLetters);
+}
+
+} // namespace effc::seq

@@ -1,0 +1,71 @@
+// What the mixers of class `linear` are written with.
+#ifndef EFFC_DIALECTS_SEQ_MIXERS_LINEARMIXER_H
+#define EFFC_DIALECTS_SEQ_MIXERS_LINEARMIXER_H
+
+#include "dialects/seq/SeqOps.h"
+
+namespace effc::seq {
+
+/// The descriptors of an op whose last operands and results are its states, of
+/// the given kinds. A scalar state, a running maximum, starts at `maximum`.
+llvm::SmallVector<StateDescriptor>
+describeStates(mlir::Operation *op, llvm::ArrayRef<StateKind> kinds,
+               double maximum = 0);
+
+/// G divides H; reports that it does not.
+mlir::LogicalResult expectWholeGroups(mlir::Operation *op, int64_t heads,
+                                      int64_t groups);
+
+/// An attribute is finite and above 0; reports that it is not.
+mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::FloatAttr attribute);
+
+/// A structure record under construction: what is not said is absent.
+struct LinearStructure {
+  DecayAxis decay = DecayAxis::None;
+  InputGate inputGate = InputGate::None;
+  LowRankPair lowRank = LowRankPair::None;
+  ReadOrder read = ReadOrder::AfterWrite;
+  bool bonus = false, feedThrough = false;
+  Normaliser normaliser = Normaliser::None;
+  Stabiliser stabiliser = Stabiliser::None;
+  int64_t headsPerGroup = 1;
+
+  StructureAttr get(mlir::MLIRContext *context) const;
+};
+
+/// Writes expressions of token maps.
+class MapBuilder {
+public:
+  MapBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  template <typename Op, typename... Operands>
+  mlir::Value create(Operands... operands) {
+    return Op::create(builder, loc, operands...);
+  }
+  mlir::Value add(mlir::Value a, mlir::Value b) { return create<AddOp>(a, b); }
+  mlir::Value mul(mlir::Value a, mlir::Value b) { return create<MulOp>(a, b); }
+  mlir::Value neg(mlir::Value x) { return create<NegOp>(x); }
+  mlir::Value exp(mlir::Value x) { return create<ExpOp>(x); }
+  mlir::Value sigmoid(mlir::Value x) { return create<SigmoidOp>(x); }
+  mlir::Value softplus(mlir::Value x) { return create<SoftplusOp>(x); }
+  mlir::Value logSigmoid(mlir::Value x) { return create<LogSigmoidOp>(x); }
+  /// `number`, repeated to the shape of `like`.
+  mlir::Value constant(double number, mlir::Value like);
+  /// x times a number; `x` itself where that is 1.
+  mlir::Value scaled(mlir::Value x, double number);
+  /// `x` repeated along the leading axes of `like` that it lacks.
+  mlir::Value spread(mlir::Value x, mlir::Value like);
+  /// A product of elements: "thv" takes from "th" and "thv" alike.
+  mlir::Value product(mlir::Value a, llvm::StringRef aLetters, mlir::Value b,
+                      llvm::StringRef bLetters, llvm::StringRef outLetters);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace effc::seq
+
+#endif // EFFC_DIALECTS_SEQ_MIXERS_LINEARMIXER_H

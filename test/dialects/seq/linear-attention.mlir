@@ -1,0 +1,17 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @linear_attention
+func.func @linear_attention(
+    %q: tensor<?x2x3xf32>,
+    %k: tensor<?x2x3xf32>,
+    %v: tensor<?x6x5xf32>,
+    %state: tensor<6x3x5xf32>)
+    -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>) {
+  // CHECK: seq.linear_attention %{{.*}} state(%{{.*}})
+  %y, %next = seq.linear_attention %q, %k, %v state(%state) {scale = 5.000000e-01 :
+        f64}
+      : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<6x3x5xf32>)
+      -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
+  return %y, %next : tensor<?x6x5xf32>, tensor<6x3x5xf32>
+}

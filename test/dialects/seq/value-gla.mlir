@@ -1,0 +1,19 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @value_gla
+func.func @value_gla(
+    %q: tensor<?x6x3xf32>,
+    %k: tensor<?x6x3xf32>,
+    %v: tensor<?x6x5xf32>,
+    %gate: tensor<?x6x5xf32>,
+    %state: tensor<6x3x5xf32>)
+    -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>) {
+  // CHECK: seq.value_gla %{{.*}} state(%{{.*}})
+  %y, %next = seq.value_gla %q, %k, %v, %gate state(%state) {scale = 5.000000e-01 :
+        f64, temperature = 1.600000e+01 : f64}
+      : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x5xf32>,
+        tensor<6x3x5xf32>)
+      -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
+  return %y, %next : tensor<?x6x5xf32>, tensor<6x3x5xf32>
+}

@@ -1,0 +1,425 @@
+#include "test/unit/contract/LinearCases.h"
+
+#include <cmath>
+
+using effc::seq::reference::Tensor;
+
+namespace effc::test {
+
+int64_t pick(Random &random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+double pickReal(Random &random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+int64_t Extents::operator[](char letter) const {
+  switch (letter) {
+  case 'T':
+    return T;
+  case 'H':
+    return H;
+  case 'G':
+    return G;
+  case 'K':
+    return K;
+  case 'V':
+    return V;
+  default:
+    return 1;
+  }
+}
+
+std::vector<int64_t> Extents::of(const std::string &letters) const {
+  std::vector<int64_t> shape;
+  for (char letter : letters)
+    shape.push_back((*this)[letter]);
+  return shape;
+}
+
+std::string Extents::text() const {
+  std::string text = "T,H,G,K,V = ";
+  for (char letter : std::string("THGKV"))
+    text += std::to_string((*this)[letter]) + (letter == 'V' ? "" : ",");
+  return text;
+}
+
+std::string tensorType(const std::vector<int64_t> &shape,
+                       const std::string &element) {
+  std::string text = "tensor<";
+  for (int64_t extent : shape)
+    text += (extent == 0 ? "?" : std::to_string(extent)) + "x";
+  return text + element + ">";
+}
+
+Tensor<double> LinearOperand::pickTensor(Random &random, Gates gates,
+                                         const Extents &extents) const {
+  Tensor<double> tensor(extents.of(letters));
+  for (double &element : tensor.elements())
+    element = draw(random, gates);
+  if (unitLength) {
+    int64_t channels = tensor.getShape().back();
+    for (int64_t first = 0; first < tensor.size(); first += channels) {
+      auto vector = tensor.elements().slice(first, channels);
+      double squares = 0;
+      for (double element : vector)
+        squares += element * element;
+      for (double &element : vector)
+        element /= std::sqrt(squares);
+    }
+  }
+  for (double &element : tensor.elements())
+    element = float(element);
+  return tensor;
+}
+
+std::vector<const LinearOperand *> LinearCase::operands() const {
+  std::vector<const LinearOperand *> all;
+  for (const auto *list : {&tokens, &parameters, &states})
+    for (const LinearOperand &operand : *list)
+      all.push_back(&operand);
+  return all;
+}
+
+std::string LinearCase::resultTypes(const Extents &extents) const {
+  std::string types = tensorType(extents.of("THV"));
+  for (const LinearOperand &state : states)
+    types += ", " + tensorType(extents.of(state.letters));
+  return types;
+}
+
+// seq.recurrence, its arguments named as the operands are.
+static std::string recurrenceText(const LinearCase &mixer,
+                                  const Extents &extents) {
+  std::string text = "%r:2 = seq.recurrence";
+  int index = 0;
+  for (auto [keyword, list] : {std::pair(" tokens", &mixer.tokens),
+                               {" parameters", &mixer.parameters},
+                               {" states", &mixer.states}}) {
+    text += std::string(keyword) + "(";
+    for (const LinearOperand &operand : *list)
+      text += (&operand == list->data() ? "%" : ", %") + operand.name +
+              " = %a" + std::to_string(index++) + " : " +
+              tensorType(extents.of(operand.letters));
+    text += ")";
+  }
+  std::string y = tensorType(extents.of("THV"));
+  std::string state = tensorType(extents.of(mixer.states[0].letters));
+  return text + " -> (" + y + "), (" + state + ") {\n" + mixer.body(extents) +
+         "}";
+}
+
+std::string LinearCase::opText(const Extents &extents) const {
+  if (body)
+    return recurrenceText(*this, extents);
+  std::string names, types;
+  for (size_t i = 0; i < operands().size(); ++i) {
+    names += (i ? ", %a" : "%a") + std::to_string(i);
+    types += (i ? ", " : "") + tensorType(extents.of(operands()[i]->letters));
+  }
+  return "%r:" + std::to_string(1 + states.size()) + " = \"seq." + name +
+         "\"(" + names + ") {" + attributes + "} : (" + types + ") -> (" +
+         resultTypes(extents) + ")";
+}
+
+//===- draws --------------------------------------------------------------===//
+
+namespace {
+
+double normal(Random &random, Gates) { return pickReal(random, -1, 1); }
+double positive(Random &random, Gates) { return pickReal(random, 0.1, 1); }
+
+auto between(double low, double high) {
+  return [=](Random &random, Gates) { return pickReal(random, low, high); };
+}
+
+/// Minus a log-decay.
+double pickDecay(Random &random, Gates gates) {
+  double mild = pickReal(random, 0.01, 1);
+  if (gates == Gates::Mild)
+    return mild;
+  return std::array{0.0, mild, mild, 2.0, 20.0, 1e4}[pick(random, 0, 5)];
+}
+double logDecay(Random &random, Gates gates) {
+  return -pickDecay(random, gates);
+}
+
+/// The number whose softplus is `y`; far below where that rounds to 0.
+double beforeSoftplus(double y) {
+  return y == 0 ? -2000 : y > 30 ? y : std::log(std::expm1(y));
+}
+
+/// The gate whose log sigmoid, over `temperature`, is a log-decay.
+auto sigmoidGate(double temperature) {
+  return [=](Random &random, Gates gates) {
+    return -beforeSoftplus(pickDecay(random, gates) * temperature);
+  };
+}
+
+/// Time steps before softplus, with no or a small bias.
+double timeStep(Random &random, Gates gates) {
+  return beforeSoftplus(pickDecay(random, gates));
+}
+
+/// Forget gates of a lower bound: from wide open to shut.
+double forgetGate(Random &random, Gates gates) {
+  double mild = pickReal(random, -3, 3);
+  if (gates == Gates::Mild)
+    return mild;
+  return std::array{mild, mild, 20.0, -20.0, 90.0}[pick(random, 0, 4)];
+}
+double lowerBound(Random &random, Gates) {
+  return std::array{0.0, 0.25, 0.9}[pick(random, 0, 2)];
+}
+
+/// `%out = seq.contract %a, %b` with a letter for each dimension.
+std::string contract(const Extents &extents, const std::string &out,
+                     const std::string &outLetters, const std::string &a,
+                     const std::string &aLetters, const std::string &b,
+                     const std::string &bLetters) {
+  std::string space;
+  for (char letter : std::string("HKV"))
+    if ((aLetters + bLetters).find(letter) != std::string::npos)
+      space += (space.empty() ? "" : ", ") + std::string(1, letter);
+  auto map = [&](const std::string &letters) {
+    std::string results;
+    for (char letter : letters)
+      results += (results.empty() ? "" : ", ") + std::string(1, letter);
+    return "affine_map<(" + space + ") -> (" + results + ")>";
+  };
+  return "  %" + out + " = seq.contract %" + a + ", %" + b +
+         " {indexing_maps = [" + map(aLetters) + ", " + map(bLetters) + ", " +
+         map(outLetters) + "]} : (" + tensorType(extents.of(aLetters)) + ", " +
+         tensorType(extents.of(bLetters)) + ") -> " +
+         tensorType(extents.of(outLetters)) + "\n";
+}
+
+/// `%out = seq.<op> %a` or `%a, %b`, of one type.
+std::string elementwise(const Extents &extents, const std::string &out,
+                        const std::string &op, const std::string &operands,
+                        const std::string &letters) {
+  return "  %" + out + " = seq." + op + " " + operands + " : " +
+         tensorType(extents.of(letters)) + "\n";
+}
+
+std::string yield(const Extents &extents, const std::string &values) {
+  return "  seq.yield " + values + " : " + tensorType(extents.of("HV")) + ", " +
+         tensorType(extents.of("HKV")) + "\n";
+}
+
+/// Decays per head and per key channel, a correction that probes with a key of
+/// its own, and an output gate.
+std::string correctedBody(const Extents &e) {
+  return elementwise(e, "forget", "sigmoid", "%f", "H") +
+         elementwise(e, "fade", "exp", "%d", "HK") +
+         contract(e, "half", "HKV", "forget", "H", "state", "HKV") +
+         contract(e, "kept", "HKV", "half", "HKV", "fade", "HK") +
+         contract(e, "seen", "HV", "p", "HK", "kept", "HKV") +
+         elementwise(e, "error", "sub", "%v, %seen", "HV") +
+         contract(e, "change", "HV", "beta", "H", "error", "HV") +
+         contract(e, "written", "HKV", "k", "HK", "change", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         elementwise(e, "gate", "silu", "%g", "HV") +
+         elementwise(e, "y", "mul", "%read, %gate", "HV") +
+         yield(e, "%y, %next");
+}
+
+/// A constant decay per head beside a gate per value channel; reads before it
+/// writes, and adds the token itself.
+std::string echoBody(const Extents &e) {
+  return "  %keep = seq.constant 0.9375 : " + tensorType(e.of("H")) + "\n" +
+         elementwise(e, "gate", "sigmoid", "%g", "HV") +
+         contract(e, "half", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "kept", "HKV", "gate", "HV", "half", "HKV") +
+         elementwise(e, "key", "relu", "%k", "HK") +
+         contract(e, "written", "HKV", "key", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%written, %kept", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "state", "HKV") +
+         contract(e, "own", "HV", "w", "H", "v", "HV") +
+         elementwise(e, "y", "add", "%read, %own", "HV") +
+         yield(e, "%y, %next");
+}
+
+LinearOperand operand(std::string name, std::string letters,
+                      std::function<double(Random &, Gates)> draw = normal) {
+  return {std::move(name), std::move(letters), std::move(draw)};
+}
+LinearOperand unit(std::string name, std::string letters) {
+  return {std::move(name), std::move(letters), normal, /*unitLength=*/true};
+}
+
+} // namespace
+
+const std::vector<LinearCase> &linearCases() {
+  static const std::string scale = "scale = 0.5 : f64";
+  static const LinearOperand matrix = operand("state", "HKV");
+  static const LinearOperand vector = operand("state", "H1V");
+  static const std::vector<LinearOperand> grouped = {
+      operand("q", "TGK"), operand("k", "TGK"), operand("v", "THV")};
+  static const std::vector<LinearOperand> positiveKeys = {
+      operand("q", "TGK", positive), operand("k", "TGK", positive),
+      operand("v", "THV")};
+  static const std::vector<LinearOperand> own = {
+      operand("q", "THK"), operand("k", "THK"), operand("v", "THV")};
+  static const std::vector<LinearOperand> corrected = {
+      operand("q", "TGK"), unit("k", "TGK"), operand("v", "THV"),
+      operand("beta", "TH", between(0, 2))};
+  auto with = [](std::vector<LinearOperand> list,
+                 std::vector<LinearOperand> more) {
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  };
+  static const std::vector<LinearCase> cases = {
+      {.name = "linear_attention",
+       .tokens = grouped,
+       .states = {matrix},
+       .attributes = scale,
+       .grouped = true},
+      {.name = "normalised_attention",
+       .tokens = positiveKeys,
+       .states = {matrix, operand("sum", "HK", positive)},
+       .attributes = scale + ", eps = 1.0e-6 : f64",
+       .grouped = true},
+      {.name = "retention",
+       .tokens = grouped,
+       .parameters = {operand("log_decay", "H", logDecay)},
+       .states = {matrix},
+       .attributes = scale,
+       .grouped = true},
+      {.name = "gated_retention",
+       .tokens = with(grouped, {operand("gate", "TH", sigmoidGate(4))}),
+       .states = {matrix},
+       .attributes = scale + ", temperature = 4.0 : f64",
+       .grouped = true},
+      // The read-out divides by the normaliser's reading: queries and keys that
+      // are positive keep the quotient well conditioned.
+      {.name = "mlstm",
+       .tokens = with(positiveKeys, {operand("input", "TH", between(-8, 15)),
+                                     operand("forget", "TH", sigmoidGate(1))}),
+       .states = {matrix, operand("sum", "HK"), operand("maximum", "H")},
+       .attributes = scale + ", eps = 1.0e-6 : f64",
+       .grouped = true},
+      {.name = "gla",
+       .tokens = with(own, {operand("gate", "THK", sigmoidGate(16))}),
+       .states = {matrix},
+       .attributes = scale},
+      {.name = "value_gla",
+       .tokens = with(own, {operand("gate", "THV", sigmoidGate(16))}),
+       .states = {matrix},
+       .attributes = scale},
+      {.name = "two_axis_gla",
+       .tokens = with(own, {operand("key_gate", "THK", sigmoidGate(2)),
+                            operand("value_gate", "THV", sigmoidGate(2))}),
+       .states = {matrix},
+       .attributes = scale + ", temperature = 2.0 : f64"},
+      {.name = "hgrn2",
+       .tokens = {operand("q", "THK"), operand("forget", "THK", forgetGate),
+                  operand("v", "THV")},
+       .parameters = {operand("lower_bound", "HK", lowerBound)},
+       .states = {matrix},
+       .attributes = scale},
+      {.name = "rodimus",
+       .tokens = with(own, {operand("select", "THK", timeStep),
+                            operand("temper", "THK", between(-3, 3)),
+                            operand("x", "THV")}),
+       .parameters = {operand("d", "HV")},
+       .states = {matrix},
+       .attributes = scale},
+      {.name = "rwkv6",
+       .tokens = with(own, {operand("w", "THK",
+                                    [](Random &random, Gates gates) {
+                                      double decay = pickDecay(random, gates);
+                                      return decay == 0 ? -2000
+                                                        : std::log(decay);
+                                    })}),
+       .parameters = {operand("u", "HK")},
+       .states = {matrix}},
+      {.name = "delta_rule",
+       .tokens = corrected,
+       .states = {matrix},
+       .attributes = scale,
+       .grouped = true,
+       .hasScan = false},
+      {.name = "gated_delta_rule",
+       .tokens = with(corrected, {operand("a", "TH", timeStep)}),
+       .parameters = {operand("a_log", "H", between(-1, 1)),
+                      operand("dt_bias", "H", between(-0.5, 0.5))},
+       .states = {matrix},
+       .attributes = scale,
+       .grouped = true,
+       .hasScan = false},
+      {.name = "kda",
+       .tokens = with(corrected, {operand("f", "THK", timeStep)}),
+       .parameters = {operand("a_log", "H", between(-1, 1)),
+                      operand("dt_bias", "HK", between(-0.5, 0.5))},
+       .states = {matrix},
+       .attributes = scale,
+       .grouped = true,
+       .hasScan = false},
+      {.name = "rwkv7",
+       .tokens = {operand("r", "THK"), operand("w", "THK", between(-6, 6)),
+                  operand("k", "THK"), operand("v", "THV"), unit("kk", "THK"),
+                  operand("a", "THK", between(0, 1))},
+       .states = {matrix},
+       .hasScan = false},
+      {.name = "selective_scan",
+       .tokens = {operand("x", "THV"), operand("dt", "THV", between(-4, 1)),
+                  operand("b", "TGK"), operand("c", "TGK")},
+       // Rates from 0 to 1e5 make the log-decays, not the steps, which also
+       // scale what is written.
+       .parameters = {operand("a_log", "HKV",
+                              [](Random &random, Gates gates) {
+                                double decay = pickDecay(random, gates);
+                                return decay == 0 ? -2000 : std::log(decay);
+                              }),
+                      operand("dt_bias", "HV"), operand("d", "HV")},
+       .states = {matrix},
+       .grouped = true},
+      {.name = "ssd",
+       .tokens = {operand("x", "THV"), operand("dt", "TH", between(-4, 1)),
+                  operand("b", "TGK"), operand("c", "TGK")},
+       .parameters = {operand("a_log", "H",
+                              [](Random &random, Gates gates) {
+                                double decay = pickDecay(random, gates);
+                                return decay == 0 ? -2000 : std::log(decay);
+                              }),
+                      operand("dt_bias", "H"), operand("d", "H")},
+       .states = {matrix},
+       .grouped = true},
+      {.name = "hgrn",
+       .tokens = {operand("x", "THV"), operand("forget", "THV", forgetGate)},
+       .parameters = {operand("lower_bound", "HV", lowerBound)},
+       .states = {vector},
+       .oneKey = true},
+      {.name = "structured_recurrence",
+       .tokens = {operand("x", "THV"), operand("source", "TH"),
+                  operand("target", "TH"), operand("bias", "TH")},
+       .parameters = {operand("log_decay", "H", logDecay)},
+       .states = {vector},
+       .oneKey = true},
+      {.name = "rwkv4",
+       .tokens = {operand("k", "THV", between(-6, 6)), operand("v", "THV")},
+       .parameters = {operand("w", "HV", logDecay), operand("u", "HV")},
+       .states = {vector, operand("sum", "H1V", positive),
+                  operand("maximum", "HV")},
+       .oneKey = true},
+      {.name = "written_corrected",
+       .tokens = {operand("q", "THK"), unit("k", "THK"), operand("v", "THV"),
+                  unit("p", "THK"), operand("beta", "TH", between(0, 1)),
+                  operand("f", "TH", sigmoidGate(1)),
+                  operand("d", "THK", logDecay), operand("g", "THV")},
+       .states = {matrix},
+       .body = correctedBody,
+       .hasScan = false},
+      {.name = "written_echo",
+       .tokens = {operand("q", "THK"), operand("k", "THK"), operand("v", "THV"),
+                  operand("g", "THV", sigmoidGate(1))},
+       .parameters = {operand("w", "H")},
+       .states = {matrix},
+       .body = echoBody},
+  };
+  return cases;
+}
+
+} // namespace effc::test

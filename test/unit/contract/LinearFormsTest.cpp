@@ -1,0 +1,221 @@
+// Every form that the compiler derives for a mixer agrees with the mixer's own
+// definition, on random shapes, gates, pieces and states.
+//
+// The reference evaluates the op from its definition, which stands beside the
+// op and knows of no form; each form is what seq-expand-form makes of a copy.
+// Dimensions all differ; states are not zero.
+#include "passes/seq/Passes.h"
+#include "test/unit/contract/LinearCases.h"
+#include "test/unit/dialects/seq/Program.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::seq;
+using namespace effc::seq::test;
+using namespace effc::test;
+
+namespace {
+
+constexpr int kShapes = 200;
+constexpr int64_t kChunks[] = {1, 7, 16, 64, 100};
+
+Extents pickExtents(Random &random, const LinearCase &mixer) {
+  while (true) {
+    Extents e;
+    e.G = pick(random, 1, 4);
+    e.H = mixer.grouped ? e.G * pick(random, 2, 4) : e.G;
+    e.K = mixer.oneKey ? 1 : pick(random, 2, 9);
+    e.V = pick(random, 2, 9);
+    // Some are longer than the longest chunk.
+    e.T =
+        pick(random, 0, 7) == 0 ? pick(random, 101, 130) : pick(random, 1, 40);
+    std::set<int64_t> distinct = {e.T, e.H, e.V};
+    size_t expected = 3;
+    if (mixer.grouped)
+      distinct.insert(e.G), ++expected;
+    if (!mixer.oneKey)
+      distinct.insert(e.K), ++expected;
+    if (distinct.size() == expected)
+      return e;
+  }
+}
+
+std::string programText(const LinearCase &mixer, const Extents &extents) {
+  std::string arguments, results;
+  for (auto [i, operand] : llvm::enumerate(mixer.operands()))
+    arguments += (i ? ", %a" : "%a") + std::to_string(i) + ": " +
+                 tensorType(extents.of(operand->letters));
+  for (size_t i = 0; i <= mixer.states.size(); ++i)
+    results += (i ? ", %r#" : "%r#") + std::to_string(i);
+  std::string types = mixer.resultTypes(extents);
+  return "func.func @mixer(" + arguments + ") -> (" + types + ") {\n  " +
+         mixer.opText(extents) + "\n  return " + results + " : " + types +
+         "\n}\n";
+}
+
+template <typename S>
+std::vector<Datum<S>> convert(const std::vector<Tensor<double>> &inputs) {
+  std::vector<Datum<S>> data;
+  for (const Tensor<double> &tensor : inputs)
+    data.push_back(
+        Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
+                                                    tensor.elements().end())));
+  return data;
+}
+
+/// A mixer's program in one form.
+class Derived {
+public:
+  Derived(const Program &program, FormChoice form, int64_t chunk)
+      : program(program) {
+    PassManager manager(this->program.getContext());
+    manager.addPass(createExpandFormPass({form, chunk}));
+    EXPECT_TRUE(succeeded(manager.run(this->program.getModule())))
+        << this->program.getDiagnostics().str();
+    EXPECT_FALSE(this->program.find<MixerOpInterface>()) << "a mixer was left";
+  }
+  template <typename S>
+  std::vector<Datum<S>> evaluate(const std::vector<Tensor<double>> &inputs) {
+    return program.evaluate<S>(convert<S>(inputs));
+  }
+
+private:
+  Program program;
+};
+
+/// The largest of the errors of the output and of the states.
+template <typename S>
+double worstError(const std::vector<Datum<S>> &found,
+                  const std::vector<Datum<double>> &expected) {
+  double worst = found.size() == expected.size() ? 0 : INFINITY;
+  for (auto [a, b] : llvm::zip(found, expected)) {
+    double error = relativeError(numbers(a), numbers(b));
+    worst = std::isnan(error) ? INFINITY : std::fmax(worst, error);
+  }
+  return worst;
+}
+
+/// Tokens [first, first + count) of the inputs, with the given states.
+std::vector<Tensor<double>> piece(const LinearCase &mixer,
+                                  const std::vector<Tensor<double>> &inputs,
+                                  int64_t first, int64_t count,
+                                  const std::vector<Tensor<double>> &states) {
+  std::vector<Tensor<double>> part;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    if (i >= mixer.tokens.size()) {
+      part.push_back(input);
+      continue;
+    }
+    SmallVector<int64_t> shape(input.getShape());
+    int64_t row = input.size() / shape.front();
+    shape.front() = count;
+    part.push_back(Tensor<double>(
+        shape, input.elements().slice(first * row, count * row).vec()));
+  }
+  std::copy(states.begin(), states.end(), part.end() - states.size());
+  return part;
+}
+
+/// All tokens in three calls, the first with one form, the next with another,
+/// the state handed on.
+std::vector<Datum<double>> inPieces(Random &random, const LinearCase &mixer,
+                                    const Extents &extents,
+                                    const std::vector<Tensor<double>> &inputs,
+                                    int64_t chunk) {
+  std::vector<Tensor<double>> states(inputs.end() - mixer.states.size(),
+                                     inputs.end());
+  std::vector<double> rows;
+  int64_t first = 0;
+  for (int part = 0; part < 3 && first < extents.T; ++part) {
+    int64_t left = extents.T - first;
+    int64_t count = part == 2 ? left : pick(random, 1, left);
+    Extents cut = extents;
+    cut.T = count;
+    FormChoice form = part % 2 == 0 && mixer.hasBlocks ? FormChoice::Chunkwise
+                                                       : FormChoice::Step;
+    Program program(programText(mixer, cut));
+    auto outputs =
+        Derived(program, form, chunk)
+            .evaluate<double>(piece(mixer, inputs, first, count, states));
+    llvm::append_range(rows, numbers(outputs[0]).elements());
+    for (auto [state, output] :
+         llvm::zip_equal(states, llvm::drop_begin(outputs)))
+      state = numbers(output);
+    first += count;
+  }
+  std::vector<Datum<double>> results = {
+      Tensor<double>(extents.of("THV"), std::move(rows))};
+  for (const Tensor<double> &state : states)
+    results.push_back(state);
+  return results;
+}
+
+class LinearFormsContract : public testing::TestWithParam<size_t> {};
+
+TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
+  const LinearCase &mixer = linearCases()[GetParam()];
+  struct Form {
+    const char *name;
+    FormChoice choice;
+    bool covered;
+    double worst = 0, worstFloat = 0;
+  } forms[] = {{"step", FormChoice::Step, true},
+               {"quadratic", FormChoice::Quadratic, mixer.hasBlocks},
+               {"chunkwise", FormChoice::Chunkwise, mixer.hasBlocks},
+               {"scan", FormChoice::Scan, mixer.hasScan}};
+  double worstPieces = 0, worstReference = 0;
+  Random random(std::hash<std::string>()(mixer.name));
+  for (int test = 0; test < kShapes; ++test) {
+    Extents extents = pickExtents(random, mixer);
+    int64_t chunk = kChunks[test % std::size(kChunks)];
+    Gates gates = test % 2 ? Gates::Adversarial : Gates::Mild;
+    SCOPED_TRACE(extents.text() + ", C = " + std::to_string(chunk) +
+                 (test % 2 ? ", adversarial gates" : ", mild gates"));
+    std::vector<Tensor<double>> inputs;
+    for (const LinearOperand *operand : mixer.operands())
+      inputs.push_back(operand->pickTensor(random, gates, extents));
+    Program program(programText(mixer, extents));
+    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+    auto expected = program.evaluate<double>(convert<double>(inputs));
+    worstReference = std::fmax(
+        worstReference,
+        worstError(program.evaluate<float>(convert<float>(inputs)), expected));
+    for (Form &form : forms) {
+      if (!form.covered)
+        continue;
+      SCOPED_TRACE(form.name);
+      Derived derived(program, form.choice, chunk);
+      double error = worstError(derived.evaluate<double>(inputs), expected);
+      double errorFloat = worstError(derived.evaluate<float>(inputs), expected);
+      EXPECT_LE(error, 1e-12);
+      EXPECT_LE(errorFloat, 1e-5);
+      form.worst = std::fmax(form.worst, error);
+      form.worstFloat = std::fmax(form.worstFloat, errorFloat);
+    }
+    double error =
+        worstError(inPieces(random, mixer, extents, inputs, chunk), expected);
+    EXPECT_LE(error, 1e-12);
+    worstPieces = std::fmax(worstPieces, error);
+  }
+  std::printf("%s: largest relative error over %d shapes (double, float)\n",
+              mixer.name.c_str(), kShapes);
+  for (const Form &form : forms)
+    if (form.covered)
+      std::printf("  %-10s %.1e  %.1e\n", form.name, form.worst,
+                  form.worstFloat);
+  std::printf("  pieces     %.1e\n  definition          %.1e\n", worstPieces,
+              worstReference);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mixers, LinearFormsContract,
+                         testing::Range<size_t>(0, linearCases().size()),
+                         [](const testing::TestParamInfo<size_t> &info) {
+                           return linearCases()[info.param].name;
+                         });
+
+} // namespace

@@ -1,0 +1,355 @@
+// The compiled host kernels of every mixer of class `linear` agree with the
+// mixer's own definition, and their bits do not depend on how sequences are
+// packed and cut.
+//
+// The model is one mixer between an embedding, whose table holds the operands
+// of every token of the test, and a choice of rows, which leads its result out.
+#include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/LinearCases.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+using seq::reference::Datum;
+using seq::reference::Tensor;
+using Segment = PlanRunner::Segment;
+
+namespace {
+
+constexpr int64_t kTableRows = 97;
+
+/// K and V below, at and above the 8 lanes of a vector, the blocks of lanes
+/// that columns are cut into, and the 128 channels of an item.
+constexpr Extents kExtents[] = {{0, 2, 1, 5, 7},    {0, 6, 3, 7, 16},
+                                {0, 6, 2, 8, 5},    {0, 4, 2, 16, 20},
+                                {0, 2, 1, 20, 33},  {0, 6, 3, 33, 64},
+                                {0, 4, 2, 64, 136}, {0, 2, 1, 9, 264}};
+
+Extents extentsFor(const LinearCase &mixer, Extents extents) {
+  if (!mixer.grouped)
+    extents.G = extents.H;
+  if (mixer.oneKey)
+    extents.K = 1;
+  return extents;
+}
+
+int64_t sizeOf(const LinearOperand &operand, const Extents &extents) {
+  Extents one = extents;
+  one.T = 1;
+  int64_t size = 1;
+  for (int64_t extent : one.of(operand.letters))
+    size *= extent;
+  return size;
+}
+
+std::string modelText(const LinearCase &mixer, const Extents &extents,
+                      const std::string &tableElement) {
+  auto n = [](int64_t number) { return std::to_string(number); };
+  int64_t width = 0;
+  for (const LinearOperand &operand : mixer.tokens)
+    width += sizeOf(operand, extents);
+  std::string table = tensorType({kTableRows, width}, tableElement);
+  std::string packed = tensorType({0, width});
+  std::string y = tensorType(extents.of("THV")),
+              flat = tensorType({0, extents.H * extents.V});
+
+  std::string text = "seq.weight @table source(\"table\") : " + table + "\n";
+  for (const LinearOperand &parameter : mixer.parameters)
+    text += "seq.weight @" + parameter.name + " source(\"" + parameter.name +
+            "\") : " + tensorType(extents.of(parameter.letters)) + "\n";
+  text += "func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>";
+  size_t first = mixer.tokens.size() + mixer.parameters.size();
+  std::string types = flat;
+  for (auto [i, state] : llvm::enumerate(mixer.states)) {
+    std::string type = tensorType(extents.of(state.letters));
+    text += ", %a" + n(first + i) + ": " + type + " {seq.state_name = \"" +
+            state.name + "\"}";
+    types += ", " + type;
+  }
+  text += ") -> (" + types + ") {\n  %table = seq.parameter @table : " + table +
+          "\n  %in = seq.embedding %tokens, %table : (tensor<?xi32>, " + table +
+          ") -> " + packed + "\n";
+  int64_t offset = 0;
+  for (auto [i, operand] : llvm::enumerate(mixer.tokens)) {
+    int64_t size = sizeOf(operand, extents);
+    std::string part = tensorType({0, size});
+    text += "  %p" + n(i) +
+            " = seq.slice %in {axis = 1 : i64, offset = " + n(offset) +
+            " : i64, size = " + n(size) + " : i64} : " + packed + " -> " +
+            part + "\n  %a" + n(i) + " = seq.reshape %p" + n(i) + " : " + part +
+            " -> " + tensorType(extents.of(operand.letters)) + "\n";
+    offset += size;
+  }
+  for (auto [i, parameter] : llvm::enumerate(mixer.parameters))
+    text += "  %a" + n(mixer.tokens.size() + i) + " = seq.parameter @" +
+            parameter.name + " : " + tensorType(extents.of(parameter.letters)) +
+            "\n";
+  text += "  " + mixer.opText(extents) + "\n  %y = seq.reshape %r#0 : " + y +
+          " -> " + flat + "\n  %out = seq.select_rows %y, %rows : (" + flat +
+          ", tensor<?xi32>) -> " + flat + "\n  return %out";
+  for (size_t i = 0; i < mixer.states.size(); ++i)
+    text += ", %r#" + n(i + 1);
+  return text + " : " + types + "\n}\n";
+}
+
+/// A sequence: its tokens, where it starts and the states it has there.
+struct Sequence {
+  std::vector<int32_t> tokens;
+  int64_t start = 0;
+  std::vector<Tensor<double>> states; // empty: it begins here
+
+  Segment segment(int32_t slot, int64_t from, int64_t to) const {
+    return {slot,
+            start + from,
+            states.empty() && from == 0,
+            {tokens.begin() + from, tokens.begin() + to}};
+  }
+  int64_t size() const { return tokens.size(); }
+};
+
+/// A value rounded to bf16, as a table or a state of that type holds it.
+double roundToBf16(double value) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(float(value));
+  bits += 0x7fff + ((bits >> 16) & 1);
+  return llvm::bit_cast<float>(bits & 0xffff0000);
+}
+
+class Model {
+public:
+  Model(const LinearCase &mixer, const Extents &extents, Gates gates, bool bf16,
+        Random &random)
+      : mixer(mixer), extents(extents), gates(gates),
+        model(modelText(mixer, extents, bf16 ? "bf16" : "f32")),
+        random(random) {
+    std::vector<Tensor<double>> columns;
+    Extents rows = extents;
+    rows.T = kTableRows;
+    for (const LinearOperand &operand : mixer.tokens)
+      columns.push_back(operand.pickTensor(random, gates, rows));
+    std::vector<float> &table = weights["table"];
+    for (int64_t row = 0; row < kTableRows; ++row)
+      for (const Tensor<double> &column : columns) {
+        int64_t size = column.size() / kTableRows;
+        for (double element : column.elements().slice(row * size, size))
+          table.push_back(bf16 ? roundToBf16(element) : element);
+      }
+    for (const LinearOperand &parameter : mixer.parameters) {
+      Tensor<double> tensor = parameter.pickTensor(random, gates, extents);
+      weights[parameter.name].assign(tensor.elements().begin(),
+                                     tensor.elements().end());
+    }
+  }
+
+  PlanRunner compile(const PipelineOptions &options, int64_t slots) {
+    PlanRunner runner(model, options, slots);
+    for (const auto &[name, elements] : weights)
+      runner.setWeight(name, elements);
+    return runner;
+  }
+
+  /// A sequence of `length` tokens; one that starts later than at 0 has states.
+  Sequence pickSequence(int64_t length, int64_t start) {
+    Sequence sequence;
+    sequence.start = start;
+    for (int64_t t = 0; t < length; ++t)
+      sequence.tokens.push_back(pick(random, 0, kTableRows - 1));
+    if (start > 0)
+      for (const LinearOperand &state : mixer.states)
+        sequence.states.push_back(state.pickTensor(random, gates, extents));
+    return sequence;
+  }
+
+  void place(PlanRunner &runner, const Sequence &sequence, int32_t slot) {
+    for (auto [operand, state] : llvm::zip(mixer.states, sequence.states))
+      llvm::copy(state.elements(), runner.state(operand.name, slot).begin());
+  }
+
+  /// The outputs of all tokens, then the states, by the definition.
+  std::vector<Tensor<double>> expected(const Sequence &sequence) {
+    Tensor<int32_t> rows({sequence.size()});
+    std::iota(rows.elements().begin(), rows.elements().end(), 0);
+    std::vector<Datum<double>> inputs = {
+        Tensor<int32_t>({sequence.size()}, sequence.tokens), rows};
+    for (auto [i, operand] : llvm::enumerate(mixer.states)) {
+      if (!sequence.states.empty()) {
+        inputs.push_back(sequence.states[i]);
+        continue;
+      }
+      Tensor<double> neutral(extents.of(operand.letters));
+      llvm::fill(neutral.elements(), neutralOf(i));
+      inputs.push_back(neutral);
+    }
+    std::vector<Tensor<double>> results;
+    for (const Datum<double> &datum : model.evaluate(inputs, weights))
+      results.push_back(std::get<Tensor<double>>(datum));
+    return results;
+  }
+
+  /// The neutral value of a state, as the op describes it.
+  double neutralOf(size_t index) {
+    double neutral = NAN;
+    model.get().walk([&](seq::MixerOpInterface op) {
+      neutral = cast<seq::StatefulOpInterface>(op.getOperation())
+                    .getStates()[index]
+                    .neutral;
+    });
+    return neutral;
+  }
+
+  llvm::StringRef getErrors() const { return model.getErrors(); }
+  const LinearCase &mixer;
+  Extents extents;
+
+private:
+  Gates gates;
+  TestModel model;
+  Random &random;
+  llvm::StringMap<std::vector<float>> weights;
+};
+
+/// The largest difference in a tensor, relative to its largest number.
+double errorOf(ArrayRef<float> found, ArrayRef<double> expected) {
+  double difference = 0, magnitude = 0;
+  for (auto [a, b] : llvm::zip_equal(found, expected)) {
+    double distance = std::fabs(a - b);
+    difference =
+        std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
+    magnitude = std::fmax(magnitude, std::fabs(b));
+  }
+  return magnitude == 0 ? difference : difference / magnitude;
+}
+
+/// What a sequence's tokens gave, and its last states: bits to compare.
+struct Outcome {
+  std::vector<float> outputs;
+  std::vector<std::vector<float>> states;
+  bool operator==(const Outcome &) const = default;
+};
+
+/// Feeds sequences: all but the last tokens packed into one prefill call, those
+/// by decode calls of all sequences.
+std::vector<Outcome> runPacked(Model &model, PlanRunner &runner,
+                               ArrayRef<Sequence> sequences, int64_t decoded) {
+  int64_t width = model.extents.H * model.extents.V;
+  std::vector<Outcome> outcomes(sequences.size());
+  std::vector<Segment> call;
+  for (auto [slot, sequence] : llvm::enumerate(sequences)) {
+    model.place(runner, sequence, slot);
+    call.push_back(sequence.segment(slot, 0, sequence.size() - decoded));
+  }
+  std::vector<float> rows = runner.prefill(call);
+  ArrayRef<float> rest = rows;
+  for (auto [outcome, sequence] : llvm::zip_equal(outcomes, sequences)) {
+    size_t count = (sequence.size() - decoded) * width;
+    llvm::append_range(outcome.outputs, rest.take_front(count));
+    rest = rest.drop_front(count);
+  }
+  for (int64_t t = decoded; t > 0; --t) {
+    call.clear();
+    for (auto [slot, sequence] : llvm::enumerate(sequences))
+      call.push_back(
+          sequence.segment(slot, sequence.size() - t, sequence.size() - t + 1));
+    rows = runner.decode(call);
+    for (auto [slot, outcome] : llvm::enumerate(outcomes))
+      llvm::append_range(outcome.outputs,
+                         ArrayRef(rows).slice(slot * width, width));
+  }
+  for (auto [slot, outcome] : llvm::enumerate(outcomes))
+    for (const LinearOperand &state : model.mixer.states)
+      outcome.states.push_back(runner.state(state.name, slot).vec());
+  return outcomes;
+}
+
+/// Sequences of 1, 2, 15, 16, 17 and 35 tokens besides the decoded ones, which
+/// begin here or go on.
+std::vector<Sequence> pickSequences(Model &model, int64_t decoded) {
+  std::vector<Sequence> sequences;
+  for (auto [length, start] :
+       {std::pair(1, 0), {2, 5}, {15, 31}, {16, 0}, {17, 3}, {35, 0}})
+    sequences.push_back(model.pickSequence(length + decoded, start));
+  return sequences;
+}
+
+PipelineOptions optionsFor() {
+  PipelineOptions options;
+  options.prefillRows = {96};
+  options.decodeRows = {8};
+  return options;
+}
+
+class LinearKernelsContract : public testing::TestWithParam<size_t> {};
+
+TEST_P(LinearKernelsContract, AgreeWithTheDefinition) {
+  constexpr int64_t kDecoded = 2;
+  const LinearCase &mixer = linearCases()[GetParam()];
+  for (bool bf16 : {false, true}) {
+    Random random(std::hash<std::string>()(mixer.name) + bf16);
+    double worst = 0;
+    for (auto [index, shape] : llvm::enumerate(kExtents)) {
+      Extents extents = extentsFor(mixer, shape);
+      SCOPED_TRACE(extents.text() + (bf16 ? ", bf16" : ", f32"));
+      Model model(mixer, extents, index % 2 ? Gates::Adversarial : Gates::Mild,
+                  bf16, random);
+      std::vector<Sequence> sequences = pickSequences(model, kDecoded);
+      PlanRunner runner = model.compile(optionsFor(), sequences.size());
+      ASSERT_EQ(model.getErrors(), "");
+      std::vector<Outcome> outcomes =
+          runPacked(model, runner, sequences, kDecoded);
+      for (auto [sequence, outcome] : llvm::zip_equal(sequences, outcomes)) {
+        std::vector<Tensor<double>> expected = model.expected(sequence);
+        double error = errorOf(outcome.outputs, expected[0].elements());
+        for (auto [state, tensor] :
+             llvm::zip_equal(outcome.states, llvm::drop_begin(expected)))
+          error = std::fmax(error, errorOf(state, tensor.elements()));
+        EXPECT_LE(error, 1e-5) << sequence.size() << " tokens";
+        worst = std::fmax(worst, error);
+      }
+    }
+    std::printf("%-22s %s tables: largest relative error over %zu shapes "
+                "%.1e\n",
+                mixer.name.c_str(), bf16 ? "bf16" : "f32 ", std::size(kExtents),
+                worst);
+  }
+}
+
+// A prompt in any pieces, by prefill or decode calls, alone or among others.
+TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
+  const LinearCase &mixer = linearCases()[GetParam()];
+  Random random(std::hash<std::string>()(mixer.name) + 2);
+  Extents extents = extentsFor(mixer, {0, 6, 3, 12, 40});
+  Model model(mixer, extents, Gates::Adversarial, /*bf16=*/false, random);
+  std::vector<Sequence> sequences = pickSequences(model, 0);
+  PlanRunner runner = model.compile(optionsFor(), sequences.size());
+  ASSERT_EQ(model.getErrors(), "");
+  std::vector<Outcome> among = runPacked(model, runner, sequences, 0);
+  const Sequence &sequence = sequences.back();
+  for (std::vector<int64_t> pieces :
+       {std::vector<int64_t>{35}, {16, 19}, {1, 7, 20}, {}}) {
+    Outcome outcome;
+    model.place(runner, sequence, 1);
+    int64_t at = 0;
+    for (int64_t length : pieces) {
+      llvm::append_range(outcome.outputs,
+                         runner.prefill(sequence.segment(1, at, at + length)));
+      at += length;
+    }
+    for (; at < sequence.size(); ++at)
+      llvm::append_range(outcome.outputs,
+                         runner.decode(sequence.segment(1, at, at + 1)));
+    for (const LinearOperand &state : mixer.states)
+      outcome.states.push_back(runner.state(state.name, 1).vec());
+    EXPECT_TRUE(outcome == among.back()) << pieces.size() << " pieces";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mixers, LinearKernelsContract,
+                         testing::Range<size_t>(0, linearCases().size()),
+                         [](const testing::TestParamInfo<size_t> &info) {
+                           return linearCases()[info.param].name;
+                         });
+
+} // namespace
