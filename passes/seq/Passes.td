@@ -54,7 +54,8 @@ def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {
     dimension counts the call's rows and its meaning is `@forward` on every
     sequence's rows by themselves.
 
-    Needs: a function `@forward`.
+    Needs: a function `@forward`; with `seq.model`, tables and logits as long as its
+    vocabulary, since kernels do not check token ids.
     Keeps: its body, which no entry changes.
     Not done: nothing is made static; rows are a run-time size of the kernels, so
     that the entries can share them.
