@@ -179,6 +179,25 @@ Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
   return mapping.lookup(cast<YieldOp>(body.back()).getValues()[0]);
 }
 
+// Loads what every row of a run of columns shares, once before the rows: the
+// compiler may not, since the rows are stored in between.
+void KernelLowering::loadRows(const Point &point, Lanes &lanes) {
+  llvm::SmallPtrSet<Value, 4> written;
+  for (Operation *op : group.ops)
+    if (auto store = dyn_cast<StoreOp>(op))
+      written.insert(store.getView());
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<TileType>(operand.getType());
+      auto load = operand.getDefiningOp<LoadOp>();
+      if (!type || type.isBlock() || type.getRole() == Role::Column ||
+          group.contains(operand.getDefiningOp()) ||
+          (load && written.contains(load.getView())))
+        continue;
+      elementsOf(operand, point, lanes);
+    }
+}
+
 void KernelLowering::emitPoint(const Point &point, Lanes &lanes) {
   // What is read from a view that the group writes is read first.
   for (Operation *op : group.ops)
@@ -229,6 +248,14 @@ struct Reductions {
       return arith::MaximumFOp::create(b, loc, x, y);
     return arith::AddFOp::create(b, loc, x, y);
   }
+  /// Takes the next element into a running value: a product in one step.
+  static Value accumulate(OpBuilder &b, Location loc, ReduceOp reduce,
+                          Value sum, Value element) {
+    auto product = element.getDefiningOp<arith::MulFOp>();
+    if (isMax(reduce) || !product)
+      return combine(b, loc, reduce, sum, element);
+    return math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), sum);
+  }
 };
 } // namespace
 
@@ -241,6 +268,8 @@ void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
       Lanes lanes;
       return emitPoint({zero, start, laneCount, valid}, lanes);
     }
+    Lanes shared;
+    loadRows({zero, start, laneCount, valid}, shared);
     SmallVector<Value> inits;
     for (ReduceOp reduce : reductions.ops)
       inits.push_back(memory.broadcast(
@@ -250,13 +279,13 @@ void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(rows.getBody());
-      Lanes lanes;
+      Lanes lanes = shared;
       emitPoint({rows.getInductionVar(), start, laneCount, valid}, lanes);
       SmallVector<Value> next;
       for (auto [reduce, sum] :
            llvm::zip_equal(reductions.ops, rows.getRegionIterArgs()))
-        next.push_back(Reductions::combine(b, loc, reduce, sum,
-                                           lanes.lookup(reduce.getTile())));
+        next.push_back(Reductions::accumulate(b, loc, reduce, sum,
+                                              lanes.lookup(reduce.getTile())));
       if (!next.empty())
         scf::YieldOp::create(b, loc, next);
     }
@@ -310,8 +339,8 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
         SmallVector<Value> next;
         for (auto [reduce, sum] :
              llvm::zip_equal(reductions.ops, loop.getRegionIterArgs()))
-          next.push_back(Reductions::combine(b, loc, reduce, sum,
-                                             lanes.lookup(reduce.getTile())));
+          next.push_back(Reductions::accumulate(
+              b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
         scf::YieldOp::create(b, loc, next);
       }
       for (auto [i, sum] : llvm::enumerate(loop.getResults()))

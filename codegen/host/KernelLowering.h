@@ -70,6 +70,7 @@ private:
   void keepWindowsBefore(tile::StoreOp store);
   void emitByColumns(const ColumnBlocks &blocks);
   void emitByRows(const ColumnBlocks &blocks);
+  void loadRows(const Point &point, Lanes &lanes);
   void emitPoint(const Point &point, Lanes &lanes);
   mlir::Value elementsOf(mlir::Value tile, const Point &point, Lanes &lanes);
   mlir::Value emitMap(tile::MapOp map, const Point &point, Lanes &lanes);
