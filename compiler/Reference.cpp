@@ -104,6 +104,11 @@ evaluateAs(func::FuncOp function,
   std::iota(outputs.begin(), outputs.end(), 0);
   std::vector<Datum<S>> inputs = {Tensor<int32_t>({rows}, tokens.vec()),
                                   Tensor<int32_t>({rows}, outputs)};
+  // A third table of numbers, where there is one, has the positions; a whole
+  // sequence is evaluated, so they count from 0 as the output rows do.
+  if (function.getNumArguments() > inputs.size() &&
+      seq::isIndexTensor(function.getArgument(inputs.size()).getType()))
+    inputs.push_back(inputs.back());
   for (unsigned i = inputs.size(); i < function.getNumArguments(); ++i) {
     Tensor<S> state(
         cast<RankedTensorType>(function.getArgument(i).getType()).getShape());

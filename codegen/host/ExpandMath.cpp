@@ -1,14 +1,16 @@
-// exp, log, log1p, tanh and erfc as polynomials.
+// exp, log, log1p, tanh, erfc, sin and cos as polynomials.
 //
 // exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
 // that results below the normal range round once. log1p(x) for x > -1 takes
 // log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
 // e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The coefficients are the minimax
-// ones of Cephes' single-precision expf, logf, tanhf and erfcf (S. Moshier).
-// erfc(x) is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond,
-// or 2 minus that; x^2 is kept in two parts, since its rounding is an absolute
-// error of the exponent.
+// ones of Cephes' single-precision expf, logf, tanhf, erfcf, sinf and cosf (S.
+// Moshier). erfc(x) is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2)
+// beyond, or 2 minus that; x^2 is kept in two parts, since its rounding is an
+// absolute error of the exponent. sin and cos take quarter turns off, pi / 2
+// split in two; kernels hand them angles of at most a turn, and past 2^13 the
+// result is NaN rather than noise.
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -227,6 +229,40 @@ Value expandErfc(Arithmetic &a, Value x) {
                   tail);
 }
 
+// sin(x), or cos(x) as the sine a quarter turn later.
+Value expandSine(Arithmetic &a, Value x, bool cosine) {
+  Value inside =
+      a.compare(arith::CmpFPredicate::OLT, math::AbsFOp::create(a.b, a.loc, x),
+                a.constant(8192.0f));
+  Value angle = a.select(inside, x, a.constant(0.0f));
+  Value quarters = math::RoundEvenOp::create(
+      a.b, a.loc, a.mul(angle, a.constant(0.636619772367581343f)));
+  Value y = a.fma(quarters, a.constant(-1.57079637050628662f), angle);
+  y = a.fma(quarters, a.constant(4.37113882867379e-8f), y);
+  Value square = a.mul(y, y);
+  Value p = a.polynomial(
+      square, {-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f});
+  Value odd = a.fma(a.mul(p, square), y, y);
+  p = a.polynomial(square, {2.443315711809948e-5f, -1.388731625493765e-3f,
+                            4.166664568298827e-2f, -0.5f});
+  Value even = a.fma(p, square, a.constant(1.0f));
+  Value quarter = a.toInteger(quarters);
+  if (cosine)
+    quarter = arith::AddIOp::create(a.b, a.loc, quarter, a.bits(1));
+  auto bitOf = [&](int32_t bit) -> Value {
+    Value masked = arith::AndIOp::create(a.b, a.loc, quarter, a.bits(bit));
+    return arith::CmpIOp::create(a.b, a.loc, arith::CmpIPredicate::ne, masked,
+                                 a.bits(0));
+  };
+  Value result = a.select(bitOf(1), even, odd);
+  result =
+      a.select(bitOf(2), arith::NegFOp::create(a.b, a.loc, result), result);
+  return a.select(inside, result,
+                  a.constant(std::numeric_limits<float>::quiet_NaN()));
+}
+Value expandSin(Arithmetic &a, Value x) { return expandSine(a, x, false); }
+Value expandCos(Arithmetic &a, Value x) { return expandSine(a, x, true); }
+
 template <typename OpTy> struct ExpandPattern : OpRewritePattern<OpTy> {
   ExpandPattern(MLIRContext *context, Value (*expand)(Arithmetic &, Value))
       : OpRewritePattern<OpTy>(context), expand(expand) {}
@@ -253,6 +289,8 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
     patterns.add<ExpandPattern<math::ErfcOp>>(&getContext(), expandErfc);
     patterns.add<ExpandPattern<math::LogOp>>(&getContext(), expandLogarithm);
     patterns.add<ExpandPattern<math::TanhOp>>(&getContext(), expandTanh);
+    patterns.add<ExpandPattern<math::SinOp>>(&getContext(), expandSin);
+    patterns.add<ExpandPattern<math::CosOp>>(&getContext(), expandCos);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -111,6 +111,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
     return lowerPipeline(pipeline);
   if (auto dot = dyn_cast<DotOp>(op))
     return emitDot(dot), success();
+  if (auto splice = dyn_cast<SpliceOp>(op))
+    return emitSplice(splice), success();
   if (auto scan = dyn_cast<ScanOp>(op))
     return emitScan(scan), success();
   if (auto sum = dyn_cast<SegmentSumOp>(op))

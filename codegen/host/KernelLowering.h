@@ -79,6 +79,9 @@ private:
   // Dots.cpp
   void emitDot(tile::DotOp dot);
 
+  // Splices.cpp
+  void emitSplice(tile::SpliceOp splice);
+
   // Columns.cpp
   void emitScan(tile::ScanOp scan);
   void emitSegmentSum(tile::SegmentSumOp sum);

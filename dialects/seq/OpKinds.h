@@ -15,7 +15,7 @@ inline bool isViewOp(mlir::Operation *op) {
 inline bool isElementwiseOp(mlir::Operation *op) {
   return mlir::isa<AbsOp, AddOp, ClampOp, DivOp, ExpOp, GeluOp, GeluTanhOp, LogOp,
                    LogSigmoidOp,
-                   MaxOp, MulOp, NegOp, ReluOp, SigmoidOp, SiluOp, SoftplusOp,
+                   MaxOp, MulOp, NegOp, ReluOp, ScaleOp, SigmoidOp, SiluOp, SoftplusOp,
                    SqrtOp, SubOp, TanhOp>(op);
 }
 

@@ -88,12 +88,38 @@ LogicalResult RetrievalAttr::verify(EmitError emitError, int64_t axes,
   return success();
 }
 
+LogicalResult WindowAttr::verify(EmitError emitError, int64_t window,
+                                 FloatAttr scaleAttr, FloatAttr softCapAttr,
+                                 bool, bool, KeyScore keyScore, int64_t keep,
+                                 int64_t headsPerKey, int64_t headsPerValue) {
+  if (window < 0 || keep < 0)
+    return emitError() << "expects 'window' and 'keep' of at least 0, but got "
+                       << window << " and " << keep;
+  if (keep > 0 && keyScore == KeyScore::None)
+    return emitError() << "expects a 'keep' of 0 without a number per key to "
+                          "choose by, but got "
+                       << keep;
+  APFloat scale = scaleAttr.getValue(), softCap = softCapAttr.getValue();
+  if (!scale.isFinite() || !softCap.isFinite() || softCap.isNegative())
+    return emitError() << "expects a finite 'scale' and a finite 'soft_cap' of "
+                          "at least 0, but got "
+                       << scaleAttr << " and " << softCapAttr;
+  if (headsPerKey < 1 || headsPerValue < 1 ||
+      (headsPerKey % headsPerValue != 0 && headsPerValue % headsPerKey != 0))
+    return emitError() << "expects 'heads_per_key' and 'heads_per_value' of at "
+                          "least 1, one a multiple of the other, but got "
+                       << headsPerKey << " and " << headsPerValue;
+  return success();
+}
+
 LogicalResult StructureAttr::verify(EmitError emitError, MixerClass mixerClass,
-                                    LinearAttr linear,
-                                    RetrievalAttr retrieval) {
+                                    LinearAttr linear, RetrievalAttr retrieval,
+                                    WindowAttr window) {
   // Every record with the class it belongs to.
   const std::pair<MixerClass, Attribute> records[] = {
-      {MixerClass::Linear, linear}, {MixerClass::Retrieval, retrieval}};
+      {MixerClass::Linear, linear},
+      {MixerClass::Retrieval, retrieval},
+      {MixerClass::Window, window}};
   for (auto [owner, record] : records)
     if ((mixerClass == owner) != bool(record))
       return emitError() << "expects a record '" << stringifyMixerClass(owner)

@@ -114,12 +114,73 @@ def Seq_RetrievalAttr : Seq_Attr<"Retrieval", "retrieval"> {
   let genVerifyDecl = 1;
 }
 
+def Seq_ReduceKindAttr
+    : EnumAttr<Seq_Dialect, Seq_ReduceKind, "reduce_kind">;
+
+def Seq_RotaryPairsAttr
+    : EnumAttr<Seq_Dialect, Seq_RotaryPairs, "rotary_pairs">;
+
+def Seq_KeyScoreAttr : EnumAttr<Seq_Dialect, Seq_KeyScore, "key_score"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
+  let summary = "Structure record of a softmax over a window of keys";
+  let description = [{
+    What distinguishes one softmax mixer from another. A query at position `p`
+    sees the keys at positions `p - window + 1` to `p`, all up to `p` where
+    `window` is 0:
+
+    ```
+    s = scale (q . k)                  (scale)
+    s = soft_cap tanh(s / soft_cap)    (soft_cap)
+    s = s + slope (position of k - p)  (slopes)
+    s = s + d, or s d, or -inf where d < 1, with d a number of the key
+                                       (key_score)
+    o = sum of e^s v / (e^sink + sum of e^s)   (sinks)
+    ```
+
+    where `keep` is not 0, only the `keep` keys with the largest `d` count, ties
+    to the lower position. `heads_per_key` and `heads_per_value` say how many
+    heads share one key and one value.
+
+    Constraints:
+
+    * (WIN1) `window` and `keep` are at least 0, `keep` is 0 where `key_score` is
+      `none`.
+    * (WIN2) `scale` is finite; `soft_cap` is finite and at least 0, and 0 where
+      scores have no cap.
+    * (WIN3) `heads_per_key` and `heads_per_value` are at least 1, and one divides
+      the other.
+
+    Example:
+
+    ```mlir
+    #seq.window<window = 4, scale = 0.125 : f64, soft_cap = 0.0 : f64,
+                sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 3,
+                heads_per_value = 3>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$window,                      /*win1*/
+    "::mlir::FloatAttr":$scale,             /*win2*/
+    "::mlir::FloatAttr":$soft_cap,          /*win2*/
+    "bool":$sinks,
+    "bool":$slopes,
+    EnumParameter<Seq_KeyScore>:$key_score,
+    "int64_t":$keep,                        /*win1*/
+    "int64_t":$heads_per_key,               /*win3*/
+    "int64_t":$heads_per_value);            /*win3*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Seq_StructureAttr : Seq_Attr<"Structure", "structure"> {
   let summary = "Class of a mixer and the structure record of that class";
   let description = [{
     All that decides how a mixer's forms are derived. A mixer of class `linear`
-    carries its `#seq.linear`, one of class `retrieval` its `#seq.retrieval`; the
-    other classes carry no record.
+    carries its `#seq.linear`, one of class `retrieval` its `#seq.retrieval`, one
+    of class `window` its `#seq.window`; the other classes carry no record.
 
     Constraints:
 
@@ -134,16 +195,24 @@ def Seq_StructureAttr : Seq_Attr<"Structure", "structure"> {
   let parameters = (ins
     EnumParameter<Seq_MixerClass>:$mixer_class,
     OptionalParameter<"::effc::seq::LinearAttr">:$linear,       /*str1*/
-    OptionalParameter<"::effc::seq::RetrievalAttr">:$retrieval); /*str1*/
+    OptionalParameter<"::effc::seq::RetrievalAttr">:$retrieval, /*str1*/
+    OptionalParameter<"::effc::seq::WindowAttr">:$window);      /*str1*/
   let assemblyFormat = [{
-    `<` `class` `=` $mixer_class `` custom<Records>($linear, $retrieval) `>`
+    `<` `class` `=` $mixer_class ``
+    custom<Records>($linear, $retrieval, $window) `>`
   }];
   let builders = [
     AttrBuilder<(ins "::effc::seq::LinearAttr":$linear), [{
-      return $_get($_ctxt, MixerClass::Linear, linear, RetrievalAttr());
+      return $_get($_ctxt, MixerClass::Linear, linear, RetrievalAttr(),
+                   WindowAttr());
     }]>,
     AttrBuilder<(ins "::effc::seq::RetrievalAttr":$retrieval), [{
-      return $_get($_ctxt, MixerClass::Retrieval, LinearAttr(), retrieval);
+      return $_get($_ctxt, MixerClass::Retrieval, LinearAttr(), retrieval,
+                   WindowAttr());
+    }]>,
+    AttrBuilder<(ins "::effc::seq::WindowAttr":$window), [{
+      return $_get($_ctxt, MixerClass::Window, LinearAttr(), RetrievalAttr(),
+                   window);
     }]>
   ];
   let genVerifyDecl = 1;

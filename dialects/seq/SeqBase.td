@@ -22,8 +22,8 @@ def Seq_Dialect : Dialect {
       has fixed it; every other dimension is static.
     * (TENSOR2) States and parameters are f32 and static, without `T`.
     * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored.
-    * (TENSOR4) Token ids and numbers of rows are `i32`; where a token has one, of
-      one dimension, where it chooses several, with `T` in front.
+    * (TENSOR4) Token ids, positions and numbers of rows are `i32`; where a token has
+      one, of one dimension, where it chooses several, with `T` in front.
 
     Attributes on other dialects' ops:
 
@@ -69,7 +69,14 @@ def Seq_Tensor
            "f32 tensor with positive dimensions of which only the first may be "
            "dynamic", "::mlir::RankedTensorType">;     /*tensor1*/
 
-// The same with every dimension static: states and parameters.
+// What varies with the token: values, or token ids, row numbers and positions.
+def Seq_TokenTensor
+    : Type<CPred<"::effc::seq::isValueTensor($_self) || "
+                 "::effc::seq::isIndexTensor($_self)">,
+           "f32 tensor with positive dimensions of which only the first may be "
+           "dynamic, or 1-D i32 tensor", "::mlir::RankedTensorType">;
+
+// Values with every dimension static: states and parameters.
 def Seq_StaticTensor
     : Type<CPred<"::effc::seq::isStaticTensor($_self)">,
            "f32 tensor with positive static dimensions",
@@ -87,7 +94,7 @@ def Seq_Weight
            "static f32 tensor or 2-D static bf16 or f16 tensor",
            "::mlir::RankedTensorType">;
 
-// Token ids or row numbers.
+// Token ids, row numbers or positions.
 def Seq_Indices
     : Type<CPred<"::effc::seq::isIndexTensor($_self)">,
            "1-D i32 tensor", "::mlir::RankedTensorType">;  /*tensor4*/

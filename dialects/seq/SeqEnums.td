@@ -16,8 +16,8 @@ def Seq_StateKind
         I32EnumCase<"Matrix", 0, "matrix">,   // [H, K, V], the sum of key-value products
         I32EnumCase<"Tail", 1, "tail">,       // the last inputs of a convolution, oldest first
         I32EnumCase<"Shift", 2, "shift">,     // the last token of a token shift
-        I32EnumCase<"Window", 3, "window">,   // the last W keys or values, in position order
-        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, in position order
+        I32EnumCase<"Window", 3, "window">,   // the last keys or values, position p in row p mod W
+        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, position p in row p
         I32EnumCase<"Sum", 5, "sum">,         // a running sum over tokens
         I32EnumCase<"Scalar", 6, "scalar">]>; // a count, a maximum, a position
 
@@ -109,6 +109,23 @@ def Seq_KeyLayout
     : Seq_Enum<"KeyLayout", "how queries and product keys are stored", [
         I32EnumCase<"HeadHalf", 0, "head_half">,   // query (h, half, c), keys [h, half, n, c]
         I32EnumCase<"HalfHead", 1, "half_head">]>; // query (half, h, c), keys [h, n, half, c]
+
+def Seq_KeyScore
+    : Seq_Enum<"KeyScore", "what a number per key does to its scores", [
+        I32EnumCase<"None", 0, "none">,
+        I32EnumCase<"Bias", 1, "bias">,            // added
+        I32EnumCase<"Scale", 2, "scale">,          // multiplied
+        I32EnumCase<"Threshold", 3, "threshold">]>; // hides the key where below 1
+
+def Seq_RotaryPairs
+    : Seq_Enum<"RotaryPairs", "which channels turn together", [
+        I32EnumCase<"Half", 0, "half">,
+        I32EnumCase<"Interleaved", 1, "interleaved">]>;
+
+def Seq_ReduceKind
+    : Seq_Enum<"ReduceKind", "how elements along an axis are combined", [
+        I32EnumCase<"Sum", 0, "sum">,
+        I32EnumCase<"Max", 1, "max">]>;
 
 // Choices.
 

@@ -54,6 +54,22 @@ struct RetrievalOperands {
   mlir::Value outer;  ///< row, neuron: [E, D]; network: [E D, F]
 };
 
+/// What a mixer of class `window` computes on: token values for the tokens
+/// given to its token map, parameters, and which of its states hold past keys.
+/// With W the rows of the states' rings:
+struct WindowTokens {
+  mlir::Value query;      ///< [T, H, K]
+  mlir::Value key;        ///< [T, G, K], as it is kept
+  mlir::Value value;      ///< [T, J, V]
+  mlir::Value positions;  ///< [T] i32, consecutive
+  mlir::Value sinks;      ///< [H], or null where the record has none
+  mlir::Value slopes;     ///< [H], or null where the record has none
+  mlir::Value keyScore;   ///< [T, N], or null where the record has none
+  unsigned keyState;      ///< index into getStates(): [W, G, K]
+  unsigned valueState;    ///< [W, J, V]
+  unsigned keyScoreState; ///< [W, N]; as keyState where there is none
+};
+
 namespace detail {
 llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation *op,
                                           OperandRole role);

@@ -87,6 +87,14 @@ def Seq_MixerOpInterface
       }],
       "::effc::seq::Obstacle", "getObstacle", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+        Names what the op computes on, given its operands of the role `token` and
+        of the role `parameter`, each in operand order. The first token result is
+        the mixed tokens [T, H, V]. For class `window` only.
+      }],
+      "::effc::seq::WindowTokens", "getWindowTokens",
+      (ins "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters), "",
+      [{ llvm_unreachable("asked for the window tokens of another class"); }]>,
     InterfaceMethod<"The chosen form, or null before one is chosen.",
       "::effc::seq::FormAttr", "getFormAttr">,
     InterfaceMethod<"Records the chosen form.",

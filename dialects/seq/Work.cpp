@@ -56,6 +56,20 @@ static uint64_t retrievalWork(MixerOpInterface mixer) {
   return record.getHeads() * record.getTopK() * perChoice;
 }
 
+static uint64_t windowWork(MixerOpInterface mixer) {
+  auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
+  WindowTokens tokens =
+      mixer.getWindowTokens(stateful.getOperandsOf(OperandRole::Token),
+                            stateful.getOperandsOf(OperandRole::Parameter));
+  auto query = cast<RankedTensorType>(tokens.query.getType());
+  auto value = cast<RankedTensorType>(tokens.value.getType());
+  RankedTensorType ring = stateful.getStates()[tokens.keyState].type;
+  uint64_t window = mixer.getStructure().getWindow().getWindow();
+  uint64_t keys = window ? window : ring.getDimSize(0) / 2;
+  return 2 * keys * query.getDimSize(1) *
+         (query.getDimSize(2) + value.getDimSize(2));
+}
+
 static uint64_t mixerWork(MixerOpInterface mixer) {
   switch (mixer.getStructure().getMixerClass()) {
   case MixerClass::Linear:
@@ -63,6 +77,7 @@ static uint64_t mixerWork(MixerOpInterface mixer) {
   case MixerClass::Retrieval:
     return retrievalWork(mixer);
   case MixerClass::Window:
+    return windowWork(mixer);
   case MixerClass::Opaque:
     return 0;
   }

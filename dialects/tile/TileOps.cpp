@@ -201,6 +201,17 @@ static LogicalResult verifyBox(Operation *op, ViewType view, TileType tile,
   return success();
 }
 
+LogicalResult SpliceOp::verify() {
+  TileType tile = getResult().getType();
+  if (!tile.isBlock()) // splice2
+    return emitOpError("expects a block as its result, but got ") << tile;
+  if (failed(verifyBox(*this, getFirst().getType(), tile, getFirstIndices(),
+                       getFirstSizes()))) // splice1
+    return failure();
+  return verifyBox(*this, getSecond().getType(), tile, getSecondIndices(),
+                   getSecondSizes());
+}
+
 LogicalResult LoadOp::verify() {
   return verifyBox(*this, getView().getType(), getResult().getType(),
                    getIndices(), getSizes());

@@ -170,6 +170,44 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let hasVerifier = 1;
 }
 
+def Tile_SpliceOp : Tile_Op<"splice", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "Reads a block whose first rows lie in one view, the rest in another";
+  let description = [{
+    `rows(%head, %end)`: rows before `%head` are those of the first view's box, in
+    place; rows from `%head` to `%end` are the first ones of the second view's box;
+    rows from `%end` on are 0. Elements are widened to f32. What of a box is not
+    taken is not read, and need not lie inside its view.
+
+    So keys of which the older lie in a ring and the newer in the call's rows are
+    one block, and products over it add in the order they always do.
+
+    Constraints:
+
+    * (SPLICE1) Each box obeys (LOAD1) to (LOAD3) of `tile.load`.
+    * (SPLICE2) The result is a block.
+
+    Example:
+
+    ```mlir
+    %k = tile.splice %ring[%slot, %r, %h, %c0] sizes [1, 16, 1, 64],
+        %x[%row, %h, %c0] sizes [16, 1, 64] rows(%head, %end)
+        : !tile.view<?x48x2x64xf32, [9216, 128, 64, 1]>,
+          !tile.view<?x2x64xf32, [128, 64, 1]> -> !tile.tile<16x64xf32, operand>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$first, Variadic<Index>:$first_indices,
+    Tile_ViewType:$second, Variadic<Index>:$second_indices, Index:$head, Index:$end,
+    DenseI64ArrayAttr:$first_sizes, DenseI64ArrayAttr:$second_sizes);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = [{
+    $first `[` $first_indices `]` `sizes` $first_sizes `,`
+    $second `[` $second_indices `]` `sizes` $second_sizes
+    `rows` `(` $head `,` $end `)` attr-dict
+    `:` type($first) `,` type($second) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "Writes a tile to memory";
   let description = [{

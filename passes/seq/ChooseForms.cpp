@@ -35,6 +35,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
   static constexpr int64_t kDefaultChunk = 64;
+  // Keys of a block of a window: eight of the narrowest vectors' lanes times
+  // four, and 8 KiB of keys 64 wide.
+  static constexpr int64_t kWindowBlock = 32;
   // What an exponential of the mask costs, in FLOPs: range reduction,
   // polynomial of degree 7, two scalings.
   static constexpr double kExpFlops = 40;
@@ -61,6 +64,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
         choose(mixer, entry, target, forced);
       else if (mixerClass == seq::MixerClass::Retrieval)
         chooseRetrieval(mixer, entry, forced);
+      else if (mixerClass == seq::MixerClass::Window)
+        chooseForWindow(mixer, entry, forced);
       else if (mixerClass == seq::MixerClass::Opaque)
         chooseStep(mixer, entry);
     });
@@ -111,6 +116,31 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
            << ": step, since it is not linear";
     if (obstacle.op)
       remark << ": '" << obstacle.op->getName() << "' " << obstacle.reason;
+  }
+
+  // Keys in blocks, one kernel for one query and for many: there is nothing to
+  // choose by cost.
+  void chooseForWindow(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                       std::optional<Forced> forced) {
+    auto remark = [&](StringRef prefix, const Twine &text) {
+      emitRemark(mixer.getLoc())
+          << prefix << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+          << entry.getRows() << ": " << text;
+    };
+    if (entry.getKind() == seq::EntryKind::Decode) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remark("", "step, since each sequence has one token");
+    }
+    set(mixer, seq::FormKind::Chunkwise, kWindowBlock);
+    std::string blocks = "chunkwise in blocks of at most " +
+                         std::to_string(kWindowBlock) + " keys";
+    if (forced && (forced->kind != seq::FormKind::Chunkwise ||
+                   (forced->hasChunk && forced->chunk != kWindowBlock)))
+      return remark(seq::kFallbackRemark,
+                    Twine(blocks) + " instead of " +
+                        stringifyFormKind(forced->kind) +
+                        ", which no kernel of this class computes");
+    remark("", Twine(blocks) + ", with the same bits wherever a prompt is cut");
   }
 
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,

@@ -6,7 +6,8 @@
 //   read, next = form(quantities, state)           (LinearForms.h)
 //   y          = read-out(read, quantities)        (the mixer's)
 //
-// so that
+// and one of class `window` by a form of its window tokens and states
+// (WindowForms.h); so that
 //
 //   %y, %next = seq.<mixer> %tokens parameters(%p) state(%s)
 //
@@ -21,6 +22,7 @@
 #include "dialects/seq/ShapeFormula.h"
 #include "passes/seq/LinearExpansion.h"
 #include "passes/seq/RetrievalForms.h"
+#include "passes/seq/WindowForms.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -32,29 +34,72 @@ namespace effc {
 using namespace mlir;
 using namespace effc::seq;
 
+// What the forms need of a window structure record; reports what is not met.
+static LogicalResult checkWindow(MixerOpInterface op, WindowAttr window) {
+  if (window.getKeep() != 0)
+    return op->emitOpError()
+           << "has no derived form: expects 'keep' to be 0, but got "
+           << window.getKeep();
+  return success();
+}
+
 // Whether the mixer can be expanded; reports why not.
 static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
   StructureAttr structure = op.getStructure();
-  bool retrieval = structure.getMixerClass() == MixerClass::Retrieval;
-  if (!retrieval && structure.getMixerClass() != MixerClass::Linear) {
+  switch (structure.getMixerClass()) {
+  case MixerClass::Linear:
+    if (failed(checkLinearForm(op, form)))
+      return failure();
+    break;
+  case MixerClass::Window:
+    if (failed(checkWindow(op, structure.getWindow())))
+      return failure();
+    break;
+  case MixerClass::Retrieval:
+    break;
+  case MixerClass::Opaque: {
     InFlightDiagnostic error =
-        op->emitOpError()
-        << "has no derived form: expects the class 'linear' or 'retrieval', "
-           "but got '"
-        << stringifyMixerClass(structure.getMixerClass()) << "'";
+        op->emitOpError() << "has no derived form: expects the class 'linear', "
+                             "'retrieval' or 'window', but got 'opaque'";
     if (Obstacle obstacle = op.getObstacle(); obstacle.op)
       error.attachNote(obstacle.op->getLoc())
           << "'" << obstacle.op->getName() << "' " << obstacle.reason;
     return error;
   }
-  if (!retrieval && failed(checkLinearForm(op, form)))
-    return failure();
+  }
   for (Value tokens : op.getOperandsOf(OperandRole::Token))
     if (cast<RankedTensorType>(tokens.getType()).isDynamicDim(0))
       return op->emitOpError() << "expects a static T to derive a form, but "
                                   "got "
                                << tokens.getType();
   return success();
+}
+
+static WindowResult buildForm(OpBuilder &builder, Location loc, FormAttr form,
+                              const WindowInputs &inputs) {
+  switch (form.getKind()) {
+  case FormKind::Step:
+    return buildWindowStep(builder, loc, inputs);
+  case FormKind::Quadratic:
+    return buildWindowQuadratic(builder, loc, inputs);
+  case FormKind::Chunkwise:
+    return buildWindowChunkwise(builder, loc, inputs, form.getChunk());
+  }
+  llvm_unreachable("a form of no kind");
+}
+
+// What of its structure allows a mixer's forms.
+static std::string describe(StructureAttr structure) {
+  if (LinearAttr linear = structure.getLinear())
+    return ("class 'linear' with a real decay per '" +
+            stringifyDecayAxis(linear.getDecay()) + "'")
+        .str();
+  if (!structure.getWindow())
+    return ("class '" + stringifyMixerClass(structure.getMixerClass()) + "'")
+        .str();
+  int64_t window = structure.getWindow().getWindow();
+  return window ? "class 'window' with " + std::to_string(window) + " keys"
+                : "class 'window' with every key";
 }
 
 // Says which form the mixer takes and what allows it.
@@ -66,13 +111,7 @@ static void remarkForm(MixerOpInterface op, FormAttr form) {
          << stringifyFormKind(form.getKind()) << "'";
   if (form.getKind() == FormKind::Chunkwise)
     stream << " with chunks of " << form.getChunk() << " tokens";
-  StructureAttr structure = op.getStructure();
-  if (LinearAttr linear = structure.getLinear())
-    stream << ": class 'linear' with a real decay per '"
-           << stringifyDecayAxis(linear.getDecay()) << "'";
-  else
-    stream << ": class '" << stringifyMixerClass(structure.getMixerClass())
-           << "'";
+  stream << ": " << describe(op.getStructure());
   remark::passed(op->getLoc(),
                  remark::RemarkOpts::name("form")
                      .category("seq-expand-form")
@@ -80,11 +119,19 @@ static void remarkForm(MixerOpInterface op, FormAttr form) {
       << StringRef(text);
 }
 
-static void expand(MixerOpInterface op, FormAttr form) {
-  remarkForm(op, form);
-  if (op.getStructure().getMixerClass() == MixerClass::Retrieval)
-    return expandRetrieval(op, form.getKind());
-  expandLinear(op, form);
+static void expandWindow(MixerOpInterface op, FormAttr form) {
+  OpBuilder builder(op);
+  WindowInputs inputs;
+  inputs.record = op.getStructure().getWindow();
+  inputs.tokens = op.getWindowTokens(op.getOperandsOf(OperandRole::Token),
+                                     op.getOperandsOf(OperandRole::Parameter));
+  for (const StateDescriptor &state : op.getStates())
+    inputs.states.push_back(op->getOperand(state.operand));
+  WindowResult result = buildForm(builder, op->getLoc(), form, inputs);
+  op.getTokenResults().front().replaceAllUsesWith(result.mixed);
+  for (auto [state, next] : llvm::zip_equal(op.getStates(), result.states))
+    op->getResult(state.result).replaceAllUsesWith(next);
+  op->erase();
 }
 
 namespace {
@@ -128,7 +175,13 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
       }
       if (failed(checkExpandable(op, chosen)))
         return signalPassFailure();
-      expand(op, chosen);
+      remarkForm(op, chosen);
+      if (op.getStructure().getWindow())
+        expandWindow(op, chosen);
+      else if (op.getStructure().getLinear())
+        expandLinear(op, chosen);
+      else
+        expandRetrieval(op, chosen.getKind());
     }
   }
 };

@@ -98,7 +98,10 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
 
   // Tails hold inputs of a few tokens: small, and exact as they are.
   RankedTensorType storedType(const seq::StateDescriptor &state) {
-    if (state.kind != seq::StateKind::Matrix || matrixType == StateStorage::F32)
+    bool large = state.kind == seq::StateKind::Matrix ||
+                 state.kind == seq::StateKind::Window ||
+                 state.kind == seq::StateKind::Growing;
+    if (!large || matrixType == StateStorage::F32)
       return state.type;
     return RankedTensorType::get(state.type.getShape(),
                                  BFloat16Type::get(&getContext()));

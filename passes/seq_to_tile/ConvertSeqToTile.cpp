@@ -33,13 +33,16 @@ struct Memory {
   Value place; // !plan.memory
   MemoryKind kind;
   tile::Count lead = tile::Count::Rows;
-  Type stored = {}; // of a state's elements
+  Type stored = {}; // of the elements of a state or of positions
 };
+
+/// What a seq.kernel becomes: kernels that are launched one after another.
+using BuiltKernels = SmallVector<BuiltKernel, 1>;
 
 class EntryConversion {
 public:
   EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
-                  llvm::StringMap<BuiltKernel> &kernels)
+                  llvm::StringMap<BuiltKernels> &kernels)
       : module(module), layout(layout), kernels(kernels),
         plan(module.getContext()), kernelBuilder(module.getContext()) {}
 
@@ -48,26 +51,28 @@ public:
 private:
   LogicalResult mapArguments(func::FuncOp entry);
   LogicalResult convertKernel(seq::KernelOp kernel, Value logits);
-  FailureOr<BuiltKernel> buildOnce(seq::KernelOp kernel,
-                                   const KernelContext &context);
+  FailureOr<BuiltKernels> buildOnce(seq::KernelOp kernel,
+                                    const KernelContext &context);
   Value segments(Location loc);
   Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
-  llvm::StringMap<BuiltKernel> &kernels;
+  llvm::StringMap<BuiltKernels> &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
   llvm::DenseMap<Value, Memory> memory;
   Value segmentTable;
 };
 
-// Chunk grid of an entry: what all its mixers' chunks divide.
+// Chunk grid of an entry: what the chunks of all its recurrences divide. The
+// blocks of a window's keys lie on a grid of their own, wherever calls end.
 int64_t chunkGrid(func::FuncOp entry) {
   int64_t grid = 1;
   entry.walk([&](seq::MixerOpInterface mixer) {
     if (seq::FormAttr form = mixer.getFormAttr();
-        form && form.getKind() == seq::FormKind::Chunkwise)
+        form && form.getKind() == seq::FormKind::Chunkwise &&
+        mixer.getStructure().getMixerClass() == seq::MixerClass::Linear)
       grid = std::lcm(grid, form.getChunk());
   });
   return grid;
@@ -120,15 +125,20 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
                           state->getType().getElementType()};
       continue;
     }
-    if (index > 1)
+    constexpr plan::Table tables[] = {plan::Table::Tokens,
+                                      plan::Table::OutputRows,
+                                      plan::Table::RowPositions};
+    if (index >= std::size(tables) || !seq::isIndexTensor(argument.getType()))
       return function.emitError("expects argument ")
              << index << " to be a state with a name";
-    plan::Table table =
-        index == 0 ? plan::Table::Tokens : plan::Table::OutputRows;
-    Value place =
-        plan::TableOp::create(plan, function.getLoc(), memoryType(), table);
-    memory[argument] = {place, MemoryKind::Table,
-                        index == 0 ? tile::Count::Rows : tile::Count::Outputs};
+    Value place = plan::TableOp::create(plan, function.getLoc(), memoryType(),
+                                        tables[index]);
+    memory[argument] = {
+        place, MemoryKind::Table,
+        tables[index] == plan::Table::OutputRows ? tile::Count::Outputs
+                                                 : tile::Count::Rows,
+        tables[index] == plan::Table::RowPositions ? plan.getI64Type()
+                                                   : Type()};
   }
   return success();
 }
@@ -180,7 +190,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
   for (Value result : kernel.getResults())
     context.resultIsLogits.push_back(result == logits);
 
-  FailureOr<BuiltKernel> built = buildOnce(kernel, context);
+  FailureOr<BuiltKernels> built = buildOnce(kernel, context);
   if (failed(built))
     return failure();
 
@@ -203,27 +213,32 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
     memory[result] = {place, MemoryKind::Buffer, context.lead};
     places.push_back(place);
   }
-  SmallVector<Value> passed;
-  for (const LaunchOperand &operand : built->operands) {
-    Value place =
-        operand.source == LaunchOperand::Segments ? segments(kernel.getLoc())
-        : operand.source == LaunchOperand::Input ? operands[operand.index].place
-                                                 : places[operand.index];
-    if (operand.offsetBytes != 0)
-      place =
-          plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
-                                 plan.getI64IntegerAttr(operand.offsetBytes));
-    passed.push_back(place);
-  }
+  // A kernel has one core: its rows are tokens or the wanted ones. Its first
+  // launch computes, a second one moves what it left.
   seq::Work work = seq::countWork(kernel);
-  // A kernel has one core: its rows are tokens or the wanted ones.
   uint64_t flops = work.perToken + work.perOutputRow;
-  plan::LaunchOp::create(
-      plan, kernel.getLoc(),
-      FlatSymbolRefAttr::get(built->kernel.getSymNameAttr()), passed,
-      built->kernel.getItemsAttr(), kernel.getNameAttr(),
-      flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
-            : IntegerAttr());
+  for (BuiltKernel &launched : *built) {
+    SmallVector<Value> passed;
+    for (const LaunchOperand &operand : launched.operands) {
+      Value place = operand.source == LaunchOperand::Segments
+                        ? segments(kernel.getLoc())
+                    : operand.source == LaunchOperand::Input
+                        ? operands[operand.index].place
+                        : places[operand.index];
+      if (operand.offsetBytes != 0)
+        place =
+            plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
+                                   plan.getI64IntegerAttr(operand.offsetBytes));
+      passed.push_back(place);
+    }
+    plan::LaunchOp::create(
+        plan, kernel.getLoc(),
+        FlatSymbolRefAttr::get(launched.kernel.getSymNameAttr()), passed,
+        launched.kernel.getItemsAttr(), kernel.getNameAttr(),
+        flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
+              : IntegerAttr());
+    flops = 0;
+  }
   return success();
 }
 
@@ -284,6 +299,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildGather(k);
   if (isa<seq::RmsNormOp, seq::GatedRmsNormOp>(core))
     return buildRowNorm(k);
+  if (isa<seq::RotaryOp, seq::CosineSineOp>(core))
+    return buildRotary(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
@@ -292,6 +309,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   seq::FormAttr form = mixer.getFormAttr();
   if (!form)
     return core->emitOpError("expects a form; run seq-choose-forms first");
+  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
+    return buildWindow(k);
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());
@@ -299,7 +318,16 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
                                                : buildRecurrenceChunk(k);
 }
 
-FailureOr<BuiltKernel>
+// A kernel that follows `build`'s where the core needs one: items of one launch
+// run in any order, so what all of them read is written by the next.
+LogicalResult (*followerOf(Operation *core))(KernelBuilder &) {
+  auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
+  if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
+    return buildWindowAppend;
+  return nullptr;
+}
+
+FailureOr<BuiltKernels>
 EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
@@ -309,11 +337,19 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
     if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op))
       family = op.getName().stripDialect();
   std::string name = (family + "_" + Twine(kernels.size())).str();
-  KernelBuilder builder(kernel, context, kernelBuilder, name);
+  BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);
+  KernelBuilder builder(kernel, context, kernelBuilder, name);
   if (failed(build(builder, kernel)))
     return failure();
-  BuiltKernel built = builder.take();
+  built.push_back(builder.take());
+  if (auto *buildFollower = followerOf(builder.getCore())) {
+    kernelBuilder.setInsertionPointAfter(built.front().kernel);
+    KernelBuilder follower(kernel, context, kernelBuilder, name + "_append");
+    if (failed(buildFollower(follower)))
+      return failure();
+    built.push_back(follower.take());
+  }
   kernels[key] = built;
   return built;
 }
@@ -331,7 +367,7 @@ struct ConvertSeqToTilePass
           "expects 'seq.state_layout' on the module; run seq-plan-state first");
       return signalPassFailure();
     }
-    llvm::StringMap<BuiltKernel> kernels;
+    llvm::StringMap<BuiltKernels> kernels;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))

@@ -43,6 +43,8 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
       access.strides = weightStrides(type);
       break;
     case MemoryKind::Table:
+      if (context.storedTypes[index])
+        access.element = context.storedTypes[index];
       access.strides = {1};
       break;
     case MemoryKind::State:
@@ -94,25 +96,49 @@ Value KernelBuilder::argumentFor(const Access &access, bool written,
   return kernel.getBody().addArgument(type, location);
 }
 
-Value KernelBuilder::read(Value tensor) {
-  Access access = resolve(tensor);
+Value KernelBuilder::readAs(const Access &access) {
   bool weight = access.operand.source == LaunchOperand::Input &&
                 context.operands[access.operand.index] == MemoryKind::Weight;
   return argumentFor(access, /*written=*/false, weight);
 }
 
+Value KernelBuilder::read(Value tensor) { return readAs(resolve(tensor)); }
+
 Value KernelBuilder::readWriteState(Value state) {
   return argumentFor(resolve(state), /*written=*/true, /*isStreamed=*/false);
 }
 
-Value KernelBuilder::write(unsigned result) {
+KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
   auto type = cast<RankedTensorType>(source.getResult(result).getType());
   Access access{
       {LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
   llvm::append_range(access.shape, type.getShape());
   access.strides =
       context.resultIsLogits[result] ? denseStrides(type) : arenaStrides(type);
-  return argumentFor(access, /*written=*/true, /*isStreamed=*/false);
+  return access;
+}
+
+Value KernelBuilder::write(unsigned result) {
+  return argumentFor(resultAccess(result), /*written=*/true,
+                     /*isStreamed=*/false);
+}
+
+// Splits the last dimension, whose elements are neighbours.
+template <typename AccessT> static AccessT inPairs(AccessT access) {
+  access.shape.back() /= 2;
+  access.shape.push_back(2);
+  access.strides.back() *= 2;
+  access.strides.push_back(1);
+  return access;
+}
+
+Value KernelBuilder::readPairs(Value tensor) {
+  return readAs(inPairs(resolve(tensor)));
+}
+
+Value KernelBuilder::writePairs(unsigned result) {
+  return argumentFor(inPairs(resultAccess(result)), /*written=*/true,
+                     /*isStreamed=*/false);
 }
 
 Value KernelBuilder::segmentTable() {

@@ -28,8 +28,8 @@ struct KernelContext {
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
   llvm::SmallVector<MemoryKind> operands;
-  /// What the elements of an operand of kind State are stored as; null for
-  /// others.
+  /// What the elements of an operand of kind State, or of a table of positions,
+  /// are stored as; null for others.
   llvm::SmallVector<mlir::Type> storedTypes;
   /// Whether result i is the model's logits, which lie densely.
   llvm::SmallVector<bool> resultIsLogits;
@@ -71,6 +71,10 @@ public:
   mlir::Value read(mlir::Value tensor);
   /// The view of a result, to be written.
   mlir::Value write(unsigned result);
+  /// The same views with the last dimension split into pairs of neighbours; an
+  /// odd element at its end is out of reach.
+  mlir::Value readPairs(mlir::Value tensor);
+  mlir::Value writePairs(unsigned result);
   /// The view of a state operand, which is read and written.
   mlir::Value readWriteState(mlir::Value state);
   mlir::Value segmentTable();
@@ -123,6 +127,8 @@ private:
     mlir::Type element;
   };
   Access resolve(mlir::Value tensor);
+  Access resultAccess(unsigned result);
+  mlir::Value readAs(const Access &access);
   mlir::Value argumentFor(const Access &access, bool written, bool streamed);
 
   seq::KernelOp source;

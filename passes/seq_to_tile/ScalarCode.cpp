@@ -94,6 +94,9 @@ Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op,
     return arith::SubFOp::create(b, loc, x, elements[1]);
   if (isa<seq::MulOp>(op))
     return arith::MulFOp::create(b, loc, x, elements[1]);
+  if (auto scale = dyn_cast<seq::ScaleOp>(op))
+    return arith::MulFOp::create(
+        b, loc, x, constant(b, loc, scale.getFactor().convertToDouble()));
   if (isa<seq::DivOp>(op))
     return arith::DivFOp::create(b, loc, x, elements[1]);
   if (isa<seq::MaxOp>(op))

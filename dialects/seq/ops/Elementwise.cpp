@@ -3,9 +3,18 @@
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
+
+LogicalResult ScaleOp::verify() {
+  if (!getFactor().isFinite())
+    return emitOpError() << "expects a finite 'factor', but got "
+                         << getFactorAttr();
+  return success();
+}
 
 LogicalResult ClampOp::verify() {
   std::optional<APFloat> lower = getLower(), upper = getUpper();
@@ -56,6 +65,12 @@ template <typename S> static llvm::Error evaluate(MulOp op, Frame<S> &frame) {
   return map2(op, frame, [](S a, S b) { return a * b; });
 }
 EFFC_SEQ_REFERENCE(MulOp)
+
+template <typename S> static llvm::Error evaluate(ScaleOp op, Frame<S> &frame) {
+  S factor = S(op.getFactor().convertToDouble());
+  return map(op, frame, [&](S x) { return factor * x; });
+}
+EFFC_SEQ_REFERENCE(ScaleOp)
 
 template <typename S> static llvm::Error evaluate(DivOp op, Frame<S> &frame) {
   return map2(op, frame, [](S a, S b) { return a / b; });

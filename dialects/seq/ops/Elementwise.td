@@ -392,6 +392,34 @@ def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
   }];
 }
 
+def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "Multiply each element by a constant";
+  let description = [{
+    ```
+    y = factor * x
+    ```
+
+    Constraints:
+
+    * (SCALE1) `x` and `y` have one type.
+    * (SCALE2) `factor` is finite.
+
+    Example:
+
+    ```mlir
+    %y = seq.scale %x by 0.125 : tensor<?x6xf32>
+    ```
+  }];
+  let arguments = (ins Seq_Tensor:$x, F64Attr:$factor);  /*scale2*/
+  let results = (outs Seq_Tensor:$y);                    /*scale1*/
+  let assemblyFormat = "$x `by` $factor attr-dict `:` type($x)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "double":$factor), [{
+    build($_builder, $_state, x.getType(), x,
+          $_builder.getF64FloatAttr(factor));
+  }]>];
+  let hasVerifier = 1;
+}
+
 def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>]> {
   let summary = "Bound each element from below, from above or both";
   let description = [{

@@ -134,11 +134,15 @@ static void setRows(Tensor<S> &y, int64_t first, const Tensor<S> &rows) {
 template <typename S> static llvm::Error evaluate(ScanOp op, Frame<S> &frame) {
   Block &body = op.getBody().front();
   int64_t chunk = op.getChunk();
-  int64_t rows = frame[op.getTokens().front()].getDim(0);
+  auto rowsIn = [&](Value tokens) {
+    return std::visit([](const auto &tensor) { return tensor.getDim(0); },
+                      frame.getDatum(tokens));
+  };
+  int64_t rows = rowsIn(op.getTokens().front());
   for (Value tokens : op.getTokens())
-    if (llvm::Error error = expectSameRows(
-            "tokens", frame[op.getTokens().front()], "tokens", frame[tokens]))
-      return error;
+    if (rowsIn(tokens) != rows)
+      return fail("expects 'tokens' with the " + Twine(rows) +
+                  " rows of 'tokens', but got " + Twine(rowsIn(tokens)));
   if (rows % chunk != 0)
     return fail("expects T to be a multiple of 'chunk' " + Twine(chunk) +
                 ", but got " + Twine(rows));
@@ -162,7 +166,11 @@ template <typename S> static llvm::Error evaluate(ScanOp op, Frame<S> &frame) {
   for (int64_t first = 0; first < rows; first += chunk) {
     for (auto [argument, tokens] :
          llvm::zip_equal(tokenArguments, op.getTokens()))
-      frame.set(argument, rowsOf(frame[tokens], first, chunk));
+      frame.set(argument, std::visit(
+                              [&](const auto &tensor) -> Datum<S> {
+                                return rowsOf(tensor, first, chunk);
+                              },
+                              frame.getDatum(tokens)));
     for (auto [argument, state] :
          llvm::zip_equal(stateArguments, op.getNextStates()))
       frame.bind(argument, state);

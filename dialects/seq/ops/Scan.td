@@ -24,7 +24,7 @@ def Seq_ScanOp
     next_states = s
     ```
 
-    The body may use values from outside, such as parameters. `chunk 1` is the
+    A token operand may hold positions. The body may use values from outside, such as parameters. `chunk 1` is the
     recurrence itself.
 
     Constraints:
@@ -55,7 +55,7 @@ def Seq_ScanOp
   }];
   let arguments = (ins
     I64Attr:$chunk,                                   /*scan1*/
-    Variadic<Seq_Tensor>:$tokens,                     /*scan2, scan6*/
+    Variadic<Seq_TokenTensor>:$tokens,                /*scan2, scan6*/
     Variadic<Seq_StaticTensor>:$states);
   let results = (outs
     Variadic<Seq_Tensor>:$outputs,                    /*scan4*/

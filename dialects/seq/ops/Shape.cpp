@@ -55,23 +55,35 @@ LogicalResult SliceOp::verify() {
   return expectShape(*this, "y", getY(), expected);
 }
 
-template <typename S> static llvm::Error evaluate(SliceOp op, Frame<S> &frame) {
-  const Tensor<S> &x = frame[op.getX()];
+// The slice of numbers or of positions.
+template <typename E>
+static llvm::Expected<Tensor<E>> sliceOf(SliceOp op, const Tensor<E> &x) {
   int64_t axis = op.getAxis(), offset = op.getOffset();
   if (offset + int64_t(op.getSize()) > x.getDim(axis))
     return fail("expects 'x' with at least " + Twine(offset + op.getSize()) +
                 " rows, but got " + Twine(x.getDim(axis)));
   SmallVector<int64_t> shape(x.getShape());
   shape[axis] = op.getSize();
-  Tensor<S> y(shape);
+  Tensor<E> y(shape);
   Point point(shape);
   do {
     SmallVector<int64_t> source(point.index);
     source[axis] += offset;
     y.at(point.index) = x.at(source);
   } while (point.next());
-  frame.set(op.getY(), std::move(y));
-  return llvm::Error::success();
+  return y;
+}
+
+template <typename S> static llvm::Error evaluate(SliceOp op, Frame<S> &frame) {
+  return std::visit(
+      [&](const auto &x) -> llvm::Error {
+        auto y = sliceOf(op, x);
+        if (!y)
+          return y.takeError();
+        frame.set(op.getY(), std::move(*y));
+        return llvm::Error::success();
+      },
+      frame.getDatum(op.getX()));
 }
 EFFC_SEQ_REFERENCE(SliceOp)
 

@@ -29,11 +29,11 @@ def Seq_SliceOp : Seq_ValueOp<"slice"> {
     ```
   }];
   let arguments = (ins
-    Seq_Tensor:$x,
+    Seq_TokenTensor:$x,
     I64Attr:$axis,                          /*slice1*/
     I64Attr:$offset,                        /*slice2, slice3*/
     I64Attr:$size);                         /*slice2, slice3*/
-  let results = (outs Seq_Tensor:$y);       /*slice4*/
+  let results = (outs Seq_TokenTensor:$y);  /*slice4*/
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let builders = [
     OpBuilder<(ins "::mlir::Value":$x, "int64_t":$axis, "int64_t":$offset,

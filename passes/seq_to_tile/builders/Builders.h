@@ -25,6 +25,13 @@ mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
+/// Positions as angles: rotary and cosine_sine (Rotary.cpp).
+mlir::LogicalResult buildRotary(KernelBuilder &k);
+/// A mixer of class window: scores, softmax and values (Window.cpp).
+mlir::LogicalResult buildWindow(KernelBuilder &k);
+/// The call's keys and values into the states of a mixer of class window, after
+/// every item of buildWindow's kernel has read them (Window.cpp).
+mlir::LogicalResult buildWindowAppend(KernelBuilder &k);
 
 /// The best rows of each head, with their weights (ChooseRows.cpp).
 mlir::LogicalResult buildChooseRows(KernelBuilder &k);

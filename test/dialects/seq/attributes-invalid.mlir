@@ -50,6 +50,36 @@
 
 // -----
 
+// STR1: a window without its record
+// expected-error @+1 {{expects a record 'window' for the class 'window' alone, but got the class 'window' without one}}
+"test.op"() {test.a = #seq.structure<class = window>} : () -> ()
+
+// -----
+
+// WIN1
+// expected-error @+1 {{expects 'window' and 'keep' of at least 0, but got -1 and 0}}
+"test.op"() {test.a = #seq.window<window = -1, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 1, heads_per_value = 1>} : () -> ()
+
+// -----
+
+// WIN1: nothing to choose by
+// expected-error @+1 {{expects a 'keep' of 0 without a number per key to choose by, but got 2}}
+"test.op"() {test.a = #seq.window<window = 4, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 2, heads_per_key = 1, heads_per_value = 1>} : () -> ()
+
+// -----
+
+// WIN2
+// expected-error @+1 {{expects a finite 'scale' and a finite 'soft_cap' of at least 0, but got 5.000000e-01 : f64 and -1.000000e+00 : f64}}
+"test.op"() {test.a = #seq.window<window = 4, scale = 0.5 : f64, soft_cap = -1.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 1, heads_per_value = 1>} : () -> ()
+
+// -----
+
+// WIN3
+// expected-error @+1 {{expects 'heads_per_key' and 'heads_per_value' of at least 1, one a multiple of the other, but got 2 and 3}}
+"test.op"() {test.a = #seq.window<window = 4, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 2, heads_per_value = 3>} : () -> ()
+
+// -----
+
 // FORM1: no chunk
 // expected-error @+1 {{expects 'chunk' of at least 1 for the form 'chunkwise', but got 0}}
 "test.op"() {test.a = #seq.form<kind = chunkwise>} : () -> ()

@@ -28,6 +28,17 @@
     #seq.structure<class = retrieval, retrieval =
       <axes = 1, heads = 1, top_k = 2, weighting = softmax_all,
        content = network, nonlinearity = gelu, weight_inside = false>>} : () -> ()
+// CHECK: test.window = #seq.window<window = 4, scale = 1.250000e-01 : f64, soft_cap = 0.000000e+00 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 3, heads_per_value = 3>
+"test.op"() {test.window =
+    #seq.window<window = 4, scale = 0.125 : f64, soft_cap = 0.0 : f64,
+                sinks = false, slopes = false, key_score = none, keep = 0,
+                heads_per_key = 3, heads_per_value = 3>} : () -> ()
+// CHECK: test.structure = #seq.structure<class = window, window = <window = 0, {{.*}}>>
+"test.op"() {test.structure =
+    #seq.structure<class = window, window =
+      <window = 0, scale = 0.125 : f64, soft_cap = 30.0 : f64, sinks = true,
+       slopes = true, key_score = threshold, keep = 5, heads_per_key = 6,
+       heads_per_value = 1>>} : () -> ()
 // CHECK: test.form = #seq.form<kind = chunkwise, chunk = 64>
 "test.op"() {test.form = #seq.form<kind = chunkwise, chunk = 64>} : () -> ()
 // CHECK: test.form = #seq.form<kind = quadratic>

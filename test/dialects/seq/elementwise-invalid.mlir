@@ -144,3 +144,19 @@ func.func @abs1_result_of_other_type(%x: tensor<?x6xf32>) {
   %y = "seq.abs"(%x) : (tensor<?x6xf32>) -> tensor<5x6xf32>
   return
 }
+
+// -----
+
+func.func @scale1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.scale"(%x) {factor = 2.0 : f64} : (tensor<?x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @scale2_factor_without_end(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects a finite 'factor', but got 0x7FF0000000000000 : f64}}
+  %y = seq.scale %x by 0x7FF0000000000000 : tensor<?x6xf32>
+  return
+}

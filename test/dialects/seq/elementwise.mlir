@@ -126,3 +126,10 @@ func.func @abs(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   %y = seq.abs %x : tensor<?x6xf32>
   return %y : tensor<?x6xf32>
 }
+
+// CHECK-LABEL: func.func @scale
+func.func @scale(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.scale %{{.*}} by 1.250000e-01 : tensor<?x6xf32>
+  %y = seq.scale %x by 0.125 : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}

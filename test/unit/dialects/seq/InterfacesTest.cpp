@@ -33,6 +33,43 @@ func.func @convolution(%x: tensor<?x10xf32>, %w: tensor<4x10xf32>,
 }
 )";
 
+constexpr StringLiteral kAttention = R"(
+func.func @attention(%q: tensor<?x6x4xf32>, %k: tensor<?x1x4xf32>, %v: tensor<?x6x5xf32>, %p: tensor<?xi32>,
+                     %h: tensor<6xf32>, %keys: tensor<8x1x4xf32>, %values: tensor<8x6x5xf32>) {
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) slopes(%h) states(%keys, %values)
+      {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x1x4xf32>, tensor<?x6x5xf32>, tensor<?xi32>, tensor<6xf32>, tensor<8x1x4xf32>,
+         tensor<8x6x5xf32>) -> (tensor<?x6x5xf32>, tensor<8x1x4xf32>, tensor<8x6x5xf32>)
+  return
+}
+)";
+
+TEST(Interfaces, WindowOfAttention) {
+  Program program(kAttention);
+  auto op = program.find<MixerOpInterface>();
+  WindowAttr record = op.getStructure().getWindow();
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record.getWindow(), 7);
+  EXPECT_EQ(record.getHeadsPerKey(), 6);
+  EXPECT_EQ(record.getHeadsPerValue(), 1);
+  EXPECT_TRUE(record.getSlopes());
+  EXPECT_FALSE(record.getSinks());
+  WindowTokens tokens =
+      op.getWindowTokens(op.getOperandsOf(OperandRole::Token),
+                         op.getOperandsOf(OperandRole::Parameter));
+  EXPECT_EQ(tokens.query, op->getOperand(0));
+  EXPECT_EQ(tokens.positions, op->getOperand(3));
+  EXPECT_EQ(tokens.slopes, op->getOperand(4));
+  EXPECT_FALSE(tokens.sinks);
+  SmallVector<StateDescriptor> states = op.getStates();
+  ASSERT_EQ(states.size(), 2u);
+  EXPECT_EQ(states[tokens.keyState].operand, 5u);
+  EXPECT_EQ(states[tokens.valueState].result, 2u);
+  EXPECT_EQ(states[0].kind, StateKind::Window);
+  EXPECT_EQ(states[0].growth, StateGrowth::Window);
+  EXPECT_TRUE(states[0].positionDependent);
+}
+
 TEST(Interfaces, StatesOfSsd) {
   Program program(kSsd);
   auto op = program.find<StatefulOpInterface>();

@@ -1,0 +1,126 @@
+// Softmax attention with a ring of keys and values.
+#ifndef EFFC_DIALECTS_SEQ_MIXERS_ATTENTION_TD
+#define EFFC_DIALECTS_SEQ_MIXERS_ATTENTION_TD
+
+include "dialects/seq/SeqAttributes.td"
+
+def Seq_AttentionOp
+    : Seq_ValueOp<"attention", [
+        AttrSizedOperandSegments,
+        DeclareOpInterfaceMethods<Seq_StatefulOpInterface>,
+        DeclareOpInterfaceMethods<Seq_MixerOpInterface,
+                                  ["getStructure", "getWindowTokens"]>]> {
+  let summary = "Softmax over the keys of the last tokens, or of all";
+  let description = [{
+    Reads `T` tokens at consecutive positions and the keys and values of those
+    before them; returns the mixed tokens and the keys and values to keep. A key
+    at position `j` is kept in row `j mod W` of the states: with `window` as a
+    ring that the keys in sight never outgrow, without it as a table that holds
+    `W` positions and no more. Head `h` reads key head `h / (H / G)` and value
+    head `h / (H / J)`, rounded down:
+
+    ```
+    for t in 0 .. T-1:
+      p = positions[t]
+      keys[p mod W], values[p mod W] = k[t], v[t]
+      for h in 0 .. H-1:
+        for j in max(0, p - window + 1) .. p:
+          s_j = scale * (q[t,h,:] . keys[j mod W, h / (H / G), :])
+          s_j = soft_cap * tanh(s_j / soft_cap)           where soft_cap is given
+          s_j = s_j + slopes[h] * (j - p)                 where slopes are given
+          s_j = s_j + d_j, s_j * d_j, or -inf where d_j < 1,
+                by `key_score`, with d_j = key_scores[j mod W, h / (H / N)]
+        y[t,h,:] = sum_j e^s_j values[j mod W, h / (H / J), :]
+                   / (e^sinks[h] + sum_j e^s_j)
+    ```
+
+    without the term of `sinks` where there are none. With `keep`, the sums run
+    over those keys in sight whose `d_j` is among the `keep` largest, ties to the
+    lower position. A token that sees no key has the result 0.
+
+    Multi-head, multi-query and grouped-query attention are choices of `G = J`;
+    shared-key attention has `G = 1` and `J = H`. Rotations come before the op, so
+    that keys are kept rotated. `T = 1` is the decode case.
+
+    | value        | shape   | element | meaning                             |
+    |--------------|---------|---------|-------------------------------------|
+    | `q`          | `T,H,K` | f32     | queries                             |
+    | `k`          | `T,G,K` | f32     | keys                                |
+    | `v`          | `T,J,V` | f32     | values                              |
+    | `positions`  | `T`     | i32     | positions in the sequence, each one more than the one before |
+    | `d`          | `T,N`   | f32     | a number per key                    |
+    | `sinks`      | `H`     | f32     | logit of a key without a value      |
+    | `slopes`     | `H`     | f32     | added to a score per position of distance |
+    | `keys`       | `W,G,K` | f32     | keys before the tokens              |
+    | `values`     | `W,J,V` | f32     | values before the tokens            |
+    | `key_scores` | `W,N`   | f32     | numbers `d` before the tokens       |
+    | `y`          | `T,H,V` | f32     | mixed tokens                        |
+    | `next_keys`  | `W,G,K` | f32     | keys after the tokens               |
+    | `next_values`| `W,J,V` | f32     | values after the tokens             |
+    | `next_scores`| `W,N`   | f32     | numbers `d` after the tokens        |
+
+    Without `window`, a position of `W` or more is an error of the call, which the
+    runtime refuses before anything is computed.
+
+    Constraints:
+
+    * (ATT1) `q` is `T,H,K`, `k` is `T,G,K`, `v` is `T,J,V`, `y` is `T,H,V`.
+    * (ATT2) `G` and `J` divide `H`, and one of them divides the other.
+    * (ATT3) `positions` is `T`.
+    * (ATT4) `keys` is `W,G,K`, `values` is `W,J,V`, and the next states have
+      their types.
+    * (ATT5) `window`, where present, is in 1..W.
+    * (ATT6) `sinks` and `slopes`, where present, are `H`.
+    * (ATT7) `d`, `key_scores` and `next_scores` are all present, exactly where
+      `key_score` is not `none`; `d` is `T,N`, `key_scores` and `next_scores`
+      are `W,N`; `N` divides `H`.
+    * (ATT8) `scale` is finite, `soft_cap` finite and above 0.
+    * (ATT9) `keep`, where present, is at least 1, and there are `d`.
+
+    Numerics: the largest score is subtracted from all before the exponential;
+    a key out of sight is left out by select, never by adding a large number.
+
+    Example:
+
+    ```mlir
+    %y, %next_k, %next_v = seq.attention %q, %k, %v positions(%p)
+        states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+        : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>,
+           tensor<?xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+          -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+    ```
+
+    Source: Vaswani et al., arXiv:1706.03762; windows: Beltagy et al.,
+    arXiv:2004.05150; slopes: Press et al., arXiv:2108.12409; a number per key:
+    Shi and Wu, arXiv:2412.11834.
+  }];
+  let arguments = (ins
+    Seq_Tensor:$q,                          /*att1*/
+    Seq_Tensor:$k,                          /*att1, att2*/
+    Seq_Tensor:$v,                          /*att1, att2*/
+    Seq_Indices:$positions,                 /*att3*/
+    Optional<Seq_Tensor>:$d,                /*att7*/
+    Optional<Seq_StaticTensor>:$sinks,      /*att6*/
+    Optional<Seq_StaticTensor>:$slopes,     /*att6*/
+    Seq_StaticTensor:$keys,                 /*att4*/
+    Seq_StaticTensor:$values,               /*att4*/
+    Optional<Seq_StaticTensor>:$key_scores, /*att7*/
+    OptionalAttr<I64Attr>:$window,          /*att5*/
+    F64Attr:$scale,                         /*att8*/
+    OptionalAttr<F64Attr>:$soft_cap,        /*att8*/
+    DefaultValuedAttr<Seq_KeyScoreAttr,
+                      "::effc::seq::KeyScore::None">:$key_score,  /*att7*/
+    OptionalAttr<I64Attr>:$keep,            /*att9*/
+    OptionalAttr<Seq_FormAttr>:$form);
+  let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_keys,
+    Seq_StaticTensor:$next_values, Optional<Seq_StaticTensor>:$next_scores);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `positions` `(` $positions `)` (`numbers` `(` $d^ `)`)?
+    (`sinks` `(` $sinks^ `)`)? (`slopes` `(` $slopes^ `)`)?
+    `states` `(` $keys `,` $values (`,` $key_scores^)? `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // EFFC_DIALECTS_SEQ_MIXERS_ATTENTION_TD

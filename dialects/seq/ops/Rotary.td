@@ -1,0 +1,109 @@
+// Positions as angles.
+#ifndef EFFC_DIALECTS_SEQ_OPS_ROTARY_TD
+#define EFFC_DIALECTS_SEQ_OPS_ROTARY_TD
+
+include "dialects/seq/SeqAttributes.td"
+
+def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "Turn pairs of channels by an angle that grows with the position";
+  let description = [{
+    With `a = positions[t] * frequencies[i]` and the pair `(b, c)` of channels
+    `(i, i + P)` for `half`, `(2 i, 2 i + 1)` for `interleaved`:
+
+    ```
+    y[t,h,b] = amplitude * (x[t,h,b] cos a - x[t,h,c] sin a)
+    y[t,h,c] = amplitude * (x[t,h,c] cos a + x[t,h,b] sin a)    i = 0 .. P-1
+    ```
+
+    Channels from `2 P` on stay as they are. The scalings of public configs
+    (linear, dynamic, llama3, yarn, longrope) are choices of `frequencies` and
+    `amplitude`.
+
+    | value         | shape   | element | meaning                        |
+    |---------------|---------|---------|--------------------------------|
+    | `x`           | `T,H,K` | f32     | queries or keys                |
+    | `positions`   | `T`     | i32     | positions in the sequence      |
+    | `frequencies` | `P`     | f32     | radians per position           |
+    | `y`           | `T,H,K` | f32     | the same, turned               |
+
+    Constraints:
+
+    * (ROTARY1) `x` and `y` are `T,H,K`, `positions` is `T`, `frequencies` is `P`.
+    * (ROTARY2) `2 P` is at most `K`.
+    * (ROTARY3) `amplitude` is finite.
+
+    Numerics: the product of position and frequency is taken without rounding
+    before whole turns are removed, so that a position of a million is as good as
+    one.
+
+    Example:
+
+    ```mlir
+    %y = seq.rotary half %x at(%p), %f {amplitude = 1.0 : f64}
+        : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
+    ```
+
+    Source: Su et al., arXiv:2104.09864.
+  }];
+  let arguments = (ins
+    Seq_RotaryPairsAttr:$pairs,
+    Seq_Tensor:$x,                          /*rotary1, rotary2*/
+    Seq_Indices:$positions,                 /*rotary1*/
+    Seq_StaticTensor:$frequencies,          /*rotary1, rotary2*/
+    DefaultValuedAttr<F64Attr, "1.0">:$amplitude);  /*rotary3*/
+  let results = (outs Seq_Tensor:$y);       /*rotary1*/
+  let assemblyFormat = [{
+    $pairs $x `at` `(` $positions `)` `,` $frequencies attr-dict
+    `:` type($x) `,` type($positions) `,` type($frequencies)
+  }];
+  let hasVerifier = 1;
+}
+
+def Seq_CosineSineOp : Seq_ValueOp<"cosine_sine"> {
+  let summary = "Channels times cosine and sine of the position: twice as many";
+  let description = [{
+    With `a = positions[t] * frequencies[h, k]`:
+
+    ```
+    y[t,h,k]     = x[t,h,k] cos a
+    y[t,h,K + k] = x[t,h,k] sin a
+    ```
+
+    so that the product of a query at `i` and a key at `j` is the sum over
+    channels of `q_k k_k cos((i - j) frequencies[h,k])`.
+
+    | value         | shape    | element | meaning                        |
+    |---------------|----------|---------|--------------------------------|
+    | `x`           | `T,H,K`  | f32     | queries or keys                |
+    | `positions`   | `T`      | i32     | positions in the sequence      |
+    | `frequencies` | `H,K`    | f32     | radians per position           |
+    | `y`           | `T,H,2K` | f32     | reweighted                     |
+
+    Constraints:
+
+    * (COSINE_SINE1) The shapes are those of the table.
+
+    Numerics: as of `seq.rotary`.
+
+    Example:
+
+    ```mlir
+    %y = seq.cosine_sine %x at(%p), %f : (tensor<?x3x4xf32>, tensor<?xi32>,
+        tensor<3x4xf32>) -> tensor<?x3x8xf32>
+    ```
+
+    Source: Qin et al., arXiv:2307.09270.
+  }];
+  let arguments = (ins
+    Seq_Tensor:$x,                          /*cosine_sine1*/
+    Seq_Indices:$positions,
+    Seq_StaticTensor:$frequencies);
+  let results = (outs Seq_Tensor:$y);
+  let assemblyFormat = [{
+    $x `at` `(` $positions `)` `,` $frequencies attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // EFFC_DIALECTS_SEQ_OPS_ROTARY_TD

@@ -1,0 +1,310 @@
+#include "passes/seq/WindowForms.h"
+
+#include "dialects/seq/Seq.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace effc::seq {
+
+// Letters of the contractions: t a query, s a key, h a head; g and r a key head
+// and a head that shares it, j and u a value head and a head that shares it; k
+// and v the channels.
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+int64_t WindowInputs::getCount() const {
+  return typeOf(tokens.query).getDimSize(0);
+}
+
+namespace {
+/// The running values of a softmax.
+struct Running {
+  Value largest; ///< [H, T]
+  Value total;   ///< [H, T]
+  Value mixed;   ///< [T, H, V]
+};
+
+/// Some keys, where they lie and what they carry.
+struct Keys {
+  Value keys, values; ///< [S, G, K], [S, J, V]
+  Value numbers;      ///< [S, N], or null
+  Value positions;    ///< [S] i32
+};
+
+/// Builds the equations of the header.
+class Softmax {
+public:
+  Softmax(OpBuilder &builder, Location loc, const WindowInputs &inputs)
+      : b(builder), loc(loc), record(inputs.record), tokens(inputs.tokens) {}
+
+  /// [H, T, S], -inf out of sight.
+  Value scores(const Keys &keys);
+  /// The sums after a block of scores [H, T, S] and values [S, J, V].
+  Running mix(const std::optional<Running> &before, Value scores, Value values);
+  /// [T, H, V].
+  Value finish(Running running);
+
+private:
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    return ReshapeOp::create(b, loc, value, shape);
+  }
+  Value fade(Value from, Value to) {
+    return ExpOp::create(b, loc, SubOp::create(b, loc, from, to));
+  }
+  // What is per head and token onto each channel.
+  Value perToken(Value factor, Value mixed) {
+    return ContractOp::create(b, loc, factor, "ht", mixed, "thv", "thv");
+  }
+  Value atLeast(Value x, double bound) {
+    return ClampOp::create(b, loc, x.getType(), x, b.getF64FloatAttr(bound),
+                           FloatAttr());
+  }
+
+  OpBuilder &b;
+  Location loc;
+  WindowAttr record;
+  WindowTokens tokens;
+};
+} // namespace
+
+Value Softmax::scores(const Keys &keys) {
+  ArrayRef<int64_t> query = typeOf(tokens.query).getShape();
+  int64_t count = query[0], heads = query[1], channels = query[2];
+  int64_t groups = typeOf(keys.keys).getDimSize(1);
+  int64_t size = typeOf(keys.keys).getDimSize(0);
+  Value grouped =
+      reshape(tokens.query, {count, groups, heads / groups, channels});
+  Value scores =
+      ContractOp::create(b, loc, grouped, "tgrk", keys.keys, "sgk", "grts");
+  scores = reshape(scores, {heads, count, size});
+  scores =
+      ScaleOp::create(b, loc, scores, record.getScale().getValueAsDouble());
+  if (double cap = record.getSoftCap().getValueAsDouble()) {
+    scores = TanhOp::create(b, loc, ScaleOp::create(b, loc, scores, 1 / cap));
+    scores = ScaleOp::create(b, loc, scores, cap);
+  }
+  if (tokens.slopes) {
+    Type type = RankedTensorType::get({count, size}, b.getF32Type());
+    Value distances =
+        DistancesOp::create(b, loc, type, tokens.positions, keys.positions);
+    scores = AddOp::create(
+        b, loc, scores,
+        ContractOp::create(b, loc, tokens.slopes, "h", distances, "ts", "hts"));
+  }
+  if (keys.numbers)
+    scores = KeyNumbersOp::create(b, loc, scores.getType(),
+                                  record.getKeyScore(), scores, keys.numbers);
+  IntegerAttr window = record.getWindow()
+                           ? b.getI64IntegerAttr(record.getWindow())
+                           : IntegerAttr();
+  return WindowMaskOp::create(b, loc, scores.getType(), scores,
+                              tokens.positions, keys.positions, window);
+}
+
+Running Softmax::mix(const std::optional<Running> &before, Value scores,
+                     Value values) {
+  ArrayRef<int64_t> shape = typeOf(scores).getShape();
+  int64_t heads = shape[0], count = shape[1], size = shape[2];
+  int64_t groups = typeOf(values).getDimSize(1);
+  int64_t channels = typeOf(values).getDimSize(2);
+  Running after;
+  after.largest = ReduceOp::create(b, loc, ReduceKind::Max, scores, /*axis=*/2);
+  if (before)
+    after.largest = MaxOp::create(b, loc, before->largest, after.largest);
+  after.largest = atLeast(after.largest, std::numeric_limits<float>::lowest());
+  Value largest = BroadcastOp::create(b, loc, after.largest, scores, {0, 1});
+  Value weights = fade(scores, largest);
+  after.total = ReduceOp::create(b, loc, ReduceKind::Sum, weights, /*axis=*/2);
+  Value mixed = ContractOp::create(
+      b, loc, reshape(weights, {groups, heads / groups, count, size}), "juts",
+      values, "sjv", "tjuv");
+  after.mixed = reshape(mixed, {count, heads, channels});
+  if (!before)
+    return after;
+  Value faded = fade(before->largest, after.largest);
+  after.total = AddOp::create(
+      b, loc, MulOp::create(b, loc, faded, before->total), after.total);
+  after.mixed =
+      AddOp::create(b, loc, perToken(faded, before->mixed), after.mixed);
+  return after;
+}
+
+Value Softmax::finish(Running running) {
+  if (tokens.sinks) {
+    // A key with a logit and no value.
+    Value sinks =
+        BroadcastOp::create(b, loc, tokens.sinks, running.largest, {0});
+    Value largest = MaxOp::create(b, loc, running.largest, sinks);
+    Value faded = fade(running.largest, largest);
+    running.total =
+        AddOp::create(b, loc, MulOp::create(b, loc, faded, running.total),
+                      fade(sinks, largest));
+    running.mixed = perToken(faded, running.mixed);
+  }
+  // The largest term of a sum is 1, so only an empty sum lies below.
+  Value total = atLeast(running.total, std::numeric_limits<float>::min());
+  Value one = ExpOp::create(b, loc, SubOp::create(b, loc, total, total));
+  return perToken(DivOp::create(b, loc, one, total), running.mixed);
+}
+
+//===- rings --------------------------------------------------------------===//
+
+// The tokens' own keys.
+static Keys ownKeys(const WindowInputs &inputs) {
+  const WindowTokens &tokens = inputs.tokens;
+  return {tokens.key, tokens.value, tokens.keyScore, tokens.positions};
+}
+
+// The rings' keys, with the positions that their rows hold before the tokens or
+// after them.
+static Keys ringKeys(OpBuilder &builder, Location loc,
+                     const WindowInputs &inputs, ArrayRef<Value> rings,
+                     bool before) {
+  const WindowTokens &tokens = inputs.tokens;
+  int64_t rows = typeOf(rings[tokens.keyState]).getDimSize(0);
+  Type type = RankedTensorType::get({rows}, builder.getI32Type());
+  return {
+      rings[tokens.keyState], rings[tokens.valueState],
+      tokens.keyScore ? rings[tokens.keyScoreState] : Value(),
+      RingPositionsOp::create(builder, loc, type, tokens.positions, before)};
+}
+
+// The rings after the tokens.
+static SmallVector<Value> write(OpBuilder &builder, Location loc,
+                                const WindowInputs &inputs) {
+  const WindowTokens &tokens = inputs.tokens;
+  SmallVector<Value> next(inputs.states);
+  auto into = [&](unsigned ring, Value rows) {
+    next[ring] = RingWriteOp::create(builder, loc, next[ring].getType(), rows,
+                                     tokens.positions, next[ring]);
+  };
+  into(tokens.keyState, tokens.key);
+  into(tokens.valueState, tokens.value);
+  if (tokens.keyScore)
+    into(tokens.keyScoreState, tokens.keyScore);
+  return next;
+}
+
+//===- forms --------------------------------------------------------------===//
+
+// The operands that vary with the token, in one order.
+static SmallVector<Value *> tokenValues(WindowTokens &tokens) {
+  SmallVector<Value *> values = {&tokens.query, &tokens.key, &tokens.value,
+                                 &tokens.positions};
+  if (tokens.keyScore)
+    values.push_back(&tokens.keyScore);
+  return values;
+}
+
+// Tokens [first, first + count), with the states before them.
+static WindowInputs slice(OpBuilder &builder, Location loc, WindowInputs inputs,
+                          int64_t first, int64_t count, ValueRange states) {
+  for (Value *value : tokenValues(inputs.tokens))
+    *value = SliceOp::create(builder, loc, *value, /*axis=*/0, first, count);
+  inputs.states.assign(states.begin(), states.end());
+  return inputs;
+}
+
+// Scans chunks of `chunk` tokens, each computed by `buildBody`.
+static WindowResult buildScan(
+    OpBuilder &builder, Location loc, const WindowInputs &inputs, int64_t chunk,
+    function_ref<WindowResult(OpBuilder &, const WindowInputs &)> buildBody) {
+  WindowInputs inside = inputs;
+  SmallVector<Value> operands;
+  for (Value *value : tokenValues(inside.tokens))
+    operands.push_back(*value);
+  ArrayRef<int64_t> query = typeOf(inputs.tokens.query).getShape();
+  Type mixed = RankedTensorType::get(
+      {query[0], query[1], typeOf(inputs.tokens.value).getDimSize(2)},
+      builder.getF32Type());
+  auto scan = ScanOp::create(builder, loc, TypeRange{mixed},
+                             TypeRange(ValueRange(inputs.states)), chunk,
+                             operands, inputs.states);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&scan.getBody());
+  for (Value *value : tokenValues(inside.tokens))
+    *value = body->addArgument(withRows(typeOf(*value), chunk), loc);
+  for (Value &state : inside.states)
+    state = body->addArgument(state.getType(), loc);
+  WindowResult result = buildBody(builder, inside);
+  SmallVector<Value> yielded = {result.mixed};
+  llvm::append_range(yielded, result.states);
+  YieldOp::create(builder, loc, yielded);
+  return {scan.getOutputs().front(), SmallVector<Value>(scan.getNextStates())};
+}
+
+WindowResult buildWindowStep(OpBuilder &builder, Location loc,
+                             const WindowInputs &inputs) {
+  return buildScan(
+      builder, loc, inputs, /*chunk=*/1,
+      [&](OpBuilder &inside, const WindowInputs &token) -> WindowResult {
+        SmallVector<Value> next = write(inside, loc, token);
+        Keys keys = ringKeys(inside, loc, token, next, /*before=*/false);
+        Softmax softmax(inside, loc, token);
+        Running running =
+            softmax.mix(std::nullopt, softmax.scores(keys), keys.values);
+        return {softmax.finish(running), next};
+      });
+}
+
+WindowResult buildWindowQuadratic(OpBuilder &builder, Location loc,
+                                  const WindowInputs &inputs) {
+  Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
+  Keys own = ownKeys(inputs);
+  Softmax softmax(builder, loc, inputs);
+  Value scores = ConcatOp::create(
+      builder, loc, ValueRange{softmax.scores(ring), softmax.scores(own)},
+      /*axis=*/2);
+  Value values = ConcatOp::create(
+      builder, loc, ValueRange{ring.values, own.values}, /*axis=*/0);
+  return {softmax.finish(softmax.mix(std::nullopt, scores, values)),
+          write(builder, loc, inputs)};
+}
+
+// One block of tokens: the ring before it block by block, then its own keys.
+static WindowResult buildBlock(OpBuilder &builder, Location loc,
+                               const WindowInputs &inputs, int64_t chunk) {
+  Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
+  Keys own = ownKeys(inputs);
+  Softmax softmax(builder, loc, inputs);
+  Value scores = softmax.scores(ring);
+  int64_t rows = typeOf(ring.keys).getDimSize(0);
+  std::optional<Running> running;
+  for (int64_t first = 0; first < rows; first += chunk) {
+    int64_t count = std::min(chunk, rows - first);
+    running = softmax.mix(
+        running,
+        SliceOp::create(builder, loc, scores, /*axis=*/2, first, count),
+        SliceOp::create(builder, loc, ring.values, /*axis=*/0, first, count));
+  }
+  running = softmax.mix(running, softmax.scores(own), own.values);
+  return {softmax.finish(*running), write(builder, loc, inputs)};
+}
+
+WindowResult buildWindowChunkwise(OpBuilder &builder, Location loc,
+                                  const WindowInputs &inputs, int64_t chunk) {
+  int64_t left = inputs.getCount() % chunk, full = inputs.getCount() - left;
+  if (full == 0)
+    return buildBlock(builder, loc, inputs, chunk);
+  WindowInputs chunks =
+      left ? slice(builder, loc, inputs, 0, full, inputs.states) : inputs;
+  WindowResult result =
+      buildScan(builder, loc, chunks, chunk,
+                [&](OpBuilder &inside, const WindowInputs &block) {
+                  return buildBlock(inside, loc, block, chunk);
+                });
+  if (left == 0)
+    return result;
+  WindowResult tail =
+      buildBlock(builder, loc,
+                 slice(builder, loc, inputs, full, left, result.states), chunk);
+  tail.mixed = ConcatOp::create(
+      builder, loc, ValueRange{result.mixed, tail.mixed}, /*axis=*/0);
+  return tail;
+}
+
+} // namespace effc::seq

@@ -1,0 +1,181 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks the constraint it is named by. T,H,G,J,K,V,W = 7,6,2,3,4,5,8
+// where nothing else is broken, with J = 2.
+
+func.func @att1_query_not_split_into_heads(
+    %q: tensor<7x24xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'q' of shape T,H,K, but got 7, 24}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x24xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att1_key_of_other_channels(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x3xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'k' of shape T,G,K = 7, G, 4, but got 7, 2, 3}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x3xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att1_result_of_other_heads(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'y' of shape T,H,V = 7, 6, 5, but got 7, 2, 5}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x2x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att2_key_heads_do_not_divide(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x4x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x4x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+2 {{expects G to divide H = 6, but got 4}}
+  // expected-note @+1 {{each key head serves as many heads as any other; a projection of another width was perhaps taken}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x4x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x4x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x4x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att2_neither_divides_the_other(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x3x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x3x5xf32>) {
+  // expected-error @+1 {{expects G and J of which one divides the other, but got 2 and 3}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x3x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x3x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x3x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att3_position_per_key(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<8xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'positions' of shape T = 7, but got 8}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<8xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att4_values_of_other_rows(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<9x2x5xf32>) {
+  // expected-error @+1 {{expects 'values' of shape W,J,V = 8, 2, 5, but got 9, 2, 5}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<9x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<9x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att5_window_of_none(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+2 {{expects 'window' in 1..8, the W of 'keys', but got 0}}
+  // expected-note @+1 {{W counts the query's own key; a window that is given as a distance has one key more}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 0 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att5_window_past_the_ring(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+2 {{expects 'window' in 1..8, the W of 'keys', but got 9}}
+  // expected-note @+1 {{W counts the query's own key; a window that is given as a distance has one key more}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 9 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att6_sink_per_key_head(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %h: tensor<2xf32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'sinks' of shape H = 6, but got 2}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) sinks(%h) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<2xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att7_kind_without_numbers(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'd', 'key_scores' and 'next_scores' all present for the key score 'scale', but got 0 of them}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64, key_score = #seq.key_score<scale>}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att7_numbers_without_kind(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %h: tensor<7x2xf32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'd', 'key_scores' and 'next_scores' all absent for the key score 'none', but got 1 of them}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) numbers(%h) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att8_scale_without_end(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects a finite 'scale', but got 0x7FF0000000000000 : f64}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0x7FF0000000000000 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att8_cap_of_zero(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects a finite 'soft_cap' above 0, but got 0.000000e+00 : f64}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64, soft_cap = 0.0 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att9_keep_without_numbers(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'keep' of at least 1 beside a number per key, but got 3 without one}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64, keep = 3 : i64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att4_next_of_other_rows(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects state operand #4 and result #1 of type 'tensor<8x2x4xf32>', but got 'tensor<8x2x4xf32>' and 'tensor<7x2x4xf32>'}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<7x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}

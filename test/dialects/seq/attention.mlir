@@ -1,0 +1,32 @@
+// RUN: effc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
+
+// 6 heads, 2 of keys and of values, 4 key and 5 value channels, 8 rows for 7 keys.
+
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x5xf32>, %p: tensor<?xi32>,
+                     %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // CHECK: seq.attention %{{.*}}, %{{.*}}, %{{.*}} positions(%{{.*}}) states(%{{.*}}, %{{.*}}) {scale = 5.000000e-01 : f64, window = 7 : i64} : (tensor<?x6x4xf32>,
+  %y, %next_k, %next_v = seq.attention %q, %k, %v positions(%p)
+      states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>,
+         tensor<?xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// One key for all heads, all that an op may have.
+// CHECK-LABEL: func.func @attention_with_everything
+func.func @attention_with_everything(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x1x4xf32>, %v: tensor<7x6x5xf32>, %p: tensor<7xi32>, %d: tensor<7x3xf32>,
+    %h: tensor<6xf32>, %keys: tensor<9x1x4xf32>, %values: tensor<9x6x5xf32>, %numbers: tensor<9x3xf32>) {
+  // CHECK: seq.attention {{.*}} positions({{[^)]*}}) numbers({{[^)]*}}) sinks({{[^)]*}}) slopes({{[^)]*}}) states({{[^)]*}})
+  // CHECK-SAME: form = #seq.form<kind = step>, keep = 2 : i64, key_score = #seq.key_score<bias>, scale = 1.000000e+00 : f64, soft_cap = 3.000000e+01 : f64
+  %y, %next_k, %next_v, %next_d = seq.attention %q, %k, %v positions(%p) numbers(%d) sinks(%h) slopes(%h)
+      states(%keys, %values, %numbers)
+      {scale = 1.0 : f64, soft_cap = 30.0 : f64, key_score = #seq.key_score<bias>, keep = 2 : i64, form = #seq.form<kind = step>}
+      : (tensor<7x6x4xf32>, tensor<7x1x4xf32>, tensor<7x6x5xf32>, tensor<7xi32>, tensor<7x3xf32>, tensor<6xf32>,
+         tensor<6xf32>, tensor<9x1x4xf32>, tensor<9x6x5xf32>, tensor<9x3xf32>)
+        -> (tensor<7x6x5xf32>, tensor<9x1x4xf32>, tensor<9x6x5xf32>, tensor<9x3xf32>)
+  return
+}

@@ -1,0 +1,34 @@
+// RUN: effc-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks the constraint it is named by.
+
+func.func @rotary1_not_split_into_heads(%x: tensor<?x48xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
+  // expected-error @+1 {{expects 'x' of shape T,H,K, but got ?, 48}}
+  %y = seq.rotary half %x at(%p), %f : tensor<?x48xf32>, tensor<?xi32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rotary2_frequency_per_channel(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<8xf32>) {
+  // expected-error @+2 {{expects 2 P of at most K = 8, but got 16}}
+  // expected-note @+1 {{there is one frequency for each pair of channels}}
+  %y = seq.rotary half %x at(%p), %f : tensor<?x6x8xf32>, tensor<?xi32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rotary3_amplitude_without_end(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
+  // expected-error @+1 {{expects a finite 'amplitude', but got 0x7FF0000000000000 : f64}}
+  %y = seq.rotary half %x at(%p), %f {amplitude = 0x7FF0000000000000 : f64} : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @cosine_sine1_as_many_channels(%x: tensor<?x3x4xf32>, %p: tensor<?xi32>, %f: tensor<3x4xf32>) {
+  // expected-error @+1 {{expects 'y' of shape T,H,2K = ?, 3, 8, but got ?, 3, 4}}
+  %y = seq.cosine_sine %x at(%p), %f : (tensor<?x3x4xf32>, tensor<?xi32>, tensor<3x4xf32>) -> tensor<?x3x4xf32>
+  return
+}

@@ -1,0 +1,111 @@
+// seq.attention and seq.rotary mean what a public library computes
+// (test/goldens/make_attention_goldens.py says which functions of it).
+#include "test/unit/contract/WindowCase.h"
+#include "test/unit/dialects/seq/Program.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "gtest/gtest.h"
+
+using namespace effc::seq;
+using namespace effc::seq::test;
+using effc::test::WindowCase;
+
+namespace {
+
+const llvm::json::Object &goldens() {
+  static llvm::json::Value value = [] {
+    auto buffer =
+        llvm::MemoryBuffer::getFile(EFFC_GOLDENS "/attention/cases.json");
+    auto parsed = llvm::json::parse((*buffer)->getBuffer());
+    return parsed ? std::move(*parsed) : llvm::json::Value(nullptr);
+  }();
+  return *value.getAsObject();
+}
+
+int64_t integer(const llvm::json::Object &c, llvm::StringRef key) {
+  return c.getInteger(key).value_or(0);
+}
+
+Tensor<double> tensor(const llvm::json::Object &c, llvm::StringRef key,
+                      llvm::ArrayRef<int64_t> shape) {
+  std::vector<double> elements;
+  for (const llvm::json::Value &element : *c.getArray(key))
+    elements.push_back(*element.getAsNumber());
+  return Tensor<double>(shape, elements);
+}
+
+TEST(AttentionGolden, IsWhatTheLibraryComputes) {
+  int cases = 0;
+  for (const llvm::json::Value &value : *goldens().getArray("attention")) {
+    const llvm::json::Object &c = *value.getAsObject();
+    std::string name = c.getString("name")->str();
+    SCOPED_TRACE(name);
+    int64_t T = integer(c, "tokens");
+    WindowCase s;
+    s.H = integer(c, "H"), s.G = integer(c, "G"), s.J = integer(c, "J");
+    s.K = integer(c, "K"), s.V = integer(c, "V"), s.W = T;
+    s.window = integer(c, "window"), s.keep = integer(c, "keep");
+    s.scale = *c.getNumber("scale");
+    s.softCap = *c.getNumber("soft_cap");
+    s.sinks = c.get("sinks"), s.slopes = c.get("slopes");
+    if (auto kind = c.getString("key_score"))
+      s.keyScore = kind->str(), s.N = s.G;
+    std::vector<Datum<double>> inputs = {tensor(c, "q", {T, s.H, s.K}),
+                                         tensor(c, "k", {T, s.G, s.K}),
+                                         tensor(c, "v", {T, s.J, s.V})};
+    if (s.N)
+      inputs.push_back(tensor(c, "d", {T, s.N}));
+    std::vector<int32_t> positions(T);
+    std::iota(positions.begin(), positions.end(), 0);
+    inputs.push_back(Tensor<int32_t>({T}, positions));
+    for (const std::string &parameter : s.parameters())
+      inputs.push_back(tensor(c, parameter, {s.H}));
+    for (auto &[state, shape] : s.states())
+      inputs.push_back(Tensor<double>(shape));
+    Program program(s.functionText(T));
+    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+    auto results = program.evaluate<double>(inputs);
+    ASSERT_FALSE(results.empty());
+    // Two of the library's functions take the softmax in f32.
+    EXPECT_LE(relativeError(numbers(results[0]), tensor(c, "y", {T, s.H, s.V})),
+              3e-7);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 14);
+}
+
+TEST(AttentionGolden, RotationsAreWhatTheLibraryComputes) {
+  int cases = 0;
+  for (const llvm::json::Value &value : *goldens().getArray("rotary")) {
+    const llvm::json::Object &c = *value.getAsObject();
+    SCOPED_TRACE(c.getString("name")->str());
+    int64_t T = integer(c, "tokens"), H = integer(c, "H"), K = integer(c, "K");
+    int64_t P = c.getArray("frequencies")->size();
+    std::string x = WindowCase::type(std::to_string(T), {H, K}),
+                p = WindowCase::type("", {T}, "i32"),
+                f = WindowCase::type("", {P});
+    char amplitude[40];
+    std::snprintf(amplitude, sizeof amplitude, "%.17e",
+                  *c.getNumber("amplitude"));
+    Program program(
+        "func.func @f(%x: " + x + ", %p: " + p + ", %f: " + f + ") -> " + x +
+        " {\n  %y = seq.rotary " + c.getString("pairs")->str() +
+        " %x at(%p), %f {amplitude = " + amplitude + " : f64} : " + x + ", " +
+        p + ", " + f + "\n  return %y : " + x + "\n}\n");
+    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+    std::vector<int32_t> positions(T);
+    std::iota(positions.begin(), positions.end(), integer(c, "start"));
+    auto results = program.evaluate<double>({tensor(c, "x", {T, H, K}),
+                                             Tensor<int32_t>({T}, positions),
+                                             tensor(c, "frequencies", {P})});
+    ASSERT_FALSE(results.empty());
+    // The library's tables are f32, at positions up to 13.
+    EXPECT_LE(relativeError(numbers(results[0]), tensor(c, "y", {T, H, K})),
+              2e-6);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 7);
+}
+
+} // namespace

@@ -1,0 +1,212 @@
+// The meaning of the ops that read positions, and of those that forms of a
+// window are made of: values by hand, and what a call can get wrong.
+#include "test/unit/dialects/seq/Program.h"
+
+#include "gtest/gtest.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace effc::seq;
+using namespace effc::seq::test;
+
+namespace {
+
+using Numbers = Tensor<double>;
+using Indices = Tensor<int32_t>;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Datum<double> run(StringRef text, std::vector<Datum<double>> inputs) {
+  auto outputs = Program(text).evaluate<double>(std::move(inputs));
+  return outputs.empty() ? Datum<double>(Numbers()) : outputs[0];
+}
+Numbers runNumbers(StringRef text, std::vector<Datum<double>> inputs) {
+  return numbers(run(text, std::move(inputs)));
+}
+
+TEST(Positions, ReduceAlongAnAxis) {
+  auto text = [](std::string kind, std::string axis, std::string result) {
+    return "func.func @f(%x: tensor<2x3xf32>) -> " + result +
+           " {\n  %y = seq.reduce " + kind + " %x {axis = " + axis +
+           " : i64} : tensor<2x3xf32> -> " + result +
+           "\n  return %y : " + result + "\n}";
+  };
+  Numbers x({2, 3}, {1, 5, 3, -4, 2, 6});
+  expectNear(runNumbers(text("sum", "1", "tensor<2xf32>"), {x}),
+             Numbers({2}, {9, 4}), 0);
+  expectNear(runNumbers(text("max", "0", "tensor<3xf32>"), {x}),
+             Numbers({3}, {1, 5, 6}), 0);
+  Numbers withNan({2, 3}, {1, NAN, 3, -4, 2, 6});
+  Numbers largest = runNumbers(text("max", "1", "tensor<2xf32>"), {withNan});
+  EXPECT_TRUE(std::isnan(largest(0)));
+  EXPECT_EQ(largest(1), 6);
+}
+
+TEST(Positions, ElementwiseOpsOfSoftmax) {
+  Numbers y = runNumbers(R"(
+func.func @f(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  %l = seq.max %a, %b : tensor<3xf32>
+  %s = seq.scale %l by 0.5 : tensor<3xf32>
+  %t = seq.tanh %s : tensor<3xf32>
+  %q = seq.div %t, %b : tensor<3xf32>
+  return %q : tensor<3xf32>
+})",
+                         {Numbers({3}, {2, -6, 0}), Numbers({3}, {1, 4, -2})});
+  expectNear(y, Numbers({3}, {std::tanh(1.0), std::tanh(2.0) / 4, 0}), 1e-15);
+}
+
+// A ring of 4 rows. After positions 5 and 6: 4, 5, 6, 3; before 5: 4, 1, 2, 3;
+// before 2 rows 2 and 3 hold nothing, which are positions below 0.
+TEST(Positions, RingPositions) {
+  auto text = [](std::string before) {
+    return "func.func @f(%p: tensor<2xi32>) -> tensor<4xi32> {\n  %y = "
+           "seq.ring_positions %p" +
+           before +
+           " : tensor<2xi32> -> tensor<4xi32>\n  return %y : tensor<4xi32>\n}";
+  };
+  auto held = [&](std::string before, std::vector<int32_t> positions) {
+    return std::get<Indices>(run(text(before), {Indices({2}, positions)}))
+        .elements()
+        .vec();
+  };
+  EXPECT_EQ(held("", {5, 6}), (std::vector<int32_t>{4, 5, 6, 3}));
+  EXPECT_EQ(held(" before", {5, 6}), (std::vector<int32_t>{4, 1, 2, 3}));
+  EXPECT_EQ(held(" before", {2, 3}), (std::vector<int32_t>{0, 1, -2, -1}));
+  EXPECT_EQ(held(" before", {0, 1}), (std::vector<int32_t>{-4, -3, -2, -1}));
+}
+
+constexpr StringLiteral kRingWrite = R"(
+func.func @f(%x: tensor<3x1xf32>, %p: tensor<3xi32>, %r: tensor<2x1xf32>) -> tensor<2x1xf32> {
+  %y = seq.ring_write %x at(%p) into(%r) : tensor<3x1xf32>, tensor<3xi32>, tensor<2x1xf32>
+  return %y : tensor<2x1xf32>
+})";
+
+// The last of the rows that share a place stays.
+TEST(Positions, RingWrite) {
+  expectNear(runNumbers(kRingWrite,
+                        {Numbers({3, 1}, {1, 2, 3}), Indices({3}, {3, 4, 5}),
+                         Numbers({2, 1}, {8, 9})}),
+             Numbers({2, 1}, {2, 3}), 0);
+  std::string error =
+      Program(kRingWrite)
+          .evaluateError(
+              {Numbers({3, 1}), Indices({3}, {-1, 0, 1}), Numbers({2, 1})});
+  EXPECT_NE(error.find("expects 'positions' of at least 0, but got -1"),
+            std::string::npos)
+      << error;
+}
+
+// Of keys at 0, -3, 5 and 3 a query at 4 with 3 in sight sees the last, one at
+// 5 the last two. A score out of sight may be anything.
+TEST(Positions, WindowMask) {
+  Numbers scores({2, 4}, {1, NAN, 3, 4, kInfinity, 6, 7, 8});
+  Numbers y = runNumbers(
+      R"(
+func.func @f(%s: tensor<2x4xf32>, %q: tensor<2xi32>, %k: tensor<4xi32>) -> tensor<2x4xf32> {
+  %y = seq.window_mask %s queries(%q) keys(%k) {window = 3 : i64} : tensor<2x4xf32>, tensor<2xi32>, tensor<4xi32>
+  return %y : tensor<2x4xf32>
+})",
+      {scores, Indices({2}, {4, 5}), Indices({4}, {0, -3, 5, 3})});
+  EXPECT_EQ(y.elements().vec(),
+            (std::vector<double>{-kInfinity, -kInfinity, -kInfinity, 4,
+                                 -kInfinity, -kInfinity, 7, 8}));
+}
+
+TEST(Positions, Distances) {
+  expectNear(runNumbers(R"(
+func.func @f(%q: tensor<2xi32>, %k: tensor<3xi32>) -> tensor<2x3xf32> {
+  %y = seq.distances %q, %k : (tensor<2xi32>, tensor<3xi32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+})",
+                        {Indices({2}, {4, 5}), Indices({3}, {0, 7, 4})}),
+             Numbers({2, 3}, {-4, 3, 0, -5, 2, -1}), 0);
+}
+
+// 2 heads, 1 query, 2 keys; the second head has numbers of its own.
+TEST(Positions, KeyNumbers) {
+  auto with = [](std::string kind) {
+    Numbers y = runNumbers(
+        "func.func @f(%s: tensor<2x1x2xf32>, %d: tensor<2x2xf32>) -> "
+        "tensor<2x1x2xf32> {\n  %y = seq.key_numbers <" +
+            kind +
+            "> %s, %d : tensor<2x1x2xf32>, tensor<2x2xf32>\n  return %y : "
+            "tensor<2x1x2xf32>\n}",
+        {Numbers({2, 1, 2}, {1, 2, 3, 4}), Numbers({2, 2}, {0.5, 1, 2, 0.25})});
+    return y.elements().vec();
+  };
+  EXPECT_EQ(with("bias"), (std::vector<double>{1.5, 4, 4, 4.25}));
+  EXPECT_EQ(with("scale"), (std::vector<double>{0.5, 4, 3, 1}));
+  EXPECT_EQ(with("threshold"),
+            (std::vector<double>{-kInfinity, 2, 3, -kInfinity}));
+}
+
+// D = 4, base 10000, position 3, computed in float64 by an independent program.
+// The interleaved pairs are the same turned channels in another order.
+TEST(Positions, Rotary) {
+  auto turned = [](std::string pairs, std::vector<double> x) {
+    return runNumbers(
+        "func.func @f(%x: tensor<1x1x4xf32>, %p: tensor<1xi32>, %f: "
+        "tensor<2xf32>) -> tensor<1x1x4xf32> {\n  %y = seq.rotary " +
+            pairs +
+            " %x at(%p), %f : tensor<1x1x4xf32>, tensor<1xi32>, "
+            "tensor<2xf32>\n  return %y : tensor<1x1x4xf32>\n}",
+        {Numbers({1, 1, 4}, x), Indices({1}, {3}), Numbers({2}, {1, 0.01})});
+  };
+  expectNear(
+      turned("half", {1, 2, 3, 4}),
+      Numbers({1, 1, 4}, {-1.41335252, 1.87911807, -2.82885748, 4.05819114}),
+      1e-8);
+  expectNear(
+      turned("interleaved", {1, 3, 2, 4}),
+      Numbers({1, 1, 4}, {-1.41335252, -2.82885748, 1.87911807, 4.05819114}),
+      1e-8);
+}
+
+// Products of a query at 5 and a key at 3: a sum of cosines of two positions.
+TEST(Positions, CosineSineDependsOnTheDistance) {
+  Numbers y = runNumbers(
+      R"(
+func.func @f(%x: tensor<2x1x2xf32>, %p: tensor<2xi32>, %f: tensor<1x2xf32>) -> tensor<2x1x4xf32> {
+  %y = seq.cosine_sine %x at(%p), %f : (tensor<2x1x2xf32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1x4xf32>
+  return %y : tensor<2x1x4xf32>
+})",
+      {Numbers({2, 1, 2}, {2, 3, 5, 7}), Indices({2}, {5, 3}),
+       Numbers({1, 2}, {0.5, 0.125})});
+  double product = 0;
+  for (int64_t k = 0; k < 4; ++k)
+    product += y(0, 0, k) * y(1, 0, k);
+  EXPECT_NEAR(product, 10 * std::cos(1.0) + 21 * std::cos(0.25), 1e-14);
+}
+
+std::string attentionError(std::string window, std::vector<int32_t> positions) {
+  std::string text =
+      "func.func @f(%q: tensor<2x1x1xf32>, %p: tensor<2xi32>, %s: "
+      "tensor<4x1x1xf32>) -> tensor<2x1x1xf32> {\n  %y, %a, %b = seq.attention "
+      "%q, %q, %q positions(%p) states(%s, %s) {" +
+      window +
+      "scale = 1.0 : f64} : (tensor<2x1x1xf32>, tensor<2x1x1xf32>, "
+      "tensor<2x1x1xf32>, tensor<2xi32>, tensor<4x1x1xf32>, "
+      "tensor<4x1x1xf32>) -> (tensor<2x1x1xf32>, tensor<4x1x1xf32>, "
+      "tensor<4x1x1xf32>)\n  return %y : tensor<2x1x1xf32>\n}";
+  std::vector<Datum<double>> inputs = {
+      Numbers({2, 1, 1}), Indices({2}, positions), Numbers({4, 1, 1})};
+  return Program(text).evaluateError(inputs);
+}
+
+TEST(Positions, AttentionRefusesPositionsThatDoNotFollowOneAnother) {
+  for (std::vector<int32_t> positions : {std::vector<int32_t>{3, 3}, {3, 5}})
+    EXPECT_NE(attentionError("window = 4 : i64, ", positions)
+                  .find("expects 'positions' of at least 0, each one more than "
+                        "the one before, but got " +
+                        std::to_string(positions[1]) + " for token 1"),
+              std::string::npos);
+}
+
+TEST(Positions, AttentionRefusesPositionsPastItsTable) {
+  EXPECT_NE(
+      attentionError("", {3, 4})
+          .find("expects 'positions' below 4, the W of 'keys', but got 4"),
+      std::string::npos);
+}
+
+} // namespace
