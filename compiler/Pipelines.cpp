@@ -19,6 +19,9 @@ using namespace effc;
 
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCSEPass());
+  SizeContextPassOptions context;
+  context.positions = options.maxContext;
+  passes.addPass(createSizeContextPass(context));
   PlanStatePassOptions states;
   states.matrixType = options.stateStorage;
   states.bitStable = options.bitStable;

@@ -35,7 +35,12 @@ using namespace mlir;
 using namespace effc::seq;
 
 // What the forms need of a window structure record; reports what is not met.
-static LogicalResult checkWindow(MixerOpInterface op, WindowAttr window) {
+static LogicalResult checkWindow(MixerOpInterface op, WindowAttr window,
+                                 FormAttr form) {
+  if (form.getKind() == FormKind::Scan)
+    return op->emitOpError()
+           << "has no derived form: expects the form 'step', 'quadratic' or "
+              "'chunkwise' of the class 'window', but got 'scan'";
   if (window.getKeep() != 0)
     return op->emitOpError()
            << "has no derived form: expects 'keep' to be 0, but got "
@@ -52,7 +57,7 @@ static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
       return failure();
     break;
   case MixerClass::Window:
-    if (failed(checkWindow(op, structure.getWindow())))
+    if (failed(checkWindow(op, structure.getWindow(), form)))
       return failure();
     break;
   case MixerClass::Retrieval:
@@ -84,6 +89,8 @@ static WindowResult buildForm(OpBuilder &builder, Location loc, FormAttr form,
     return buildWindowQuadratic(builder, loc, inputs);
   case FormKind::Chunkwise:
     return buildWindowChunkwise(builder, loc, inputs, form.getChunk());
+  case FormKind::Scan:
+    break; // refused by checkWindow
   }
   llvm_unreachable("a form of no kind");
 }

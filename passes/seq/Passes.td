@@ -45,6 +45,28 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            "Positions that growing states are made for; 0: unbounded">];
 }
 
+def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
+  let summary = "Make tables of all keys as long as the longest context";
+  let description = [{
+    The first dimension of a state that grows with the position (`max_context`) is
+    the number of positions it has room for. Gives every such state room for
+    `positions`, or, where that is 0, for the `max_context` of the module's
+    `#seq.model`, or for as many as the shortest of them has room for, with a
+    remark; rows come in blocks of 32. `max_context` becomes that number, so that
+    the runtime refuses a token past it.
+
+    Needs: growing states that are arguments of the function of their op.
+    Keeps: every other state. Running it again changes nothing.
+    Not done: ops that read the table's rows from outside of the op that carries it
+    do not follow its size.
+
+    Example: test/passes/seq/size-context.mlir
+  }];
+  let options = [
+    Option<"positions", "positions", "int64_t", /*default=*/"0",
+           "Positions of the longest context; 0: the model's">];
+}
+
 def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {
   let summary = "Make the compiled calls from the one model function";
   let description = [{

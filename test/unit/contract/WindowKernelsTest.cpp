@@ -8,6 +8,8 @@
 
 #include "gtest/gtest.h"
 
+#include <chrono>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::test;
@@ -443,6 +445,40 @@ TEST(WindowKernels, HaveTheSameBitsAloneAndAmongOthersAndDealtOutInAnyWay) {
                     among[slot])
             << "sequence " << slot << " in " << parts << " parts";
     }
+  }
+}
+
+// A window has gone round at 1124, and holds the same keys in the same rows a
+// multiple of 1024 later: the bits are the same, and so is the cost, which is
+// printed and decides nothing.
+TEST(WindowKernels, DecodeFarFromTheStartAsNearIt) {
+  Window w(
+      {.H = 8, .G = 2, .J = 2, .K = 64, .V = 64, .W = 1024, .window = 1024},
+      99);
+  Sequence sequence = w.pickSequence(1, 1124);
+  PlanRunner &runner = w.compiled();
+  std::vector<float> first;
+  for (int64_t start : {100, 1124, 4196, 24676}) {
+    sequence.start = start;
+    w.place(runner, sequence, 0);
+    std::vector<float> found = runner.decode(sequence.segment(0, 0, 1));
+    if (start == 1124)
+      first = found;
+    if (start > 1124) {
+      EXPECT_TRUE(found == first) << "at " << start;
+    }
+    std::vector<double> times;
+    for (int repeat = 0; repeat < 41; ++repeat) {
+      auto begin = std::chrono::steady_clock::now();
+      runner.decode(sequence.segment(0, 0, 1));
+      std::chrono::duration<double, std::micro> time =
+          std::chrono::steady_clock::now() - begin;
+      times.push_back(time.count());
+    }
+    llvm::sort(times);
+    std::printf("decode at %5lld: %.0f us, median of %zu\n",
+                static_cast<long long>(start), times[times.size() / 2],
+                times.size());
   }
 }
 

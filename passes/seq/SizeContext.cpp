@@ -1,0 +1,95 @@
+// Tables of all keys -> as many rows as the longest context has positions.
+//
+//   %keys: tensor<4096x2x64xf32>, seq.model max_context = 0, and 1000 positions
+//   asked for  ->  tensor<1024x2x64xf32>, max_context = 1000
+#include "passes/seq/Passes.h"
+
+#include "dialects/seq/Seq.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_SIZECONTEXTPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+
+/// Rows of a table are a multiple of this: whole blocks of keys.
+constexpr int64_t kRows = 32;
+
+/// A state that grows with the position: an argument and the op that carries
+/// it.
+struct Growing {
+  BlockArgument argument;
+  OpResult next;
+  RankedTensorType type;
+};
+
+struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
+  using SizeContextPassBase::SizeContextPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      SmallVector<Growing> states = growingStates(function);
+      if (states.empty())
+        continue;
+      int64_t limit = chooseLimit(module, states);
+      for (const Growing &state : states)
+        resize(state, llvm::alignTo(limit, kRows));
+      Block &body = function.getBody().front();
+      function.setType(FunctionType::get(
+          &getContext(), body.getArgumentTypes(),
+          TypeRange(body.getTerminator()->getOperandTypes())));
+      bound(module, limit);
+    }
+  }
+
+  static SmallVector<Growing> growingStates(func::FuncOp function) {
+    SmallVector<Growing> states;
+    function.walk([&](seq::StatefulOpInterface op) {
+      for (const seq::StateDescriptor &state : op.getStates())
+        if (state.growth == seq::StateGrowth::MaxContext)
+          if (auto argument =
+                  dyn_cast<BlockArgument>(op->getOperand(state.operand)))
+            states.push_back(
+                {argument, op->getResult(state.result), state.type});
+    });
+    return states;
+  }
+
+  // What is asked for, else the model's, else what all tables have room for.
+  int64_t chooseLimit(ModuleOp module, ArrayRef<Growing> states) {
+    if (positions > 0)
+      return positions;
+    auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
+    if (model && model.getMaxContext() > 0)
+      return model.getMaxContext();
+    int64_t rows = states.front().type.getDimSize(0);
+    for (const Growing &state : states)
+      rows = std::min(rows, state.type.getDimSize(0));
+    emitRemark(module.getLoc())
+        << "contexts end at " << rows
+        << " positions, for which the model's states are made";
+    return rows;
+  }
+
+  static void resize(Growing state, int64_t rows) {
+    RankedTensorType type = seq::withRows(state.type, rows);
+    state.argument.setType(type);
+    state.next.setType(type);
+  }
+
+  // The runtime refuses a token past this.
+  void bound(ModuleOp module, int64_t limit) {
+    if (auto model = module->getAttrOfType<seq::ModelAttr>("seq.model"))
+      module->setAttr("seq.model",
+                      seq::ModelAttr::get(&getContext(), model.getFamily(),
+                                          model.getVocabulary(),
+                                          model.getWidth(), limit));
+  }
+};
+} // namespace
+} // namespace effc
