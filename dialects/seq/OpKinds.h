@@ -6,9 +6,10 @@
 
 namespace effc::seq {
 
-/// Whether `op` only renames memory: a slice or a reshape.
+/// Whether `op` only renames memory: a slice, a reshape, or a repetition. Its
+/// first operand is what is read.
 inline bool isViewOp(mlir::Operation *op) {
-  return mlir::isa<SliceOp, ReshapeOp>(op);
+  return mlir::isa<SliceOp, ReshapeOp, BroadcastOp>(op);
 }
 
 /// Whether `op` computes each element from the elements at the same place.

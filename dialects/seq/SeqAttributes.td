@@ -20,6 +20,11 @@ def Seq_NonlinearityAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Seq_NormMeasureAttr
+    : EnumAttr<Seq_Dialect, Seq_NormMeasure, "norm_measure"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Seq_WeightingAttr
     : EnumAttr<Seq_Dialect, Seq_RetrievalWeighting, "weighting"> {
   let assemblyFormat = "`<` $value `>`";

@@ -127,6 +127,14 @@ def Seq_ReduceKind
         I32EnumCase<"Sum", 0, "sum">,
         I32EnumCase<"Max", 1, "max">]>;
 
+// Norms.
+
+def Seq_NormMeasure
+    : Seq_Enum<"NormMeasure", "what a norm divides by", [
+        I32EnumCase<"MeanSquare", 0, "mean_square">, // sqrt(mean of squares + eps)
+        I32EnumCase<"SumSquare", 1, "sum_square">,   // sqrt(sum of squares + eps)
+        I32EnumCase<"MaxLength", 2, "max_length">]>; // max(sqrt(sum of squares), eps)
+
 // Choices.
 
 def Seq_FormKind

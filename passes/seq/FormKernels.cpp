@@ -83,13 +83,17 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   }
 
   // What a value inside the kernel is read from: through views, to a value from
-  // outside; the views passed are collected, outermost first.
+  // outside; the views passed are collected, outermost first. What a view names
+  // besides, the shape of a repetition, becomes an input.
   static Value sourceOf(Value value, const Group &group,
-                        llvm::SetVector<Operation *> &views) {
+                        llvm::SetVector<Operation *> &views,
+                        llvm::SetVector<Value> &inputs) {
     Operation *op = value.getDefiningOp();
     if (!op || !seq::isViewOp(op) || group.contains(op))
       return value;
-    Value source = sourceOf(op->getOperand(0), group, views);
+    Value source = sourceOf(op->getOperand(0), group, views, inputs);
+    for (Value shape : op->getOperands().drop_front())
+      inputs.insert(sourceOf(shape, group, views, inputs));
     views.insert(op);
     return source;
   }
@@ -99,7 +103,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     llvm::SetVector<Value> inputs;
     for (Operation *op : group.ops)
       for (Value operand : op->getOperands()) {
-        Value source = sourceOf(operand, group, views);
+        Value source = sourceOf(operand, group, views, inputs);
         if (!source.getDefiningOp() || !group.contains(source.getDefiningOp()))
           inputs.insert(source);
       }

@@ -301,6 +301,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildRowNorm(k);
   if (isa<seq::RotaryOp, seq::CosineSineOp>(core))
     return buildRotary(k);
+  if (isa<seq::GroupNormOp>(core))
+    return buildGroupNorm(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
@@ -340,7 +342,7 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);
   KernelBuilder builder(kernel, context, kernelBuilder, name);
-  if (failed(build(builder, kernel)))
+  if (failed(build(builder, kernel)) || builder.isBroken())
     return failure();
   built.push_back(builder.take());
   if (auto *buildFollower = followerOf(builder.getCore())) {

@@ -66,8 +66,27 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
     access.shape[slice.getAxis()] = slice.getSize();
     return access;
   }
-  // A reshape splits or merges dimensions after the first, which lie densely.
-  Access access = resolve(cast<seq::ReshapeOp>(op).getX());
+  // What is repeated lies 0 elements further on.
+  if (auto broadcast = dyn_cast<seq::BroadcastOp>(op)) {
+    Access access = resolve(broadcast.getX());
+    SmallVector<int64_t> strides(type.getRank(), 0);
+    for (auto [axis, stride] :
+         llvm::zip_equal(broadcast.getDimensions(), access.strides))
+      strides[axis] = stride;
+    access.strides = strides;
+    access.shape.assign(type.getShape().begin(), type.getShape().end());
+    return access;
+  }
+  // A reshape splits or merges dimensions after the first, which must lie
+  // densely.
+  auto reshape = cast<seq::ReshapeOp>(op);
+  Access access = resolve(reshape.getX());
+  if (ArrayRef(access.strides).drop_front() !=
+      ArrayRef(denseStrides(reshape.getX().getType())).drop_front()) {
+    reshape.emitOpError("reads channels that do not lie densely, which no "
+                        "kernel can");
+    broken = true;
+  }
   SmallVector<int64_t> strides = denseStrides(type);
   strides[0] = access.strides[0];
   access.strides = strides;
@@ -233,6 +252,17 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
 Value KernelBuilder::load(Value view, ValueRange indices,
                           ArrayRef<int64_t> sizes, tile::TileType type,
                           Value rows, Value columns) {
+  // Along repeated columns a row of a tile is one number.
+  auto viewType = cast<tile::ViewType>(view.getType());
+  if (type.columns() > 1 && viewType.getStrides().back() == 0) {
+    if (type.rows() == 1)
+      return tile::ReadOp::create(b, location, b.getF32Type(), view, indices);
+    SmallVector<int64_t> single(sizes);
+    single.back() = 1;
+    return tile::LoadOp::create(b, location, columnType(type.rows()), view,
+                                indices, rows, Value(), single,
+                                /*fetch_next=*/false);
+  }
   return tile::LoadOp::create(b, location, type, view, indices, rows, columns,
                               sizes, /*fetch_next=*/false);
 }
@@ -246,10 +276,11 @@ void KernelBuilder::store(Value tile, Value view, ValueRange indices,
   tile::StoreOp::create(b, location, tile, view, indices, rows, columns, sizes);
 }
 
-LogicalResult
-KernelBuilder::finish(Value coreResult, Value tile,
-                      function_ref<Value(Value)> loadLike,
-                      function_ref<void(unsigned, Value)> storeResult) {
+LogicalResult KernelBuilder::finish(
+    Value coreResult, Value tile, function_ref<Value(Value)> loadLike,
+    function_ref<void(unsigned, Value)> storeResult, tile::TileType type) {
+  if (tile)
+    type = cast<tile::TileType>(tile.getType());
   llvm::DenseMap<Value, Value> tiles;
   if (coreResult)
     tiles[coreResult] = tile;
@@ -267,7 +298,6 @@ KernelBuilder::finish(Value coreResult, Value tile,
     if (llvm::is_contained(inputs, Value()))
       return op.emitOpError(
           "reads a tensor that its kernel cannot read at the same place");
-    auto type = cast<tile::TileType>((tile ? tile : inputs[0]).getType());
     tiles[op.getResult(0)] =
         map(type, inputs, [&](OpBuilder &builder, ValueRange elements) {
           return emitScalarCode(builder, location, &op, elements);

@@ -101,6 +101,8 @@ public:
   map(tile::TileType type, mlir::ValueRange inputs,
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
           body);
+  /// A tile of a view; where the view repeats one number along its columns,
+  /// that number for a single row (an f32), a column for several.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices,
                    llvm::ArrayRef<int64_t> sizes, tile::TileType type,
                    mlir::Value rows = {}, mlir::Value columns = {});
@@ -112,11 +114,16 @@ public:
 
   /// Applies the elementwise ops that follow the core, given the core's result
   /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
-  /// each token result of the seq.kernel that is not a state.
+  /// each token result of the seq.kernel that is not a state. Without a core
+  /// `type` is what the ops compute.
   mlir::LogicalResult finish(
       mlir::Value coreResult, mlir::Value tile,
       llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,
-      llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult);
+      llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult,
+      tile::TileType type = {});
+
+  /// Whether a tensor could not be read; a diagnostic says which.
+  bool isBroken() const { return broken; }
 
   BuiltKernel take();
 
@@ -137,6 +144,7 @@ private:
   mlir::OpBuilder b;
   mlir::Location location;
   mlir::Operation *core = nullptr;
+  bool broken = false;
   llvm::SmallVector<LaunchOperand> operands;
   llvm::SmallVector<int64_t> writes, streamed;
 };

@@ -17,6 +17,8 @@ bool denseLoopsOverRows(seq::EntryAttr entry);
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).
 mlir::LogicalResult buildRowNorm(KernelBuilder &k);
+/// Norms of groups of channels (GroupNorm.cpp).
+mlir::LogicalResult buildGroupNorm(KernelBuilder &k);
 /// Elementwise ops alone, row by row (Elementwise.cpp).
 mlir::LogicalResult buildElementwise(KernelBuilder &k);
 /// The short causal convolution with its tail (ShortConvolution.cpp).

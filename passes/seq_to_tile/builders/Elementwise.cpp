@@ -6,7 +6,9 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildElementwise(KernelBuilder &k) {
-  Operation &first = k.getSourceBody().front();
+  Operation &first = *llvm::find_if(k.getSourceBody(), [](Operation &op) {
+    return seq::isElementwiseOp(&op);
+  });
   auto type = cast<RankedTensorType>(first.getResult(0).getType());
   SmallVector<int64_t> sizes = {1};
   int64_t width = 1;
@@ -28,5 +30,6 @@ LogicalResult effc::buildElementwise(KernelBuilder &k) {
       },
       [&](unsigned result, Value tile) {
         k.store(tile, k.write(result), at, sizes);
-      });
+      },
+      k.rowType(width));
 }

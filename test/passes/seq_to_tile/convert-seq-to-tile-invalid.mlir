@@ -52,3 +52,27 @@ seq.weight @dt source("dt") : tensor<1x2xf32>
 seq.weight @b source("b") : tensor<1x1x3xf32>
 seq.weight @h source("h") : tensor<2xf32>
 }
+
+// -----
+
+// A slice of an inner axis leaves gaps between the heads of a row.
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+func.func @gaps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x4xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x6xf32>
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) {
+    %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
+    seq.yield %kx : tensor<?x6xf32>
+  }
+  %y = seq.kernel "exp" (%kx = %x : tensor<?x6xf32>) -> (tensor<?x4xf32>) {
+    %heads = seq.reshape %kx : tensor<?x6xf32> -> tensor<?x2x3xf32>
+    %part = seq.slice %heads {axis = 2 : i64, offset = 0 : i64, size = 2 : i64} : tensor<?x2x3xf32> -> tensor<?x2x2xf32>
+    // expected-error @+1 {{reads channels that do not lie densely, which no kernel can}}
+    %flat = seq.reshape %part : tensor<?x2x2xf32> -> tensor<?x4xf32>
+    %ky = seq.exp %flat : tensor<?x4xf32>
+    seq.yield %ky : tensor<?x4xf32>
+  }
+  return %y : tensor<?x4xf32>
+}
+seq.weight @table source("table") : tensor<11x6xf32>
+}

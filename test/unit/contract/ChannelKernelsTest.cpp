@@ -1,0 +1,234 @@
+// The channel side compiled: norms of every kind, gated and plain MLPs and
+// residuals agree with the reference in double, in prefill and decode alike.
+#include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/RetrievalCase.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+using seq::reference::Datum;
+using seq::reference::Tensor;
+using Segment = PlanRunner::Segment;
+
+namespace {
+
+constexpr int64_t kTokens = 19;
+
+std::string n(int64_t number) { return std::to_string(number); }
+
+/// What a layer does between %x and %y, with the weights it names.
+struct Layer {
+  std::string name;
+  int64_t D;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> weights;
+  std::string body;
+  double offset = 0; // added to every element of x
+};
+
+std::string shapeOf(const std::vector<int64_t> &shape) {
+  std::vector<std::string> text;
+  for (int64_t size : shape)
+    text.push_back(n(size));
+  return tensorType(text);
+}
+
+std::string modelText(const Layer &layer) {
+  auto weights = layer.weights;
+  weights.push_back({"table", {kTokens, layer.D}});
+  std::string text, body, x = tensorType({"?", n(layer.D)});
+  for (auto &[name, shape] : weights) {
+    text += "seq.weight @" + name + " source(\"" + name +
+            "\") : " + shapeOf(shape) + "\n";
+    body += "  %" + name + " = seq.parameter @" + name + " : " +
+            shapeOf(shape) + "\n";
+  }
+  return text +
+         "func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
+         "-> " +
+         x + " {\n" + body +
+         "  %x = seq.embedding %tokens, %table : (tensor<?xi32>, " +
+         shapeOf({kTokens, layer.D}) + ") -> " + x + "\n" + layer.body +
+         "  %out = seq.select_rows %y, %rows : (" + x + ", tensor<?xi32>) -> " +
+         x + "\n  return %out : " + x + "\n}\n";
+}
+
+void check(const Layer &layer) {
+  SCOPED_TRACE(layer.name + ", D = " + n(layer.D));
+  TestModel model(modelText(layer));
+  PipelineOptions options;
+  options.prefillRows = {kTokens};
+  options.decodeRows = {1, 8};
+  PlanRunner runner(model, options, /*slots=*/8);
+  Random random(layer.D);
+  llvm::StringMap<std::vector<float>> weights;
+  for (int64_t i = 0; i < kTokens * layer.D; ++i)
+    weights["table"].push_back(layer.offset + pickReal(random, -2, 2));
+  for (auto &[name, shape] : layer.weights) {
+    int64_t size = std::accumulate(shape.begin(), shape.end(), int64_t(1),
+                                   std::multiplies<>());
+    for (int64_t i = 0; i < size; ++i)
+      weights[name].push_back(pickReal(random, -1, 1));
+  }
+  for (const auto &[name, elements] : weights)
+    runner.setWeight(name, elements);
+  std::vector<int32_t> tokens(kTokens);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  Tensor<int32_t> all({kTokens}, tokens);
+  std::vector<Datum<double>> results = model.evaluate({all, all}, weights);
+  ArrayRef<double> expected = std::get<Tensor<double>>(results[0]).elements();
+  std::vector<float> whole = runner.prefill(Segment{.tokens = tokens});
+  double difference = 0, magnitude = 0;
+  for (auto [found, exact] : llvm::zip_equal(whole, expected)) {
+    double distance = std::fabs(found - exact);
+    difference =
+        std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
+    magnitude = std::fmax(magnitude, std::fabs(exact));
+  }
+  EXPECT_LE(difference / magnitude, 1e-5);
+  std::vector<float> decoded;
+  for (int32_t token : tokens)
+    llvm::append_range(decoded, runner.decode(Segment{.tokens = {token}}));
+  EXPECT_EQ(decoded, whole);
+}
+
+//===- norms --------------------------------------------------------------===//
+
+Layer norm(std::string name, int64_t D, int64_t groups, int64_t weight,
+           int64_t bias, std::string attributes, double offset = 0) {
+  Layer layer{name, D, {}, "", offset};
+  std::string operands;
+  if (weight) {
+    layer.weights.push_back({"w", {weight}});
+    operands += " weight(%w : " + shapeOf({weight}) + ")";
+  }
+  if (bias) {
+    layer.weights.push_back({"b", {bias}});
+    operands += " bias(%b : " + shapeOf({bias}) + ")";
+  }
+  layer.body = "  %y = seq.group_norm %x" + operands +
+               " {groups = " + n(groups) + " : i64, " + attributes +
+               "} : " + tensorType({"?", n(D)}) + "\n";
+  return layer;
+}
+
+TEST(ChannelKernels, NormsAgreeWithTheReference) {
+  std::string eps = "eps = 1.0e-5 : f64", small = "eps = 1.0e-12 : f64";
+  std::string sum = ", measure = #seq.norm_measure<sum_square>";
+  std::string length = ", measure = #seq.norm_measure<max_length>";
+  for (const Layer &layer :
+       {norm("layer norm", 24, 1, 24, 24, "centred, " + eps),
+        norm("layer norm without bias", 33, 1, 33, 0, "centred, " + eps),
+        // A mean of 50 times the spread: squares of what is left do not cancel.
+        norm("layer norm far from 0", 100, 1, 100, 100, "centred, " + eps, 50),
+        norm("group norm", 60, 5, 60, 60, "centred, eps = 6.4e-4 : f64"),
+        norm("layer norm of heads", 63, 9, 7, 7, "centred, " + eps),
+        norm("unit offset", 40, 1, 40, 0, "unit_offset, " + eps),
+        norm("heads without weight", 80, 5, 0, 0, eps),
+        norm("heads, shared weight", 66, 2, 33, 0, eps),
+        norm("heads, own weight", 64, 4, 64, 0, eps),
+        norm("L2 norm, eps in the sum", 56, 7, 0, 0, small + sum),
+        norm("L2 norm, length clamped", 48, 3, 0, 0, small + length),
+        norm("L2 norm, all clamped", 12, 3, 0, 0,
+             "eps = 100.0 : f64" + length)})
+    check(layer);
+}
+
+//===- MLPs and residuals -------------------------------------------------===//
+
+/// The nonlinearity %a of %u, both `type`.
+std::string activation(const std::string &f, const std::string &type) {
+  if (f == "relu")
+    return "  %a = seq.clamp %u {lower = 0.0 : f64} : " + type + "\n";
+  if (f == "squared_relu")
+    return "  %r = seq.clamp %u {lower = 0.0 : f64} : " + type +
+           "\n  %a = seq.mul %r, %r : " + type + "\n";
+  return "  %a = seq." + f + " %u : " + type + "\n";
+}
+
+Layer mlp(std::string f, bool gated, bool bias) {
+  int64_t D = 20, F = 43;
+  std::string x = tensorType({"?", n(D)}), h = tensorType({"?", n(F)});
+  std::string up = shapeOf({F, D}), down = shapeOf({D, F});
+  Layer layer{
+      f + (gated ? ", gated" : ""), D, {{"w1", {F, D}}, {"w2", {D, F}}}, ""};
+  std::string body = "  %u = seq.linear %x, %w1" +
+                     std::string(bias ? " bias(%b1)" : "") + " : (" + x + ", " +
+                     up + (bias ? ", " + shapeOf({F}) : "") + ") -> " + h +
+                     "\n";
+  body += f == "bilinear" ? "" : activation(f, h);
+  std::string hidden = f == "bilinear" ? "%u" : "%a";
+  if (bias)
+    layer.weights.push_back({"b1", {F}});
+  if (gated) {
+    layer.weights.push_back({"w3", {F, D}});
+    body += "  %g = seq.linear %x, %w3 : (" + x + ", " + up + ") -> " + h +
+            "\n  %h = seq.mul " + hidden + ", %g : " + h + "\n";
+    hidden = "%h";
+  }
+  layer.body = body + "  %y = seq.linear " + hidden + ", %w2 : (" + h + ", " +
+               down + ") -> " + x + "\n";
+  return layer;
+}
+
+TEST(ChannelKernels, MlpsAgreeWithTheReference) {
+  for (std::string f : {"silu", "gelu", "gelu_tanh", "relu", "bilinear"})
+    check(mlp(f, /*gated=*/true, /*bias=*/false));
+  for (std::string f : {"gelu", "gelu_tanh", "relu", "squared_relu"})
+    check(mlp(f, /*gated=*/false, /*bias=*/true));
+}
+
+// y = w . x + f(x) with a weight for each channel; x + f(x) + g(x), parallel;
+// x + f(x) + g(x + f(x)) with the first x carried on, two hops.
+TEST(ChannelKernels, ResidualsAgreeWithTheReference) {
+  std::string x = tensorType({"?", "20"}), w = shapeOf({20, 20});
+  auto linear = [&](std::string to, std::string from, std::string weight) {
+    return "  %" + to + " = seq.linear %" + from + ", %" + weight + " : (" + x +
+           ", " + w + ") -> " + x + "\n";
+  };
+  auto add = [&](std::string to, std::string a, std::string b) {
+    return "  %" + to + " = seq.add %" + a + ", %" + b + " : " + x + "\n";
+  };
+  check({"learned",
+         20,
+         {{"w1", {20, 20}}, {"r", {20}}},
+         linear("f", "x", "w1") +
+             "  %rows_of_r = seq.broadcast %r along %x {dimensions = "
+             "array<i64: 1>} : tensor<20xf32>, " +
+             x + "\n  %skip = seq.mul %x, %rows_of_r : " + x + "\n" +
+             add("y", "skip", "f")});
+  check({"parallel",
+         20,
+         {{"w1", {20, 20}}, {"w2", {20, 20}}},
+         linear("f", "x", "w1") + linear("g", "x", "w2") + add("s", "f", "g") +
+             add("y", "x", "s")});
+  check({"two hops",
+         20,
+         {{"w1", {20, 20}}, {"w2", {20, 20}}},
+         linear("f", "x", "w1") + add("h", "x", "f") + linear("g", "h", "w2") +
+             add("s", "g", "x") + add("y", "s", "h")});
+}
+
+// The shared experts of shared-expert isolation: a gated layer whose result is
+// scaled by one number for each token, added to something else.
+TEST(ChannelKernels, AGatePerTokenAgreesWithTheReference) {
+  std::string x = tensorType({"?", "20"}), one = tensorType({"?", "1"}),
+              flat = tensorType({"?"});
+  check({"shared gate",
+         20,
+         {{"w1", {20, 20}}, {"g", {1, 20}}},
+         "  %f = seq.linear %x, %w1 : (" + x + ", " + shapeOf({20, 20}) +
+             ") -> " + x + "\n  %l = seq.linear %x, %g : (" + x +
+             ", tensor<1x20xf32>) -> " + one + "\n  %s = seq.sigmoid %l : " +
+             one + "\n  %v = seq.reshape %s : " + one + " -> " + flat +
+             "\n  %gate = seq.broadcast %v along %x {dimensions = "
+             "array<i64: 0>} : " +
+             flat + ", " + x + "\n  %m = seq.mul %f, %gate : " + x +
+             "\n  %y = seq.add %x, %m : " + x + "\n"});
+}
+
+} // namespace
