@@ -248,11 +248,12 @@ struct Reductions {
       return arith::MaximumFOp::create(b, loc, x, y);
     return arith::AddFOp::create(b, loc, x, y);
   }
-  /// Takes the next element into a running value: a product in one step.
+  /// Takes the next element into a running value: in one step where it is a
+  /// product that nothing else sees.
   static Value accumulate(OpBuilder &b, Location loc, ReduceOp reduce,
                           Value sum, Value element) {
     auto product = element.getDefiningOp<arith::MulFOp>();
-    if (isMax(reduce) || !product)
+    if (isMax(reduce) || !product || !product->use_empty())
       return combine(b, loc, reduce, sum, element);
     return math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), sum);
   }

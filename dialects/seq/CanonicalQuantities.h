@@ -8,8 +8,9 @@
 //   z  = exp(decay) . z + weight key                     the normaliser's sum
 //   n  = query @ z
 //
-// as the structure record says. A quantity that does not vary with the token
-// may lack its leading T, as those of a parameter alone do.
+// as the structure record says. All but `value` may lack their T: a quantity
+// that does not vary with the token may lack its leading T, as those of a
+// parameter alone do.
 //
 // Source: one recurrence for the whole family, after Sun et al.,
 // arXiv:2407.04620, and Yang et al., arXiv:2406.06484; its fields are those of

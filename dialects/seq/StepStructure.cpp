@@ -45,6 +45,10 @@ StepStructure::StepStructure(RecurrenceOp op) : op(op) {
   }
   // The decayed state is found first: the probe is known by it.
   readNextState(next);
+  if (isLinear() && !key)
+    failAt(next, "writes no product of a key and a value");
+  if (isLinear() && !varies(value))
+    failAt(value, "writes a value that does not vary with the token");
   if (isLinear())
     readOutput(yield->getOperand(0));
   if (isLinear() && !read)
@@ -76,6 +80,16 @@ bool StepStructure::dependsOnState(Value value) {
     return dependsOnState(operand);
   });
   return depends[value] = found;
+}
+
+// Whether a value follows from a token, what a probe reads aside.
+bool StepStructure::varies(Value value) {
+  if (value == probed)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getArgNumber() < op.getTokens().size();
+  return llvm::any_of(value.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return varies(operand); });
 }
 
 //===- the next state -----------------------------------------------------===//
@@ -199,6 +213,10 @@ void StepStructure::readProduct(ContractOp product) {
 bool StepStructure::readProbe(Value from) {
   while (true) {
     Operation *maker = from.getDefiningOp();
+    if (!maker) {
+      failAt(from, "uses the state other than by reading it");
+      return false;
+    }
     if (auto reading = dyn_cast<ContractOp>(maker)) {
       Value reader, ofState;
       if (isReading(reading, reader, ofState)) {
@@ -213,8 +231,12 @@ bool StepStructure::readProbe(Value from) {
       }
       bool rightDepends = dependsOnState(reading.getRhs());
       unsigned factor = rightDepends ? 0 : 1;
-      auto dimensions = dimensionsIn(reading, factor, reading.getMaps()[2]);
+      AffineMap out = reading.getMaps()[2];
+      auto dimensions = dimensionsIn(reading, factor, out);
       if (dimensions != SmallVector<int64_t, 3>{0} ||
+          dimensionsIn(reading, 1 - factor, out) !=
+              SmallVector<int64_t, 3>{0, 1} ||
+          typeOf(reading).getRank() != 2 ||
           dependsOnState(reading->getOperand(factor))) {
         fail(reading, "scales what a probe reads by more than a number per "
                       "head");

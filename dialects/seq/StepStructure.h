@@ -46,6 +46,7 @@ struct StepStructure {
 
 private:
   bool dependsOnState(mlir::Value value);
+  bool varies(mlir::Value value);
   void fail(mlir::Operation *op, const llvm::Twine &why);
   void failAt(mlir::Value value, const llvm::Twine &why);
   void readNextState(mlir::Value next);

@@ -41,6 +41,25 @@ Value StepTokens::copy(Value value) {
   return copied;
 }
 
+// [T, ..] of some dimensions of `shape`, repeated along the others.
+Value StepTokens::spread(Value x, ArrayRef<int64_t> dimensions,
+                         ArrayRef<int64_t> shape) {
+  std::string has = "t", lacks, all = "t";
+  SmallVector<int64_t> missing;
+  for (auto [dimension, extent] : llvm::enumerate(shape)) {
+    char letter = 'A' + dimension;
+    all += letter;
+    bool there = llvm::is_contained(dimensions, int64_t(dimension));
+    (there ? has : lacks) += letter;
+    if (!there)
+      missing.push_back(extent);
+  }
+  if (missing.empty())
+    return x;
+  Value ones = ConstantOp::create(builder, loc, 1.0, missing);
+  return ContractOp::create(builder, loc, x, has, ones, lacks, all);
+}
+
 Value StepTokens::copyOp(Operation *original) {
   SmallVector<Value> inputs;
   bool anyVaries = false;
@@ -73,6 +92,9 @@ Value StepTokens::copyOp(Operation *original) {
     bool xVaries = varies(broadcast.getX(), inputs[0]);
     bool likeVaries = varies(broadcast.getLike(), inputs[1]);
     SmallVector<int64_t> dimensions(broadcast.getDimensions());
+    if (xVaries && !likeVaries)
+      return spread(inputs[0], dimensions,
+                    typeOf(broadcast.getLike()).getShape());
     if (likeVaries)
       for (int64_t &dimension : dimensions)
         ++dimension;

@@ -23,10 +23,10 @@ struct Work {
 /// Counts the ops within `op`, a function or a kernel. A linear mixer with H
 /// heads of K x V states takes the least of the step, 5 K V, and of chunks of C
 /// tokens, 4 K V + C (K + V), with C at least 16, for each token and head; a
-/// retrieval 2 for each number of the rows that a token chooses; a window 2 (K +
-/// V) for each head and key in sight: the keys of the window, or, where every
-/// key is in sight, half of those that the table holds, the mean over a sequence
-/// that fills it.
+/// retrieval 2 for each number of the rows that a token chooses; a window 2 (K
+/// + V) for each head and key in sight: the keys of the window, or, where every
+/// key is in sight, half of those that the table holds, the mean over a
+/// sequence that fills it.
 Work countWork(mlir::Operation *op);
 
 } // namespace effc::seq

@@ -28,7 +28,7 @@ namespace effc::seq {
 /// The canonical quantities of some tokens, heads split into groups, and the
 /// state before the first of them. Absent ones are null.
 struct LinearTokens {
-  mlir::Value query;           ///< [T, G, K]; [T, G, R, K, V] per element
+  mlir::Value query;           ///< [T, G, K]
   mlir::Value key;             ///< [T, G, K]
   mlir::Value value;           ///< [T, G, R, V]
   mlir::Value headLogDecay;    ///< [T, G, R], nats
@@ -105,8 +105,6 @@ private:
   }
 
   // LinearBlock.cpp
-  struct Reader;
-  struct Written;
   LinearResult block(const LinearTokens &tokens);
   LinearResult blockPerValue(const LinearTokens &tokens);
   LinearResult blockPerElement(const LinearTokens &tokens);

@@ -118,8 +118,7 @@ TEST_F(Weights, ReferencedMoveWithTheirFolder) {
       << done.err;
   for (Arguments command :
        {Arguments{"eval", "--tokens", golden("tokens.json")},
-        Arguments{"inspect", "--check"},
-        Arguments{"verify", "--tokens", "5"},
+        Arguments{"inspect", "--check"}, Arguments{"verify", "--tokens", "5"},
         Arguments{"eval", "--copy", "--tokens", golden("tokens.json")}}) {
     command.insert(command.begin(), EFFC_PROGRAM);
     for (const std::string &argument :

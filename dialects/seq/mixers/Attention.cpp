@@ -1,4 +1,4 @@
-// seq.attention: softmax over the keys in sight. Source: Vaswani et al.,
+// seq.attention. Softmax attention with a ring of keys and values.
 // arXiv:1706.03762.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

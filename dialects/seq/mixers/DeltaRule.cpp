@@ -1,4 +1,4 @@
-// seq.delta_rule: delta rule: each token corrects what its key reads.
+// seq.delta_rule. The delta rule.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

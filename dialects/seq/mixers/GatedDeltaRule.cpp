@@ -1,4 +1,4 @@
-// seq.gated_delta_rule: gated delta rule: a decay per head, then a correction
+// seq.gated_delta_rule. The delta rule with a decay per head.
 // along the key.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

@@ -1,4 +1,4 @@
-// seq.gated_retention: gated retention: a state that decays by a gate per head.
+// seq.gated_retention. Retention whose decay depends on the data.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.gla: gated linear attention: a state that decays per key channel.
+// seq.gla. Gated linear attention.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.hgrn: hGRN: channels that take in what they forget.
+// seq.hgrn. The first HGRN.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.hgrn2: hGRN2: key channels that take in what they forget.
+// seq.hgrn2. HGRN2.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

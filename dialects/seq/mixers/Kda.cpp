@@ -1,4 +1,4 @@
-// seq.kda: kimi delta attention: a decay per key channel, then a correction
+// seq.kda. Kimi delta attention.
 // along the key.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

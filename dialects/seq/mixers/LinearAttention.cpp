@@ -1,4 +1,4 @@
-// seq.linear_attention: linear attention: a state that only grows.
+// seq.linear_attention. Attention without softmax.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.mlstm: mLSTM: exponential input gates, a normaliser and a running
+// seq.mlstm. The matrix memory of the xLSTM.
 // maximum.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

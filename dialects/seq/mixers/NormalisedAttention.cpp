@@ -1,4 +1,4 @@
-// seq.normalised_attention: linear attention with its denominator.
+// seq.normalised_attention. Attention without softmax, over its denominator.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.retention: retention: a state that decays by one constant per head.
+// seq.retention. Retention and lightning attention.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

@@ -1,4 +1,4 @@
-// seq.rodimus: rodimus: decay and input gate move against each other.
+// seq.rodimus. Rodimus with data-dependent tempered selection.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

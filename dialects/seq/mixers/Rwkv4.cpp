@@ -1,4 +1,4 @@
-// seq.rwkv4: rWKV4: a weighted mean over the tokens so far, per channel.
+// seq.rwkv4. The fourth RWKV.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
@@ -37,6 +37,7 @@ SmallVector<StateDescriptor> Rwkv4Op::getStates() {
 StructureAttr Rwkv4Op::getStructure() {
   LinearStructure structure;
   structure.decay = DecayAxis::Value;
+  structure.inputGate = InputGate::Value;
   structure.read = ReadOrder::BeforeWrite;
   structure.normaliser = Normaliser::KeySum;
   structure.stabiliser = Stabiliser::MaxPlus;

@@ -1,4 +1,4 @@
-// seq.rwkv6: rWKV6: reads before it writes, with a bonus for the token itself.
+// seq.rwkv6. The sixth RWKV.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

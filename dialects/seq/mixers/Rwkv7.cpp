@@ -1,4 +1,4 @@
-// seq.rwkv7: rWKV7: a decay per key channel and a correction that reads the
+// seq.rwkv7. The seventh RWKV.
 // state before it.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

@@ -1,4 +1,4 @@
-// seq.selective_scan: selective scan: every element of the state decays by
+// seq.selective_scan. The selective scan of the first Mamba.
 // itself.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

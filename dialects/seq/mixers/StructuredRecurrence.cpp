@@ -1,4 +1,4 @@
-// seq.structured_recurrence: structured recurrence: a decaying sum, weighted by
+// seq.structured_recurrence. The heads of a structured recurrent mixer.
 // position.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

@@ -1,4 +1,4 @@
-// seq.two_axis_gla: gated linear attention that decays per key and per value
+// seq.two_axis_gla. Gated linear attention along both axes of its state.
 // channel.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"

@@ -1,4 +1,4 @@
-// seq.value_gla: gated linear attention that decays per value channel.
+// seq.value_gla. Gated linear attention along the value axis.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"

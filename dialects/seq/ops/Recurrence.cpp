@@ -135,9 +135,10 @@ OperandRole RecurrenceOp::getOperandRole(unsigned index) {
 
 StructureAttr RecurrenceOp::getStructure() {
   StepStructure step(*this);
-  return StructureAttr::get(
-      getContext(), step.isLinear() ? MixerClass::Linear : MixerClass::Opaque,
-      step.isLinear() ? step.getLinear() : LinearAttr(), /*retrieval=*/{});
+  if (step.isLinear())
+    return StructureAttr::get(getContext(), step.getLinear());
+  return StructureAttr::get(getContext(), MixerClass::Opaque, /*linear=*/{},
+                            /*window=*/{}, /*retrieval=*/{});
 }
 
 Obstacle RecurrenceOp::getObstacle() {

@@ -39,8 +39,9 @@ def Seq_RecurrenceOp
     * the result contains the state once, as what one query reads of it,
       `(h,k), (h,k,v) -> (h,v)`, before or after the write.
 
-    Otherwise the class is `opaque`, and a remark names the op that keeps the
-    step from being linear.
+    Every value that is written varies with the token. Otherwise the class is
+    `opaque`, and a remark names the op that keeps the step from being linear;
+    the reference runs such a step, and no kernel covers it.
 
     | value         | shape   | element | meaning                           |
     |---------------|---------|---------|-----------------------------------|

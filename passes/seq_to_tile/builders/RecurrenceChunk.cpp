@@ -77,7 +77,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
       quadratic ? k.index(0) : k.divide(r.segment.getStart(), chunk).second;
   Value end = k.add(offset, r.segment.getLength());
   Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
-  map.emitConstants(r.scope({}));
+  map.emitConstants(r.scope({}, {}, chunk));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1),
                                  r.load(k, r.matrix));
   {
@@ -92,7 +92,16 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
 
     TokenMap::Scope scope = r.scope(row, rows, chunk);
     TokenMap::Tiles q = map.quantities(scope);
-    Value key = maskRows(k, q.key, rows), value = maskRows(k, q.value, rows);
+    // What does not vary with the token is one row for all.
+    auto perToken = [&](Value tile, tile::TileType type) -> Value {
+      if (tile.getType() == type)
+        return tile;
+      return k.map(type, {tile},
+                   [](OpBuilder &, ValueRange e) { return e[0]; });
+    };
+    q.query = perToken(q.query, keyType);
+    Value key = maskRows(k, perToken(q.key, keyType), rows);
+    Value value = maskRows(k, q.value, rows);
     tile::TileType columnType = k.columnType(chunk);
     Value decay =
         q.logDecay && isa<tile::TileType>(q.logDecay.getType())

@@ -21,7 +21,7 @@ func.func @forward(%x: tensor<5x2x3xf32>,
                    %s: tensor<2x7x3xf32> {seq.state_name = "keys"})
     -> (tensor<5x2x3xf32>, tensor<2x7x3xf32>) {
   %y, %next = "test.mixer"(%x, %s) {growing, structure = #seq.structure<
-      class = window>}
+      class = opaque>}
       : (tensor<5x2x3xf32>, tensor<2x7x3xf32>)
      -> (tensor<5x2x3xf32>, tensor<2x7x3xf32>)
   return %y, %next : tensor<5x2x3xf32>, tensor<2x7x3xf32>
