@@ -25,7 +25,6 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   PlanStatePassOptions states;
   states.matrixType = options.stateStorage;
   states.bitStable = options.bitStable;
-  states.maxContext = options.maxContext;
   passes.addPass(createPlanStatePass(states));
   SpecializeEntriesPassOptions entries;
   entries.prefillRows = options.prefillRows;

@@ -29,6 +29,13 @@ SmallVector<OpResult> effc::seq::detail::tokenResults(Operation *op) {
   });
 }
 
+OperandRole effc::seq::detail::roleOf(unsigned index, unsigned tokens,
+                                      unsigned parameters) {
+  return index < tokens                ? OperandRole::Token
+         : index < tokens + parameters ? OperandRole::Parameter
+                                       : OperandRole::State;
+}
+
 // STATEFUL1 and STATEFUL2.
 static LogicalResult verifyStates(StatefulOpInterface op) {
   llvm::SmallDenseSet<unsigned> described;

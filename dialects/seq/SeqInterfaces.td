@@ -70,14 +70,15 @@ def Seq_MixerOpInterface
       [{ llvm_unreachable("asked for the token map of another class"); }]>,
     InterfaceMethod<[{
         Builds the op's token result from what the recurrence has read and from
-        the quantities of the same tokens. Emits what a token map may.
+        the quantities of the same tokens; by default the reading itself. Emits
+        what a token map may.
         For class `linear` only.
       }],
       "::mlir::Value", "buildReadOut",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "const ::effc::seq::LinearReading &":$reading,
            "const ::effc::seq::CanonicalQuantities &":$quantities), "",
-      [{ llvm_unreachable("asked for the read-out of another class"); }]>,
+      [{ return reading.read; }]>,
     InterfaceMethod<"What is scored and retrieved. For class `retrieval` only.",
       "::effc::seq::RetrievalOperands", "getRetrievalOperands", (ins), "",
       [{ llvm_unreachable("asked for the operands of another class"); }]>,

@@ -41,23 +41,24 @@ Value StepTokens::copy(Value value) {
   return copied;
 }
 
-// [T, ..] of some dimensions of `shape`, repeated along the others.
-Value StepTokens::spread(Value x, ArrayRef<int64_t> dimensions,
-                         ArrayRef<int64_t> shape) {
-  std::string has = "t", lacks, all = "t";
+// `x`, whose dimensions are those of `shape` that `has` names, after T where it
+// varies, repeated to the dimensions that `target` names.
+Value StepTokens::repeat(Value x, bool perToken, ArrayRef<int64_t> has,
+                         ArrayRef<int64_t> target, ArrayRef<int64_t> shape) {
+  std::string there = perToken ? "t" : "", lacks, all = there;
   SmallVector<int64_t> missing;
-  for (auto [dimension, extent] : llvm::enumerate(shape)) {
+  for (int64_t dimension : target) {
     char letter = 'A' + dimension;
     all += letter;
-    bool there = llvm::is_contained(dimensions, int64_t(dimension));
-    (there ? has : lacks) += letter;
-    if (!there)
-      missing.push_back(extent);
+    bool known = llvm::is_contained(has, dimension);
+    (known ? there : lacks) += letter;
+    if (!known)
+      missing.push_back(shape[dimension]);
   }
   if (missing.empty())
     return x;
   Value ones = ConstantOp::create(builder, loc, 1.0, missing);
-  return ContractOp::create(builder, loc, x, has, ones, lacks, all);
+  return ContractOp::create(builder, loc, x, there, ones, lacks, all);
 }
 
 Value StepTokens::copyOp(Operation *original) {
@@ -93,8 +94,10 @@ Value StepTokens::copyOp(Operation *original) {
     bool likeVaries = varies(broadcast.getLike(), inputs[1]);
     SmallVector<int64_t> dimensions(broadcast.getDimensions());
     if (xVaries && !likeVaries)
-      return spread(inputs[0], dimensions,
-                    typeOf(broadcast.getLike()).getShape());
+      return repeat(
+          inputs[0], /*perToken=*/true, dimensions,
+          llvm::to_vector(llvm::seq(typeOf(broadcast.getLike()).getRank())),
+          typeOf(broadcast.getLike()).getShape());
     if (likeVaries)
       for (int64_t &dimension : dimensions)
         ++dimension;
@@ -139,25 +142,8 @@ Value StepTokens::logDecay(const StepStructure::Decay &decay,
   else
     log = LogSigmoidOp::create(builder, loc, copy(maker->getOperand(0)));
 
-  ArrayRef<int64_t> shape = typeOf(op.getInitialStates().front()).getShape();
-  std::string has, lacks, all;
-  SmallVector<int64_t> missing;
-  for (int64_t dimension : target) {
-    char letter = "hkv"[dimension];
-    all += letter;
-    if (llvm::is_contained(decay.dimensions, dimension)) {
-      has += letter;
-      continue;
-    }
-    lacks += letter;
-    missing.push_back(shape[dimension]);
-  }
-  if (missing.empty())
-    return log;
-  bool perToken = varies(decay.factor, log);
-  Value ones = ConstantOp::create(builder, loc, 1.0, missing);
-  std::string t = perToken ? "t" : "";
-  return ContractOp::create(builder, loc, log, t + has, ones, lacks, t + all);
+  return repeat(log, varies(decay.factor, log), decay.dimensions, target,
+                typeOf(op.getInitialStates().front()).getShape());
 }
 
 CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {

@@ -24,7 +24,8 @@ public:
 private:
   mlir::Value copy(mlir::Value value);
   mlir::Value copyOp(mlir::Operation *op);
-  mlir::Value spread(mlir::Value x, llvm::ArrayRef<int64_t> dimensions,
+  mlir::Value repeat(mlir::Value x, bool perToken, llvm::ArrayRef<int64_t> has,
+                     llvm::ArrayRef<int64_t> target,
                      llvm::ArrayRef<int64_t> shape);
   bool varies(mlir::Value original, mlir::Value copied) const;
   /// A copy with T in front, of a copy without.

@@ -17,13 +17,8 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
     at the end of every call, so the results depend on how a prompt was cut
     or packed: a remark says so, which is one of a fallback with `bit-stable`.
 
-    `max-context`, where it is not 0, becomes that of the module's `#seq.model`:
-    the positions that growing states are made for. On a model without any it
-    has no effect, and a remark says so.
-
     Needs: one function with state arguments (`seq.state_name`), each carried by
-    one op with static shape. Another is an error on that function. With
-    `max-context` and a state that grows, `seq.model` on the module.
+    one op with static shape. Another is an error on that function.
     Keeps: everything but the attributes. Running it again changes nothing.
     Not done: states with disjoint lifetimes do not share bytes, since every
     state lives from one step to the next.
@@ -40,9 +35,7 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
                clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
                clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>,
     Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
-           "Whether results that depend on how a prompt is cut are a fallback">,
-    Option<"maxContext", "max-context", "int64_t", /*default=*/"0",
-           "Positions that growing states are made for; 0: unbounded">];
+           "Whether results that depend on how a prompt is cut are a fallback">];
 }
 
 def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
@@ -53,9 +46,11 @@ def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
     `positions`, or, where that is 0, for the `max_context` of the module's
     `#seq.model`, or for as many as the shortest of them has room for, with a
     remark; rows come in blocks of 32. `max_context` becomes that number, so that
-    the runtime refuses a token past it.
+    the runtime refuses a token past it. `positions` has no effect on a module
+    where no state grows, which a remark says.
 
-    Needs: growing states that are arguments of the function of their op.
+    Needs: growing states that are arguments of the function of their op;
+    `seq.model` where `positions` are asked for.
     Keeps: every other state. Running it again changes nothing.
     Not done: ops that read the table's rows from outside of the op that carries it
     do not follow its size.

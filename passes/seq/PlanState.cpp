@@ -57,8 +57,6 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     int64_t slot = llvm::alignTo(end, alignment);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));
-    if (maxContext != 0 && failed(boundContext(module, states)))
-      signalPassFailure();
   }
 
   void remarkRounding(Location location, StringRef name,
@@ -72,28 +70,6 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     if (bitStable)
       remark.attachNote() << "no fallback without bit stability, which is the "
                              "default (--no-bit-stable)";
-  }
-
-  LogicalResult boundContext(ModuleOp module, ArrayRef<seq::StateAttr> states) {
-    if (maxContext < 0)
-      return module.emitError("expects 'max-context' of at least 0, but got ")
-             << maxContext.getValue();
-    if (llvm::none_of(states, [](seq::StateAttr state) {
-          return state.getGrowth() == seq::StateGrowth::MaxContext;
-        })) {
-      emitRemark(module.getLoc())
-          << "a longest context of " << maxContext.getValue()
-          << " positions has no effect: no state grows with the position";
-      return success();
-    }
-    auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
-    if (!model)
-      return module.emitError("expects 'seq.model' on the module");
-    module->setAttr("seq.model",
-                    seq::ModelAttr::get(&getContext(), model.getFamily(),
-                                        model.getVocabulary(), model.getWidth(),
-                                        maxContext));
-    return success();
   }
 
   // Tails hold inputs of a few tokens: small, and exact as they are.

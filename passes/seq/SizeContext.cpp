@@ -32,10 +32,17 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (positions < 0) {
+      module.emitError("expects 'positions' of at least 0, but got ")
+          << positions.getValue();
+      return signalPassFailure();
+    }
+    bool grows = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       SmallVector<Growing> states = growingStates(function);
       if (states.empty())
         continue;
+      grows = true;
       int64_t limit = chooseLimit(module, states);
       for (const Growing &state : states)
         resize(state, llvm::alignTo(limit, kRows));
@@ -43,8 +50,13 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
       function.setType(FunctionType::get(
           &getContext(), body.getArgumentTypes(),
           TypeRange(body.getTerminator()->getOperandTypes())));
-      bound(module, limit);
+      if (failed(bound(module, limit)))
+        return signalPassFailure();
     }
+    if (positions > 0 && !grows)
+      emitRemark(module.getLoc())
+          << "a longest context of " << positions.getValue()
+          << " positions has no effect: no state grows with the position";
   }
 
   static SmallVector<Growing> growingStates(func::FuncOp function) {
@@ -83,12 +95,17 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
   }
 
   // The runtime refuses a token past this.
-  void bound(ModuleOp module, int64_t limit) {
-    if (auto model = module->getAttrOfType<seq::ModelAttr>("seq.model"))
-      module->setAttr("seq.model",
-                      seq::ModelAttr::get(&getContext(), model.getFamily(),
-                                          model.getVocabulary(),
-                                          model.getWidth(), limit));
+  LogicalResult bound(ModuleOp module, int64_t limit) {
+    auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
+    if (!model)
+      return positions == 0
+                 ? success()
+                 : module.emitError("expects 'seq.model' on the module");
+    module->setAttr("seq.model",
+                    seq::ModelAttr::get(&getContext(), model.getFamily(),
+                                        model.getVocabulary(), model.getWidth(),
+                                        limit));
+    return success();
   }
 };
 } // namespace

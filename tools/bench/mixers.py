@@ -27,14 +27,15 @@ MIXERS = {
     "gated_retention": (QKV + ["TH"], [], ["HKV"], ""),
     "ssd": (["THV", "TH", "TGK", "TGK"], ["H", "H", "H"], ["HKV"], ""),
     "mlstm": (QKV + ["TH", "TH"], [], ["HKV", "HK", "H"], "eps = 1.0e-6 : f64"),
-    "gla": (OWN + ["THK"], [], ["HKV"], ""),
-    "two_axis_gla": (OWN + ["THK", "THV"], [], ["HKV"], ""),
+    "gated_linear_attention": (OWN + ["THK"], [], ["HKV"], "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1>"),
+    "gated_linear_attention, both gates": (OWN + ["THK", "THV"], [], ["HKV"],
+                                           "operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1>"),
     "hgrn2": (["THK", "THK", "THV"], ["HK"], ["HKV"], ""),
     "rodimus": (OWN + ["THK", "THK", "THV"], ["HV"], ["HKV"], ""),
     "rwkv6": (OWN + ["THK"], ["HK"], ["HKV"], ""),
     "delta_rule": (QKV + ["TH"], [], ["HKV"], ""),
     "gated_delta_rule": (QKV + ["TH", "TH"], ["H", "H"], ["HKV"], ""),
-    "kda": (QKV + ["TH", "THK"], ["H", "HK"], ["HKV"], ""),
+    "kimi_delta_attention": (QKV + ["TH", "THK"], ["H", "HK"], ["HKV"], ""),
     "rwkv7": (["THK", "THK", "THK", "THV", "THK", "THK"], [], ["HKV"], ""),
 }
 
@@ -76,7 +77,7 @@ def model(name, sizes):
     types = ", ".join(tensor(shape(letters)) for letters in every)
     y = tensor(shape("THV"))
     outputs = ", ".join([y] + [tensor(shape(s)) for s in states])
-    lines += [f'  %r:{1 + len(states)} = "seq.{name}"({names}) {{{attributes}}} : ({types}) -> ({outputs})',
+    lines += [f'  %r:{1 + len(states)} = "seq.{name.split(',')[0]}"({names}) {{{attributes}}} : ({types}) -> ({outputs})',
               f"  %y = seq.reshape %r#0 : {y} -> {flat}",
               f"  %out = seq.select_rows %y, %rows : ({flat}, tensor<?xi32>) -> {flat}",
               "  return " + ", ".join(["%out"] + [f"%r#{1 + i}" for i in range(len(states))]) + f" : {results}", "}"]
@@ -127,11 +128,11 @@ def main():
                 records.append({"mixer": name, "heads": options.heads, "keys": keys, "values": values, "bench": bench})
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(records, indent=1) + "\n")
-    print("mixer                head     prefill tokens/s  GFLOP/s  of product rate  decode us/token")
+    print("mixer                               head     prefill tokens/s  GFLOP/s  of product rate  decode us/token")
     for record in records:
         prefill, decode = record["bench"]["results"]
         rate = prefill["flops"] / prefill["seconds_median"]
-        print(f"{record['mixer']:20s} {record['keys']:3d}x{record['values']:<4d} {prefill['tokens_per_second']:16.0f} "
+        print(f"{record['mixer']:35s} {record['keys']:3d}x{record['values']:<4d} {prefill['tokens_per_second']:16.0f} "
               f"{rate / 1e9:8.1f} {100 * rate / prefill['gemm_flops_per_second']:14.0f} % "
               f"{1e6 * decode['seconds_median'] / decode['tokens']:16.1f}")
 

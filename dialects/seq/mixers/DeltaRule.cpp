@@ -53,12 +53,6 @@ CanonicalQuantities DeltaRuleOp::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value DeltaRuleOp::buildReadOut(OpBuilder &builder, Location loc,
-                                const LinearReading &reading,
-                                const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S>

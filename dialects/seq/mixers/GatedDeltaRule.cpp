@@ -62,12 +62,6 @@ CanonicalQuantities GatedDeltaRuleOp::buildTokenMap(OpBuilder &builder,
   return quantities;
 }
 
-Value GatedDeltaRuleOp::buildReadOut(OpBuilder &builder, Location loc,
-                                     const LinearReading &reading,
-                                     const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S>

@@ -55,12 +55,6 @@ CanonicalQuantities GatedRetentionOp::buildTokenMap(OpBuilder &builder,
   return quantities;
 }
 
-Value GatedRetentionOp::buildReadOut(OpBuilder &builder, Location loc,
-                                     const LinearReading &reading,
-                                     const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S>

@@ -52,12 +52,6 @@ CanonicalQuantities HgrnOp::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value HgrnOp::buildReadOut(OpBuilder &builder, Location loc,
-                           const LinearReading &reading,
-                           const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S> static llvm::Error evaluate(HgrnOp op, Frame<S> &frame) {

@@ -52,12 +52,6 @@ CanonicalQuantities Hgrn2Op::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value Hgrn2Op::buildReadOut(OpBuilder &builder, Location loc,
-                            const LinearReading &reading,
-                            const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S> static llvm::Error evaluate(Hgrn2Op op, Frame<S> &frame) {

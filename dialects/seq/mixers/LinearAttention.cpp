@@ -49,12 +49,6 @@ CanonicalQuantities LinearAttentionOp::buildTokenMap(OpBuilder &builder,
   return quantities;
 }
 
-Value LinearAttentionOp::buildReadOut(OpBuilder &builder, Location loc,
-                                      const LinearReading &reading,
-                                      const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S>

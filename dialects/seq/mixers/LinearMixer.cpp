@@ -20,13 +20,6 @@ describeStates(Operation *op, ArrayRef<StateKind> kinds, double maximum) {
   return states;
 }
 
-OperandRole detail::roleOf(unsigned index, unsigned tokens,
-                           unsigned parameters) {
-  return index < tokens                ? OperandRole::Token
-         : index < tokens + parameters ? OperandRole::Parameter
-                                       : OperandRole::State;
-}
-
 LogicalResult expectWholeGroups(Operation *op, int64_t heads, int64_t groups) {
   if (heads % groups == 0)
     return success();

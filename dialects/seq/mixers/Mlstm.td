@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_MlstmOp : Seq_LinearMixerOp<"mlstm", 5, 0> {
+def Seq_MlstmOp : Seq_LinearMixerOp<"mlstm", 5, 0, 1> {
   let summary = "mLSTM: exponential input gates, a normaliser and a running maximum";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0> {
+def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0, 1> {
   let summary = "Linear attention with its denominator";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

@@ -51,12 +51,6 @@ CanonicalQuantities RetentionOp::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value RetentionOp::buildReadOut(OpBuilder &builder, Location loc,
-                                const LinearReading &reading,
-                                const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S>

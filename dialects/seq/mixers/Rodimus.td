@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1> {
+def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1, 1> {
   let summary = "Rodimus: decay and input gate move against each other";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", 2, 2> {
+def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", 2, 2, 1> {
   let summary = "RWKV4: a weighted mean over the tokens so far, per channel";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

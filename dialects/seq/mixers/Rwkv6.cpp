@@ -51,12 +51,6 @@ CanonicalQuantities Rwkv6Op::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value Rwkv6Op::buildReadOut(OpBuilder &builder, Location loc,
-                            const LinearReading &reading,
-                            const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S> static llvm::Error evaluate(Rwkv6Op op, Frame<S> &frame) {

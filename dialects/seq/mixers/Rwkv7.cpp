@@ -53,12 +53,6 @@ CanonicalQuantities Rwkv7Op::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value Rwkv7Op::buildReadOut(OpBuilder &builder, Location loc,
-                            const LinearReading &reading,
-                            const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
 template <typename S> static llvm::Error evaluate(Rwkv7Op op, Frame<S> &frame) {

@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", 4, 3> {
+def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", 4, 3, 1> {
   let summary = "Selective scan: every element of the state decays by itself";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

@@ -4,7 +4,7 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1> {
+def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1, 1> {
   let summary = "Structured recurrence: a decaying sum, weighted by position";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed

@@ -16,7 +16,6 @@
 // WIDE-SAME: "layers.0.ssd"{{.*}} offset = 256>
 
 // RUN: effc-opt %s "--seq-plan-state=matrix-type=bf16 bit-stable=false" 2>&1 | FileCheck %s --check-prefix=FREE
-// RUN: effc-opt %s --seq-plan-state=max-context=4099 2>&1 | FileCheck %s --check-prefix=CONTEXT
 
 // As bf16 the matrix takes 72 bytes and ends at 264; the tail stays what it is.
 // BF16: remark: fallback: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call, so that results depend on how prompts are cut or packed
@@ -29,9 +28,6 @@
 // FREE: remark: state 'layers.0.ssd' is stored as 'bf16'
 // FREE-NOT: note: no fallback
 
-// Neither state grows.
-// CONTEXT: remark: a longest context of 4099 positions has no effect: no state grows with the position
-// CONTEXT: slot_bytes = 384
 func.func @forward(%u: tensor<?x11xf32>, %w: tensor<4x11xf32>,
                    %tail: tensor<3x11xf32> {seq.state_name = "layers.0.conv"},
                    %x: tensor<?x2x6xf32>, %dt: tensor<?x2xf32>, %b: tensor<?x1x3xf32>, %h: tensor<2xf32>,

@@ -1,10 +1,12 @@
 // RUN: effc-opt %s --seq-size-context 2>&1 | FileCheck %s --check-prefixes=CHECK,OWN
 // RUN: effc-opt %s --seq-size-context=positions=40 | FileCheck %s --check-prefixes=CHECK,ASKED
+// RUN: echo 'module {}' | effc-opt --seq-size-context=positions=40 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: effc-opt %s --seq-size-context=positions=40 --seq-size-context | FileCheck %s --check-prefixes=CHECK,ASKED
 
 // The table has room for 9 positions, which is a block of 32 rows; 40 are two blocks.
 // A window's ring stays what it is.
 
+// NONE: remark: a longest context of 40 positions has no effect: no state grows with the position
 // OWN: remark: contexts end at 9 positions, for which the model's states are made
 // OWN: max_context = 9>
 // ASKED: max_context = 40>

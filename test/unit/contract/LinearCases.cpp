@@ -73,6 +73,10 @@ Tensor<double> LinearOperand::pickTensor(Random &random, Gates gates,
   return tensor;
 }
 
+std::string LinearCase::title() const {
+  return variant.empty() ? name : name + "_" + variant;
+}
+
 std::vector<const LinearOperand *> LinearCase::operands() const {
   std::vector<const LinearOperand *> all;
   for (const auto *list : {&tokens, &parameters, &states})
@@ -253,6 +257,13 @@ LinearOperand unit(std::string name, std::string letters) {
 
 const std::vector<LinearCase> &linearCases() {
   static const std::string scale = "scale = 0.5 : f64";
+  // Which of the optional gates are there.
+  static const std::string keyGate =
+      ", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1>";
+  static const std::string valueGate =
+      ", operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1>";
+  static const std::string bothGates =
+      ", operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1>";
   static const LinearOperand matrix = operand("state", "HKV");
   static const LinearOperand vector = operand("state", "H1V");
   static const std::vector<LinearOperand> grouped = {
@@ -300,19 +311,21 @@ const std::vector<LinearCase> &linearCases() {
        .states = {matrix, operand("sum", "HK"), operand("maximum", "H")},
        .attributes = scale + ", eps = 1.0e-6 : f64",
        .grouped = true},
-      {.name = "gla",
+      {.name = "gated_linear_attention",
        .tokens = with(own, {operand("gate", "THK", sigmoidGate(16))}),
        .states = {matrix},
-       .attributes = scale},
-      {.name = "value_gla",
+       .attributes = scale + keyGate},
+      {.name = "gated_linear_attention",
+       .variant = "value_gate",
        .tokens = with(own, {operand("gate", "THV", sigmoidGate(16))}),
        .states = {matrix},
-       .attributes = scale},
-      {.name = "two_axis_gla",
+       .attributes = scale + valueGate},
+      {.name = "gated_linear_attention",
+       .variant = "both_gates",
        .tokens = with(own, {operand("key_gate", "THK", sigmoidGate(2)),
                             operand("value_gate", "THV", sigmoidGate(2))}),
        .states = {matrix},
-       .attributes = scale + ", temperature = 2.0 : f64"},
+       .attributes = scale + ", temperature = 2.0 : f64" + bothGates},
       {.name = "hgrn2",
        .tokens = {operand("q", "THK"), operand("forget", "THK", forgetGate),
                   operand("v", "THV")},
@@ -349,7 +362,7 @@ const std::vector<LinearCase> &linearCases() {
        .attributes = scale,
        .grouped = true,
        .hasScan = false},
-      {.name = "kda",
+      {.name = "kimi_delta_attention",
        .tokens = with(corrected, {operand("f", "THK", timeStep)}),
        .parameters = {operand("a_log", "H", between(-1, 1)),
                       operand("dt_bias", "HK", between(-0.5, 0.5))},

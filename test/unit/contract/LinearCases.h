@@ -46,6 +46,7 @@ struct LinearOperand {
 
 struct LinearCase {
   std::string name; ///< of the op, without its dialect; of a body, its own
+  std::string variant = {}; ///< tells cases of one op apart
   std::vector<LinearOperand> tokens = {}, parameters = {}, states = {};
   std::string attributes = {}; ///< as between braces
   /// For seq.recurrence: the body on %<operand name>, up to its seq.yield.
@@ -55,6 +56,8 @@ struct LinearCase {
   bool hasScan = true;   ///< the form `scan` covers its structure
   bool hasBlocks = true; ///< the forms `quadratic` and `chunkwise` do
 
+  /// What a reader calls the case.
+  std::string title() const;
   std::vector<const LinearOperand *> operands() const;
   /// The op in its generic form on %a0, %a1, ...: `%r:2 = "seq.x"(...) : ...`;
   /// a T of 0 stands for a dynamic one.

@@ -169,7 +169,7 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
                {"chunkwise", FormChoice::Chunkwise, mixer.hasBlocks},
                {"scan", FormChoice::Scan, mixer.hasScan}};
   double worstPieces = 0, worstReference = 0;
-  Random random(std::hash<std::string>()(mixer.name));
+  Random random(std::hash<std::string>()(mixer.title()));
   for (int test = 0; test < kShapes; ++test) {
     Extents extents = pickExtents(random, mixer);
     int64_t chunk = kChunks[test % std::size(kChunks)];
@@ -203,7 +203,7 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
     worstPieces = std::fmax(worstPieces, error);
   }
   std::printf("%s: largest relative error over %d shapes (double, float)\n",
-              mixer.name.c_str(), kShapes);
+              mixer.title().c_str(), kShapes);
   for (const Form &form : forms)
     if (form.covered)
       std::printf("  %-10s %.1e  %.1e\n", form.name, form.worst,
@@ -215,7 +215,7 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
 INSTANTIATE_TEST_SUITE_P(Mixers, LinearFormsContract,
                          testing::Range<size_t>(0, linearCases().size()),
                          [](const testing::TestParamInfo<size_t> &info) {
-                           return linearCases()[info.param].name;
+                           return linearCases()[info.param].title();
                          });
 
 } // namespace

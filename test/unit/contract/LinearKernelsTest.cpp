@@ -287,7 +287,7 @@ TEST_P(LinearKernelsContract, AgreeWithTheDefinition) {
   constexpr int64_t kDecoded = 2;
   const LinearCase &mixer = linearCases()[GetParam()];
   for (bool bf16 : {false, true}) {
-    Random random(std::hash<std::string>()(mixer.name) + bf16);
+    Random random(std::hash<std::string>()(mixer.title()) + bf16);
     double worst = 0;
     for (auto [index, shape] : llvm::enumerate(kExtents)) {
       Extents extents = extentsFor(mixer, shape);
@@ -311,15 +311,15 @@ TEST_P(LinearKernelsContract, AgreeWithTheDefinition) {
     }
     std::printf("%-22s %s tables: largest relative error over %zu shapes "
                 "%.1e\n",
-                mixer.name.c_str(), bf16 ? "bf16" : "f32 ", std::size(kExtents),
-                worst);
+                mixer.title().c_str(), bf16 ? "bf16" : "f32 ",
+                std::size(kExtents), worst);
   }
 }
 
 // A prompt in any pieces, by prefill or decode calls, alone or among others.
 TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
   const LinearCase &mixer = linearCases()[GetParam()];
-  Random random(std::hash<std::string>()(mixer.name) + 2);
+  Random random(std::hash<std::string>()(mixer.title()) + 2);
   Extents extents = extentsFor(mixer, {0, 6, 3, 12, 40});
   Model model(mixer, extents, Gates::Adversarial, /*bf16=*/false, random);
   std::vector<Sequence> sequences = pickSequences(model, 0);
@@ -349,7 +349,7 @@ TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
 INSTANTIATE_TEST_SUITE_P(Mixers, LinearKernelsContract,
                          testing::Range<size_t>(0, linearCases().size()),
                          [](const testing::TestParamInfo<size_t> &info) {
-                           return linearCases()[info.param].name;
+                           return linearCases()[info.param].title();
                          });
 
 } // namespace

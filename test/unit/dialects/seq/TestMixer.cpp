@@ -15,10 +15,8 @@ TestDialect::TestDialect(MLIRContext *context)
 SmallVector<StateDescriptor> TestMixerOp::getStates() {
   if ((*this)->hasAttr("undescribed"))
     return {};
-  bool growing = (*this)->hasAttr("growing");
   return {{/*operand=*/1, /*result=*/1,
-           growing ? StateKind::Growing : StateKind::Matrix,
-           growing ? StateGrowth::MaxContext : StateGrowth::Fixed,
+           StateKind::Matrix, StateGrowth::Fixed,
            cast<RankedTensorType>(getOperand(1).getType()), /*neutral=*/0.0,
            /*positionDependent=*/false}};
 }

@@ -20,8 +20,7 @@ public:
   static llvm::StringRef getOperationName() { return "test.mixer"; }
   static llvm::ArrayRef<llvm::StringRef> getAttributeNames() { return {}; }
 
-  /// With `undescribed` present no descriptor is given for the state; with
-  /// `growing` it grows with the position.
+  /// With `undescribed` present no descriptor is given for the state.
   llvm::SmallVector<StateDescriptor> getStates();
   OperandRole getOperandRole(unsigned index);
   StructureAttr getStructure();

@@ -1,10 +1,10 @@
 // Kimi delta attention.
-#ifndef EFFC_DIALECTS_SEQ_MIXERS_KDA_TD
-#define EFFC_DIALECTS_SEQ_MIXERS_KDA_TD
+#ifndef EFFC_DIALECTS_SEQ_MIXERS_KIMIDELTAATTENTION_TD
+#define EFFC_DIALECTS_SEQ_MIXERS_KIMIDELTAATTENTION_TD
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_KdaOp : Seq_LinearMixerOp<"kda", 5, 2> {
+def Seq_KimiDeltaAttentionOp : Seq_LinearMixerOp<"kimi_delta_attention", 5, 2> {
   let summary = "Kimi delta attention: a decay per key channel, then a correction along the key";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
@@ -60,7 +60,7 @@ def Seq_KdaOp : Seq_LinearMixerOp<"kda", 5, 2> {
     Example:
 
     ```mlir
-    %y, %next = seq.kda %q, %k, %v, %beta, %f parameters(%a_log, %dt_bias)
+    %y, %next = seq.kimi_delta_attention %q, %k, %v, %beta, %f parameters(%a_log, %dt_bias)
           state(%state) {scale = 5.000000e-01 : f64}
         : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>,
           tensor<?x6x3xf32>, tensor<6xf32>, tensor<6x3xf32>, tensor<6x3x5xf32>)
@@ -90,4 +90,4 @@ def Seq_KdaOp : Seq_LinearMixerOp<"kda", 5, 2> {
   }];
 }
 
-#endif // EFFC_DIALECTS_SEQ_MIXERS_KDA_TD
+#endif // EFFC_DIALECTS_SEQ_MIXERS_KIMIDELTAATTENTION_TD

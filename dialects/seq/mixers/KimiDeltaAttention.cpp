@@ -1,4 +1,4 @@
-// seq.kda. Kimi delta attention.
+// seq.kimi_delta_attention. Kimi delta attention.
 // along the key.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
@@ -12,7 +12,7 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult KdaOp::verify() {
+LogicalResult KimiDeltaAttentionOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
       failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
@@ -31,11 +31,11 @@ LogicalResult KdaOp::verify() {
 
 //===- what passes know of it ---------------------------------------------===//
 
-SmallVector<StateDescriptor> KdaOp::getStates() {
+SmallVector<StateDescriptor> KimiDeltaAttentionOp::getStates() {
   return describeStates(*this, {StateKind::Matrix});
 }
 
-StructureAttr KdaOp::getStructure() {
+StructureAttr KimiDeltaAttentionOp::getStructure() {
   LinearStructure structure;
   structure.decay = DecayAxis::Key;
   structure.inputGate = InputGate::Value;
@@ -45,9 +45,10 @@ StructureAttr KdaOp::getStructure() {
   return structure.get(getContext());
 }
 
-CanonicalQuantities KdaOp::buildTokenMap(OpBuilder &builder, Location loc,
-                                         ValueRange tokens,
-                                         ValueRange parameters) {
+CanonicalQuantities KimiDeltaAttentionOp::buildTokenMap(OpBuilder &builder,
+                                                        Location loc,
+                                                        ValueRange tokens,
+                                                        ValueRange parameters) {
   MapBuilder m(builder, loc);
   CanonicalQuantities quantities;
   quantities.query = m.scaled(tokens[0], getScale().convertToDouble());
@@ -61,15 +62,10 @@ CanonicalQuantities KdaOp::buildTokenMap(OpBuilder &builder, Location loc,
   return quantities;
 }
 
-Value KdaOp::buildReadOut(OpBuilder &builder, Location loc,
-                          const LinearReading &reading,
-                          const CanonicalQuantities &quantities) {
-  return reading.read;
-}
-
 //===- meaning ------------------------------------------------------------===//
 
-template <typename S> static llvm::Error evaluate(KdaOp op, Frame<S> &frame) {
+template <typename S>
+static llvm::Error evaluate(KimiDeltaAttentionOp op, Frame<S> &frame) {
   const Tensor<S> &q = frame[op.getQ()];
   const Tensor<S> &k = frame[op.getK()];
   const Tensor<S> &v = frame[op.getV()];
@@ -117,4 +113,4 @@ template <typename S> static llvm::Error evaluate(KdaOp op, Frame<S> &frame) {
   frame.set(op.getNextState(), std::move(state));
   return llvm::Error::success();
 }
-EFFC_SEQ_REFERENCE(KdaOp)
+EFFC_SEQ_REFERENCE(KimiDeltaAttentionOp)

@@ -4,7 +4,7 @@
 
 func.func @kda2_k_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x4xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6x3xf32>, %a5: tensor<6xf32>, %a6: tensor<6x3xf32>, %a7: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'k' of shape T,G,K = ?, 2, 3, but got ?, 2, 4}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x4xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6x3xf32>, tensor<6xf32>, tensor<6x3xf32>, tensor<6x3x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
   return
 }
@@ -13,7 +13,7 @@ func.func @kda2_k_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x4xf32>, %a2: tensor<
 
 func.func @kda4_beta_h(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x8xf32>, %a4: tensor<?x6x3xf32>, %a5: tensor<6xf32>, %a6: tensor<6x3xf32>, %a7: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'beta' of shape T,H = ?, 6, but got ?, 8}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x8xf32>, tensor<?x6x3xf32>, tensor<6xf32>, tensor<6x3xf32>, tensor<6x3x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
   return
 }
@@ -22,7 +22,7 @@ func.func @kda4_beta_h(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tens
 
 func.func @kda5_f_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6x4xf32>, %a5: tensor<6xf32>, %a6: tensor<6x3xf32>, %a7: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'f' of shape T,H,K = ?, 6, 3, but got ?, 6, 4}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6x4xf32>, tensor<6xf32>, tensor<6x3xf32>, tensor<6x3x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
   return
 }
@@ -31,7 +31,7 @@ func.func @kda5_f_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<
 
 func.func @kda6_a_log_h(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6x3xf32>, %a5: tensor<8xf32>, %a6: tensor<6x3xf32>, %a7: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'a_log' of shape H = 6, but got 8}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6x3xf32>, tensor<8xf32>, tensor<6x3xf32>, tensor<6x3x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
   return
 }
@@ -40,7 +40,7 @@ func.func @kda6_a_log_h(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: ten
 
 func.func @kda7_dt_bias_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6x3xf32>, %a5: tensor<6xf32>, %a6: tensor<6x4xf32>, %a7: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'dt_bias' of shape H,K = 6, 3, but got 6, 4}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6x3xf32>, tensor<6xf32>, tensor<6x4xf32>, tensor<6x3x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
   return
 }
@@ -49,7 +49,7 @@ func.func @kda7_dt_bias_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: t
 
 func.func @kda8_state_v(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6x3xf32>, %a5: tensor<6xf32>, %a6: tensor<6x3xf32>, %a7: tensor<6x3x9xf32>) {
   // expected-error @+1 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 3, 9}}
-  %r:2 = "seq.kda"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
+  %r:2 = "seq.kimi_delta_attention"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7)
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6x3xf32>, tensor<6xf32>, tensor<6x3xf32>, tensor<6x3x9xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x9xf32>)
   return
 }
