@@ -43,7 +43,8 @@ func.func @gla5_key_channels(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: t
 // -----
 
 func.func @gla6_transposed(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %a: tensor<?x6x3xf32>, %s: tensor<6x5x3xf32>) {
-  // expected-error @+1 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3}}
+  // expected-error @+2 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3}}
+  // expected-note @+1 {{'state' looks transposed: its dimensions are those expected in another order}}
   %y, %next = seq.gated_linear_attention %q, %k, %v key_gate(%a) state(%s)
       : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x3xf32>, tensor<6x5x3xf32>)
       -> (tensor<?x6x5xf32>, tensor<6x5x3xf32>)
