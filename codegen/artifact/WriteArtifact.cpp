@@ -199,13 +199,15 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
 }
 
 // Hash of the logical states and of the weights: what a saved state must match.
+// How many tokens there is room for is not part of what a state means.
 uint64_t ArtifactWriter::layoutId() const {
   std::string text;
   raw_string_ostream stream(text);
   for (const auto &state : program.states) {
     stream << state->name << ' ' << static_cast<int>(state->kind) << ' '
            << static_cast<int>(state->growth) << ' ';
-    interleave(state->shape, stream, "x");
+    bool grows = state->growth != Growth::Fixed;
+    interleave(ArrayRef(state->shape).drop_front(grows), stream, "x");
     stream << '\n';
   }
   for (const auto &weight : program.weights)

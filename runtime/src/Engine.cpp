@@ -62,7 +62,7 @@ Result<uint32_t> Engine::takeSlot() {
   return slot;
 }
 
-Result<std::vector<uint8_t>> Engine::save(const Session &session) {
+std::vector<uint8_t> Engine::save(const Session &session) {
   std::vector<uint8_t> slot(artifact->program().slot_bytes());
   executor->readSlot(session.slot, slot.data());
   return encodeState(artifact->program(), session.position, slot);

@@ -35,7 +35,7 @@ public:
   void copySlot(uint32_t from, uint32_t to) { executor->copySlot(from, to); }
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
-  Result<std::vector<uint8_t>> save(const Session &session);
+  std::vector<uint8_t> save(const Session &session);
   Check load(Session &session, std::span<const uint8_t> bytes);
 
   Check prefill(std::span<const effc_prompt_t> prompts);

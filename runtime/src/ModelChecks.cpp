@@ -238,6 +238,16 @@ Check rt::checkWeights(const artifact::Program &program) {
   return {};
 }
 
+/// Where nothing is forgotten there must be a row for each token.
+static Check checkRoom(const artifact::State &state, uint64_t maxContext) {
+  uint64_t room = state.shape()->Get(0);
+  if (maxContext == 0 || maxContext > room)
+    return badData("state '", state.name()->string_view(), "' has room for ",
+                   room, " tokens, but the model takes ",
+                   maxContext == 0 ? "any number" : std::to_string(maxContext));
+  return {};
+}
+
 static Check checkState(const artifact::State &state, uint64_t slotBytes) {
   if (Check error = checkName(state.name(), "state"))
     return error;
@@ -278,6 +288,9 @@ Check rt::checkStates(const artifact::Program &program) {
     const artifact::State &state = *program.states()->Get(i);
     if (Check error = checkState(state, program.slot_bytes()))
       return error;
+    if (state.growth() == artifact::Growth::MaxContext)
+      if (Check error = checkRoom(state, program.max_context()))
+        return error;
     if (!names.insert(state.name()->string_view()).second)
       return badData("two states are called '", state.name()->string_view(),
                      "'");

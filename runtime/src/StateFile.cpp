@@ -5,6 +5,7 @@
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/StateElements.h"
 #include "runtime/src/StateHeader.h"
+#include "runtime/src/StateRows.h"
 #include "runtime/src/WholeFile.h"
 
 #include <algorithm>
@@ -38,14 +39,8 @@ static uint64_t elementsOf(const artifact::State &state) {
   return state.size() / elementBytes(state.type());
 }
 
-static Check checkFixed(const artifact::Program &program) {
-  for (const artifact::State *state : *program.states())
-    if (state->growth() != artifact::Growth::Fixed)
-      return fail(EFFC_UNSUPPORTED, "state '", state->name()->string_view(),
-                  "' grows with the sequence; only states of a fixed size can "
-                  "be saved");
-  return {};
-}
+/// Bytes before the rows of a growing state: its first token and their count.
+static constexpr uint64_t kRangeBytes = 16;
 
 namespace {
 /// Numbers and text one after another, little-endian.
@@ -128,11 +123,38 @@ static Descriptor readDescriptor(Reader &reader) {
   return descriptor;
 }
 
-Result<std::vector<uint8_t>> rt::encodeState(const artifact::Program &program,
-                                             uint64_t position,
-                                             std::span<const uint8_t> slot) {
-  if (Check error = checkFixed(program))
-    return *error;
+/// Appends the data of a state of a fixed size.
+static void writeWhole(std::vector<uint8_t> &bytes,
+                       const artifact::State &state, uint64_t position,
+                       std::span<const uint8_t> slot) {
+  size_t at = bytes.size();
+  bytes.resize(at + state.size());
+  if (position == 0)
+    fillElements(state.type(), state.neutral(), &bytes[at], elementsOf(state));
+  else
+    std::memcpy(&bytes[at], slot.data() + state.slot_offset(), state.size());
+}
+
+/// Appends the data of a growing state: its tokens, oldest first.
+static void writeTokens(std::vector<uint8_t> &bytes,
+                        const artifact::State &state, uint64_t position,
+                        std::span<const uint8_t> slot) {
+  TokenRange held = tokensHeld(state, position);
+  Writer writer(bytes);
+  writer.number(8, held.first);
+  writer.number(8, held.count);
+  uint64_t rowBytes = state.size() / state.shape()->Get(0);
+  for (uint64_t i = 0; i < held.count; ++i) {
+    std::span<const uint8_t> row = slot.subspan(
+        state.slot_offset() + rowOf(state, held.first + i) * rowBytes,
+        rowBytes);
+    bytes.insert(bytes.end(), row.begin(), row.end());
+  }
+}
+
+std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
+                                     uint64_t position,
+                                     std::span<const uint8_t> slot) {
   std::vector<uint8_t> bytes(StateHeader::kBytes);
   Writer writer(bytes);
   for (const artifact::State *state : *program.states())
@@ -141,14 +163,9 @@ Result<std::vector<uint8_t>> rt::encodeState(const artifact::Program &program,
   header.descriptorBytes =
       static_cast<uint32_t>(bytes.size() - StateHeader::kBytes);
   for (const artifact::State *state : *program.states()) {
-    uint64_t at = aligned(bytes.size());
-    bytes.resize(at + state->size());
-    if (position == 0)
-      fillElements(state->type(), state->neutral(), &bytes[at],
-                   elementsOf(*state));
-    else
-      std::memcpy(&bytes[at], slot.data() + state->slot_offset(),
-                  state->size());
+    bytes.resize(aligned(bytes.size()));
+    (growsWithSequence(*state) ? writeTokens : writeWhole)(bytes, *state,
+                                                           position, slot);
   }
   header.fileSize = bytes.size();
   header.modelId = modelIdOf(program);
@@ -193,7 +210,7 @@ static Check checkHeader(const artifact::Program &program,
 static uint64_t mostBytes(const artifact::Program &program) {
   uint64_t most = StateHeader::kBytes;
   for (const artifact::State *state : *program.states())
-    most += descriptorBytes(*state) + StateHeader::kAlignment +
+    most += descriptorBytes(*state) + StateHeader::kAlignment + kRangeBytes +
             8 * elementsOf(*state);
   return most;
 }
@@ -214,7 +231,11 @@ static Check checkDescriptor(const Descriptor &found,
   if (found.growth != expected.growth())
     return badData("state '", name, "' is of growth ", unsigned(found.growth),
                    ", but the model has growth ", unsigned(expected.growth()));
-  if (!std::ranges::equal(found.shape, *expected.shape()))
+  // How many rows a growing state has room for is each target's own.
+  size_t room = growsWithSequence(expected) ? 1 : 0;
+  if (found.shape.size() != expected.shape()->size() ||
+      !std::equal(found.shape.begin() + room, found.shape.end(),
+                  expected.shape()->begin() + room))
     return badData("state '", name, "' has shape ", shapeText(found.shape),
                    ", but the model has ", shapeText(*expected.shape()));
   if (elementBytes(found.type) == 0)
@@ -263,10 +284,104 @@ readDescriptors(const artifact::Program &program, const StateHeader &header,
   return found;
 }
 
+namespace {
+/// Fills a slot with the states of a file, one after another.
+class StateReader {
+public:
+  StateReader(std::span<const uint8_t> bytes, uint64_t start,
+              SequenceState &into)
+      : bytes(bytes), at(start), sequence(into) {}
+
+  Check read(const artifact::State &into, artifact::ElementType type);
+  uint64_t bytesLeft() const { return bytes.size() - at; }
+
+private:
+  Check readWhole(const artifact::State &into, artifact::ElementType type);
+  Check readTokens(const artifact::State &into, artifact::ElementType type);
+  /// Moves past `size` bytes of the state, which must be there.
+  Check pass(const artifact::State &into, uint64_t size);
+  /// `count` elements, converted. `element` is the first one's number.
+  Check convert(const artifact::State &into, artifact::ElementType type,
+                uint64_t from, uint64_t to, uint64_t element, uint64_t count);
+
+  std::span<const uint8_t> bytes;
+  uint64_t at;
+  SequenceState &sequence;
+};
+} // namespace
+
+Check StateReader::read(const artifact::State &into,
+                        artifact::ElementType type) {
+  at = aligned(at);
+  return growsWithSequence(into) ? readTokens(into, type)
+                                 : readWhole(into, type);
+}
+
+Check StateReader::pass(const artifact::State &into, uint64_t size) {
+  if (!fits(at, size, bytes.size()))
+    return badData("the data of state '", into.name()->string_view(),
+                   "' lies at byte ", at, " with ", size,
+                   " bytes, but there are ", bytes.size());
+  at += size;
+  return {};
+}
+
+Check StateReader::convert(const artifact::State &into,
+                           artifact::ElementType type, uint64_t from,
+                           uint64_t to, uint64_t element, uint64_t count) {
+  if (size_t nan = findNan(type, &bytes[from], count); nan < count)
+    return badData("element ", element + nan, " of state '",
+                   into.name()->string_view(), "' is not a number");
+  convertElements(type, &bytes[from], into.type(), &sequence.slot[to], count);
+  return {};
+}
+
+Check StateReader::readWhole(const artifact::State &into,
+                             artifact::ElementType type) {
+  uint64_t from = at, count = elementsOf(into);
+  if (Check error = pass(into, count * elementBytes(type)))
+    return error;
+  return convert(into, type, from, into.slot_offset(), 0, count);
+}
+
+Check StateReader::readTokens(const artifact::State &into,
+                              artifact::ElementType type) {
+  uint64_t from = at;
+  if (Check error = pass(into, kRangeBytes))
+    return error;
+  Reader numbers(bytes.subspan(from, kRangeBytes));
+  TokenRange found{numbers.number(8), numbers.number(8)};
+  TokenRange needed = tokensHeld(into, sequence.position);
+  auto name = into.name()->string_view();
+  if (found.count > sequence.position ||
+      found.first != sequence.position - found.count)
+    return badData("state '", name, "' holds ", found.count,
+                   " tokens from token ", found.first,
+                   " on, which do not end at position ", sequence.position);
+  if (found.count < needed.count)
+    return badData("state '", name, "' holds the last ", found.count,
+                   " tokens, but the model needs ", needed.count);
+  uint64_t rowElements = elementsOf(into) / into.shape()->Get(0);
+  uint64_t rowBytes = rowElements * elementBytes(type);
+  uint64_t rows = at;
+  if (found.count > bytesLeft() / rowBytes)
+    return badData("the data of state '", name, "' lies at byte ", at, " with ",
+                   found.count, " rows of ", rowBytes, " bytes, but there are ",
+                   bytes.size());
+  at += found.count * rowBytes;
+  for (uint64_t i = found.count - needed.count; i < found.count; ++i) {
+    uint64_t row = rowOf(into, found.first + i);
+    uint64_t to =
+        into.slot_offset() + row * rowElements * elementBytes(into.type());
+    if (Check error = convert(into, type, rows + i * rowBytes, to,
+                              i * rowElements, rowElements))
+      return error;
+  }
+  return {};
+}
+
 Result<SequenceState> rt::decodeState(const artifact::Program &program,
                                       std::span<const uint8_t> bytes) {
-  if (Check error = checkFixed(program))
-    return *error;
   if (bytes.size() < StateHeader::kBytes)
     return badData("not a state file: it has ", bytes.size(),
                    " bytes, but a header has ", StateHeader::kBytes);
@@ -287,24 +402,13 @@ Result<SequenceState> rt::decodeState(const artifact::Program &program,
   SequenceState state;
   state.position = static_cast<uint64_t>(header.position);
   state.slot.resize(program.slot_bytes());
-  uint64_t at = StateHeader::kBytes + header.descriptorBytes;
-  for (uint32_t i = 0; i < header.states; ++i) {
-    const artifact::State &into = *program.states()->Get(i);
-    artifact::ElementType type = (*found)[i].type;
-    uint64_t elements = elementsOf(into), size = elements * elementBytes(type);
-    auto name = into.name()->string_view();
-    at = aligned(at);
-    if (!fits(at, size, bytes.size()))
-      return badData("the data of state '", name, "' lies at byte ", at,
-                     " with ", size, " bytes, but there are ", bytes.size());
-    if (size_t nan = findNan(type, &bytes[at], elements); nan < elements)
-      return badData("element ", nan, " of state '", name, "' is not a number");
-    convertElements(type, &bytes[at], into.type(),
-                    &state.slot[into.slot_offset()], elements);
-    at += size;
-  }
-  if (at != bytes.size())
-    return badData(bytes.size() - at, " bytes follow the last state");
+  StateReader reader(bytes, StateHeader::kBytes + header.descriptorBytes,
+                     state);
+  for (uint32_t i = 0; i < header.states; ++i)
+    if (Check error = reader.read(*program.states()->Get(i), (*found)[i].type))
+      return *error;
+  if (reader.bytesLeft() > 0)
+    return badData(reader.bytesLeft(), " bytes follow the last state");
   return state;
 }
 

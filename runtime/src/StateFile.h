@@ -1,9 +1,11 @@
 //===- StateFile.h - The state of a sequence, apart from any device -------===//
 //
 // The bytes of a state file hold the logical state: each matrix, tail and sum
-// as its descriptor says, in the type it was kept in. They fit every artifact
-// of the same model whose states have the same descriptors; element types may
-// differ where they convert. Layout: StateHeader.h.
+// as its descriptor says, in the type it was kept in, and of keys and values
+// the tokens that are held, oldest first. They fit every artifact of the same
+// model whose states have the same descriptors; element types may differ where
+// they convert, and the room for tokens where it suffices. Layout:
+// StateHeader.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_STATEFILE_H
@@ -27,10 +29,9 @@ struct SequenceState {
 
 /// The bytes of a state file for a sequence whose slot is `slot`. At position 0
 /// the slot is not looked at: states are neutral.
-/// EFFC_UNSUPPORTED: a state grows with the sequence (named).
-Result<std::vector<uint8_t>> encodeState(const artifact::Program &program,
-                                         uint64_t position,
-                                         std::span<const uint8_t> slot);
+std::vector<uint8_t> encodeState(const artifact::Program &program,
+                                 uint64_t position,
+                                 std::span<const uint8_t> slot);
 
 /// Reads what encodeState() wrote, for this or another artifact of the model.
 /// EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN or an

@@ -5,18 +5,23 @@
 //        4      2  format major version: a newer one is refused
 //        6      2  format minor version: an older or newer one loads
 //        8      8  size of the whole file
-//       16      8  model id: XXH3-64 over the names and checksums of the
-//       weights 24      8  layout id of the artifact's program 32      8
-//       position: tokens that the sequence has taken, signed 40      4  number
-//       of states 44      4  size of their descriptors, which follow the header
+//       16      8  model id: XXH3-64 over the weights' names and checksums
+//       24      8  layout id of the artifact's program
+//       32      8  position: tokens that the sequence has taken, signed
+//       40      4  number of states
+//       44      4  size of their descriptors, which follow the header
 //       48      8  XXH3-64 of everything after the header
 //       56      8  XXH3-64 of bytes 0 to 55
 //
 // A descriptor is, without padding: name size (2), name, kind, growth, type and
 // rank (1 each), then the logical shape (8 for each dimension). The data of the
 // states follow in the same order, each at the next multiple of 64 bytes, dense
-// and row-major; what lies between is zero. All numbers are little-endian;
-// kind, growth and type are those of schema/program.fbs.
+// and row-major; what lies between is zero. A state that grows with the
+// sequence starts with the position of the first token it holds (8) and their
+// count (8), which end at the header's position; a row for each follows, oldest
+// first. The first extent of its shape is the room that the writer had. All
+// numbers are little-endian; kind, growth and type are those of
+// schema/program.fbs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_STATEHEADER_H

@@ -10,26 +10,35 @@
 using namespace effc;
 using namespace effc::rt;
 
-// Three states, each in another type: 24, 20 and 8 bytes at 0, 64 and 128.
+constexpr uint64_t kContext = 9;
+
+// Three states, each in another type: 24, 20 and 8 bytes at 0, 64 and 128; then
+// a ring of 4 rows and a table of 12, of 32 and 48 bytes.
 static const artifact::Program &program() {
   static const std::vector<uint8_t> bytes = [] {
     artifact::ProgramT program;
     program.vocabulary_size = 7;
-    program.slot_bytes = 192;
+    program.max_context = kContext;
+    program.slot_bytes = 320;
     program.layout_id = 5;
     auto add = [&](const char *name, artifact::ElementType type,
-                   std::vector<uint64_t> shape, uint64_t size) {
+                   std::vector<uint64_t> shape, uint64_t size,
+                   artifact::Growth growth = artifact::Growth::Fixed) {
       auto state = std::make_unique<artifact::StateT>();
       state->name = name;
       state->type = type;
       state->shape = std::move(shape);
       state->slot_offset = 64 * program.states.size();
       state->size = size;
+      state->growth = growth;
       program.states.push_back(std::move(state));
     };
     add("a", artifact::ElementType::F32, {2, 3}, 24);
     add("b", artifact::ElementType::BF16, {10}, 20);
     add("c", artifact::ElementType::I64, {1}, 8);
+    add("d", artifact::ElementType::F32, {4, 2}, 32, artifact::Growth::Window);
+    add("e", artifact::ElementType::BF16, {12, 1, 2}, 48,
+        artifact::Growth::MaxContext);
     flatbuffers::FlatBufferBuilder builder;
     artifact::FinishProgramBuffer(builder,
                                   artifact::Program::Pack(builder, &program));
@@ -47,7 +56,7 @@ static void tryBytes(std::span<const uint8_t> bytes) {
     return;
   }
   if (state->slot.size() != program().slot_bytes() ||
-      state->position > uint64_t(1) << 48)
+      state->position > kContext)
     __builtin_trap();
 }
 
@@ -69,9 +78,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tryBytes(bytes);
   // And a sound body behind the given position: what was written is read back.
   std::vector<uint8_t> slot(program().slot_bytes());
-  uint64_t position = header.position & 0xFFFF;
-  Result<std::vector<uint8_t>> written = encodeState(program(), position, slot);
-  if (!written || !decodeState(program(), *written))
+  uint64_t position = static_cast<uint64_t>(header.position) % (kContext + 1);
+  if (!decodeState(program(), encodeState(program(), position, slot)))
     __builtin_trap();
   return 0;
 }

@@ -426,8 +426,7 @@ EFFC_API effc_status_t *effc_session_assign(effc_session_t *session,
  * logits of its last token: feed at least one token after loading.
  *
  * EFFC_IO_ERROR: cannot be written, or something other than a regular file is
- * there.
- * EFFC_UNSUPPORTED: a state grows with the sequence (named). */
+ * there. */
 EFFC_API effc_status_t *effc_session_save(const effc_session_t *session,
                                           const char *path);
 
@@ -437,15 +436,16 @@ EFFC_API effc_status_t *effc_session_save(const effc_session_t *session,
  *
  * EFFC_IO_ERROR: cannot be opened or read, or is no regular file.
  * EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN, is of
- * another model (of other weights), or has a state that the model has not, or
- * in another shape or kind (named).
+ * another model (of other weights), has a state that the model has not, or in
+ * another shape or kind (named), or is longer than the model's context.
  * EFFC_UNSUPPORTED: written in a newer format (the message names both). */
 EFFC_API effc_status_t *effc_session_load(effc_session_t *session,
                                           const char *path);
 
 /* The same to memory: `*out_size` becomes the size of the state in bytes, the
  * first `capacity` of them are written to `out_bytes`. So (NULL, 0) asks for
- * the size, which depends on the model alone. */
+ * the size, which depends on the model alone unless it keeps keys and values:
+ * of those the tokens that are held are saved. */
 EFFC_API effc_status_t *effc_session_save_memory(const effc_session_t *session,
                                                  void *out_bytes,
                                                  size_t capacity,

@@ -15,10 +15,7 @@ effc_status_t *effc_session_save(const effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!path)
       return invalidArgument("'path' is null");
-    auto bytes = session->engine->save(*session);
-    if (!bytes)
-      return bytes.error();
-    return writeWholeFile(path, *bytes);
+    return writeWholeFile(path, session->engine->save(*session));
   });
 }
 
@@ -42,12 +39,10 @@ effc_status_t *effc_session_save_memory(const effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!out_size || (!out_bytes && capacity > 0))
       return invalidArgument("'out_size' or 'out_bytes' is null");
-    auto bytes = session->engine->save(*session);
-    if (!bytes)
-      return bytes.error();
-    if (size_t count = std::min(capacity, bytes->size()); count > 0)
-      std::memcpy(out_bytes, bytes->data(), count);
-    *out_size = bytes->size();
+    std::vector<uint8_t> bytes = session->engine->save(*session);
+    if (size_t count = std::min(capacity, bytes.size()); count > 0)
+      std::memcpy(out_bytes, bytes.data(), count);
+    *out_size = bytes.size();
     return {};
   });
 }

@@ -162,6 +162,15 @@ static const Mistake kStates[] = {
     {"state_growth",
      [](ProgramT &p) { p.states[0]->growth = artifact::Growth(3); },
      "state 'sum' is of unknown growth 3"},
+    {"state_without_end",
+     [](ProgramT &p) { p.states[0]->growth = artifact::Growth::MaxContext; },
+     "state 'sum' has room for 3 tokens, but the model takes any number"},
+    {"state_too_short",
+     [](ProgramT &p) {
+       p.states[0]->growth = artifact::Growth::MaxContext;
+       p.max_context = 4;
+     },
+     "state 'sum' has room for 3 tokens, but the model takes 4"},
     {"state_size", [](ProgramT &p) { p.states[0]->size = 16; },
      "state 'sum' has a size of 16 bytes, but its shape takes 12"},
     {"state_past_slot", [](ProgramT &p) { p.states[1]->slot_offset = 192; },

@@ -339,23 +339,6 @@ TEST(StateFile, ConvertsToHalf) {
             (Bits{0x6800, 0x0400, 0x8000}));
 }
 
-TEST(StateFile, StatesThatGrowAreRefusedByName) {
-  ToyOptions options;
-  options.changeProgram = [](artifact::ProgramT &p) {
-    p.states[1]->growth = artifact::Growth::MaxContext;
-  };
-  Toy toy(1, options);
-  Session session(toy.engine);
-  try {
-    session.save();
-    FAIL() << "the state was saved";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), EFFC_UNSUPPORTED);
-    EXPECT_STREQ(error.what(), "state 'tally' grows with the sequence; only "
-                               "states of a fixed size can be saved");
-  }
-}
-
 TEST(StateFile, FilesThatAreNone) {
   Toy toy;
   Session session(toy.engine);
