@@ -1,4 +1,5 @@
-// Tables of all keys -> as many rows as the longest context has positions.
+// Tables of all keys -> as many rows as the longest context has positions, and
+// no more positions than a table of learned ones has rows.
 //
 //   %keys: tensor<4096x2x64xf32>, seq.model max_context = 0, and 1000 positions
 //   asked for  ->  tensor<1024x2x64xf32>, max_context = 1000
@@ -27,6 +28,10 @@ struct Growing {
   RankedTensorType type;
 };
 
+/// The argument of a model that holds the position of each token, after the
+/// tokens and the output rows.
+constexpr unsigned kPositions = 2;
+
 struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
   using SizeContextPassBase::SizeContextPassBase;
 
@@ -40,10 +45,17 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     bool grows = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       SmallVector<Growing> states = growingStates(function);
-      if (states.empty())
+      seq::EmbeddingOp table = shortestTable(function);
+      if (states.empty() && !table)
         continue;
       grows = true;
-      int64_t limit = chooseLimit(module, states);
+      int64_t limit = chooseLimit(module, states, table);
+      if (table && limit > rowsOf(table)) {
+        table.emitOpError("expects a row for each of the ")
+            << limit << " positions of the longest context, but got "
+            << table.getTable().getType();
+        return signalPassFailure();
+      }
       for (const Growing &state : states)
         resize(state, llvm::alignTo(limit, kRows));
       Block &body = function.getBody().front();
@@ -57,6 +69,26 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
       emitRemark(module.getLoc())
           << "a longest context of " << positions.getValue()
           << " positions has no effect: no state grows with the position";
+  }
+
+  static int64_t rowsOf(seq::EmbeddingOp table) {
+    return cast<RankedTensorType>(table.getTable().getType()).getDimSize(0);
+  }
+
+  // The shortest table with a row for each position, or none. Kernels read it
+  // without looking at the position again.
+  static seq::EmbeddingOp shortestTable(func::FuncOp function) {
+    seq::EmbeddingOp shortest;
+    if (function.getNumArguments() <= kPositions)
+      return shortest;
+    BlockArgument positions = function.getArgument(kPositions);
+    if (!seq::isIndexTensor(positions.getType()))
+      return shortest;
+    for (Operation *user : positions.getUsers())
+      if (auto table = dyn_cast<seq::EmbeddingOp>(user))
+        if (!shortest || rowsOf(table) < rowsOf(shortest))
+          shortest = table;
+    return shortest;
   }
 
   static SmallVector<Growing> growingStates(func::FuncOp function) {
@@ -73,18 +105,19 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
   }
 
   // What is asked for, else the model's, else what all tables have room for.
-  int64_t chooseLimit(ModuleOp module, ArrayRef<Growing> states) {
+  int64_t chooseLimit(ModuleOp module, ArrayRef<Growing> states,
+                      seq::EmbeddingOp table) {
     if (positions > 0)
       return positions;
     auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
     if (model && model.getMaxContext() > 0)
       return model.getMaxContext();
-    int64_t rows = states.front().type.getDimSize(0);
+    int64_t rows = table ? rowsOf(table) : states.front().type.getDimSize(0);
     for (const Growing &state : states)
       rows = std::min(rows, state.type.getDimSize(0));
     emitRemark(module.getLoc())
         << "contexts end at " << rows
-        << " positions, for which the model's states are made";
+        << " positions, for which the model's states and tables are made";
     return rows;
   }
 

@@ -7,7 +7,7 @@
 // A window's ring stays what it is.
 
 // NONE: remark: a longest context of 40 positions has no effect: no state grows with the position
-// OWN: remark: contexts end at 9 positions, for which the model's states are made
+// OWN: remark: contexts end at 9 positions, for which the model's states and tables are made
 // OWN: max_context = 9>
 // ASKED: max_context = 40>
 module attributes {seq.model = #seq.model<family = "mine", vocabulary = 11, width = 6, max_context = 0>} {
