@@ -51,8 +51,10 @@ static void printTable(const VerifyOptions &options, const Report &report) {
                      table.text() + "tolerances\n";
   for (const std::string &line : report.tolerances)
     text += "  " + line + "\n";
+  if (!report.skipped.empty())
+    text += "not checked\n";
   for (const std::string &line : report.skipped)
-    text += "not checked\n  " + line + "\n";
+    text += "  " + line + "\n";
   print(text);
 }
 

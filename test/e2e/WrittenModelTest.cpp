@@ -1,0 +1,176 @@
+// Models written in IR, of the classes that no checkpoint of the goldens has:
+// attention over a window and over all keys, experts behind a recurrence, a
+// hybrid. Weights are random; verify holds steps, pieces, batches and saved
+// states to the reference and to one another, the rest is done as users do it.
+#include "test/e2e/Process.h"
+#include "test/e2e/RandomWeights.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+
+using namespace effc::test;
+using Arguments = std::vector<std::string>;
+
+namespace {
+
+/// A model of models/ in a folder of its own, with random weights.
+class CompiledModel {
+public:
+  explicit CompiledModel(const std::string &name) : name(name) {
+    std::string module = readText(path());
+    EXPECT_LT(std::count(module.begin(), module.end(), '\n'), 100);
+    writeRandomWeights(module, folder.at("model.safetensors"));
+    Finished done = compile("model.effc");
+    EXPECT_EQ(done.status, 0) << done.err;
+  }
+
+  /// Compiles it again under another name.
+  Finished compile(const std::string &file, const Arguments &more = {}) {
+    Arguments arguments = {
+        EFFC_PROGRAM,  "compile",  path(),         "--weights-from",
+        folder.at(""), "--werror", "fallback",     "--max-batch",
+        "4",           "-o",       folder.at(file)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return runProgram(arguments);
+  }
+
+  TemporaryFolder folder;
+
+private:
+  std::string path() const { return EFFC_MODELS "/" + name + ".mlir"; }
+  std::string name;
+};
+
+/// Compiled once for all tests of a model.
+class WrittenModel : public testing::TestWithParam<std::string> {
+protected:
+  static void TearDownTestSuite() { models.clear(); }
+
+  CompiledModel &model() {
+    std::unique_ptr<CompiledModel> &model = models[GetParam()];
+    if (!model)
+      model = std::make_unique<CompiledModel>(GetParam());
+    return *model;
+  }
+  std::string at(const std::string &file) { return model().folder.at(file); }
+
+  Finished effc(const std::string &command, const Arguments &more = {},
+                const std::string &file = "model.effc") {
+    Arguments arguments = {EFFC_PROGRAM, command, at(file)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return runProgram(arguments);
+  }
+
+  /// The ids that `effc run` draws, at a temperature that lets every logit
+  /// count.
+  std::string drawn(Arguments more, const std::string &file = "model.effc") {
+    more.insert(more.end(), {"--temperature", "2", "--print-tokens"});
+    Finished done = effc("run", more, file);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.out;
+  }
+
+  static inline std::map<std::string, std::unique_ptr<CompiledModel>> models;
+};
+
+class BoundedModel : public WrittenModel {};
+
+/// `count` ids from `first` on, as `--tokens` takes them.
+std::string someTokens(size_t first, size_t count) {
+  std::string ids;
+  for (size_t i = first; i < first + count; ++i)
+    ids += (i > first ? "," : "") + std::to_string((i * 37 + 5) % 61);
+  return ids;
+}
+
+} // namespace
+
+TEST_P(WrittenModel, Verifies) {
+  Finished done = effc("verify");
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+// Longer than every window, every block of keys and the smaller entries.
+TEST_P(WrittenModel, AStateGoesOnInAnotherProcess) {
+  std::string state = at("state"), rest = someTokens(59, 13);
+  Arguments draw = {"-n", "12", "--seed", "4", "--tokens"};
+  auto with = [&](Arguments more) {
+    more.insert(more.begin(), draw.begin(), draw.end());
+    return more;
+  };
+  std::string whole = drawn(with({someTokens(0, 72)}));
+  drawn({"-n", "0", "--tokens", someTokens(0, 59), "--save-state", state});
+  EXPECT_EQ(drawn(with({rest, "--load-state", state})), whole);
+}
+
+TEST_P(WrittenModel, SamplesAreThoseOfTheirSeeds) {
+  Arguments draw = {"-n", "9", "--tokens", someTokens(0, 45), "--seed"};
+  auto seeded = [&](Arguments more) {
+    more.insert(more.begin(), draw.begin(), draw.end());
+    return drawn(more);
+  };
+  EXPECT_EQ(seeded({"5", "--samples", "3"}),
+            seeded({"5"}) + seeded({"6"}) + seeded({"7"}));
+}
+
+TEST_P(WrittenModel, IsInspectedAndTimed) {
+  Finished done = effc("inspect", {"--state", "--check"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  done = effc("bench", {"--prefill", "40", "--decode", "4", "--batch", "1,3",
+                        "--repeat", "2"});
+  EXPECT_EQ(done.status, 0) << done.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WrittenModel,
+                         testing::Values("window", "full", "experts", "hybrid"),
+                         [](const auto &info) { return info.param; });
+
+// The model says 100; its table of learned positions has no more rows.
+TEST_P(BoundedModel, TakesNoTokenPastItsContext) {
+  Finished done = effc(
+      "run", {"--tokens", someTokens(0, 100), "-n", "3", "--print-tokens"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 0);
+  EXPECT_NE(done.err.find("the model's context of 100 tokens is full"),
+            std::string::npos)
+      << done.err;
+  done = effc("run", {"--tokens", someTokens(0, 101), "--print-tokens"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("101 tokens, but the model takes 100"),
+            std::string::npos)
+      << done.err;
+}
+
+// A state goes from a context of 100 into one of 40, as long as it is not
+// longer.
+TEST_P(BoundedModel, IsCompiledForOtherContexts) {
+  Arguments load = {"--load-state", at("state"), "-n",       "7",
+                    "--seed",       "3",         "--tokens", "9,21,4,30"};
+  drawn(
+      {"-n", "0", "--tokens", someTokens(0, 33), "--save-state", at("state")});
+  std::string whole = drawn(load);
+  ASSERT_EQ(model().compile("40.effc", {"--max-context", "40"}).status, 0);
+  // Positions 37 to 39 are left.
+  std::string left = drawn(load, "40.effc");
+  left.pop_back(); // the line's end
+  EXPECT_EQ(std::count(left.begin(), left.end(), ','), 3);
+  EXPECT_EQ(whole.substr(0, left.size()), left);
+  ASSERT_EQ(model().compile("32.effc", {"--max-context", "32"}).status, 0);
+  load.push_back("--print-tokens");
+  Finished done = effc("run", load, "32.effc");
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("at position 33, but 0 to 32 are possible"),
+            std::string::npos)
+      << done.err;
+  done = model().compile("101.effc", {"--max-context", "101"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("expects a row for each of the 101 positions"),
+            std::string::npos)
+      << done.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, BoundedModel, testing::Values("full"),
+                         [](const auto &info) { return info.param; });
