@@ -313,6 +313,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return core->emitOpError("expects a form; run seq-choose-forms first");
   if (mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return buildWindow(k);
+  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Opaque)
+    return buildWrittenStep(k);
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());

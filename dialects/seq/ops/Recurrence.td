@@ -40,8 +40,10 @@ def Seq_RecurrenceOp
       `(h,k), (h,k,v) -> (h,v)`, before or after the write.
 
     Every value that is written varies with the token. Otherwise the class is
-    `opaque`, and a remark names the op that keeps the step from being linear;
-    the reference runs such a step, and no kernel covers it.
+    `opaque`, and a remark names the op that keeps the step from being linear:
+    the body runs as it stands, one token after another. Its kernel takes a head
+    at a time, or all heads at once where they meet, and at most two dimensions
+    of a value then.
 
     | value         | shape   | element | meaning                           |
     |---------------|---------|---------|-----------------------------------|

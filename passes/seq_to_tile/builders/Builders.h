@@ -27,6 +27,8 @@ mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
+/// A step that is written out and not linear, token by token (WrittenStep.cpp).
+mlir::LogicalResult buildWrittenStep(KernelBuilder &k);
 /// Positions as angles: rotary and cosine_sine (Rotary.cpp).
 mlir::LogicalResult buildRotary(KernelBuilder &k);
 /// A mixer of class window: scores, softmax and values (Window.cpp).

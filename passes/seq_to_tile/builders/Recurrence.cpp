@@ -22,10 +22,10 @@ static int64_t blockOf(int64_t channels, int64_t limit) {
 }
 
 // The item's part of a state of shape H, ... with channels as `letters` say.
-static HeadState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
+static ItemState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
                          const seq::StateDescriptor &descriptor,
                          const Recurrence &r) {
-  HeadState state{descriptor, {}, {r.head}, {1}, {}};
+  ItemState state{descriptor, {}, {r.head}, {1}, {}};
   state.view = k.readWriteState(mixer->getOperand(descriptor.operand));
   ArrayRef<int64_t> shape = descriptor.type.getShape();
   bool keys = descriptor.kind != seq::StateKind::Scalar;
@@ -36,24 +36,25 @@ static HeadState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
   }
   if (values) {
     state.at.push_back(r.firstValue);
-    state.sizes.push_back(r.map.valueBlock);
+    state.sizes.push_back(r.map.getValueBlock());
   }
-  state.type = keys && values ? k.blockType(r.map.keyChannels, r.map.valueBlock,
-                                            tile::Role::Accumulator)
-               : keys         ? k.columnType(r.map.keyChannels)
-                              : k.rowType(values ? r.map.valueBlock : 1);
+  state.type = keys && values
+                   ? k.blockType(r.map.keyChannels, r.map.getValueBlock(),
+                                 tile::Role::Accumulator)
+               : keys ? k.columnType(r.map.keyChannels)
+                      : k.rowType(values ? r.map.getValueBlock() : 1);
   return state;
 }
 
 FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
-                                            int64_t valueBlock) {
+                                            bool chunked, int64_t valueBlock) {
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   if (linear.getField() != seq::DecayField::Real)
     return mixer->emitOpError("has no kernel: the builders of linear "
                               "recurrences do not cover field = ")
            << stringifyDecayField(linear.getField());
-  FailureOr<TokenMap> created = TokenMap::create(k, mixer);
+  FailureOr<TokenMap> created = TokenMap::create(k, mixer, chunked);
   if (failed(created))
     return failure();
   Recurrence r(std::move(*created));
@@ -65,19 +66,19 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   bool shared = linear.getNormaliser() != seq::Normaliser::None ||
                 linear.getStabiliser() != seq::Stabiliser::None;
   if (valueBlock > 0 && (!shared || r.map.getQuantities().valueLogDecay))
-    r.map.valueBlock = blockOf(r.map.valueChannels, valueBlock);
-  int64_t blocks = r.map.valueChannels / r.map.valueBlock;
+    r.map.setValueBlock(blockOf(r.map.valueChannels, valueBlock));
+  int64_t blocks = r.map.valueChannels / r.map.getValueBlock();
   k.setItems(tile::Count::Segments, 1, r.map.heads * blocks);
   auto [sequence, part] = k.divide(k.item(), r.map.heads * blocks);
   auto [head, block] =
       blocks == 1 ? std::pair(part, k.index(0)) : k.divide(part, blocks);
   r.head = head;
   r.group = k.divide(head, r.map.heads / r.map.groups).first;
-  r.firstValue = blocks == 1 ? block : k.mul(block, r.map.valueBlock);
+  r.firstValue = blocks == 1 ? block : k.mul(block, r.map.getValueBlock());
   r.segment =
       tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
   for (const seq::StateDescriptor &descriptor : stateful.getStates()) {
-    HeadState state = stateOf(k, mixer, descriptor, r);
+    ItemState state = stateOf(k, mixer, descriptor, r);
     if (descriptor.kind == seq::StateKind::Matrix)
       r.matrix = state;
     else if (descriptor.kind == seq::StateKind::Sum)
@@ -88,49 +89,10 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   return r;
 }
 
-// With the slot in front, as views of states have it.
-static std::pair<SmallVector<Value>, SmallVector<int64_t>>
-boxOf(Recurrence &r, const HeadState &state) {
-  SmallVector<Value> at = {r.segment.getSlot()};
-  llvm::append_range(at, state.at);
-  SmallVector<int64_t> sizes = {1};
-  llvm::append_range(sizes, state.sizes);
-  return {at, sizes};
-}
-
-Value Recurrence::load(KernelBuilder &k, const HeadState &state) {
-  auto [at, sizes] = boxOf(*this, state);
-  Value old = k.load(state.view, at, sizes, state.type);
-  // A decode call does little else than read one state after the other.
-  if (k.isDecode())
-    k.fetchNext(old);
-  // By select: what a fresh slot holds may be anything, NaN included.
-  Value fresh = arith::SelectOp::create(k.ops(), k.loc(), segment.getBegins(),
-                                        k.scalar(1), k.scalar(0));
-  float neutral = static_cast<float>(state.descriptor.neutral);
-  return k.map(
-      state.type, {old, fresh}, [&](OpBuilder &b, ValueRange e) -> Value {
-        Value zero =
-            arith::ConstantOp::create(b, k.loc(), b.getF32FloatAttr(0));
-        Value isFresh = arith::CmpFOp::create(
-            b, k.loc(), arith::CmpFPredicate::OGT, e[1], zero);
-        Value value = neutral == 0
-                          ? zero
-                          : arith::ConstantOp::create(
-                                b, k.loc(), b.getF32FloatAttr(neutral));
-        return arith::SelectOp::create(b, k.loc(), isFresh, value, e[0]);
-      });
-}
-
-void Recurrence::store(KernelBuilder &k, const HeadState &state, Value tile) {
-  auto [at, sizes] = boxOf(*this, state);
-  k.store(tile, state.view, at, sizes);
-}
-
 LogicalResult Recurrence::finish(KernelBuilder &k, Value row, Value y,
                                  Value rows, int64_t chunk) {
   SmallVector<Value> at = {row, head, firstValue};
-  SmallVector<int64_t> sizes = {chunk, 1, map.valueBlock};
+  SmallVector<int64_t> sizes = {chunk, 1, map.getValueBlock()};
   auto type = cast<tile::TileType>(y.getType());
   return k.finish(
       result, y,

@@ -40,7 +40,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                               "per head, a read after the write and nothing "
                               "more, but got ")
            << mixer.getStructure().getLinear();
-  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, /*valueBlock=*/0);
+  FailureOr<Recurrence> begun =
+      beginRecurrence(k, mixer, /*chunked=*/true, /*valueBlock=*/0);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;

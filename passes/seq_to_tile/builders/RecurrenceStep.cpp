@@ -65,7 +65,7 @@ private:
   // The sum over key channels of factors that broadcast to the state's block.
   Value overKeys(ArrayRef<Value> factors) {
     return tile::ReduceOp::create(
-        b, k.loc(), k.rowType(r.map.valueBlock), tile::ReduceKind::Add,
+        b, k.loc(), k.rowType(r.map.getValueBlock()), tile::ReduceKind::Add,
         mul(factors, r.matrix.type), /*over_rows=*/true);
   }
   // The sum over key channels of a product of columns, a scalar.
@@ -118,7 +118,7 @@ void Stepper::stabilise(TokenMap::Tiles &q, Carried &carried) {
   };
   decay = minus(sum);
   Value gate = exp(minus(q.logGate));
-  q.value = mul({q.value, gate}, k.rowType(r.map.valueBlock));
+  q.value = mul({q.value, gate}, k.rowType(r.map.getValueBlock()));
   q.weight =
       !q.weight ? gate
       : perValue
@@ -155,7 +155,7 @@ Value Stepper::nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
   Value value = q.value;
   if (q.eraseScale)
     value =
-        k.map(k.rowType(r.map.valueBlock), {q.value, q.eraseScale, probed},
+        k.map(k.rowType(r.map.getValueBlock()), {q.value, q.eraseScale, probed},
               [&](OpBuilder &inside, ValueRange e) -> Value {
                 return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
               });
@@ -229,7 +229,7 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
   if (q.bonusKey) {
     Value weight = dot(q.query, q.bonusKey);
     reading.read =
-        k.map(k.rowType(r.map.valueBlock), {reading.read, weight, q.value},
+        k.map(k.rowType(r.map.getValueBlock()), {reading.read, weight, q.value},
               [&](OpBuilder &inside, ValueRange e) -> Value {
                 return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
               });
@@ -243,7 +243,8 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   // Four vectors of 32 lanes: query, key and decays are read once for them.
   constexpr int64_t kValueBlock = 128;
-  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, kValueBlock);
+  FailureOr<Recurrence> begun =
+      beginRecurrence(k, mixer, /*chunked=*/false, kValueBlock);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;

@@ -76,3 +76,70 @@ func.func @gaps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x4xf32>
 }
 seq.weight @table source("table") : tensor<11x6xf32>
 }
+
+// -----
+
+// A tile has two dimensions: a step whose heads keep a cube has no place on it.
+#cube = affine_map<(h, i, j, k) -> (h, i, j, k)>
+#i = affine_map<(h, i, j, k) -> (h, i)>
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 896, states = [
+    <name = "cube", kind = matrix, growth = fixed, type = tensor<2x3x5x7xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+func.func @cube(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5x7xf32> {seq.state_name = "cube"})
+    -> (tensor<?x2x3xf32>, tensor<2x3x5x7xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x6xf32>
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) {
+    %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
+    seq.yield %kx : tensor<?x6xf32>
+  }
+  %y, %n = seq.kernel "cube" (%kx = %x : tensor<?x6xf32>, %ks = %s : tensor<2x3x5x7xf32>) -> (tensor<?x2x3xf32>, tensor<2x3x5x7xf32>) {
+    %kr = seq.reshape %kx : tensor<?x6xf32> -> tensor<?x2x3xf32>
+    // expected-error @+1 {{has a step without a translation to tiles, which have two dimensions: expects heads that do not meet, or states of at most two dimensions}}
+    %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x3xf32>) parameters() states(%st = %ks : tensor<2x3x5x7xf32>)
+        -> (tensor<?x2x3xf32>), (tensor<2x3x5x7xf32>) attributes {form = #seq.form<kind = step>} {
+      %new = seq.contract %xt, %st {indexing_maps = [#i, #cube, #cube]} : (tensor<2x3xf32>, tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+      seq.yield %xt, %new : tensor<2x3xf32>, tensor<2x3x5x7xf32>
+    }
+    seq.yield %ky, %kn : tensor<?x2x3xf32>, tensor<2x3x5x7xf32>
+  }
+  return %y, %n : tensor<?x2x3xf32>, tensor<2x3x5x7xf32>
+}
+seq.weight @table source("table") : tensor<11x6xf32>
+}
+
+// -----
+
+// Heads that meet as a whole, where what they keep is a matrix each.
+#m = affine_map<(g, h, i, j) -> (g, h)>
+#from = affine_map<(g, h, i, j) -> (h, i, j)>
+#to = affine_map<(g, h, i, j) -> (g, i, j)>
+#row = affine_map<(h, i, j) -> (h, j)>
+#matrix = affine_map<(h, i, j) -> (h, i, j)>
+#read = affine_map<(h, i, j) -> (h, i)>
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 128, states = [
+    <name = "s", kind = matrix, growth = fixed, type = tensor<2x3x5xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+func.func @meet(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5xf32> {seq.state_name = "s"})
+    -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x10xf32>
+  %mix = seq.parameter @mix : tensor<2x2xf32>
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) {
+    %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
+    seq.yield %kx : tensor<?x10xf32>
+  }
+  %y, %n = seq.kernel "meet" (%kx = %x : tensor<?x10xf32>, %km = %mix : tensor<2x2xf32>, %ks = %s : tensor<2x3x5xf32>)
+      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) {
+    %kr = seq.reshape %kx : tensor<?x10xf32> -> tensor<?x2x5xf32>
+    // expected-error @+1 {{has a step without a translation to tiles}}
+    %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x5xf32>) parameters(%mt = %km : tensor<2x2xf32>) states(%st = %ks : tensor<2x3x5xf32>)
+        -> (tensor<?x2x3xf32>), (tensor<2x3x5xf32>) attributes {form = #seq.form<kind = step>} {
+      // expected-note @+1 {{'seq.contract' sums products of more than two dimensions of a head, and is no product of two matrices}}
+      %new = seq.contract %mt, %st {indexing_maps = [#m, #from, #to]} : (tensor<2x2xf32>, tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+      %out = seq.contract %xt, %new {indexing_maps = [#row, #matrix, #read]} : (tensor<2x5xf32>, tensor<2x3x5xf32>) -> tensor<2x3xf32>
+      seq.yield %out, %new : tensor<2x3xf32>, tensor<2x3x5xf32>
+    }
+    seq.yield %ky, %kn : tensor<?x2x3xf32>, tensor<2x3x5xf32>
+  }
+  return %y, %n : tensor<?x2x3xf32>, tensor<2x3x5xf32>
+}
+seq.weight @table source("table") : tensor<11x10xf32>
+seq.weight @mix source("mix") : tensor<2x2xf32>
+}

@@ -1,5 +1,7 @@
 #include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/WrittenBodies.h"
 
+#include <cctype>
 #include <cmath>
 
 using effc::seq::reference::Tensor;
@@ -14,7 +16,7 @@ double pickReal(Random &random, double low, double high) {
 }
 
 int64_t Extents::operator[](char letter) const {
-  switch (letter) {
+  switch (std::toupper(letter)) {
   case 'T':
     return T;
   case 'H':
@@ -95,7 +97,8 @@ std::string LinearCase::resultTypes(const Extents &extents) const {
 // seq.recurrence, its arguments named as the operands are.
 static std::string recurrenceText(const LinearCase &mixer,
                                   const Extents &extents) {
-  std::string text = "%r:2 = seq.recurrence";
+  std::string text =
+      "%r:" + std::to_string(1 + mixer.states.size()) + " = seq.recurrence";
   int index = 0;
   for (auto [keyword, list] : {std::pair(" tokens", &mixer.tokens),
                                {" parameters", &mixer.parameters},
@@ -107,10 +110,11 @@ static std::string recurrenceText(const LinearCase &mixer,
               tensorType(extents.of(operand.letters));
     text += ")";
   }
-  std::string y = tensorType(extents.of("THV"));
-  std::string state = tensorType(extents.of(mixer.states[0].letters));
-  return text + " -> (" + y + "), (" + state + ") {\n" + mixer.body(extents) +
-         "}";
+  text += " -> (" + tensorType(extents.of("THV")) + "), (";
+  for (const LinearOperand &state : mixer.states)
+    text += (&state == mixer.states.data() ? "" : ", ") +
+            tensorType(extents.of(state.letters));
+  return text + ") {\n" + mixer.body(extents) + "}";
 }
 
 std::string LinearCase::opText(const Extents &extents) const {
@@ -174,75 +178,6 @@ double forgetGate(Random &random, Gates gates) {
 }
 double lowerBound(Random &random, Gates) {
   return std::array{0.0, 0.25, 0.9}[pick(random, 0, 2)];
-}
-
-/// `%out = seq.contract %a, %b` with a letter for each dimension.
-std::string contract(const Extents &extents, const std::string &out,
-                     const std::string &outLetters, const std::string &a,
-                     const std::string &aLetters, const std::string &b,
-                     const std::string &bLetters) {
-  std::string space;
-  for (char letter : std::string("HKV"))
-    if ((aLetters + bLetters).find(letter) != std::string::npos)
-      space += (space.empty() ? "" : ", ") + std::string(1, letter);
-  auto map = [&](const std::string &letters) {
-    std::string results;
-    for (char letter : letters)
-      results += (results.empty() ? "" : ", ") + std::string(1, letter);
-    return "affine_map<(" + space + ") -> (" + results + ")>";
-  };
-  return "  %" + out + " = seq.contract %" + a + ", %" + b +
-         " {indexing_maps = [" + map(aLetters) + ", " + map(bLetters) + ", " +
-         map(outLetters) + "]} : (" + tensorType(extents.of(aLetters)) + ", " +
-         tensorType(extents.of(bLetters)) + ") -> " +
-         tensorType(extents.of(outLetters)) + "\n";
-}
-
-/// `%out = seq.<op> %a` or `%a, %b`, of one type.
-std::string elementwise(const Extents &extents, const std::string &out,
-                        const std::string &op, const std::string &operands,
-                        const std::string &letters) {
-  return "  %" + out + " = seq." + op + " " + operands + " : " +
-         tensorType(extents.of(letters)) + "\n";
-}
-
-std::string yield(const Extents &extents, const std::string &values) {
-  return "  seq.yield " + values + " : " + tensorType(extents.of("HV")) + ", " +
-         tensorType(extents.of("HKV")) + "\n";
-}
-
-/// Decays per head and per key channel, a correction that probes with a key of
-/// its own, and an output gate.
-std::string correctedBody(const Extents &e) {
-  return elementwise(e, "forget", "sigmoid", "%f", "H") +
-         elementwise(e, "fade", "exp", "%d", "HK") +
-         contract(e, "half", "HKV", "forget", "H", "state", "HKV") +
-         contract(e, "kept", "HKV", "half", "HKV", "fade", "HK") +
-         contract(e, "seen", "HV", "p", "HK", "kept", "HKV") +
-         elementwise(e, "error", "sub", "%v, %seen", "HV") +
-         contract(e, "change", "HV", "beta", "H", "error", "HV") +
-         contract(e, "written", "HKV", "k", "HK", "change", "HV") +
-         elementwise(e, "next", "add", "%kept, %written", "HKV") +
-         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
-         elementwise(e, "gate", "silu", "%g", "HV") +
-         elementwise(e, "y", "mul", "%read, %gate", "HV") +
-         yield(e, "%y, %next");
-}
-
-/// A constant decay per head beside a gate per value channel; reads before it
-/// writes, and adds the token itself.
-std::string echoBody(const Extents &e) {
-  return "  %keep = seq.constant 0.9375 : " + tensorType(e.of("H")) + "\n" +
-         elementwise(e, "gate", "sigmoid", "%g", "HV") +
-         contract(e, "half", "HKV", "state", "HKV", "keep", "H") +
-         contract(e, "kept", "HKV", "gate", "HV", "half", "HKV") +
-         elementwise(e, "key", "relu", "%k", "HK") +
-         contract(e, "written", "HKV", "key", "HK", "v", "HV") +
-         elementwise(e, "next", "add", "%written, %kept", "HKV") +
-         contract(e, "read", "HV", "q", "HK", "state", "HKV") +
-         contract(e, "own", "HV", "w", "H", "v", "HV") +
-         elementwise(e, "y", "add", "%read, %own", "HV") +
-         yield(e, "%y, %next");
 }
 
 LinearOperand operand(std::string name, std::string letters,
@@ -431,6 +366,11 @@ const std::vector<LinearCase> &linearCases() {
        .parameters = {operand("w", "H")},
        .states = {matrix},
        .body = echoBody},
+      {.name = "written_mirrored",
+       .tokens = {operand("x", "THK"), operand("f", "TH", sigmoidGate(1))},
+       .states = {matrix},
+       .body = mirroredBody,
+       .square = true},
   };
   return cases;
 }

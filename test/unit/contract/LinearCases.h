@@ -21,7 +21,7 @@ using Random = std::mt19937_64;
 int64_t pick(Random &random, int64_t low, int64_t high);
 double pickReal(Random &random, double low, double high);
 
-/// Extents by dimension letter. '1' is 1.
+/// Extents by dimension letter, great or small. '1' is 1.
 struct Extents {
   int64_t T, H, G, K, V;
 
@@ -53,6 +53,7 @@ struct LinearCase {
   std::function<std::string(const Extents &)> body = {};
   bool grouped = false;  ///< heads may share queries and keys
   bool oneKey = false;   ///< K is 1
+  bool square = false;   ///< K is V
   bool hasScan = true;   ///< the form `scan` covers its structure
   bool hasBlocks = true; ///< the forms `quadratic` and `chunkwise` do
 

@@ -30,7 +30,7 @@ Extents pickExtents(Random &random, const LinearCase &mixer) {
     e.G = pick(random, 1, 4);
     e.H = mixer.grouped ? e.G * pick(random, 2, 4) : e.G;
     e.K = mixer.oneKey ? 1 : pick(random, 2, 9);
-    e.V = pick(random, 2, 9);
+    e.V = mixer.square ? e.K : pick(random, 2, 9);
     // Some are longer than the longest chunk.
     e.T =
         pick(random, 0, 7) == 0 ? pick(random, 101, 130) : pick(random, 1, 40);
@@ -38,7 +38,7 @@ Extents pickExtents(Random &random, const LinearCase &mixer) {
     size_t expected = 3;
     if (mixer.grouped)
       distinct.insert(e.G), ++expected;
-    if (!mixer.oneKey)
+    if (!mixer.oneKey && !mixer.square)
       distinct.insert(e.K), ++expected;
     if (distinct.size() == expected)
       return e;

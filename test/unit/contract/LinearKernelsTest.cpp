@@ -1,11 +1,11 @@
-// The compiled host kernels of every mixer of class `linear` agree with the
-// mixer's own definition, and their bits do not depend on how sequences are
-// packed and cut.
+// The compiled host kernels of every mixer of class `linear`, and of written
+// steps that are not linear, agree with the mixer's own definition, and their
+// bits do not depend on how sequences are packed and cut.
 //
 // The model is one mixer between an embedding, whose table holds the operands
 // of every token of the test, and a choice of rows, which leads its result out.
 #include "test/unit/codegen/host/PlanRunner.h"
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/WrittenBodies.h"
 
 #include "gtest/gtest.h"
 
@@ -34,6 +34,8 @@ Extents extentsFor(const LinearCase &mixer, Extents extents) {
     extents.G = extents.H;
   if (mixer.oneKey)
     extents.K = 1;
+  if (mixer.square)
+    extents.K = extents.V;
   return extents;
 }
 
@@ -281,11 +283,21 @@ PipelineOptions optionsFor() {
   return options;
 }
 
+/// Every mixer of class `linear`, then the steps that are not linear.
+const std::vector<LinearCase> &allCases() {
+  static const std::vector<LinearCase> cases = [] {
+    std::vector<LinearCase> all = linearCases();
+    llvm::append_range(all, opaqueCases());
+    return all;
+  }();
+  return cases;
+}
+
 class LinearKernelsContract : public testing::TestWithParam<size_t> {};
 
 TEST_P(LinearKernelsContract, AgreeWithTheDefinition) {
   constexpr int64_t kDecoded = 2;
-  const LinearCase &mixer = linearCases()[GetParam()];
+  const LinearCase &mixer = allCases()[GetParam()];
   for (bool bf16 : {false, true}) {
     Random random(std::hash<std::string>()(mixer.title()) + bf16);
     double worst = 0;
@@ -318,7 +330,7 @@ TEST_P(LinearKernelsContract, AgreeWithTheDefinition) {
 
 // A prompt in any pieces, by prefill or decode calls, alone or among others.
 TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
-  const LinearCase &mixer = linearCases()[GetParam()];
+  const LinearCase &mixer = allCases()[GetParam()];
   Random random(std::hash<std::string>()(mixer.title()) + 2);
   Extents extents = extentsFor(mixer, {0, 6, 3, 12, 40});
   Model model(mixer, extents, Gates::Adversarial, /*bf16=*/false, random);
@@ -347,9 +359,9 @@ TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixers, LinearKernelsContract,
-                         testing::Range<size_t>(0, linearCases().size()),
+                         testing::Range<size_t>(0, allCases().size()),
                          [](const testing::TestParamInfo<size_t> &info) {
-                           return linearCases()[info.param].title();
+                           return allCases()[info.param].title();
                          });
 
 } // namespace

@@ -1,0 +1,188 @@
+#include "test/unit/contract/WrittenBodies.h"
+
+namespace effc::test {
+namespace {
+
+/// `%out = seq.contract %a, %b` with a letter for each dimension; a small
+/// letter is another dimension of the same extent.
+std::string contract(const Extents &extents, const std::string &out,
+                     const std::string &outLetters, const std::string &a,
+                     const std::string &aLetters, const std::string &b,
+                     const std::string &bLetters) {
+  std::string space;
+  for (char letter : std::string("HhKkVv"))
+    if ((aLetters + bLetters).find(letter) != std::string::npos)
+      space += (space.empty() ? "" : ", ") + std::string(1, letter);
+  auto map = [&](const std::string &letters) {
+    std::string results;
+    for (char letter : letters)
+      results += (results.empty() ? "" : ", ") + std::string(1, letter);
+    return "affine_map<(" + space + ") -> (" + results + ")>";
+  };
+  return "  %" + out + " = seq.contract %" + a + ", %" + b +
+         " {indexing_maps = [" + map(aLetters) + ", " + map(bLetters) + ", " +
+         map(outLetters) + "]} : (" + tensorType(extents.of(aLetters)) + ", " +
+         tensorType(extents.of(bLetters)) + ") -> " +
+         tensorType(extents.of(outLetters)) + "\n";
+}
+
+/// `%out = seq.<op> %a` or `%a, %b`, of one type.
+std::string elementwise(const Extents &extents, const std::string &out,
+                        const std::string &op, const std::string &operands,
+                        const std::string &letters) {
+  return "  %" + out + " = seq." + op + " " + operands + " : " +
+         tensorType(extents.of(letters)) + "\n";
+}
+
+std::string constant(const Extents &extents, const std::string &out,
+                     const std::string &number, const std::string &letters) {
+  return "  %" + out + " = seq.constant " + number + " : " +
+         tensorType(extents.of(letters)) + "\n";
+}
+
+std::string yield(const Extents &extents, const std::string &values,
+                  const std::vector<std::string> &letters = {"HV", "HKV"}) {
+  std::string text = "  seq.yield " + values + " : ";
+  for (const std::string &type : letters)
+    text +=
+        (&type == letters.data() ? "" : ", ") + tensorType(extents.of(type));
+  return text + "\n";
+}
+
+/// %x of H,K divided by its length: %unit.
+std::string normalised(const Extents &e) {
+  return constant(e, "floor", "1.0e-6", "H") +
+         contract(e, "squares", "H", "x", "HK", "x", "HK") +
+         elementwise(e, "sum", "add", "%squares, %floor", "H") +
+         elementwise(e, "length", "sqrt", "%sum", "H") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "inverse", "div", "%one, %length", "H") +
+         contract(e, "unit", "HK", "x", "HK", "inverse", "H");
+}
+
+/// A matrix that is squashed after every write.
+std::string squashedBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "sum", "add", "%kept, %written", "HKV") +
+         elementwise(e, "next", "tanh", "%sum", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
+/// A recurrent cell of each head: the last output comes back through a matrix,
+/// and a gate decides how much of it stays.
+std::string cellBody(const Extents &e) {
+  return contract(e, "back", "HV", "w", "HVv", "state", "Hv") +
+         elementwise(e, "drive", "add", "%x, %back", "HV") +
+         elementwise(e, "new", "tanh", "%drive", "HV") +
+         elementwise(e, "gate", "sigmoid", "%g", "HV") +
+         elementwise(e, "change", "sub", "%new, %state", "HV") +
+         elementwise(e, "step", "mul", "%gate, %change", "HV") +
+         elementwise(e, "next", "add", "%state, %step", "HV") +
+         yield(e, "%next, %next", {"HV", "HV"});
+}
+
+/// Heads that meet: what one keeps goes into all.
+std::string meetingBody(const Extents &e) {
+  return contract(e, "mixed", "HV", "m", "Hh", "state", "hV") +
+         elementwise(e, "drive", "add", "%x, %mixed", "HV") +
+         elementwise(e, "next", "tanh", "%drive", "HV") +
+         elementwise(e, "y", "add", "%next, %x", "HV") +
+         yield(e, "%y, %next", {"HV", "HV"});
+}
+
+/// Two states: a matrix and, per head, how much was written, by which the
+/// reading is divided and which the matrix fades by.
+std::string countedBody(const Extents &e) {
+  return elementwise(e, "weight", "sigmoid", "%f", "H") +
+         elementwise(e, "next_count", "add", "%count, %weight", "H") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "more", "add", "%one, %next_count", "H") +
+         elementwise(e, "keep", "div", "%next_count, %more", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         elementwise(e, "inverse", "div", "%one, %more", "H") +
+         contract(e, "y", "HV", "read", "HV", "inverse", "H") +
+         yield(e, "%y, %next, %next_count", {"HV", "HKV", "H"});
+}
+
+double normal(Random &random, Gates) { return pickReal(random, -1, 1); }
+double small(Random &random, Gates) { return pickReal(random, -0.05, 0.05); }
+double positive(Random &random, Gates) { return pickReal(random, 0.1, 1); }
+LinearOperand operand(std::string name, std::string letters,
+                      std::function<double(Random &, Gates)> draw = normal) {
+  return {std::move(name), std::move(letters), std::move(draw)};
+}
+
+} // namespace
+
+std::string correctedBody(const Extents &e) {
+  return elementwise(e, "forget", "sigmoid", "%f", "H") +
+         elementwise(e, "fade", "exp", "%d", "HK") +
+         contract(e, "half", "HKV", "forget", "H", "state", "HKV") +
+         contract(e, "kept", "HKV", "half", "HKV", "fade", "HK") +
+         contract(e, "seen", "HV", "p", "HK", "kept", "HKV") +
+         elementwise(e, "error", "sub", "%v, %seen", "HV") +
+         contract(e, "change", "HV", "beta", "H", "error", "HV") +
+         contract(e, "written", "HKV", "k", "HK", "change", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         elementwise(e, "gate", "silu", "%g", "HV") +
+         elementwise(e, "y", "mul", "%read, %gate", "HV") +
+         yield(e, "%y, %next");
+}
+
+std::string echoBody(const Extents &e) {
+  return constant(e, "keep", "0.9375", "H") +
+         elementwise(e, "gate", "sigmoid", "%g", "HV") +
+         contract(e, "half", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "kept", "HKV", "gate", "HV", "half", "HKV") +
+         elementwise(e, "key", "relu", "%k", "HK") +
+         contract(e, "written", "HKV", "key", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%written, %kept", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "state", "HKV") +
+         contract(e, "own", "HV", "w", "H", "v", "HV") +
+         elementwise(e, "y", "add", "%read, %own", "HV") +
+         yield(e, "%y, %next");
+}
+
+std::string mirroredBody(const Extents &e) {
+  return normalised(e) + elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "unit", "HK", "x", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "y", "HV", "unit", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
+const std::vector<LinearCase> &opaqueCases() {
+  static const std::vector<LinearCase> cases = {
+      {.name = "squashed",
+       .tokens = {operand("q", "THK"), operand("k", "THK"), operand("v", "THV"),
+                  operand("f", "TH")},
+       .states = {operand("state", "HKV")},
+       .body = squashedBody},
+      {.name = "cell",
+       .tokens = {operand("x", "THV"), operand("g", "THV")},
+       .parameters = {operand("w", "HVV", small)},
+       .states = {operand("state", "HV")},
+       .body = cellBody},
+      {.name = "meeting",
+       .tokens = {operand("x", "THV")},
+       .parameters = {operand("m", "HH", small)},
+       .states = {operand("state", "HV")},
+       .body = meetingBody},
+      {.name = "counted",
+       .tokens = {operand("q", "THK"), operand("k", "THK"), operand("v", "THV"),
+                  operand("f", "TH")},
+       .states = {operand("state", "HKV"), operand("count", "H", positive)},
+       .body = countedBody},
+  };
+  return cases;
+}
+
+} // namespace effc::test

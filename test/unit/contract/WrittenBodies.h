@@ -1,0 +1,25 @@
+// Steps written out, as bodies of `seq.recurrence`: some whose structure is
+// read, and some that are run as they stand.
+#ifndef EFFC_TEST_UNIT_CONTRACT_WRITTENBODIES_H
+#define EFFC_TEST_UNIT_CONTRACT_WRITTENBODIES_H
+
+#include "test/unit/contract/LinearCases.h"
+
+namespace effc::test {
+
+/// Decays per head and per key channel, a correction that probes with a key of
+/// its own, and an output gate.
+std::string correctedBody(const Extents &e);
+/// A constant decay per head beside a gate per value channel; reads before it
+/// writes, and adds the token itself.
+std::string echoBody(const Extents &e);
+/// One token as key, scaled to length 1, and as value; K is V.
+std::string mirroredBody(const Extents &e);
+
+/// Steps that are not linear, which have a kernel of one token after another
+/// and no other form.
+const std::vector<LinearCase> &opaqueCases();
+
+} // namespace effc::test
+
+#endif // EFFC_TEST_UNIT_CONTRACT_WRITTENBODIES_H
