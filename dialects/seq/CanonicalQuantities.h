@@ -5,12 +5,13 @@
 //   S' = exp(decay) . S
 //   S  = S' + erase (x) (probe @ S*) + key (x) value     S* = S' or the old S
 //   o  = query @ S + (query . bonusKey) value            or of the old S
-//   z  = exp(decay) . z + weight key                     the normaliser's sum
-//   n  = query @ z
+//   z  = exp(decay) . z + weight sumKey                  the normaliser's sum
+//   n  = sumQuery @ z
 //
-// as the structure record says. All but `value` may lack their T: a quantity
-// that does not vary with the token may lack its leading T, as those of a
-// parameter alone do.
+// as the structure record says. Of a complex field decay, key, query and state
+// are complex numbers and o the real part. All but `value` may lack their T: a
+// quantity that does not vary with the token may lack its leading T, as those
+// of a parameter alone do.
 //
 // Source: one recurrence for the whole family, after Sun et al.,
 // arXiv:2407.04620, and Yang et al., arXiv:2406.06484; its fields are those of
@@ -25,8 +26,8 @@ namespace effc::seq {
 
 /// The canonical quantities of some tokens. Absent ones are null.
 struct CanonicalQuantities {
-  mlir::Value query; ///< [T, G, K]
-  mlir::Value key;   ///< [T, G, K]
+  /// [T, G, K]; where the decay is per element, [T, H, K, V] as well.
+  mlir::Value query, key;
   mlir::Value value; ///< [T, H, V], input gates applied
 
   /// Log-decays, nats per token, at most 0: [H] or [T, H] per head, [T, H, K]
@@ -36,6 +37,11 @@ struct CanonicalQuantities {
   /// [T, H, V] or [H, V]: log-decays per value channel, where the axis has one.
   mlir::Value valueLogDecay;
 
+  /// Of a complex field: what the decay of logDecay turns the state by, a
+  /// number of magnitude 1 of the shape of `logDecay`, and the imaginary parts
+  /// of query and key.
+  mlir::Value turn, turnImaginary, queryImaginary, keyImaginary;
+
   mlir::Value bonusKey; ///< [T, G, K]
   mlir::Value probe;    ///< [T, G, K]
   /// What the probe's reading is written along: a key of its own, [T, H, K], or
@@ -44,6 +50,9 @@ struct CanonicalQuantities {
   /// [T, H], or [T, H, V] with decays per value channel: what the normaliser's
   /// sum takes of a key. Null stands for 1.
   mlir::Value weight;
+  /// [T, G, K]: what the normaliser's sum takes and is read with. Null stands
+  /// for `query` and `key`.
+  mlir::Value sumQuery, sumKey;
   /// Of the shape of the log-decays: log of an input gate without bound, which
   /// multiplies value and weight.
   mlir::Value logGate;

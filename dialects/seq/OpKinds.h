@@ -14,9 +14,10 @@ inline bool isViewOp(mlir::Operation *op) {
 
 /// Whether `op` computes each element from the elements at the same place.
 inline bool isElementwiseOp(mlir::Operation *op) {
-  return mlir::isa<AbsOp, AddOp, ClampOp, DivOp, ExpOp, GeluOp, GeluTanhOp,
-                   LogOp, LogSigmoidOp, MaxOp, MulOp, NegOp, ReluOp, ScaleOp,
-                   SigmoidOp, SiluOp, SoftplusOp, SqrtOp, SubOp, TanhOp>(op);
+  return mlir::isa<AbsOp, AddOp, ClampOp, CosOp, DivOp, ExpOp, GeluOp,
+                   GeluTanhOp, LogOp, LogSigmoidOp, MaxOp, MulOp, NegOp, ReluOp,
+                   ScaleOp, SigmoidOp, SiluOp, SinOp, SoftplusOp, SqrtOp, SubOp,
+                   TanhOp>(op);
 }
 
 /// Whether `op` is a product of rows with a matrix of weights.

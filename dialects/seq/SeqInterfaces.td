@@ -61,8 +61,9 @@ def Seq_MixerOpInterface
         Builds the canonical quantities of the tokens in `tokens` (the operands
         of the role `token`, in operand order; any `T`, static or dynamic) with
         `parameters` (the operands of the role `parameter`, in operand order).
-        Emits only elementwise ops, `seq.broadcast` and `seq.contract`, so that
-        the same region can become kernel code. For class `linear` only.
+        Emits only elementwise ops, `seq.broadcast`, `seq.contract` and
+        `seq.at_start` of a token operand, so that the same region can become
+        kernel code. For class `linear` only.
       }],
       "::effc::seq::CanonicalQuantities", "buildTokenMap",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,

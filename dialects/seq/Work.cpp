@@ -21,6 +21,9 @@ static uint64_t linearWork(MixerOpInterface mixer) {
   RankedTensorType state = stateful.getStates().front().type;
   uint64_t heads = state.getDimSize(0), keys = state.getDimSize(1),
            values = state.getDimSize(2), elements = keys * values;
+  // 6 to decay, 4 to write, 4 to read; chunks form no products.
+  if (linear.getField() == DecayField::Complex)
+    return 14 * heads * elements;
   uint64_t step = 4 * elements;
   if (linear.getDecay() != DecayAxis::None)
     step += elements;

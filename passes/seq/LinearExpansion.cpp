@@ -3,6 +3,7 @@
 //   quantities = token map(tokens, parameters)          (the mixer's)
 //   gates      = stabilise(log-decay, log-gate, m)      where the record asks
 //   values     = [value | weight], state = [S | z]      with a normaliser
+//                or a second recurrence, where it has keys of its own
 //   read, next = form(quantities, state)                (LinearForms.h)
 //   y          = read-out(read, denominator, m)         (the mixer's)
 //
@@ -26,16 +27,44 @@ static bool hasValueAxis(LinearAttr linear) {
          linear.getDecay() == DecayAxis::KeyAndValue;
 }
 
+// Complex numbers decay per head, key channel or element, and that is all.
+static LogicalResult checkComplexForm(
+    LinearAttr linear, FormAttr form,
+    function_ref<LogicalResult(StringRef, StringRef, StringRef)> unmet) {
+  if (form.getKind() == FormKind::Quadratic)
+    return unmet("field", "'real'", stringifyDecayField(linear.getField()));
+  DecayAxis axis = linear.getDecay();
+  if (axis == DecayAxis::None || axis == DecayAxis::Value ||
+      axis == DecayAxis::KeyAndValue)
+    return unmet("decay",
+                 "'head_constant', 'head', 'key' or 'element' of the field "
+                 "'complex'",
+                 stringifyDecayAxis(axis));
+  if (linear.getLowRank() != LowRankPair::None)
+    return unmet("low_rank", "'none' of the field 'complex'",
+                 stringifyLowRankPair(linear.getLowRank()));
+  if (linear.getBonus())
+    return unmet("bonus", "'false' of the field 'complex'", "true");
+  if (linear.getNormaliser() != Normaliser::None)
+    return unmet("normaliser", "'none' of the field 'complex'",
+                 stringifyNormaliser(linear.getNormaliser()));
+  if (linear.getStabiliser() != Stabiliser::None)
+    return unmet("stabiliser", "'none' of the field 'complex'",
+                 stringifyStabiliser(linear.getStabiliser()));
+  return success();
+}
+
 LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
   LinearAttr linear = op.getStructure().getLinear();
-  auto unmet = [&](StringRef field, StringRef expected, StringRef found) {
+  auto unmet = [&](StringRef field, StringRef expected,
+                   StringRef found) -> LogicalResult {
     return op->emitOpError()
            << "has no form '" << stringifyFormKind(form.getKind())
            << "': expects '" << field << "' to be " << expected << ", but got '"
            << found << "'";
   };
-  if (linear.getField() != DecayField::Real)
-    return unmet("field", "'real'", stringifyDecayField(linear.getField()));
+  if (linear.getField() == DecayField::Complex)
+    return checkComplexForm(linear, form, unmet);
   if (linear.getLowRank() == LowRankPair::None ||
       form.getKind() == FormKind::Step)
     return success();
@@ -67,38 +96,45 @@ public:
     groups = heads / linear.getHeadsPerGroup();
     channels = typeOf(quantities.value).getDimSize(2);
     for (const StateDescriptor &state : states)
-      (state.kind == StateKind::Matrix ? matrix
+      (state.kind == StateKind::Matrix ? (matrix ? imaginary : matrix)
        : state.kind == StateKind::Sum  ? sum
                                        : maximum) = &state;
-    quantities.query = perToken(quantities.query, 3);
-    quantities.key = perToken(quantities.key, 3);
+    for (Value *factor : {&quantities.query, &quantities.key,
+                          &quantities.queryImaginary, &quantities.keyImaginary})
+      *factor = perToken(*factor, 3);
     spreadDecays();
     if (linear.getStabiliser() == Stabiliser::MaxPlus)
       stabilise();
   }
 
   void run(FormAttr form) {
-    LinearForms forms(builder, loc, {linear.getRead(), linear.getLowRank()});
     LinearTokens input = tokens();
-    LinearResult result;
-    switch (form.getKind()) {
-    case FormKind::Step:
-      result = forms.step(input);
-      break;
-    case FormKind::Quadratic:
-      result = forms.quadratic(input);
-      break;
-    case FormKind::Chunkwise:
-      result = forms.chunkwise(input, form.getChunk());
-      break;
-    case FormKind::Scan:
-      result = forms.scan(input);
-      break;
+    if (linear.getNormaliser() == Normaliser::None)
+      return finish(compute(form, input), {});
+    if (!quantities.sumKey) {
+      appendSum(input);
+      return finish(compute(form, input), {});
     }
-    finish(result);
+    LinearTokens sums = sumTokens(input);
+    finish(compute(form, input), compute(form, sums));
   }
 
 private:
+  LinearResult compute(FormAttr form, const LinearTokens &input) {
+    LinearForms forms(builder, loc, {linear.getRead(), linear.getLowRank()});
+    switch (form.getKind()) {
+    case FormKind::Step:
+      return forms.step(input);
+    case FormKind::Quadratic:
+      return forms.quadratic(input);
+    case FormKind::Chunkwise:
+      return forms.chunkwise(input, form.getChunk());
+    case FormKind::Scan:
+      return forms.scan(input);
+    }
+    llvm_unreachable("a form of no kind");
+  }
+
   Value reshape(Value x, ArrayRef<int64_t> shape) {
     if (typeOf(x).getShape() == shape)
       return x;
@@ -110,7 +146,7 @@ private:
 
   // A quantity that does not vary with the token, repeated for each.
   Value perToken(Value x, int64_t rank) {
-    if (!x || typeOf(x).getRank() == rank)
+    if (!x || typeOf(x).getRank() >= rank)
       return x;
     StringRef letters = StringRef("abcd").take_front(rank - 1);
     return ContractOp::create(builder, loc, ones({count}), "t", x, letters,
@@ -147,7 +183,9 @@ private:
       decayRank = 4;
       break;
     }
-    quantities.logDecay = perToken(quantities.logDecay, decayRank);
+    for (Value *decay :
+         {&quantities.logDecay, &quantities.turn, &quantities.turnImaginary})
+      *decay = perToken(*decay, decayRank);
     quantities.valueLogDecay = perToken(quantities.valueLogDecay, 3);
   }
 
@@ -183,22 +221,23 @@ private:
 
   LinearTokens tokens() {
     LinearTokens tokens;
-    tokens.query = quantities.query;
-    tokens.key = quantities.key;
-    tokens.value = quantities.value;
+    tokens.query = factor(quantities.query);
+    tokens.key = factor(quantities.key);
+    tokens.queryImaginary = factor(quantities.queryImaginary);
+    tokens.keyImaginary = factor(quantities.keyImaginary);
     tokens.bonusKey = perToken(quantities.bonusKey, 3);
     tokens.probe = perToken(quantities.probe, 3);
-    tokens.valueLogDecay = quantities.valueLogDecay;
-    tokens.state = op->getOperand(matrix->operand);
-    if (linear.getNormaliser() == Normaliser::KeySum)
-      appendSum(tokens);
-    tokens.value = split(tokens.value, 1);
-    tokens.valueLogDecay = split(tokens.valueLogDecay, 1);
-    tokens.state = split(tokens.state, 0);
+    tokens.value = split(quantities.value, 1);
+    tokens.valueLogDecay = split(quantities.valueLogDecay, 1);
+    tokens.state = split(op->getOperand(matrix->operand), 0);
+    if (imaginary)
+      tokens.stateImaginary = split(op->getOperand(imaginary->operand), 0);
     Value &decay = decayRank == 2   ? tokens.headLogDecay
                    : decayRank == 3 ? tokens.keyLogDecay
                                     : tokens.elementLogDecay;
     decay = split(quantities.logDecay, 1);
+    tokens.turn = split(quantities.turn, 1);
+    tokens.turnImaginary = split(quantities.turnImaginary, 1);
     if (quantities.erase)
       tokens.erase = split(perToken(quantities.erase, 3), 1);
     else if (quantities.eraseScale)
@@ -208,16 +247,28 @@ private:
     return tokens;
   }
 
-  // The normaliser's sum as more value channels.
-  void appendSum(LinearTokens &tokens) {
+  // A query or a key: one per element has a head.
+  Value factor(Value x) {
+    return x && typeOf(x).getRank() == 4 ? split(x, 1) : x;
+  }
+
+  // What the normaliser's sum takes of each key, [T, G, R, E], and the sum
+  // before, [G, R, K, E]: E is 1, or V where value channels decay.
+  std::pair<Value, Value> sumOperands() {
     int64_t extra = hasValueAxis(linear) ? channels : 1;
-    int64_t keys = typeOf(tokens.state).getDimSize(1);
+    int64_t keys = matrix->type.getDimSize(1);
     Value weight = quantities.weight;
     weight = weight ? reshape(weight, {count, heads, extra})
                     : ones({count, heads, extra});
     Value before = reshape(op->getOperand(sum->operand), {heads, keys, extra});
+    return {split(weight, 1), split(before, 0)};
+  }
+
+  // The sum as more value channels.
+  void appendSum(LinearTokens &tokens) {
+    auto [weight, before] = sumOperands();
     auto join = [&](Value a, Value b) -> Value {
-      return ConcatOp::create(builder, loc, ValueRange{a, b}, /*axis=*/2);
+      return ConcatOp::create(builder, loc, ValueRange{a, b}, /*axis=*/3);
     };
     tokens.value = join(tokens.value, weight);
     tokens.state = join(tokens.state, before);
@@ -225,29 +276,48 @@ private:
       tokens.valueLogDecay = join(tokens.valueLogDecay, tokens.valueLogDecay);
   }
 
+  // The sum as a recurrence of its own, of other keys and queries.
+  LinearTokens sumTokens(const LinearTokens &tokens) {
+    LinearTokens sums = tokens;
+    std::tie(sums.value, sums.state) = sumOperands();
+    sums.query = perToken(quantities.sumQuery, 3);
+    sums.key = perToken(quantities.sumKey, 3);
+    sums.bonusKey = {};
+    return sums;
+  }
+
   void replaceState(const StateDescriptor &state, Value next) {
     op->getResult(state.result)
         .replaceAllUsesWith(reshape(next, state.type.getShape()));
   }
 
-  void finish(const LinearResult &result) {
-    int64_t all = typeOf(result.read).getDimSize(3);
-    int64_t keys = typeOf(result.state).getDimSize(2);
-    Value read = reshape(result.read, {count, heads, all});
-    Value next = reshape(result.state, {heads, keys, all});
-    LinearReading reading{read, {}, maxima};
+  // `sums` holds the normaliser's sum where that is no part of `result`.
+  void finish(const LinearResult &result, const LinearResult &sums) {
+    LinearReading reading{perHead(result.read), {}, maxima};
+    Value next = perState(result.state);
     if (sum) {
-      auto part = [&](Value x, int64_t first, int64_t size) -> Value {
-        return SliceOp::create(builder, loc, x, /*axis=*/2, first, size);
-      };
-      reading.read = part(read, 0, channels);
-      reading.denominator = part(read, channels, all - channels);
-      if (!hasValueAxis(linear))
-        reading.denominator = reshape(reading.denominator, {count, heads});
-      replaceState(*sum, part(next, channels, all - channels));
-      next = part(next, 0, channels);
+      Value denominator = sums.read, nextSum = sums.state;
+      if (denominator) {
+        denominator = perHead(denominator);
+        nextSum = perState(nextSum);
+      } else {
+        auto part = [&](Value x, int64_t first, int64_t size) -> Value {
+          return SliceOp::create(builder, loc, x, /*axis=*/2, first, size);
+        };
+        int64_t extra = typeOf(next).getDimSize(2) - channels;
+        denominator = part(reading.read, channels, extra);
+        nextSum = part(next, channels, extra);
+        reading.read = part(reading.read, 0, channels);
+        next = part(next, 0, channels);
+      }
+      reading.denominator = hasValueAxis(linear)
+                                ? denominator
+                                : reshape(denominator, {count, heads});
+      replaceState(*sum, nextSum);
     }
     replaceState(*matrix, next);
+    if (imaginary)
+      replaceState(*imaginary, result.stateImaginary);
     if (maximum)
       replaceState(*maximum, nextMaximum);
     op.getTokenResults().front().replaceAllUsesWith(
@@ -255,12 +325,22 @@ private:
     op->erase();
   }
 
+  // [T, G, R, V] -> [T, H, V], [G, R, K, V] -> [H, K, V].
+  Value perHead(Value x) {
+    return reshape(x, {count, heads, typeOf(x).getDimSize(3)});
+  }
+  Value perState(Value x) {
+    return reshape(x,
+                   {heads, typeOf(x).getDimSize(2), typeOf(x).getDimSize(3)});
+  }
+
   OpBuilder &builder;
   MixerOpInterface op;
   Location loc;
   LinearAttr linear;
   SmallVector<StateDescriptor> states;
-  const StateDescriptor *matrix = nullptr, *sum = nullptr, *maximum = nullptr;
+  const StateDescriptor *matrix = nullptr, *imaginary = nullptr, *sum = nullptr,
+                        *maximum = nullptr;
   /// As the mixer gives them, and as the form takes them: for each token,
   /// stabilised.
   CanonicalQuantities canonical, quantities;

@@ -14,9 +14,11 @@ static RankedTensorType typeOf(Value value) {
 }
 
 SmallVector<Value *> LinearTokens::perToken() {
-  return {&query,       &key,           &value,           &headLogDecay,
-          &keyLogDecay, &valueLogDecay, &elementLogDecay, &bonusKey,
-          &probe,       &erase};
+  return {&query,           &key,          &value,
+          &headLogDecay,    &keyLogDecay,  &valueLogDecay,
+          &elementLogDecay, &turn,         &turnImaginary,
+          &queryImaginary,  &keyImaginary, &bonusKey,
+          &probe,           &erase};
 }
 
 int64_t LinearTokens::getCount() const { return typeOf(value).getDimSize(0); }
@@ -51,14 +53,13 @@ Value LinearForms::reshape(Value x, ArrayRef<int64_t> shape) {
   return ReshapeOp::create(builder, loc, x, shape);
 }
 
-// Tokens [first, first + count), with the state before them.
+// Tokens [first, first + count), with the state of `tokens`.
 LinearTokens LinearForms::sliceTokens(const LinearTokens &tokens, int64_t first,
-                                      int64_t count, Value state) {
+                                      int64_t count) {
   LinearTokens part = tokens;
   for (Value *member : part.perToken())
     if (*member)
       *member = rows(*member, first, count);
-  part.state = state;
   return part;
 }
 
@@ -71,18 +72,28 @@ LinearForms::scanChunks(const LinearTokens &tokens, int64_t chunk,
   for (Value *member : inside.perToken())
     if (*member)
       operands.push_back(*member);
-  auto scan = ScanOp::create(builder, loc, TypeRange{tokens.value.getType()},
-                             TypeRange{tokens.state.getType()}, chunk, operands,
-                             ValueRange{tokens.state});
+  SmallVector<Value> states = {tokens.state};
+  if (tokens.stateImaginary)
+    states.push_back(tokens.stateImaginary);
+  auto scan =
+      ScanOp::create(builder, loc, TypeRange{tokens.value.getType()},
+                     TypeRange(ValueRange(states)), chunk, operands, states);
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&scan.getBody());
   for (Value *member : inside.perToken())
     if (*member)
       *member = block->addArgument(withRows(typeOf(*member), chunk), loc);
   inside.state = block->addArgument(tokens.state.getType(), loc);
+  if (tokens.stateImaginary)
+    inside.stateImaginary =
+        block->addArgument(tokens.stateImaginary.getType(), loc);
   LinearResult result = body(inside);
-  YieldOp::create(builder, loc, ValueRange{result.read, result.state});
-  return {scan.getOutputs().front(), scan.getNextStates().front()};
+  SmallVector<Value> yielded = {result.read, result.state};
+  if (result.stateImaginary)
+    yielded.push_back(result.stateImaginary);
+  YieldOp::create(builder, loc, yielded);
+  return {scan.getOutputs().front(), scan.getNextStates().front(),
+          result.stateImaginary ? scan.getNextStates().back() : Value()};
 }
 
 // One token: the recurrence itself. The sums over t have one term.
@@ -120,24 +131,28 @@ Value LinearForms::bonus(const LinearTokens &tokens) {
 
 LinearResult LinearForms::step(const LinearTokens &tokens) {
   return scanChunks(tokens, /*chunk=*/1, [&](const LinearTokens &token) {
-    return recurrence(token);
+    return token.turn ? complexRecurrence(token) : recurrence(token);
   });
 }
 
 LinearResult LinearForms::chunkwise(const LinearTokens &tokens, int64_t chunk) {
   auto body = [&](const LinearTokens &inside) {
-    return inside.elementLogDecay ? scan(inside) : quadratic(inside);
+    return inside.elementLogDecay || inside.turn ? scan(inside)
+                                                 : quadratic(inside);
   };
   int64_t left = tokens.getCount() % chunk;
   int64_t full = tokens.getCount() - left;
   if (full == 0)
     return body(tokens);
-  LinearResult result =
-      scanChunks(sliceTokens(tokens, 0, full, tokens.state), chunk, body);
+  LinearResult result = scanChunks(sliceTokens(tokens, 0, full), chunk, body);
   if (left == 0)
     return result;
-  LinearResult tail = body(sliceTokens(tokens, full, left, result.state));
-  return {concat({result.read, tail.read}, /*axis=*/0), tail.state};
+  LinearTokens last = sliceTokens(tokens, full, left);
+  last.state = result.state;
+  last.stateImaginary = result.stateImaginary;
+  LinearResult tail = body(last);
+  return {concat({result.read, tail.read}, /*axis=*/0), tail.state,
+          tail.stateImaginary};
 }
 
 } // namespace effc::seq

@@ -28,17 +28,20 @@ namespace effc::seq {
 /// The canonical quantities of some tokens, heads split into groups, and the
 /// state before the first of them. Absent ones are null.
 struct LinearTokens {
-  mlir::Value query;           ///< [T, G, K]
-  mlir::Value key;             ///< [T, G, K]
+  /// [T, G, K], or of complex numbers [T, G, R, K, V] as well.
+  mlir::Value query, key;
   mlir::Value value;           ///< [T, G, R, V]
   mlir::Value headLogDecay;    ///< [T, G, R], nats
   mlir::Value keyLogDecay;     ///< [T, G, R, K]
   mlir::Value valueLogDecay;   ///< [T, G, R, V]
   mlir::Value elementLogDecay; ///< [T, G, R, K, V]
-  mlir::Value bonusKey;        ///< [T, G, K]
-  mlir::Value probe;           ///< [T, G, K]
-  mlir::Value erase;           ///< [T, G, R, K]
-  mlir::Value state;           ///< [G, R, K, V]
+  /// Of complex numbers: what decays turn by, of the shape of the log-decays,
+  /// and imaginary parts of the shapes of the real ones; else null.
+  mlir::Value turn, turnImaginary, queryImaginary, keyImaginary, stateImaginary;
+  mlir::Value bonusKey; ///< [T, G, K]
+  mlir::Value probe;    ///< [T, G, K]
+  mlir::Value erase;    ///< [T, G, R, K]
+  mlir::Value state;    ///< [G, R, K, V]
 
   /// The members that lead with T, in the order above.
   llvm::SmallVector<mlir::Value *> perToken();
@@ -53,8 +56,9 @@ struct LinearOrder {
 
 /// What a form computes from them.
 struct LinearResult {
-  mlir::Value read;  ///< [T, G, R, V]
-  mlir::Value state; ///< [G, R, K, V], after the last token
+  mlir::Value read;                ///< [T, G, R, V]
+  mlir::Value state;               ///< [G, R, K, V], after the last token
+  mlir::Value stateImaginary = {}; ///< of complex numbers; else null
 };
 
 /// Builds one form of a recurrence.
@@ -65,10 +69,10 @@ public:
 
   /// Token by token: a scan of chunk 1 over the recurrence as it is written.
   LinearResult step(const LinearTokens &tokens);
-  /// All tokens as one block (LinearBlock.cpp).
+  /// All tokens as one block, of real numbers (LinearBlock.cpp).
   LinearResult quadratic(const LinearTokens &tokens);
   /// A scan over the full blocks of `chunk` tokens, then a block of those left.
-  /// Blocks of decays per element are associative scans.
+  /// Blocks of decays per element or of complex ones are associative scans.
   LinearResult chunkwise(const LinearTokens &tokens, int64_t chunk);
   /// An associative scan over all tokens; without rank-one corrections
   /// (LinearScan.cpp).
@@ -91,7 +95,7 @@ private:
   mlir::Value concat(mlir::ValueRange xs, int64_t axis);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   LinearTokens sliceTokens(const LinearTokens &tokens, int64_t first,
-                           int64_t count, mlir::Value state);
+                           int64_t count);
 
   LinearResult recurrence(const LinearTokens &token);
   LinearResult
@@ -100,6 +104,9 @@ private:
 
   /// Whether the query reads before its token's decay and write.
   bool readsBefore() const { return order.read == ReadOrder::BeforeWrite; }
+  /// The states that the queries of a block read, given those after each token.
+  mlir::Value statesToRead(mlir::Value states, mlir::Value start);
+  mlir::Value lastState(mlir::Value states, mlir::Value start);
   bool probesBefore() const {
     return order.lowRank == LowRankPair::UndecayedState;
   }
@@ -119,6 +126,20 @@ private:
   mlir::Value toEnd(const LinearTokens &tokens, mlir::Value writer);
   mlir::Value decayState(const LinearTokens &tokens);
   mlir::Value bonus(const LinearTokens &tokens);
+
+  // LinearComplex.cpp
+  struct Complex {
+    mlir::Value re, im;
+  };
+  Complex multiply(Complex a, llvm::StringRef aLetters, Complex b,
+                   llvm::StringRef bLetters, llvm::StringRef outLetters);
+  Complex add(Complex a, Complex b);
+  Complex complexDecays(const LinearTokens &tokens);
+  Complex complexWritten(const LinearTokens &tokens, llvm::StringRef letters);
+  mlir::Value complexRead(const LinearTokens &tokens, Complex states,
+                          llvm::StringRef letters);
+  LinearResult complexRecurrence(const LinearTokens &token);
+  LinearResult complexScan(const LinearTokens &tokens);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

@@ -12,6 +12,8 @@ using namespace mlir;
 namespace effc::seq {
 
 LinearResult LinearForms::scan(const LinearTokens &tokens) {
+  if (tokens.turn)
+    return complexScan(tokens);
   int64_t count = tokens.getCount();
   Value written = contract(tokens.key, "tgk", tokens.value, "tgrv", "tgrkv");
   Value logDecay = tokens.elementLogDecay;
@@ -38,19 +40,27 @@ LinearResult LinearForms::scan(const LinearTokens &tokens) {
   }
   Value states = add(
       written, contract(exp(logDecay), "tgrkv", tokens.state, "grkv", "tgrkv"));
-  ArrayRef<int64_t> shape =
-      cast<RankedTensorType>(tokens.state.getType()).getShape();
-  Value last = reshape(rows(states, count - 1, 1), shape);
-  if (readsBefore()) {
-    SmallVector<int64_t> one(shape);
-    one.insert(one.begin(), 1);
-    SmallVector<Value> before = {reshape(tokens.state, one)};
-    if (count > 1)
-      before.push_back(rows(states, 0, count - 1));
-    states = concat(before, /*axis=*/0);
-  }
-  Value read = contract(tokens.query, "tgk", states, "tgrkv", "tgrv");
-  return {add(read, bonus(tokens)), last};
+  Value read = contract(tokens.query, "tgk", statesToRead(states, tokens.state),
+                        "tgrkv", "tgrv");
+  return {add(read, bonus(tokens)), lastState(states, tokens.state)};
+}
+
+// The state after the last token, of the shape of the one before the first.
+Value LinearForms::lastState(Value states, Value start) {
+  auto type = cast<RankedTensorType>(states.getType());
+  return reshape(rows(states, type.getDimSize(0) - 1, 1),
+                 cast<RankedTensorType>(start.getType()).getShape());
+}
+
+Value LinearForms::statesToRead(Value states, Value start) {
+  if (!readsBefore())
+    return states;
+  auto type = cast<RankedTensorType>(states.getType());
+  int64_t count = type.getDimSize(0);
+  SmallVector<Value> before = {reshape(start, withRows(type, 1).getShape())};
+  if (count > 1)
+    before.push_back(rows(states, 0, count - 1));
+  return concat(before, /*axis=*/0);
 }
 
 } // namespace effc::seq

@@ -7,7 +7,7 @@
 namespace effc {
 
 /// Whether a linear recurrence has a kernel that takes chunks of tokens at
-/// once. Every real one has a kernel that takes one token after another.
+/// once. Every one has a kernel that takes one token after another.
 inline bool hasChunkKernel(seq::LinearAttr linear) {
   bool perHead = linear.getDecay() == seq::DecayAxis::None ||
                  linear.getDecay() == seq::DecayAxis::HeadConstant ||

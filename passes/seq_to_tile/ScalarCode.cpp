@@ -109,6 +109,10 @@ Value effc::emitScalarCode(OpBuilder &b, Location loc, Operation *op,
     return arith::MaximumFOp::create(b, loc, x, constant(b, loc, 0.0));
   if (isa<seq::TanhOp>(op))
     return math::TanhOp::create(b, loc, x);
+  if (isa<seq::CosOp>(op))
+    return math::CosOp::create(b, loc, x);
+  if (isa<seq::SinOp>(op))
+    return math::SinOp::create(b, loc, x);
   if (isa<seq::LogOp>(op))
     return math::LogOp::create(b, loc, x);
   if (isa<seq::SqrtOp>(op))

@@ -37,15 +37,21 @@ LogicalResult expectPositive(Operation *op, StringRef name,
 }
 
 StructureAttr LinearStructure::get(MLIRContext *context) const {
-  auto linear = LinearAttr::get(context, decay, DecayField::Real, inputGate,
-                                lowRank, read, bonus, feedThrough, normaliser,
-                                stabiliser, headsPerGroup);
+  auto linear =
+      LinearAttr::get(context, decay, field, inputGate, lowRank, read, bonus,
+                      feedThrough, normaliser, stabiliser, headsPerGroup);
   return StructureAttr::get(context, linear);
 }
 
 Value MapBuilder::constant(double number, Value like) {
   Value scalar = ConstantOp::create(builder, loc, number, {});
   return BroadcastOp::create(builder, loc, scalar, like, ArrayRef<int64_t>{});
+}
+
+// tanh(x / 2) = (e^x - 1) / (e^x + 1).
+Value MapBuilder::expMinusOne(Value x) {
+  Value half = create<TanhOp>(scaled(x, 0.5));
+  return mul(half, add(exp(x), constant(1, x)));
 }
 
 Value MapBuilder::scaled(Value x, double number) {

@@ -26,6 +26,7 @@ struct LinearStructure {
   InputGate inputGate = InputGate::None;
   LowRankPair lowRank = LowRankPair::None;
   ReadOrder read = ReadOrder::AfterWrite;
+  DecayField field = DecayField::Real;
   bool bonus = false, feedThrough = false;
   Normaliser normaliser = Normaliser::None;
   Stabiliser stabiliser = Stabiliser::None;
@@ -53,6 +54,13 @@ public:
   mlir::Value logSigmoid(mlir::Value x) { return create<LogSigmoidOp>(x); }
   /// `number`, repeated to the shape of `like`.
   mlir::Value constant(double number, mlir::Value like);
+  mlir::Value atStart(mlir::Value positions) {
+    return create<AtStartOp>(positions);
+  }
+  mlir::Value cos(mlir::Value x) { return create<CosOp>(x); }
+  mlir::Value sin(mlir::Value x) { return create<SinOp>(x); }
+  /// e^x - 1, which does not cancel near 0.
+  mlir::Value expMinusOne(mlir::Value x);
   /// x times a number; `x` itself where that is 1.
   mlir::Value scaled(mlir::Value x, double number);
   /// `x` repeated along the leading axes of `like` that it lacks.

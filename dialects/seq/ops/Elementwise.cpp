@@ -146,6 +146,16 @@ template <typename S> static llvm::Error evaluate(SqrtOp op, Frame<S> &frame) {
 }
 EFFC_SEQ_REFERENCE(SqrtOp)
 
+template <typename S> static llvm::Error evaluate(CosOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::cos(x); });
+}
+EFFC_SEQ_REFERENCE(CosOp)
+
+template <typename S> static llvm::Error evaluate(SinOp op, Frame<S> &frame) {
+  return map(op, frame, [](S x) { return std::sin(x); });
+}
+EFFC_SEQ_REFERENCE(SinOp)
+
 template <typename S> static llvm::Error evaluate(AbsOp op, Frame<S> &frame) {
   return map(op, frame, [](S x) { return std::fabs(x); });
 }

@@ -373,6 +373,48 @@ def Seq_SqrtOp : Seq_UnaryOp<"sqrt"> {  /*sqrt1*/
   }];
 }
 
+def Seq_CosOp : Seq_UnaryOp<"cos"> {  /*cos1*/
+  let summary = "Take the cosine of each element";
+  let description = [{
+    ```
+    y = cos x
+    ```
+
+    of radians. Host kernels answer NaN past 8192, where f32 tells no angles apart.
+
+    Constraints:
+
+    * (COS1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.cos %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
+def Seq_SinOp : Seq_UnaryOp<"sin"> {  /*sin1*/
+  let summary = "Take the sine of each element";
+  let description = [{
+    ```
+    y = sin x
+    ```
+
+    of radians, as `seq.cos`.
+
+    Constraints:
+
+    * (SIN1) `x` and `y` have one type.
+
+    Example:
+
+    ```mlir
+    %y = seq.sin %x : tensor<?x6xf32>
+    ```
+  }];
+}
+
 def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
   let summary = "Take the magnitude of each element";
   let description = [{

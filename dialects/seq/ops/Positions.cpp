@@ -127,6 +127,24 @@ static llvm::Error evaluate(DistancesOp op, Frame<S> &frame) {
 }
 EFFC_SEQ_REFERENCE(DistancesOp)
 
+LogicalResult AtStartOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("positions", getPositions(), {"T"})))
+    return failure();
+  return shapes.check("y", getY(), {"T"});
+}
+
+template <typename S>
+static llvm::Error evaluate(AtStartOp op, Frame<S> &frame) {
+  const Tensor<int32_t> &positions = frame.getIndices(op.getPositions());
+  Tensor<S> y({positions.size()});
+  for (int64_t t = 0; t < positions.size(); ++t)
+    y(t) = positions(t) == 0;
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(AtStartOp)
+
 LogicalResult KeyNumbersOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("scores", getScores(), {"H", "T", "S"})) ||

@@ -157,6 +157,40 @@ def Seq_DistancesOp : Seq_ValueOp<"distances"> {
   let hasVerifier = 1;
 }
 
+def Seq_AtStartOp : Seq_ValueOp<"at_start"> {
+  let summary = "Mark the tokens that a sequence begins with";
+  let description = [{
+    ```
+    y[t] = 1 where positions[t] = 0, else 0
+    ```
+
+    | value       | shape | element | meaning                 |
+    |-------------|-------|---------|-------------------------|
+    | `positions` | `T`   | i32     | positions of the tokens |
+    | `y`         | `T`   | f32     | 1 or 0                  |
+
+    Constraints:
+
+    * (AT_START1) `y` is `T`.
+
+    Example:
+
+    ```mlir
+    %first = seq.at_start %p : tensor<?xi32> -> tensor<?xf32>
+    ```
+  }];
+  let arguments = (ins Seq_Indices:$positions);
+  let results = (outs Seq_Tensor:$y);       /*at_start1*/
+  let assemblyFormat = [{
+    $positions attr-dict `:` type($positions) `->` type($y)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$positions), [{
+    auto type = ::llvm::cast<::mlir::RankedTensorType>(positions.getType());
+    build($_builder, $_state, type.clone($_builder.getF32Type()), positions);
+  }]>];
+  let hasVerifier = 1;
+}
+
 def Seq_KeyNumbersOp : Seq_ValueOp<"key_numbers", [AllTypesMatch<["scores", "y"]>]> {
   let summary = "Let a number per key act on its scores";
   let description = [{

@@ -50,10 +50,6 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
                                             bool chunked, int64_t valueBlock) {
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  if (linear.getField() != seq::DecayField::Real)
-    return mixer->emitOpError("has no kernel: the builders of linear "
-                              "recurrences do not cover field = ")
-           << stringifyDecayField(linear.getField());
   FailureOr<TokenMap> created = TokenMap::create(k, mixer, chunked);
   if (failed(created))
     return failure();
@@ -79,8 +75,10 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
       tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
   for (const seq::StateDescriptor &descriptor : stateful.getStates()) {
     ItemState state = stateOf(k, mixer, descriptor, r);
-    if (descriptor.kind == seq::StateKind::Matrix)
+    if (descriptor.kind == seq::StateKind::Matrix && !r.matrix.view)
       r.matrix = state;
+    else if (descriptor.kind == seq::StateKind::Matrix)
+      r.imaginary = state;
     else if (descriptor.kind == seq::StateKind::Sum)
       r.sum = state;
     else

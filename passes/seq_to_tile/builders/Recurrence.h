@@ -15,11 +15,12 @@ struct Recurrence {
   TokenMap map;
   tile::SegmentOp segment;
   mlir::Value head, group;
-  mlir::Value firstValue;           // of the item's value channels
-  ItemState matrix;                 // K x V block
-  std::optional<ItemState> sum;     // column of K, or K x V block
-  std::optional<ItemState> maximum; // row of 1, or row of V
-  mlir::Value result;               // of the mixer, per token
+  mlir::Value firstValue;             // of the item's value channels
+  ItemState matrix;                   // K x V block
+  std::optional<ItemState> imaginary; // likewise, of complex numbers
+  std::optional<ItemState> sum;       // column of K, or K x V block
+  std::optional<ItemState> maximum;   // row of 1, or row of V
+  mlir::Value result;                 // of the mixer, per token
   seq::LinearAttr linear;
 
   mlir::Value load(KernelBuilder &k, const ItemState &state) {

@@ -17,11 +17,13 @@ namespace {
 
 /// States between tokens; absent ones are null.
 struct Carried {
-  Value matrix, sum, maximum;
+  Value matrix, imaginary, sum, maximum;
 
   static Carried of(ValueRange values, const Recurrence &r) {
-    Carried carried{values[0], {}, {}};
+    Carried carried{values[0], {}, {}, {}};
     size_t next = 1;
+    if (r.imaginary)
+      carried.imaginary = values[next++];
     if (r.sum)
       carried.sum = values[next++];
     if (r.maximum)
@@ -30,7 +32,7 @@ struct Carried {
   }
   SmallVector<Value> values() const {
     SmallVector<Value> present;
-    for (Value value : {matrix, sum, maximum})
+    for (Value value : {matrix, imaginary, sum, maximum})
       if (value)
         present.push_back(value);
     return present;
@@ -42,6 +44,8 @@ class Stepper {
 public:
   Stepper(KernelBuilder &k, Recurrence &r) : k(k), r(r), b(k.ops()) {}
 
+  /// Emits the decays that no token changes.
+  void emitConstants();
   FailureOr<Carried> step(Value row, Carried before);
 
 private:
@@ -76,7 +80,18 @@ private:
         /*over_rows=*/false);
   }
 
+  // a b + c d, or a b - c d, of tiles that broadcast to the state's block.
+  Value twoProducts(Value a, Value b, Value c, Value d, bool subtract);
+  // exp of a log-decay, whose tile is `tile`.
+  Value decayOf(Value canonical, Value tile);
+  // Both parts of a complex decay.
+  std::pair<Value, Value> turn(Value size, Value real, Value imaginary) {
+    return {mul({size, real}, r.matrix.type),
+            mul({size, imaginary}, r.matrix.type)};
+  }
   void stabilise(TokenMap::Tiles &q, Carried &carried);
+  FailureOr<Carried> complexStep(Value row, const TokenMap::Scope &scope,
+                                 const TokenMap::Tiles &q, Carried before);
   Value nextSum(const TokenMap::Tiles &q, ArrayRef<Value> decays, Value sum);
   Value nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
                    Value matrix, Value probed);
@@ -84,9 +99,47 @@ private:
   KernelBuilder &k;
   Recurrence &r;
   OpBuilder &b;
+  /// What does not vary with the token: exponentials of log-decays, and both
+  /// parts of complex decays.
+  llvm::DenseMap<Value, Value> constantDecays;
+  std::pair<Value, Value> turned;
 };
 
 } // namespace
+
+Value Stepper::twoProducts(Value a, Value b, Value c, Value d, bool subtract) {
+  return k.map(
+      r.matrix.type, {a, b, c, d},
+      [&](OpBuilder &inside, ValueRange e) -> Value {
+        Value second = arith::MulFOp::create(inside, k.loc(), e[2], e[3]);
+        if (subtract)
+          second = arith::NegFOp::create(inside, k.loc(), second);
+        return math::FmaOp::create(inside, k.loc(), e[0], e[1], second);
+      });
+}
+
+Value Stepper::decayOf(Value canonical, Value tile) {
+  Value known = constantDecays.lookup(canonical);
+  return known ? known : exp(tile);
+}
+
+void Stepper::emitConstants() {
+  r.map.emitConstants(r.scope({}));
+  // A stabiliser refers decays to a maximum that varies.
+  if (r.maximum)
+    return;
+  const seq::CanonicalQuantities &q = r.map.getQuantities();
+  for (Value logDecay : {q.logDecay, q.valueLogDecay})
+    if (logDecay)
+      if (Value tile = r.map.constant(logDecay))
+        constantDecays[logDecay] = exp(tile);
+  if (!r.imaginary || !r.map.constant(q.turn) ||
+      !r.map.constant(q.turnImaginary))
+    return;
+  if (Value size = constantDecays.lookup(q.logDecay))
+    turned =
+        turn(size, r.map.constant(q.turn), r.map.constant(q.turnImaginary));
+}
 
 // Refers decay and gate to the running maximum, and gates value and weight.
 void Stepper::stabilise(TokenMap::Tiles &q, Carried &carried) {
@@ -134,7 +187,7 @@ void Stepper::stabilise(TokenMap::Tiles &q, Carried &carried) {
 
 Value Stepper::nextSum(const TokenMap::Tiles &q, ArrayRef<Value> decays,
                        Value sum) {
-  SmallVector<Value> inputs = {sum, q.key};
+  SmallVector<Value> inputs = {sum, q.sumKey ? q.sumKey : q.key};
   if (q.weight)
     inputs.push_back(q.weight);
   llvm::append_range(inputs, decays);
@@ -179,13 +232,17 @@ Value Stepper::nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
 FailureOr<Carried> Stepper::step(Value row, Carried before) {
   TokenMap::Scope scope = r.scope(row);
   TokenMap::Tiles q = r.map.quantities(scope);
+  if (r.imaginary)
+    return complexStep(row, scope, q, before);
   Carried after = before;
   if (r.maximum)
     stabilise(q, after);
+  const seq::CanonicalQuantities &canonical = r.map.getQuantities();
   SmallVector<Value> decays;
-  for (Value logDecay : {q.logDecay, q.valueLogDecay})
-    if (logDecay)
-      decays.push_back(exp(logDecay));
+  if (q.logDecay)
+    decays.push_back(decayOf(canonical.logDecay, q.logDecay));
+  if (q.valueLogDecay)
+    decays.push_back(decayOf(canonical.valueLogDecay, q.valueLogDecay));
 
   bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
   TokenMap::Reading reading;
@@ -196,8 +253,9 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
     if (!r.sum)
       return;
     bool perValue = r.sum->type.isBlock();
+    Value query = q.sumQuery ? q.sumQuery : q.query;
     reading.denominator =
-        perValue ? overKeys({states.sum, q.query}) : dot(states.sum, q.query);
+        perValue ? overKeys({states.sum, query}) : dot(states.sum, query);
   };
   if (readsBefore)
     read(before);
@@ -239,6 +297,43 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
   return after;
 }
 
+// One token of a recurrence of complex numbers, whose output is a real part.
+FailureOr<Carried> Stepper::complexStep(Value row, const TokenMap::Scope &scope,
+                                        const TokenMap::Tiles &q,
+                                        Carried before) {
+  auto [decay, decayImaginary] =
+      turned.first ? turned : turn(exp(q.logDecay), q.turn, q.turnImaginary);
+  auto written = [&](Value kept, Value key) {
+    return k.map(r.matrix.type, {key, q.value, kept},
+                 [&](OpBuilder &inside, ValueRange e) -> Value {
+                   return math::FmaOp::create(inside, k.loc(), e[0], e[1],
+                                              e[2]);
+                 });
+  };
+  Carried after = before;
+  after.matrix = written(twoProducts(decay, before.matrix, decayImaginary,
+                                     before.imaginary, /*subtract=*/true),
+                         q.key);
+  after.imaginary = written(twoProducts(decay, before.imaginary, decayImaginary,
+                                        before.matrix, /*subtract=*/false),
+                            q.keyImaginary);
+  if (k.isDecode()) {
+    r.store(k, r.matrix, after.matrix);
+    r.store(k, *r.imaginary, after.imaginary);
+  }
+  bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
+  const Carried &seen = readsBefore ? before : after;
+  TokenMap::Reading reading;
+  reading.read = tile::ReduceOp::create(
+      b, k.loc(), k.rowType(r.map.getValueBlock()), tile::ReduceKind::Add,
+      twoProducts(q.query, seen.matrix, q.queryImaginary, seen.imaginary,
+                  /*subtract=*/true),
+      /*over_rows=*/true);
+  if (failed(r.finish(k, row, r.map.readOut(scope, reading))))
+    return failure();
+  return after;
+}
+
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   // Four vectors of 32 lanes: query, key and decays are read once for them.
@@ -249,13 +344,15 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
     return failure();
   Recurrence &r = *begun;
   OpBuilder &b = k.ops();
-  r.map.emitConstants(r.scope({}));
-  Carried states{r.load(k, r.matrix), {}, {}};
+  Stepper stepper(k, r);
+  stepper.emitConstants();
+  Carried states{r.load(k, r.matrix), {}, {}, {}};
+  if (r.imaginary)
+    states.imaginary = r.load(k, *r.imaginary);
   if (r.sum)
     states.sum = r.load(k, *r.sum);
   if (r.maximum)
     states.maximum = r.load(k, *r.maximum);
-  Stepper stepper(k, r);
   if (k.isDecode())
     return stepper.step(r.segment.getFirstRow(), states);
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), r.segment.getLength(),
@@ -272,6 +369,8 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   }
   Carried last = Carried::of(loop.getResults(), r);
   r.store(k, r.matrix, last.matrix);
+  if (r.imaginary)
+    r.store(k, *r.imaginary, last.imaginary);
   if (r.sum)
     r.store(k, *r.sum, last.sum);
   if (r.maximum)

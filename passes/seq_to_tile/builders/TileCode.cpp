@@ -118,6 +118,9 @@ TileCode::Plan TileCode::planDirect(Value value, const Axes &axes) {
     return withOperands(SmallVector<Axes>(op->getNumOperands(), axes));
   if (isa<seq::ConstantOp>(op))
     return {true, false, {}};
+  if (isa<seq::AtStartOp>(op))
+    return isChunked ? refuse(op, "reads positions, which chunks do not")
+                     : Plan{true, false, {}};
   if (auto broadcast = dyn_cast<seq::BroadcastOp>(op)) {
     Axes narrow;
     for (int64_t dimension : broadcast.getDimensions())
@@ -336,10 +339,24 @@ Value TileCode::emitProduct(const Plan &how, tile::TileType type,
 
 //===- emission -----------------------------------------------------------===//
 
+// 1 or 0, by the token's position.
+Value TileCode::emitAtStart(seq::AtStartOp op, const Scope &scope) {
+  OpBuilder &b = k->ops();
+  Value positions = k->read(sources.lookup(op.getPositions()).tensor);
+  Value position = tile::ReadOp::create(b, k->loc(), b.getIndexType(),
+                                        positions, ValueRange{scope.row});
+  Value isFirst = arith::CmpIOp::create(b, k->loc(), arith::CmpIPredicate::eq,
+                                        position, k->index(0));
+  return arith::SelectOp::create(b, k->loc(), isFirst, k->scalar(1),
+                                 k->scalar(0));
+}
+
 Value TileCode::emitOp(Operation *op, const Axes &axes, const Scope &scope) {
   Plan how = plan(op->getResult(0), axes);
   if (auto constant = dyn_cast<seq::ConstantOp>(op))
     return k->scalar(constant.getValue().convertToDouble());
+  if (auto atStart = dyn_cast<seq::AtStartOp>(op))
+    return emitAtStart(atStart, scope);
   if (auto broadcast = dyn_cast<seq::BroadcastOp>(op))
     return emitPart(broadcast.getX(), how.operands[0],
                     scope); // maps broadcast by themselves

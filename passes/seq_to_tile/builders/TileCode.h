@@ -64,6 +64,10 @@ public:
   /// Emits, of a value that can be, what does not vary with the token: the
   /// largest parts.
   void emitConstants(mlir::Value value, const Axes &axes, const Scope &scope);
+  /// What emitConstants made of a value; null where it varies with the token.
+  mlir::Value constant(mlir::Value value, const Axes &axes) const {
+    return constants.lookup(keyOf(value, axes));
+  }
   /// Forgets what varies with the token, bound tiles too.
   void beginScope() { emitted.clear(); }
   /// Emits a value that can be, of the full type of its axes.
@@ -88,6 +92,7 @@ private:
   Plan refuse(mlir::Operation *op, const llvm::Twine &why);
   mlir::Value emitPart(mlir::Value value, const Axes &axes, const Scope &scope);
   mlir::Value emitOp(mlir::Operation *op, const Axes &axes, const Scope &scope);
+  mlir::Value emitAtStart(seq::AtStartOp op, const Scope &scope);
   mlir::Value emitSum(seq::ContractOp op, const Plan &how, const Axes &axes,
                       mlir::ValueRange inputs, const Scope &scope);
   mlir::Value emitProduct(const Plan &how, tile::TileType type,

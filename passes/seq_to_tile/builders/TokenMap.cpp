@@ -35,7 +35,9 @@ TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
   map.heads = valueType.getDimSize(1);
   map.valueChannels = map.code.valueBlock = valueType.getDimSize(2);
   map.groups = map.heads / map.linear.getHeadsPerGroup();
-  map.keyChannels = tensorOf(canonical.query).getShape().back();
+  // Of [T, G, K], [G, K] or, per element, [T, H, K, V].
+  ArrayRef<int64_t> query = tensorOf(canonical.query).getShape();
+  map.keyChannels = query.size() == 4 ? query[2] : query.back();
 
   // Read-out: denominator and maximum have the shapes of their states' rows.
   bool perValue = bool(canonical.valueLogDecay);
@@ -100,8 +102,12 @@ void TokenMap::assignAxes(mlir::Value result) {
       axes.erase(axes.begin());
     return {value, axes};
   };
-  wanted = {want(canonical.query, keys),
-            want(canonical.key, keys),
+  auto factor = [&](mlir::Value value) {
+    bool perElement = value && tensorOf(value).getRank() == 4;
+    return want(value, perElement ? Axes{Token, Head, Key, Value} : keys);
+  };
+  wanted = {factor(canonical.query),
+            factor(canonical.key),
             want(canonical.value, values),
             want(canonical.logDecay, decayAxes()),
             want(canonical.valueLogDecay, values),
@@ -110,7 +116,13 @@ void TokenMap::assignAxes(mlir::Value result) {
             want(canonical.erase, {Token, Head, Key}),
             want(canonical.eraseScale, {Token, Head}),
             want(canonical.weight, scalars),
-            want(canonical.logGate, scalars)};
+            want(canonical.logGate, scalars),
+            want(canonical.sumQuery, keys),
+            want(canonical.sumKey, keys),
+            want(canonical.turn, decayAxes()),
+            want(canonical.turnImaginary, decayAxes()),
+            factor(canonical.queryImaginary),
+            factor(canonical.keyImaginary)};
   output = want(result, values);
 }
 
@@ -123,16 +135,25 @@ void TokenMap::emitConstants(const Scope &scope) {
   code.beginScope();
 }
 
+Value TokenMap::constant(Value quantity) const {
+  for (const auto &[value, axes] : wanted)
+    if (value == quantity)
+      return code.constant(value, axes);
+  return {};
+}
+
 TokenMap::Tiles TokenMap::quantities(const Scope &scope) {
   code.beginScope();
-  std::array<mlir::Value, 11> tiles;
+  std::array<mlir::Value, 17> tiles;
   for (auto [tile, quantity] : llvm::zip_equal(tiles, wanted))
     if (quantity.value)
       tile = code.emit(quantity.value, quantity.axes, scope);
   auto [query, key, value, logDecay, valueLogDecay, bonusKey, probe, erase,
-        eraseScale, weight, logGate] = tiles;
-  return {query, key,   value,      logDecay, valueLogDecay, bonusKey,
-          probe, erase, eraseScale, weight,   logGate};
+        eraseScale, weight, logGate, sumQuery, sumKey, turn, turnImaginary,
+        queryImaginary, keyImaginary] = tiles;
+  return {query,  key,   value,         logDecay,       valueLogDecay, bonusKey,
+          probe,  erase, eraseScale,    weight,         logGate,       sumQuery,
+          sumKey, turn,  turnImaginary, queryImaginary, keyImaginary};
 }
 
 Value TokenMap::readOut(const Scope &scope, const Reading &tiles) {

@@ -19,7 +19,8 @@ public:
   /// null.
   struct Tiles {
     mlir::Value query, key, value, logDecay, valueLogDecay, bonusKey, probe,
-        erase, eraseScale, weight, logGate;
+        erase, eraseScale, weight, logGate, sumQuery, sumKey, turn,
+        turnImaginary, queryImaginary, keyImaginary;
   };
   /// What a recurrence has read, as tiles.
   struct Reading {
@@ -41,6 +42,9 @@ public:
   /// Emits what does not vary with the token, for the head of `scope`, whose
   /// row is not used.
   void emitConstants(const Scope &scope);
+  /// What emitConstants made of a canonical quantity, of a type that broadcasts
+  /// to the quantity's; null where it varies with the token.
+  mlir::Value constant(mlir::Value quantity) const;
   /// Emits the canonical quantities of `scope`; what they share is emitted
   /// once.
   Tiles quantities(const Scope &scope);
@@ -64,7 +68,7 @@ private:
     mlir::Value value;
     Axes axes;
   };
-  std::array<Wanted, 11> wanted; // the fields of Tiles
+  std::array<Wanted, 17> wanted; // the fields of Tiles
   Wanted output;
 };
 

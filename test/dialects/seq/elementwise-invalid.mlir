@@ -160,3 +160,19 @@ func.func @scale2_factor_without_end(%x: tensor<?x6xf32>) {
   %y = seq.scale %x by 0x7FF0000000000000 : tensor<?x6xf32>
   return
 }
+
+// -----
+
+func.func @cos1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.cos"(%x) : (tensor<?x6xf32>) -> tensor<?x7xf32>
+  return
+}
+
+// -----
+
+func.func @sin1_result_of_other_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+  %y = "seq.sin"(%x) : (tensor<?x6xf32>) -> tensor<?x7xf32>
+  return
+}

@@ -120,6 +120,20 @@ func.func @sqrt(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   return %y : tensor<?x6xf32>
 }
 
+// CHECK-LABEL: func.func @cos
+func.func @cos(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.cos %{{.*}} : tensor<?x6xf32>
+  %y = seq.cos %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @sin
+func.func @sin(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  // CHECK: seq.sin %{{.*}} : tensor<?x6xf32>
+  %y = seq.sin %x : tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
+
 // CHECK-LABEL: func.func @abs
 func.func @abs(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   // CHECK: seq.abs %{{.*}} : tensor<?x6xf32>

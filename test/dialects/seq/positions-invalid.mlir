@@ -80,3 +80,11 @@ func.func @key_numbers3_result_of_other_type(%s: tensor<6x7x5xf32>, %d: tensor<5
   %y = "seq.key_numbers"(%s, %d) {kind = #seq.key_score<bias>} : (tensor<6x7x5xf32>, tensor<5x2xf32>) -> tensor<6x5x7xf32>
   return
 }
+
+// -----
+
+func.func @at_start1_other_count(%p: tensor<7xi32>) {
+  // expected-error @+1 {{expects 'y' of shape T = 7, but got 5}}
+  %first = seq.at_start %p : tensor<7xi32> -> tensor<5xf32>
+  return
+}

@@ -41,3 +41,10 @@ func.func @key_numbers(%scores: tensor<6x7x5xf32>, %d: tensor<5x2xf32>) {
   %y = seq.key_numbers <bias> %scores, %d : tensor<6x7x5xf32>, tensor<5x2xf32>
   return
 }
+
+// CHECK-LABEL: func.func @at_start
+func.func @at_start(%p: tensor<?xi32>) {
+  // CHECK: seq.at_start %{{.*}} : tensor<?xi32> -> tensor<?xf32>
+  %first = seq.at_start %p : tensor<?xi32> -> tensor<?xf32>
+  return
+}
