@@ -107,7 +107,7 @@ static std::string recurrenceText(const LinearCase &mixer,
     for (const LinearOperand &operand : *list)
       text += (&operand == list->data() ? "%" : ", %") + operand.name +
               " = %a" + std::to_string(index++) + " : " +
-              tensorType(extents.of(operand.letters));
+              tensorType(extents.of(operand.letters), operand.element());
     text += ")";
   }
   text += " -> (" + tensorType(extents.of("THV")) + "), (";
@@ -123,7 +123,8 @@ std::string LinearCase::opText(const Extents &extents) const {
   std::string names, types;
   for (size_t i = 0; i < operands().size(); ++i) {
     names += (i ? ", %a" : "%a") + std::to_string(i);
-    types += (i ? ", " : "") + tensorType(extents.of(operands()[i]->letters));
+    types += (i ? ", " : "") + tensorType(extents.of(operands()[i]->letters),
+                                          operands()[i]->element());
   }
   return "%r:" + std::to_string(1 + states.size()) + " = \"seq." + name +
          "\"(" + names + ") {" + attributes + "} : (" + types + ") -> (" +
@@ -188,6 +189,13 @@ LinearOperand unit(std::string name, std::string letters) {
   return {std::move(name), std::move(letters), normal, /*unitLength=*/true};
 }
 
+/// A sequence now and then begins among the tokens.
+LinearOperand positions() {
+  return {"positions", "T",
+          [](Random &random, Gates) { return pick(random, 0, 3); },
+          /*unitLength=*/false, /*isPositions=*/true};
+}
+
 } // namespace
 
 const std::vector<LinearCase> &linearCases() {
@@ -226,6 +234,19 @@ const std::vector<LinearCase> &linearCases() {
        .tokens = positiveKeys,
        .states = {matrix, operand("sum", "HK", positive)},
        .attributes = scale + ", eps = 1.0e-6 : f64",
+       .grouped = true},
+      {.name = "normalised_rotary",
+       .tokens = {operand("turned_q", "TGK"), operand("turned_k", "TGK"),
+                  operand("q", "TGK", positive), operand("k", "TGK", positive),
+                  operand("v", "THV"), operand("dt", "TH", timeStep)},
+       .parameters = {operand("a_log", "H", between(-1, 1)),
+                      operand("dt_bias", "H", between(-0.5, 0.5))},
+       .states = {matrix, operand("sum", "HK", positive)},
+       .attributes = "eps = 1.0e-6 : f64",
+       .grouped = true},
+      {.name = "dynamic_mask_linear",
+       .tokens = with(grouped, {operand("delta", "TH", positive)}),
+       .states = {matrix},
        .grouped = true},
       {.name = "retention",
        .tokens = grouped,
@@ -340,6 +361,27 @@ const std::vector<LinearCase> &linearCases() {
        .parameters = {operand("lower_bound", "HV", lowerBound)},
        .states = {vector},
        .oneKey = true},
+      {.name = "rg_lru",
+       .tokens = {operand("x", "THV"), operand("recurrence", "THV", forgetGate),
+                  operand("input", "THV", forgetGate), positions()},
+       .parameters = {operand("rate", "HV", timeStep)},
+       .states = {vector},
+       .oneKey = true},
+      // The phase of a mode after 130 tokens is good to 130 roundings of its
+      // angle: angles of at most a radian keep that below the tolerance.
+      {.name = "s4d",
+       .tokens = {operand("x", "THV")},
+       .parameters = {operand("log_dt", "HV", between(-4, -1)),
+                      operand("log_a", "HKV",
+                              [](Random &random, Gates gates) {
+                                double decay = pickDecay(random, gates);
+                                return decay == 0 ? -2000 : std::log(decay);
+                              }),
+                      operand("a_imaginary", "HKV", between(0.2, 2.7)),
+                      operand("c", "HKV"), operand("c_imaginary", "HKV"),
+                      operand("d", "HV")},
+       .states = {matrix, operand("state_imaginary", "HKV")},
+       .hasQuadratic = false},
       {.name = "structured_recurrence",
        .tokens = {operand("x", "THV"), operand("source", "TH"),
                   operand("target", "TH"), operand("bias", "TH")},

@@ -37,7 +37,10 @@ struct LinearOperand {
   std::string name;
   std::string letters; ///< "THV", one letter per dimension
   std::function<double(Random &, Gates)> draw;
-  bool unitLength = false; ///< scaled to length 1 along the last dimension
+  bool unitLength = false;  ///< scaled to length 1 along the last dimension
+  bool isPositions = false; ///< i32, where tokens lie in their sequence
+
+  std::string element() const { return isPositions ? "i32" : "f32"; }
 
   /// Numbers that f32 holds exactly, so that both precisions see the same.
   seq::reference::Tensor<double> pickTensor(Random &random, Gates gates,
@@ -51,11 +54,11 @@ struct LinearCase {
   std::string attributes = {}; ///< as between braces
   /// For seq.recurrence: the body on %<operand name>, up to its seq.yield.
   std::function<std::string(const Extents &)> body = {};
-  bool grouped = false;  ///< heads may share queries and keys
-  bool oneKey = false;   ///< K is 1
-  bool square = false;   ///< K is V
-  bool hasScan = true;   ///< the form `scan` covers its structure
-  bool hasBlocks = true; ///< the forms `quadratic` and `chunkwise` do
+  bool grouped = false;     ///< heads may share queries and keys
+  bool oneKey = false;      ///< K is 1
+  bool square = false;      ///< K is V
+  bool hasScan = true;      ///< the form `scan` covers its structure
+  bool hasQuadratic = true; ///< the form `quadratic` does
 
   /// What a reader calls the case.
   std::string title() const;

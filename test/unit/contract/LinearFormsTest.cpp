@@ -49,7 +49,7 @@ std::string programText(const LinearCase &mixer, const Extents &extents) {
   std::string arguments, results;
   for (auto [i, operand] : llvm::enumerate(mixer.operands()))
     arguments += (i ? ", %a" : "%a") + std::to_string(i) + ": " +
-                 tensorType(extents.of(operand->letters));
+                 tensorType(extents.of(operand->letters), operand->element());
   for (size_t i = 0; i <= mixer.states.size(); ++i)
     results += (i ? ", %r#" : "%r#") + std::to_string(i);
   std::string types = mixer.resultTypes(extents);
@@ -58,21 +58,30 @@ std::string programText(const LinearCase &mixer, const Extents &extents) {
          "\n}\n";
 }
 
+template <typename S> Tensor<S> castTo(const Tensor<double> &tensor) {
+  return Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
+                                                     tensor.elements().end()));
+}
+
 template <typename S>
-std::vector<Datum<S>> convert(const std::vector<Tensor<double>> &inputs) {
+std::vector<Datum<S>> convert(const LinearCase &mixer,
+                              const std::vector<Tensor<double>> &inputs) {
   std::vector<Datum<S>> data;
-  for (const Tensor<double> &tensor : inputs)
-    data.push_back(
-        Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
-                                                    tensor.elements().end())));
+  for (auto [operand, tensor] : llvm::zip_equal(mixer.operands(), inputs)) {
+    if (operand->isPositions)
+      data.push_back(castTo<int32_t>(tensor));
+    else
+      data.push_back(castTo<S>(tensor));
+  }
   return data;
 }
 
 /// A mixer's program in one form.
 class Derived {
 public:
-  Derived(const Program &program, FormChoice form, int64_t chunk)
-      : program(program) {
+  Derived(const LinearCase &mixer, const Program &program, FormChoice form,
+          int64_t chunk)
+      : mixer(mixer), program(program) {
     PassManager manager(this->program.getContext());
     manager.addPass(createExpandFormPass({form, chunk}));
     EXPECT_TRUE(succeeded(manager.run(this->program.getModule())))
@@ -81,10 +90,11 @@ public:
   }
   template <typename S>
   std::vector<Datum<S>> evaluate(const std::vector<Tensor<double>> &inputs) {
-    return program.evaluate<S>(convert<S>(inputs));
+    return program.evaluate<S>(convert<S>(mixer, inputs));
   }
 
 private:
+  const LinearCase &mixer;
   Program program;
 };
 
@@ -136,11 +146,10 @@ std::vector<Datum<double>> inPieces(Random &random, const LinearCase &mixer,
     int64_t count = part == 2 ? left : pick(random, 1, left);
     Extents cut = extents;
     cut.T = count;
-    FormChoice form = part % 2 == 0 && mixer.hasBlocks ? FormChoice::Chunkwise
-                                                       : FormChoice::Step;
+    FormChoice form = part % 2 == 0 ? FormChoice::Chunkwise : FormChoice::Step;
     Program program(programText(mixer, cut));
     auto outputs =
-        Derived(program, form, chunk)
+        Derived(mixer, program, form, chunk)
             .evaluate<double>(piece(mixer, inputs, first, count, states));
     llvm::append_range(rows, numbers(outputs[0]).elements());
     for (auto [state, output] :
@@ -165,8 +174,8 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
     bool covered;
     double worst = 0, worstFloat = 0;
   } forms[] = {{"step", FormChoice::Step, true},
-               {"quadratic", FormChoice::Quadratic, mixer.hasBlocks},
-               {"chunkwise", FormChoice::Chunkwise, mixer.hasBlocks},
+               {"quadratic", FormChoice::Quadratic, mixer.hasQuadratic},
+               {"chunkwise", FormChoice::Chunkwise, true},
                {"scan", FormChoice::Scan, mixer.hasScan}};
   double worstPieces = 0, worstReference = 0;
   Random random(std::hash<std::string>()(mixer.title()));
@@ -181,15 +190,16 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
       inputs.push_back(operand->pickTensor(random, gates, extents));
     Program program(programText(mixer, extents));
     ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
-    auto expected = program.evaluate<double>(convert<double>(inputs));
+    auto expected = program.evaluate<double>(convert<double>(mixer, inputs));
     worstReference = std::fmax(
         worstReference,
-        worstError(program.evaluate<float>(convert<float>(inputs)), expected));
+        worstError(program.evaluate<float>(convert<float>(mixer, inputs)),
+                   expected));
     for (Form &form : forms) {
       if (!form.covered)
         continue;
       SCOPED_TRACE(form.name);
-      Derived derived(program, form.choice, chunk);
+      Derived derived(mixer, program, form.choice, chunk);
       double error = worstError(derived.evaluate<double>(inputs), expected);
       double errorFloat = worstError(derived.evaluate<float>(inputs), expected);
       EXPECT_LE(error, 1e-12);

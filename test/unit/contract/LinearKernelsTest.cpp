@@ -53,7 +53,7 @@ std::string modelText(const LinearCase &mixer, const Extents &extents,
   auto n = [](int64_t number) { return std::to_string(number); };
   int64_t width = 0;
   for (const LinearOperand &operand : mixer.tokens)
-    width += sizeOf(operand, extents);
+    width += operand.isPositions ? 0 : sizeOf(operand, extents);
   std::string table = tensorType({kTableRows, width}, tableElement);
   std::string packed = tensorType({0, width});
   std::string y = tensorType(extents.of("THV")),
@@ -64,6 +64,9 @@ std::string modelText(const LinearCase &mixer, const Extents &extents,
     text += "seq.weight @" + parameter.name + " source(\"" + parameter.name +
             "\") : " + tensorType(extents.of(parameter.letters)) + "\n";
   text += "func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>";
+  for (auto [i, operand] : llvm::enumerate(mixer.tokens))
+    if (operand.isPositions)
+      text += ", %a" + n(i) + ": tensor<?xi32>";
   size_t first = mixer.tokens.size() + mixer.parameters.size();
   std::string types = flat;
   for (auto [i, state] : llvm::enumerate(mixer.states)) {
@@ -77,6 +80,8 @@ std::string modelText(const LinearCase &mixer, const Extents &extents,
           ") -> " + packed + "\n";
   int64_t offset = 0;
   for (auto [i, operand] : llvm::enumerate(mixer.tokens)) {
+    if (operand.isPositions)
+      continue;
     int64_t size = sizeOf(operand, extents);
     std::string part = tensorType({0, size});
     text += "  %p" + n(i) +
@@ -131,7 +136,8 @@ public:
     Extents rows = extents;
     rows.T = kTableRows;
     for (const LinearOperand &operand : mixer.tokens)
-      columns.push_back(operand.pickTensor(random, gates, rows));
+      if (!operand.isPositions)
+        columns.push_back(operand.pickTensor(random, gates, rows));
     std::vector<float> &table = weights["table"];
     for (int64_t row = 0; row < kTableRows; ++row)
       for (const Tensor<double> &column : columns) {
@@ -176,6 +182,12 @@ public:
     std::iota(rows.elements().begin(), rows.elements().end(), 0);
     std::vector<Datum<double>> inputs = {
         Tensor<int32_t>({sequence.size()}, sequence.tokens), rows};
+    if (llvm::any_of(mixer.tokens, [](auto &o) { return o.isPositions; })) {
+      Tensor<int32_t> positions({sequence.size()});
+      std::iota(positions.elements().begin(), positions.elements().end(),
+                sequence.start);
+      inputs.push_back(positions);
+    }
     for (auto [i, operand] : llvm::enumerate(mixer.states)) {
       if (!sequence.states.empty()) {
         inputs.push_back(sequence.states[i]);

@@ -52,6 +52,14 @@ double unitQuery(int64_t t, int64_t i) {
   return q(t, i) / std::sqrt(squares);
 }
 double zero(int64_t, int64_t) { return 0; }
+double weight(int64_t t, int64_t) { return 0.5 + 0.25 * t; }
+double bias(int64_t t, int64_t) { return 0.01 * t; }
+Formula constant(double number) {
+  return [=](int64_t, int64_t) { return number; };
+}
+Formula firstOf(Formula f) {
+  return [=](int64_t t, int64_t) { return f(t, 0); };
+}
 
 /// Gates that give log-decays `g`.
 Formula beforeSigmoid(Formula g, double scale = 1) {
@@ -70,7 +78,9 @@ Formula logOfMinus(Formula g) {
 struct Operand {
   std::vector<int64_t> shape;
   Formula formula;
+  bool isPositions = false; // i32: the token's number
 };
+const Operand positions = {{T}, nullptr, /*isPositions=*/true};
 Operand keys(Formula f) { return {{T, 1, K}, f}; }
 Operand values(Formula f) { return {{T, 1, V}, f}; }
 Operand heads(Formula f) { return {{T, 1}, f}; }
@@ -80,6 +90,7 @@ struct Spot {
   std::vector<Operand> operands; ///< without the state
   double last[2];                ///< y of the last token
   double sum;                    ///< of all elements of y
+  int64_t keys = K;              ///< key channels of the state
 };
 
 const std::vector<Spot> &spots() {
@@ -157,6 +168,43 @@ const std::vector<Spot> &spots() {
        {keys(q), keys(beforeSigmoid(channelDecay)), values(v), {{1, K}, zero}},
        {-0.423409382, -0.271818059},
        -1.053582393},
+      // Gates by the first channels of q and k, rate softplus(-2), the state
+      // forgotten at the first token.
+      {"Hawk",
+       "rg_lru",
+       "",
+       {values(v),
+        values(firstOf(q)),
+        values(firstOf(k)),
+        positions,
+        {{1, V}, constant(-2)}},
+       {0.657101862, 0.501404301},
+       3.636355843,
+       /*keys=*/1},
+      // A weight 0.5 + 0.25 t of sources or of targets, a bias 0.01 t, a decay
+      // of 0.95 per token.
+      {"RowRepeat",
+       "structured_recurrence",
+       "",
+       {values(v),
+        heads(weight),
+        heads(constant(1)),
+        heads(bias),
+        {{1}, constant(std::log(0.95))}},
+       {5.063853654, 3.799245053},
+       19.081241804,
+       /*keys=*/1},
+      {"ColumnRepeat",
+       "structured_recurrence",
+       "",
+       {values(v),
+        heads(constant(1)),
+        heads(weight),
+        heads(bias),
+        {{1}, constant(std::log(0.95))}},
+       {6.724939951, 3.946610890},
+       21.705416503,
+       /*keys=*/1},
   };
   return all;
 }
@@ -193,18 +241,24 @@ TEST_P(SpotValues, HoldInEveryForm) {
   const Spot &spot = spots()[GetParam()];
   std::vector<Datum<double>> inputs;
   std::string arguments, names, types;
-  auto take = [&](const std::vector<int64_t> &shape, Tensor<double> tensor) {
+  auto take = [&](const std::vector<int64_t> &shape, Datum<double> datum,
+                  const std::string &element = "f32") {
     std::string name = "%a" + std::to_string(inputs.size());
     std::string comma = inputs.empty() ? "" : ", ";
-    arguments += comma + name + ": " + tensorType(shape);
+    arguments += comma + name + ": " + tensorType(shape, element);
     names += comma + name;
-    types += comma + tensorType(shape);
-    inputs.push_back(std::move(tensor));
+    types += comma + tensorType(shape, element);
+    inputs.push_back(std::move(datum));
   };
-  for (const Operand &operand : spot.operands)
-    take(operand.shape, tensorOf(operand));
-  take({1, K, V}, Tensor<double>({1, K, V}));
-  std::string results = tensorType({T, 1, V}) + ", " + tensorType({1, K, V});
+  for (const Operand &operand : spot.operands) {
+    if (operand.isPositions)
+      take({T}, Tensor<int32_t>({T}, {0, 1, 2, 3, 4, 5}), "i32");
+    else
+      take(operand.shape, tensorOf(operand));
+  }
+  std::vector<int64_t> state = {1, spot.keys, V};
+  take(state, Tensor<double>(state));
+  std::string results = tensorType({T, 1, V}) + ", " + tensorType(state);
   Program program("func.func @mixer(" + arguments + ") -> (" + results +
                   ") {\n  %r:2 = \"seq." + spot.op + "\"(" + names + ") {" +
                   spot.attributes + "} : (" + types + ") -> (" + results +
