@@ -125,6 +125,73 @@ def Seq_ReduceKindAttr
 def Seq_RotaryPairsAttr
     : EnumAttr<Seq_Dialect, Seq_RotaryPairs, "rotary_pairs">;
 
+def Seq_RotaryFrequenciesAttr
+    : Seq_Attr<"RotaryFrequencies", "rotary_frequencies"> {
+  let summary = "Frequencies of rotary positions, by a rule of public configs";
+  let description = [{
+    Radians per position of `P` pairs, with `theta` what configs call `rope_theta`:
+
+    ```
+    f_i = theta^(-i / P)                                       i = 0 .. P-1
+    default    f_i
+    linear     f_i / factor
+    dynamic    f_i with theta (factor c / o - factor + 1)^(P / (P - 1)) for theta,
+               where c = max(planned_context, o)
+    llama3     f_i / factor where the wave is longer than o / low, f_i where it
+               is shorter than o / high, in between
+               (1 - s) f_i / factor + s f_i, s = (o f_i / 2 pi - low) / (high - low)
+    yarn       r f_i / factor + (1 - r) f_i, r from 0 to 1 between the pairs that
+               turn `high` times and `low` times in o positions, outwards to
+               whole pairs
+    longrope   f_i / divisors[i]
+    ```
+
+    with `o` the `original_context`, for which the model was trained. In public
+    code, `dynamic` follows each sequence's length and leaves the keys before
+    turned otherwise; here it is made for `planned_context` positions. `longrope`
+    has two lists of divisors, one for contexts up to `o` and one for longer ones;
+    `divisors` is the one that applies. The amplitude that `yarn` and `longrope`
+    come with belongs to `seq.rotary`: as configured, else 1 + 0.1 ln factor and
+    sqrt(1 + ln factor / ln o).
+
+    Constraints:
+
+    * (FREQUENCIES1) `theta` is finite and above 0; `factor` is finite and at
+      least 1, absent for `default` and `longrope`.
+    * (FREQUENCIES2) `original_context` is at least 1 for `dynamic`, `llama3` and
+      `yarn`; `planned_context` is at least 1 for `dynamic`.
+    * (FREQUENCIES3) `low` and `high` are above 0 and differ, for `llama3` and
+      `yarn` alone.
+    * (FREQUENCIES4) `divisors` are present for `longrope` alone, each above 0.
+
+    Example:
+
+    ```mlir
+    #seq.rotary_frequencies<scaling = llama3, theta = 5.0e5 : f64, factor = 8.0 : f64,
+                            original_context = 8192, low = 1.0 : f64, high = 4.0 : f64>
+    ```
+
+    Source: `ROPE_INIT_FUNCTIONS` of Hugging Face transformers 5; Peng et al.,
+    arXiv:2309.00071 (yarn); Ding et al., arXiv:2402.13753 (longrope).
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_RotaryScaling>:$scaling,
+    "::mlir::FloatAttr":$theta,                                  /*frequencies1*/
+    OptionalParameter<"::mlir::FloatAttr">:$factor,              /*frequencies1*/
+    DefaultValuedParameter<"int64_t", "0">:$original_context,    /*frequencies2*/
+    DefaultValuedParameter<"int64_t", "0">:$planned_context,     /*frequencies2*/
+    OptionalParameter<"::mlir::FloatAttr">:$low,                 /*frequencies3*/
+    OptionalParameter<"::mlir::FloatAttr">:$high,                /*frequencies3*/
+    OptionalParameter<"::mlir::DenseF64ArrayAttr">:$divisors);   /*frequencies4*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The frequencies of `pairs` pairs of channels, at least 1. With divisors
+    /// there is one for each pair.
+    ::llvm::SmallVector<double> compute(int64_t pairs) const;
+  }];
+}
+
 def Seq_KeyScoreAttr : EnumAttr<Seq_Dialect, Seq_KeyScore, "key_score"> {
   let assemblyFormat = "`<` $value `>`";
 }

@@ -122,6 +122,15 @@ def Seq_RotaryPairs
         I32EnumCase<"Half", 0, "half">,
         I32EnumCase<"Interleaved", 1, "interleaved">]>;
 
+def Seq_RotaryScaling
+    : Seq_Enum<"RotaryScaling", "how frequencies are stretched for long contexts", [
+        I32EnumCase<"Default", 0, "default">,
+        I32EnumCase<"Linear", 1, "linear">,
+        I32EnumCase<"Dynamic", 2, "dynamic">,
+        I32EnumCase<"Llama3", 3, "llama3">,
+        I32EnumCase<"Yarn", 4, "yarn">,
+        I32EnumCase<"Longrope", 5, "longrope">]>;
+
 def Seq_ReduceKind
     : Seq_Enum<"ReduceKind", "how elements along an axis are combined", [
         I32EnumCase<"Sum", 0, "sum">,

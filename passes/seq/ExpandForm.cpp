@@ -34,17 +34,12 @@ namespace effc {
 using namespace mlir;
 using namespace effc::seq;
 
-// What the forms need of a window structure record; reports what is not met.
-static LogicalResult checkWindow(MixerOpInterface op, WindowAttr window,
-                                 FormAttr form) {
+// Which forms the class 'window' has; reports one that it has not.
+static LogicalResult checkWindow(MixerOpInterface op, FormAttr form) {
   if (form.getKind() == FormKind::Scan)
     return op->emitOpError()
            << "has no derived form: expects the form 'step', 'quadratic' or "
               "'chunkwise' of the class 'window', but got 'scan'";
-  if (window.getKeep() != 0)
-    return op->emitOpError()
-           << "has no derived form: expects 'keep' to be 0, but got "
-           << window.getKeep();
   return success();
 }
 
@@ -57,7 +52,7 @@ static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
       return failure();
     break;
   case MixerClass::Window:
-    if (failed(checkWindow(op, structure.getWindow(), form)))
+    if (failed(checkWindow(op, form)))
       return failure();
     break;
   case MixerClass::Retrieval:

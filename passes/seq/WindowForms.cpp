@@ -41,14 +41,16 @@ public:
   Softmax(OpBuilder &builder, Location loc, const WindowInputs &inputs)
       : b(builder), loc(loc), record(inputs.record), tokens(inputs.tokens) {}
 
-  /// [H, T, S], -inf out of sight.
-  Value scores(const Keys &keys);
+  /// [H, T, S], -inf out of sight. `all` are the keys that any query may see.
+  Value scores(const Keys &keys, ArrayRef<Keys> all);
   /// The sums after a block of scores [H, T, S] and values [S, J, V].
   Running mix(const std::optional<Running> &before, Value scores, Value values);
   /// [T, H, V].
   Value finish(Running running);
 
 private:
+  Value keepBest(Value scores, const Keys &keys, ArrayRef<Keys> all,
+                 IntegerAttr window);
   Value reshape(Value value, ArrayRef<int64_t> shape) {
     return ReshapeOp::create(b, loc, value, shape);
   }
@@ -71,7 +73,7 @@ private:
 };
 } // namespace
 
-Value Softmax::scores(const Keys &keys) {
+Value Softmax::scores(const Keys &keys, ArrayRef<Keys> all) {
   ArrayRef<int64_t> query = typeOf(tokens.query).getShape();
   int64_t count = query[0], heads = query[1], channels = query[2];
   int64_t groups = typeOf(keys.keys).getDimSize(1);
@@ -101,8 +103,27 @@ Value Softmax::scores(const Keys &keys) {
   IntegerAttr window = record.getWindow()
                            ? b.getI64IntegerAttr(record.getWindow())
                            : IntegerAttr();
-  return WindowMaskOp::create(b, loc, scores.getType(), scores,
-                              tokens.positions, keys.positions, window);
+  scores = WindowMaskOp::create(b, loc, scores.getType(), scores,
+                                tokens.positions, keys.positions, window);
+  return record.getKeep() ? keepBest(scores, keys, all, window) : scores;
+}
+
+// Of the keys in sight, those of the largest numbers: a key's rank is the sum
+// of what comes before it in every part of the keys.
+Value Softmax::keepBest(Value scores, const Keys &keys, ArrayRef<Keys> all,
+                        IntegerAttr window) {
+  ArrayRef<int64_t> shape = typeOf(scores).getShape();
+  Type type = RankedTensorType::get(
+      {typeOf(keys.numbers).getDimSize(1), shape[1], shape[2]}, b.getF32Type());
+  Value ranks;
+  for (const Keys &others : all) {
+    Value count = CountBetterOp::create(
+        b, loc, type, keys.numbers, keys.positions, others.numbers,
+        others.positions, tokens.positions, window);
+    ranks = ranks ? AddOp::create(b, loc, ranks, count) : count;
+  }
+  return KeepBestOp::create(b, loc, scores.getType(), scores, ranks,
+                            b.getI64IntegerAttr(record.getKeep()));
 }
 
 Running Softmax::mix(const std::optional<Running> &before, Value scores,
@@ -246,7 +267,7 @@ WindowResult buildWindowStep(OpBuilder &builder, Location loc,
         Keys keys = ringKeys(inside, loc, token, next, /*before=*/false);
         Softmax softmax(inside, loc, token);
         Running running =
-            softmax.mix(std::nullopt, softmax.scores(keys), keys.values);
+            softmax.mix(std::nullopt, softmax.scores(keys, keys), keys.values);
         return {softmax.finish(running), next};
       });
 }
@@ -255,9 +276,11 @@ WindowResult buildWindowQuadratic(OpBuilder &builder, Location loc,
                                   const WindowInputs &inputs) {
   Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
   Keys own = ownKeys(inputs);
+  Keys all[] = {ring, own};
   Softmax softmax(builder, loc, inputs);
   Value scores = ConcatOp::create(
-      builder, loc, ValueRange{softmax.scores(ring), softmax.scores(own)},
+      builder, loc,
+      ValueRange{softmax.scores(ring, all), softmax.scores(own, all)},
       /*axis=*/2);
   Value values = ConcatOp::create(
       builder, loc, ValueRange{ring.values, own.values}, /*axis=*/0);
@@ -270,8 +293,9 @@ static WindowResult buildBlock(OpBuilder &builder, Location loc,
                                const WindowInputs &inputs, int64_t chunk) {
   Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
   Keys own = ownKeys(inputs);
+  Keys all[] = {ring, own};
   Softmax softmax(builder, loc, inputs);
-  Value scores = softmax.scores(ring);
+  Value scores = softmax.scores(ring, all);
   int64_t rows = typeOf(ring.keys).getDimSize(0);
   std::optional<Running> running;
   for (int64_t first = 0; first < rows; first += chunk) {
@@ -281,7 +305,7 @@ static WindowResult buildBlock(OpBuilder &builder, Location loc,
         SliceOp::create(builder, loc, scores, /*axis=*/2, first, count),
         SliceOp::create(builder, loc, ring.values, /*axis=*/0, first, count));
   }
-  running = softmax.mix(running, softmax.scores(own), own.values);
+  running = softmax.mix(running, softmax.scores(own, all), own.values);
   return {softmax.finish(*running), write(builder, loc, inputs)};
 }
 

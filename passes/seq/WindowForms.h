@@ -12,8 +12,10 @@
 //   m' = max(m, max_j s_j)             a = e^(m - m')
 //   l' = a l + sum_j e^(s_j - m')      o' = a o + sum_j e^(s_j - m') v_j
 //
-// Keys out of sight have s_j = -inf by select. m is bounded from below by the
-// lowest finite number, so that a block without a key in sight adds nothing.
+// Keys out of sight have s_j = -inf by select, as have those that do not count
+// among the best where only some are kept: their rank is counted. m is bounded
+// from below by the lowest finite number, so that a block without a key in
+// sight adds nothing.
 #ifndef EFFC_PASSES_SEQ_WINDOWFORMS_H
 #define EFFC_PASSES_SEQ_WINDOWFORMS_H
 

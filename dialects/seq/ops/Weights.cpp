@@ -7,10 +7,24 @@ using namespace effc::seq;
 using effc::seq::reference::Frame;
 
 LogicalResult WeightOp::verify() {
-  if (getSource().empty())
+  auto type = cast<RankedTensorType>(getType());
+  if (getComputed() && !getSource().empty())
+    return emitOpError() << "expects no 'source' beside 'computed', but got \""
+                         << getSource() << "\"";
+  if (!getComputed() && getSource().empty())
     return emitOpError()
            << "expects a 'source' that is not empty, but got \"\"";
-  int64_t rank = cast<RankedTensorType>(getType()).getRank();
+  int64_t rank = type.getRank();
+  if (getComputed() && (rank != 1 || !type.getElementType().isF32()))
+    return emitOpError() << "expects a 'computed' weight of f32 and 1 "
+                            "dimension, but got "
+                         << type;
+  if (auto divisors =
+          getComputed() ? getComputed()->getDivisors() : DenseF64ArrayAttr();
+      divisors && divisors.size() != type.getDimSize(0))
+    return emitOpError() << "expects a divisor for each of the "
+                         << type.getDimSize(0) << " frequencies, but got "
+                         << divisors.size();
   if (getTransposed() && rank != 2)
     return emitOpError() << "expects a 'transposed' weight of 2 dimensions, "
                             "but got "

@@ -6,7 +6,7 @@ include "dialects/seq/SeqAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "Name a tensor of the checkpoint";
+  let summary = "Name a tensor of the checkpoint, or one that its config gives";
   let description = [{
     Declares a weight of the model: `sym_name` is its name in effc, `source` the
     tensor's name in the checkpoint, `type` shape and element type as the
@@ -16,12 +16,18 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     `transposed` says that the checkpoint holds the transpose: once dimensions
     of size 1 are dropped, its two dimensions are those of `type` exchanged.
 
+    A weight that is `computed` follows from numbers of the config, rounded to f32;
+    it has no source and is embedded in the artifact.
+
     Constraints:
 
     * (WEIGHT1) `type` is a static f32 tensor or a 2-D static bf16 or f16 tensor, with
       positive dimensions.
-    * (WEIGHT2) `source` is not empty.
+    * (WEIGHT2) `source` is not empty, except for a `computed` weight, which has
+      none.
     * (WEIGHT3) A `transposed` weight has two dimensions.
+    * (WEIGHT4) A `computed` weight is `P` of f32, with as many divisors as its
+      rule asks for.
 
     Example:
 
@@ -30,15 +36,19 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
         : tensor<3352x768xbf16>
     seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
         transposed : tensor<4x1792xf32>
+    seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
+        theta = 1.0e4 : f64>) : tensor<32xf32>
     ```
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
-    StrAttr:$source,                        /*weight2*/
-    TypeAttrOf<Seq_Weight>:$type,           /*weight1*/
-    UnitAttr:$transposed);                  /*weight3*/
+    DefaultValuedStrAttr<StrAttr, "">:$source,               /*weight2*/
+    TypeAttrOf<Seq_Weight>:$type,                            /*weight1*/
+    UnitAttr:$transposed,                                    /*weight3*/
+    OptionalAttr<Seq_RotaryFrequenciesAttr>:$computed);      /*weight2, weight4*/
   let assemblyFormat = [{
-    $sym_name `source` `(` $source `)` (`transposed` $transposed^)?
+    $sym_name (`source` `(` $source^ `)`)? (`computed` `(` $computed^ `)`)?
+    (`transposed` $transposed^)?
     attr-dict `:` $type
   }];
   let hasVerifier = 1;

@@ -18,7 +18,7 @@
 // head of a segment and every n-th block of its queries. The ring is written by
 // a launch of its own. Floor: 2 H (K + V) FLOPs per token and key in sight, in
 // decode the bytes of those keys and values.
-#include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -40,106 +40,28 @@ constexpr int64_t kItems = 8;
 /// no difference of infinities arises.
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-/// A block's queries: rows of one head (prefill) or heads of one row (decode).
-struct Queries {
-  Value tile;   // M x K
-  Value first;  // position of the first
-  Value last;   // position of the last
-  Value slopes; // f32, or a column of M; null: none
-  Value sinks;  // likewise
-  Value keyHead, valueHead, numberHead;
-};
-
-/// A block of keys and what they carry.
-struct Keys {
-  Value keys, values; // N x K, N x V
-  Value numbers;      // N x 1, or null
-};
-
-/// Running maximum, sum and weighted values.
-struct Running {
-  Value largest, total, mixed;
-  SmallVector<Value> values() const { return {largest, total, mixed}; }
-  static Running of(ValueRange values) {
-    return {values[0], values[1], values[2]};
-  }
-};
-
-class WindowKernel {
-public:
-  WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer);
-
-  LogicalResult build();
-
-private:
-  int64_t sizeOf(Value tensor, unsigned dim) const {
-    return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-  }
-  Value max(Value lhs, Value rhs) {
-    return arith::MaxSIOp::create(b, k.loc(), lhs, rhs);
-  }
-  Value constant(OpBuilder &builder, double value) {
-    return arith::ConstantOp::create(
-        builder, k.loc(), builder.getF32FloatAttr(static_cast<float>(value)));
-  }
-  LogicalResult buildDecode();
-  LogicalResult buildPrefill();
-  Running mix(const Queries &queries);
-  Running mixBlock(const Queries &queries, Value block, const Keys &keys,
-                   const Running &before);
-  Value scores(const Queries &queries, Value block, const Keys &keys);
-  Value withNumber(OpBuilder &builder, Value score, Value number);
-  /// The three kinds of key that `load` gives: of a ring and the call's rows,
-  /// the head and the channels.
-  Keys loadKeys(
-      const Queries &queries,
-      function_ref<Value(Value ring, Value rows, Value head, int64_t channels)>
-          load);
-  void withChannels(Value tensor, int64_t channels, SmallVectorImpl<Value> &at,
-                    SmallVectorImpl<int64_t> &sizes);
-  Value load(Value tensor, SmallVector<Value> at, SmallVector<int64_t> sizes,
-             int64_t channels, Value count);
-  Value spliced(Value ring, Value rows, Value head, int64_t channels,
-                Value block);
-  LogicalResult finish(Value row, Value head, const Running &running,
-                       ArrayRef<int64_t> sizes, Value rows);
-
-  KernelBuilder &k;
-  OpBuilder &b;
-  seq::MixerOpInterface mixer;
-  seq::WindowAttr record;
-  seq::WindowTokens tokens;
-  Value keyState, valueState, numberState;
-  int64_t headsPerNumber = 1;
-  int64_t heads, keyChannels, valueChannels, ringRows, blockKeys;
-  int64_t rows = 0; // M
-  tile::TileType columnType, scoreType, mixedType;
-  tile::SegmentOp segment;
-};
-
 } // namespace
 
-// The mixer's operands by what they are.
-static seq::WindowTokens tokensOf(seq::MixerOpInterface mixer) {
+seq::WindowTokens effc::windowTokensOf(seq::MixerOpInterface mixer) {
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   return mixer.getWindowTokens(
       stateful.getOperandsOf(seq::OperandRole::Token),
       stateful.getOperandsOf(seq::OperandRole::Parameter));
 }
 
-static Value stateOf(seq::MixerOpInterface mixer, unsigned index) {
+Value effc::windowStateOf(seq::MixerOpInterface mixer, unsigned index) {
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   return mixer->getOperand(stateful.getStates()[index].operand);
 }
 
 WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     : k(k), b(k.ops()), mixer(mixer), record(mixer.getStructure().getWindow()),
-      tokens(tokensOf(mixer)) {
-  keyState = stateOf(mixer, tokens.keyState);
-  valueState = stateOf(mixer, tokens.valueState);
+      tokens(windowTokensOf(mixer)) {
+  keyState = windowStateOf(mixer, tokens.keyState);
+  valueState = windowStateOf(mixer, tokens.valueState);
   heads = sizeOf(tokens.query, 1);
   if (tokens.keyScore) {
-    numberState = stateOf(mixer, tokens.keyScoreState);
+    numberState = windowStateOf(mixer, tokens.keyScoreState);
     headsPerNumber = heads / sizeOf(tokens.keyScore, 1);
   }
   keyChannels = sizeOf(tokens.query, 2);
@@ -152,9 +74,6 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
 }
 
 LogicalResult WindowKernel::build() {
-  if (record.getKeep() != 0)
-    return mixer->emitOpError("has no kernel: expects 'keep' to be 0, but got ")
-           << record.getKeep();
   if (blockKeys < 8)
     emitRemark(mixer.getLoc())
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
@@ -230,9 +149,7 @@ Running WindowKernel::mix(const Queries &queries) {
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
-  auto splat = [&](tile::TileType type, float value) -> Value {
-    return tile::SplatOp::create(b, k.loc(), type, k.scalar(value));
-  };
+  Kept kept = record.getKeep() ? findKept(queries) : Kept();
   // A sink is a key with a logit and no value.
   Running running{splat(columnType, kLowest), splat(columnType, 0),
                   splat(mixedType, 0)};
@@ -242,6 +159,20 @@ Running WindowKernel::mix(const Queries &queries) {
     running.total = splat(columnType, 1);
   }
 
+  return Running::of(
+      overKeys(queries, running.values(),
+               [&](Value block, LoadKeys load, ValueRange before) {
+                 return mixBlock(queries, block, loadKeys(queries, load), kept,
+                                 Running::of(before))
+                     .values();
+               }));
+}
+
+SmallVector<Value> WindowKernel::overKeys(
+    const Queries &queries, SmallVector<Value> carried,
+    function_ref<SmallVector<Value>(Value block, LoadKeys load,
+                                    ValueRange carried)>
+        body) {
   Value start = segment.getStart(), zero = k.index(0), one = k.index(1);
   Value first =
       record.getWindow() == 0
@@ -252,63 +183,59 @@ Running WindowKernel::mix(const Queries &queries) {
                 .first;
   Value end = k.add(k.divide(queries.last, blockKeys).first, one);
   Value between = k.divide(start, blockKeys).first;
-  auto overBlocks =
-      [&](Value from, Value to, const Running &before,
-          function_ref<Running(Value block, const Running &)> body) {
-        auto loop =
-            scf::ForOp::create(b, k.loc(), from, to, one, before.values());
+  auto over =
+      [&](Value from, Value to,
+          function_ref<SmallVector<Value>(Value block, ValueRange)> inside) {
+        auto loop = scf::ForOp::create(b, k.loc(), from, to, one, carried);
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
-        Running next =
-            body(loop.getInductionVar(), Running::of(loop.getRegionIterArgs()));
-        scf::YieldOp::create(b, k.loc(), next.values());
-        return Running::of(loop.getResults());
+        scf::YieldOp::create(b, k.loc(),
+                             inside(loop.getInductionVar(),
+                                    ValueRange(loop.getRegionIterArgs())));
+        carried = SmallVector<Value>(loop.getResults());
       };
 
   // Blocks before the call's first row, where they lie in the ring.
-  running = overBlocks(
-      first, k.min(between, end), running,
-      [&](Value block, const Running &before) {
-        Value at = k.divide(block, ringRows / blockKeys).second;
-        Keys keys = loadKeys(
-            queries, [&](Value ring, Value, Value head, int64_t channels) {
-              return load(ring, {segment.getSlot(), k.mul(at, blockKeys), head},
-                          {1, blockKeys, 1}, channels, {});
-            });
-        return mixBlock(queries, block, keys, before);
-      });
+  over(first, k.min(between, end), [&](Value block, ValueRange before) {
+    Value at = k.divide(block, ringRows / blockKeys).second;
+    return body(
+        block,
+        [&](Value ring, Value, Value head, int64_t channels) {
+          return load(ring, {segment.getSlot(), k.mul(at, blockKeys), head},
+                      {1, blockKeys, 1}, channels, {});
+        },
+        before);
+  });
   // The block in which the call begins.
-  auto mixSpliced = [&](Value block, const Running &before) {
-    Keys keys = loadKeys(
-        queries, [&](Value ring, Value rows, Value head, int64_t channels) {
+  auto inSpliced = [&](Value block, ValueRange before) {
+    return body(
+        block,
+        [&](Value ring, Value rows, Value head, int64_t channels) {
           return spliced(ring, rows, head, channels, block);
-        });
-    return mixBlock(queries, block, keys, before);
+        },
+        before);
   };
   if (k.isDecode())
-    return mixSpliced(between, running);
-  running = overBlocks(max(first, between), k.min(k.add(between, one), end),
-                       running, mixSpliced);
+    return inSpliced(between, carried);
+  over(max(first, between), k.min(k.add(between, one), end), inSpliced);
   // Blocks after it, where they lie in the call's rows.
-  return overBlocks(
-      max(first, k.add(between, one)), end, running,
-      [&](Value block, const Running &before) {
-        Value from = k.sub(k.mul(block, blockKeys), start);
-        Value count =
-            k.min(k.index(blockKeys), k.sub(segment.getLength(), from));
-        Keys keys = loadKeys(
-            queries, [&](Value, Value rows, Value head, int64_t channels) {
-              return load(rows, {k.add(segment.getFirstRow(), from), head},
-                          {blockKeys, 1}, channels, count);
-            });
-        return mixBlock(queries, block, keys, before);
-      });
+  over(max(first, k.add(between, one)), end,
+       [&](Value block, ValueRange before) {
+         Value from = k.sub(k.mul(block, blockKeys), start);
+         Value count =
+             k.min(k.index(blockKeys), k.sub(segment.getLength(), from));
+         return body(
+             block,
+             [&](Value, Value rows, Value head, int64_t channels) {
+               return load(rows, {k.add(segment.getFirstRow(), from), head},
+                           {blockKeys, 1}, channels, count);
+             },
+             before);
+       });
+  return carried;
 }
 
-Keys WindowKernel::loadKeys(
-    const Queries &queries,
-    function_ref<Value(Value ring, Value rows, Value head, int64_t channels)>
-        load) {
+Keys WindowKernel::loadKeys(const Queries &queries, LoadKeys load) {
   Keys keys;
   keys.keys = load(keyState, tokens.key, queries.keyHead, keyChannels);
   keys.values =
@@ -354,48 +281,75 @@ Value WindowKernel::spliced(Value ring, Value rows, Value head,
       rowSizes);
 }
 
+// A number per key becomes one per score by a product with ones, which is
+// exact.
+Value WindowKernel::spread(const Keys &keys) {
+  Value zeros = tile::SplatOp::create(b, k.loc(), scoreType, k.scalar(0));
+  Value ones = tile::SplatOp::create(
+      b, k.loc(), k.blockType(rows, 1, tile::Role::Operand), k.scalar(1));
+  return tile::DotOp::create(b, k.loc(), scoreType, zeros, ones, keys.numbers,
+                             /*transpose_a=*/false, /*transpose_b=*/true);
+}
+
+Value WindowKernel::distanceTo(Value block, const Queries &queries) {
+  return arith::IndexCastOp::create(
+      b, k.loc(), b.getI32Type(),
+      k.sub(k.mul(block, blockKeys), queries.first));
+}
+
+// The distance from query to key is that of row 0 and column 0, less the row's
+// number (where rows are tokens), plus the column's.
+Value WindowKernel::distanceHere(OpBuilder &builder, Value fromFirst) {
+  Location loc = k.loc();
+  auto asI32 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  };
+  Value column = asI32(tile::ColumnIndexOp::create(builder, loc));
+  Value to = arith::AddIOp::create(builder, loc, column, fromFirst);
+  if (!k.isDecode())
+    to = arith::SubIOp::create(builder, loc, to,
+                               asI32(tile::RowIndexOp::create(builder, loc)));
+  return to;
+}
+
+Value WindowKernel::compare(OpBuilder &builder, arith::CmpIPredicate predicate,
+                            Value value, int64_t bound) {
+  return arith::CmpIOp::create(
+      builder, k.loc(), predicate, value,
+      arith::ConstantOp::create(
+          builder, k.loc(),
+          builder.getI32IntegerAttr(static_cast<int32_t>(bound))));
+}
+
+Value WindowKernel::inSight(OpBuilder &builder, Value distance) {
+  Value visible = compare(builder, arith::CmpIPredicate::sle, distance, 0);
+  if (record.getWindow() == 0)
+    return visible;
+  Value near = compare(builder, arith::CmpIPredicate::sgt, distance,
+                       -record.getWindow());
+  return arith::AndIOp::create(builder, k.loc(), visible, near);
+}
+
 // M x N scores of a block, -inf for keys out of sight.
 Value WindowKernel::scores(const Queries &queries, Value block,
-                           const Keys &keys) {
+                           const Keys &keys, const Kept &kept) {
   Value zeros = tile::SplatOp::create(b, k.loc(), scoreType, k.scalar(0));
   Value products =
       tile::DotOp::create(b, k.loc(), scoreType, zeros, queries.tile, keys.keys,
                           /*transpose_a=*/false, /*transpose_b=*/true);
-  // A number per key becomes one per score by a product with ones, which is
-  // exact.
-  Value numbers;
-  if (keys.numbers) {
-    Value ones = tile::SplatOp::create(
-        b, k.loc(), k.blockType(rows, 1, tile::Role::Operand), k.scalar(1));
-    numbers = tile::DotOp::create(b, k.loc(), scoreType, zeros, ones,
-                                  keys.numbers, /*transpose_a=*/false,
-                                  /*transpose_b=*/true);
-  }
-  // The distance from query to key is that of row 0 and column 0, less the
-  // row's number (where rows are tokens), plus the column's.
-  Value distance =
-      arith::IndexCastOp::create(b, k.loc(), b.getI32Type(),
-                                 k.sub(k.mul(block, blockKeys), queries.first));
+  Value numbers = keys.numbers ? spread(keys) : Value();
+  Value fromFirst = distanceTo(block, queries);
   SmallVector<Value> inputs = {products};
   if (numbers)
     inputs.push_back(numbers);
+  if (kept.bound)
+    llvm::append_values(inputs, kept.bound, kept.last);
   if (queries.slopes)
     inputs.push_back(queries.slopes);
   double cap = record.getSoftCap().getValueAsDouble();
   return k.map(scoreType, inputs, [&](OpBuilder &builder, ValueRange e) {
     Location loc = k.loc();
-    auto asI32 = [&](Value index) -> Value {
-      return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                        index);
-    };
-    auto compare = [&](arith::CmpIPredicate predicate, Value value,
-                       int64_t bound) -> Value {
-      return arith::CmpIOp::create(
-          builder, loc, predicate, value,
-          arith::ConstantOp::create(
-              builder, loc,
-              builder.getI32IntegerAttr(static_cast<int32_t>(bound))));
-    };
     Value score = arith::MulFOp::create(
         builder, loc, e[0],
         constant(builder, record.getScale().getValueAsDouble()));
@@ -406,11 +360,7 @@ Value WindowKernel::scores(const Queries &queries, Value block,
                                     math::TanhOp::create(builder, loc, part),
                                     constant(builder, cap));
     }
-    Value column = asI32(tile::ColumnIndexOp::create(builder, loc));
-    Value to = arith::AddIOp::create(builder, loc, column, distance);
-    if (!k.isDecode())
-      to = arith::SubIOp::create(builder, loc, to,
-                                 asI32(tile::RowIndexOp::create(builder, loc)));
+    Value to = distanceHere(builder, fromFirst);
     if (queries.slopes)
       score = math::FmaOp::create(
           builder, loc, e.back(),
@@ -418,11 +368,10 @@ Value WindowKernel::scores(const Queries &queries, Value block,
           score);
     if (numbers)
       score = withNumber(builder, score, e[1]);
-    Value visible = compare(arith::CmpIPredicate::sle, to, 0);
-    if (record.getWindow() > 0) {
-      Value near = compare(arith::CmpIPredicate::sgt, to, -record.getWindow());
-      visible = arith::AndIOp::create(builder, loc, visible, near);
-    }
+    Value visible = inSight(builder, to);
+    if (kept.bound)
+      visible = arith::AndIOp::create(builder, loc, visible,
+                                      isKept(builder, e[1], to, e[2], e[3]));
     return arith::SelectOp::create(
                builder, loc, visible, score,
                constant(builder, -std::numeric_limits<double>::infinity()))
@@ -452,9 +401,10 @@ Value WindowKernel::withNumber(OpBuilder &builder, Value score, Value number) {
 }
 
 Running WindowKernel::mixBlock(const Queries &queries, Value block,
-                               const Keys &keys, const Running &before) {
+                               const Keys &keys, const Kept &kept,
+                               const Running &before) {
   Location loc = k.loc();
-  Value score = scores(queries, block, keys);
+  Value score = scores(queries, block, keys, kept);
   Value blockLargest =
       tile::ReduceOp::create(b, loc, columnType, tile::ReduceKind::Max, score,
                              /*over_rows=*/false);
@@ -518,57 +468,4 @@ LogicalResult WindowKernel::finish(Value row, Value head,
 
 LogicalResult effc::buildWindow(KernelBuilder &k) {
   return WindowKernel(k, cast<seq::MixerOpInterface>(k.getCore())).build();
-}
-
-LogicalResult effc::buildWindowAppend(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  seq::WindowTokens tokens = tokensOf(mixer);
-  // Rows are dealt out, since a segment may be a whole call.
-  int64_t parts = k.isDecode() ? 1 : kItems;
-  k.setItems(tile::Count::Segments, 1, parts);
-  OpBuilder &b = k.ops();
-  auto [sequence, part] = k.divide(k.item(), parts);
-  auto segment =
-      tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
-  SmallVector<std::pair<Value, Value>> written = {
-      {tokens.key, stateOf(mixer, tokens.keyState)},
-      {tokens.value, stateOf(mixer, tokens.valueState)}};
-  if (tokens.keyScore)
-    written.push_back({tokens.keyScore, stateOf(mixer, tokens.keyScoreState)});
-  auto shapeOf = [](Value state) {
-    return cast<RankedTensorType>(state.getType()).getShape();
-  };
-  int64_t ringRows = shapeOf(written[0].second)[0];
-  auto append = [&](Value t) {
-    Value at = k.divide(k.add(segment.getStart(), t), ringRows).second;
-    for (auto [tensor, state] : written) {
-      // A row of heads and channels, or of numbers.
-      ArrayRef<int64_t> shape = shapeOf(state).drop_front();
-      SmallVector<Value> from = {k.add(segment.getFirstRow(), t)};
-      SmallVector<Value> to = {segment.getSlot(), at};
-      SmallVector<int64_t> rowSizes = {1}, ringSizes = {1, 1};
-      from.append(shape.size(), k.index(0));
-      to.append(shape.size(), k.index(0));
-      rowSizes.append(shape.begin(), shape.end());
-      ringSizes.append(shape.begin(), shape.end());
-      Value tile = k.load(k.read(tensor), from, rowSizes,
-                          shape.size() == 1 ? k.rowType(shape[0])
-                                            : k.blockType(shape[0], shape[1],
-                                                          tile::Role::Operand));
-      k.store(tile, k.readWriteState(state), to, ringSizes);
-    }
-  };
-  if (k.isDecode()) {
-    append(k.index(0));
-    return success();
-  }
-  // Of more rows than the ring has, the last ones stay.
-  Value first = arith::MaxSIOp::create(
-      b, k.loc(), k.index(0), k.sub(segment.getLength(), k.index(ringRows)));
-  auto loop = scf::ForOp::create(b, k.loc(), k.add(first, part),
-                                 segment.getLength(), k.index(parts));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  append(loop.getInductionVar());
-  return success();
 }

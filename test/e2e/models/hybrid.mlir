@@ -1,4 +1,5 @@
-// A layer with a decay per head, then attention over a window of 19 keys, each with a number that is added to its scores.
+// A layer with a decay per head, then attention over a window of 19 keys, each with a number that is added to its scores;
+// the 7 keys of the largest numbers count.
 module attributes {seq.model = #seq.model<family = "hybrid", vocabulary = 61, width = 24, max_context = 0>} {
   seq.weight @embeddings source("embeddings") : tensor<61x24xf32>
   seq.weight @norm source("norm") : tensor<24xf32>
@@ -50,7 +51,7 @@ module attributes {seq.model = #seq.model<family = "hybrid", vocabulary = 61, wi
     %av = seq.reshape %av0 : tensor<?x10xf32> -> tensor<?x2x5xf32>
     %ad = seq.slice %ap {axis = 1 : i64, offset = 58 : i64, size = 1 : i64} : tensor<?x59xf32> -> tensor<?x1xf32>
     %ay, %next_keys, %next_values, %next_numbers = seq.attention %aq, %ak, %av positions(%positions) numbers(%ad)
-        states(%keys, %values, %numbers) {window = 19 : i64, scale = 0.35 : f64, key_score = #seq.key_score<bias>}
+        states(%keys, %values, %numbers) {window = 19 : i64, scale = 0.35 : f64, key_score = #seq.key_score<bias>, keep = 7 : i64}
         : (tensor<?x4x8xf32>, tensor<?x2x8xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<?x1xf32>,
            tensor<64x2x8xf32>, tensor<64x2x5xf32>, tensor<64x1xf32>)
         -> (tensor<?x4x5xf32>, tensor<64x2x8xf32>, tensor<64x2x5xf32>, tensor<64x1xf32>)

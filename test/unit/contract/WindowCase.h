@@ -141,6 +141,9 @@ struct WindowCase {
   }
   /// A number of a token's operand or of a state.
   double element(Random &random, const std::string &name) const {
+    // Few numbers where keys are chosen by them, so that many are equal.
+    if ((name == "d" || name == "numbers") && keep)
+      return 0.125 * double(pick(random, -4, 16));
     if (name == "d" || name == "numbers")
       return pickReal(random, 0.5, 2);
     return pickReal(random, -2, 2);

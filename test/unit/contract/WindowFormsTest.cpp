@@ -56,6 +56,7 @@ Case pickCase(Random &random) {
       static const char *const kinds[] = {"bias", "scale", "threshold"};
       s.keyScore = kinds[pick(random, 0, 2)];
       s.N = pick(random, 0, 1) ? s.G : s.H;
+      s.keep = pick(random, 0, 1) ? pick(random, 1, s.W) : 0;
     }
     if (std::set<int64_t>{c.T, s.K, s.V, s.W, s.H}.size() == 5)
       return c;

@@ -233,7 +233,7 @@ double relativeError(ArrayRef<float> found, ArrayRef<double> expected) {
 /// Channels below, at and above the 8 lanes of a vector and the runs of 16, 32
 /// and 64 lanes; rings whose blocks have 32, 16, 8, 4 and 1 keys; windows of
 /// one key, of less than a block, of a block, of a ring; groups of 1, 2, 3 and
-/// 6 heads.
+/// 6 heads; all keys, some and a single one by their numbers.
 std::vector<std::unique_ptr<Window>> &cases() {
   static const WindowCase shapes[] = {
       {.H = 6, .G = 2, .J = 2, .K = 8, .V = 5, .W = 64, .window = 33},
@@ -310,7 +310,38 @@ std::vector<std::unique_ptr<Window>> &cases() {
        .W = 48,
        .window = 30,
        .keyScore = "threshold",
-       .N = 3}};
+       .N = 3},
+      {.H = 6,
+       .G = 2,
+       .J = 2,
+       .K = 12,
+       .V = 7,
+       .W = 64,
+       .window = 61,
+       .keyScore = "bias",
+       .N = 2,
+       .keep = 9},
+      {.H = 4,
+       .G = 1,
+       .J = 4,
+       .K = 5,
+       .V = 11,
+       .W = 192,
+       .sinks = true,
+       .keyScore = "threshold",
+       .N = 4,
+       .keep = 40},
+      {.H = 2,
+       .G = 2,
+       .J = 2,
+       .K = 9,
+       .V = 8,
+       .W = 40,
+       .window = 35,
+       .slopes = true,
+       .keyScore = "scale",
+       .N = 1,
+       .keep = 1}};
   static std::vector<std::unique_ptr<Window>> list;
   for (size_t seed = list.size(); seed < std::size(shapes); ++seed)
     list.push_back(std::make_unique<Window>(shapes[seed], seed));

@@ -140,6 +140,35 @@ TEST(Positions, KeyNumbers) {
             (std::vector<double>{-kInfinity, 2, 3, -kInfinity}));
 }
 
+// One head. The query at 6 with a window of 4 sees 3 to 6, so of the others at
+// 2, 3, 6 and 7 (numbers 9, 5, 4, 9) the two in the middle; of keys at 3, 5 and
+// 6 with 5, 4 and 4 the first has none before it, the second the one at 3, the
+// third that one alone, since it is no better than itself.
+TEST(Positions, CountBetter) {
+  expectNear(runNumbers(R"(
+func.func @f(%d: tensor<3x1xf32>, %k: tensor<3xi32>, %e: tensor<4x1xf32>, %a: tensor<4xi32>, %q: tensor<1xi32>) -> tensor<1x1x3xf32> {
+  %y = seq.count_better %d at(%k) among %e at(%a) queries(%q) {window = 4 : i64} : (tensor<3x1xf32>, tensor<3xi32>, tensor<4x1xf32>, tensor<4xi32>, tensor<1xi32>) -> tensor<1x1x3xf32>
+  return %y : tensor<1x1x3xf32>
+})",
+                        {Numbers({3, 1}, {5, 4, 4}), Indices({3}, {3, 5, 6}),
+                         Numbers({4, 1}, {9, 5, 4, 9}),
+                         Indices({4}, {2, 3, 6, 7}), Indices({1}, {6})}),
+             Numbers({1, 1, 3}, {0, 1, 1}), 0);
+}
+
+// 2 heads that share ranks, 1 query, 3 keys, of which the best 2 stay.
+TEST(Positions, KeepBest) {
+  Numbers y = runNumbers(
+      R"(
+func.func @f(%s: tensor<2x1x3xf32>, %r: tensor<1x1x3xf32>) -> tensor<2x1x3xf32> {
+  %y = seq.keep_best %s, %r {keep = 2 : i64} : tensor<2x1x3xf32>, tensor<1x1x3xf32>
+  return %y : tensor<2x1x3xf32>
+})",
+      {Numbers({2, 1, 3}, {1, 2, 3, 4, 5, 6}), Numbers({1, 1, 3}, {1, 2, 0})});
+  EXPECT_EQ(y.elements().vec(),
+            (std::vector<double>{1, -kInfinity, 3, 4, -kInfinity, 6}));
+}
+
 // D = 4, base 10000, position 3, computed in float64 by an independent program.
 // The interleaved pairs are the same turned channels in another order.
 TEST(Positions, Rotary) {

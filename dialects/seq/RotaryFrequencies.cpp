@@ -1,0 +1,117 @@
+// #seq.rotary_frequencies: the rules of public configs, in double.
+#include "dialects/seq/SeqAttributes.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace effc::seq;
+
+static double numberOf(FloatAttr attr) { return attr.getValueAsDouble(); }
+
+LogicalResult
+RotaryFrequenciesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              RotaryScaling scaling, FloatAttr theta,
+                              FloatAttr factor, int64_t originalContext,
+                              int64_t plannedContext, FloatAttr low,
+                              FloatAttr high, DenseF64ArrayAttr divisors) {
+  std::string kind = "'" + stringifyRotaryScaling(scaling).str() + "'";
+  if (!theta.getValue().isFinite() || numberOf(theta) <= 0)
+    return emitError() << "expects a finite 'theta' above 0, but got " << theta;
+  bool stretches =
+      scaling != RotaryScaling::Default && scaling != RotaryScaling::Longrope;
+  if (stretches != bool(factor))
+    return emitError() << "expects " << (stretches ? "a" : "no")
+                       << " 'factor' for " << kind;
+  if (factor && !(factor.getValue().isFinite() && numberOf(factor) >= 1))
+    return emitError() << "expects a finite 'factor' of at least 1, but got "
+                       << factor;
+  bool ramps =
+      scaling == RotaryScaling::Llama3 || scaling == RotaryScaling::Yarn;
+  bool dynamic = scaling == RotaryScaling::Dynamic;
+  if ((ramps || dynamic) && originalContext < 1)
+    return emitError() << "expects 'original_context' of at least 1 for "
+                       << kind << ", but got " << originalContext;
+  if (dynamic && plannedContext < 1)
+    return emitError() << "expects 'planned_context' of at least 1 for " << kind
+                       << ", but got " << plannedContext;
+  if (ramps != bool(low) || ramps != bool(high))
+    return emitError() << "expects " << (ramps ? "" : "no ")
+                       << "'low' and 'high' for " << kind;
+  if (ramps && !(numberOf(low) > 0 && numberOf(high) > 0 &&
+                 numberOf(low) != numberOf(high)))
+    return emitError()
+           << "expects 'low' and 'high' above 0 that differ, but got " << low
+           << " and " << high;
+  bool divides = scaling == RotaryScaling::Longrope;
+  if (divides != bool(divisors))
+    return emitError() << "expects " << (divides ? "" : "no ")
+                       << "'divisors' for " << kind;
+  if (divisors && !llvm::all_of(divisors.asArrayRef(),
+                                [](double divisor) { return divisor > 0; }))
+    return emitError() << "expects 'divisors' above 0, but got " << divisors;
+  return success();
+}
+
+// The share of the stretched frequency in each pair's: a ramp from the pair
+// that turns `fast` times in the original context to the one that turns `slow`
+// times. The pair that turns n times has theta^(i / P) = o / (2 pi n).
+static SmallVector<double> yarnShares(RotaryFrequenciesAttr attr,
+                                      int64_t pairs) {
+  auto pairOf = [&](double turns) {
+    return double(pairs) *
+           std::log(double(attr.getOriginalContext()) / (turns * 2 * M_PI)) /
+           std::log(numberOf(attr.getTheta()));
+  };
+  double first = std::max(std::floor(pairOf(numberOf(attr.getHigh()))), 0.0);
+  double last = std::min(std::ceil(pairOf(numberOf(attr.getLow()))),
+                         double(2 * pairs - 1));
+  if (first == last)
+    last += 0.001; // a step, as public code has it
+  SmallVector<double> shares;
+  for (int64_t i = 0; i < pairs; ++i)
+    shares.push_back(
+        std::clamp((double(i) - first) / (last - first), 0.0, 1.0));
+  return shares;
+}
+
+SmallVector<double> RotaryFrequenciesAttr::compute(int64_t pairs) const {
+  double theta = numberOf(getTheta());
+  double factor = getFactor() ? numberOf(getFactor()) : 1;
+  double original = double(getOriginalContext());
+  if (getScaling() == RotaryScaling::Dynamic) {
+    double context = std::max(double(getPlannedContext()), original);
+    theta *= std::pow(factor * context / original - (factor - 1),
+                      double(pairs) / double(pairs - 1));
+  }
+  SmallVector<double> shares;
+  if (getScaling() == RotaryScaling::Yarn)
+    shares = yarnShares(*this, pairs);
+  SmallVector<double> frequencies;
+  for (int64_t i = 0; i < pairs; ++i) {
+    double f = std::pow(theta, -double(i) / double(pairs));
+    switch (getScaling()) {
+    case RotaryScaling::Default:
+    case RotaryScaling::Dynamic:
+      break;
+    case RotaryScaling::Linear:
+      f /= factor;
+      break;
+    case RotaryScaling::Llama3: {
+      double low = numberOf(getLow()), high = numberOf(getHigh());
+      double kept = std::clamp((original * f / (2 * M_PI) - low) / (high - low),
+                               0.0, 1.0);
+      f = (1 - kept) * f / factor + kept * f;
+      break;
+    }
+    case RotaryScaling::Yarn:
+      f = shares[i] * f / factor + (1 - shares[i]) * f;
+      break;
+    case RotaryScaling::Longrope:
+      f /= getDivisors()[i];
+      break;
+    }
+    frequencies.push_back(f);
+  }
+  return frequencies;
+}

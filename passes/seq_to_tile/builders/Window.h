@@ -1,0 +1,139 @@
+// A softmax over a window of keys as one kernel: what its parts share.
+#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
+#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
+
+#include "passes/seq_to_tile/builders/Builders.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace effc {
+
+/// A block's queries: rows of one head (prefill) or heads of one row (decode).
+struct Queries {
+  mlir::Value tile;   // M x K
+  mlir::Value first;  // position of the first
+  mlir::Value last;   // position of the last
+  mlir::Value slopes; // f32, or a column of M; null: none
+  mlir::Value sinks;  // likewise
+  mlir::Value keyHead, valueHead, numberHead;
+};
+
+/// A block of keys and what they carry.
+struct Keys {
+  mlir::Value keys, values; // N x K, N x V
+  mlir::Value numbers;      // N x 1, or null
+};
+
+/// Reads keys, values or numbers of keys of one block: of a ring and the call's
+/// rows, the head and the channels.
+using LoadKeys = llvm::function_ref<mlir::Value(
+    mlir::Value ring, mlir::Value rows, mlir::Value head, int64_t channels)>;
+
+/// Which numbers of keys count for each query, where only some are kept: those
+/// above `bound`, and those equal to it up to `last`, the distance from the
+/// query, which is 0 at its own position and less before.
+struct Kept {
+  mlir::Value bound, last; // columns, or null
+};
+
+/// Running maximum, sum and weighted values.
+struct Running {
+  mlir::Value largest, total, mixed;
+  llvm::SmallVector<mlir::Value> values() const {
+    return {largest, total, mixed};
+  }
+  static Running of(mlir::ValueRange values) {
+    return {values[0], values[1], values[2]};
+  }
+};
+
+class WindowKernel {
+public:
+  WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer);
+
+  mlir::LogicalResult build();
+
+private:
+  int64_t sizeOf(mlir::Value tensor, unsigned dim) const {
+    return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getDimSize(dim);
+  }
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::MaxSIOp::create(b, k.loc(), lhs, rhs);
+  }
+  mlir::Value constant(mlir::OpBuilder &builder, double value) {
+    return mlir::arith::ConstantOp::create(
+        builder, k.loc(), builder.getF32FloatAttr(static_cast<float>(value)));
+  }
+  mlir::LogicalResult buildDecode();
+  mlir::LogicalResult buildPrefill();
+  Running mix(const Queries &queries);
+  /// Goes over all blocks of keys that one of the queries sees, oldest first.
+  llvm::SmallVector<mlir::Value>
+  overKeys(const Queries &queries, llvm::SmallVector<mlir::Value> carried,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(
+               mlir::Value block, LoadKeys load, mlir::ValueRange carried)>
+               body);
+  Kept findKept(const Queries &queries);
+  /// A column with how many keys in sight of each query `holds` for, given
+  /// their number, their distance and the elements of `columns`.
+  mlir::Value
+  count(const Queries &queries, mlir::ValueRange columns,
+        llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value number,
+                                       mlir::Value distance,
+                                       mlir::ValueRange columns)>
+            holds);
+  mlir::Value splat(tile::TileType type, float value) {
+    return tile::SplatOp::create(b, k.loc(), type, k.scalar(value));
+  }
+  /// Position of a block's first key less that of the first query.
+  mlir::Value distanceTo(mlir::Value block, const Queries &queries);
+  /// The same for the element of a map over scores, i32.
+  mlir::Value distanceHere(mlir::OpBuilder &builder, mlir::Value fromFirst);
+  mlir::Value inSight(mlir::OpBuilder &builder, mlir::Value distance);
+  mlir::Value compare(mlir::OpBuilder &builder,
+                      mlir::arith::CmpIPredicate predicate, mlir::Value value,
+                      int64_t bound);
+  /// Whether a key in sight counts.
+  mlir::Value isKept(mlir::OpBuilder &builder, mlir::Value number,
+                     mlir::Value distance, mlir::Value bound, mlir::Value last);
+  mlir::Value spread(const Keys &keys);
+  Running mixBlock(const Queries &queries, mlir::Value block, const Keys &keys,
+                   const Kept &kept, const Running &before);
+  mlir::Value scores(const Queries &queries, mlir::Value block,
+                     const Keys &keys, const Kept &kept);
+  mlir::Value withNumber(mlir::OpBuilder &builder, mlir::Value score,
+                         mlir::Value number);
+  Keys loadKeys(const Queries &queries, LoadKeys load);
+  void withChannels(mlir::Value tensor, int64_t channels,
+                    llvm::SmallVectorImpl<mlir::Value> &at,
+                    llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::Value load(mlir::Value tensor, llvm::SmallVector<mlir::Value> at,
+                   llvm::SmallVector<int64_t> sizes, int64_t channels,
+                   mlir::Value count);
+  mlir::Value spliced(mlir::Value ring, mlir::Value rows, mlir::Value head,
+                      int64_t channels, mlir::Value block);
+  mlir::LogicalResult finish(mlir::Value row, mlir::Value head,
+                             const Running &running,
+                             llvm::ArrayRef<int64_t> sizes, mlir::Value rows);
+
+  KernelBuilder &k;
+  mlir::OpBuilder &b;
+  seq::MixerOpInterface mixer;
+  seq::WindowAttr record;
+  seq::WindowTokens tokens;
+  mlir::Value keyState, valueState, numberState;
+  int64_t headsPerNumber = 1;
+  int64_t heads, keyChannels, valueChannels, ringRows, blockKeys;
+  int64_t rows = 0; // M
+  tile::TileType columnType, scoreType, mixedType;
+  tile::SegmentOp segment;
+};
+
+/// The mixer's operands by what they are.
+seq::WindowTokens windowTokensOf(seq::MixerOpInterface mixer);
+/// The operand that holds the state of this number.
+mlir::Value windowStateOf(seq::MixerOpInterface mixer, unsigned index);
+
+} // namespace effc
+
+#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
