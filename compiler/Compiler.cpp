@@ -86,7 +86,8 @@ llvm::Error Compilation::importStored() {
     return diagnostics.takeError("the stored seq module cannot be read");
   for (auto weight : model.module->getOps<seq::WeightOp>()) {
     weight.setTransposed(false);
-    weight.setSource(weight.getSymName());
+    if (!weight.getComputed())
+      weight.setSource(weight.getSymName());
   }
   return llvm::Error::success();
 }

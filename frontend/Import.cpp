@@ -97,6 +97,8 @@ public:
     model.checkpoint = std::move(*checkpoint);
     llvm::append_range(model.remarks, model.checkpoint->getRemarks());
     for (auto weight : model.module->getOps<seq::WeightOp>()) {
+      if (weight.getComputed())
+        continue;
       if (llvm::Error error = checkWeight(weight, *model.checkpoint))
         return error;
       model.checkpoint->take(weight.getSource());

@@ -37,6 +37,8 @@ private:
                      uint64_t alignment);
   Error writeWeights(SegmentT &segment, WeightReader reader, Progress progress,
                      WeightRemark remark);
+  Error writeComputed(seq::WeightOp op, uint64_t segmentOffset,
+                      WeightT &weight);
   Error writeWeight(seq::WeightOp op, const SourceTensor &tensor,
                     uint64_t segmentOffset, WeightT &weight);
   Expected<bool> isReferenced(seq::WeightOp op, const SourceTensor &tensor,
@@ -83,7 +85,8 @@ void ArtifactWriter::declareWeights() {
     weight->size = rowCount(type) * weight->row_stride_bytes;
     weight->offset = offset;
     offset += weight->size;
-    program.parameters += type.getNumElements();
+    if (!op.getComputed())
+      program.parameters += type.getNumElements();
     program.weights.push_back(std::move(weight));
   }
 }
@@ -159,6 +162,25 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
   return Error::success();
 }
 
+// Frequencies of the config's rule, as little-endian f32.
+static std::vector<uint8_t> computedBytes(seq::WeightOp op) {
+  std::vector<uint8_t> bytes;
+  int64_t count = cast<mlir::RankedTensorType>(op.getType()).getNumElements();
+  for (double frequency : op.getComputed()->compute(count)) {
+    uint32_t bits = bit_cast<uint32_t>(static_cast<float>(frequency));
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<uint8_t>(bits >> shift));
+  }
+  return bytes;
+}
+
+Error ArtifactWriter::writeComputed(seq::WeightOp op, uint64_t segmentOffset,
+                                    WeightT &weight) {
+  std::vector<uint8_t> bytes = computedBytes(op);
+  SourceTensor tensor{SourceTensor::Type::F32, weight.shape, bytes};
+  return writeWeight(op, tensor, segmentOffset, weight);
+}
+
 Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
                                    Progress progress, WeightRemark remark) {
   if (Error error = file.align(FileHeader::kPageAlignment))
@@ -168,6 +190,11 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
   auto module = contents.module;
   for (auto [op, weight] :
        zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
+    if (op.getComputed()) {
+      if (Error error = writeComputed(op, segment.offset, *weight))
+        return error;
+      continue;
+    }
     Expected<SourceTensor> tensor = reader(op.getSource());
     if (!tensor)
       return tensor.takeError();

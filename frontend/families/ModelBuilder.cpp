@@ -53,7 +53,8 @@ void ModelBuilder::declare(const llvm::Twine &name, const llvm::Twine &source,
   builder.setInsertionPoint(function);
   auto weight =
       seq::WeightOp::create(builder, at(symbol), symbol, source.str(),
-                            RankedTensorType::get(shape, element), transposed);
+                            RankedTensorType::get(shape, element), transposed,
+                            /*computed=*/nullptr);
   weights[symbol] = weight;
   if (problem.empty())
     take(weight);

@@ -15,6 +15,9 @@ head per query head) are llama's function on repeated keys.
 Each case of `rotary` holds the frequencies and the amplitude of a scaling, from
 LlamaRotaryEmbedding (halves, all rope types) or gptj's tables (neighbours), and a
 tensor before and after apply_rotary_pos_emb.
+
+Each case of `frequencies` holds a rope type as #seq.rotary_frequencies spells it and
+what ROPE_INIT_FUNCTIONS makes of the same config, for heads of 64 channels.
 """
 import argparse
 import json
@@ -24,6 +27,7 @@ import types
 import torch
 from transformers import LlamaConfig
 from transformers.masking_utils import causal_mask_function, sliding_window_causal_mask_function
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.doge.modeling_doge import DogeAttention
 from transformers.models.gemma2 import modeling_gemma2 as gemma2
@@ -147,11 +151,45 @@ def rotary_cases():
     return cases
 
 
+def frequency_cases():
+    # Public configs' numbers where there are some; o: the context of the training.
+    short, long = [1.0 + i / 16 for i in range(32)], [2.0 + i / 4 for i in range(32)]
+    rule = "scaling = {}, theta = {:.1f} : f64"
+    o = ", original_context = {}"
+    cases = []
+    for kind, theta, attributes, scaling, trained, length in [
+        ("default", 1e4, "", {}, 4096, None),
+        ("default", 5e5, "", {}, 8192, None),
+        ("linear", 1e4, ", factor = 4.0 : f64", {"factor": 4.0}, 4096, None),
+        ("dynamic", 1e4, ", factor = 2.0 : f64" + o.format(4096) + ", planned_context = 1000", {"factor": 2.0}, 4096, 1000),
+        ("dynamic", 1e4, ", factor = 2.0 : f64" + o.format(4096) + ", planned_context = 16384", {"factor": 2.0}, 4096, 16384),
+        ("llama3", 5e5, ", factor = 8.0 : f64" + o.format(8192) + ", low = 1.0 : f64, high = 4.0 : f64",
+         {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}, 131072, None),
+        ("yarn", 1e6, ", factor = 4.0 : f64" + o.format(32768) + ", low = 1.0 : f64, high = 32.0 : f64",
+         {"factor": 4.0, "original_max_position_embeddings": 32768}, 131072, None),
+        ("yarn", 1e4, ", factor = 16.0 : f64" + o.format(256) + ", low = 2.0 : f64, high = 24.0 : f64",
+         {"factor": 16.0, "original_max_position_embeddings": 256, "beta_fast": 24.0, "beta_slow": 2.0}, 4096, None),
+        ("longrope", 1e4, f", divisors = {short}", {"factor": 32.0, "original_max_position_embeddings": 4096,
+                                                   "short_factor": short, "long_factor": long}, 131072, 4096),
+        ("longrope", 1e4, f", divisors = {long}", {"factor": 32.0, "original_max_position_embeddings": 4096,
+                                                  "short_factor": short, "long_factor": long}, 131072, 8192),
+    ]:
+        config = LlamaConfig(hidden_size=128, num_attention_heads=2, head_dim=64, max_position_embeddings=trained,
+                             rope_parameters={"rope_type": kind, "rope_theta": theta, **scaling})
+        if kind == "default":
+            frequencies = llama.LlamaRotaryEmbedding(config).inv_freq
+        else:
+            frequencies, _ = ROPE_INIT_FUNCTIONS[kind](config, "cpu", seq_len=length)
+        cases.append({"rule": rule.format(kind, theta) + attributes, "frequencies": flat(frequencies)})
+    return cases
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args()
     path = pathlib.Path(__file__).parent / "attention" / "cases.json"
-    path.write_text(json.dumps({"attention": attention_cases(), "rotary": rotary_cases()}, separators=(",", ":")) + "\n")
+    path.write_text(json.dumps({"attention": attention_cases(), "rotary": rotary_cases(),
+                                "frequencies": frequency_cases()}, separators=(",", ":")) + "\n")
     print(f"{path}: {path.stat().st_size} bytes")
 
 

@@ -149,3 +149,69 @@
 // MODEL2
 // expected-error @+1 {{expects 'vocabulary' and 'width' of at least 1 and 'max_context' of at least 0, but got 1024, 0 and 0}}
 "test.op"() {test.a = #seq.model<family = "a", vocabulary = 1024, width = 0, max_context = 0>} : () -> ()
+
+// -----
+
+// FREQUENCIES1
+// expected-error @+1 {{expects a finite 'theta' above 0, but got 0.000000e+00 : f64}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = default, theta = 0.0 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES1
+// expected-error @+1 {{expects a 'factor' for 'linear'}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = linear, theta = 1.0e4 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES1
+// expected-error @+1 {{expects no 'factor' for 'default'}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = default, theta = 1.0e4 : f64, factor = 2.0 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES1
+// expected-error @+1 {{expects a finite 'factor' of at least 1, but got 5.000000e-01 : f64}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = linear, theta = 1.0e4 : f64, factor = 0.5 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES2
+// expected-error @+1 {{expects 'original_context' of at least 1 for 'yarn', but got 0}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = yarn, theta = 1.0e4 : f64, factor = 2.0 : f64, low = 1.0 : f64, high = 32.0 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES2
+// expected-error @+1 {{expects 'planned_context' of at least 1 for 'dynamic', but got 0}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = dynamic, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>} : () -> ()
+
+// -----
+
+// FREQUENCIES3
+// expected-error @+1 {{expects 'low' and 'high' for 'llama3'}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = llama3, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>} : () -> ()
+
+// -----
+
+// FREQUENCIES3
+// expected-error @+1 {{expects no 'low' and 'high' for 'linear'}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = linear, theta = 1.0e4 : f64, factor = 2.0 : f64, low = 1.0 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES3
+// expected-error @+1 {{expects 'low' and 'high' above 0 that differ, but got 4.000000e+00 : f64 and 4.000000e+00 : f64}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = llama3, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64, low = 4.0 : f64, high = 4.0 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES4
+// expected-error @+1 {{expects 'divisors' for 'longrope'}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = longrope, theta = 1.0e4 : f64>} : () -> ()
+
+// -----
+
+// FREQUENCIES4
+// expected-error @+1 {{expects 'divisors' above 0, but got }}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = longrope, theta = 1.0e4 : f64, divisors = [1.0, 0.0]>} : () -> ()

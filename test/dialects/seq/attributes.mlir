@@ -39,6 +39,10 @@
       <window = 0, scale = 0.125 : f64, soft_cap = 30.0 : f64, sinks = true,
        slopes = true, key_score = threshold, keep = 5, heads_per_key = 6,
        heads_per_value = 1>>} : () -> ()
+// CHECK: test.frequencies = #seq.rotary_frequencies<scaling = llama3, theta = 5.000000e+05 : f64, factor = 8.000000e+00 : f64, original_context = 8192, low = 1.000000e+00 : f64, high = 4.000000e+00 : f64>
+"test.op"() {test.frequencies =
+    #seq.rotary_frequencies<scaling = llama3, theta = 5.0e5 : f64, factor = 8.0 : f64,
+                            original_context = 8192, low = 1.0 : f64, high = 4.0 : f64>} : () -> ()
 // CHECK: test.form = #seq.form<kind = chunkwise, chunk = 64>
 "test.op"() {test.form = #seq.form<kind = chunkwise, chunk = 64>} : () -> ()
 // CHECK: test.form = #seq.form<kind = quadratic>

@@ -23,3 +23,21 @@ seq.weight @weight2_no_source source("") : tensor<6xf32>
 // WEIGHT3
 // expected-error @+1 {{expects a 'transposed' weight of 2 dimensions, but got 1}}
 seq.weight @weight3_transposed_vector source("a") transposed : tensor<6xf32>
+
+// -----
+
+// WEIGHT2
+// expected-error @+1 {{expects no 'source' beside 'computed', but got "a"}}
+seq.weight @weight2_both source("a") computed(#seq.rotary_frequencies<scaling = default, theta = 1.0e4 : f64>) : tensor<6xf32>
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{expects a 'computed' weight of f32 and 1 dimension, but got 'tensor<2x3xf32>'}}
+seq.weight @weight4_matrix computed(#seq.rotary_frequencies<scaling = default, theta = 1.0e4 : f64>) : tensor<2x3xf32>
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{expects a divisor for each of the 3 frequencies, but got 2}}
+seq.weight @weight4_divisors computed(#seq.rotary_frequencies<scaling = longrope, theta = 1.0e4 : f64, divisors = [1.0, 2.0]>) : tensor<3xf32>

@@ -1,7 +1,7 @@
 // RUN: effc-opt %s --verify-roundtrip | FileCheck %s
 // RUN: effc-opt %s --mlir-print-op-generic | effc-opt | FileCheck %s
 
-// A weight as the checkpoint holds it, and one held transposed.
+// A weight as the checkpoint holds it, one held transposed, and one that the config gives.
 
 // CHECK: seq.weight @layers.0.in_proj source("backbone.layers.0.mixer.in_proj.weight") : tensor<3352x768xbf16>
 seq.weight @layers.0.in_proj source("backbone.layers.0.mixer.in_proj.weight")
@@ -9,3 +9,6 @@ seq.weight @layers.0.in_proj source("backbone.layers.0.mixer.in_proj.weight")
 // CHECK: seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight") transposed : tensor<4x1792xf32>
 seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
     transposed : tensor<4x1792xf32>
+// CHECK: seq.weight @frequencies computed(<scaling = default, theta = 1.000000e+04 : f64>) : tensor<32xf32>
+seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
+    theta = 1.0e4 : f64>) : tensor<32xf32>

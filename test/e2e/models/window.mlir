@@ -1,9 +1,10 @@
-// Grouped-query attention over a window of 11 keys with rotary positions, then a gated layer.
+// Grouped-query attention over a window of 11 keys with rotary positions by a public scaling, then a gated layer.
 module attributes {seq.model = #seq.model<family = "window", vocabulary = 61, width = 24, max_context = 0>} {
   seq.weight @embeddings source("embeddings") : tensor<61x24xf32>
   seq.weight @norm source("norm") : tensor<24xf32>
   seq.weight @in source("in") : tensor<74x24xf32>
-  seq.weight @frequencies source("frequencies") : tensor<3xf32>
+  seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = llama3, theta = 1.0e4 : f64, factor = 4.0 : f64,
+      original_context = 64, low = 1.0 : f64, high = 4.0 : f64>) : tensor<3xf32>
   seq.weight @out source("out") : tensor<24x30xf32>
   seq.weight @second source("second") : tensor<24xf32>
   seq.weight @gate source("gate") : tensor<40x24xf32>

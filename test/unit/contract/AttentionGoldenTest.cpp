@@ -108,4 +108,27 @@ TEST(AttentionGolden, RotationsAreWhatTheLibraryComputes) {
   EXPECT_EQ(cases, 7);
 }
 
+// The library computes in f32: exponents of some 10 lose 1e-6.
+TEST(AttentionGolden, FrequenciesAreWhatTheLibraryComputes) {
+  int cases = 0;
+  for (const llvm::json::Value &value : *goldens().getArray("frequencies")) {
+    const llvm::json::Object &c = *value.getAsObject();
+    std::string rule = c.getString("rule")->str();
+    SCOPED_TRACE(rule);
+    int64_t P = c.getArray("frequencies")->size();
+    Program program("seq.weight @f computed(#seq.rotary_frequencies<" + rule +
+                    ">) : " + WindowCase::type("", {P}) + "\n");
+    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+    auto weights = program.getModule().getOps<WeightOp>();
+    llvm::SmallVector<double> found =
+        (*weights.begin()).getComputed()->compute(P);
+    Tensor<double> expected = tensor(c, "frequencies", {P});
+    ASSERT_EQ(int64_t(found.size()), P);
+    for (int64_t i = 0; i < P; ++i)
+      EXPECT_NEAR(found[i] / expected(i), 1, 2e-6) << "pair " << i;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 10);
+}
+
 } // namespace

@@ -91,7 +91,7 @@ TEST_F(ImportTest, TransposesWeights) {
   auto weight = seq::WeightOp::create(
       builderOfOps, builderOfOps.getUnknownLoc(), "taps", "taps",
       mlir::RankedTensorType::get({2, 3}, builderOfOps.getF32Type()),
-      /*transposed=*/true);
+      /*transposed=*/true, /*computed=*/nullptr);
   EXPECT_EQ(llvm::cantFail(readWeight<double>(weight, *checkpoint)),
             (std::vector<double>{1, 3, 5, 2, 4, 6}));
 }

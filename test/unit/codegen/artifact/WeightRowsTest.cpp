@@ -26,7 +26,7 @@ protected:
                        bool transposed = false) {
     return seq::WeightOp::create(builder, builder.getUnknownLoc(), "w", "t",
                                  mlir::RankedTensorType::get(shape, element),
-                                 transposed);
+                                 transposed, /*computed=*/nullptr);
   }
   template <typename T>
   static SourceTensor source(Type type, llvm::ArrayRef<uint64_t> shape,
