@@ -128,6 +128,39 @@ MutableArrayRef<float> PlanRunner::state(StringRef name, int64_t slot) {
   return {};
 }
 
+std::vector<float> PlanRunner::readState(StringRef name, int64_t slot) {
+  MutableArrayRef<float> stored = state(name, slot);
+  if (!isNarrow(name))
+    return stored.vec();
+  ArrayRef<uint16_t> bits(reinterpret_cast<uint16_t *>(stored.data()),
+                          stored.size() * 2);
+  std::vector<float> elements;
+  for (uint16_t half : bits)
+    elements.push_back(llvm::bit_cast<float>(uint32_t(half) << 16));
+  return elements;
+}
+
+void PlanRunner::writeState(StringRef name, int64_t slot,
+                            ArrayRef<float> elements) {
+  MutableArrayRef<float> stored = state(name, slot);
+  if (!isNarrow(name)) {
+    ASSERT_EQ(stored.size(), elements.size());
+    llvm::copy(elements, stored.begin());
+    return;
+  }
+  auto *bits = reinterpret_cast<uint16_t *>(stored.data());
+  for (float element : elements) {
+    uint32_t word = llvm::bit_cast<uint32_t>(element);
+    *bits++ = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+  }
+}
+
+bool PlanRunner::isNarrow(StringRef name) const {
+  return llvm::any_of(layout.getStates(), [&](seq::StateAttr state) {
+    return state.getName() == name && state.getType().getElementType().isBF16();
+  });
+}
+
 plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
   plan::EntryOp best;
   for (auto entry : module->getOps<plan::EntryOp>())

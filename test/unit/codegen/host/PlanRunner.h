@@ -76,8 +76,13 @@ public:
 
   /// Sets a weight from its elements in row-major order.
   void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
-  /// The elements of one slot's state.
+  /// The elements of one slot's state, which is stored as f32.
   llvm::MutableArrayRef<float> state(llvm::StringRef name, int64_t slot);
+  /// The same, whether it is stored as f32 or as bf16.
+  std::vector<float> readState(llvm::StringRef name, int64_t slot);
+  /// Rounds to what it is stored as.
+  void writeState(llvm::StringRef name, int64_t slot,
+                  llvm::ArrayRef<float> elements);
 
   /// Runs the smallest entry with room for the rows of `call`; returns the
   /// first result of @forward for every row.
@@ -92,6 +97,7 @@ public:
   int64_t parts = 1;
 
 private:
+  bool isNarrow(llvm::StringRef state) const;
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
   const void *addressOf(mlir::Value memory) const;
