@@ -18,6 +18,7 @@ using namespace mlir;
 using namespace effc;
 
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createApplyMatricesPass());
   passes.addPass(createCSEPass());
   SizeContextPassOptions context;
   context.positions = options.maxContext;

@@ -151,6 +151,7 @@ effc::evaluateReference(const StoredModel &model,
   makeRowsStatic(function, tokens.size());
   if (request.form != ReferenceForm::None) {
     PassManager passes(&context);
+    passes.addPass(createApplyMatricesPass());
     passes.addPass(expansion(request));
     if (failed(passes.run(*module)))
       return diagnostics.takeError("a form cannot be derived");

@@ -46,10 +46,12 @@ def Seq_Dialect : Dialect {
     * (SEQ5) No other attribute begins with `seq.`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;   /*seq1, seq2, seq5*/
   let hasRegionArgAttrVerify = 1;   /*seq3, seq4, seq5*/
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
     void registerOperations();
   }];
 }

@@ -13,6 +13,7 @@ using namespace effc::seq;
 
 void SeqDialect::initialize() {
   registerAttributes();
+  registerTypes();
   registerOperations();
 }
 

@@ -5,6 +5,7 @@
 #include "dialects/seq/SeqAttributes.h"
 #include "dialects/seq/SeqDialect.h"
 #include "dialects/seq/SeqInterfaces.h"
+#include "dialects/seq/SeqTypes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"

@@ -38,6 +38,24 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            "Whether results that depend on how a prompt is cut are a fallback">];
 }
 
+def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {
+  let summary = "Make recurrences of products with semiseparable matrices";
+  let description = [{
+    A `seq.apply` becomes a `seq.recurrence` whose body decays the state by the
+    matrix's log-decays, writes the product of its `columns` and the token, and
+    reads it with its `rows`: the class `linear`, whose step, quadratic and
+    chunkwise forms are then derived as for any mixer. The ops that built the
+    matrix go.
+
+    Needs: matrices that `seq.apply` takes.
+    Keeps: every other op. Running it again changes nothing.
+    Not done: sharing one state between products with one matrix.
+
+    Example: test/passes/seq/apply-matrices.mlir
+  }];
+  let dependentDialects = ["::effc::seq::SeqDialect"];
+}
+
 def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
   let summary = "Make tables of all keys as long as the longest context";
   let description = [{

@@ -31,7 +31,7 @@ TEST_P(WrittenMixer, GoesTheWholeWay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenMixer,
-                         testing::Values("echo", "corrected"),
+                         testing::Values("echo", "corrected", "dual"),
                          [](const auto &info) { return info.param; });
 
 } // namespace

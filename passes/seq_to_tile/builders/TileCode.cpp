@@ -149,11 +149,14 @@ TileCode::Plan TileCode::planContract(seq::ContractOp op, const Axes &axes) {
     return refuse(op, "has a matrix for each token of a chunk");
   llvm::SmallDenseMap<unsigned, Along> summed;
   for (unsigned operand : {0, 1})
-    for (AffineExpr dimension : maps[operand].getResults()) {
+    for (auto [dimension, extent] : llvm::zip_equal(
+             maps[operand].getResults(), shapeOf(op->getOperand(operand)))) {
       unsigned position = cast<AffineDimExpr>(dimension).getPosition();
       if (maps[2].getResultPosition(dimension) || summed.count(position))
         continue;
-      if (!rows && !(chunk && columns)) {
+      if (extent == 1) {
+        summed[position] = Along::One;
+      } else if (!rows && !(chunk && columns)) {
         rows = true;
         summed[position] = Along::Key;
       } else if (!columns && !(chunk && rows)) {
@@ -260,6 +263,10 @@ Value TileCode::load(Value tensor, const Axes &axes, const Scope &scope) {
       at.push_back(k->index(0));
       sizes.push_back(extent);
       break;
+    case Along::One:
+      at.push_back(k->index(0));
+      sizes.push_back(1);
+      break;
     case Along::Value:
       at.push_back(scope.firstValue);
       sizes.push_back(valueBlock);
@@ -313,7 +320,10 @@ Value TileCode::emitSum(seq::ContractOp op, const Plan &how, const Axes &axes,
   auto multiply = [&](OpBuilder &b, ValueRange e) -> Value {
     return arith::MulFOp::create(b, k->loc(), e[0], e[1]);
   };
-  Value sum = k->map(typeOf(shape, all, scope), inputs, multiply);
+  tile::TileType whole = typeOf(shape, all, scope);
+  if (!whole)
+    return multiply(k->ops(), inputs);
+  Value sum = k->map(whole, inputs, multiply);
   for (Along along : {Along::Key, Along::Value, Along::Column}) {
     if (!has(all, along) || has(axes, along))
       continue;

@@ -24,8 +24,8 @@ class TileCode {
 public:
   /// What a dimension lies along. `Key` is the rows of a tile, `Column` its
   /// columns; `Value` is columns of which an item may have a block. `Group` is
-  /// the item's group of heads.
-  enum class Along { Token, Head, Group, Key, Value, Column };
+  /// the item's group of heads, `One` nothing: a single element.
+  enum class Along { Token, Head, Group, Key, Value, Column, One };
   using Axes = llvm::SmallVector<Along, 4>; // one for each dimension
 
   /// What one instance of the code works on.

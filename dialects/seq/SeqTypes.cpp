@@ -1,0 +1,34 @@
+// Rules of the dialect's types.
+#include "dialects/seq/SeqTypes.h"
+#include "dialects/seq/SeqDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace effc::seq;
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/seq/SeqTypes.cpp.inc"
+
+void SeqDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/seq/SeqTypes.cpp.inc"
+      >();
+}
+
+LogicalResult
+SemiseparableType::verify(function_ref<InFlightDiagnostic()> emitError,
+                          int64_t heads, int64_t rank, DecayAxis decay) {
+  for (auto [name, number] : {std::pair("heads", heads), {"rank", rank}})
+    if (number < 1)
+      return emitError() << "expects '" << name << "' of at least 1, but got "
+                         << number;
+  if (decay != DecayAxis::None && decay != DecayAxis::HeadConstant &&
+      decay != DecayAxis::Head)
+    return emitError() << "expects 'decay' to be none, head_constant or head, "
+                          "but got "
+                       << stringifyDecayAxis(decay);
+  return success();
+}
