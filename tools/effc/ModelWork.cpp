@@ -41,13 +41,23 @@ ModelWork::ModelWork(const Json &given) {
   for (const Json &entry : description["entries"])
     weightBytes = std::max(weightBytes, entry["weight_bytes"].get<uint64_t>());
   stateBytes = 0;
-  for (const Json &state : description["states"])
-    stateBytes += state["bytes"].get<uint64_t>();
+  for (const Json &state : description["states"]) {
+    uint64_t bytes = state["bytes"];
+    if (state.value("growth", "fixed") == "fixed") {
+      stateBytes += bytes;
+      continue;
+    }
+    uint64_t rows = state["shape"][0];
+    growing.push_back({rows, bytes / rows});
+  }
 }
 
 Work ModelWork::prefill(uint64_t tokens, uint64_t sequences) const {
+  uint64_t written = 0;
+  for (const Growing &state : growing)
+    written += std::min(tokens, state.rows) * state.rowBytes;
   return {sequences * (tokens * tokenFlops + headFlops),
-          weightBytes + 2 * sequences * stateBytes};
+          weightBytes + sequences * (2 * stateBytes + written)};
 }
 
 Work ModelWork::decode(uint64_t sequences) const {

@@ -4,13 +4,17 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace effc::cli {
 
 /// What no implementation of a call avoids.
 struct Work {
   uint64_t flops = 0;
-  uint64_t bytes = 0; // weights read once, states read and written
+  /// Weights read once, states of a fixed size read and written, keys and
+  /// values written. How many of those are read depends on the position and is
+  /// left out.
+  uint64_t bytes = 0;
 };
 
 /// Reads the document of effc_model_describe().
@@ -26,7 +30,12 @@ public:
   bool isEstimate() const { return estimate; }
 
 private:
+  /// A state with a row for each token that it holds.
+  struct Growing {
+    uint64_t rows, rowBytes;
+  };
   uint64_t tokenFlops, headFlops, weightBytes, stateBytes;
+  std::vector<Growing> growing;
   bool estimate;
 };
 

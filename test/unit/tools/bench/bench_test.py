@@ -19,6 +19,7 @@ except ModuleNotFoundError:  # only writing weights needs it
     sys.modules["numpy"] = types.ModuleType("numpy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "tools/bench"))
 import bench  # noqa: E402
+import long_prompts  # noqa: E402
 
 # 512 tokens in 2, 4 and 5 seconds; 2048 in 16, 20 and 32; 64 tokens one by one in 1, 2 and 8.
 LLAMA = '''#!{python}
@@ -104,6 +105,34 @@ class Arguments(unittest.TestCase):
         for text in ("model.gguf", "f16=a", "f32=", "=a"):
             with self.assertRaises(bench.argparse.ArgumentTypeError):
                 bench.gguf_file(text)
+
+
+class LongPrompts(unittest.TestCase):
+    """What long_prompts.py holds a model to: each of its five demands by itself."""
+
+    OPTIONS = types.SimpleNamespace(short=10, long=40)
+
+    def result(self):
+        return {"budget": {"per_session": 3 << 20, "arena": 5 << 20, "logits": 0, "tables": 0, "weights": 0},
+                "prefill": {10: {"us_per_token": 2.0, "bytes": 9 << 20}, 40: {"us_per_token": 2.2, "bytes": 10 << 20}},
+                "positions": {"count": 20, "same_bits": 20}, "decode": {1: 5.0, 30: 5.6}}
+
+    def test_a_sound_result_meets_all(self):
+        self.assertEqual(long_prompts.judge(self.OPTIONS, self.result()), [])
+
+    def test_each_breach_is_named(self):
+        def breach(change):
+            result = self.result()
+            change(result)
+            return long_prompts.judge(self.OPTIONS, result)
+
+        self.assertEqual(breach(lambda r: r["prefill"][40].update(us_per_token=2.31)), ["time per token"])
+        self.assertEqual(breach(lambda r: r["positions"].update(same_bits=19)), ["logits of prefill and stepping"])
+        self.assertEqual(breach(lambda r: r["decode"].update({30: 5.8})), ["decode at any position"])
+        self.assertEqual(breach(lambda r: r["prefill"][10].update(bytes=7 << 20)), ["memory of either length"])
+        # Two states, the arena and 1 MiB: 12.
+        self.assertEqual(breach(lambda r: [r["prefill"][n].update(bytes=13 << 20) for n in (10, 40)]),
+                         ["memory within the budget"])
 
 
 if __name__ == "__main__":

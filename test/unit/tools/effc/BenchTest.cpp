@@ -39,6 +39,19 @@ TEST(ModelWork, CountsCalls) {
   EXPECT_EQ(work.decode(3).bytes, 100u + 2 * 3 * 8);
 }
 
+// A ring of 6 rows of 10 bytes and a table of 20 rows of 7: a row of each for
+// every token, as long as there are rows.
+TEST(ModelWork, CountsTheRowsThatAreWritten) {
+  Json grown = description();
+  grown["states"].push_back(
+      {{"bytes", 60}, {"growth", "window"}, {"shape", {6, 5, 1}}});
+  grown["states"].push_back(
+      {{"bytes", 140}, {"growth", "max_context"}, {"shape", {20, 7}}});
+  ModelWork work(grown);
+  EXPECT_EQ(work.decode(3).bytes, 100u + 3 * (2 * 8 + 10 + 7));
+  EXPECT_EQ(work.prefill(10, 2).bytes, 100u + 2 * (2 * 8 + 60 + 70));
+}
+
 // Files of before say nothing: embeddings of 5 x 3 that are the head as well,
 // and a matrix of 4 x 3; with a head of its own, the table is looked up.
 TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
