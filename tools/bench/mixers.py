@@ -46,6 +46,7 @@ def tensor(shape, element="f32"):
 
 def model(name, sizes):
     tokens, parameters, states, attributes = MIXERS[name]
+    op = name.split(",")[0]
     shape = lambda letters: [None if letter == "T" else sizes[letter] for letter in letters]
     count = lambda letters: int(numpy.prod([sizes[letter] for letter in letters if letter != "T"]))
     width = sum(map(count, tokens))
@@ -77,7 +78,7 @@ def model(name, sizes):
     types = ", ".join(tensor(shape(letters)) for letters in every)
     y = tensor(shape("THV"))
     outputs = ", ".join([y] + [tensor(shape(s)) for s in states])
-    lines += [f'  %r:{1 + len(states)} = "seq.{name.split(',')[0]}"({names}) {{{attributes}}} : ({types}) -> ({outputs})',
+    lines += [f'  %r:{1 + len(states)} = "seq.{op}"({names}) {{{attributes}}} : ({types}) -> ({outputs})',
               f"  %y = seq.reshape %r#0 : {y} -> {flat}",
               f"  %out = seq.select_rows %y, %rows : ({flat}, tensor<?xi32>) -> {flat}",
               "  return " + ", ".join(["%out"] + [f"%r#{1 + i}" for i in range(len(states))]) + f" : {results}", "}"]
