@@ -20,13 +20,12 @@ LogicalResult ShapeFormula::check(StringRef name, Value value,
                                   ArrayRef<StringRef> letters) {
   ArrayRef<int64_t> found = cast<RankedTensorType>(value.getType()).getShape();
   bool agrees = found.size() == letters.size();
-  for (auto [letter, extent] : llvm::zip(letters, found)) {
-    auto known = extents.find(letter);
-    agrees &= known == extents.end() || known->second == extent;
-  }
+  // A letter may occur twice in one formula.
+  llvm::StringMap<int64_t> bound = extents;
+  for (auto [letter, extent] : llvm::zip(letters, found))
+    agrees &= bound.try_emplace(letter, extent).first->second == extent;
   if (agrees) {
-    for (auto [letter, extent] : llvm::zip(letters, found))
-      extents.try_emplace(letter, extent);
+    extents = std::move(bound);
     return success();
   }
 

@@ -87,11 +87,15 @@ static uint64_t mixerWork(MixerOpInterface mixer) {
   llvm_unreachable("a mixer of no class");
 }
 
-// What a phase of a retrieval does for each token: its part of the above.
+// What an op that is no mixer does for each token: a phase of a retrieval its
+// part of the above.
 static uint64_t phaseWork(Operation *op) {
   auto size = [](Value value, unsigned axis) -> uint64_t {
     return cast<RankedTensorType>(value.getType()).getDimSize(axis);
   };
+  // Half of the pairs of positions, two FLOPs for each and each channel.
+  if (auto mix = dyn_cast<CausalMixOp>(op))
+    return size(mix.getWeight(), 0) * size(mix.getX(), 1);
   if (auto sum = dyn_cast<SumRowsOp>(op))
     return 2 * size(sum.getRows(), 1) * size(sum.getTable(), 1);
   if (auto hidden = dyn_cast<ExpertHiddenOp>(op))

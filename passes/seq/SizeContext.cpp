@@ -45,15 +45,15 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     bool grows = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       SmallVector<Growing> states = growingStates(function);
-      seq::EmbeddingOp table = shortestTable(function);
+      Operation *table = shortestTable(function);
       if (states.empty() && !table)
         continue;
       grows = true;
       int64_t limit = chooseLimit(module, states, table);
       if (table && limit > rowsOf(table)) {
-        table.emitOpError("expects a row for each of the ")
+        table->emitOpError("expects a row for each of the ")
             << limit << " positions of the longest context, but got "
-            << table.getTable().getType();
+            << table->getOperand(*tableOf(table)).getType();
         return signalPassFailure();
       }
       for (const Growing &state : states)
@@ -71,23 +71,32 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
           << " positions has no effect: no state grows with the position";
   }
 
-  static int64_t rowsOf(seq::EmbeddingOp table) {
-    return cast<RankedTensorType>(table.getTable().getType()).getDimSize(0);
+  // The operand of an op that has a row of weights for each position, or none.
+  static std::optional<unsigned> tableOf(Operation *op) {
+    if (isa<seq::EmbeddingOp>(op))
+      return 1;
+    if (auto mix = dyn_cast<seq::CausalMixOp>(op))
+      return mix.getWeightMutable().getOperandNumber();
+    return std::nullopt;
   }
 
-  // The shortest table with a row for each position, or none. Kernels read it
-  // without looking at the position again.
-  static seq::EmbeddingOp shortestTable(func::FuncOp function) {
-    seq::EmbeddingOp shortest;
+  static int64_t rowsOf(Operation *table) {
+    Value rows = table->getOperand(*tableOf(table));
+    return cast<RankedTensorType>(rows.getType()).getDimSize(0);
+  }
+
+  // The op of the shortest table with a row for each position, or none. Kernels
+  // read it without looking at the position again.
+  static Operation *shortestTable(func::FuncOp function) {
+    Operation *shortest = nullptr;
     if (function.getNumArguments() <= kPositions)
       return shortest;
     BlockArgument positions = function.getArgument(kPositions);
     if (!seq::isIndexTensor(positions.getType()))
       return shortest;
     for (Operation *user : positions.getUsers())
-      if (auto table = dyn_cast<seq::EmbeddingOp>(user))
-        if (!shortest || rowsOf(table) < rowsOf(shortest))
-          shortest = table;
+      if (tableOf(user) && (!shortest || rowsOf(user) < rowsOf(shortest)))
+        shortest = user;
     return shortest;
   }
 
@@ -106,7 +115,7 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
 
   // What is asked for, else the model's, else what all tables have room for.
   int64_t chooseLimit(ModuleOp module, ArrayRef<Growing> states,
-                      seq::EmbeddingOp table) {
+                      Operation *table) {
     if (positions > 0)
       return positions;
     auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");

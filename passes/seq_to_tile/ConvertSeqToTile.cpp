@@ -305,6 +305,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildGroupNorm(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
+  if (isa<seq::CausalMixOp>(core))
+    return buildCausalMix(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
   if (!mixer)
     return core->emitOpError("has no kernel builder");
@@ -325,6 +327,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
 // A kernel that follows `build`'s where the core needs one: items of one launch
 // run in any order, so what all of them read is written by the next.
 LogicalResult (*followerOf(Operation *core))(KernelBuilder &) {
+  if (isa_and_nonnull<seq::CausalMixOp>(core))
+    return buildCausalAppend;
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
   if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return buildWindowAppend;

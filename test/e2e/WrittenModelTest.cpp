@@ -1,7 +1,8 @@
 // Models written in IR, of the classes that no checkpoint of the goldens has:
 // attention over a window and over all keys, experts behind a recurrence, a
-// hybrid. Weights are random; verify holds steps, pieces, batches and saved
-// states to the reference and to one another, the rest is done as users do it.
+// hybrid, weights by position. Weights are random;
+// verify holds steps, pieces, batches and saved states to the reference and to
+// one another, the rest is done as users do it.
 #include "test/e2e/Process.h"
 #include "test/e2e/RandomWeights.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -125,7 +126,8 @@ TEST_P(WrittenModel, IsInspectedAndTimed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenModel,
-                         testing::Values("window", "full", "experts", "hybrid"),
+                         testing::Values("window", "full", "experts", "hybrid",
+                                         "structured"),
                          [](const auto &info) { return info.param; });
 
 // The model says 100; its table of learned positions has no more rows.
@@ -172,5 +174,6 @@ TEST_P(BoundedModel, IsCompiledForOtherContexts) {
       << done.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, BoundedModel, testing::Values("full"),
+INSTANTIATE_TEST_SUITE_P(Models, BoundedModel,
+                         testing::Values("full", "structured"),
                          [](const auto &info) { return info.param; });

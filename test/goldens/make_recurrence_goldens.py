@@ -14,6 +14,9 @@ for positions) and its results.
   normalised_rotary    the quadratic sums of both parts, keys and queries turned by
                        transformers' apply_rotary_pos_emb, decays as running products
   dynamic_mask_linear  the quadratic sum
+  structured_recurrence  x^T M with the matrix M of the paper, M_ij = w_i l^(j-i) for
+                       rows, w_j l^(j-i) for columns, its diagonal replaced or not
+  causal_mix           the lower triangle of the weights times the tokens
 """
 import argparse
 import functools
@@ -141,6 +144,46 @@ def dynamic_mask_linear(name, seed, heads, groups, keys, values, tokens):
     return case("dynamic_mask_linear_" + name, "dynamic_mask_linear", operands, [datum(y), datum(state)])
 
 
+def structured_recurrence(name, seed, heads, width, tokens, *, source=False, target=False, bias=False, diagonal=False,
+                          root=0):
+    generator = torch.Generator().manual_seed(seed)
+    x = numbers(generator, tokens, heads, width)
+    ones = torch.ones(tokens, heads, dtype=torch.float64)
+    weights = {key: numbers(generator, tokens, heads) for key, present in
+               (("source", source), ("target", target), ("bias", bias), ("diagonal", diagonal)) if present}
+    stored = 0.9 + numbers(generator, heads).abs() / 10  # some above 1
+    decay = stored.clip(0.9, 1) ** (1 / root) if root else torch.ones(heads, dtype=torch.float64)
+    distance = torch.arange(tokens)[None, :] - torch.arange(tokens)[:, None]
+    left = torch.where(distance >= 0, decay[:, None, None] ** distance.clip(min=0), 0)
+    written = weights.get("source", ones).T[:, :, None] * left
+    matrix = written * weights.get("target", ones).T[:, None, :]
+    if diagonal:
+        matrix = (matrix - torch.diag_embed(torch.diagonal(matrix, dim1=1, dim2=2))
+                  + torch.diag_embed(weights["diagonal"].T))
+    y = torch.einsum("hij,ihe->jhe", matrix, x)
+    if bias:
+        y = y + weights["bias"][:, :, None]
+    state = torch.einsum("hi,ihe->he", written[:, :, -1], x)[:, None]
+    operands = [x, *weights.values(), *([stored] if root else []), torch.zeros_like(state)]
+    sizes = ", ".join(str(int(present)) for present in (True, source, target, bias, diagonal, root > 0, True))
+    attributes = f"operandSegmentSizes = array<i32: {sizes}>" + (f", root = {root} : i64" if root else "")
+    return case("structured_recurrence_" + name, "structured_recurrence", [datum(t) for t in operands],
+                [datum(y.contiguous()), datum(state)], attributes)
+
+
+def causal_mix(name, seed, limit, width, tokens):
+    generator = torch.Generator().manual_seed(seed)
+    x, weight = numbers(generator, tokens, width), numbers(generator, limit, limit)
+    bias = numbers(generator, limit)
+    y = weight.tril()[:tokens, :tokens] @ x + bias[:tokens, None]
+    inputs = torch.zeros(limit, width, dtype=torch.float64)
+    after = inputs.clone()
+    after[:tokens] = x
+    places = torch.arange(tokens, dtype=torch.int32)
+    return case("causal_mix_" + name, "causal_mix", [datum(t) for t in (x, places, weight, bias, inputs)],
+                [datum(y), datum(after)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path,
@@ -156,6 +199,12 @@ def main():
         normalised_rotary("shared", 7, 6, 2, 4, 3, 9),
         normalised_rotary("own", 8, 2, 2, 6, 5, 11),
         dynamic_mask_linear("shared", 9, 6, 3, 4, 5, 7),
+        structured_recurrence("row", 10, 3, 5, 9, source=True, bias=True, root=2),
+        structured_recurrence("column", 11, 2, 5, 9, target=True, bias=True, root=1),
+        structured_recurrence("headless", 12, 1, 7, 8, source=True),
+        structured_recurrence("diagonal", 13, 3, 4, 9, source=True, target=True, bias=True, diagonal=True, root=1),
+        causal_mix("part", 14, 9, 5, 6),
+        causal_mix("full", 15, 7, 3, 7),
     ]
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(cases, separators=(",", ":")) + "\n")

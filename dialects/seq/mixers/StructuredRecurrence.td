@@ -4,7 +4,9 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1, 1> {
+def Seq_StructuredRecurrenceOp
+    : Seq_LinearMixerOp<"structured_recurrence", 0, 0, 1,
+                        [AttrSizedOperandSegments]> {
   let summary = "Structured recurrence: a decaying sum, weighted by position";
   let description = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
@@ -12,16 +14,38 @@ def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1
 
     ```
     for t in 0 .. T-1:
-      s        = exp(log_decay[h]) * s + source[t,h] * x[t,h,:]
+      past     = decay * s
+      s        = past + source[t,h] * x[t,h,:]
       y[t,h,:] = target[t,h] * s + bias[t,h]
     next_state[h] = s
     ```
 
-    A row-repeat head has a weight per source token and 1 for each target, a
-    column-repeat head the reverse. The weights belong to absolute positions: they
-    are rows of tables, gathered by position. The state is the plain sum, never the
-    quotient of an output and its weight, which may be 0. The state before the first
-    token of a sequence is 0.
+    With `diagonal`, a token has a weight of its own for itself:
+
+    ```
+      y[t,h,:] = target[t,h] * past + diagonal[t,h] * x[t,h,:] + bias[t,h]
+    ```
+
+    Absent weights are 1, an absent bias is 0. The decay is 1 without `log_decay` and
+    exp(log_decay[h]) with it; with `root` as well it is
+    min(max(log_decay[h], 0.9), 1) to the power 1 / root, which is how the public
+    model stores it.
+
+    | heads of the paper     | weights                                           |
+    |------------------------|---------------------------------------------------|
+    | row repeat             | `source`, `bias`                                  |
+    | column repeat          | `target`, `bias`                                  |
+    | mixed                  | an op for each half of the heads, or both weights |
+    | combined               | a row op without bias and a column op, added      |
+    | parallel               | the same ops after one projection for all heads   |
+    | headless               | one head, all channels, no `log_decay`            |
+    | diagonal constant      | `diagonal` besides                                |
+
+    Projections of heads are dense layers around the op; without them heads are
+    slices of the channels. The weights belong to absolute positions: they are rows
+    of tables that `seq.embedding` takes by position, and the shortest of these tables
+    bounds the length of a sequence. The state is the plain sum, never the quotient of an output and its weight, which may
+    be 0. The state before the first token of a sequence is 0.
 
     | value        | shape   | element | meaning                                     |
     |--------------|---------|---------|---------------------------------------------|
@@ -29,7 +53,8 @@ def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1
     | `source`     | `T,H`   | f32     | weight of a token as it is written          |
     | `target`     | `T,H`   | f32     | weight of the sum as it is read             |
     | `bias`       | `T,H`   | f32     | added to every channel                      |
-    | `log_decay`  | `H`     | f32     | log of the decay per token, nats, at most 0 |
+    | `diagonal`   | `T,H`   | f32     | weight of a token for itself                |
+    | `log_decay`  | `H`     | f32     | log of the decay per token, nats, at most 0; with `root` a number to clip |
     | `state`      | `H,1,V` | f32     | state before the tokens                     |
     | `y`          | `T,H,V` | f32     | mixed tokens                                |
     | `next_state` | `H,1,V` | f32     | the same after the tokens                   |
@@ -39,20 +64,24 @@ def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1
     Constraints:
 
     * (STRUCTURED_RECURRENCE1) `x` is `T,H,V`.
-    * (STRUCTURED_RECURRENCE2) `source` is `T,H`.
-    * (STRUCTURED_RECURRENCE3) `target` is `T,H`.
-    * (STRUCTURED_RECURRENCE4) `bias` is `T,H`.
-    * (STRUCTURED_RECURRENCE5) `log_decay` is `H`.
+    * (STRUCTURED_RECURRENCE2) `source`, where present, is `T,H`.
+    * (STRUCTURED_RECURRENCE3) `target`, where present, is `T,H`.
+    * (STRUCTURED_RECURRENCE4) `bias`, where present, is `T,H`.
+    * (STRUCTURED_RECURRENCE5) `log_decay`, where present, is `H`.
     * (STRUCTURED_RECURRENCE6) `state` is `H,1,V`, and `next_state` has its type.
     * (STRUCTURED_RECURRENCE7) `y` is `T,H,V`.
+    * (STRUCTURED_RECURRENCE8) `diagonal`, where present, is `T,H`.
+    * (STRUCTURED_RECURRENCE9) `root`, where present, is at least 1, and there is a
+      `log_decay`.
 
-    Numerics: the sum grows with the number of tokens where nothing decays.
+    Numerics: the sum grows with the number of tokens where nothing decays. The
+    diagonal replaces a term that is never added, so nothing cancels.
 
     Example:
 
     ```mlir
-    %y, %next = seq.structured_recurrence %x, %source, %target, %bias
-          parameters(%log_decay) state(%state)
+    %y, %next = seq.structured_recurrence %x source(%source) target(%target)
+          bias(%bias) decay(%log_decay) state(%state)
         : (tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>,
           tensor<6xf32>, tensor<6x1x5xf32>)
         -> (tensor<?x6x5xf32>, tensor<6x1x5xf32>)
@@ -62,19 +91,30 @@ def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", 4, 1
   }];
   let arguments = (ins
     Seq_Tensor:$x,                          /*structured_recurrence1*/
-    Seq_Tensor:$source,                     /*structured_recurrence2*/
-    Seq_Tensor:$target,                     /*structured_recurrence3*/
-    Seq_Tensor:$bias,                       /*structured_recurrence4*/
-    Seq_StaticTensor:$log_decay,            /*structured_recurrence5*/
+    Optional<Seq_Tensor>:$source,           /*structured_recurrence2*/
+    Optional<Seq_Tensor>:$target,           /*structured_recurrence3*/
+    Optional<Seq_Tensor>:$bias,             /*structured_recurrence4*/
+    Optional<Seq_Tensor>:$diagonal,         /*structured_recurrence8*/
+    Optional<Seq_StaticTensor>:$log_decay,  /*structured_recurrence5*/
     Seq_StaticTensor:$state,                /*structured_recurrence6*/
+    OptionalAttr<I64Attr>:$root,            /*structured_recurrence9*/
     OptionalAttr<Seq_FormAttr>:$form);
   let results = (outs
     Seq_Tensor:$y,                          /*structured_recurrence7*/
     Seq_StaticTensor:$next_state);          /*structured_recurrence6*/
   let assemblyFormat = [{
-    $x `,` $source `,` $target `,` $bias
-    `parameters` `(` $log_decay `)`
+    $x (`source` `(` $source^ `)`)? (`target` `(` $target^ `)`)?
+    (`bias` `(` $bias^ `)`)? (`diagonal` `(` $diagonal^ `)`)?
+    (`decay` `(` $log_decay^ `)`)?
     `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
+  }];
+  // The weights that are present are tokens too.
+  let extraClassDefinition = [{
+    ::effc::seq::OperandRole $cppClass::getOperandRole(unsigned index) {
+      unsigned parameters = getLogDecay() ? 1 : 0;
+      return ::effc::seq::detail::roleOf(
+          index, getOperation()->getNumOperands() - 1 - parameters, parameters);
+    }
   }];
 }
 

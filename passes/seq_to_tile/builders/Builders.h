@@ -23,6 +23,11 @@ mlir::LogicalResult buildGroupNorm(KernelBuilder &k);
 mlir::LogicalResult buildElementwise(KernelBuilder &k);
 /// The short causal convolution with its tail (ShortConvolution.cpp).
 mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
+/// Sums of all tokens so far, weighted by position (CausalMix.cpp).
+mlir::LogicalResult buildCausalMix(KernelBuilder &k);
+/// The call's tokens into the state of a causal mix, after buildCausalMix's
+/// kernel (CausalMix.cpp).
+mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 /// A mixer of class linear, token by token (RecurrenceStep.cpp).
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).

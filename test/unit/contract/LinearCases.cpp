@@ -189,6 +189,11 @@ LinearOperand unit(std::string name, std::string letters) {
   return {std::move(name), std::move(letters), normal, /*unitLength=*/true};
 }
 
+/// Which of an op's operands are there.
+std::string segments(const std::string &sizes) {
+  return "operandSegmentSizes = array<i32: " + sizes + ">";
+}
+
 /// A sequence now and then begins among the tokens.
 LinearOperand positions() {
   return {"positions", "T",
@@ -201,12 +206,9 @@ LinearOperand positions() {
 const std::vector<LinearCase> &linearCases() {
   static const std::string scale = "scale = 0.5 : f64";
   // Which of the optional gates are there.
-  static const std::string keyGate =
-      ", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1>";
-  static const std::string valueGate =
-      ", operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1>";
-  static const std::string bothGates =
-      ", operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1>";
+  static const std::string keyGate = ", " + segments("1, 1, 1, 1, 0, 1");
+  static const std::string valueGate = ", " + segments("1, 1, 1, 0, 1, 1");
+  static const std::string bothGates = ", " + segments("1, 1, 1, 1, 1, 1");
   static const LinearOperand matrix = operand("state", "HKV");
   static const LinearOperand vector = operand("state", "H1V");
   static const std::vector<LinearOperand> grouped = {
@@ -387,6 +389,30 @@ const std::vector<LinearCase> &linearCases() {
                   operand("target", "TH"), operand("bias", "TH")},
        .parameters = {operand("log_decay", "H", logDecay)},
        .states = {vector},
+       .attributes = segments("1, 1, 1, 1, 0, 1, 1"),
+       .oneKey = true},
+      {.name = "structured_recurrence",
+       .variant = "rows_by_root",
+       .tokens = {operand("x", "THV"), operand("source", "TH"),
+                  operand("bias", "TH")},
+       .parameters = {operand("log_decay", "H", between(0.8, 1.1))},
+       .states = {vector},
+       .attributes = segments("1, 1, 0, 1, 0, 1, 1") + ", root = 2 : i64",
+       .oneKey = true},
+      {.name = "structured_recurrence",
+       .variant = "headless",
+       .tokens = {operand("x", "THV"), operand("target", "TH"),
+                  operand("bias", "TH")},
+       .states = {vector},
+       .attributes = segments("1, 0, 1, 1, 0, 0, 1"),
+       .oneKey = true},
+      {.name = "structured_recurrence",
+       .variant = "diagonal",
+       .tokens = {operand("x", "THV"), operand("source", "TH"),
+                  operand("target", "TH"), operand("diagonal", "TH")},
+       .parameters = {operand("log_decay", "H", logDecay)},
+       .states = {vector},
+       .attributes = segments("1, 1, 1, 0, 1, 1, 1"),
        .oneKey = true},
       {.name = "rwkv4",
        .tokens = {operand("k", "THV", between(-6, 6)), operand("v", "THV")},

@@ -231,6 +231,25 @@ TEST(Positions, AttentionRefusesPositionsThatDoNotFollowOneAnother) {
               std::string::npos);
 }
 
+// There are weights for 3 positions and rows for 4.
+TEST(Positions, CausalMixRefusesPositionsPastItsWeights) {
+  Program program(
+      "func.func @f(%x: tensor<2x1xf32>, %p: tensor<2xi32>, %w: "
+      "tensor<3x3xf32>, %i: tensor<4x1xf32>) -> tensor<2x1xf32> {\n"
+      "  %y, %n = seq.causal_mix %x positions(%p) parameters(%w) state(%i) : "
+      "(tensor<2x1xf32>, tensor<2xi32>, tensor<3x3xf32>, tensor<4x1xf32>) -> "
+      "(tensor<2x1xf32>, tensor<4x1xf32>)\n  return %y : tensor<2x1xf32>\n}");
+  auto errorAt = [&](std::vector<int32_t> positions) {
+    return program.evaluateError({Numbers({2, 1}), Indices({2}, positions),
+                                  Numbers({3, 3}), Numbers({4, 1})});
+  };
+  EXPECT_NE(errorAt({2, 3}).find("expects 'positions' in [0, 3), but got 3"),
+            std::string::npos);
+  EXPECT_NE(errorAt({1, 1}).find("expects 'positions' each one more than the "
+                                 "one before, but got 1 for token 1"),
+            std::string::npos);
+}
+
 TEST(Positions, AttentionRefusesPositionsPastItsTable) {
   EXPECT_NE(
       attentionError("", {3, 4})

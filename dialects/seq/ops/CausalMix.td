@@ -1,0 +1,73 @@
+// A sum of all tokens so far, weighted by pairs of absolute positions.
+#ifndef EFFC_DIALECTS_SEQ_OPS_CAUSALMIX_TD
+#define EFFC_DIALECTS_SEQ_OPS_CAUSALMIX_TD
+
+include "dialects/seq/SeqAttributes.td"
+
+def Seq_CausalMixOp
+    : Seq_ValueOp<"causal_mix", [
+        AllTypesMatch<["x", "y"]>,
+        AllTypesMatch<["inputs", "next_inputs"]>,
+        DeclareOpInterfaceMethods<Seq_StatefulOpInterface>]> {
+  let summary = "Sum all tokens so far with a weight per pair of positions";
+  let description = [{
+    The token mixing of a masked mixer: a lower triangle of weights over positions,
+    the same for all channels.
+
+    ```
+    for t in 0 .. T-1:
+      p         = positions[t]
+      inputs[p] = x[t,:]
+      y[t,:]    = sum over s in 0 .. p of weight[p,s] * inputs[s,:]  + bias[p]
+    next_inputs = inputs
+    ```
+
+    What lies above the diagonal of `weight` has no effect. Unlike a recurrence it
+    keeps every token; `T = 1` is the decode case.
+
+    | value         | shape | element | meaning                                   |
+    |---------------|-------|---------|-------------------------------------------|
+    | `x`           | `T,D` | f32     | tokens                                    |
+    | `positions`   | `T`   | i32     | positions in the sequence, each one more than the one before |
+    | `weight`      | `P,P` | f32     | weight of the token at `s` for that at `p` |
+    | `bias`        | `P`   | f32     | optional; 0 where absent                  |
+    | `inputs`      | `W,D` | f32     | tokens before, position `s` in row `s`    |
+    | `y`           | `T,D` | f32     | mixed tokens                              |
+    | `next_inputs` | `W,D` | f32     | the same after the tokens                 |
+
+    A sequence has at most `P` positions, and no more than `W`. A position past that
+    is an error of the call, which the runtime refuses before anything is computed.
+
+    Constraints:
+
+    * (CAUSAL_MIX1) `x` is `T,D`, and `y` has its type.
+    * (CAUSAL_MIX2) `positions` is `T`.
+    * (CAUSAL_MIX3) `weight` is `P,P`.
+    * (CAUSAL_MIX4) `bias`, where present, is `P`.
+    * (CAUSAL_MIX5) `inputs` is `W,D`, and `next_inputs` has its type.
+
+    Example:
+
+    ```mlir
+    %y, %next = seq.causal_mix %x positions(%p) parameters(%w, %b) state(%inputs)
+        : (tensor<?x6xf32>, tensor<?xi32>, tensor<12x12xf32>, tensor<12xf32>,
+           tensor<32x6xf32>) -> (tensor<?x6xf32>, tensor<32x6xf32>)
+    ```
+
+    Source: Badger, Masked Mixers, arXiv:2409.01482.
+  }];
+  let arguments = (ins
+    Seq_Tensor:$x,                          /*causal_mix1*/
+    Seq_Indices:$positions,                 /*causal_mix2*/
+    Seq_StaticTensor:$weight,               /*causal_mix3*/
+    Optional<Seq_StaticTensor>:$bias,       /*causal_mix4*/
+    Seq_StaticTensor:$inputs);              /*causal_mix5*/
+  let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_inputs);
+  let assemblyFormat = [{
+    $x `positions` `(` $positions `)` `parameters` `(` $weight (`,` $bias^)? `)`
+    `state` `(` $inputs `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // EFFC_DIALECTS_SEQ_OPS_CAUSALMIX_TD
