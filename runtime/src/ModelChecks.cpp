@@ -202,8 +202,8 @@ static Check checkWeight(const artifact::Program &program,
       countElements(*weight.shape(), each, "weight", name);
   if (!elements)
     return elements.error();
-  uint64_t columns = weight.shape()->Get(weight.shape()->size() - 1);
-  uint64_t rows = *elements / columns;
+  uint64_t rows = weight.shape()->size() == 1 ? 1 : weight.shape()->Get(0);
+  uint64_t columns = *elements / rows;
   uint64_t stride = weight.row_stride_bytes();
   if (stride % FileHeader::kSegmentAlignment != 0 || stride < columns * each)
     return badData("weight '", name, "' has rows of ", columns * each,

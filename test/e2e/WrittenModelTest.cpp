@@ -1,6 +1,6 @@
 // Models written in IR, of the classes that no checkpoint of the goldens has:
 // attention over a window and over all keys, experts behind a recurrence, a
-// hybrid, weights by position. Weights are random;
+// hybrid, weights by position, elementwise recurrences. Weights are random;
 // verify holds steps, pieces, batches and saved states to the reference and to
 // one another, the rest is done as users do it.
 #include "test/e2e/Process.h"
@@ -127,7 +127,7 @@ TEST_P(WrittenModel, IsInspectedAndTimed) {
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenModel,
                          testing::Values("window", "full", "experts", "hybrid",
-                                         "structured"),
+                                         "structured", "elementwise"),
                          [](const auto &info) { return info.param; });
 
 // The model says 100; its table of learned positions has no more rows.

@@ -232,7 +232,8 @@ EFFC_API effc_status_t *effc_model_segment(const effc_model_t *model,
                                            size_t index,
                                            effc_segment_info_t *out_segment);
 
-/* One weight: row-major [rows, columns], a vector being one row. */
+/* One weight: row-major, a row being what lies at one place of the first
+ * dimension; a vector is one row. */
 typedef struct effc_weight_info {
   size_t size;
   const char *name;      /* "layers.0.in_proj"; owned by the model */
