@@ -54,6 +54,7 @@ static std::unique_ptr<Pass> expansion(const ReferenceRequest &request) {
                      ? FormChoice::Quadratic
                      : FormChoice::Chunkwise;
   options.chunk = std::max<int64_t>(request.chunk, 1);
+  options.partial = true;
   return createExpandFormPass(options);
 }
 
@@ -131,15 +132,21 @@ evaluateAs(func::FuncOp function,
                              logits.elements().end());
 }
 
-llvm::Expected<std::vector<double>>
-effc::evaluateReference(const StoredModel &model,
-                        llvm::ArrayRef<int32_t> tokens,
-                        const ReferenceRequest &request) {
+llvm::Expected<std::vector<double>> effc::evaluateReference(
+    const StoredModel &model, llvm::ArrayRef<int32_t> tokens,
+    const ReferenceRequest &request, ReferenceCoverage *coverage) {
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  ReferenceCoverage ignored;
+  if (!coverage)
+    coverage = &ignored;
   CompileEvents events;
+  // The expansion says no more than what stays.
+  events.remark = [&](llvm::StringRef where, llvm::StringRef text) {
+    coverage->kept.push_back((where + ": " + text).str());
+  };
   DiagnosticCollector diagnostics(context, events, /*fallbackIsError=*/false);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(model.seqBytecode, &context);
@@ -153,8 +160,12 @@ effc::evaluateReference(const StoredModel &model,
     PassManager passes(&context);
     passes.addPass(createApplyMatricesPass());
     passes.addPass(expansion(request));
+    int64_t mixers = 0;
+    module->walk([&](seq::MixerOpInterface) { ++mixers; });
+    module->walk([&](seq::ApplyOp) { ++mixers; });
     if (failed(passes.run(*module)))
       return diagnostics.takeError("a form cannot be derived");
+    coverage->expanded = mixers - int64_t(coverage->kept.size());
   }
   return request.single ? evaluateAs<float>(function, neutral, tokens, model)
                         : evaluateAs<double>(function, neutral, tokens, model);

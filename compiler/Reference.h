@@ -7,6 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace effc {
@@ -14,6 +15,13 @@ namespace effc {
 /// A form that every mixer is expanded to before evaluation; none: the op's own
 /// meaning.
 enum class ReferenceForm { None, Step, Chunkwise, Quadratic };
+
+/// Which mixers a form was derived for.
+struct ReferenceCoverage {
+  int64_t expanded = 0;
+  /// Why others stayed as they are, a line each.
+  std::vector<std::string> kept;
+};
 
 struct ReferenceRequest {
   ReferenceForm form = ReferenceForm::None;
@@ -23,10 +31,12 @@ struct ReferenceRequest {
 
 /// The logits [tokens, vocabulary] of a sequence from its start, evaluated op
 /// by op. Slow: some nanoseconds for each product. All weights are held in the
-/// precision of the evaluation.
+/// precision of the evaluation. A mixer that the form does not cover is
+/// evaluated by its own meaning; `coverage`, unless null, says which.
 llvm::Expected<std::vector<double>>
 evaluateReference(const StoredModel &model, llvm::ArrayRef<int32_t> tokens,
-                  const ReferenceRequest &request);
+                  const ReferenceRequest &request,
+                  ReferenceCoverage *coverage = nullptr);
 
 } // namespace effc
 

@@ -166,6 +166,21 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
     llvm_unreachable("a choice of no kind");
   }
 
+  // Whether a mixer lacks the form; a remark then has what the error would say.
+  bool staysAsItIs(MixerOpInterface op, FormAttr chosen) {
+    std::string reason;
+    {
+      ScopedDiagnosticHandler listen(&getContext(), [&](Diagnostic &error) {
+        reason = error.str();
+        return success();
+      });
+      if (succeeded(checkExpandable(op, chosen)))
+        return false;
+    }
+    emitRemark(op->getLoc()) << "stays as it is: " << reason;
+    return true;
+  }
+
   void runOnOperation() override {
     SmallVector<MixerOpInterface> mixers;
     getOperation()->walk([&](MixerOpInterface op) { mixers.push_back(op); });
@@ -175,6 +190,8 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
         op->emitOpError() << "expects a 'form', but got none";
         return signalPassFailure();
       }
+      if (partial && staysAsItIs(op, chosen))
+        continue;
       if (failed(checkExpandable(op, chosen)))
         return signalPassFailure();
       remarkForm(op, chosen);

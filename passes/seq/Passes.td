@@ -187,7 +187,8 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
     Needs: a static `T`; class `retrieval`, or `linear` with real decays. With a rank-one
     correction `quadratic` and `chunkwise` need decays per head or key channel,
     and there is no `scan`. Anything else is an error that names what is not met;
-    of a class `opaque` it names the op of the step that is not linear.
+    of a class `opaque` it names the op of the step that is not linear. With
+    `partial` it is a remark, and the mixer stays as it is.
     Keeps: every op that is no mixer.
     Not done: choosing a form; it is an option, or the `form` on the mixer.
 
@@ -209,7 +210,9 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
                clEnumValN(::effc::FormChoice::Scan, "scan",
                           "stretches combined in pairs"))}]>,
     Option<"chunk", "chunk", "int64_t", /*default=*/"64",
-           "Tokens of a block of the chunkwise form">];
+           "Tokens of a block of the chunkwise form">,
+    Option<"partial", "partial", "bool", /*default=*/"false",
+           "Whether a mixer without the form stays as it is, with a remark">];
   let dependentDialects = ["::effc::seq::SeqDialect"];
 }
 

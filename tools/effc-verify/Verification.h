@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
 #define EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
 
+#include "compiler/Reference.h"
 #include "compiler/StoredModel.h"
 #include "tools/effc-verify/Check.h"
 #include "tools/effc-verify/Feeding.h"
@@ -43,7 +44,8 @@ private:
   void checkReference();
   void checkRecompiled();
   void checkCode();
-  std::vector<double> reference(const struct FormCase *form, bool single);
+  std::vector<double> reference(const struct FormCase *form, bool single,
+                                ReferenceCoverage *coverage = nullptr);
   void add(std::string name, std::string against, double error,
            double tolerance);
   /// Throws Failure where f32 loses so much that nothing could be told.
