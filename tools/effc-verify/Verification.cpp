@@ -100,10 +100,11 @@ static StoredWeight denseWeight(const effc_weight_info_t &info) {
                 : type == "f16" ? StoredWeight::Type::F16
                                 : StoredWeight::Type::F32;
   weight.shape.assign(info.shape, info.shape + info.rank);
-  uint64_t rows = 1;
-  for (size_t axis = 0; axis + 1 < info.rank; ++axis)
-    rows *= info.shape[axis];
-  size_t bytes = info.shape[info.rank - 1] * (type == "f32" ? 4 : 2);
+  uint64_t rows = info.rank == 1 ? 1 : info.shape[0];
+  uint64_t elements = 1;
+  for (uint64_t extent : weight.shape)
+    elements *= extent;
+  size_t bytes = elements / rows * (type == "f32" ? 4 : 2);
   weight.bytes.resize(rows * bytes);
   for (uint64_t row = 0; row < rows; ++row)
     std::memcpy(weight.bytes.data() + row * bytes,

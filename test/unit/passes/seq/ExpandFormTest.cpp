@@ -58,9 +58,13 @@ std::string refusalOf(std::map<std::string, std::string> fields,
 }
 
 TEST(ExpandForm, RefusesRecordsByField) {
-  EXPECT_EQ(refusalOf({{"field", "complex"}}, FormChoice::Step),
-            "'test.mixer' op has no form 'step': expects 'field' to be 'real', "
-            "but got 'complex'");
+  EXPECT_EQ(refusalOf({{"field", "complex"}}, FormChoice::Quadratic),
+            "'test.mixer' op has no form 'quadratic': expects 'field' to be "
+            "'real', but got 'complex'");
+  EXPECT_EQ(
+      refusalOf({{"field", "complex"}, {"bonus", "true"}}, FormChoice::Step),
+      "'test.mixer' op has no form 'step': expects 'bonus' to be 'false' "
+      "of the field 'complex', but got 'true'");
   EXPECT_EQ(refusalOf({{"low_rank", "decayed_state"}}, FormChoice::Scan),
             "'test.mixer' op has no form 'scan': expects 'low_rank' to be "
             "'none', but got 'decayed_state'");
