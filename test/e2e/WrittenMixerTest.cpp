@@ -1,12 +1,14 @@
-// Mixers that are written in IR, from their text to compiled calls: models/
-// holds two that no paper has. Weights are random; verify holds prefill,
-// decode, batches and pieces to the reference and to one another.
+// Mixers that are written in IR, from their text to compiled calls: in models/
+// two steps that no paper has, a product with a semiseparable matrix, and a
+// step that is not linear. Weights are random; verify holds prefill, decode,
+// batches and pieces to the reference and to one another.
 #include "test/e2e/Process.h"
 #include "test/e2e/RandomWeights.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <vector>
 
 using namespace effc::test;
 
@@ -28,6 +30,32 @@ TEST_P(WrittenMixer, GoesTheWholeWay) {
   ASSERT_EQ(done.status, 0) << done.err;
   done = runProgram({EFFC_PROGRAM, "verify", folder.at("model.effc")});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+// What is not linear says which op keeps it from being so, and where that is an
+// error nothing is written.
+TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
+  TemporaryFolder folder;
+  std::string model = EFFC_MODELS "/cell.mlir", file = folder.at("cell.effc");
+  writeRandomWeights(readText(model), folder.at("model.safetensors"));
+  std::vector<std::string> compile = {
+      EFFC_PROGRAM, "compile",   model, "--weights-from", folder.at(""), "-o",
+      file,         "--remarks", "-"};
+  Finished done = runProgram(compile);
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.err.find("fallback: form in decode_1: step, since it is not "
+                          "linear: 'seq.recurrence' has not one state of shape "
+                          "H,K,V"),
+            std::string::npos)
+      << done.err;
+  done = runProgram({EFFC_PROGRAM, "verify", file});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("stays as it is"), std::string::npos) << done.out;
+
+  compile.insert(compile.end(), {"--werror", "fallback"});
+  done = runProgram(compile);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("is not linear"), std::string::npos) << done.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenMixer,

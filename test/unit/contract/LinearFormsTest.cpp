@@ -58,11 +58,6 @@ std::string programText(const LinearCase &mixer, const Extents &extents) {
          "\n}\n";
 }
 
-template <typename S> Tensor<S> castTo(const Tensor<double> &tensor) {
-  return Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
-                                                     tensor.elements().end()));
-}
-
 template <typename S>
 std::vector<Datum<S>> convert(const LinearCase &mixer,
                               const std::vector<Tensor<double>> &inputs) {
@@ -97,18 +92,6 @@ private:
   const LinearCase &mixer;
   Program program;
 };
-
-/// The largest of the errors of the output and of the states.
-template <typename S>
-double worstError(const std::vector<Datum<S>> &found,
-                  const std::vector<Datum<double>> &expected) {
-  double worst = found.size() == expected.size() ? 0 : INFINITY;
-  for (auto [a, b] : llvm::zip(found, expected)) {
-    double error = relativeError(numbers(a), numbers(b));
-    worst = std::isnan(error) ? INFINITY : std::fmax(worst, error);
-  }
-  return worst;
-}
 
 /// Tokens [first, first + count) of the inputs, with the given states.
 std::vector<Tensor<double>> piece(const LinearCase &mixer,

@@ -147,21 +147,8 @@ template <typename S>
 std::vector<Datum<S>> convert(const std::vector<Tensor<double>> &inputs) {
   std::vector<Datum<S>> data;
   for (const Tensor<double> &tensor : inputs)
-    data.push_back(
-        Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
-                                                    tensor.elements().end())));
+    data.push_back(castTo<S>(tensor));
   return data;
-}
-
-template <typename S>
-double worstError(const std::vector<Datum<S>> &found,
-                  const std::vector<Datum<double>> &expected) {
-  double worst = found.size() == expected.size() ? 0 : INFINITY;
-  for (auto [a, b] : llvm::zip(found, expected)) {
-    double error = relativeError(numbers(a), numbers(b));
-    worst = std::isnan(error) ? INFINITY : std::fmax(worst, error);
-  }
-  return worst;
 }
 
 class Semiseparable : public testing::TestWithParam<size_t> {};

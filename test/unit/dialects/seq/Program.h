@@ -9,6 +9,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <cmath>
+
 namespace effc::seq::test {
 
 using reference::Datum;
@@ -78,6 +80,25 @@ void expectNear(const Tensor<double> &found, const Tensor<double> &expected,
 /// among the elements of `expected`.
 template <typename S>
 double relativeError(const Tensor<S> &found, const Tensor<double> &expected);
+
+/// The largest relative error of some results; infinite where one is no number
+/// or missing.
+template <typename S>
+double worstError(const std::vector<Datum<S>> &found,
+                  const std::vector<Datum<double>> &expected) {
+  double worst = found.size() == expected.size() ? 0 : INFINITY;
+  for (auto [a, b] : llvm::zip(found, expected)) {
+    double error = relativeError(numbers(a), numbers(b));
+    worst = std::isnan(error) ? INFINITY : std::fmax(worst, error);
+  }
+  return worst;
+}
+
+/// The same elements in another type.
+template <typename S> Tensor<S> castTo(const Tensor<double> &tensor) {
+  return Tensor<S>(tensor.getShape(), std::vector<S>(tensor.elements().begin(),
+                                                     tensor.elements().end()));
+}
 
 } // namespace effc::seq::test
 
