@@ -15,8 +15,7 @@ TestDialect::TestDialect(MLIRContext *context)
 SmallVector<StateDescriptor> TestMixerOp::getStates() {
   if ((*this)->hasAttr("undescribed"))
     return {};
-  return {{/*operand=*/1, /*result=*/1,
-           StateKind::Matrix, StateGrowth::Fixed,
+  return {{/*operand=*/1, /*result=*/1, StateKind::Matrix, StateGrowth::Fixed,
            cast<RankedTensorType>(getOperand(1).getType()), /*neutral=*/0.0,
            /*positionDependent=*/false}};
 }
