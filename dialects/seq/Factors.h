@@ -12,8 +12,8 @@ struct Factors {
   llvm::SmallVector<mlir::Value, 2> rows;      ///< c: [T, H, 1 or N]
   llvm::SmallVector<mlir::Value, 2> columns;   ///< b: [T, H, 1 or N]
 
-  /// None where one of the ops is not of this file's: the matrix would have to
-  /// be materialised.
+  /// None where another op made the matrix or a part of it, which would then
+  /// have to be materialised.
   static std::optional<Factors> of(mlir::Value matrix);
 };
 

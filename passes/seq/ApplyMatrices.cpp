@@ -52,7 +52,8 @@ private:
 
 } // namespace
 
-// The product of some vectors [H, 1 or N]; ones without any.
+// The product of some vectors [H, 1 or N], one of which is [H, N] where N is not
+// 1; ones without any.
 Value Step::product(ArrayRef<Value> vectors) {
   auto state = tensorOf(op.getState());
   Value result;
@@ -73,7 +74,6 @@ Value Step::product(ArrayRef<Value> vectors) {
   if (!result)
     return ConstantOp::create(builder, loc, 1.0,
                               state.getShape().take_front(2));
-  // Rank 1 in a matrix of rank N comes beside a vector of rank N.
   return result;
 }
 

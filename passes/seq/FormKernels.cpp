@@ -41,8 +41,32 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr("seq.entry") &&
+          failed(checkVarying(function.getBody().front())))
+        return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("seq.entry"))
         formKernels(function.getBody().front());
+  }
+
+  // A kernel has a row for each token: what has none would be computed as far as
+  // there happen to be tokens.
+  static LogicalResult checkVarying(Block &block) {
+    llvm::DenseSet<Value> fixed;
+    for (Operation &op : block.without_terminator()) {
+      bool isFixed = llvm::all_of(op.getOperands(), [&](Value operand) {
+        return fixed.contains(operand);
+      });
+      if (!isFixed)
+        continue;
+      if (!isa<seq::ParameterOp>(op) && !seq::isViewOp(&op))
+        return op.emitOpError(
+            "computes from parameters alone, which no call does: expects a "
+            "weight with the numbers it gives, or the op inside of a "
+            "'seq.recurrence'");
+      fixed.insert(op.result_begin(), op.result_end());
+    }
+    return success();
   }
 
   void formKernels(Block &block) {

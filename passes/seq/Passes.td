@@ -156,7 +156,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     cost nothing inside a kernel and are copied into each that reads through them.
     This is where fusion is decided, once; each epilogue is a remark.
 
-    Needs: entries (`seq-specialize-entries`).
+    Needs: entries (`seq-specialize-entries`), in which every op but views follows
+    from the tokens: one that computes from parameters alone is an error.
     Keeps: what every value is, and the order of the cores, but for one whose
     epilogue also reads a later core's result: it moves behind that one.
     Not done: no two cores share a kernel.

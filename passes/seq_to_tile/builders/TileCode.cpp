@@ -55,15 +55,17 @@ TileCode::Key TileCode::keyOf(Value value, const Axes &axes) {
 //===- whether it can be said in tiles ------------------------------------===//
 
 bool TileCode::canEmit(Value value, const Axes &axes) {
-  return plan(value, axes).possible;
+  Plan how = plan(value, axes);
+  obstacle = how.obstacle;
+  reason = how.reason;
+  return how.possible;
 }
 
 TileCode::Plan TileCode::refuse(Operation *op, const Twine &why) {
-  if (!obstacle) {
-    obstacle = op;
-    reason = why.str();
-  }
-  return {};
+  Plan refused;
+  refused.obstacle = op;
+  refused.reason = why.str();
+  return refused;
 }
 
 TileCode::Plan TileCode::plan(Value value, const Axes &axes) {
@@ -80,14 +82,12 @@ TileCode::Plan TileCode::plan(Value value, const Axes &axes) {
       other.push_back(along == Along::Key      ? Along::Column
                       : along == Along::Column ? Along::Key
                                                : along);
-    how = planDirect(value, other);
-    if (how.possible) {
-      plans.try_emplace(keyOf(value, other), how);
+    Plan across = planDirect(value, other);
+    if (across.possible) {
+      plans.try_emplace(keyOf(value, other), across);
       how = {true, true, {other}};
     }
   }
-  if (how.possible)
-    obstacle = nullptr;
   return plans[key] = how;
 }
 
@@ -110,8 +110,8 @@ TileCode::Plan TileCode::planDirect(Value value, const Axes &axes) {
   }
   auto withOperands = [&](ArrayRef<Axes> operands) -> Plan {
     for (auto [operand, narrow] : llvm::zip(op->getOperands(), operands))
-      if (!plan(operand, narrow).possible)
-        return {};
+      if (Plan part = plan(operand, narrow); !part.possible)
+        return part;
     return {true, false, llvm::to_vector<2>(operands)};
   };
   if (seq::isElementwiseOp(op))
@@ -126,14 +126,15 @@ TileCode::Plan TileCode::planDirect(Value value, const Axes &axes) {
     for (int64_t dimension : broadcast.getDimensions())
       narrow.push_back(axes[dimension]);
     // Of what the result is like, no element is read.
-    if (!plan(broadcast.getX(), narrow).possible)
-      return {};
-    return {true, false, {narrow}};
+    Plan part = plan(broadcast.getX(), narrow);
+    return part.possible ? Plan{true, false, {narrow}} : part;
   }
   if (auto contract = dyn_cast<seq::ContractOp>(op)) {
     Plan how = planContract(contract, axes);
-    how.possible &= withOperands(how.operands).possible;
-    return how;
+    if (!how.possible)
+      return how;
+    Plan parts = withOperands(how.operands);
+    return parts.possible ? how : parts;
   }
   return refuse(op, "is neither an elementwise op, nor a broadcast, a constant "
                     "or a contraction");

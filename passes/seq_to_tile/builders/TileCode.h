@@ -56,7 +56,7 @@ public:
   /// Whether a value can be emitted along `axes`. If not, the obstacle says
   /// why.
   bool canEmit(mlir::Value value, const Axes &axes);
-  /// The first op that stood in the way, or null, and why.
+  /// The op that stood in the way of the last value refused, and why.
   mlir::Operation *obstacle = nullptr;
   std::string reason;
 
@@ -78,18 +78,20 @@ public:
 private:
   using Key = std::pair<mlir::Value, unsigned>; // with the axes as a number
   /// How a value is emitted: from its operands along these axes, or turned from
-  /// the other axis.
+  /// the other axis. Where it cannot be, which op stands in the way, and why.
   struct Plan {
     bool possible = false, turned = false;
     llvm::SmallVector<Axes, 2> operands;
     int left = -1; // the left operand of a product of matrices
+    mlir::Operation *obstacle = nullptr;
+    std::string reason;
   };
   static Key keyOf(mlir::Value value, const Axes &axes);
   Plan plan(mlir::Value value, const Axes &axes);
   Plan planDirect(mlir::Value value, const Axes &axes);
   Plan planContract(seq::ContractOp op, const Axes &axes);
   Plan planProduct(seq::ContractOp op, const Axes &axes);
-  Plan refuse(mlir::Operation *op, const llvm::Twine &why);
+  static Plan refuse(mlir::Operation *op, const llvm::Twine &why);
   mlir::Value emitPart(mlir::Value value, const Axes &axes, const Scope &scope);
   mlir::Value emitOp(mlir::Operation *op, const Axes &axes, const Scope &scope);
   mlir::Value emitAtStart(seq::AtStartOp op, const Scope &scope);

@@ -143,3 +143,44 @@ func.func @meet(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5xf
 seq.weight @table source("table") : tensor<11x10xf32>
 seq.weight @mix source("mix") : tensor<2x2xf32>
 }
+
+// -----
+
+// What stands in the way is named behind operands that do not.
+#m = affine_map<(g, h, i, j) -> (g, h)>
+#from = affine_map<(g, h, i, j) -> (h, i, j)>
+#to = affine_map<(g, h, i, j) -> (g, i, j)>
+#row = affine_map<(h, i, j) -> (h, j)>
+#matrix = affine_map<(h, i, j) -> (h, i, j)>
+#read = affine_map<(h, i, j) -> (h, i)>
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 128, states = [
+    <name = "s", kind = matrix, growth = fixed, type = tensor<2x3x5xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+func.func @met_twice(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5xf32> {seq.state_name = "s"})
+    -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x10xf32>
+  %mix = seq.parameter @mix : tensor<2x2xf32>
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) {
+    %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
+    seq.yield %kx : tensor<?x10xf32>
+  }
+  %y, %n = seq.kernel "meet" (%kx = %x : tensor<?x10xf32>, %km = %mix : tensor<2x2xf32>, %ks = %s : tensor<2x3x5xf32>)
+      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) {
+    %kr = seq.reshape %kx : tensor<?x10xf32> -> tensor<?x2x5xf32>
+    // expected-error @+1 {{has a step without a translation to tiles}}
+    %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x5xf32>) parameters(%mt = %km : tensor<2x2xf32>) states(%st = %ks : tensor<2x3x5xf32>)
+        -> (tensor<?x2x3xf32>), (tensor<2x3x5xf32>) attributes {form = #seq.form<kind = step>} {
+      // expected-note @+1 {{'seq.contract' sums products of more than two dimensions of a head, and is no product of two matrices}}
+      %new = seq.contract %mt, %st {indexing_maps = [#m, #from, #to]} : (tensor<2x2xf32>, tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+      %token = seq.broadcast %xt along %new {dimensions = array<i64: 0, 2>} : tensor<2x5xf32>, tensor<2x3x5xf32>
+      %sum = seq.add %token, %new : tensor<2x3x5xf32>
+      %next = seq.mul %token, %sum : tensor<2x3x5xf32>
+      %out = seq.contract %xt, %next {indexing_maps = [#row, #matrix, #read]} : (tensor<2x5xf32>, tensor<2x3x5xf32>) -> tensor<2x3xf32>
+      seq.yield %out, %next : tensor<2x3xf32>, tensor<2x3x5xf32>
+    }
+    seq.yield %ky, %kn : tensor<?x2x3xf32>, tensor<2x3x5xf32>
+  }
+  return %y, %n : tensor<?x2x3xf32>, tensor<2x3x5xf32>
+}
+seq.weight @table source("table") : tensor<11x10xf32>
+seq.weight @mix source("mix") : tensor<2x2xf32>
+}
