@@ -26,7 +26,7 @@ mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 /// Sums of all tokens so far, weighted by position (CausalMix.cpp).
 mlir::LogicalResult buildCausalMix(KernelBuilder &k);
 /// The call's tokens into the state of a causal mix, after buildCausalMix's
-/// kernel (CausalMix.cpp).
+/// kernel (Append.cpp).
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 /// A mixer of class linear, token by token (RecurrenceStep.cpp).
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
@@ -39,7 +39,7 @@ mlir::LogicalResult buildRotary(KernelBuilder &k);
 /// A mixer of class window: scores, softmax and values (Window.cpp).
 mlir::LogicalResult buildWindow(KernelBuilder &k);
 /// The call's keys and values into the states of a mixer of class window, after
-/// every item of buildWindow's kernel has read them (Window.cpp).
+/// every item of buildWindow's kernel has read them (Append.cpp).
 mlir::LogicalResult buildWindowAppend(KernelBuilder &k);
 
 /// The best rows of each head, with their weights (ChooseRows.cpp).

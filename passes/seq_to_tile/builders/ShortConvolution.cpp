@@ -3,6 +3,7 @@
 // and back to it at the end. Floor: bytes of x and y, and of the tail in
 // decode.
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/ChannelBlock.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/seq_to_tile/ScalarCode.h"
@@ -17,38 +18,27 @@ static constexpr int64_t kChannels = 32;
 LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto core = cast<seq::ShortConvolutionOp>(k.getCore());
   auto weightType = cast<RankedTensorType>(core.getWeight().getType());
-  int64_t taps = weightType.getDimSize(0), channels = weightType.getDimSize(1);
-  int64_t block = std::min(channels, kChannels),
-          blocks = (channels + block - 1) / block;
-  k.setItems(tile::Count::Segments, 1, blocks);
+  int64_t taps = weightType.getDimSize(0);
   Value xView = k.read(core.getX()), wView = k.read(core.getWeight());
   Value biasView = core.getBias() ? k.read(core.getBias()) : Value();
   Value tailView = k.readWriteState(core.getTail());
+  ChannelBlock block(k, weightType.getDimSize(1), kChannels);
+  tile::SegmentOp segment = block.segment;
 
   OpBuilder &b = k.ops();
-  auto [sequence, channelBlock] = k.divide(k.item(), blocks);
-  Value first = k.mul(channelBlock, block);
-  Value columns = channels % block == 0
-                      ? Value()
-                      : k.min(k.sub(k.index(channels), first), k.index(block));
-  auto segment =
-      tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
-  tile::TileType type = k.rowType(block);
   SmallVector<Value> weights;
   for (int64_t tap = 0; tap < taps; ++tap)
-    weights.push_back(
-        k.load(wView, {k.index(tap), first}, {1, block}, type, {}, columns));
-  Value bias = biasView ? k.load(biasView, {first}, {block}, type, {}, columns)
-                        : Value();
+    weights.push_back(block.load(wView, {k.index(tap)}));
+  Value bias = biasView ? block.load(biasView) : Value();
   // A sequence that begins here has a tail of zeros, whatever the slot holds.
   Value fresh = arith::SelectOp::create(b, k.loc(), segment.getBegins(),
                                         k.scalar(1), k.scalar(0));
   SmallVector<Value> window;
   for (int64_t i = 0; i + 1 < taps; ++i) {
-    Value old = k.load(tailView, {segment.getSlot(), k.index(i), first},
-                       {1, 1, block}, type, {}, columns);
+    Value old = block.load(tailView, {segment.getSlot(), k.index(i)});
     window.push_back(k.map(
-        type, {old, fresh}, [&](OpBuilder &builder, ValueRange e) -> Value {
+        block.type, {old, fresh},
+        [&](OpBuilder &builder, ValueRange e) -> Value {
           Value zero = arith::ConstantOp::create(builder, k.loc(),
                                                  builder.getF32FloatAttr(0));
           Value isFresh = arith::CmpFOp::create(
@@ -57,14 +47,14 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
         }));
   }
   auto finishRow = [&](Value row, ValueRange past) -> FailureOr<Value> {
-    Value x = k.load(xView, {row, first}, {1, block}, type, {}, columns);
+    Value x = block.load(xView, {row});
     SmallVector<Value> inputs(weights);
     llvm::append_range(inputs, past);
     inputs.push_back(x);
     if (bias)
       inputs.push_back(bias);
-    Value y =
-        k.map(type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
+    Value y = k.map(
+        block.type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
           Value sum = bias ? e.back()
                            : arith::ConstantOp::create(
                                  builder, k.loc(), builder.getF32FloatAttr(0));
@@ -75,16 +65,7 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
                      ? emitSilu(builder, k.loc(), sum)
                      : sum;
         });
-    if (failed(k.finish(
-            core.getY(), y,
-            [&](Value tensor) {
-              return k.load(k.read(tensor), {row, first}, {1, block}, type, {},
-                            columns);
-            },
-            [&](unsigned result, Value tile) {
-              k.store(tile, k.write(result), {row, first}, {1, block}, {},
-                      columns);
-            })))
+    if (failed(block.finish(core.getY(), y, row)))
       return failure();
     return x;
   };
@@ -112,7 +93,6 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
     last = SmallVector<Value>(loop.getResults());
   }
   for (auto [i, tile] : llvm::enumerate(last))
-    k.store(tile, tailView, {segment.getSlot(), k.index(i), first},
-            {1, 1, block}, {}, columns);
+    block.store(tile, tailView, {segment.getSlot(), k.index(i)});
   return success();
 }

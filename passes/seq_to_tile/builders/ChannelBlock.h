@@ -1,0 +1,38 @@
+#ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_CHANNELBLOCK_H
+#define EFFC_PASSES_SEQTOTILE_BUILDERS_CHANNELBLOCK_H
+
+#include "passes/seq_to_tile/KernelBuilder.h"
+
+namespace effc {
+
+/// A kernel whose item is a block of channels of one segment: which segment,
+/// which channels, and how rows of them are read and written.
+class ChannelBlock {
+public:
+  /// Sets the kernel's items: blocks of at most `most` of `channels` channels.
+  ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most);
+
+  tile::SegmentOp segment;
+  tile::TileType type; // a row of the block
+
+  /// The block's channels at `at` (a place in the view but for the channel).
+  mlir::Value load(mlir::Value view, llvm::ArrayRef<mlir::Value> at = {});
+  void store(mlir::Value tile, mlir::Value view,
+             llvm::ArrayRef<mlir::Value> at);
+  /// What follows the core on row `row`, from its result there.
+  mlir::LogicalResult finish(mlir::Value result, mlir::Value tile,
+                             mlir::Value row);
+
+private:
+  KernelBuilder &k;
+  int64_t block;
+  mlir::Value first;   // channel
+  mlir::Value columns; // of the block that exist, where the last one has fewer
+
+  llvm::SmallVector<mlir::Value> place(llvm::ArrayRef<mlir::Value> at) const;
+  llvm::SmallVector<int64_t> sizes(size_t dimensions) const;
+};
+
+} // namespace effc
+
+#endif // EFFC_PASSES_SEQTOTILE_BUILDERS_CHANNELBLOCK_H
