@@ -8,6 +8,22 @@ namespace effc::verify {
 
 bool Check::passed() const { return error < INFINITY && error <= tolerance; }
 
+void Report::skip(const std::string &name, const std::string &reason) {
+  for (Skipped &known : skipped)
+    if (known.reason == reason) {
+      known.names += ", " + name;
+      return;
+    }
+  skipped.push_back({name, reason});
+}
+
+std::vector<std::string> Report::skippedLines() const {
+  std::vector<std::string> lines;
+  for (const Skipped &line : skipped)
+    lines.push_back(line.names + ": " + line.reason);
+  return lines;
+}
+
 template <typename A, typename B>
 double largestError(const std::vector<A> &found, const std::vector<B> &expected,
                     size_t columns) {

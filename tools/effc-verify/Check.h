@@ -26,8 +26,16 @@ struct Report {
   std::vector<Check> checks;
   /// What the tolerances are and where they come from, a line each.
   std::vector<std::string> tolerances;
-  /// What was not checked and why, a line each.
-  std::vector<std::string> skipped;
+  /// Notes that `name` was not checked, and why.
+  void skip(const std::string &name, const std::string &reason);
+  /// What was not checked and why, a line for each reason.
+  std::vector<std::string> skippedLines() const;
+
+private:
+  struct Skipped {
+    std::string names, reason;
+  };
+  std::vector<Skipped> skipped;
 };
 
 /// The largest difference between the logits of a token, relative to the

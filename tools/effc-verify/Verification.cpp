@@ -135,8 +135,7 @@ void Verification::readStored() {
   }
   if (llvm::Error error = readCanonicalOptions(texts, compileOptions)) {
     optionsKnown = false;
-    report.skipped.push_back("recompiling: " +
-                             llvm::toString(std::move(error)));
+    report.skip("recompiling", llvm::toString(std::move(error)));
     stored.seqBytecode.clear();
   }
   const PipelineOptions &pipeline = compileOptions.pipeline;
@@ -229,7 +228,7 @@ void Verification::checkReference() {
     std::vector<double> logits = reference(&form, /*single=*/false, &coverage);
     std::string name = std::string("form ") + form.name;
     for (const std::string &line : coverage.kept)
-      report.skipped.push_back(name + ": " + line);
+      report.skip(name, line);
     if (coverage.expanded > 0 || coverage.kept.empty())
       add(name, "reference", largestError(logits, oracle, vocabulary), exact);
     else
@@ -266,9 +265,9 @@ void Verification::checkRecompiled() {
     std::string name = std::string("kernels ") + form.name;
     auto [first, isNew] = tried.try_emplace(hostCode(other), name);
     if (!isNew) {
-      report.skipped.push_back(name + ": the same code as '" + first->second +
-                               "', since no mixer of the model has kernels in "
-                               "this form");
+      report.skip(name, "the same code as '" + first->second +
+                            "', since no mixer of the model has kernels in "
+                            "this form");
       progress(++done, total);
       continue;
     }
@@ -285,8 +284,8 @@ void Verification::checkCode() {
   std::string here = "effc " + getVersion().str() + ", commit " +
                      getCommit().str() + ", LLVM " LLVM_VERSION_STRING;
   if (!same && compiler != here) {
-    report.skipped.push_back("same code: the file is by " + compiler +
-                             ", this is " + here);
+    report.skip("same code",
+                "the file is by " + compiler + ", this is " + here);
     progress(++done, total);
     return;
   }
@@ -319,10 +318,10 @@ Report Verification::run() {
     checkReference();
   checkFeeding();
   if (!hasModule) {
-    if (report.skipped.empty())
-      report.skipped.push_back(
-          "reference, forms, kernels, code: the file has no seq module "
-          "(it was compiled with --strip-ir); feeding alone is checked");
+    if (report.skippedLines().empty())
+      report.skip("reference, forms, kernels, code",
+                  "the file has no seq module (it was compiled with "
+                  "--strip-ir); feeding alone is checked");
   } else {
     checkRecompiled();
     checkCode();

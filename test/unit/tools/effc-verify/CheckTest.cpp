@@ -45,3 +45,13 @@ TEST(Check, PassesUpToItsTolerance) {
   EXPECT_FALSE((Check{"a", "b", INFINITY, INFINITY}.passed()));
   EXPECT_FALSE((Check{"a", "b", std::nan(""), 1}.passed()));
 }
+
+TEST(Report, NamesWhatWasSkippedForOneReasonInOneLine) {
+  Report report;
+  report.skip("form step", "no loop");
+  report.skip("form quadratic", "no mask");
+  report.skip("form scan", "no loop");
+  EXPECT_EQ(report.skippedLines(),
+            (std::vector<std::string>{"form step, form scan: no loop",
+                                      "form quadratic: no mask"}));
+}

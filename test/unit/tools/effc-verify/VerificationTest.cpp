@@ -84,7 +84,7 @@ TEST_F(Verify, ASoundArtifactPasses) {
   Report report = verify(compile("mamba2/f32_groups2"));
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(report.checks.size(), 5u + 9 + 1 + 5 + 1);
-  EXPECT_EQ(report.skipped, Arguments());
+  EXPECT_EQ(report.skippedLines(), Arguments());
   ASSERT_TRUE(report.f32Loss);
   EXPECT_GT(*report.f32Loss, 0);
   EXPECT_EQ(find(report, "decode steps").tolerance, 0);
@@ -148,7 +148,7 @@ TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
   Report report = verify(path);
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(report.checks.size(), 9u);
-  ASSERT_EQ(report.skipped.size(), 1u);
+  ASSERT_EQ(report.skippedLines().size(), 1u);
   Finished done = command({path});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.out.find("the file has no seq module"), std::string::npos);
