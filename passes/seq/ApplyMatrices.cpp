@@ -52,8 +52,8 @@ private:
 
 } // namespace
 
-// The product of some vectors [H, 1 or N], one of which is [H, N] where N is not
-// 1; ones without any.
+// The product of some vectors [H, 1 or N], one of which is [H, N] where N is
+// not 1; ones without any.
 Value Step::product(ArrayRef<Value> vectors) {
   auto state = tensorOf(op.getState());
   Value result;

@@ -49,8 +49,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         formKernels(function.getBody().front());
   }
 
-  // A kernel has a row for each token: what has none would be computed as far as
-  // there happen to be tokens.
+  // A kernel has a row for each token: what has none would be computed as far
+  // as there happen to be tokens.
   static LogicalResult checkVarying(Block &block) {
     llvm::DenseSet<Value> fixed;
     for (Operation &op : block.without_terminator()) {
