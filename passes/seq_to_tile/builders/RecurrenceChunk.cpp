@@ -104,12 +104,11 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
     Value key = maskRows(k, perToken(q.key, keyType), rows);
     Value value = maskRows(k, q.value, rows);
     tile::TileType columnType = k.columnType(chunk);
-    Value decay =
-        q.logDecay && isa<tile::TileType>(q.logDecay.getType())
-            ? q.logDecay
-            : tile::SplatOp::create(b, k.loc(), columnType,
-                                    q.logDecay ? q.logDecay : k.scalar(0))
-                  .getResult();
+    Value decay = q.decay && isa<tile::TileType>(q.decay.getType())
+                      ? q.decay
+                      : tile::SplatOp::create(b, k.loc(), columnType,
+                                              q.decay ? q.decay : k.scalar(0))
+                            .getResult();
     decay = maskRows(k, decay, rows);
 
     Value between = tile::SegmentSumOp::create(b, k.loc(), scoreType, decay);

@@ -44,7 +44,7 @@ class Stepper {
 public:
   Stepper(KernelBuilder &k, Recurrence &r) : k(k), r(r), b(k.ops()) {}
 
-  /// Emits the decays that no token changes.
+  /// Emits what no token changes.
   void emitConstants();
   FailureOr<Carried> step(Value row, Carried before);
 
@@ -82,8 +82,6 @@ private:
 
   // a b + c d, or a b - c d, of tiles that broadcast to the state's block.
   Value twoProducts(Value a, Value b, Value c, Value d, bool subtract);
-  // exp of a log-decay, whose tile is `tile`.
-  Value decayOf(Value canonical, Value tile);
   // Both parts of a complex decay.
   std::pair<Value, Value> turn(Value size, Value real, Value imaginary) {
     return {mul({size, real}, r.matrix.type),
@@ -99,10 +97,7 @@ private:
   KernelBuilder &k;
   Recurrence &r;
   OpBuilder &b;
-  /// What does not vary with the token: exponentials of log-decays, and both
-  /// parts of complex decays.
-  llvm::DenseMap<Value, Value> constantDecays;
-  std::pair<Value, Value> turned;
+  std::pair<Value, Value> turned; // a complex decay that no token changes
 };
 
 } // namespace
@@ -118,33 +113,21 @@ Value Stepper::twoProducts(Value a, Value b, Value c, Value d, bool subtract) {
       });
 }
 
-Value Stepper::decayOf(Value canonical, Value tile) {
-  Value known = constantDecays.lookup(canonical);
-  return known ? known : exp(tile);
-}
-
 void Stepper::emitConstants() {
   r.map.emitConstants(r.scope({}));
-  // A stabiliser refers decays to a maximum that varies.
-  if (r.maximum)
-    return;
   const seq::CanonicalQuantities &q = r.map.getQuantities();
-  for (Value logDecay : {q.logDecay, q.valueLogDecay})
-    if (logDecay)
-      if (Value tile = r.map.constant(logDecay))
-        constantDecays[logDecay] = exp(tile);
-  if (!r.imaginary || !r.map.constant(q.turn) ||
-      !r.map.constant(q.turnImaginary))
+  if (!r.imaginary)
     return;
-  if (Value size = constantDecays.lookup(q.logDecay))
-    turned =
-        turn(size, r.map.constant(q.turn), r.map.constant(q.turnImaginary));
+  Value size = r.map.constant(q.logDecay), real = r.map.constant(q.turn),
+        imaginary = r.map.constant(q.turnImaginary);
+  if (size && real && imaginary)
+    turned = turn(size, real, imaginary);
 }
 
 // Refers decay and gate to the running maximum, and gates value and weight.
 void Stepper::stabilise(TokenMap::Tiles &q, Carried &carried) {
-  Value &decay = q.valueLogDecay ? q.valueLogDecay : q.logDecay;
-  bool perValue = bool(q.valueLogDecay);
+  Value &decay = q.valueDecay ? q.valueDecay : q.decay;
+  bool perValue = bool(q.valueDecay);
   auto combine = [&](ArrayRef<Value> inputs,
                      function_ref<Value(OpBuilder &, ValueRange)> body) {
     return perValue ? k.map(r.maximum->type, inputs, body)
@@ -237,12 +220,10 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
   Carried after = before;
   if (r.maximum)
     stabilise(q, after);
-  const seq::CanonicalQuantities &canonical = r.map.getQuantities();
   SmallVector<Value> decays;
-  if (q.logDecay)
-    decays.push_back(decayOf(canonical.logDecay, q.logDecay));
-  if (q.valueLogDecay)
-    decays.push_back(decayOf(canonical.valueLogDecay, q.valueLogDecay));
+  for (Value decay : {q.decay, q.valueDecay})
+    if (decay)
+      decays.push_back(r.map.hasFactors ? decay : exp(decay));
 
   bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
   TokenMap::Reading reading;
@@ -302,7 +283,7 @@ FailureOr<Carried> Stepper::complexStep(Value row, const TokenMap::Scope &scope,
                                         const TokenMap::Tiles &q,
                                         Carried before) {
   auto [decay, decayImaginary] =
-      turned.first ? turned : turn(exp(q.logDecay), q.turn, q.turnImaginary);
+      turned.first ? turned : turn(q.decay, q.turn, q.turnImaginary);
   auto written = [&](Value kept, Value key) {
     return k.map(r.matrix.type, {key, q.value, kept},
                  [&](OpBuilder &inside, ValueRange e) -> Value {

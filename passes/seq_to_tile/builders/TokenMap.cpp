@@ -8,6 +8,16 @@ static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+// e^x, without the logarithm where x is one.
+static Value exponentialOf(OpBuilder &builder, Location loc, Value x) {
+  Operation *op = x.getDefiningOp();
+  if (auto log = dyn_cast_or_null<seq::LogOp>(op))
+    return log.getX();
+  if (auto log = dyn_cast_or_null<seq::LogSigmoidOp>(op))
+    return seq::SigmoidOp::create(builder, loc, log.getX());
+  return seq::ExpOp::create(builder, loc, x);
+}
+
 FailureOr<TokenMap>
 TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
   TokenMap map(k);
@@ -29,6 +39,15 @@ TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
                            parameters =
                                argumentsFor(seq::OperandRole::Parameter);
   map.canonical = mixer.buildTokenMap(builder, k.loc(), tokens, parameters);
+  // Chunks add logarithms up, and a stabiliser subtracts from them; a time loop
+  // multiplies.
+  map.hasFactors =
+      !chunked && map.linear.getStabiliser() == seq::Stabiliser::None;
+  if (map.hasFactors)
+    for (mlir::Value *decay :
+         {&map.canonical.logDecay, &map.canonical.valueLogDecay})
+      if (*decay)
+        *decay = exponentialOf(builder, k.loc(), *decay);
   const seq::CanonicalQuantities &canonical = map.canonical;
 
   RankedTensorType valueType = tensorOf(canonical.value);
@@ -148,11 +167,11 @@ TokenMap::Tiles TokenMap::quantities(const Scope &scope) {
   for (auto [tile, quantity] : llvm::zip_equal(tiles, wanted))
     if (quantity.value)
       tile = code.emit(quantity.value, quantity.axes, scope);
-  auto [query, key, value, logDecay, valueLogDecay, bonusKey, probe, erase,
+  auto [query, key, value, decay, valueDecay, bonusKey, probe, erase,
         eraseScale, weight, logGate, sumQuery, sumKey, turn, turnImaginary,
         queryImaginary, keyImaginary] = tiles;
-  return {query,  key,   value,         logDecay,       valueLogDecay, bonusKey,
-          probe,  erase, eraseScale,    weight,         logGate,       sumQuery,
+  return {query,  key,   value,         decay,          valueDecay,  bonusKey,
+          probe,  erase, eraseScale,    weight,         logGate,     sumQuery,
           sumKey, turn,  turnImaginary, queryImaginary, keyImaginary};
 }
 

@@ -16,11 +16,12 @@ class TokenMap {
 public:
   using Scope = TileCode::Scope;
   /// The canonical quantities (CanonicalQuantities.h) as tiles; absent ones are
-  /// null.
+  /// null. Decays are factors in a time loop without a stabiliser, else
+  /// logarithms.
   struct Tiles {
-    mlir::Value query, key, value, logDecay, valueLogDecay, bonusKey, probe,
-        erase, eraseScale, weight, logGate, sumQuery, sumKey, turn,
-        turnImaginary, queryImaginary, keyImaginary;
+    mlir::Value query, key, value, decay, valueDecay, bonusKey, probe, erase,
+        eraseScale, weight, logGate, sumQuery, sumKey, turn, turnImaginary,
+        queryImaginary, keyImaginary;
   };
   /// What a recurrence has read, as tiles.
   struct Reading {
@@ -34,6 +35,7 @@ public:
   TokenMap(TokenMap &&) = default;
 
   int64_t heads, groups, keyChannels, valueChannels;
+  bool hasFactors = false; // decays are factors
   const seq::CanonicalQuantities &getQuantities() const { return canonical; }
   /// Value channels of an item's block; divides `valueChannels`.
   int64_t getValueBlock() const { return code.valueBlock; }
