@@ -183,6 +183,8 @@ Value LinearForms::decayState(const LinearTokens &tokens) {
 //===- blocks -------------------------------------------------------------===//
 
 LinearResult LinearForms::quadratic(const LinearTokens &tokens) {
+  if (tokens.turn)
+    return complexQuadratic(tokens);
   if (tokens.elementLogDecay)
     return blockPerElement(tokens);
   if (tokens.valueLogDecay)

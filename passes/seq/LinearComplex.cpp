@@ -3,7 +3,8 @@
 // State, decay, key and query are pairs of tensors. A token's decay is
 // exp(log-decay) times a number of magnitude 1, and between two tokens the
 // product of these numbers: of magnitude at most 1, however they are grouped.
-// No angles are summed, which would outgrow f32.
+// No angles are summed, which would outgrow f32. A quadratic form stands in a
+// frame that turns with the state, in which decays are real numbers.
 #include "passes/seq/LinearForms.h"
 
 #include "dialects/seq/Seq.h"
@@ -78,15 +79,59 @@ LinearResult LinearForms::complexRecurrence(const LinearTokens &token) {
   return {read, after.re, after.im};
 }
 
+// A factor along the leading axes, for each element.
+Value LinearForms::spreadOver(Value part, Value like) {
+  auto dimensions = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(part)));
+  return BroadcastOp::create(builder, loc, part, like, dimensions);
+}
+
+// With u_t the product of all turns up to token t, and conj(u_s) = 1 / u_s,
+//   S_t = u_t (sum_{s <= t} exp(L_s+1 + ... + L_t) conj(u_s) written_s
+//              + exp(L_0 + ... + L_t) S_0).
+LinearResult LinearForms::complexQuadratic(const LinearTokens &tokens) {
+  Complex written = complexWritten(tokens, "tgrkv");
+  Complex turned = {spreadOver(tokens.turn, written.re),
+                    spreadOver(tokens.turnImaginary, written.re)};
+  for (int64_t distance = 1; distance < tokens.getCount(); distance *= 2) {
+    int64_t rest = tokens.getCount() - distance;
+    Complex later = multiply(
+        {rows(turned.re, distance, rest), rows(turned.im, distance, rest)},
+        "tgrkv", {rows(turned.re, 0, rest), rows(turned.im, 0, rest)}, "tgrkv",
+        "tgrkv");
+    turned = {concat({rows(turned.re, 0, distance), later.re}, /*axis=*/0),
+              concat({rows(turned.im, 0, distance), later.im}, /*axis=*/0)};
+  }
+  Complex back = {turned.re, NegOp::create(builder, loc, turned.im)};
+  Complex still = multiply(back, "tgrkv", written, "tgrkv", "tgrkv");
+  Value logDecay = spreadOver(tokens.headLogDecay  ? tokens.headLogDecay
+                              : tokens.keyLogDecay ? tokens.keyLogDecay
+                                                   : tokens.elementLogDecay,
+                              written.re);
+  Value decays =
+      exp(SegmentSumOp::create(builder, loc, logDecay, /*strict=*/false,
+                               /*exclusive=*/false));
+  Value since = exp(RunningSumOp::create(builder, loc, logDecay.getType(),
+                                         logDecay, /*reverse=*/false,
+                                         /*exclusive=*/false));
+  auto sum = [&](Value part, Value start) {
+    return add(contract(decays, "grkvts", part, "sgrkv", "tgrkv"),
+               contract(since, "tgrkv", start, "grkv", "tgrkv"));
+  };
+  Complex start = {tokens.state, tokens.stateImaginary};
+  Complex states = multiply(turned, "tgrkv",
+                            {sum(still.re, start.re), sum(still.im, start.im)},
+                            "tgrkv", "tgrkv");
+  Complex seen = {statesToRead(states.re, start.re),
+                  statesToRead(states.im, start.im)};
+  return {complexRead(tokens, seen, "tgrkv"), lastState(states.re, start.re),
+          lastState(states.im, start.im)};
+}
+
 LinearResult LinearForms::complexScan(const LinearTokens &tokens) {
   int64_t count = tokens.getCount();
   Complex written = complexWritten(tokens, "tgrkv");
   Complex decay = complexDecays(tokens);
-  auto spread = [&](Value part) -> Value {
-    auto dimensions = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(part)));
-    return BroadcastOp::create(builder, loc, part, written.re, dimensions);
-  };
-  decay = {spread(decay.re), spread(decay.im)};
+  decay = {spreadOver(decay.re, written.re), spreadOver(decay.im, written.re)};
   auto part = [&](Complex x, int64_t first, int64_t size) -> Complex {
     return {rows(x.re, first, size), rows(x.im, first, size)};
   };

@@ -29,10 +29,8 @@ static bool hasValueAxis(LinearAttr linear) {
 
 // Complex numbers decay per head, key channel or element, and that is all.
 static LogicalResult checkComplexForm(
-    LinearAttr linear, FormAttr form,
+    LinearAttr linear,
     function_ref<LogicalResult(StringRef, StringRef, StringRef)> unmet) {
-  if (form.getKind() == FormKind::Quadratic)
-    return unmet("field", "'real'", stringifyDecayField(linear.getField()));
   DecayAxis axis = linear.getDecay();
   if (axis == DecayAxis::None || axis == DecayAxis::Value ||
       axis == DecayAxis::KeyAndValue)
@@ -64,7 +62,7 @@ LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
            << found << "'";
   };
   if (linear.getField() == DecayField::Complex)
-    return checkComplexForm(linear, form, unmet);
+    return checkComplexForm(linear, unmet);
   if (linear.getLowRank() == LowRankPair::None ||
       form.getKind() == FormKind::Step)
     return success();

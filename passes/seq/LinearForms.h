@@ -69,7 +69,7 @@ public:
 
   /// Token by token: a scan of chunk 1 over the recurrence as it is written.
   LinearResult step(const LinearTokens &tokens);
-  /// All tokens as one block, of real numbers (LinearBlock.cpp).
+  /// All tokens as one block (LinearBlock.cpp, LinearComplex.cpp).
   LinearResult quadratic(const LinearTokens &tokens);
   /// A scan over the full blocks of `chunk` tokens, then a block of those left.
   /// Blocks of decays per element or of complex ones are associative scans.
@@ -135,11 +135,13 @@ private:
                    llvm::StringRef bLetters, llvm::StringRef outLetters);
   Complex add(Complex a, Complex b);
   Complex complexDecays(const LinearTokens &tokens);
+  mlir::Value spreadOver(mlir::Value part, mlir::Value like);
   Complex complexWritten(const LinearTokens &tokens, llvm::StringRef letters);
   mlir::Value complexRead(const LinearTokens &tokens, Complex states,
                           llvm::StringRef letters);
   LinearResult complexRecurrence(const LinearTokens &token);
   LinearResult complexScan(const LinearTokens &tokens);
+  LinearResult complexQuadratic(const LinearTokens &tokens);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

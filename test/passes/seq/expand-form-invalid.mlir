@@ -26,15 +26,3 @@ func.func @dynamic_tokens(%x: tensor<?x6x5xf32>, %dt: tensor<?x6xf32>,
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
   return
 }
-
-// -----
-
-func.func @complex_has_no_quadratic_form(%x: tensor<7x6x5xf32>, %h: tensor<6x5xf32>, %m: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{has no form 'quadratic': expects 'field' to be 'real', but got 'complex'}}
-  %y, %next:2 = seq.s4d %x parameters(%h, %m, %m, %m, %m, %h) state(%m, %m)
-      {form = #seq.form<kind = quadratic>}
-      : (tensor<7x6x5xf32>, tensor<6x5xf32>, tensor<6x3x5xf32>, tensor<6x3x5xf32>, tensor<6x3x5xf32>,
-         tensor<6x3x5xf32>, tensor<6x5xf32>, tensor<6x3x5xf32>, tensor<6x3x5xf32>)
-      -> (tensor<7x6x5xf32>, tensor<6x3x5xf32>, tensor<6x3x5xf32>)
-  return
-}

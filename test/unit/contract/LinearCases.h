@@ -54,11 +54,10 @@ struct LinearCase {
   std::string attributes = {}; ///< as between braces
   /// For seq.recurrence: the body on %<operand name>, up to its seq.yield.
   std::function<std::string(const Extents &)> body = {};
-  bool grouped = false;     ///< heads may share queries and keys
-  bool oneKey = false;      ///< K is 1
-  bool square = false;      ///< K is V
-  bool hasScan = true;      ///< the form `scan` covers its structure
-  bool hasQuadratic = true; ///< the form `quadratic` does
+  bool grouped = false; ///< heads may share queries and keys
+  bool oneKey = false;  ///< K is 1
+  bool square = false;  ///< K is V
+  bool hasScan = true;  ///< the form `scan` covers its structure
 
   /// What a reader calls the case.
   std::string title() const;
