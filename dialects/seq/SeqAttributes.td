@@ -214,7 +214,9 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
 
     where `keep` is not 0, only the `keep` keys with the largest `d` count, ties
     to the lower position. `heads_per_key` and `heads_per_value` say how many
-    heads share one key and one value.
+    heads share one key and one value. The keys of the first `sink_tokens` tokens
+    stay in sight, for a query of their own and at a distance of at most
+    `sink_tokens + window - 1`.
 
     Constraints:
 
@@ -224,6 +226,7 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
       scores have no cap.
     * (WIN3) `heads_per_key` and `heads_per_value` are at least 1, and one divides
       the other.
+    * (WIN4) `sink_tokens` is at least 0, and 0 where `window` is.
 
     Example:
 
@@ -242,7 +245,8 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
     EnumParameter<Seq_KeyScore>:$key_score,
     "int64_t":$keep,                        /*win1*/
     "int64_t":$heads_per_key,               /*win3*/
-    "int64_t":$heads_per_value);            /*win3*/
+    "int64_t":$heads_per_value,             /*win3*/
+    DefaultValuedParameter<"int64_t", "0">:$sink_tokens);  /*win4*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

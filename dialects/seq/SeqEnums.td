@@ -17,7 +17,7 @@ def Seq_StateKind
         I32EnumCase<"Tail", 1, "tail">,       // the last inputs of a convolution, oldest first
         I32EnumCase<"Shift", 2, "shift">,     // the last token of a token shift
         I32EnumCase<"Window", 3, "window">,   // the last keys or values, position p in row p mod W
-        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, position p in row p
+        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, position p in row p; the first ones where it is fixed
         I32EnumCase<"Sum", 5, "sum">,         // a running sum over tokens
         I32EnumCase<"Scalar", 6, "scalar">]>; // a count, a maximum, a position
 

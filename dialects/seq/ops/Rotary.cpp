@@ -4,6 +4,7 @@
 #include "dialects/seq/reference/Frame.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace effc::seq;
@@ -33,6 +34,9 @@ LogicalResult RotaryOp::verify() {
   if (!getAmplitude().isFinite())
     return emitOpError() << "expects a finite 'amplitude', but got "
                          << getAmplitudeAttr();
+  if (getLast() && int64_t(*getLast()) < 0)
+    return emitOpError() << "expects 'last' of at least 0, but got "
+                         << int64_t(*getLast());
   return success();
 }
 
@@ -46,10 +50,12 @@ static llvm::Error evaluate(RotaryOp op, Frame<S> &frame) {
   S amplitude = S(op.getAmplitude().convertToDouble());
   int64_t pairs = frequencies.size();
   bool half = op.getPairs() == RotaryPairs::Half;
+  int64_t last = op.getLast().value_or(std::numeric_limits<int32_t>::max());
   Tensor<S> y = x;
   for (int64_t t = 0; t < x.getDim(0); ++t)
     for (int64_t i = 0; i < pairs; ++i) {
-      auto [cosine, sine] = cosineAndSine(positions(t), frequencies(i));
+      auto [cosine, sine] = cosineAndSine(
+          int32_t(std::min<int64_t>(positions(t), last)), frequencies(i));
       int64_t b = half ? i : 2 * i, c = half ? i + pairs : 2 * i + 1;
       for (int64_t h = 0; h < x.getDim(1); ++h) {
         y(t, h, b) = amplitude * (x(t, h, b) * cosine - x(t, h, c) * sine);

@@ -17,7 +17,8 @@ def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
 
     Channels from `2 P` on stay as they are. The scalings of public configs
     (linear, dynamic, llama3, yarn, longrope) are choices of `frequencies` and
-    `amplitude`.
+    `amplitude`. With `last` tokens at positions above it are turned as if they
+    stood there: `a = min(positions[t], last) * frequencies[i]`.
 
     | value         | shape   | element | meaning                        |
     |---------------|---------|---------|--------------------------------|
@@ -31,6 +32,7 @@ def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
     * (ROTARY1) `x` and `y` are `T,H,K`, `positions` is `T`, `frequencies` is `P`.
     * (ROTARY2) `2 P` is at most `K`.
     * (ROTARY3) `amplitude` is finite.
+    * (ROTARY4) `last`, where present, is at least 0.
 
     Numerics: the product of position and frequency is taken without rounding
     before whole turns are removed, so that a position of a million is as good as
@@ -50,7 +52,8 @@ def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
     Seq_Tensor:$x,                          /*rotary1, rotary2*/
     Seq_Indices:$positions,                 /*rotary1*/
     Seq_StaticTensor:$frequencies,          /*rotary1, rotary2*/
-    DefaultValuedAttr<F64Attr, "1.0">:$amplitude);  /*rotary3*/
+    DefaultValuedAttr<F64Attr, "1.0">:$amplitude,   /*rotary3*/
+    OptionalAttr<I64Attr>:$last);           /*rotary4*/
   let results = (outs Seq_Tensor:$y);       /*rotary1*/
   let assemblyFormat = [{
     $pairs $x `at` `(` $positions `)` `,` $frequencies attr-dict

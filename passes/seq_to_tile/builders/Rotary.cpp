@@ -34,10 +34,13 @@ private:
   };
   using Compute = function_ref<Value(OpBuilder &, ValueRange)>;
 
-  void begin(Value positions) {
+  /// Turns no token further than one at position `last`.
+  void begin(Value positions, std::optional<uint64_t> last = std::nullopt) {
     k.setItems(k.getContext().lead, 1, 1);
     Value position = tile::ReadOp::create(
         b, k.loc(), b.getIndexType(), k.read(positions), ValueRange{k.item()});
+    if (last)
+      position = k.min(position, k.index(static_cast<int64_t>(*last)));
     position = arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), position);
     turned = arith::SIToFPOp::create(b, k.loc(), b.getF32Type(), position);
   }
@@ -116,7 +119,7 @@ LogicalResult RotaryKernel::buildHalf(seq::RotaryOp core) {
   ArrayRef<int64_t> shape = core.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
   int64_t pairs = core.getFrequencies().getType().getDimSize(0);
-  begin(core.getPositions());
+  begin(core.getPositions(), core.getLast());
   auto [cosine, sine] = angles(k.load(k.read(core.getFrequencies()),
                                       {k.index(0)}, {pairs}, k.rowType(pairs)),
                                core.getAmplitude().convertToDouble());
@@ -151,7 +154,7 @@ LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp core) {
   ArrayRef<int64_t> shape = core.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
   int64_t pairs = core.getFrequencies().getType().getDimSize(0);
-  begin(core.getPositions());
+  begin(core.getPositions(), core.getLast());
   tile::TileType type = k.columnType(pairs);
   auto [cosine, sine] =
       angles(k.load(k.read(core.getFrequencies()), {k.index(0)}, {pairs}, type),

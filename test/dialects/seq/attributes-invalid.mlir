@@ -80,6 +80,12 @@
 
 // -----
 
+// WIN4
+// expected-error @+1 {{expects 'sink_tokens' of at least 0, and of 0 where 'window' is, but got 4 with a 'window' of 0}}
+"test.op"() {test.a = #seq.window<window = 0, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 1, heads_per_value = 1, sink_tokens = 4>} : () -> ()
+
+// -----
+
 // FORM1: no chunk
 // expected-error @+1 {{expects 'chunk' of at least 1 for the form 'chunkwise', but got 0}}
 "test.op"() {test.a = #seq.form<kind = chunkwise>} : () -> ()

@@ -32,3 +32,11 @@ func.func @cosine_sine1_as_many_channels(%x: tensor<?x3x4xf32>, %p: tensor<?xi32
   %y = seq.cosine_sine %x at(%p), %f : (tensor<?x3x4xf32>, tensor<?xi32>, tensor<3x4xf32>) -> tensor<?x3x4xf32>
   return
 }
+
+// -----
+
+func.func @rotary4_last_before_the_start(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
+  // expected-error @+1 {{expects 'last' of at least 0, but got -1}}
+  %y = seq.rotary half %x at(%p), %f {last = -1 : i64} : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
+  return
+}

@@ -8,6 +8,8 @@ func.func @rotary(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
       : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
   // CHECK: seq.rotary interleaved %{{.*}} at(%{{.*}}), %{{.*}} {amplitude = 1.250000e+00 : f64} : tensor<?x6x8xf32>
   %z = seq.rotary interleaved %x at(%p), %f {amplitude = 1.25 : f64} : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
+  // CHECK: seq.rotary half %{{.*}} at(%{{.*}}), %{{.*}} {last = 14 : i64} : tensor<?x6x8xf32>
+  %w = seq.rotary half %x at(%p), %f {last = 14 : i64} : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
   return
 }
 

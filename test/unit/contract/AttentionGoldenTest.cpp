@@ -1,5 +1,5 @@
-// seq.attention and seq.rotary mean what a public library computes
-// (test/goldens/make_attention_goldens.py says which functions of it).
+// seq.attention and seq.rotary mean what a public library or an independent
+// program computes (test/goldens/make_attention_goldens.py says which).
 #include "test/unit/contract/WindowCase.h"
 #include "test/unit/dialects/seq/Program.h"
 
@@ -73,6 +73,66 @@ TEST(AttentionGolden, IsWhatTheLibraryComputes) {
     ++cases;
   }
   EXPECT_EQ(cases, 14);
+}
+
+// A cache whose keys are turned where they lie at each read, as ring and first
+// rows whose keys are turned once: queries are turned at their position for the
+// ring, and at their place, which is at most S + window - 1, for the first
+// rows.
+TEST(AttentionGolden, FirstTokensStayAsInACacheTurnedByPlaces) {
+  int cases = 0;
+  for (const llvm::json::Value &value : *goldens().getArray("sink_cache")) {
+    const llvm::json::Object &c = *value.getAsObject();
+    SCOPED_TRACE(c.getString("name")->str());
+    int64_t T = integer(c, "tokens"), P = c.getArray("frequencies")->size();
+    WindowCase s;
+    s.H = integer(c, "H"), s.G = s.J = integer(c, "G");
+    s.K = integer(c, "K"), s.V = integer(c, "V");
+    s.S = integer(c, "first"), s.window = integer(c, "window");
+    s.W = s.window + 2; // a ring may be longer than its window
+    s.scale = *c.getNumber("scale"), s.slopes = c.get("slopes");
+    std::string rows = std::to_string(T), f = WindowCase::type("", {P}),
+                p = WindowCase::type("", {T}, "i32"),
+                last = std::to_string(s.S + s.window - 1);
+    std::string text = "func.func @f(%p: " + p + ", %f: " + f;
+    for (auto &[name, shape] : s.tokens())
+      if (name != "sink_query")
+        text += ", %" + std::string(name == "v" ? "" : "raw_") + name + ": " +
+                WindowCase::type(rows, shape);
+    if (s.slopes)
+      text += ", %slopes: " + WindowCase::type("", {s.H});
+    for (auto &[name, shape] : s.states())
+      text += ", %" + name + ": " + WindowCase::type("", shape);
+    text += ") -> " + WindowCase::type(rows, {s.H, s.V}) + " {\n";
+    for (auto &[name, shape] : s.tokens()) {
+      bool sinks = name == "sink_query";
+      if (name != "v")
+        text += "  %" + name + " = seq.rotary half %raw_" +
+                (sinks ? "q" : name) + " at(%p), %f " +
+                (sinks ? "{last = " + last + " : i64} : " : ": ") +
+                WindowCase::type(rows, shape) + ", " + p + ", " + f + "\n";
+    }
+    text += s.opText(rows) +
+            "  return %y : " + WindowCase::type(rows, {s.H, s.V}) + "\n}\n";
+    std::vector<int32_t> positions(T);
+    std::iota(positions.begin(), positions.end(), 0);
+    std::vector<Datum<double>> inputs = {
+        Tensor<int32_t>({T}, positions), tensor(c, "frequencies", {P}),
+        tensor(c, "q", {T, s.H, s.K}), tensor(c, "k", {T, s.G, s.K}),
+        tensor(c, "v", {T, s.J, s.V})};
+    if (s.slopes)
+      inputs.push_back(tensor(c, "slopes", {s.H}));
+    for (auto &[state, shape] : s.states())
+      inputs.push_back(Tensor<double>(shape));
+    Program program(text);
+    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+    auto results = program.evaluate<double>(inputs);
+    ASSERT_FALSE(results.empty());
+    EXPECT_LE(relativeError(numbers(results[0]), tensor(c, "y", {T, s.H, s.V})),
+              1e-12);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 5);
 }
 
 TEST(AttentionGolden, RotationsAreWhatTheLibraryComputes) {

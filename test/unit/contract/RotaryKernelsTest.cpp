@@ -23,6 +23,7 @@ struct Shape {
   std::string pairs;
   int64_t H, K, P;
   double amplitude = 1;
+  int64_t last = 0; // 0: none
 
   bool doubles() const { return pairs.empty(); }
   std::vector<int64_t> frequencies() const {
@@ -38,10 +39,12 @@ const Shape kShapes[] = {{"half", 3, 10, 5},
                          {"half", 5, 20, 8, 1.25},
                          {"half", 2, 128, 64},
                          {"half", 4, 67, 33},
+                         {"half", 2, 10, 4, 1, 1003},
                          {"interleaved", 3, 10, 5},
                          {"interleaved", 1, 33, 16},
                          {"interleaved", 6, 24, 9, 0.75},
                          {"interleaved", 2, 130, 65},
+                         {"interleaved", 3, 8, 4, 1, 131075},
                          {"", 3, 5, 0},
                          {"", 1, 8, 0},
                          {"", 4, 33, 0}};
@@ -61,7 +64,10 @@ std::string modelText(const Shape &s) {
                 frequencies + ") -> " + y
           : "seq.rotary " + s.pairs +
                 " %x at(%p), %f {amplitude = " + std::to_string(s.amplitude) +
-                " : f64} : " + x + ", tensor<?xi32>, " + frequencies;
+                " : f64" +
+                (s.last ? ", last = " + std::to_string(s.last) + " : i64"
+                        : "") +
+                "} : " + x + ", tensor<?xi32>, " + frequencies;
   return "seq.weight @table source(\"table\") : " + table +
          "\nseq.weight @f source(\"f\") : " + frequencies +
          "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, "
