@@ -75,6 +75,14 @@ static SmallVector<double> yarnShares(RotaryFrequenciesAttr attr,
   return shares;
 }
 
+LogicalResult RotaryFrequenciesAttr::verifyCount(
+    int64_t count, function_ref<InFlightDiagnostic()> emitError) const {
+  if (getDivisors() && getDivisors().size() != count)
+    return emitError() << "expects a divisor for each of the " << count
+                       << " frequencies, but got " << getDivisors().size();
+  return success();
+}
+
 SmallVector<double> RotaryFrequenciesAttr::compute(int64_t pairs) const {
   double theta = numberOf(getTheta());
   double factor = getFactor() ? numberOf(getFactor()) : 1;

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace effc::seq;
 
 #include "dialects/seq/SeqEnums.cpp.inc"
+#include "dialects/seq/SeqAttrInterfaces.cpp.inc"
 
 // The records of a structure: `, NAME = <...>` for each that is there.
 template <typename... Record>

@@ -2,12 +2,13 @@
 #ifndef EFFC_DIALECTS_SEQ_SEQATTRIBUTES_TD
 #define EFFC_DIALECTS_SEQ_SEQATTRIBUTES_TD
 
+include "dialects/seq/SeqAttrInterfaces.td"
 include "dialects/seq/SeqBase.td"
 include "dialects/seq/SeqEnums.td"
 include "mlir/IR/AttrTypeBase.td"
 
-class Seq_Attr<string name, string attrMnemonic>
-    : AttrDef<Seq_Dialect, name> {
+class Seq_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Seq_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
@@ -126,7 +127,9 @@ def Seq_RotaryPairsAttr
     : EnumAttr<Seq_Dialect, Seq_RotaryPairs, "rotary_pairs">;
 
 def Seq_RotaryFrequenciesAttr
-    : Seq_Attr<"RotaryFrequencies", "rotary_frequencies"> {
+    : Seq_Attr<"RotaryFrequencies", "rotary_frequencies", [
+        DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
+                                    ["verifyCount"]>]> {
   let summary = "Frequencies of rotary positions, by a rule of public configs";
   let description = [{
     Radians per position of `P` pairs, with `theta` what configs call `rope_theta`:
@@ -185,11 +188,70 @@ def Seq_RotaryFrequenciesAttr
     OptionalParameter<"::mlir::DenseF64ArrayAttr">:$divisors);   /*frequencies4*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// The frequencies of `pairs` pairs of channels, at least 1. With divisors
-    /// there is one for each pair.
-    ::llvm::SmallVector<double> compute(int64_t pairs) const;
+}
+
+def Seq_HeadDecaysAttr
+    : Seq_Attr<"HeadDecays", "head_decays", [
+        DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
+                                    ["verifyCount"]>]> {
+  let summary = "Constant decays of heads, by a rule of public models";
+  let description = [{
+    The log-decay per token, nats, of heads `h = 0 .. H-1`:
+
+    ```
+    retention  log(1 - 2^(-5 - h))
+    alibi      -f s_h, s_h = 2^(-8 (h + 1) / H) where H is a power of two; else the
+               slopes of the power of two P below H, then every other one of those
+               of 2 P, from the first on
+    powers     -f 2^(-8 (h + 1) / H)
+    lengths    -f / n_h, n_h in equal ratios from 2 to 256
+    linear     -8 h / H (1 - layer / layers)
+    ```
+
+    `f` follows from a layer's place among all `layers` of the model, those of
+    other kinds included, and is 1 without `layers`:
+
+    ```
+    alibi, lengths  1 - layer / (layers - 1) + 1e-5
+    powers          1 - layer / (layers - 1 + 1e-5) + 1e-5
+    ```
+
+    `negated` gives the numbers themselves without the sign: what `seq.attention`
+    takes as `slopes`. Checkpoints hold none of these numbers, or hold them as
+    buffers that public code computes again.
+
+    | model                      | rule        |
+    |----------------------------|-------------|
+    | RetNet                     | `retention` |
+    | TransNormerLLM             | `alibi`     |
+    | MiniMax-Text-01            | `powers`    |
+    | xmixers' TNL               | `lengths`   |
+    | flash-linear-attention's lightning attention | `linear` |
+
+    Constraints:
+
+    * (DECAYS1) `layer` is at least 0 and below `layers`; without `layers` it is 0.
+    * (DECAYS2) There are no `layers` for `retention`, and there are for `linear`.
+    * (DECAYS3) `layers` is at least 2 for `alibi` and `lengths`, which divide by
+      one less; `lengths` has at least two heads for the same reason.
+
+    Example:
+
+    ```mlir
+    #seq.head_decays<rule = alibi, layer = 3, layers = 24>
+    ```
+
+    Source: Sun et al., arXiv:2307.08621 (retention); Press et al.,
+    arXiv:2108.12409 (slopes); Qin et al., arXiv:2307.14995, and the code of
+    TransNormerLLM, transformers' minimax, xmixers and flash-linear-attention.
   }];
+  let parameters = (ins
+    EnumParameter<Seq_DecayRule>:$rule,                   /*decays2, decays3*/
+    DefaultValuedParameter<"int64_t", "0">:$layer,        /*decays1*/
+    DefaultValuedParameter<"int64_t", "0">:$layers,       /*decays1, decays2, decays3*/
+    DefaultValuedParameter<"bool", "false">:$negated);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Seq_KeyScoreAttr : EnumAttr<Seq_Dialect, Seq_KeyScore, "key_score"> {

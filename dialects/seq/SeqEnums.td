@@ -131,6 +131,14 @@ def Seq_RotaryScaling
         I32EnumCase<"Yarn", 4, "yarn">,
         I32EnumCase<"Longrope", 5, "longrope">]>;
 
+def Seq_DecayRule
+    : Seq_Enum<"DecayRule", "how a head's constant decay follows from its number", [
+        I32EnumCase<"Retention", 0, "retention">,
+        I32EnumCase<"Alibi", 1, "alibi">,
+        I32EnumCase<"Powers", 2, "powers">,
+        I32EnumCase<"Lengths", 3, "lengths">,
+        I32EnumCase<"Linear", 4, "linear">]>;
+
 def Seq_ReduceKind
     : Seq_Enum<"ReduceKind", "how elements along an axis are combined", [
         I32EnumCase<"Sum", 0, "sum">,

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes recurrence/cases.json: recurrences by a public library or a formula, in f64.
 
-Each case names an op, its attributes, its operands in order (shape and elements; `i32`
-for positions) and its results.
+recurrence_cases.py says what a case holds.
 
   rg_lru               transformers' RecurrentGemmaRglru on the CPU, its scan told to
                        accumulate in f64. The gates are the products with the layer's
@@ -28,20 +27,7 @@ from transformers import RecurrentGemmaConfig
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 from transformers.models.recurrent_gemma.modeling_recurrent_gemma import RecurrentGemmaRglru
 
-
-def numbers(generator, *shape):
-    """Multiples of 1/64 from -2 to 2, which print short and are exact in any type."""
-    return torch.randint(-128, 129, shape, generator=generator).double() / 64
-
-
-def datum(tensor, shape=None):
-    tensor = tensor.reshape(shape) if shape else tensor
-    integers = {} if tensor.is_floating_point() else {"element": "i32"}
-    return {"shape": list(tensor.shape), **integers, "elements": tensor.reshape(-1).tolist()}
-
-
-def case(name, op, operands, results, attributes=""):
-    return {"name": name, "op": op, "attributes": attributes, "operands": operands, "results": results}
+from recurrence_cases import case, datum, numbers
 
 
 def rg_lru(name, seed, heads, width, positions):

@@ -19,12 +19,9 @@ LogicalResult WeightOp::verify() {
     return emitOpError() << "expects a 'computed' weight of f32 and 1 "
                             "dimension, but got "
                          << type;
-  if (auto divisors =
-          getComputed() ? getComputed()->getDivisors() : DenseF64ArrayAttr();
-      divisors && divisors.size() != type.getDimSize(0))
-    return emitOpError() << "expects a divisor for each of the "
-                         << type.getDimSize(0) << " frequencies, but got "
-                         << divisors.size();
+  if (getComputed() && failed(getComputed()->verifyCount(
+                           type.getDimSize(0), [&] { return emitOpError(); })))
+    return failure();
   if (getTransposed() && rank != 2)
     return emitOpError() << "expects a 'transposed' weight of 2 dimensions, "
                             "but got "

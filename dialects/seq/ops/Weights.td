@@ -5,6 +5,14 @@
 include "dialects/seq/SeqAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 
+def Seq_ComputedWeight
+    : Attr<CPred<"::llvm::isa<::effc::seq::ComputedWeightInterface>($_self)">,
+           "a rule that gives a weight's numbers"> {
+  let storageType = "::effc::seq::ComputedWeightInterface";
+  let returnType = "::effc::seq::ComputedWeightInterface";
+  let convertFromStorage = "$_self";
+}
+
 def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "Name a tensor of the checkpoint, or one that its config gives";
   let description = [{
@@ -16,8 +24,9 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     `transposed` says that the checkpoint holds the transpose: once dimensions
     of size 1 are dropped, its two dimensions are those of `type` exchanged.
 
-    A weight that is `computed` follows from numbers of the config, rounded to f32;
-    it has no source and is embedded in the artifact.
+    A weight that is `computed` follows from numbers of the config by the rule of an
+    attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
+    has no source and is embedded in the artifact.
 
     Constraints:
 
@@ -26,8 +35,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     * (WEIGHT2) `source` is not empty, except for a `computed` weight, which has
       none.
     * (WEIGHT3) A `transposed` weight has two dimensions.
-    * (WEIGHT4) A `computed` weight is `P` of f32, with as many divisors as its
-      rule asks for.
+    * (WEIGHT4) A `computed` weight has one dimension, of as many f32 as its rule
+      can give.
 
     Example:
 
@@ -38,6 +47,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
         transposed : tensor<4x1792xf32>
     seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
         theta = 1.0e4 : f64>) : tensor<32xf32>
+    seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
     ```
   }];
   let arguments = (ins
@@ -45,7 +55,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     DefaultValuedStrAttr<StrAttr, "">:$source,               /*weight2*/
     TypeAttrOf<Seq_Weight>:$type,                            /*weight1*/
     UnitAttr:$transposed,                                    /*weight3*/
-    OptionalAttr<Seq_RotaryFrequenciesAttr>:$computed);      /*weight2, weight4*/
+    OptionalAttr<Seq_ComputedWeight>:$computed);             /*weight2, weight4*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`computed` `(` $computed^ `)`)?
     (`transposed` $transposed^)?

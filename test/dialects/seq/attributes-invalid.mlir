@@ -158,6 +158,42 @@
 
 // -----
 
+// DECAYS1
+// expected-error @+1 {{expects 'layer' from 0 to 23, but got 24}}
+"test.op"() {test.a = #seq.head_decays<rule = powers, layer = 24, layers = 24>} : () -> ()
+
+// -----
+
+// DECAYS1
+// expected-error @+1 {{expects 'layer' from 0 to 0, but got 2}}
+"test.op"() {test.a = #seq.head_decays<rule = powers, layer = 2>} : () -> ()
+
+// -----
+
+// DECAYS1
+// expected-error @+1 {{expects 'layer' from 0 to 23, but got -1}}
+"test.op"() {test.a = #seq.head_decays<rule = powers, layer = -1, layers = 24>} : () -> ()
+
+// -----
+
+// DECAYS2
+// expected-error @+1 {{expects no 'layers' for 'retention', but got 24}}
+"test.op"() {test.a = #seq.head_decays<rule = retention, layers = 24>} : () -> ()
+
+// -----
+
+// DECAYS2
+// expected-error @+1 {{expects 'layers' for 'linear'}}
+"test.op"() {test.a = #seq.head_decays<rule = linear>} : () -> ()
+
+// -----
+
+// DECAYS3
+// expected-error @+1 {{expects 'layers' of at least 2 for 'alibi', but got 1}}
+"test.op"() {test.a = #seq.head_decays<rule = alibi, layers = 1>} : () -> ()
+
+// -----
+
 // FREQUENCIES1
 // expected-error @+1 {{expects a finite 'theta' above 0, but got 0.000000e+00 : f64}}
 "test.op"() {test.a = #seq.rotary_frequencies<scaling = default, theta = 0.0 : f64>} : () -> ()

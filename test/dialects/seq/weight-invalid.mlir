@@ -41,3 +41,15 @@ seq.weight @weight4_matrix computed(#seq.rotary_frequencies<scaling = default, t
 // WEIGHT4
 // expected-error @+1 {{expects a divisor for each of the 3 frequencies, but got 2}}
 seq.weight @weight4_divisors computed(#seq.rotary_frequencies<scaling = longrope, theta = 1.0e4 : f64, divisors = [1.0, 2.0]>) : tensor<3xf32>
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{expects at least 2 heads for 'lengths', but got 1}}
+seq.weight @weight4_one_head computed(#seq.head_decays<rule = lengths, layer = 3, layers = 24>) : tensor<1xf32>
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{failed to satisfy constraint: a rule that gives a weight's numbers}}
+"seq.weight"() {sym_name = "weight4_no_rule", type = tensor<6xf32>, computed = #seq.form<kind = step>} : () -> ()

@@ -5,7 +5,7 @@ module attributes {seq.model = #seq.model<family = "full", vocabulary = 61, widt
   seq.weight @norm source("norm") : tensor<24xf32>
   seq.weight @in source("in") : tensor<60x24xf32>
   seq.weight @sinks source("sinks") : tensor<4xf32>
-  seq.weight @slopes source("slopes") : tensor<4xf32>
+  seq.weight @slopes computed(#seq.head_decays<rule = alibi, negated = true>) : tensor<4xf32>
   seq.weight @out source("out") : tensor<24x20xf32>
   func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %positions: tensor<?xi32>,
       %keys: tensor<128x1x8xf32> {seq.state_name = "keys"},

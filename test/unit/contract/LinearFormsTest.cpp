@@ -205,6 +205,63 @@ TEST_P(LinearFormsContract, AgreeWithTheDefinition) {
               worstReference);
 }
 
+// A correction of rate 6 turns a key's direction around and makes it 5 times as
+// long, so that f32 overflows before 240 tokens, and double does not. In every
+// form the numbers are right up to the first token without any, and behind it
+// there are none; a chunk overflows as a whole.
+TEST(LinearFormsExpanding, OverflowsAlikeInEveryForm) {
+  LinearCase mixer = *llvm::find_if(
+      linearCases(), [](auto &one) { return one.name == "delta_rule"; });
+  for (LinearOperand &operand : mixer.tokens)
+    if (operand.name == "beta")
+      operand.draw = [](Random &, Gates) { return 6.0; };
+  Extents extents{/*T=*/240, /*H=*/1, /*G=*/1, /*K=*/3, /*V=*/4};
+  Random random(11);
+  std::vector<Tensor<double>> inputs;
+  for (const LinearOperand *operand : mixer.operands())
+    inputs.push_back(operand->pickTensor(random, Gates::Mild, extents));
+  Program program(programText(mixer, extents));
+  auto exact = program.evaluate<double>(convert<double>(mixer, inputs));
+  ArrayRef<double> expected = numbers(exact[0]).elements();
+  int64_t width = extents.H * extents.V;
+  // How many tokens have numbers, and how wrong the worst of them is, relative
+  // to the largest number so far.
+  auto judge = [&](const std::vector<Datum<float>> &found) {
+    ArrayRef<float> y = numbers(found[0]).elements();
+    double worst = 0, magnitude = 0;
+    for (int64_t at = 0; at < extents.T * width; ++at) {
+      if (!std::isfinite(y[at])) {
+        for (float behind : y.drop_front((at / width + 1) * width))
+          EXPECT_FALSE(std::isfinite(behind)) << "behind an overflow";
+        return std::pair(at / width, worst);
+      }
+      magnitude = std::fmax(magnitude, std::fabs(expected[at]));
+      worst = std::fmax(worst, std::fabs(y[at] - expected[at]) / magnitude);
+    }
+    return std::pair(extents.T, worst);
+  };
+  auto [tokens, error] =
+      judge(program.evaluate<float>(convert<float>(mixer, inputs)));
+  EXPECT_GT(tokens, 64);
+  EXPECT_LT(tokens, extents.T);
+  // Rounding grows as the numbers do; forms round in other places.
+  EXPECT_LE(error, 1e-4);
+  for (int64_t chunk : {1, 7, 16, 64, 240}) {
+    SCOPED_TRACE(chunk);
+    FormChoice form = chunk == 1           ? FormChoice::Step
+                      : chunk == extents.T ? FormChoice::Quadratic
+                                           : FormChoice::Chunkwise;
+    auto [formTokens, formError] =
+        judge(Derived(mixer, program, form, chunk).evaluate<float>(inputs));
+    // Where the product before a sum is taken decides on the very token.
+    if (chunk == 1)
+      EXPECT_NEAR(formTokens, tokens, 1);
+    else
+      EXPECT_EQ(formTokens, tokens / chunk * chunk);
+    EXPECT_LE(formError, 4 * error);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Mixers, LinearFormsContract,
                          testing::Range<size_t>(0, linearCases().size()),
                          [](const testing::TestParamInfo<size_t> &info) {

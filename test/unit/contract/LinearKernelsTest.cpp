@@ -432,6 +432,46 @@ TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
   }
 }
 
+// A correction of rate 6 makes its key's direction 5 times as long, so that f32
+// overflows before 240 tokens, and double does not: the numbers are right up to
+// there, and none stand behind. LinearFormsTest.cpp holds the forms to the
+// same.
+TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
+  LinearCase mixer = *llvm::find_if(
+      linearCases(), [](auto &one) { return one.name == "delta_rule"; });
+  for (LinearOperand &operand : mixer.tokens)
+    if (operand.name == "beta")
+      operand.draw = [](Random &, Gates) { return 6.0; };
+  constexpr int64_t kTokens = 240, kColumns = 4;
+  Random random(11);
+  Model model(mixer, {0, /*H=*/1, /*G=*/1, /*K=*/3, kColumns}, Gates::Mild,
+              /*bf16=*/false, random);
+  Sequence sequence = model.pickSequence(kTokens, 0);
+  PipelineOptions options = optionsFor();
+  options.prefillRows = {kTokens};
+  PlanRunner runner = model.compile(options, 1);
+  ASSERT_EQ(model.getErrors(), "");
+  std::vector<float> y = runner.prefill(sequence.segment(0, 0, kTokens));
+  Tensor<double> expected = model.expected(sequence)[0];
+  for (int64_t column = 0; column < kColumns; ++column) {
+    int64_t tokens = 0;
+    double magnitude = 0;
+    for (; tokens < kTokens; ++tokens) {
+      double exact = expected.elements()[tokens * kColumns + column];
+      float found = y[tokens * kColumns + column];
+      if (!std::isfinite(found))
+        break;
+      magnitude = std::fmax(magnitude, std::fabs(exact));
+      EXPECT_LE(std::fabs(found - exact), 1e-4 * magnitude) << tokens;
+    }
+    // It overflows where double leaves what f32 can hold.
+    EXPECT_GT(magnitude, 1e35);
+    EXPECT_LT(tokens, kTokens);
+    for (int64_t t = tokens; t < kTokens; ++t)
+      EXPECT_FALSE(std::isfinite(y[t * kColumns + column])) << t;
+  }
+}
+
 std::vector<size_t> casesWithChunks() {
   std::vector<size_t> cases;
   for (auto [index, mixer] : llvm::enumerate(allCases()))

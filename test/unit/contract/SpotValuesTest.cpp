@@ -54,6 +54,8 @@ double unitQuery(int64_t t, int64_t i) {
 double zero(int64_t, int64_t) { return 0; }
 double weight(int64_t t, int64_t) { return 0.5 + 0.25 * t; }
 double bias(int64_t t, int64_t) { return 0.01 * t; }
+double inputGate(int64_t t, int64_t) { return 2 * std::sin(t); }
+double forgetGate(int64_t t, int64_t) { return 1 + std::cos(t); }
 Formula constant(double number) {
   return [=](int64_t, int64_t) { return number; };
 }
@@ -87,10 +89,11 @@ Operand heads(Formula f) { return {{T, 1}, f}; }
 
 struct Spot {
   std::string name, op, attributes;
-  std::vector<Operand> operands; ///< without the state
+  std::vector<Operand> operands; ///< without the states
   double last[2];                ///< y of the last token
   double sum;                    ///< of all elements of y
-  int64_t keys = K;              ///< key channels of the state
+  /// Shapes of the states, all 0 before the first token.
+  std::vector<std::vector<int64_t>> states = {{1, K, V}};
 };
 
 const std::vector<Spot> &spots() {
@@ -180,7 +183,7 @@ const std::vector<Spot> &spots() {
         {{1, V}, constant(-2)}},
        {0.657101862, 0.501404301},
        3.636355843,
-       /*keys=*/1},
+       {{1, 1, V}}},
       // A weight 0.5 + 0.25 t of sources or of targets, a bias 0.01 t, a decay
       // of 0.95 per token.
       {"RowRepeat",
@@ -189,14 +192,22 @@ const std::vector<Spot> &spots() {
        {values(v), heads(weight), heads(bias), {{1}, constant(std::log(0.95))}},
        {5.063853654, 3.799245053},
        19.081241804,
-       /*keys=*/1},
+       {{1, 1, V}}},
       {"ColumnRepeat",
        "structured_recurrence",
        "operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 1, 1>",
        {values(v), heads(weight), heads(bias), {{1}, constant(std::log(0.95))}},
        {6.724939951, 3.946610890},
        21.705416503,
-       /*keys=*/1},
+       {{1, 1, V}}},
+      // Input gates 2 sin t and forget gates 1 + cos t before their functions.
+      {"Mlstm",
+       "mlstm",
+       scale + ", eps = 1.0e-6 : f64",
+       {keys(q), keys(k), values(v), heads(inputGate), heads(forgetGate)},
+       {0.959737450, 0.703744750},
+       4.546666488,
+       {{1, K, V}, {1, K}, {1}}},
   };
   return all;
 }
@@ -219,7 +230,7 @@ class SpotValues : public testing::TestWithParam<size_t> {};
 void expectValues(const Spot &spot, Program &program,
                   const std::vector<Datum<double>> &inputs) {
   auto outputs = program.evaluate<double>(inputs);
-  ASSERT_EQ(outputs.size(), 2u);
+  ASSERT_EQ(outputs.size(), 1 + spot.states.size());
   const Tensor<double> &y = numbers(outputs[0]);
   EXPECT_NEAR(y(T - 1, 0, 0), spot.last[0], 1e-9);
   EXPECT_NEAR(y(T - 1, 0, 1), spot.last[1], 1e-9);
@@ -248,13 +259,17 @@ TEST_P(SpotValues, HoldInEveryForm) {
     else
       take(operand.shape, tensorOf(operand));
   }
-  std::vector<int64_t> state = {1, spot.keys, V};
-  take(state, Tensor<double>(state));
-  std::string results = tensorType({T, 1, V}) + ", " + tensorType(state);
+  std::string results = tensorType({T, 1, V}), returned = "%r#0";
+  for (auto [i, state] : llvm::enumerate(spot.states)) {
+    take(state, Tensor<double>(state));
+    results += ", " + tensorType(state);
+    returned += ", %r#" + std::to_string(i + 1);
+  }
   Program program("func.func @mixer(" + arguments + ") -> (" + results +
-                  ") {\n  %r:2 = \"seq." + spot.op + "\"(" + names + ") {" +
+                  ") {\n  %r:" + std::to_string(1 + spot.states.size()) +
+                  " = \"seq." + spot.op + "\"(" + names + ") {" +
                   spot.attributes + "} : (" + types + ") -> (" + results +
-                  ")\n  return %r#0, %r#1 : " + results + "\n}\n");
+                  ")\n  return " + returned + " : " + results + "\n}\n");
   ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
   {
     SCOPED_TRACE("definition");

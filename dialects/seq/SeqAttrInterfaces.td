@@ -1,0 +1,24 @@
+// What the dialect asks of an attribute, whichever it is.
+#ifndef EFFC_DIALECTS_SEQ_SEQATTRINTERFACES_TD
+#define EFFC_DIALECTS_SEQ_SEQATTRINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Seq_ComputedWeightInterface : AttrInterface<"ComputedWeightInterface"> {
+  let cppNamespace = "::effc::seq";
+  let description = [{
+    A rule that gives the numbers of a weight from the model's config: what a
+    `seq.weight` names as `computed`.
+  }];
+  let methods = [
+    InterfaceMethod<"The numbers of a weight of `count` elements, in double.",
+      "::llvm::SmallVector<double>", "compute", (ins "int64_t":$count)>,
+    InterfaceMethod<"Whether the rule gives `count` numbers; else an error.",
+      "::llvm::LogicalResult", "verifyCount",
+      (ins "int64_t":$count,
+           "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError),
+      "", "return ::llvm::success();">
+  ];
+}
+
+#endif // EFFC_DIALECTS_SEQ_SEQATTRINTERFACES_TD
