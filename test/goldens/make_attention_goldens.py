@@ -16,6 +16,10 @@ Each case of `rotary` holds the frequencies and the amplitude of a scaling, from
 LlamaRotaryEmbedding (halves, all rope types) or gptj's tables (neighbours), and a
 tensor before and after apply_rotary_pos_emb.
 
+Each case of `dynamic_steps` holds queries, keys and values as they are before they are
+turned, and what the library's rotations and attention make of them one token a call, keys
+kept as each call has turned them: the frequencies of each call and the result.
+
 Each case of `sink_cache` holds queries, keys and values as they are before they are
 turned, and the result of StreamingLLM's cache (arXiv:2309.17453) written out: a list of
 keys that nothing has turned, of which the first `first` and the last `window` stay, each
@@ -158,6 +162,35 @@ def rotary_cases():
     return cases
 
 
+def dynamic_steps_case(name, seed, trained, factor, theta, tokens, heads, key_heads, channels, value_channels):
+    config = LlamaConfig(hidden_size=heads * channels, num_attention_heads=heads, head_dim=channels,
+                         max_position_embeddings=trained,
+                         rope_parameters={"rope_type": "dynamic", "rope_theta": theta, "factor": factor})
+    embedding = llama.LlamaRotaryEmbedding(config)
+    generator = torch.Generator().manual_seed(seed)
+    q = numbers(generator, tokens, heads, channels)
+    k = numbers(generator, tokens, key_heads, channels)
+    v = numbers(generator, tokens, key_heads, value_channels)
+    module = types.SimpleNamespace(num_key_value_groups=heads // key_heads, training=False, head_dim=channels)
+    keys, outputs, frequencies = torch.zeros(1, key_heads, 0, channels, dtype=torch.float64), [], []
+    for t in range(tokens):
+        cosine, sine = embedding(q, torch.tensor([[t]]))
+        frequencies += flat(embedding.inv_freq)
+        query, key = llama.apply_rotary_pos_emb(q[None, t, :, None], k[None, t, :, None], cosine, sine)
+        keys = torch.cat([keys, key], dim=2)
+        y, _ = llama.eager_attention_forward(module, query, keys, v[:t + 1].transpose(0, 1)[None], None,
+                                             scaling=channels ** -0.5, dropout=0.0)
+        outputs += flat(y)
+    return {"name": name, "rule": f"theta = {theta:.1f} : f64, factor = {factor:.1f} : f64, original_context = {trained}",
+            "tokens": tokens, "H": heads, "G": key_heads, "K": channels, "V": value_channels, "scale": channels ** -0.5,
+            "frequencies": frequencies, "q": flat(q), "k": flat(k), "v": flat(v), "y": outputs}
+
+
+def dynamic_steps_cases():
+    return [dynamic_steps_case("long_after_seven", 1, 7, 4.0, 100.0, 29, 4, 2, 8, 5),
+            dynamic_steps_case("never_long", 2, 16, 2.0, 10000.0, 11, 2, 1, 6, 3)]
+
+
 def turned(x, place, frequencies):
     low, high, angle = x[:len(frequencies)], x[len(frequencies):], place * frequencies
     return numpy.concatenate([low * numpy.cos(angle) - high * numpy.sin(angle),
@@ -241,6 +274,7 @@ def main():
     path = pathlib.Path(__file__).parent / "attention" / "cases.json"
     path.write_text(json.dumps({"attention": attention_cases(), "rotary": rotary_cases(),
                                 "frequencies": frequency_cases(),
+                                "dynamic_steps": dynamic_steps_cases(),
                                 "sink_cache": sink_cache_cases()}, separators=(",", ":")) + "\n")
     print(f"{path}: {path.stat().st_size} bytes")
 

@@ -230,6 +230,12 @@
 
 // -----
 
+// FREQUENCIES2: of one length after another
+// expected-error @+1 {{expects no 'planned_context' for 'dynamic_steps', but got 4096}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64, planned_context = 4096>} : () -> ()
+
+// -----
+
 // FREQUENCIES3
 // expected-error @+1 {{expects 'low' and 'high' for 'llama3'}}
 "test.op"() {test.a = #seq.rotary_frequencies<scaling = llama3, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>} : () -> ()

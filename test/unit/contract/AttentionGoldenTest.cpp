@@ -168,6 +168,72 @@ TEST(AttentionGolden, RotationsAreWhatTheLibraryComputes) {
   EXPECT_EQ(cases, 7);
 }
 
+// Numbers by a rule, for all positions or with a row for each.
+Tensor<double> computed(const std::string &rule,
+                        llvm::ArrayRef<int64_t> shape) {
+  Program program("seq.weight @f computed(#seq.rotary_frequencies<" + rule +
+                  ">) : " + WindowCase::type("", shape.vec()) + "\n");
+  EXPECT_TRUE(program.isValid()) << program.getDiagnostics().str();
+  std::vector<double> all;
+  for (WeightOp op : program.getModule().getOps<WeightOp>())
+    for (int64_t row = 0; row < (shape.size() == 2 ? shape[0] : 1); ++row)
+      llvm::append_range(all, op.getComputed()->computeRow(row, shape.back()));
+  return Tensor<double>(shape, all);
+}
+
+// Rotations and attention over all keys, as a public library generates one
+// token a call: keys stay as the length of their call has turned them.
+TEST(AttentionGolden, DynamicRotationsAreThoseOfOneTokenACall) {
+  int cases = 0;
+  for (const llvm::json::Value &value : *goldens().getArray("dynamic_steps")) {
+    const llvm::json::Object &c = *value.getAsObject();
+    SCOPED_TRACE(c.getString("name")->str());
+    int64_t T = integer(c, "tokens"), P = integer(c, "K") / 2;
+    WindowCase s;
+    s.H = integer(c, "H"), s.G = s.J = integer(c, "G");
+    s.K = integer(c, "K"), s.V = integer(c, "V"), s.W = T;
+    s.scale = *c.getNumber("scale");
+    std::string rows = std::to_string(T), p = WindowCase::type("", {T}, "i32"),
+                q = WindowCase::type(rows, {s.H, s.K}),
+                k = WindowCase::type(rows, {s.G, s.K}),
+                v = WindowCase::type(rows, {s.J, s.V}),
+                y = WindowCase::type(rows, {s.H, s.V});
+    std::vector<int32_t> positions(T);
+    std::iota(positions.begin(), positions.end(), 0);
+    auto errorWith = [&](Tensor<double> frequencies) {
+      std::string f = WindowCase::type("", frequencies.getShape().vec());
+      Program program(
+          "func.func @f(%p: " + p + ", %f: " + f + ", %q0: " + q + ", %k0: " +
+          k + ", %v: " + v + ", %keys: " + k + ", %values: " + v + ") -> " + y +
+          " {\n  %q = seq.rotary half %q0 at(%p), %f : " + q + ", " + p + ", " +
+          f + "\n  %k = seq.rotary half %k0 at(%p), %f : " + k + ", " + p +
+          ", " + f + "\n" + s.opText(rows) + "  return %y : " + y + "\n}\n");
+      EXPECT_TRUE(program.isValid()) << program.getDiagnostics().str();
+      auto results = program.evaluate<double>(
+          {Tensor<int32_t>({T}, positions), frequencies,
+           tensor(c, "q", {T, s.H, s.K}), tensor(c, "k", {T, s.G, s.K}),
+           tensor(c, "v", {T, s.J, s.V}), Tensor<double>({T, s.G, s.K}),
+           Tensor<double>({T, s.J, s.V})});
+      return results.empty() ? INFINITY
+                             : relativeError(numbers(results[0]),
+                                             tensor(c, "y", {T, s.H, s.V}));
+    };
+    std::string rule = c.getString("rule")->str();
+    Tensor<double> steps = computed("scaling = dynamic_steps, " + rule, {T, P});
+    Tensor<double> expected = tensor(c, "frequencies", {T, P});
+    for (auto [a, b] : llvm::zip(steps.elements(), expected.elements()))
+      EXPECT_NEAR(a / b, 1, 2e-6);
+    // The library's frequencies, cosines and softmax are f32.
+    EXPECT_LE(errorWith(steps), 2e-6);
+    // The case is one in which the length matters, or none where it does not.
+    double whole = errorWith(computed(
+        "scaling = dynamic, planned_context = " + rows + ", " + rule, {P}));
+    EXPECT_EQ(whole > 1e-2, c.getString("name") == "long_after_seven");
+    ++cases;
+  }
+  EXPECT_EQ(cases, 2);
+}
+
 // The library computes in f32: exponents of some 10 lose 1e-6.
 TEST(AttentionGolden, FrequenciesAreWhatTheLibraryComputes) {
   int cases = 0;
@@ -176,16 +242,10 @@ TEST(AttentionGolden, FrequenciesAreWhatTheLibraryComputes) {
     std::string rule = c.getString("rule")->str();
     SCOPED_TRACE(rule);
     int64_t P = c.getArray("frequencies")->size();
-    Program program("seq.weight @f computed(#seq.rotary_frequencies<" + rule +
-                    ">) : " + WindowCase::type("", {P}) + "\n");
-    ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
-    auto weights = program.getModule().getOps<WeightOp>();
-    llvm::SmallVector<double> found =
-        (*weights.begin()).getComputed()->compute(P);
+    Tensor<double> found = computed(rule, {P});
     Tensor<double> expected = tensor(c, "frequencies", {P});
-    ASSERT_EQ(int64_t(found.size()), P);
     for (int64_t i = 0; i < P; ++i)
-      EXPECT_NEAR(found[i] / expected(i), 1, 2e-6) << "pair " << i;
+      EXPECT_NEAR(found(i) / expected(i), 1, 2e-6) << "pair " << i;
     ++cases;
   }
   EXPECT_EQ(cases, 10);

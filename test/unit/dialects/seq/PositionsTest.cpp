@@ -284,6 +284,27 @@ TEST(Positions, RotaryUpToALastPosition) {
   expectNear(turned(last, 2), turned("", 2), 0);
 }
 
+constexpr StringLiteral kRotaryOfRows = R"(
+func.func @f(%x: tensor<2x1x2xf32>, %p: tensor<2xi32>, %f: tensor<4x1xf32>) -> tensor<2x1x2xf32> {
+  %y = seq.rotary half %x at(%p), %f : tensor<2x1x2xf32>, tensor<2xi32>, tensor<4x1xf32>
+  return %y : tensor<2x1x2xf32>
+})";
+
+// Each position by its own frequency; there are four.
+TEST(Positions, RotaryOfRows) {
+  Numbers x({2, 1, 2}, {1, 0, 1, 0}), f({4, 1}, {9, 9, 0.25, 0.5});
+  expectNear(runNumbers(kRotaryOfRows, {x, Indices({2}, {2, 3}), f}),
+             Numbers({2, 1, 2}, {std::cos(0.5), std::sin(0.5), std::cos(1.5),
+                                 std::sin(1.5)}),
+             1e-15);
+  std::string error =
+      Program(kRotaryOfRows).evaluateError({x, Indices({2}, {3, 4}), f});
+  EXPECT_NE(error.find("expects 'positions' in [0, 4), the C of 'frequencies', "
+                       "but got 4"),
+            std::string::npos)
+      << error;
+}
+
 // Products of a query at 5 and a key at 3: a sum of cosines of two positions.
 TEST(Positions, CosineSineDependsOnTheDistance) {
   Numbers y = runNumbers(
