@@ -1,8 +1,7 @@
 // A softmax over a window of keys, block of keys by block of keys:
 //
-//   s  = scale (q k^T), capped, with slopes and numbers of the keys; -inf out
-//   of
-//        sight, by select
+//   s  = scale (q k^T), capped, with slopes and numbers of the keys; -inf where
+//        out of sight, by select
 //   m' = max(m, max s);  p = e^(s - m');  a = e^(m - m')
 //   l' = a l + sum p;    o' = a o + p v
 //
@@ -18,9 +17,10 @@
 //
 // An item of a decode call is a segment and the heads that share one key and
 // one value, which are the rows of its blocks; an item of a prefill call is a
-// head of a segment and every n-th block of its queries. The ring is written by
-// a launch of its own. Floor: 2 H (K + V) FLOPs per token and key in sight, in
-// decode the bytes of those keys and values.
+// head of a segment, or the heads that choose keys together, and every n-th
+// block of its queries. The ring is written by a launch of its own. Floor: 2 H
+// (K + V) FLOPs per token and key in sight, in decode the bytes of those keys
+// and values.
 #include "passes/seq_to_tile/builders/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -87,13 +87,20 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
+  rows = k.isDecode() ? headsOfDecode() : kQueries;
+  columnType = k.columnType(rows);
+  scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
+  mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
   return k.isDecode() ? buildDecode() : buildPrefill();
 }
 
+// Heads that share a key, a value and a number.
+int64_t WindowKernel::headsOfDecode() const {
+  int64_t shared = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
+  return tokens.keyScore ? std::gcd(shared, headsPerNumber) : shared;
+}
+
 LogicalResult WindowKernel::buildDecode() {
-  rows = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
-  if (tokens.keyScore)
-    rows = std::gcd(rows, headsPerNumber);
   int64_t groups = heads / rows;
   k.setItems(tile::Count::Segments, 1, groups);
   auto [sequence, group] = k.divide(k.item(), groups);
@@ -119,28 +126,19 @@ LogicalResult WindowKernel::buildDecode() {
   queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
   queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
   queries.numberHead = k.divide(head, headsPerNumber).first;
-  return finish(row, head, mix(queries), {1, rows, valueChannels}, {});
+  return finish(row, head, mix(queries, findKept(queries)),
+                {1, rows, valueChannels}, {});
 }
 
+// Heads that share the numbers by which keys are kept share an item, so that
+// these keys are found once for all of them.
 LogicalResult WindowKernel::buildPrefill() {
-  rows = kQueries;
-  int64_t parts = (kItems + heads - 1) / heads;
-  k.setItems(tile::Count::Segments, 1, heads * parts);
-  auto [sequence, rest] = k.divide(k.item(), heads * parts);
-  auto [head, part] = k.divide(rest, parts);
+  int64_t together = record.getKeep() ? headsPerNumber : 1;
+  int64_t groups = heads / together, parts = (kItems + groups - 1) / groups;
+  k.setItems(tile::Count::Segments, 1, groups * parts);
+  auto [sequence, rest] = k.divide(k.item(), groups * parts);
+  auto [group, part] = k.divide(rest, parts);
   segment = tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
-  auto perHead = [&, head = head](Value parameter) -> Value {
-    if (!parameter)
-      return {};
-    return tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(parameter),
-                                ValueRange{head});
-  };
-  Queries queries;
-  queries.slopes = perHead(tokens.slopes);
-  queries.sinks = perHead(tokens.sinks);
-  queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
-  queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
-  queries.numberHead = k.divide(head, headsPerNumber).first;
   Value blocks =
       k.divide(k.add(segment.getLength(), k.index(rows - 1)), rows).first;
   auto loop = scf::ForOp::create(b, k.loc(), part, blocks, k.index(parts));
@@ -149,25 +147,50 @@ LogicalResult WindowKernel::buildPrefill() {
   Value from = k.mul(loop.getInductionVar(), rows);
   Value count = k.min(k.index(rows), k.sub(segment.getLength(), from));
   Value row = k.add(segment.getFirstRow(), from);
-  auto tileOf = [&, head = head](Value query) {
+  Queries queries;
+  queries.first = k.add(segment.getStart(), from);
+  queries.last = k.sub(k.add(queries.first, count), k.index(1));
+  if (together == 1)
+    return mixHead(queries, group, row, count);
+  queries.numberHead = group;
+  Kept kept = findKept(queries);
+  auto heads =
+      scf::ForOp::create(b, k.loc(), k.index(0), k.index(together), k.index(1));
+  b.setInsertionPointToStart(heads.getBody());
+  Value head = k.add(k.mul(group, together), heads.getInductionVar());
+  return mixHead(queries, head, row, count, kept);
+}
+
+// A block of one head's queries, of which the first is the call's row `row`.
+LogicalResult WindowKernel::mixHead(Queries queries, Value head, Value row,
+                                    Value count, std::optional<Kept> kept) {
+  auto perHead = [&](Value parameter) -> Value {
+    if (!parameter)
+      return {};
+    return tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(parameter),
+                                ValueRange{head});
+  };
+  auto tileOf = [&](Value query) {
     return k.load(k.read(query), {row, head, k.index(0)},
                   {rows, 1, keyChannels},
                   k.blockType(rows, keyChannels, tile::Role::Operand), count);
   };
+  queries.slopes = perHead(tokens.slopes);
+  queries.sinks = perHead(tokens.sinks);
+  queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
+  queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
+  queries.numberHead = k.divide(head, headsPerNumber).first;
   queries.tile = tileOf(tokens.query);
   if (tokens.sinkQuery)
     queries.atEnd = tileOf(tokens.sinkQuery);
-  queries.first = k.add(segment.getStart(), from);
-  queries.last = k.sub(k.add(queries.first, count), k.index(1));
-  return finish(row, head, mix(queries), {rows, 1, valueChannels}, count);
+  if (!kept)
+    kept = findKept(queries);
+  return finish(row, head, mix(queries, *kept), {rows, 1, valueChannels},
+                count);
 }
 
 // All blocks of keys that one of the queries sees.
-Running WindowKernel::mix(const Queries &queries) {
-  columnType = k.columnType(rows);
-  scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
-  mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
-  Kept kept = record.getKeep() ? findKept(queries) : Kept();
+Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
   // A sink is a key with a logit and no value.
   Running running{splat(columnType, kLowest), splat(columnType, 0),
                   splat(mixedType, 0)};

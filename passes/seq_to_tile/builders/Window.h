@@ -89,13 +89,20 @@ private:
   }
   mlir::LogicalResult buildDecode();
   mlir::LogicalResult buildPrefill();
-  Running mix(const Queries &queries);
+  int64_t headsOfDecode() const;
+  /// Given what all heads share of the queries, and the keys kept if they are
+  /// found already.
+  mlir::LogicalResult mixHead(Queries queries, mlir::Value head,
+                              mlir::Value row, mlir::Value count,
+                              std::optional<Kept> kept = std::nullopt);
+  Running mix(const Queries &queries, const Kept &kept);
   /// Goes over all blocks of keys that one of the queries sees, oldest first.
   llvm::SmallVector<mlir::Value>
   overKeys(const Queries &queries, llvm::SmallVector<mlir::Value> carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(
                KeyBlock block, LoadKeys load, mlir::ValueRange carried)>
                body);
+  /// All keys in sight, where the record keeps no fewer.
   Kept findKept(const Queries &queries);
   /// A column with how many keys in sight of each query `holds` for, given
   /// their number, their distance and the elements of `columns`.

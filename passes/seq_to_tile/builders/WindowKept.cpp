@@ -107,6 +107,8 @@ Value WindowKernel::count(
 }
 
 Kept WindowKernel::findKept(const Queries &queries) {
+  if (!record.getKeep())
+    return {};
   Location loc = k.loc();
   using Middle = Value (*)(OpBuilder &, Location, Value, Value);
   // Halves [low, high] `steps` times; `enough` says of each middle which half
