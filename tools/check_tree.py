@@ -104,19 +104,20 @@ def check_names(report):
                 report.add(path, number, f"names the mixer or family '{found.group(0)}'")
 
 
-def records(tblgen, include, path):
-    command = [tblgen, "--dump-json", "-I", str(ROOT), "-I", include, str(ROOT / path)]
+def records(tblgen, includes, path):
+    folders = [argument for folder in [ROOT, *includes] for argument in ("-I", str(folder))]
+    command = [tblgen, "--dump-json", *folders, str(ROOT / path)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"{path}: {result.stderr.splitlines()[0] if result.stderr else 'tablegen failed'}")
     return json.loads(result.stdout)
 
 
-def check_descriptions(report, tblgen, include):
+def check_descriptions(report, tblgen, includes):
     dialects = {"dialects/seq/SeqOps.td": "Seq_", "dialects/tile/TileOps.td": "Tile_",
                 "dialects/plan/PlanOps.td": "Plan_"}
     for path, prefix in dialects.items():
-        every = records(tblgen, include, path)
+        every = records(tblgen, includes, path)
         for kind in ("Op", "AttrDef", "TypeDef"):
             for name in every["!instanceof"].get(kind, []):
                 if not name.startswith(prefix):
@@ -131,7 +132,7 @@ def check_descriptions(report, tblgen, include):
                 if "Example:" not in description:
                     report.add(path, 1, f"{name} has no description with an example")
     for path in tracked("*Passes.td"):
-        every = records(tblgen, include, path)
+        every = records(tblgen, includes, path)
         for name in every["!instanceof"].get("PassBase", []):
             record = every[name]
             description = record.get("description") or ""
@@ -213,11 +214,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tblgen", default="/usr/lib/llvm-22/bin/llvm-tblgen", help="llvm-tblgen")
     parser.add_argument("--mlir-include", default="/usr/lib/llvm-22/include", help="folder of MLIR's .td files")
+    parser.add_argument("--build", default=ROOT / "build/release", help="folder of a build, where the list of mixers is made")
     arguments = parser.parse_args()
     report = Report()
     check_includes(report)
     check_names(report)
-    check_descriptions(report, arguments.tblgen, arguments.mlir_include)
+    check_descriptions(report, arguments.tblgen, [arguments.mlir_include, arguments.build])
     check_tests(report)
     check_diagnostics(report)
     check_files(report)

@@ -4,8 +4,11 @@
 //   by columns:  for each run of columns, for each row    (sums over rows stay
 //   in registers) by rows:     for each row, for each run of columns    (sums
 //   over columns, or over all, do)
-// and evaluates its ops at each point in program order. A value that is used
-// beyond the group is written to its buffer; all others live in registers.
+// and evaluates its ops at each point in program order. By columns it may take
+// several passes over rows, or a row alone: what needs a sum over all rows
+// follows it in the same run of columns, and the sum stays in registers. A
+// value that is used beyond the group is written to its buffer, and one with
+// rows that a later pass uses; all others live in registers.
 #include "codegen/host/KernelLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,8 +44,7 @@ static TileType iteratedType(Operation *op) {
 KernelLowering::Group KernelLowering::shapeOf(Operation *op) {
   TileType type = iteratedType(op);
   bool column = type.getRole() == Role::Column;
-  return {{},
-          column ? 1 : type.rows(),
+  return {{{{op}, column ? 1 : type.rows()}},
           column ? type.rows() : type.columns(),
           column};
 }
@@ -58,15 +60,14 @@ static bool uses(Operation *op, Value value) {
                       [&](Operation *user) { return op->isAncestor(user); });
 }
 
-bool KernelLowering::canJoin(Operation *op) const {
-  if (group.empty())
-    return true;
+bool KernelLowering::canJoinPass(Operation *op) const {
   Group shape = shapeOf(op);
-  if (shape.rows != group.rows || shape.columns != group.columns ||
+  const Pass &last = group.passes.back();
+  if (shape.passes[0].rows != last.rows || shape.columns != group.columns ||
       shape.isColumn != group.isColumn)
     return false;
   auto reduce = dyn_cast<ReduceOp>(op);
-  for (Operation *member : group.ops) {
+  for (Operation *member : last.ops) {
     auto other = dyn_cast<ReduceOp>(member);
     if (!other)
       continue;
@@ -75,15 +76,55 @@ bool KernelLowering::canJoin(Operation *op) const {
     if (reduce && alongColumns(reduce) != alongColumns(other))
       return false;
   }
-  return true;
+  // By rows there is one pass.
+  return group.passes.size() == 1 || !reduce || !alongColumns(reduce);
+}
+
+// A store goes to the columns that the run's other ops read, and to no others.
+static bool sameWindow(StoreOp store, LoadOp load) {
+  return store.getIndices() == load.getIndices() &&
+         store.getSizes() == load.getSizes() &&
+         store.getRows() == load.getRows() &&
+         store.getColumns() == load.getColumns();
+}
+
+bool KernelLowering::canFollow(Operation *op) const {
+  Group shape = shapeOf(op);
+  if (shape.columns != group.columns || shape.isColumn || group.isColumn)
+    return false;
+  SmallVector<Operation *> ops = group.ops();
+  ops.push_back(op);
+  for (Operation *member : ops) {
+    if (auto reduce = dyn_cast<ReduceOp>(member))
+      if (alongColumns(reduce))
+        return false;
+    auto store = dyn_cast<StoreOp>(member);
+    for (Operation *reader : store ? ArrayRef(ops) : ArrayRef<Operation *>())
+      for (Value operand : reader->getOperands())
+        if (auto load = operand.getDefiningOp<LoadOp>();
+            load && load.getView() == store.getView() &&
+            !sameWindow(store, load))
+          return false;
+  }
+  // Ops that have nothing to do with one another gain nothing.
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return operand.getDefiningOp() && group.contains(operand.getDefiningOp());
+  });
 }
 
 void KernelLowering::join(Operation *op) {
+  auto fits = [&] { return group.empty() || canJoinPass(op) || canFollow(op); };
+  if (!fits())
+    flush();
+  // This may flush too.
   if (auto store = dyn_cast<StoreOp>(op))
     keepWindowsBefore(store);
   if (group.empty())
     group = shapeOf(op);
-  group.ops.push_back(op);
+  else if (canJoinPass(op))
+    group.passes.back().ops.push_back(op);
+  else
+    group.passes.push_back(shapeOf(op).passes[0]);
 }
 
 // A window reads memory when its tile is used. Where a store comes between a
@@ -111,9 +152,11 @@ void KernelLowering::keepWindowsBefore(StoreOp store) {
   }
 }
 
-bool KernelLowering::escapes(Value tile) const {
-  return llvm::any_of(tile.getUsers(),
-                      [&](Operation *user) { return !group.contains(user); });
+bool KernelLowering::escapes(Value tile, const Pass &pass) const {
+  bool isRow = !cast<TileType>(tile.getType()).isBlock();
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    return !(isRow ? group.contains(user) : pass.contains(user));
+  });
 }
 
 Value KernelLowering::elementsOf(Value tile, const Point &point, Lanes &lanes) {
@@ -181,12 +224,13 @@ Value KernelLowering::emitMap(MapOp map, const Point &point, Lanes &lanes) {
 
 // Loads what every row of a run of columns shares, once before the rows: the
 // compiler may not, since the rows are stored in between.
-void KernelLowering::loadRows(const Point &point, Lanes &lanes) {
+void KernelLowering::loadRows(const Pass &pass, const Point &point,
+                              Lanes &lanes) {
   llvm::SmallPtrSet<Value, 4> written;
-  for (Operation *op : group.ops)
+  for (Operation *op : group.ops())
     if (auto store = dyn_cast<StoreOp>(op))
       written.insert(store.getView());
-  for (Operation *op : group.ops)
+  for (Operation *op : pass.ops)
     for (Value operand : op->getOperands()) {
       auto type = dyn_cast<TileType>(operand.getType());
       auto load = operand.getDefiningOp<LoadOp>();
@@ -198,20 +242,21 @@ void KernelLowering::loadRows(const Point &point, Lanes &lanes) {
     }
 }
 
-void KernelLowering::emitPoint(const Point &point, Lanes &lanes) {
-  // What is read from a view that the group writes is read first.
-  for (Operation *op : group.ops)
+void KernelLowering::emitPoint(const Pass &pass, const Point &point,
+                               Lanes &lanes) {
+  // What is read from a view that the pass writes is read first.
+  for (Operation *op : pass.ops)
     if (auto store = dyn_cast<StoreOp>(op))
-      for (Operation *reader : group.ops)
+      for (Operation *reader : pass.ops)
         for (Value operand : reader->getOperands())
           if (auto load = operand.getDefiningOp<LoadOp>())
             if (load.getView() == store.getView())
               elementsOf(operand, point, lanes);
-  for (Operation *op : group.ops) {
+  for (Operation *op : pass.ops) {
     if (auto map = dyn_cast<MapOp>(op)) {
       Value value = emitMap(map, point, lanes);
       lanes[map.getResult()] = value;
-      if (escapes(map.getResult()))
+      if (escapes(map.getResult(), pass))
         memory.store(placeOf(map.getResult()), point.row, point.column, value,
                      point.valid);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
@@ -260,43 +305,60 @@ struct Reductions {
 };
 } // namespace
 
+// One pass over a run of columns; `shared` has what its rows share, and gets
+// what later passes may: its sums, and all of a single row.
+void KernelLowering::emitPass(const Pass &pass, const Point &first,
+                              Lanes &shared) {
+  Reductions reductions(pass.ops);
+  loadRows(pass, first, shared);
+  SmallVector<Value> sums;
+  for (ReduceOp reduce : reductions.ops)
+    sums.push_back(memory.broadcast(
+        memory.constantF32(Reductions::neutral(reduce)), first.lanes));
+  auto emitRow = [&](Value row, Lanes &lanes, ValueRange before) {
+    emitPoint(pass, {row, first.column, first.lanes, first.valid}, lanes);
+    SmallVector<Value> after;
+    for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, before))
+      after.push_back(Reductions::accumulate(b, loc, reduce, sum,
+                                             lanes.lookup(reduce.getTile())));
+    return after;
+  };
+  if (pass.rows == 1) {
+    sums = emitRow(first.row, shared, sums);
+  } else {
+    auto rows = scf::ForOp::create(b, loc, memory.constant(0),
+                                   memory.constant(pass.rows),
+                                   memory.constant(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(rows.getBody());
+    Lanes lanes = shared;
+    SmallVector<Value> next =
+        emitRow(rows.getInductionVar(), lanes, rows.getRegionIterArgs());
+    if (!next.empty())
+      scf::YieldOp::create(b, loc, next);
+    sums = SmallVector<Value>(rows.getResults());
+  }
+  for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, sums)) {
+    shared[reduce.getResult()] = sum;
+    if (escapes(reduce.getResult(), pass))
+      memory.store(placeOf(reduce.getResult()), first.row, first.column, sum,
+                   first.valid);
+  }
+}
+
 // for columns { for rows { ... } }
 void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
-  Reductions reductions(group.ops);
-  Value zero = memory.constant(0), one = memory.constant(1);
-  auto column = [&](Value start, int64_t laneCount, int64_t valid) {
-    if (group.rows == 1 && reductions.ops.empty()) {
-      Lanes lanes;
-      return emitPoint({zero, start, laneCount, valid}, lanes);
-    }
+  Value zero = memory.constant(0);
+  auto column = [&](Value start, int64_t lanes, int64_t valid) {
     Lanes shared;
-    loadRows({zero, start, laneCount, valid}, shared);
-    SmallVector<Value> inits;
-    for (ReduceOp reduce : reductions.ops)
-      inits.push_back(memory.broadcast(
-          memory.constantF32(Reductions::neutral(reduce)), laneCount));
-    auto rows = scf::ForOp::create(b, loc, zero, memory.constant(group.rows),
-                                   one, inits);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(rows.getBody());
-      Lanes lanes = shared;
-      emitPoint({rows.getInductionVar(), start, laneCount, valid}, lanes);
-      SmallVector<Value> next;
-      for (auto [reduce, sum] :
-           llvm::zip_equal(reductions.ops, rows.getRegionIterArgs()))
-        next.push_back(Reductions::accumulate(b, loc, reduce, sum,
-                                              lanes.lookup(reduce.getTile())));
-      if (!next.empty())
-        scf::YieldOp::create(b, loc, next);
-    }
-    for (auto [reduce, sum] :
-         llvm::zip_equal(reductions.ops, rows.getResults()))
-      memory.store(placeOf(reduce.getResult()), zero, start, sum, valid);
+    for (const Pass &pass : group.passes)
+      emitPass(pass, {zero, start, lanes, valid}, shared);
   };
   // Buffers are made before the loops that write them.
-  for (ReduceOp reduce : reductions.ops)
-    placeOf(reduce.getResult());
+  for (const Pass &pass : group.passes)
+    for (ReduceOp reduce : Reductions(pass.ops).ops)
+      if (escapes(reduce.getResult(), pass))
+        placeOf(reduce.getResult());
   if (blocks.mainCount > 0) {
     auto loop = scf::ForOp::create(
         b, loc, zero, memory.constant(blocks.mainCount * blocks.mainLanes),
@@ -311,7 +373,8 @@ void KernelLowering::emitByColumns(const ColumnBlocks &blocks) {
 
 // for rows { for columns { ... } }
 void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
-  Reductions reductions(group.ops);
+  const Pass &pass = group.passes.front();
+  Reductions reductions(pass.ops);
   Value zero = memory.constant(0), one = memory.constant(1);
   auto row = [&](Value row) {
     SmallVector<Value> totals(reductions.ops.size());
@@ -335,6 +398,7 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
         b.setInsertionPointToStart(loop.getBody());
         Lanes lanes;
         emitPoint(
+            pass,
             {row, loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes},
             lanes);
         SmallVector<Value> next;
@@ -349,7 +413,8 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
     }
     for (const ColumnBlock &rest : blocks.rest) {
       Lanes lanes;
-      emitPoint({row, memory.constant(rest.start), rest.lanes, rest.valid},
+      emitPoint(pass,
+                {row, memory.constant(rest.start), rest.lanes, rest.valid},
                 lanes);
       for (auto [i, reduce] : llvm::enumerate(reductions.ops)) {
         Value value = lanes.lookup(reduce.getTile());
@@ -374,10 +439,9 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
   for (ReduceOp reduce : reductions.ops)
     if (isa<TileType>(reduce.getResult().getType()))
       placeOf(reduce.getResult());
-  if (group.rows == 1)
+  if (pass.rows == 1)
     return row(zero);
-  auto loop =
-      scf::ForOp::create(b, loc, zero, memory.constant(group.rows), one);
+  auto loop = scf::ForOp::create(b, loc, zero, memory.constant(pass.rows), one);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   row(loop.getInductionVar());
@@ -387,20 +451,19 @@ void KernelLowering::flush() {
   if (group.empty())
     return;
   // Buffers and windows used below are formed before the loops.
-  bool readsMemory = false;
-  for (Operation *op : group.ops) {
-    if (auto map = dyn_cast<MapOp>(op))
-      if (escapes(map.getResult()))
-        placeOf(map.getResult());
-    for (Value operand : op->getOperands())
-      if (isa<TileType>(operand.getType()) && !splats.count(operand) &&
-          !group.contains(operand.getDefiningOp()))
-        readsMemory |= placeOf(operand).fetchNext;
-  }
-  bool byRows = llvm::any_of(group.ops, [](Operation *op) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    return reduce && alongColumns(reduce);
-  });
+  bool readsMemory = false, byRows = false;
+  for (const Pass &pass : group.passes)
+    for (Operation *op : pass.ops) {
+      if (auto map = dyn_cast<MapOp>(op))
+        if (escapes(map.getResult(), pass))
+          placeOf(map.getResult());
+      for (Value operand : op->getOperands())
+        if (isa<TileType>(operand.getType()) && !splats.count(operand) &&
+            !group.contains(operand.getDefiningOp()))
+          readsMemory |= placeOf(operand).fetchNext;
+      auto reduce = dyn_cast<ReduceOp>(op);
+      byRows |= reduce && alongColumns(reduce);
+    }
   ColumnBlocks blocks =
       ColumnBlocks::cut(group.columns, readsMemory ? ColumnBlocks::kMemoryLanes
                                                    : ColumnBlocks::kMainLanes);

@@ -4,13 +4,15 @@
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
 // that results below the normal range round once. log1p(x) for x > -1 takes
 // log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
-// e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The coefficients are the minimax
-// ones of Cephes' single-precision expf, logf, tanhf, erfcf, sinf and cosf (S.
-// Moshier). erfc(x) is 1 - x p(x^2) for |x| < 1, and exp(-x^2) / |x| p(1 / x^2)
-// beyond, or 2 minus that; x^2 is kept in two parts, since its rounding is an
-// absolute error of the exponent. sin and cos take quarter turns off, pi / 2
-// split in two; kernels hand them angles of at most a turn, and past 2^13 the
-// result is NaN rather than noise.
+// e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). Of an exponential that is at most
+// 1, as softplus takes it, log1p(x) = 2 artanh(s / 2), s = x / (1 + x / 2),
+// with a minimax polynomial for relative errors in s^2. The other coefficients
+// are the minimax ones of Cephes' single-precision expf, logf, tanhf, erfcf,
+// sinf and cosf (S. Moshier). erfc(x) is 1 - x p(x^2) for |x| < 1, and
+// exp(-x^2) / |x| p(1 / x^2) beyond, or 2 minus that; x^2 is kept in two parts,
+// since its rounding is an absolute error of the exponent. sin and cos take
+// quarter turns off, pi / 2 split in two; kernels hand them angles of at most a
+// turn, and past 2^13 the result is NaN rather than noise.
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,11 +94,12 @@ public:
 
 Value expandExp(Arithmetic &a, Value x) {
   // Below -104 the result rounds to 0, above 89 to infinity.
+  // A NaN fails both comparisons, passes and stays one.
   Value low = a.constant(-104.0f), high = a.constant(89.0f);
   Value clamped =
-      a.select(a.compare(arith::CmpFPredicate::OGT, x, low), x, low);
-  clamped = a.select(a.compare(arith::CmpFPredicate::OLT, clamped, high),
-                     clamped, high);
+      a.select(a.compare(arith::CmpFPredicate::OLT, x, low), low, x);
+  clamped = a.select(a.compare(arith::CmpFPredicate::OGT, clamped, high), high,
+                     clamped);
   Value n = math::RoundEvenOp::create(
       a.b, a.loc, a.mul(clamped, a.constant(1.44269504088896341f)));
   Value r = a.fma(n, a.constant(-0.693359375f), clamped);
@@ -108,8 +111,7 @@ Value expandExp(Arithmetic &a, Value x) {
   Value exponent = a.toInteger(n);
   Value half = arith::ShRSIOp::create(a.b, a.loc, exponent, a.bits(1));
   Value rest = arith::SubIOp::create(a.b, a.loc, exponent, half);
-  result = a.mul(a.mul(result, a.power(half)), a.power(rest));
-  return a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result);
+  return a.mul(a.mul(result, a.power(half)), a.power(rest));
 }
 
 // log(y) for normal positive y.
@@ -174,7 +176,22 @@ Value expandTanh(Arithmetic &a, Value x) {
   return a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result);
 }
 
+// Whether x is the exponential of a number's size, negated: from 0 to 1.
+bool isDecay(Value x) {
+  auto exp = x.getDefiningOp<math::ExpOp>();
+  auto negated =
+      exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : arith::NegFOp();
+  return negated && negated.getOperand().getDefiningOp<math::AbsFOp>();
+}
+
 Value expandLog1p(Arithmetic &a, Value x) {
+  if (isDecay(x)) {
+    Value s = a.div(x, a.fma(x, a.constant(0.5f), a.constant(1.0f)));
+    Value square = a.mul(s, s);
+    Value p = a.polynomial(square, {5.473555066e-04f, 2.187430859e-03f,
+                                    1.250678115e-02f, 8.333301544e-02f});
+    return a.fma(a.mul(s, square), p, s);
+  }
   Value one = a.constant(1.0f),
         infinity = a.constant(std::numeric_limits<float>::infinity());
   Value y = a.add(x, one);
@@ -283,9 +300,13 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void runOnOperation() override {
+    // First, since it looks at the exponential that it is taken of.
+    RewritePatternSet first(&getContext());
+    first.add<ExpandPattern<math::Log1pOp>>(&getContext(), expandLog1p);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(first))))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandPattern<math::ExpOp>>(&getContext(), expandExp);
-    patterns.add<ExpandPattern<math::Log1pOp>>(&getContext(), expandLog1p);
     patterns.add<ExpandPattern<math::ErfcOp>>(&getContext(), expandErfc);
     patterns.add<ExpandPattern<math::LogOp>>(&getContext(), expandLogarithm);
     patterns.add<ExpandPattern<math::TanhOp>>(&getContext(), expandTanh);

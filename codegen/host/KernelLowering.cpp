@@ -43,8 +43,6 @@ LogicalResult KernelLowering::lowerBlock(Block &block) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       break;
     if (isElementwise(&op)) {
-      if (!canJoin(&op))
-        flush();
       join(&op);
     } else if (failed(lowerOp(&op))) {
       return failure();
@@ -67,13 +65,14 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       dialect == "arith" || dialect == "math" ||
       isa<CountOp, SegmentOp, ReadOp, LoadOp, GatherRowsOp, SplatOp>(op);
   auto load = dyn_cast<LoadOp>(op);
-  bool loadsPending = load && llvm::any_of(group.ops, [&](Operation *member) {
+  SmallVector<Operation *> pending = group.ops();
+  bool loadsPending = load && llvm::any_of(pending, [&](Operation *member) {
                         auto store = dyn_cast<StoreOp>(member);
                         return store && store.getView() == load.getView();
                       });
   bool pendingStores =
-      llvm::any_of(group.ops, [](Operation *o) { return isa<StoreOp>(o); });
-  if (!scalar || reads(op, group.ops) || loadsPending ||
+      llvm::any_of(pending, [](Operation *o) { return isa<StoreOp>(o); });
+  if (!scalar || reads(op, pending) || loadsPending ||
       (isa<ReadOp>(op) && pendingStores))
     flush();
   if (auto splat = dyn_cast<SplatOp>(op)) {

@@ -31,14 +31,29 @@ public:
   int64_t stackBytes() const { return stackUsed; }
 
 private:
-  /// Ops that share one loop nest.
-  struct Group {
+  /// Ops that pass over the same rows together.
+  struct Pass {
     llvm::SmallVector<mlir::Operation *> ops;
-    int64_t rows = 0, columns = 0;
-    bool isColumn = false; // the tiles are columns; `columns` is their length
-    bool empty() const { return ops.empty(); }
+    int64_t rows = 0;
     bool contains(mlir::Operation *op) const {
       return llvm::is_contained(ops, op);
+    }
+  };
+  /// Passes that share one loop over columns, one after the other.
+  struct Group {
+    llvm::SmallVector<Pass, 1> passes;
+    int64_t columns = 0;
+    bool isColumn = false; // the tiles are columns; `columns` is their length
+    bool empty() const { return passes.empty(); }
+    bool contains(mlir::Operation *op) const {
+      return llvm::any_of(passes,
+                          [&](const Pass &pass) { return pass.contains(op); });
+    }
+    llvm::SmallVector<mlir::Operation *> ops() const {
+      llvm::SmallVector<mlir::Operation *> all;
+      for (const Pass &pass : passes)
+        llvm::append_range(all, pass.ops);
+      return all;
     }
   };
   /// One point of a group's loop nest: a row and a run of its columns.
@@ -64,17 +79,19 @@ private:
   // ElementGroups.cpp
   static bool isElementwise(mlir::Operation *op);
   static Group shapeOf(mlir::Operation *op);
-  bool canJoin(mlir::Operation *op) const;
+  bool canJoinPass(mlir::Operation *op) const;
+  bool canFollow(mlir::Operation *op) const;
   void join(mlir::Operation *op);
   void flush();
   void keepWindowsBefore(tile::StoreOp store);
   void emitByColumns(const ColumnBlocks &blocks);
+  void emitPass(const Pass &pass, const Point &first, Lanes &shared);
   void emitByRows(const ColumnBlocks &blocks);
-  void loadRows(const Point &point, Lanes &lanes);
-  void emitPoint(const Point &point, Lanes &lanes);
+  void loadRows(const Pass &pass, const Point &point, Lanes &lanes);
+  void emitPoint(const Pass &pass, const Point &point, Lanes &lanes);
   mlir::Value elementsOf(mlir::Value tile, const Point &point, Lanes &lanes);
   mlir::Value emitMap(tile::MapOp map, const Point &point, Lanes &lanes);
-  bool escapes(mlir::Value tile) const;
+  bool escapes(mlir::Value tile, const Pass &pass) const;
 
   // Dots.cpp
   void emitDot(tile::DotOp dot);

@@ -1,10 +1,12 @@
 // RUN: effc-opt %s --host-expand-math | FileCheck %s
 
 // exp: n = round(x / ln 2), two steps to r = x - n ln 2, five of Horner's rule and
-// one that adds r, 2^n in two halves; NaN is kept. Vectors as scalars.
+// one that adds r, 2^n in two halves; the limits let a NaN pass. Vectors as scalars.
 // CHECK-LABEL: func.func @exp
 // CHECK-SAME: (%[[X:.*]]: vector<8xf32>)
 // CHECK-NOT: math.exp
+// CHECK: %[[LOW:.*]] = arith.cmpf olt, %[[X]]
+// CHECK: arith.select %[[LOW]], %{{.*}}, %[[X]]
 // CHECK: %[[N:.*]] = math.roundeven
 // CHECK: math.fma %[[N]]
 // CHECK: %[[R:.*]] = math.fma %[[N]]
@@ -13,8 +15,6 @@
 // CHECK: arith.fptosi %[[N]] : vector<8xf32> to vector<8xi32>
 // CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
 // CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
-// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
-// CHECK: arith.select %[[NAN]], %[[X]]
 func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
   %y = math.exp %x : vector<8xf32>
   return %y : vector<8xf32>
@@ -32,6 +32,22 @@ func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
 // CHECK: arith.divf %[[LOST]], %[[Y]]
 func.func @log1p(%x: f32) -> f32 {
   %y = math.log1p %x : f32
+  return %y : f32
+}
+
+// log1p of what lies between 0 and 1: s = x / (1 + x / 2), three steps in s^2 and
+// one that adds s.
+// CHECK-LABEL: func.func @log1p_of_a_decay
+// CHECK: math.roundeven
+// CHECK: %[[S:.*]] = arith.divf
+// CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[S]], %[[S]]
+// CHECK-COUNT-3: math.fma %{{.*}}, %[[SQUARE]]
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[S]]
+func.func @log1p_of_a_decay(%x: f32) -> f32 {
+  %size = math.absf %x : f32
+  %away = arith.negf %size : f32
+  %decay = math.exp %away : f32
+  %y = math.log1p %decay : f32
   return %y : f32
 }
 

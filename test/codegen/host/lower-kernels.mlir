@@ -5,9 +5,10 @@
 
 // Maps, the sum over rows and the store of one shape share one loop over the 5 rows
 // of the state: each element is loaded and stored once, in place, and the sum stays
-// in a register. 12 columns are one vector of 8 and a rest of 4 lanes, masked.
+// in a register until it is stored. 12 columns are one vector of 8 and a rest of 4
+// lanes, masked.
 // CHECK-LABEL: llvm.func @one_loop(
-// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) attributes {effc.stack_bytes = 64 : i64}
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) attributes {effc.stack_bytes = 0 : i64}
 // CHECK: scf.for
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<8xf32>) {
 // CHECK-NEXT: arith.muli
@@ -33,6 +34,37 @@ tile.kernel @one_loop(%item, %s: !tile.view<?x5x12xf32, [64, 12, 1]>, %y: !tile.
   tile.store %new, %s[%item, %c0, %c0] sizes [1, 5, 12] : !tile.tile<5x12xf32, accumulator>, !tile.view<?x5x12xf32, [64, 12, 1]>
   %sum = tile.reduce add %new over rows : !tile.tile<5x12xf32, accumulator> -> !tile.tile<12xf32, row>
   tile.store %sum, %y[%item, %c0] sizes [1, 12] : !tile.tile<12xf32, row>, !tile.view<?x12xf32, [16, 1]>
+}
+
+// What needs a sum over all rows is a second pass over the same run of columns,
+// before the next run: the sum of 8 columns goes from loop to loop as a vector, and
+// nothing is on the stack.
+// CHECK-LABEL: llvm.func @two_passes(
+// CHECK-SAME: attributes {effc.stack_bytes = 0 : i64}
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<8xf32>) {
+// CHECK: }
+// CHECK: %[[LESS:.*]] = arith.negf %[[SUM]]
+// CHECK: scf.for
+// CHECK: %[[OLD:.*]] = llvm.load {{.*}} -> vector<8xf32>
+// CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[LESS]]
+// CHECK: llvm.store %[[NEW]]
+// CHECK: scf.for {{.*}} -> (vector<8xf32>) {
+tile.kernel @two_passes(%item, %s: !tile.view<?x5x12xf32, [64, 12, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %old = tile.load %s[%item, %c0, %c0] sizes [1, 5, 12] : !tile.view<?x5x12xf32, [64, 12, 1]> -> !tile.tile<5x12xf32, accumulator>
+  %sum = tile.reduce add %old over rows : !tile.tile<5x12xf32, accumulator> -> !tile.tile<12xf32, row>
+  %less = tile.map(%sum) : (!tile.tile<12xf32, row>) -> !tile.tile<12xf32, row> {
+  ^bb0(%e: f32):
+    %n = arith.negf %e : f32
+    tile.yield %n : f32
+  }
+  %new = tile.map(%old, %less) : (!tile.tile<5x12xf32, accumulator>, !tile.tile<12xf32, row>) -> !tile.tile<5x12xf32, accumulator> {
+  ^bb0(%e: f32, %l: f32):
+    %p = arith.addf %e, %l : f32
+    tile.yield %p : f32
+  }
+  tile.store %new, %s[%item, %c0, %c0] sizes [1, 5, 12] : !tile.tile<5x12xf32, accumulator>, !tile.view<?x5x12xf32, [64, 12, 1]>
 }
 
 // A loaded tile is a window, read where it lies: nothing is on the stack. 4 bf16 of
