@@ -162,15 +162,17 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
   return Error::success();
 }
 
-// Frequencies of the config's rule, as little-endian f32.
+// Numbers by the config's rule, as little-endian f32.
 static std::vector<uint8_t> computedBytes(seq::WeightOp op) {
   std::vector<uint8_t> bytes;
-  int64_t count = cast<mlir::RankedTensorType>(op.getType()).getNumElements();
-  for (double frequency : op.getComputed()->compute(count)) {
-    uint32_t bits = bit_cast<uint32_t>(static_cast<float>(frequency));
-    for (int shift = 0; shift < 32; shift += 8)
-      bytes.push_back(static_cast<uint8_t>(bits >> shift));
-  }
+  auto type = cast<mlir::RankedTensorType>(op.getType());
+  int64_t count = type.getShape().back(), rows = type.getNumElements() / count;
+  for (int64_t row = 0; row < rows; ++row)
+    for (double number : op.getComputed()->computeRow(row, count)) {
+      uint32_t bits = bit_cast<uint32_t>(static_cast<float>(number));
+      for (int shift = 0; shift < 32; shift += 8)
+        bytes.push_back(static_cast<uint8_t>(bits >> shift));
+    }
   return bytes;
 }
 

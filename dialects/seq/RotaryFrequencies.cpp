@@ -28,12 +28,16 @@ RotaryFrequenciesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << factor;
   bool ramps =
       scaling == RotaryScaling::Llama3 || scaling == RotaryScaling::Yarn;
-  bool dynamic = scaling == RotaryScaling::Dynamic;
-  if ((ramps || dynamic) && originalContext < 1)
+  bool dynamic = scaling == RotaryScaling::Dynamic,
+       steps = scaling == RotaryScaling::DynamicSteps;
+  if ((ramps || dynamic || steps) && originalContext < 1)
     return emitError() << "expects 'original_context' of at least 1 for "
                        << kind << ", but got " << originalContext;
   if (dynamic && plannedContext < 1)
     return emitError() << "expects 'planned_context' of at least 1 for " << kind
+                       << ", but got " << plannedContext;
+  if (steps && plannedContext != 0)
+    return emitError() << "expects no 'planned_context' for " << kind
                        << ", but got " << plannedContext;
   if (ramps != bool(low) || ramps != bool(high))
     return emitError() << "expects " << (ramps ? "" : "no ")
@@ -83,12 +87,22 @@ LogicalResult RotaryFrequenciesAttr::verifyCount(
   return success();
 }
 
+bool RotaryFrequenciesAttr::hasRows() const {
+  return getScaling() == RotaryScaling::DynamicSteps;
+}
+
 SmallVector<double> RotaryFrequenciesAttr::compute(int64_t pairs) const {
+  return computeRow(/*position=*/0, pairs);
+}
+
+SmallVector<double> RotaryFrequenciesAttr::computeRow(int64_t position,
+                                                      int64_t pairs) const {
   double theta = numberOf(getTheta());
   double factor = getFactor() ? numberOf(getFactor()) : 1;
   double original = double(getOriginalContext());
-  if (getScaling() == RotaryScaling::Dynamic) {
-    double context = std::max(double(getPlannedContext()), original);
+  if (getScaling() == RotaryScaling::Dynamic || hasRows()) {
+    int64_t length = hasRows() ? position + 1 : getPlannedContext();
+    double context = std::max(double(length), original);
     theta *= std::pow(factor * context / original - (factor - 1),
                       double(pairs) / double(pairs - 1));
   }
@@ -101,6 +115,7 @@ SmallVector<double> RotaryFrequenciesAttr::compute(int64_t pairs) const {
     switch (getScaling()) {
     case RotaryScaling::Default:
     case RotaryScaling::Dynamic:
+    case RotaryScaling::DynamicSteps:
       break;
     case RotaryScaling::Linear:
       f /= factor;

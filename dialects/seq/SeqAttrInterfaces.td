@@ -17,7 +17,13 @@ def Seq_ComputedWeightInterface : AttrInterface<"ComputedWeightInterface"> {
       "::llvm::LogicalResult", "verifyCount",
       (ins "int64_t":$count,
            "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError),
-      "", "return ::llvm::success();">
+      "", "return ::llvm::success();">,
+    InterfaceMethod<"Whether a weight has a row of such numbers for each position.",
+      "bool", "hasRows", (ins), "", "return false;">,
+    InterfaceMethod<"The `count` numbers of the row of a position, in double.",
+      "::llvm::SmallVector<double>", "computeRow",
+      (ins "int64_t":$position, "int64_t":$count), "",
+      "return $_attr.compute(count);">
   ];
 }
 

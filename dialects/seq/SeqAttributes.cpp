@@ -92,7 +92,12 @@ LogicalResult RetrievalAttr::verify(EmitError emitError, int64_t axes,
 LogicalResult WindowAttr::verify(EmitError emitError, int64_t window,
                                  FloatAttr scaleAttr, FloatAttr softCapAttr,
                                  bool, bool, KeyScore keyScore, int64_t keep,
-                                 int64_t headsPerKey, int64_t headsPerValue) {
+                                 int64_t headsPerKey, int64_t headsPerValue,
+                                 int64_t sinkTokens) {
+  if (sinkTokens < 0 || (sinkTokens > 0 && window == 0))
+    return emitError() << "expects 'sink_tokens' of at least 0, and of 0 where "
+                          "'window' is, but got "
+                       << sinkTokens << " with a 'window' of " << window;
   if (window < 0 || keep < 0)
     return emitError() << "expects 'window' and 'keep' of at least 0, but got "
                        << window << " and " << keep;

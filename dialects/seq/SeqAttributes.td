@@ -129,7 +129,7 @@ def Seq_RotaryPairsAttr
 def Seq_RotaryFrequenciesAttr
     : Seq_Attr<"RotaryFrequencies", "rotary_frequencies", [
         DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
-                                    ["verifyCount"]>]> {
+                                    ["verifyCount", "hasRows", "computeRow"]>]> {
   let summary = "Frequencies of rotary positions, by a rule of public configs";
   let description = [{
     Radians per position of `P` pairs, with `theta` what configs call `rope_theta`:
@@ -140,6 +140,8 @@ def Seq_RotaryFrequenciesAttr
     linear     f_i / factor
     dynamic    f_i with theta (factor c / o - factor + 1)^(P / (P - 1)) for theta,
                where c = max(planned_context, o)
+    dynamic_steps  the same with c = max(p + 1, o) for the token at position p:
+               a row for each position
     llama3     f_i / factor where the wave is longer than o / low, f_i where it
                is shorter than o / high, in between
                (1 - s) f_i / factor + s f_i, s = (o f_i / 2 pi - low) / (high - low)
@@ -149,10 +151,13 @@ def Seq_RotaryFrequenciesAttr
     longrope   f_i / divisors[i]
     ```
 
-    with `o` the `original_context`, for which the model was trained. In public
-    code, `dynamic` follows each sequence's length and leaves the keys before
-    turned otherwise; here it is made for `planned_context` positions. `longrope`
-    has two lists of divisors, one for contexts up to `o` and one for longer ones;
+    with `o` the `original_context`, for which the model was trained. Public code
+    follows the length that a sequence has in each call, and leaves keys as earlier
+    calls have turned them. One token a call gives `dynamic_steps`: whatever comes in
+    one call with it, a token here is turned for the length up to itself. A prompt
+    that is longer than `o` and comes to public code in one call is turned for its
+    whole length there, so that the result depends on how it is cut; `dynamic` is that
+    for a length known beforehand, and keeps to it. `longrope` has two lists of divisors, one for contexts up to `o` and one for longer ones;
     `divisors` is the one that applies. The amplitude that `yarn` and `longrope`
     come with belongs to `seq.rotary`: as configured, else 1 + 0.1 ln factor and
     sqrt(1 + ln factor / ln o).
@@ -161,8 +166,9 @@ def Seq_RotaryFrequenciesAttr
 
     * (FREQUENCIES1) `theta` is finite and above 0; `factor` is finite and at
       least 1, absent for `default` and `longrope`.
-    * (FREQUENCIES2) `original_context` is at least 1 for `dynamic`, `llama3` and
-      `yarn`; `planned_context` is at least 1 for `dynamic`.
+    * (FREQUENCIES2) `original_context` is at least 1 for `dynamic`, `dynamic_steps`,
+      `llama3` and `yarn`; `planned_context` is at least 1 for `dynamic` and 0 for
+      `dynamic_steps`.
     * (FREQUENCIES3) `low` and `high` are above 0 and differ, for `llama3` and
       `yarn` alone.
     * (FREQUENCIES4) `divisors` are present for `longrope` alone, each above 0.
@@ -276,7 +282,9 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
 
     where `keep` is not 0, only the `keep` keys with the largest `d` count, ties
     to the lower position. `heads_per_key` and `heads_per_value` say how many
-    heads share one key and one value.
+    heads share one key and one value. The keys of the first `sink_tokens` tokens
+    stay in sight, for a query of their own and at a distance of at most
+    `sink_tokens + window - 1`.
 
     Constraints:
 
@@ -286,6 +294,7 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
       scores have no cap.
     * (WIN3) `heads_per_key` and `heads_per_value` are at least 1, and one divides
       the other.
+    * (WIN4) `sink_tokens` is at least 0, and 0 where `window` is.
 
     Example:
 
@@ -304,7 +313,8 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
     EnumParameter<Seq_KeyScore>:$key_score,
     "int64_t":$keep,                        /*win1*/
     "int64_t":$heads_per_key,               /*win3*/
-    "int64_t":$heads_per_value);            /*win3*/
+    "int64_t":$heads_per_value,             /*win3*/
+    DefaultValuedParameter<"int64_t", "0">:$sink_tokens);  /*win4*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

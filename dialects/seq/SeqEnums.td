@@ -17,7 +17,7 @@ def Seq_StateKind
         I32EnumCase<"Tail", 1, "tail">,       // the last inputs of a convolution, oldest first
         I32EnumCase<"Shift", 2, "shift">,     // the last token of a token shift
         I32EnumCase<"Window", 3, "window">,   // the last keys or values, position p in row p mod W
-        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, position p in row p
+        I32EnumCase<"Growing", 4, "growing">, // every key or value so far, position p in row p; the first ones where it is fixed
         I32EnumCase<"Sum", 5, "sum">,         // a running sum over tokens
         I32EnumCase<"Scalar", 6, "scalar">]>; // a count, a maximum, a position
 
@@ -129,7 +129,8 @@ def Seq_RotaryScaling
         I32EnumCase<"Dynamic", 2, "dynamic">,
         I32EnumCase<"Llama3", 3, "llama3">,
         I32EnumCase<"Yarn", 4, "yarn">,
-        I32EnumCase<"Longrope", 5, "longrope">]>;
+        I32EnumCase<"Longrope", 5, "longrope">,
+        I32EnumCase<"DynamicSteps", 6, "dynamic_steps">]>;
 
 def Seq_DecayRule
     : Seq_Enum<"DecayRule", "how a head's constant decay follows from its number", [

@@ -65,9 +65,13 @@ struct WindowTokens {
   mlir::Value sinks;      ///< [H], or null where the record has none
   mlir::Value slopes;     ///< [H], or null where the record has none
   mlir::Value keyScore;   ///< [T, N], or null where the record has none
+  mlir::Value sinkQuery;  ///< [T, H, K], for the keys of the first tokens where
+                          ///< the window has passed them; null where none stay
   unsigned keyState;      ///< index into getStates(): [W, G, K]
   unsigned valueState;    ///< [W, J, V]
   unsigned keyScoreState; ///< [W, N]; as keyState where there is none
+  unsigned firstSinkState; ///< with `sinkQuery`: keys, values and key scores of
+                           ///< the first S tokens, in this order
 };
 
 namespace detail {

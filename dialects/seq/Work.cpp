@@ -67,8 +67,10 @@ static uint64_t windowWork(MixerOpInterface mixer) {
   auto query = cast<RankedTensorType>(tokens.query.getType());
   auto value = cast<RankedTensorType>(tokens.value.getType());
   RankedTensorType ring = stateful.getStates()[tokens.keyState].type;
-  uint64_t window = mixer.getStructure().getWindow().getWindow();
-  uint64_t keys = window ? window : ring.getDimSize(0) / 2;
+  WindowAttr record = mixer.getStructure().getWindow();
+  uint64_t window = record.getWindow();
+  uint64_t keys =
+      window ? window + record.getSinkTokens() : ring.getDimSize(0) / 2;
   return 2 * keys * query.getDimSize(1) *
          (query.getDimSize(2) + value.getDimSize(2));
 }

@@ -64,8 +64,9 @@ def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
     `positions`, or, where that is 0, for the `max_context` of the module's
     `#seq.model`, or for as many as the shortest of them has room for, with a
     remark; rows come in blocks of 32. `max_context` becomes that number, so that
-    the runtime refuses a token past it. A `seq.embedding` of the positions and a
-    `seq.causal_mix` bound them too: fewer rows than the longest context has positions are an error.
+    the runtime refuses a token past it. A `seq.embedding` of the positions, a
+    `seq.causal_mix` and a `seq.rotary` with frequencies for each position bound them
+    too: fewer rows than the longest context has positions are an error.
     `positions` has no effect on a module where neither is, which a remark says.
 
     Needs: growing states that are arguments of the function of their op;

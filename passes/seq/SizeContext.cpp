@@ -77,6 +77,11 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
       return 1;
     if (auto mix = dyn_cast<seq::CausalMixOp>(op))
       return mix.getWeightMutable().getOperandNumber();
+    // One that turns nothing past its last row needs no more.
+    if (auto rotary = dyn_cast<seq::RotaryOp>(op))
+      if (int64_t rows = rotary.getFrequencyRows();
+          rows && int64_t(rotary.getLast().value_or(rows)) >= rows)
+        return rotary.getFrequenciesMutable().getOperandNumber();
     return std::nullopt;
   }
 

@@ -33,6 +33,8 @@ struct Keys {
   Value keys, values; ///< [S, G, K], [S, J, V]
   Value numbers;      ///< [S, N], or null
   Value positions;    ///< [S] i32
+  /// Whether they count where the window has passed them, and only there.
+  bool areSinks = false;
 };
 
 /// Builds the equations of the header.
@@ -51,6 +53,8 @@ public:
 private:
   Value keepBest(Value scores, const Keys &keys, ArrayRef<Keys> all,
                  IntegerAttr window);
+  // How far keys lie from queries.
+  Value distances(const Keys &keys);
   Value reshape(Value value, ArrayRef<int64_t> shape) {
     return ReshapeOp::create(b, loc, value, shape);
   }
@@ -78,8 +82,8 @@ Value Softmax::scores(const Keys &keys, ArrayRef<Keys> all) {
   int64_t count = query[0], heads = query[1], channels = query[2];
   int64_t groups = typeOf(keys.keys).getDimSize(1);
   int64_t size = typeOf(keys.keys).getDimSize(0);
-  Value grouped =
-      reshape(tokens.query, {count, groups, heads / groups, channels});
+  Value grouped = reshape(keys.areSinks ? tokens.sinkQuery : tokens.query,
+                          {count, groups, heads / groups, channels});
   Value scores =
       ContractOp::create(b, loc, grouped, "tgrk", keys.keys, "sgk", "grts");
   scores = reshape(scores, {heads, count, size});
@@ -89,23 +93,32 @@ Value Softmax::scores(const Keys &keys, ArrayRef<Keys> all) {
     scores = TanhOp::create(b, loc, ScaleOp::create(b, loc, scores, 1 / cap));
     scores = ScaleOp::create(b, loc, scores, cap);
   }
-  if (tokens.slopes) {
-    Type type = RankedTensorType::get({count, size}, b.getF32Type());
-    Value distances =
-        DistancesOp::create(b, loc, type, tokens.positions, keys.positions);
-    scores = AddOp::create(
-        b, loc, scores,
-        ContractOp::create(b, loc, tokens.slopes, "h", distances, "ts", "hts"));
-  }
+  if (tokens.slopes)
+    scores = AddOp::create(b, loc, scores,
+                           ContractOp::create(b, loc, tokens.slopes, "h",
+                                              distances(keys), "ts", "hts"));
   if (keys.numbers)
     scores = KeyNumbersOp::create(b, loc, scores.getType(),
                                   record.getKeyScore(), scores, keys.numbers);
   IntegerAttr window = record.getWindow()
                            ? b.getI64IntegerAttr(record.getWindow())
                            : IntegerAttr();
-  scores = WindowMaskOp::create(b, loc, scores.getType(), scores,
-                                tokens.positions, keys.positions, window);
+  scores =
+      WindowMaskOp::create(b, loc, scores.getType(), scores, tokens.positions,
+                           keys.positions, window, keys.areSinks);
   return record.getKeep() ? keepBest(scores, keys, all, window) : scores;
+}
+
+// Keys that the window has passed lie as far away as in a cache of them and the
+// window's.
+Value Softmax::distances(const Keys &keys) {
+  Type type = RankedTensorType::get({typeOf(tokens.positions).getDimSize(0),
+                                     typeOf(keys.positions).getDimSize(0)},
+                                    b.getF32Type());
+  int64_t last = record.getSinkTokens() + record.getWindow() - 1;
+  return DistancesOp::create(b, loc, type, tokens.positions, keys.positions,
+                             keys.areSinks ? b.getI64IntegerAttr(last)
+                                           : IntegerAttr());
 }
 
 // Of the keys in sight, those of the largest numbers: a key's rank is the sum
@@ -119,7 +132,7 @@ Value Softmax::keepBest(Value scores, const Keys &keys, ArrayRef<Keys> all,
   for (const Keys &others : all) {
     Value count = CountBetterOp::create(
         b, loc, type, keys.numbers, keys.positions, others.numbers,
-        others.positions, tokens.positions, window);
+        others.positions, tokens.positions, window, others.areSinks);
     ranks = ranks ? AddOp::create(b, loc, ranks, count) : count;
   }
   return KeepBestOp::create(b, loc, scores.getType(), scores, ranks,
@@ -194,20 +207,54 @@ static Keys ringKeys(OpBuilder &builder, Location loc,
       RingPositionsOp::create(builder, loc, type, tokens.positions, before)};
 }
 
+// The keys of the first tokens, with the states after the tokens: those that
+// have no query yet are out of every query's sight.
+static Keys sinkKeys(OpBuilder &builder, Location loc,
+                     const WindowInputs &inputs, ArrayRef<Value> next) {
+  const WindowTokens &tokens = inputs.tokens;
+  ArrayRef<Value> states = next.drop_front(tokens.firstSinkState);
+  Type type = RankedTensorType::get({typeOf(states[0]).getDimSize(0)},
+                                    builder.getI32Type());
+  return {states[0], states[1], tokens.keyScore ? states[2] : Value(),
+          RingPositionsOp::create(builder, loc, type, tokens.positions,
+                                  /*before=*/false, /*first=*/true),
+          /*areSinks=*/true};
+}
+
 // The rings after the tokens.
 static SmallVector<Value> write(OpBuilder &builder, Location loc,
                                 const WindowInputs &inputs) {
   const WindowTokens &tokens = inputs.tokens;
   SmallVector<Value> next(inputs.states);
-  auto into = [&](unsigned ring, Value rows) {
+  auto into = [&](unsigned ring, Value rows, bool first = false) {
     next[ring] = RingWriteOp::create(builder, loc, next[ring].getType(), rows,
-                                     tokens.positions, next[ring]);
+                                     tokens.positions, next[ring], first);
   };
   into(tokens.keyState, tokens.key);
   into(tokens.valueState, tokens.value);
   if (tokens.keyScore)
     into(tokens.keyScoreState, tokens.keyScore);
+  if (!tokens.sinkQuery)
+    return next;
+  into(tokens.firstSinkState, tokens.key, /*first=*/true);
+  into(tokens.firstSinkState + 1, tokens.value, /*first=*/true);
+  if (tokens.keyScore)
+    into(tokens.firstSinkState + 2, tokens.keyScore, /*first=*/true);
   return next;
+}
+
+// What tokens may see: the first tokens' keys, where they stay, the ring before
+// the tokens, and their own. `next` becomes the states after them.
+static SmallVector<Keys> allKeys(OpBuilder &builder, Location loc,
+                                 const WindowInputs &inputs,
+                                 SmallVector<Value> &next) {
+  next = write(builder, loc, inputs);
+  SmallVector<Keys> all;
+  if (inputs.tokens.sinkQuery)
+    all.push_back(sinkKeys(builder, loc, inputs, next));
+  all.push_back(ringKeys(builder, loc, inputs, inputs.states, /*before=*/true));
+  all.push_back(ownKeys(inputs));
+  return all;
 }
 
 //===- forms --------------------------------------------------------------===//
@@ -218,6 +265,8 @@ static SmallVector<Value *> tokenValues(WindowTokens &tokens) {
                                  &tokens.positions};
   if (tokens.keyScore)
     values.push_back(&tokens.keyScore);
+  if (tokens.sinkQuery)
+    values.push_back(&tokens.sinkQuery);
   return values;
 }
 
@@ -264,40 +313,48 @@ WindowResult buildWindowStep(OpBuilder &builder, Location loc,
       builder, loc, inputs, /*chunk=*/1,
       [&](OpBuilder &inside, const WindowInputs &token) -> WindowResult {
         SmallVector<Value> next = write(inside, loc, token);
-        Keys keys = ringKeys(inside, loc, token, next, /*before=*/false);
+        SmallVector<Keys> all;
+        if (token.tokens.sinkQuery)
+          all.push_back(sinkKeys(inside, loc, token, next));
+        all.push_back(ringKeys(inside, loc, token, next, /*before=*/false));
         Softmax softmax(inside, loc, token);
-        Running running =
-            softmax.mix(std::nullopt, softmax.scores(keys, keys), keys.values);
-        return {softmax.finish(running), next};
+        std::optional<Running> running;
+        for (const Keys &keys : all)
+          running =
+              softmax.mix(running, softmax.scores(keys, all), keys.values);
+        return {softmax.finish(*running), next};
       });
 }
 
 WindowResult buildWindowQuadratic(OpBuilder &builder, Location loc,
                                   const WindowInputs &inputs) {
-  Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
-  Keys own = ownKeys(inputs);
-  Keys all[] = {ring, own};
+  SmallVector<Value> next;
+  SmallVector<Keys> all = allKeys(builder, loc, inputs, next);
   Softmax softmax(builder, loc, inputs);
-  Value scores = ConcatOp::create(
-      builder, loc,
-      ValueRange{softmax.scores(ring, all), softmax.scores(own, all)},
-      /*axis=*/2);
-  Value values = ConcatOp::create(
-      builder, loc, ValueRange{ring.values, own.values}, /*axis=*/0);
-  return {softmax.finish(softmax.mix(std::nullopt, scores, values)),
-          write(builder, loc, inputs)};
+  SmallVector<Value> scores, values;
+  for (const Keys &keys : all) {
+    scores.push_back(softmax.scores(keys, all));
+    values.push_back(keys.values);
+  }
+  Running running = softmax.mix(
+      std::nullopt, ConcatOp::create(builder, loc, scores, /*axis=*/2),
+      ConcatOp::create(builder, loc, values, /*axis=*/0));
+  return {softmax.finish(running), next};
 }
 
-// One block of tokens: the ring before it block by block, then its own keys.
+// One block of tokens: the first tokens' keys, the ring before it block by
+// block, then its own keys.
 static WindowResult buildBlock(OpBuilder &builder, Location loc,
                                const WindowInputs &inputs, int64_t chunk) {
-  Keys ring = ringKeys(builder, loc, inputs, inputs.states, /*before=*/true);
-  Keys own = ownKeys(inputs);
-  Keys all[] = {ring, own};
+  SmallVector<Value> next;
+  SmallVector<Keys> all = allKeys(builder, loc, inputs, next);
+  const Keys &ring = all[all.size() - 2], &own = all.back();
   Softmax softmax(builder, loc, inputs);
+  std::optional<Running> running;
+  for (const Keys &keys : ArrayRef(all).drop_back(2))
+    running = softmax.mix(running, softmax.scores(keys, all), keys.values);
   Value scores = softmax.scores(ring, all);
   int64_t rows = typeOf(ring.keys).getDimSize(0);
-  std::optional<Running> running;
   for (int64_t first = 0; first < rows; first += chunk) {
     int64_t count = std::min(chunk, rows - first);
     running = softmax.mix(
@@ -306,7 +363,7 @@ static WindowResult buildBlock(OpBuilder &builder, Location loc,
         SliceOp::create(builder, loc, ring.values, /*axis=*/0, first, count));
   }
   running = softmax.mix(running, softmax.scores(own, all), own.values);
-  return {softmax.finish(*running), write(builder, loc, inputs)};
+  return {softmax.finish(*running), next};
 }
 
 WindowResult buildWindowChunkwise(OpBuilder &builder, Location loc,

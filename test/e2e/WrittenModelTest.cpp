@@ -1,8 +1,9 @@
 // Models written in IR, of the classes that no checkpoint of the goldens has:
-// attention over a window and over all keys, experts behind a recurrence, a
-// hybrid, weights by position, elementwise recurrences. Weights are random;
-// verify holds steps, pieces, batches and saved states to the reference and to
-// one another, the rest is done as users do it.
+// attention over a window, with and without first tokens that stay, and over
+// all keys, experts behind a recurrence, a hybrid, weights by position,
+// elementwise recurrences. Weights are random; verify holds steps, pieces,
+// batches and saved states to the reference and to one another, the rest is
+// done as users do it.
 #include "test/e2e/Process.h"
 #include "test/e2e/RandomWeights.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -126,8 +127,8 @@ TEST_P(WrittenModel, IsInspectedAndTimed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenModel,
-                         testing::Values("window", "full", "experts", "hybrid",
-                                         "structured", "elementwise"),
+                         testing::Values("window", "sinks", "full", "experts",
+                                         "hybrid", "structured", "elementwise"),
                          [](const auto &info) { return info.param; });
 
 // The model says 100; its table of learned positions has no more rows.

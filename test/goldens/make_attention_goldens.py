@@ -16,6 +16,16 @@ Each case of `rotary` holds the frequencies and the amplitude of a scaling, from
 LlamaRotaryEmbedding (halves, all rope types) or gptj's tables (neighbours), and a
 tensor before and after apply_rotary_pos_emb.
 
+Each case of `dynamic_steps` holds queries, keys and values as they are before they are
+turned, and what the library's rotations and attention make of them one token a call, keys
+kept as each call has turned them: the frequencies of each call and the result.
+
+Each case of `sink_cache` holds queries, keys and values as they are before they are
+turned, and the result of StreamingLLM's cache (arXiv:2309.17453) written out: a list of
+keys that nothing has turned, of which the first `first` and the last `window` stay, each
+turned by its place in the list whenever it is read, the query by the last place; slopes
+act on the distance of places. numpy, f64.
+
 Each case of `frequencies` holds a rope type as #seq.rotary_frequencies spells it and
 what ROPE_INIT_FUNCTIONS makes of the same config, for heads of 64 channels.
 """
@@ -24,6 +34,7 @@ import json
 import pathlib
 import types
 
+import numpy
 import torch
 from transformers import LlamaConfig
 from transformers.masking_utils import causal_mask_function, sliding_window_causal_mask_function
@@ -151,6 +162,79 @@ def rotary_cases():
     return cases
 
 
+def dynamic_steps_case(name, seed, trained, factor, theta, tokens, heads, key_heads, channels, value_channels):
+    config = LlamaConfig(hidden_size=heads * channels, num_attention_heads=heads, head_dim=channels,
+                         max_position_embeddings=trained,
+                         rope_parameters={"rope_type": "dynamic", "rope_theta": theta, "factor": factor})
+    embedding = llama.LlamaRotaryEmbedding(config)
+    generator = torch.Generator().manual_seed(seed)
+    q = numbers(generator, tokens, heads, channels)
+    k = numbers(generator, tokens, key_heads, channels)
+    v = numbers(generator, tokens, key_heads, value_channels)
+    module = types.SimpleNamespace(num_key_value_groups=heads // key_heads, training=False, head_dim=channels)
+    keys, outputs, frequencies = torch.zeros(1, key_heads, 0, channels, dtype=torch.float64), [], []
+    for t in range(tokens):
+        cosine, sine = embedding(q, torch.tensor([[t]]))
+        frequencies += flat(embedding.inv_freq)
+        query, key = llama.apply_rotary_pos_emb(q[None, t, :, None], k[None, t, :, None], cosine, sine)
+        keys = torch.cat([keys, key], dim=2)
+        y, _ = llama.eager_attention_forward(module, query, keys, v[:t + 1].transpose(0, 1)[None], None,
+                                             scaling=channels ** -0.5, dropout=0.0)
+        outputs += flat(y)
+    return {"name": name, "rule": f"theta = {theta:.1f} : f64, factor = {factor:.1f} : f64, original_context = {trained}",
+            "tokens": tokens, "H": heads, "G": key_heads, "K": channels, "V": value_channels, "scale": channels ** -0.5,
+            "frequencies": frequencies, "q": flat(q), "k": flat(k), "v": flat(v), "y": outputs}
+
+
+def dynamic_steps_cases():
+    return [dynamic_steps_case("long_after_seven", 1, 7, 4.0, 100.0, 29, 4, 2, 8, 5),
+            dynamic_steps_case("never_long", 2, 16, 2.0, 10000.0, 11, 2, 1, 6, 3)]
+
+
+def turned(x, place, frequencies):
+    low, high, angle = x[:len(frequencies)], x[len(frequencies):], place * frequencies
+    return numpy.concatenate([low * numpy.cos(angle) - high * numpy.sin(angle),
+                              high * numpy.cos(angle) + low * numpy.sin(angle)])
+
+
+def sink_cache_case(name, seed, heads, key_heads, channels, value_channels, first, window, tokens, slopes=False):
+    random = numpy.random.default_rng(seed)
+    draw = lambda *shape: random.integers(-128, 129, shape) / 64
+    q, k, v = draw(tokens, heads, channels), draw(tokens, key_heads, channels), draw(tokens, key_heads, value_channels)
+    frequencies = 100.0 ** -(numpy.arange(channels // 2) / (channels // 2))
+    slope = abs(draw(heads)) if slopes else numpy.zeros(heads)
+    scale = channels ** -0.5
+    y = numpy.zeros((tokens, heads, value_channels))
+    for h in range(heads):
+        cache = []
+        for t in range(tokens):
+            cache.append((k[t, h * key_heads // heads], v[t, h * key_heads // heads]))
+            if len(cache) > first + window:
+                del cache[first]
+            last = len(cache) - 1
+            query = turned(q[t, h], last, frequencies)
+            scores = numpy.array([scale * turned(key, place, frequencies) @ query + slope[h] * (place - last)
+                                  for place, (key, _) in enumerate(cache)])
+            weights = numpy.exp(scores - scores.max())
+            y[t, h] = weights / weights.sum() @ numpy.array([value for _, value in cache])
+    flat = lambda x: x.reshape(-1).tolist()
+    case = {"name": name, "tokens": tokens, "H": heads, "G": key_heads, "K": channels, "V": value_channels,
+            "first": first, "window": window, "scale": scale, "frequencies": flat(frequencies), "q": flat(q),
+            "k": flat(k), "v": flat(v), "y": flat(y)}
+    return {**case, "slopes": flat(slope)} if slopes else case
+
+
+def sink_cache_cases():
+    case = sink_cache_case
+    return [
+        case("four_first", 1, 4, 2, 6, 5, 4, 7, 31),
+        case("window_of_one", 2, 2, 2, 4, 3, 3, 1, 11),
+        case("more_first_than_window", 3, 3, 1, 8, 4, 9, 5, 29),
+        case("never_full", 4, 2, 1, 4, 3, 8, 9, 13),
+        case("slopes_in_the_cache", 5, 4, 2, 6, 4, 2, 6, 23, slopes=True),
+    ]
+
+
 def frequency_cases():
     # Public configs' numbers where there are some; o: the context of the training.
     short, long = [1.0 + i / 16 for i in range(32)], [2.0 + i / 4 for i in range(32)]
@@ -189,7 +273,9 @@ def main():
     parser.parse_args()
     path = pathlib.Path(__file__).parent / "attention" / "cases.json"
     path.write_text(json.dumps({"attention": attention_cases(), "rotary": rotary_cases(),
-                                "frequencies": frequency_cases()}, separators=(",", ":")) + "\n")
+                                "frequencies": frequency_cases(),
+                                "dynamic_steps": dynamic_steps_cases(),
+                                "sink_cache": sink_cache_cases()}, separators=(",", ":")) + "\n")
     print(f"{path}: {path.stat().st_size} bytes")
 
 

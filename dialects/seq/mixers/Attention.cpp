@@ -1,5 +1,5 @@
-// seq.attention. Softmax attention with a ring of keys and values.
-// arXiv:1706.03762.
+// seq.attention. Softmax attention with a ring of keys and values, and with
+// first tokens that stay. arXiv:1706.03762, arXiv:2309.17453.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/reference/Frame.h"
@@ -69,6 +69,40 @@ static LogicalResult verifyNumbers(AttentionOp op, int64_t rows) {
   return success();
 }
 
+// ATT10 and ATT11.
+static LogicalResult verifyFirstTokens(AttentionOp op, ShapeFormula &shapes) {
+  int present = bool(op.getSinkQuery()) + bool(op.getSinkKeys()) +
+                bool(op.getSinkValues());
+  if (present != 0 && present != 3)
+    return op.emitOpError() << "expects 'sink_query', 'sink_keys' and "
+                               "'sink_values' all present or all absent, but "
+                               "got "
+                            << present << " of them";
+  bool numbers = present && op.getD();
+  if (bool(op.getSinkScores()) != numbers)
+    return op.emitOpError()
+           << "expects 'sink_scores' " << (numbers ? "present" : "absent")
+           << (present ? " with" : " without") << " 'sink_keys' and"
+           << (op.getD() ? " with" : " without") << " 'd', but got it "
+           << (numbers ? "absent" : "present");
+  if (!present)
+    return success();
+  if (!op.getWindow()) {
+    InFlightDiagnostic diagnostic =
+        op.emitOpError()
+        << "expects 'sink_query' beside a 'window', but got none";
+    diagnostic.attachNote()
+        << "without a window the first tokens never leave sight";
+    return diagnostic;
+  }
+  if (failed(shapes.check("sink_query", op.getSinkQuery(), {"T", "H", "K"})) ||
+      failed(shapes.check("sink_keys", op.getSinkKeys(), {"S", "G", "K"})) ||
+      failed(shapes.check("sink_values", op.getSinkValues(), {"S", "J", "V"})))
+    return failure();
+  return numbers ? shapes.check("sink_scores", op.getSinkScores(), {"S", "N"})
+                 : success();
+}
+
 LogicalResult AttentionOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
@@ -77,15 +111,12 @@ LogicalResult AttentionOp::verify() {
       failed(shapes.check("positions", getPositions(), {"T"})))
     return failure();
   bool numbers = getKeyScore() != KeyScore::None;
-  if (bool(getD()) != numbers || bool(getKeyScores()) != numbers ||
-      bool(getNextScores()) != numbers)
-    return emitOpError() << "expects 'd', 'key_scores' and 'next_scores' all "
+  if (bool(getD()) != numbers || bool(getKeyScores()) != numbers)
+    return emitOpError() << "expects 'd' and 'key_scores' both "
                          << (numbers ? "present" : "absent")
                          << " for the key score '"
                          << stringifyKeyScore(getKeyScore()) << "', but got "
-                         << bool(getD()) + bool(getKeyScores()) +
-                                bool(getNextScores())
-                         << " of them";
+                         << bool(getD()) + bool(getKeyScores()) << " of them";
   if (getD() && failed(shapes.check("d", getD(), {"T", "N"})))
     return failure();
   if (failed(verifyHeads(*this, shapes)))
@@ -95,11 +126,15 @@ LogicalResult AttentionOp::verify() {
       failed(shapes.check("keys", getKeys(), {"W", "G", "K"})) ||
       failed(shapes.check("values", getValues(), {"W", "J", "V"})) ||
       (getKeyScores() &&
-       failed(shapes.check("key_scores", getKeyScores(), {"W", "N"}))))
+       failed(shapes.check("key_scores", getKeyScores(), {"W", "N"}))) ||
+      failed(verifyNumbers(*this, shapes["W"])) ||
+      failed(verifyFirstTokens(*this, shapes)))
     return failure();
-  return failed(verifyNumbers(*this, shapes["W"]))
-             ? failure()
-             : shapes.check("y", getY(), {"T", "H", "V"});
+  size_t next = 2 + getNextStates().size(), states = getStates().size();
+  if (next != states)
+    return emitOpError() << "expects a next state for each of the " << states
+                         << " states, but got " << next;
+  return shapes.check("y", getY(), {"T", "H", "V"});
 }
 
 //===- what passes know of it ---------------------------------------------===//
@@ -107,26 +142,31 @@ LogicalResult AttentionOp::verify() {
 SmallVector<StateDescriptor> AttentionOp::getStates() {
   bool window = getWindow().has_value();
   SmallVector<StateDescriptor> states;
-  auto add = [&](Value state, Value next, OpOperand &operand) {
-    states.push_back({operand.getOperandNumber(),
-                      cast<OpResult>(next).getResultNumber(),
-                      window ? StateKind::Window : StateKind::Growing,
-                      window ? StateGrowth::Window : StateGrowth::MaxContext,
-                      cast<RankedTensorType>(state.getType()), /*neutral=*/0.0,
-                      /*positionDependent=*/true});
-  };
-  add(getKeys(), getNextKeys(), getKeysMutable());
-  add(getValues(), getNextValues(), getValuesMutable());
-  if (getKeyScores())
-    add(getKeyScores(), getNextScores(), *getKeyScoresMutable().begin());
+  // States are the last operands, and their next values the last results.
+  unsigned firstState = getKeysMutable().getOperandNumber();
+  unsigned firstSink =
+      firstState + (getKeyScores() ? 3 : 2); // they stay as they are written
+  for (unsigned operand = firstState; operand < getNumOperands(); ++operand) {
+    bool sink = operand >= firstSink;
+    states.push_back(
+        {operand, /*result=*/operand - firstState + 1,
+         window && !sink ? StateKind::Window : StateKind::Growing,
+         sink     ? StateGrowth::Fixed
+         : window ? StateGrowth::Window
+                  : StateGrowth::MaxContext,
+         cast<RankedTensorType>((*this)->getOperand(operand).getType()),
+         /*neutral=*/0.0, /*positionDependent=*/true});
+  }
   return states;
 }
 
 OperandRole AttentionOp::getOperandRole(unsigned index) {
   if (index >= getKeysMutable().getOperandNumber())
     return OperandRole::State;
-  // The numbers per key, where there are any, follow the positions.
-  unsigned last = getPositionsMutable().getOperandNumber() + (getD() ? 1 : 0);
+  // Queries for the first tokens and numbers per key, where there are any,
+  // follow the positions.
+  unsigned last = getPositionsMutable().getOperandNumber() +
+                  (getSinkQuery() ? 1 : 0) + (getD() ? 1 : 0);
   return index <= last ? OperandRole::Token : OperandRole::Parameter;
 }
 
@@ -142,7 +182,8 @@ StructureAttr AttentionOp::getStructure() {
                           ? getSoftCapAttr()
                           : Builder(getContext()).getF64FloatAttr(0),
                       bool(getSinks()), bool(getSlopes()), getKeyScore(),
-                      getKeep().value_or(0), perHead(getK()), perHead(getV())));
+                      getKeep().value_or(0), perHead(getK()), perHead(getV()),
+                      getSinkTokens()));
 }
 
 WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
@@ -152,8 +193,10 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
   window.key = tokens[1];
   window.value = tokens[2];
   window.positions = tokens[3];
+  if (getSinkQuery())
+    window.sinkQuery = tokens[4];
   if (getD())
-    window.keyScore = tokens[4];
+    window.keyScore = tokens.back();
   if (getSinks())
     window.sinks = parameters.front();
   if (getSlopes())
@@ -161,48 +204,78 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
   window.keyState = 0;
   window.valueState = 1;
   window.keyScoreState = getD() ? 2 : 0;
+  // The states of the first tokens in the order of those of all.
+  window.firstSinkState = getD() ? 3 : 2;
   return window;
 }
 
 //===- meaning ------------------------------------------------------------===//
 
 namespace {
-/// The rings, as they are token by token.
-template <typename S> struct Rings {
+/// Keys, values and numbers of some tokens, as they are token by token.
+template <typename S> struct Rows {
   Tensor<S> keys, values, numbers;
 
-  int64_t rows() const { return keys.getDim(0); }
-  /// Writes row `t` of the tokens' tensor into row `row` of a ring.
-  static void write(Tensor<S> &ring, int64_t row, const Tensor<S> &tokens,
-                    int64_t t) {
-    int64_t size = ring.size() / ring.getDim(0);
-    llvm::copy(tokens.elements().slice(t * size, size),
-               ring.elements().begin() + row * size);
+  int64_t count() const { return keys.getDim(0); }
+  /// Writes token `t` of the operands into row `row`.
+  void write(int64_t row, AttentionOp op, Frame<S> &frame, int64_t t) {
+    copy(keys, row, frame[op.getK()], t);
+    copy(values, row, frame[op.getV()], t);
+    if (op.getD())
+      copy(numbers, row, frame[op.getD()], t);
   }
+
+private:
+  static void copy(Tensor<S> &into, int64_t row, const Tensor<S> &tokens,
+                   int64_t t) {
+    int64_t size = into.size() / into.getDim(0);
+    llvm::copy(tokens.elements().slice(t * size, size),
+               into.elements().begin() + row * size);
+  }
+};
+
+/// What a query may see: the window's ring or a table, and the first tokens,
+/// which stay.
+template <typename S> struct Kept {
+  Rows<S> ring, first;
+  int64_t firstCount = 0;
+};
+
+/// A key in sight of a query, whose distance is counted in places of a cache
+/// where the window has passed it by.
+template <typename S> struct Seen {
+  const Rows<S> *rows;
+  int64_t row, distance;
+  bool isFirst; // one of the first tokens, which the window has passed
 };
 } // namespace
 
-// The positions that count for a query at position `p`, in order.
+// The keys that count for a query at position `p`, in the order of their
+// positions.
 template <typename S>
-static SmallVector<int64_t> visible(AttentionOp op, const Rings<S> &rings,
+static SmallVector<Seen<S>> visible(AttentionOp op, const Kept<S> &kept,
                                     int64_t p, int64_t numberHead) {
-  int64_t first = op.getWindow()
-                      ? std::max<int64_t>(0, p - int64_t(*op.getWindow()) + 1)
-                      : 0;
-  SmallVector<int64_t> positions;
-  for (int64_t j = first; j <= p; ++j)
-    positions.push_back(j);
-  if (!op.getKeep() || positions.size() <= *op.getKeep())
-    return positions;
-  auto number = [&](int64_t j) {
-    return rings.numbers(j % rings.rows(), numberHead);
+  int64_t window = op.getWindow().value_or(p + 1);
+  SmallVector<Seen<S>> keys;
+  int64_t place = std::min(p, kept.firstCount + window - 1);
+  for (int64_t j = 0; j < kept.firstCount && j <= p - window; ++j)
+    keys.push_back({&kept.first, j, j - place, /*isFirst=*/true});
+  for (int64_t j = std::max<int64_t>(0, p - window + 1); j <= p; ++j)
+    keys.push_back({&kept.ring, j % kept.ring.count(), j - p, false});
+  if (!op.getKeep() || keys.size() <= *op.getKeep())
+    return keys;
+  auto number = [&](const Seen<S> &key) {
+    return key.rows->numbers(key.row, numberHead);
   };
-  llvm::sort(positions, [&](int64_t a, int64_t b) {
-    return number(a) != number(b) ? number(a) > number(b) : a < b;
+  auto earlier = [](const Seen<S> &a, const Seen<S> &b) {
+    return a.distance < b.distance;
+  };
+  llvm::sort(keys, [&](const Seen<S> &a, const Seen<S> &b) {
+    return number(a) != number(b) ? number(a) > number(b) : earlier(a, b);
   });
-  positions.resize(*op.getKeep());
-  llvm::sort(positions);
-  return positions;
+  keys.resize(*op.getKeep());
+  llvm::sort(keys, earlier);
+  return keys;
 }
 
 // What a number per key makes of a score.
@@ -238,32 +311,34 @@ static llvm::Error checkPositions(AttentionOp op,
 
 // One head of one token.
 template <typename S>
-static void mix(AttentionOp op, Frame<S> &frame, const Rings<S> &rings,
-                int64_t t, int64_t h, int64_t p, Tensor<S> &y) {
+static void mix(AttentionOp op, Frame<S> &frame, const Kept<S> &kept, int64_t t,
+                int64_t h, int64_t p, Tensor<S> &y) {
   const Tensor<S> &q = frame[op.getQ()];
-  int64_t heads = q.getDim(1), W = rings.rows();
-  int64_t keyHead = h / (heads / rings.keys.getDim(1));
-  int64_t valueHead = h / (heads / rings.values.getDim(1));
-  int64_t numberHead = op.getD() ? h / (heads / rings.numbers.getDim(1)) : 0;
+  const Rows<S> &ring = kept.ring;
+  int64_t heads = q.getDim(1);
+  int64_t keyHead = h / (heads / ring.keys.getDim(1));
+  int64_t valueHead = h / (heads / ring.values.getDim(1));
+  int64_t numberHead = op.getD() ? h / (heads / ring.numbers.getDim(1)) : 0;
   S scale = S(op.getScale().convertToDouble());
-  SmallVector<int64_t> positions = visible(op, rings, p, numberHead);
+  SmallVector<Seen<S>> keys = visible(op, kept, p, numberHead);
   SmallVector<S> scores;
   S largest = op.getSinks() ? frame[op.getSinks()](h)
                             : -std::numeric_limits<S>::infinity();
-  for (int64_t j : positions) {
+  for (const Seen<S> &key : keys) {
+    const Tensor<S> &query = key.isFirst ? frame[op.getSinkQuery()] : q;
     S score = 0;
     for (int64_t c = 0; c < q.getDim(2); ++c)
-      score += q(t, h, c) * rings.keys(j % W, keyHead, c);
+      score += query(t, h, c) * key.rows->keys(key.row, keyHead, c);
     score *= scale;
     if (op.getSoftCap()) {
       S cap = S(op.getSoftCap()->convertToDouble());
       score = cap * std::tanh(score / cap);
     }
     if (op.getSlopes())
-      score += frame[op.getSlopes()](h) * S(j - p);
+      score += frame[op.getSlopes()](h) * S(key.distance);
     if (op.getD())
-      score =
-          withNumber(op.getKeyScore(), score, rings.numbers(j % W, numberHead));
+      score = withNumber(op.getKeyScore(), score,
+                         key.rows->numbers(key.row, numberHead));
     scores.push_back(score);
     largest = std::max(largest, score);
   }
@@ -272,9 +347,9 @@ static void mix(AttentionOp op, Frame<S> &frame, const Rings<S> &rings,
   S total = op.getSinks() ? std::exp(frame[op.getSinks()](h) - largest) : S(0);
   for (S &score : scores)
     total += score = std::exp(score - largest);
-  for (auto [j, weight] : llvm::zip_equal(positions, scores))
+  for (auto [key, weight] : llvm::zip_equal(keys, scores))
     for (int64_t c = 0; c < y.getDim(2); ++c)
-      y(t, h, c) += weight / total * rings.values(j % W, valueHead, c);
+      y(t, h, c) += weight / total * key.rows->values(key.row, valueHead, c);
 }
 
 template <typename S>
@@ -288,29 +363,43 @@ static llvm::Error evaluate(AttentionOp op, Frame<S> &frame) {
     return error;
   if (llvm::Error error = expectSameRows("q", q, "positions", positions))
     return error;
+  if (op.getSinkQuery())
+    if (llvm::Error error =
+            expectSameRows("q", q, "sink_query", frame[op.getSinkQuery()]))
+      return error;
   if (op.getD())
     if (llvm::Error error = expectSameRows("q", q, "d", frame[op.getD()]))
       return error;
   if (llvm::Error error = checkPositions(op, positions))
     return error;
 
-  Rings<S> rings{frame[op.getKeys()], frame[op.getValues()],
-                 op.getD() ? frame[op.getKeyScores()] : Tensor<S>()};
+  auto read = [&](Value keys, Value values, Value numbers) -> Rows<S> {
+    return {frame[keys], frame[values], numbers ? frame[numbers] : Tensor<S>()};
+  };
+  Kept<S> kept{read(op.getKeys(), op.getValues(), op.getKeyScores()), {}};
+  if ((kept.firstCount = op.getSinkTokens()))
+    kept.first = read(op.getSinkKeys(), op.getSinkValues(), op.getSinkScores());
   Tensor<S> y({q.getDim(0), q.getDim(1), v.getDim(2)});
   for (int64_t t = 0; t < q.getDim(0); ++t) {
-    int64_t p = positions(t), row = p % rings.rows();
-    Rings<S>::write(rings.keys, row, k, t);
-    Rings<S>::write(rings.values, row, v, t);
-    if (op.getD())
-      Rings<S>::write(rings.numbers, row, frame[op.getD()], t);
+    int64_t p = positions(t);
+    kept.ring.write(p % kept.ring.count(), op, frame, t);
+    if (p < kept.firstCount)
+      kept.first.write(p, op, frame, t);
     for (int64_t h = 0; h < q.getDim(1); ++h)
-      mix(op, frame, rings, t, h, p, y);
+      mix(op, frame, kept, t, h, p, y);
   }
   frame.set(op.getY(), std::move(y));
-  frame.set(op.getNextKeys(), std::move(rings.keys));
-  frame.set(op.getNextValues(), std::move(rings.values));
+  frame.set(op.getNextKeys(), std::move(kept.ring.keys));
+  frame.set(op.getNextValues(), std::move(kept.ring.values));
+  SmallVector<Tensor<S> *> others;
   if (op.getD())
-    frame.set(op.getNextScores(), std::move(rings.numbers));
+    others.push_back(&kept.ring.numbers);
+  if (op.getSinkQuery())
+    others.append({&kept.first.keys, &kept.first.values});
+  if (op.getSinkScores())
+    others.push_back(&kept.first.numbers);
+  for (auto [next, tensor] : llvm::zip_equal(op.getNextStates(), others))
+    frame.set(next, std::move(*tensor));
   return llvm::Error::success();
 }
 EFFC_SEQ_REFERENCE(AttentionOp)

@@ -42,22 +42,41 @@ def Seq_AttentionOp
     shared-key attention has `G = 1` and `J = H`. Rotations come before the op, so
     that keys are kept rotated. `T = 1` is the decode case.
 
+    With `sink_query` the keys of the first `S` tokens stay in sight when the
+    window has passed them, as if positions were places in a cache of these `S`
+    and the window's tokens, which has `S + window` places with the query's own:
+
+    ```
+      sink_keys[p], sink_values[p] = k[t], v[t]           where p < S
+      for j in 0 .. min(S - 1, p - window), before the j above:
+        as above with sink_query[t], sink_keys[j], sink_values[j] and
+        sink_scores[j] for q[t], keys[j mod W], ..., and the slope times
+        j - min(p, S + window - 1)
+    ```
+
+    Keys that are turned at their position and queries that are turned at theirs
+    have the angle of their distance, which for keys of the window is that of their
+    places too. `sink_query` is the query turned at its own place,
+    `min(p, S + window - 1)`: the `last` of `seq.rotary`.
+
     | value        | shape   | element | meaning                             |
     |--------------|---------|---------|-------------------------------------|
     | `q`          | `T,H,K` | f32     | queries                             |
     | `k`          | `T,G,K` | f32     | keys                                |
     | `v`          | `T,J,V` | f32     | values                              |
     | `positions`  | `T`     | i32     | positions in the sequence, each one more than the one before |
+    | `sink_query` | `T,H,K` | f32     | queries for the first tokens' keys  |
     | `d`          | `T,N`   | f32     | a number per key                    |
     | `sinks`      | `H`     | f32     | logit of a key without a value      |
     | `slopes`     | `H`     | f32     | added to a score per position of distance |
     | `keys`       | `W,G,K` | f32     | keys before the tokens              |
     | `values`     | `W,J,V` | f32     | values before the tokens            |
     | `key_scores` | `W,N`   | f32     | numbers `d` before the tokens       |
+    | `sink_keys`, `sink_values`, `sink_scores` | `S,G,K`, `S,J,V`, `S,N` | f32 | those of the first tokens |
     | `y`          | `T,H,V` | f32     | mixed tokens                        |
     | `next_keys`  | `W,G,K` | f32     | keys after the tokens               |
     | `next_values`| `W,J,V` | f32     | values after the tokens             |
-    | `next_scores`| `W,N`   | f32     | numbers `d` after the tokens        |
+    | `next_states`|         | f32     | the other states after the tokens, in the order of the operands |
 
     Without `window`, a position of `W` or more is an error of the call, which the
     runtime refuses before anything is computed.
@@ -67,15 +86,19 @@ def Seq_AttentionOp
     * (ATT1) `q` is `T,H,K`, `k` is `T,G,K`, `v` is `T,J,V`, `y` is `T,H,V`.
     * (ATT2) `G` and `J` divide `H`, and one of them divides the other.
     * (ATT3) `positions` is `T`.
-    * (ATT4) `keys` is `W,G,K`, `values` is `W,J,V`, and the next states have
-      their types.
+    * (ATT4) `keys` is `W,G,K`, `values` is `W,J,V`, and there is a next state of
+      its type for each state.
     * (ATT5) `window`, where present, is in 1..W.
     * (ATT6) `sinks` and `slopes`, where present, are `H`.
-    * (ATT7) `d`, `key_scores` and `next_scores` are all present, exactly where
-      `key_score` is not `none`; `d` is `T,N`, `key_scores` and `next_scores`
-      are `W,N`; `N` divides `H`.
+    * (ATT7) `d` and `key_scores` are both present, exactly where `key_score` is not
+      `none`; `d` is `T,N`, `key_scores` is `W,N`; `N` divides `H`.
     * (ATT8) `scale` is finite, `soft_cap` finite and above 0.
     * (ATT9) `keep`, where present, is at least 1, and there are `d`.
+    * (ATT10) `sink_query`, `sink_keys` and `sink_values` are all present or all
+      absent, and present beside a `window` alone; `sink_scores` is present exactly
+      where they and `d` are.
+    * (ATT11) `sink_query` is `T,H,K`, `sink_keys` is `S,G,K`, `sink_values` is
+      `S,J,V`, `sink_scores` is `S,N`.
 
     Numerics: the largest score is subtracted from all before the exponential;
     a key out of sight is left out by select, never by adding a large number.
@@ -92,19 +115,24 @@ def Seq_AttentionOp
 
     Source: Vaswani et al., arXiv:1706.03762; windows: Beltagy et al.,
     arXiv:2004.05150; slopes: Press et al., arXiv:2108.12409; a number per key:
-    Shi and Wu, arXiv:2412.11834.
+    Shi and Wu, arXiv:2412.11834; first tokens that stay: Xiao et al.,
+    arXiv:2309.17453.
   }];
   let arguments = (ins
     Seq_Tensor:$q,                          /*att1*/
     Seq_Tensor:$k,                          /*att1, att2*/
     Seq_Tensor:$v,                          /*att1, att2*/
     Seq_Indices:$positions,                 /*att3*/
+    Optional<Seq_Tensor>:$sink_query,       /*att10, att11*/
     Optional<Seq_Tensor>:$d,                /*att7*/
     Optional<Seq_StaticTensor>:$sinks,      /*att6*/
     Optional<Seq_StaticTensor>:$slopes,     /*att6*/
     Seq_StaticTensor:$keys,                 /*att4*/
     Seq_StaticTensor:$values,               /*att4*/
     Optional<Seq_StaticTensor>:$key_scores, /*att7*/
+    Optional<Seq_StaticTensor>:$sink_keys,  /*att10, att11*/
+    Optional<Seq_StaticTensor>:$sink_values,
+    Optional<Seq_StaticTensor>:$sink_scores,
     OptionalAttr<I64Attr>:$window,          /*att5*/
     F64Attr:$scale,                         /*att8*/
     OptionalAttr<F64Attr>:$soft_cap,        /*att8*/
@@ -113,12 +141,21 @@ def Seq_AttentionOp
     OptionalAttr<I64Attr>:$keep,            /*att9*/
     OptionalAttr<Seq_FormAttr>:$form);
   let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_keys,
-    Seq_StaticTensor:$next_values, Optional<Seq_StaticTensor>:$next_scores);
+    Seq_StaticTensor:$next_values, Variadic<Seq_StaticTensor>:$next_states);  /*att4*/
   let assemblyFormat = [{
-    $q `,` $k `,` $v `positions` `(` $positions `)` (`numbers` `(` $d^ `)`)?
+    $q `,` $k `,` $v `positions` `(` $positions `)`
+    (`sink_query` `(` $sink_query^ `)`)? (`numbers` `(` $d^ `)`)?
     (`sinks` `(` $sinks^ `)`)? (`slopes` `(` $slopes^ `)`)?
-    `states` `(` $keys `,` $values (`,` $key_scores^)? `)` attr-dict
+    `states` `(` $keys `,` $values (`,` $key_scores^)? `)`
+    (`sink_states` `(` $sink_keys^ `,` $sink_values (`,` $sink_scores^)? `)`)?
+    attr-dict
     `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// How many first tokens stay in sight: the S of `sink_keys`, or 0.
+    int64_t getSinkTokens() {
+      return getSinkKeys() ? getSinkKeys().getType().getDimSize(0) : 0;
+    }
   }];
   let hasVerifier = 1;
 }

@@ -21,6 +21,8 @@ LogicalResult CountBetterOp::verify() {
   if (getWindow() && int64_t(*getWindow()) < 1)
     return emitOpError() << "expects 'window' of at least 1, but got "
                          << int64_t(*getWindow());
+  if (getPassed() && !getWindow())
+    return emitOpError() << "expects a 'window' that has 'passed' the others";
   return success();
 }
 
@@ -38,8 +40,9 @@ static llvm::Error evaluate(CountBetterOp op, Frame<S> &frame) {
     for (int64_t t = 0; t < queries.size(); ++t)
       for (int64_t s = 0; s < keys.size(); ++s)
         for (int64_t u = 0; u < at.size(); ++u) {
-          bool inSight = at(u) >= 0 && at(u) <= queries(t) &&
-                         int64_t(queries(t)) - at(u) < window;
+          bool inSight =
+              at(u) >= 0 && at(u) <= queries(t) &&
+              (int64_t(queries(t)) - at(u) < window) != op.getPassed();
           bool before = others(u, n) > numbers(s, n) ||
                         (others(u, n) == numbers(s, n) && at(u) < keys(s));
           if (inSight && before)

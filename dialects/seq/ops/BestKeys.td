@@ -18,7 +18,9 @@ def Seq_CountBetterOp : Seq_ValueOp<"count_better"> {
                  or others[u, n] = numbers[s, n] and at[u] < keys[s]
     ```
 
-    Counts over parts of the keys add up to the rank of a key among all of them.
+    With `passed` the `others` that count are those that the window has passed, with
+    `queries[t] - at[u] >= window`. Counts over parts of the keys add up to the rank
+    of a key among all of them.
 
     | value     | shape   | element | meaning                          |
     |-----------|---------|---------|----------------------------------|
@@ -33,6 +35,7 @@ def Seq_CountBetterOp : Seq_ValueOp<"count_better"> {
 
     * (COUNT_BETTER1) The shapes are those of the table.
     * (COUNT_BETTER2) `window`, where present, is at least 1.
+    * (COUNT_BETTER3) `passed` comes beside a `window`.
 
     Example:
 
@@ -48,11 +51,13 @@ def Seq_CountBetterOp : Seq_ValueOp<"count_better"> {
     Seq_Tensor:$others,
     Seq_Indices:$at,
     Seq_Indices:$queries,
-    OptionalAttr<I64Attr>:$window);         /*count_better2*/
+    OptionalAttr<I64Attr>:$window,          /*count_better2*/
+    UnitAttr:$passed);                      /*count_better3*/
   let results = (outs Seq_Tensor:$y);       /*count_better1*/
   let assemblyFormat = [{
     $numbers `at` `(` $keys `)` `among` $others `at` `(` $at `)`
-    `queries` `(` $queries `)` attr-dict `:` functional-type(operands, results)
+    `queries` `(` $queries `)` (`passed` $passed^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

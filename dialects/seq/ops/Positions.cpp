@@ -29,7 +29,9 @@ static llvm::Error evaluate(RingPositionsOp op, Frame<S> &frame) {
                                 : positions(positions.size() - 1);
   Tensor<int32_t> y({rows});
   for (int64_t i = 0; i < rows; ++i)
-    y(i) = last - ((last - i) % rows + rows) % rows;
+    y(i) = !op.getFirst() ? last - ((last - i) % rows + rows) % rows
+           : i <= last    ? i
+                          : -1;
   frame.set(op.getY(), std::move(y));
   return llvm::Error::success();
 }
@@ -60,6 +62,8 @@ static llvm::Error evaluate(RingWriteOp op, Frame<S> &frame) {
     if (positions(t) < 0)
       return fail("expects 'positions' of at least 0, but got " +
                   Twine(positions(t)));
+    if (op.getFirst() && positions(t) >= rows)
+      continue;
     llvm::copy(x.elements().slice(t * size, size),
                ring.elements().begin() + positions(t) % rows * size);
   }
@@ -81,6 +85,8 @@ LogicalResult WindowMaskOp::verify() {
   if (getWindow() && int64_t(*getWindow()) < 1)
     return emitOpError() << "expects 'window' of at least 1, but got "
                          << int64_t(*getWindow());
+  if (getPassed() && !getWindow())
+    return emitOpError() << "expects a 'window' that has 'passed' the keys";
   return success();
 }
 
@@ -95,8 +101,8 @@ static llvm::Error evaluate(WindowMaskOp op, Frame<S> &frame) {
        --plane)
     for (int32_t query : queries.elements())
       for (int32_t key : keys.elements()) {
-        bool inSight =
-            key >= 0 && key <= query && int64_t(query) - key < window;
+        bool inSight = key >= 0 && key <= query &&
+                       (int64_t(query) - key < window) != op.getPassed();
         if (!inSight)
           *element = -std::numeric_limits<S>::infinity();
         ++element;
@@ -111,6 +117,9 @@ LogicalResult DistancesOp::verify() {
   if (failed(shapes.check("queries", getQueries(), {"T"})) ||
       failed(shapes.check("keys", getKeys(), {"S"})))
     return failure();
+  if (getLast() && int64_t(*getLast()) < 0)
+    return emitOpError() << "expects 'last' of at least 0, but got "
+                         << int64_t(*getLast());
   return shapes.check("y", getY(), {"T", "S"});
 }
 
@@ -118,10 +127,11 @@ template <typename S>
 static llvm::Error evaluate(DistancesOp op, Frame<S> &frame) {
   const Tensor<int32_t> &queries = frame.getIndices(op.getQueries());
   const Tensor<int32_t> &keys = frame.getIndices(op.getKeys());
+  int64_t last = op.getLast().value_or(std::numeric_limits<int64_t>::max());
   Tensor<S> y({queries.size(), keys.size()});
   for (int64_t t = 0; t < queries.size(); ++t)
     for (int64_t s = 0; s < keys.size(); ++s)
-      y(t, s) = S(int64_t(keys(s)) - queries(t));
+      y(t, s) = S(keys(s) - std::min<int64_t>(queries(t), last));
   frame.set(op.getY(), std::move(y));
   return llvm::Error::success();
 }

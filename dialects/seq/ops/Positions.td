@@ -15,6 +15,11 @@ def Seq_RingPositionsOp : Seq_ValueOp<"ring_positions"> {
     ```
 
     with `p` the last of `positions`, or with `before` the one before the first.
+    With `first` the rows hold the first `W` positions and no later ones:
+
+    ```
+    y[i] = i where i <= p, else -1
+    ```
 
     | value       | shape | element | meaning                          |
     |-------------|-------|---------|----------------------------------|
@@ -31,10 +36,11 @@ def Seq_RingPositionsOp : Seq_ValueOp<"ring_positions"> {
     %held = seq.ring_positions %p before : tensor<7xi32> -> tensor<5xi32>
     ```
   }];
-  let arguments = (ins Seq_Indices:$positions, UnitAttr:$before);
+  let arguments = (ins Seq_Indices:$positions, UnitAttr:$before, UnitAttr:$first);
   let results = (outs Seq_Indices:$y);      /*ring_positions1*/
   let assemblyFormat = [{
-    $positions (`before` $before^)? attr-dict `:` type($positions) `->` type($y)
+    $positions (`first` $first^)? (`before` $before^)? attr-dict
+    `:` type($positions) `->` type($y)
   }];
   let hasVerifier = 1;
 }
@@ -46,6 +52,8 @@ def Seq_RingWriteOp : Seq_ValueOp<"ring_write", [AllTypesMatch<["ring", "next"]>
     next = ring
     for t in 0 .. T-1: next[positions[t] mod W, ...] = x[t, ...]
     ```
+
+    With `first` positions of `W` or more are left out.
 
     | value       | shape   | element | meaning                  |
     |-------------|---------|---------|--------------------------|
@@ -69,10 +77,11 @@ def Seq_RingWriteOp : Seq_ValueOp<"ring_write", [AllTypesMatch<["ring", "next"]>
   let arguments = (ins
     Seq_Tensor:$x,                          /*ring_write1*/
     Seq_Indices:$positions,                 /*ring_write1*/
-    Seq_StaticTensor:$ring);
+    Seq_StaticTensor:$ring,
+    UnitAttr:$first);
   let results = (outs Seq_StaticTensor:$next);  /*ring_write2*/
   let assemblyFormat = [{
-    $x `at` `(` $positions `)` `into` `(` $ring `)` attr-dict
+    $x `at` `(` $positions `)` `into` `(` $ring `)` (`first` $first^)? attr-dict
     `:` type($x) `,` type($positions) `,` type($ring)
   }];
   let hasVerifier = 1;
@@ -87,8 +96,10 @@ def Seq_WindowMaskOp : Seq_ValueOp<"window_mask", [AllTypesMatch<["scores", "y"]
                    -inf                elsewhere
     ```
 
-    without the last condition where there is no `window`. A negative position is
-    that of no key. What a score out of sight is does not matter, be it NaN.
+    without the last condition where there is no `window`; with `passed` the keys
+    that the window has passed, so that the last condition is
+    `queries[t] - keys[s] >= window`. A negative position is that of no key. What a
+    score out of sight is does not matter, be it NaN.
 
     | value     | shape     | element | meaning              |
     |-----------|-----------|---------|----------------------|
@@ -103,6 +114,7 @@ def Seq_WindowMaskOp : Seq_ValueOp<"window_mask", [AllTypesMatch<["scores", "y"]
       `keys`.
     * (WINDOW_MASK2) `window`, where present, is at least 1.
     * (WINDOW_MASK3) `y` has the type of `scores`.
+    * (WINDOW_MASK4) `passed` comes beside a `window`.
 
     Example:
 
@@ -115,10 +127,12 @@ def Seq_WindowMaskOp : Seq_ValueOp<"window_mask", [AllTypesMatch<["scores", "y"]
     Seq_Tensor:$scores,                     /*window_mask1*/
     Seq_Indices:$queries,
     Seq_Indices:$keys,
-    OptionalAttr<I64Attr>:$window);         /*window_mask2*/
+    OptionalAttr<I64Attr>:$window,          /*window_mask2*/
+    UnitAttr:$passed);                      /*window_mask4*/
   let results = (outs Seq_Tensor:$y);       /*window_mask3*/
   let assemblyFormat = [{
-    $scores `queries` `(` $queries `)` `keys` `(` $keys `)` attr-dict
+    $scores `queries` `(` $queries `)` `keys` `(` $keys `)` (`passed` $passed^)?
+    attr-dict
     `:` type($scores) `,` type($queries) `,` type($keys)
   }];
   let hasVerifier = 1;
@@ -131,7 +145,8 @@ def Seq_DistancesOp : Seq_ValueOp<"distances"> {
     y[t, s] = keys[s] - queries[t]
     ```
 
-    at most 0 for a key that the query may see.
+    at most 0 for a key that the query may see. With `last` queries at positions
+    above it stand there: `keys[s] - min(queries[t], last)`.
 
     | value     | shape | element | meaning                  |
     |-----------|-------|---------|--------------------------|
@@ -142,6 +157,7 @@ def Seq_DistancesOp : Seq_ValueOp<"distances"> {
     Constraints:
 
     * (DISTANCES1) `y` is `T,S`.
+    * (DISTANCES2) `last`, where present, is at least 0.
 
     Example:
 
@@ -149,7 +165,8 @@ def Seq_DistancesOp : Seq_ValueOp<"distances"> {
     %far = seq.distances %pq, %pk : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
     ```
   }];
-  let arguments = (ins Seq_Indices:$queries, Seq_Indices:$keys);
+  let arguments = (ins Seq_Indices:$queries, Seq_Indices:$keys,
+    OptionalAttr<I64Attr>:$last);           /*distances2*/
   let results = (outs Seq_Tensor:$y);       /*distances1*/
   let assemblyFormat = [{
     $queries `,` $keys attr-dict `:` functional-type(operands, results)

@@ -4,6 +4,7 @@
 #include "dialects/seq/reference/Frame.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace effc::seq;
@@ -20,7 +21,9 @@ LogicalResult RotaryOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("x", getX(), {"T", "H", "K"})) ||
       failed(shapes.check("positions", getPositions(), {"T"})) ||
-      failed(shapes.check("frequencies", getFrequencies(), {"P"})))
+      failed(getFrequencyRows()
+                 ? shapes.check("frequencies", getFrequencies(), {"C", "P"})
+                 : shapes.check("frequencies", getFrequencies(), {"P"})))
     return failure();
   if (2 * shapes["P"] > shapes["K"]) {
     InFlightDiagnostic diagnostic =
@@ -33,6 +36,9 @@ LogicalResult RotaryOp::verify() {
   if (!getAmplitude().isFinite())
     return emitOpError() << "expects a finite 'amplitude', but got "
                          << getAmplitudeAttr();
+  if (getLast() && int64_t(*getLast()) < 0)
+    return emitOpError() << "expects 'last' of at least 0, but got "
+                         << int64_t(*getLast());
   return success();
 }
 
@@ -44,18 +50,26 @@ static llvm::Error evaluate(RotaryOp op, Frame<S> &frame) {
   if (llvm::Error error = expectSameRows("x", x, "positions", positions))
     return error;
   S amplitude = S(op.getAmplitude().convertToDouble());
-  int64_t pairs = frequencies.size();
+  int64_t rows = op.getFrequencyRows();
+  int64_t pairs = frequencies.size() / std::max<int64_t>(rows, 1);
   bool half = op.getPairs() == RotaryPairs::Half;
+  int64_t last = op.getLast().value_or(std::numeric_limits<int32_t>::max());
   Tensor<S> y = x;
-  for (int64_t t = 0; t < x.getDim(0); ++t)
+  for (int64_t t = 0; t < x.getDim(0); ++t) {
+    auto position = int32_t(std::min<int64_t>(positions(t), last));
+    if (rows && (position < 0 || position >= rows))
+      return fail("expects 'positions' in [0, " + Twine(rows) +
+                  "), the C of 'frequencies', but got " + Twine(position));
     for (int64_t i = 0; i < pairs; ++i) {
-      auto [cosine, sine] = cosineAndSine(positions(t), frequencies(i));
+      auto [cosine, sine] = cosineAndSine(
+          position, rows ? frequencies(position, i) : frequencies(i));
       int64_t b = half ? i : 2 * i, c = half ? i + pairs : 2 * i + 1;
       for (int64_t h = 0; h < x.getDim(1); ++h) {
         y(t, h, b) = amplitude * (x(t, h, b) * cosine - x(t, h, c) * sine);
         y(t, h, c) = amplitude * (x(t, h, c) * cosine + x(t, h, b) * sine);
       }
     }
+  }
   frame.set(op.getY(), std::move(y));
   return llvm::Error::success();
 }

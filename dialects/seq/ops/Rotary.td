@@ -17,20 +17,25 @@ def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
 
     Channels from `2 P` on stay as they are. The scalings of public configs
     (linear, dynamic, llama3, yarn, longrope) are choices of `frequencies` and
-    `amplitude`.
+    `amplitude`. With `last` tokens at positions above it are turned as if they
+    stood there: `a = min(positions[t], last) * frequencies[i]`. Frequencies may have a
+    row for each position, of which a token takes its own; a position without one is
+    an error of the call, which `seq-size-context` rules out.
 
     | value         | shape   | element | meaning                        |
     |---------------|---------|---------|--------------------------------|
     | `x`           | `T,H,K` | f32     | queries or keys                |
     | `positions`   | `T`     | i32     | positions in the sequence      |
-    | `frequencies` | `P`     | f32     | radians per position           |
+    | `frequencies` | `P` or `C,P` | f32 | radians per position          |
     | `y`           | `T,H,K` | f32     | the same, turned               |
 
     Constraints:
 
-    * (ROTARY1) `x` and `y` are `T,H,K`, `positions` is `T`, `frequencies` is `P`.
+    * (ROTARY1) `x` and `y` are `T,H,K`, `positions` is `T`, `frequencies` is `P` or
+      `C,P`.
     * (ROTARY2) `2 P` is at most `K`.
     * (ROTARY3) `amplitude` is finite.
+    * (ROTARY4) `last`, where present, is at least 0.
 
     Numerics: the product of position and frequency is taken without rounding
     before whole turns are removed, so that a position of a million is as good as
@@ -50,7 +55,15 @@ def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
     Seq_Tensor:$x,                          /*rotary1, rotary2*/
     Seq_Indices:$positions,                 /*rotary1*/
     Seq_StaticTensor:$frequencies,          /*rotary1, rotary2*/
-    DefaultValuedAttr<F64Attr, "1.0">:$amplitude);  /*rotary3*/
+    DefaultValuedAttr<F64Attr, "1.0">:$amplitude,   /*rotary3*/
+    OptionalAttr<I64Attr>:$last);           /*rotary4*/
+  let extraClassDeclaration = [{
+    /// How many positions have frequencies of their own; 0: all have the same.
+    int64_t getFrequencyRows() {
+      auto shape = getFrequencies().getType().getShape();
+      return shape.size() == 2 ? shape[0] : 0;
+    }
+  }];
   let results = (outs Seq_Tensor:$y);       /*rotary1*/
   let assemblyFormat = [{
     $pairs $x `at` `(` $positions `)` `,` $frequencies attr-dict

@@ -15,13 +15,17 @@ LogicalResult WeightOp::verify() {
     return emitOpError()
            << "expects a 'source' that is not empty, but got \"\"";
   int64_t rank = type.getRank();
-  if (getComputed() && (rank != 1 || !type.getElementType().isF32()))
-    return emitOpError() << "expects a 'computed' weight of f32 and 1 "
-                            "dimension, but got "
-                         << type;
-  if (getComputed() && failed(getComputed()->verifyCount(
-                           type.getDimSize(0), [&] { return emitOpError(); })))
-    return failure();
+  if (getComputed()) {
+    bool rows = getComputed()->hasRows();
+    if (rank != (rows ? 2 : 1) || !type.getElementType().isF32())
+      return emitOpError() << "expects a 'computed' weight of f32 and "
+                           << (rows ? "2 dimensions, positions first"
+                                    : "1 dimension")
+                           << ", but got " << type;
+    if (failed(getComputed()->verifyCount(type.getShape().back(),
+                                          [&] { return emitOpError(); })))
+      return failure();
+  }
   if (getTransposed() && rank != 2)
     return emitOpError() << "expects a 'transposed' weight of 2 dimensions, "
                             "but got "

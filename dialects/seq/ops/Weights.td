@@ -36,7 +36,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       none.
     * (WEIGHT3) A `transposed` weight has two dimensions.
     * (WEIGHT4) A `computed` weight has one dimension, of as many f32 as its rule
-      can give.
+      can give, and one for positions before it where the rule gives a row for each.
 
     Example:
 

@@ -34,12 +34,23 @@ private:
   };
   using Compute = function_ref<Value(OpBuilder &, ValueRange)>;
 
-  void begin(Value positions) {
+  /// Turns no token further than one at position `last`.
+  void begin(Value positions, std::optional<uint64_t> last = std::nullopt) {
     k.setItems(k.getContext().lead, 1, 1);
-    Value position = tile::ReadOp::create(
-        b, k.loc(), b.getIndexType(), k.read(positions), ValueRange{k.item()});
-    position = arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), position);
-    turned = arith::SIToFPOp::create(b, k.loc(), b.getF32Type(), position);
+    position = tile::ReadOp::create(b, k.loc(), b.getIndexType(),
+                                    k.read(positions), ValueRange{k.item()});
+    if (last)
+      position = k.min(position, k.index(static_cast<int64_t>(*last)));
+    turned = arith::SIToFPOp::create(
+        b, k.loc(), b.getF32Type(),
+        arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), position));
+  }
+  /// The frequencies of the row's position, as a tile of this type.
+  Value frequenciesOf(seq::RotaryOp core, int64_t pairs, tile::TileType type) {
+    Value view = k.read(core.getFrequencies());
+    return core.getFrequencyRows()
+               ? k.load(view, {position, k.index(0)}, {1, pairs}, type)
+               : k.load(view, {k.index(0)}, {pairs}, type);
   }
   /// Cosines and sines of the angles of some frequencies.
   std::pair<Value, Value> angles(Value frequencies, double amplitude);
@@ -55,7 +66,8 @@ private:
 
   KernelBuilder &k;
   OpBuilder &b;
-  Value turned; // the row's position, as f32
+  Value position; // where the row is turned as if it stood
+  Value turned;   // the same, as f32
 };
 } // namespace
 
@@ -115,10 +127,9 @@ static Value sumOfProducts(OpBuilder &builder, Location loc, Value a, Value x,
 LogicalResult RotaryKernel::buildHalf(seq::RotaryOp core) {
   ArrayRef<int64_t> shape = core.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
-  int64_t pairs = core.getFrequencies().getType().getDimSize(0);
-  begin(core.getPositions());
-  auto [cosine, sine] = angles(k.load(k.read(core.getFrequencies()),
-                                      {k.index(0)}, {pairs}, k.rowType(pairs)),
+  int64_t pairs = core.getFrequencies().getType().getShape().back();
+  begin(core.getPositions(), core.getLast());
+  auto [cosine, sine] = angles(frequenciesOf(core, pairs, k.rowType(pairs)),
                                core.getAmplitude().convertToDouble());
   auto box = [&](int64_t first, int64_t size) {
     return Box{{k.item(), k.index(0), k.index(first)}, {1, heads, size}};
@@ -150,12 +161,11 @@ LogicalResult RotaryKernel::buildHalf(seq::RotaryOp core) {
 LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp core) {
   ArrayRef<int64_t> shape = core.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
-  int64_t pairs = core.getFrequencies().getType().getDimSize(0);
-  begin(core.getPositions());
+  int64_t pairs = core.getFrequencies().getType().getShape().back();
+  begin(core.getPositions(), core.getLast());
   tile::TileType type = k.columnType(pairs);
-  auto [cosine, sine] =
-      angles(k.load(k.read(core.getFrequencies()), {k.index(0)}, {pairs}, type),
-             core.getAmplitude().convertToDouble());
+  auto [cosine, sine] = angles(frequenciesOf(core, pairs, type),
+                               core.getAmplitude().convertToDouble());
   auto loop =
       scf::ForOp::create(b, k.loc(), k.index(0), k.index(heads), k.index(1));
   {

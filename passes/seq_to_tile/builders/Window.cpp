@@ -1,8 +1,7 @@
 // A softmax over a window of keys, block of keys by block of keys:
 //
-//   s  = scale (q k^T), capped, with slopes and numbers of the keys; -inf out
-//   of
-//        sight, by select
+//   s  = scale (q k^T), capped, with slopes and numbers of the keys; -inf where
+//        out of sight, by select
 //   m' = max(m, max s);  p = e^(s - m');  a = e^(m - m')
 //   l' = a l + sum p;    o' = a o + p v
 //
@@ -13,11 +12,15 @@
 // depend on its position and on the keys before it, and on no cut of the
 // prompt.
 //
+// Where the first tokens' keys stay, their blocks come first: a query sees
+// those of them that its window has passed, with scores of its own.
+//
 // An item of a decode call is a segment and the heads that share one key and
 // one value, which are the rows of its blocks; an item of a prefill call is a
-// head of a segment and every n-th block of its queries. The ring is written by
-// a launch of its own. Floor: 2 H (K + V) FLOPs per token and key in sight, in
-// decode the bytes of those keys and values.
+// head of a segment, or the heads that choose keys together, and every n-th
+// block of its queries. The ring is written by a launch of its own. Floor: 2 H
+// (K + V) FLOPs per token and key in sight, in decode the bytes of those keys
+// and values.
 #include "passes/seq_to_tile/builders/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,16 +60,21 @@ Value effc::windowStateOf(seq::MixerOpInterface mixer, unsigned index) {
 WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     : k(k), b(k.ops()), mixer(mixer), record(mixer.getStructure().getWindow()),
       tokens(windowTokensOf(mixer)) {
-  keyState = windowStateOf(mixer, tokens.keyState);
-  valueState = windowStateOf(mixer, tokens.valueState);
   heads = sizeOf(tokens.query, 1);
+  auto state = [&](unsigned index) { return windowStateOf(mixer, index); };
+  ring = {state(tokens.keyState), state(tokens.valueState), {}};
+  if (tokens.sinkQuery)
+    first = {
+        state(tokens.firstSinkState), state(tokens.firstSinkState + 1), {}};
   if (tokens.keyScore) {
-    numberState = windowStateOf(mixer, tokens.keyScoreState);
+    ring.numbers = state(tokens.keyScoreState);
+    if (tokens.sinkQuery)
+      first.numbers = state(tokens.firstSinkState + 2);
     headsPerNumber = heads / sizeOf(tokens.keyScore, 1);
   }
   keyChannels = sizeOf(tokens.query, 2);
   valueChannels = sizeOf(tokens.value, 2);
-  ringRows = sizeOf(keyState, 0);
+  ringRows = sizeOf(ring.keys, 0);
   // A block never wraps around in the ring.
   blockKeys = 32;
   while (ringRows % blockKeys != 0)
@@ -79,13 +87,20 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
+  rows = k.isDecode() ? headsOfDecode() : kQueries;
+  columnType = k.columnType(rows);
+  scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
+  mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
   return k.isDecode() ? buildDecode() : buildPrefill();
 }
 
+// Heads that share a key, a value and a number.
+int64_t WindowKernel::headsOfDecode() const {
+  int64_t shared = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
+  return tokens.keyScore ? std::gcd(shared, headsPerNumber) : shared;
+}
+
 LogicalResult WindowKernel::buildDecode() {
-  rows = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
-  if (tokens.keyScore)
-    rows = std::gcd(rows, headsPerNumber);
   int64_t groups = heads / rows;
   k.setItems(tile::Count::Segments, 1, groups);
   auto [sequence, group] = k.divide(k.item(), groups);
@@ -96,38 +111,34 @@ LogicalResult WindowKernel::buildDecode() {
                ? k.load(k.read(parameter), {head}, {rows}, k.columnType(rows))
                : Value();
   };
+  auto tileOf = [&](Value query) {
+    return k.load(k.read(query), {row, head, k.index(0)},
+                  {1, rows, keyChannels},
+                  k.blockType(rows, keyChannels, tile::Role::Operand));
+  };
   Queries queries;
-  queries.tile = k.load(k.read(tokens.query), {row, head, k.index(0)},
-                        {1, rows, keyChannels},
-                        k.blockType(rows, keyChannels, tile::Role::Operand));
+  queries.tile = tileOf(tokens.query);
+  if (tokens.sinkQuery)
+    queries.atEnd = tileOf(tokens.sinkQuery);
   queries.first = queries.last = segment.getStart();
   queries.slopes = perHead(tokens.slopes);
   queries.sinks = perHead(tokens.sinks);
   queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
   queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
   queries.numberHead = k.divide(head, headsPerNumber).first;
-  return finish(row, head, mix(queries), {1, rows, valueChannels}, {});
+  return finish(row, head, mix(queries, findKept(queries)),
+                {1, rows, valueChannels}, {});
 }
 
+// Heads that share the numbers by which keys are kept share an item, so that
+// these keys are found once for all of them.
 LogicalResult WindowKernel::buildPrefill() {
-  rows = kQueries;
-  int64_t parts = (kItems + heads - 1) / heads;
-  k.setItems(tile::Count::Segments, 1, heads * parts);
-  auto [sequence, rest] = k.divide(k.item(), heads * parts);
-  auto [head, part] = k.divide(rest, parts);
+  int64_t together = record.getKeep() ? headsPerNumber : 1;
+  int64_t groups = heads / together, parts = (kItems + groups - 1) / groups;
+  k.setItems(tile::Count::Segments, 1, groups * parts);
+  auto [sequence, rest] = k.divide(k.item(), groups * parts);
+  auto [group, part] = k.divide(rest, parts);
   segment = tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
-  auto perHead = [&, head = head](Value parameter) -> Value {
-    if (!parameter)
-      return {};
-    return tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(parameter),
-                                ValueRange{head});
-  };
-  Queries queries;
-  queries.slopes = perHead(tokens.slopes);
-  queries.sinks = perHead(tokens.sinks);
-  queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
-  queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
-  queries.numberHead = k.divide(head, headsPerNumber).first;
   Value blocks =
       k.divide(k.add(segment.getLength(), k.index(rows - 1)), rows).first;
   auto loop = scf::ForOp::create(b, k.loc(), part, blocks, k.index(parts));
@@ -136,20 +147,50 @@ LogicalResult WindowKernel::buildPrefill() {
   Value from = k.mul(loop.getInductionVar(), rows);
   Value count = k.min(k.index(rows), k.sub(segment.getLength(), from));
   Value row = k.add(segment.getFirstRow(), from);
-  queries.tile = k.load(
-      k.read(tokens.query), {row, head, k.index(0)}, {rows, 1, keyChannels},
-      k.blockType(rows, keyChannels, tile::Role::Operand), count);
+  Queries queries;
   queries.first = k.add(segment.getStart(), from);
   queries.last = k.sub(k.add(queries.first, count), k.index(1));
-  return finish(row, head, mix(queries), {rows, 1, valueChannels}, count);
+  if (together == 1)
+    return mixHead(queries, group, row, count);
+  queries.numberHead = group;
+  Kept kept = findKept(queries);
+  auto heads =
+      scf::ForOp::create(b, k.loc(), k.index(0), k.index(together), k.index(1));
+  b.setInsertionPointToStart(heads.getBody());
+  Value head = k.add(k.mul(group, together), heads.getInductionVar());
+  return mixHead(queries, head, row, count, kept);
+}
+
+// A block of one head's queries, of which the first is the call's row `row`.
+LogicalResult WindowKernel::mixHead(Queries queries, Value head, Value row,
+                                    Value count, std::optional<Kept> kept) {
+  auto perHead = [&](Value parameter) -> Value {
+    if (!parameter)
+      return {};
+    return tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(parameter),
+                                ValueRange{head});
+  };
+  auto tileOf = [&](Value query) {
+    return k.load(k.read(query), {row, head, k.index(0)},
+                  {rows, 1, keyChannels},
+                  k.blockType(rows, keyChannels, tile::Role::Operand), count);
+  };
+  queries.slopes = perHead(tokens.slopes);
+  queries.sinks = perHead(tokens.sinks);
+  queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
+  queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
+  queries.numberHead = k.divide(head, headsPerNumber).first;
+  queries.tile = tileOf(tokens.query);
+  if (tokens.sinkQuery)
+    queries.atEnd = tileOf(tokens.sinkQuery);
+  if (!kept)
+    kept = findKept(queries);
+  return finish(row, head, mix(queries, *kept), {rows, 1, valueChannels},
+                count);
 }
 
 // All blocks of keys that one of the queries sees.
-Running WindowKernel::mix(const Queries &queries) {
-  columnType = k.columnType(rows);
-  scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
-  mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
-  Kept kept = record.getKeep() ? findKept(queries) : Kept();
+Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
   // A sink is a key with a logit and no value.
   Running running{splat(columnType, kLowest), splat(columnType, 0),
                   splat(mixedType, 0)};
@@ -161,20 +202,20 @@ Running WindowKernel::mix(const Queries &queries) {
 
   return Running::of(
       overKeys(queries, running.values(),
-               [&](Value block, LoadKeys load, ValueRange before) {
-                 return mixBlock(queries, block, loadKeys(queries, load), kept,
-                                 Running::of(before))
+               [&](KeyBlock block, LoadKeys load, ValueRange before) {
+                 return mixBlock(queries, block, loadKeys(queries, block, load),
+                                 kept, Running::of(before))
                      .values();
                }));
 }
 
 SmallVector<Value> WindowKernel::overKeys(
     const Queries &queries, SmallVector<Value> carried,
-    function_ref<SmallVector<Value>(Value block, LoadKeys load,
+    function_ref<SmallVector<Value>(KeyBlock block, LoadKeys load,
                                     ValueRange carried)>
         body) {
   Value start = segment.getStart(), zero = k.index(0), one = k.index(1);
-  Value first =
+  Value oldest =
       record.getWindow() == 0
           ? zero
           : k.divide(max(zero,
@@ -195,13 +236,29 @@ SmallVector<Value> WindowKernel::overKeys(
         carried = SmallVector<Value>(loop.getResults());
       };
 
+  // The first tokens' blocks, once the window has passed the first of them.
+  if (int64_t stay = record.getSinkTokens()) {
+    Value passed =
+        arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::sge,
+                              queries.last, k.index(record.getWindow()));
+    Value blocks = arith::SelectOp::create(
+        b, k.loc(), passed, k.index((stay + blockKeys - 1) / blockKeys), zero);
+    over(zero, blocks, [&](Value block, ValueRange before) {
+      return body(
+          blockAt(block, queries, /*isPassed=*/true),
+          [&](Value state, Value rows, Value head, int64_t channels) {
+            return splicedFirst(state, rows, head, channels, block);
+          },
+          before);
+    });
+  }
   // Blocks before the call's first row, where they lie in the ring.
-  over(first, k.min(between, end), [&](Value block, ValueRange before) {
+  over(oldest, k.min(between, end), [&](Value block, ValueRange before) {
     Value at = k.divide(block, ringRows / blockKeys).second;
     return body(
-        block,
-        [&](Value ring, Value, Value head, int64_t channels) {
-          return load(ring, {segment.getSlot(), k.mul(at, blockKeys), head},
+        blockAt(block, queries, /*isPassed=*/false),
+        [&](Value state, Value, Value head, int64_t channels) {
+          return load(state, {segment.getSlot(), k.mul(at, blockKeys), head},
                       {1, blockKeys, 1}, channels, {});
         },
         before);
@@ -209,23 +266,23 @@ SmallVector<Value> WindowKernel::overKeys(
   // The block in which the call begins.
   auto inSpliced = [&](Value block, ValueRange before) {
     return body(
-        block,
-        [&](Value ring, Value rows, Value head, int64_t channels) {
-          return spliced(ring, rows, head, channels, block);
+        blockAt(block, queries, /*isPassed=*/false),
+        [&](Value state, Value rows, Value head, int64_t channels) {
+          return splicedRing(state, rows, head, channels, block);
         },
         before);
   };
   if (k.isDecode())
     return inSpliced(between, carried);
-  over(max(first, between), k.min(k.add(between, one), end), inSpliced);
+  over(max(oldest, between), k.min(k.add(between, one), end), inSpliced);
   // Blocks after it, where they lie in the call's rows.
-  over(max(first, k.add(between, one)), end,
+  over(max(oldest, k.add(between, one)), end,
        [&](Value block, ValueRange before) {
          Value from = k.sub(k.mul(block, blockKeys), start);
          Value count =
              k.min(k.index(blockKeys), k.sub(segment.getLength(), from));
          return body(
-             block,
+             blockAt(block, queries, /*isPassed=*/false),
              [&](Value, Value rows, Value head, int64_t channels) {
                return load(rows, {k.add(segment.getFirstRow(), from), head},
                            {blockKeys, 1}, channels, count);
@@ -235,13 +292,15 @@ SmallVector<Value> WindowKernel::overKeys(
   return carried;
 }
 
-Keys WindowKernel::loadKeys(const Queries &queries, LoadKeys load) {
+Keys WindowKernel::loadKeys(const Queries &queries, const KeyBlock &block,
+                            LoadKeys load) {
+  const KeyStates &states = statesOf(block);
   Keys keys;
-  keys.keys = load(keyState, tokens.key, queries.keyHead, keyChannels);
+  keys.keys = load(states.keys, tokens.key, queries.keyHead, keyChannels);
   keys.values =
-      load(valueState, tokens.value, queries.valueHead, valueChannels);
+      load(states.values, tokens.value, queries.valueHead, valueChannels);
   if (tokens.keyScore)
-    keys.numbers = load(numberState, tokens.keyScore, queries.numberHead, 1);
+    keys.numbers = load(states.numbers, tokens.keyScore, queries.numberHead, 1);
   return keys;
 }
 
@@ -264,21 +323,44 @@ Value WindowKernel::load(Value tensor, SmallVector<Value> at,
                 k.blockType(blockKeys, channels, tile::Role::Operand), count);
 }
 
-// A block of which the rows before the call lie in the ring.
-Value WindowKernel::spliced(Value ring, Value rows, Value head,
-                            int64_t channels, Value block) {
-  Value at = k.divide(block, ringRows / blockKeys).second;
-  Value before = k.sub(segment.getStart(), k.mul(block, blockKeys));
-  Value end = k.min(k.index(blockKeys), k.add(before, segment.getLength()));
-  SmallVector<Value> inRing = {segment.getSlot(), k.mul(at, blockKeys), head};
-  SmallVector<Value> inRows = {segment.getFirstRow(), head};
-  SmallVector<int64_t> ringSizes = {1, blockKeys, 1}, rowSizes = {blockKeys, 1};
-  withChannels(ring, channels, inRing, ringSizes);
+Value WindowKernel::splice(Value state, Value stateRow, Value rows, Value row,
+                           Value head, int64_t channels, Value before,
+                           Value end) {
+  SmallVector<Value> inState = {segment.getSlot(), stateRow, head};
+  SmallVector<Value> inRows = {row, head};
+  SmallVector<int64_t> stateSizes = {1, blockKeys, 1},
+                       rowSizes = {blockKeys, 1};
+  withChannels(state, channels, inState, stateSizes);
   withChannels(rows, channels, inRows, rowSizes);
   return tile::SpliceOp::create(
       b, k.loc(), k.blockType(blockKeys, channels, tile::Role::Operand),
-      k.read(ring), inRing, k.read(rows), inRows, before, end, ringSizes,
+      k.read(state), inState, k.read(rows), inRows, before, end, stateSizes,
       rowSizes);
+}
+
+// A block of which the rows before the call lie in the ring.
+Value WindowKernel::splicedRing(Value state, Value rows, Value head,
+                                int64_t channels, Value block) {
+  Value at = k.divide(block, ringRows / blockKeys).second;
+  Value before = k.sub(segment.getStart(), k.mul(block, blockKeys));
+  Value end = k.min(k.index(blockKeys), k.add(before, segment.getLength()));
+  return splice(state, k.mul(at, blockKeys), rows, segment.getFirstRow(), head,
+                channels, before, end);
+}
+
+// A block of the first tokens: those before the call lie in their state, the
+// others are the call's first rows, if it begins among them; none is a row of a
+// token that comes later.
+Value WindowKernel::splicedFirst(Value state, Value rows, Value head,
+                                 int64_t channels, Value block) {
+  Value start = segment.getStart(), base = k.mul(block, blockKeys);
+  auto rowsBefore = [&](Value position) {
+    Value among = k.min(position, k.index(record.getSinkTokens()));
+    return max(k.index(0), k.min(k.index(blockKeys), k.sub(among, base)));
+  };
+  Value row = k.add(segment.getFirstRow(), max(k.index(0), k.sub(base, start)));
+  return splice(state, base, rows, row, head, channels, rowsBefore(start),
+                rowsBefore(k.add(start, segment.getLength())));
 }
 
 // A number per key becomes one per score by a product with ones, which is
@@ -291,26 +373,49 @@ Value WindowKernel::spread(const Keys &keys) {
                              /*transpose_a=*/false, /*transpose_b=*/true);
 }
 
-Value WindowKernel::distanceTo(Value block, const Queries &queries) {
-  return arith::IndexCastOp::create(
-      b, k.loc(), b.getI32Type(),
-      k.sub(k.mul(block, blockKeys), queries.first));
+KeyBlock WindowKernel::blockAt(Value index, const Queries &queries,
+                               bool isPassed) {
+  return {index, isPassed,
+          arith::IndexCastOp::create(
+              b, k.loc(), b.getI32Type(),
+              k.sub(k.mul(index, blockKeys), queries.first))};
 }
 
 // The distance from query to key is that of row 0 and column 0, less the row's
 // number (where rows are tokens), plus the column's.
-Value WindowKernel::distanceHere(OpBuilder &builder, Value fromFirst) {
+Sight WindowKernel::sightOf(OpBuilder &builder, const KeyBlock &block) {
   Location loc = k.loc();
   auto asI32 = [&](Value index) -> Value {
     return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
                                       index);
   };
   Value column = asI32(tile::ColumnIndexOp::create(builder, loc));
-  Value to = arith::AddIOp::create(builder, loc, column, fromFirst);
+  Value to = arith::AddIOp::create(builder, loc, column, block.fromQuery);
   if (!k.isDecode())
     to = arith::SubIOp::create(builder, loc, to,
                                asI32(tile::RowIndexOp::create(builder, loc)));
-  return to;
+  auto both = [&](Value x, Value y) {
+    return arith::AndIOp::create(builder, loc, x, y);
+  };
+  int64_t window = record.getWindow(), stay = record.getSinkTokens();
+  if (block.isPassed) {
+    Value position = arith::AddIOp::create(
+        builder, loc, column, asI32(k.mul(block.index, blockKeys)));
+    Value end = arith::SubIOp::create(
+        builder, loc, position,
+        arith::ConstantOp::create(
+            builder, loc,
+            builder.getI32IntegerAttr(
+                static_cast<int32_t>(stay + window - 1))));
+    return {arith::MaxSIOp::create(builder, loc, to, end),
+            both(compare(builder, arith::CmpIPredicate::sle, to, -window),
+                 compare(builder, arith::CmpIPredicate::slt, position, stay))};
+  }
+  Value visible = compare(builder, arith::CmpIPredicate::sle, to, 0);
+  if (window > 0)
+    visible =
+        both(visible, compare(builder, arith::CmpIPredicate::sgt, to, -window));
+  return {to, visible};
 }
 
 Value WindowKernel::compare(OpBuilder &builder, arith::CmpIPredicate predicate,
@@ -322,24 +427,15 @@ Value WindowKernel::compare(OpBuilder &builder, arith::CmpIPredicate predicate,
           builder.getI32IntegerAttr(static_cast<int32_t>(bound))));
 }
 
-Value WindowKernel::inSight(OpBuilder &builder, Value distance) {
-  Value visible = compare(builder, arith::CmpIPredicate::sle, distance, 0);
-  if (record.getWindow() == 0)
-    return visible;
-  Value near = compare(builder, arith::CmpIPredicate::sgt, distance,
-                       -record.getWindow());
-  return arith::AndIOp::create(builder, k.loc(), visible, near);
-}
-
 // M x N scores of a block, -inf for keys out of sight.
-Value WindowKernel::scores(const Queries &queries, Value block,
+Value WindowKernel::scores(const Queries &queries, const KeyBlock &block,
                            const Keys &keys, const Kept &kept) {
   Value zeros = tile::SplatOp::create(b, k.loc(), scoreType, k.scalar(0));
-  Value products =
-      tile::DotOp::create(b, k.loc(), scoreType, zeros, queries.tile, keys.keys,
-                          /*transpose_a=*/false, /*transpose_b=*/true);
+  Value products = tile::DotOp::create(
+      b, k.loc(), scoreType, zeros,
+      block.isPassed ? queries.atEnd : queries.tile, keys.keys,
+      /*transpose_a=*/false, /*transpose_b=*/true);
   Value numbers = keys.numbers ? spread(keys) : Value();
-  Value fromFirst = distanceTo(block, queries);
   SmallVector<Value> inputs = {products};
   if (numbers)
     inputs.push_back(numbers);
@@ -360,18 +456,17 @@ Value WindowKernel::scores(const Queries &queries, Value block,
                                     math::TanhOp::create(builder, loc, part),
                                     constant(builder, cap));
     }
-    Value to = distanceHere(builder, fromFirst);
+    auto [distance, visible] = sightOf(builder, block);
     if (queries.slopes)
       score = math::FmaOp::create(
           builder, loc, e.back(),
-          arith::SIToFPOp::create(builder, loc, builder.getF32Type(), to),
+          arith::SIToFPOp::create(builder, loc, builder.getF32Type(), distance),
           score);
     if (numbers)
       score = withNumber(builder, score, e[1]);
-    Value visible = inSight(builder, to);
     if (kept.bound)
-      visible = arith::AndIOp::create(builder, loc, visible,
-                                      isKept(builder, e[1], to, e[2], e[3]));
+      visible = arith::AndIOp::create(
+          builder, loc, visible, isKept(builder, e[1], distance, e[2], e[3]));
     return arith::SelectOp::create(
                builder, loc, visible, score,
                constant(builder, -std::numeric_limits<double>::infinity()))
@@ -400,7 +495,7 @@ Value WindowKernel::withNumber(OpBuilder &builder, Value score, Value number) {
   llvm_unreachable("a key score of no kind");
 }
 
-Running WindowKernel::mixBlock(const Queries &queries, Value block,
+Running WindowKernel::mixBlock(const Queries &queries, const KeyBlock &block,
                                const Keys &keys, const Kept &kept,
                                const Running &before) {
   Location loc = k.loc();

@@ -11,6 +11,8 @@ namespace effc {
 /// A block's queries: rows of one head (prefill) or heads of one row (decode).
 struct Queries {
   mlir::Value tile;   // M x K
+  mlir::Value atEnd;  // the same at their places in a cache of first tokens and
+                      // window, for keys of the former; null: none stay
   mlir::Value first;  // position of the first
   mlir::Value last;   // position of the last
   mlir::Value slopes; // f32, or a column of M; null: none
@@ -24,10 +26,31 @@ struct Keys {
   mlir::Value numbers;      // N x 1, or null
 };
 
-/// Reads keys, values or numbers of keys of one block: of a ring and the call's
-/// rows, the head and the channels.
+/// Reads keys, values or numbers of keys of one block: of a state and the
+/// call's rows, the head and the channels.
 using LoadKeys = llvm::function_ref<mlir::Value(
-    mlir::Value ring, mlir::Value rows, mlir::Value head, int64_t channels)>;
+    mlir::Value state, mlir::Value rows, mlir::Value head, int64_t channels)>;
+
+/// The states that hold keys of past tokens.
+struct KeyStates {
+  mlir::Value keys, values, numbers; // null: keys have no numbers
+};
+
+/// A block of keys by its number on the grid of positions.
+struct KeyBlock {
+  mlir::Value index;
+  /// Of the first tokens' keys where the window has passed them; else of those
+  /// in the window.
+  bool isPassed = false;
+  mlir::Value fromQuery = {}; // i32, its first position less the first query's
+};
+
+/// What a query and a key are to one another: the key's position less the
+/// query's, counted in places of a cache where the window has passed the key,
+/// and whether the query sees it.
+struct Sight {
+  mlir::Value distance, visible;
+};
 
 /// Which numbers of keys count for each query, where only some are kept: those
 /// above `bound`, and those equal to it up to `last`, the distance from the
@@ -66,13 +89,20 @@ private:
   }
   mlir::LogicalResult buildDecode();
   mlir::LogicalResult buildPrefill();
-  Running mix(const Queries &queries);
+  int64_t headsOfDecode() const;
+  /// Given what all heads share of the queries, and the keys kept if they are
+  /// found already.
+  mlir::LogicalResult mixHead(Queries queries, mlir::Value head,
+                              mlir::Value row, mlir::Value count,
+                              std::optional<Kept> kept = std::nullopt);
+  Running mix(const Queries &queries, const Kept &kept);
   /// Goes over all blocks of keys that one of the queries sees, oldest first.
   llvm::SmallVector<mlir::Value>
   overKeys(const Queries &queries, llvm::SmallVector<mlir::Value> carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(
-               mlir::Value block, LoadKeys load, mlir::ValueRange carried)>
+               KeyBlock block, LoadKeys load, mlir::ValueRange carried)>
                body);
+  /// All keys in sight, where the record keeps no fewer.
   Kept findKept(const Queries &queries);
   /// A column with how many keys in sight of each query `holds` for, given
   /// their number, their distance and the elements of `columns`.
@@ -85,11 +115,10 @@ private:
   mlir::Value splat(tile::TileType type, float value) {
     return tile::SplatOp::create(b, k.loc(), type, k.scalar(value));
   }
-  /// Position of a block's first key less that of the first query.
-  mlir::Value distanceTo(mlir::Value block, const Queries &queries);
-  /// The same for the element of a map over scores, i32.
-  mlir::Value distanceHere(mlir::OpBuilder &builder, mlir::Value fromFirst);
-  mlir::Value inSight(mlir::OpBuilder &builder, mlir::Value distance);
+  /// A block that `queries` look at.
+  KeyBlock blockAt(mlir::Value index, const Queries &queries, bool isPassed);
+  /// For the element of a map over the scores of a block.
+  Sight sightOf(mlir::OpBuilder &builder, const KeyBlock &block);
   mlir::Value compare(mlir::OpBuilder &builder,
                       mlir::arith::CmpIPredicate predicate, mlir::Value value,
                       int64_t bound);
@@ -97,21 +126,32 @@ private:
   mlir::Value isKept(mlir::OpBuilder &builder, mlir::Value number,
                      mlir::Value distance, mlir::Value bound, mlir::Value last);
   mlir::Value spread(const Keys &keys);
-  Running mixBlock(const Queries &queries, mlir::Value block, const Keys &keys,
-                   const Kept &kept, const Running &before);
-  mlir::Value scores(const Queries &queries, mlir::Value block,
+  Running mixBlock(const Queries &queries, const KeyBlock &block,
+                   const Keys &keys, const Kept &kept, const Running &before);
+  mlir::Value scores(const Queries &queries, const KeyBlock &block,
                      const Keys &keys, const Kept &kept);
   mlir::Value withNumber(mlir::OpBuilder &builder, mlir::Value score,
                          mlir::Value number);
-  Keys loadKeys(const Queries &queries, LoadKeys load);
+  const KeyStates &statesOf(const KeyBlock &block) const {
+    return block.isPassed ? first : ring;
+  }
+  Keys loadKeys(const Queries &queries, const KeyBlock &block, LoadKeys load);
   void withChannels(mlir::Value tensor, int64_t channels,
                     llvm::SmallVectorImpl<mlir::Value> &at,
                     llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::Value load(mlir::Value tensor, llvm::SmallVector<mlir::Value> at,
                    llvm::SmallVector<int64_t> sizes, int64_t channels,
                    mlir::Value count);
-  mlir::Value spliced(mlir::Value ring, mlir::Value rows, mlir::Value head,
-                      int64_t channels, mlir::Value block);
+  /// A block of which rows before `before` lie in the state from `stateRow` on,
+  /// those up to `end` in the call's rows from `row` on.
+  mlir::Value splice(mlir::Value state, mlir::Value stateRow, mlir::Value rows,
+                     mlir::Value row, mlir::Value head, int64_t channels,
+                     mlir::Value before, mlir::Value end);
+  mlir::Value splicedRing(mlir::Value state, mlir::Value rows, mlir::Value head,
+                          int64_t channels, mlir::Value block);
+  mlir::Value splicedFirst(mlir::Value state, mlir::Value rows,
+                           mlir::Value head, int64_t channels,
+                           mlir::Value block);
   mlir::LogicalResult finish(mlir::Value row, mlir::Value head,
                              const Running &running,
                              llvm::ArrayRef<int64_t> sizes, mlir::Value rows);
@@ -121,7 +161,7 @@ private:
   seq::MixerOpInterface mixer;
   seq::WindowAttr record;
   seq::WindowTokens tokens;
-  mlir::Value keyState, valueState, numberState;
+  KeyStates ring, first;
   int64_t headsPerNumber = 1;
   int64_t heads, keyChannels, valueChannels, ringRows, blockKeys;
   int64_t rows = 0; // M

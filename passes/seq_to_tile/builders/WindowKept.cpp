@@ -76,20 +76,19 @@ Value WindowKernel::count(
         holds) {
   return overKeys(
              queries, {splat(columnType, 0)},
-             [&](Value block, LoadKeys load,
+             [&](KeyBlock block, LoadKeys load,
                  ValueRange before) -> SmallVector<Value> {
                Keys keys;
-               keys.numbers = load(numberState, tokens.keyScore,
+               keys.numbers = load(statesOf(block).numbers, tokens.keyScore,
                                    queries.numberHead, /*channels=*/1);
                SmallVector<Value> inputs = {spread(keys)};
                llvm::append_range(inputs, columns);
-               Value fromFirst = distanceTo(block, queries);
                Value hits = k.map(
                    scoreType, inputs, [&](OpBuilder &builder, ValueRange e) {
-                     Value distance = distanceHere(builder, fromFirst);
+                     Sight sight = sightOf(builder, block);
                      Value hit = arith::AndIOp::create(
-                         builder, k.loc(), inSight(builder, distance),
-                         holds(builder, e[0], distance, e.drop_front()));
+                         builder, k.loc(), sight.visible,
+                         holds(builder, e[0], sight.distance, e.drop_front()));
                      return arith::SelectOp::create(builder, k.loc(), hit,
                                                     constant(builder, 1),
                                                     constant(builder, 0))
@@ -108,6 +107,8 @@ Value WindowKernel::count(
 }
 
 Kept WindowKernel::findKept(const Queries &queries) {
+  if (!record.getKeep())
+    return {};
   Location loc = k.loc();
   using Middle = Value (*)(OpBuilder &, Location, Value, Value);
   // Halves [low, high] `steps` times; `enough` says of each middle which half
@@ -174,7 +175,9 @@ Kept WindowKernel::findKept(const Queries &queries) {
                       });
   Value left = less(keep, above);
   // No key in sight lies at the lower end, every one up to the upper end.
-  int64_t range = record.getWindow() ? record.getWindow() : ringRows;
+  int64_t range = record.getWindow()
+                      ? record.getWindow() + record.getSinkTokens()
+                      : ringRows;
   auto places = search(
       splat(columnType, static_cast<float>(-range)), splat(columnType, 0),
       llvm::Log2_64_Ceil(range) + 1, middleOfWhole, /*upwards=*/false,

@@ -118,7 +118,7 @@ func.func @att6_sink_per_key_head(
 
 func.func @att7_kind_without_numbers(
     %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
-  // expected-error @+1 {{expects 'd', 'key_scores' and 'next_scores' all present for the key score 'scale', but got 0 of them}}
+  // expected-error @+1 {{expects 'd' and 'key_scores' both present for the key score 'scale', but got 0 of them}}
   %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64, key_score = #seq.key_score<scale>}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
@@ -129,7 +129,7 @@ func.func @att7_kind_without_numbers(
 
 func.func @att7_numbers_without_kind(
     %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %h: tensor<7x2xf32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
-  // expected-error @+1 {{expects 'd', 'key_scores' and 'next_scores' all absent for the key score 'none', but got 1 of them}}
+  // expected-error @+1 {{expects 'd' and 'key_scores' both absent for the key score 'none', but got 1 of them}}
   %y, %a, %b = seq.attention %q, %k, %v positions(%p) numbers(%h) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
@@ -177,5 +177,83 @@ func.func @att4_next_of_other_rows(
   %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<7x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att10_first_tokens_without_a_query(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>) {
+  // expected-error @+1 {{expects 'sink_query', 'sink_keys' and 'sink_values' all present or all absent, but got 2 of them}}
+  %y, %a, %b, %c, %d = seq.attention %q, %k, %v positions(%p) states(%keys, %values) sink_states(%fk, %fv) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att10_a_query_without_first_tokens(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>) {
+  // expected-error @+1 {{expects 'sink_query', 'sink_keys' and 'sink_values' all present or all absent, but got 1 of them}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att10_first_tokens_without_a_window(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>) {
+  // expected-error @+2 {{expects 'sink_query' beside a 'window', but got none}}
+  // expected-note @+1 {{without a window the first tokens never leave sight}}
+  %y, %a, %b, %c, %d = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv) {scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att10_numbers_of_first_tokens_alone(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>, %fd: tensor<3x2xf32>) {
+  // expected-error @+1 {{expects 'sink_scores' absent with 'sink_keys' and without 'd', but got it present}}
+  %y, %a, %b, %c, %d, %e = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv, %fd) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>, tensor<3x2xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>, tensor<3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @att11_query_per_key_head(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x2x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>) {
+  // expected-error @+1 {{expects 'sink_query' of shape T,H,K = 7, 6, 4, but got 7, 2, 4}}
+  %y, %a, %b, %c, %d = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att11_first_values_of_other_rows(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<4x2x5xf32>) {
+  // expected-error @+1 {{expects 'sink_values' of shape S,J,V = 3, 2, 5, but got 4, 2, 5}}
+  %y, %a, %b, %c, %d = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<4x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<4x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att4_no_next_state_of_first_tokens(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<3x2x5xf32>) {
+  // expected-error @+1 {{expects a next state for each of the 4 states, but got 2}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
   return
 }

@@ -30,3 +30,26 @@ func.func @attention_with_everything(
         -> (tensor<7x6x5xf32>, tensor<9x1x4xf32>, tensor<9x6x5xf32>, tensor<9x3xf32>)
   return
 }
+
+// 3 first tokens stay beside a window of 7, each with a number.
+// CHECK-LABEL: func.func @attention_with_first_tokens
+func.func @attention_with_first_tokens(
+    %q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x5xf32>, %p: tensor<?xi32>, %sq: tensor<?x6x4xf32>,
+    %d: tensor<?x2xf32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %numbers: tensor<8x2xf32>,
+    %first_keys: tensor<3x2x4xf32>, %first_values: tensor<3x2x5xf32>, %first_numbers: tensor<3x2xf32>) {
+  // CHECK: seq.attention {{.*}} positions({{[^)]*}}) sink_query(%{{[^)]*}}) states(%{{[^,]*}}, %{{[^)]*}}) sink_states(%{{[^,]*}}, %{{[^),]*}}) {
+  %y, %next_k, %next_v, %next_fk, %next_fv = seq.attention %q, %k, %v positions(%p) sink_query(%sq)
+      states(%keys, %values) sink_states(%first_keys, %first_values) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<?x6x4xf32>,
+         tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>)
+  // CHECK: seq.attention {{.*}} sink_query(%{{[^)]*}}) numbers(%{{[^)]*}}) states({{[^)]*}}) sink_states(%{{[^,]*}}, %{{[^,]*}}, %{{[^),]*}}) {
+  %z:7 = seq.attention %q, %k, %v positions(%p) sink_query(%sq) numbers(%d)
+      states(%keys, %values, %numbers) sink_states(%first_keys, %first_values, %first_numbers)
+      {window = 7 : i64, scale = 0.5 : f64, key_score = #seq.key_score<bias>}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<?x6x4xf32>, tensor<?x2xf32>,
+         tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<8x2xf32>, tensor<3x2x4xf32>, tensor<3x2x5xf32>, tensor<3x2xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<8x2xf32>, tensor<3x2x4xf32>,
+            tensor<3x2x5xf32>, tensor<3x2xf32>)
+  return
+}

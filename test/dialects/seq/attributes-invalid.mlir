@@ -80,6 +80,12 @@
 
 // -----
 
+// WIN4
+// expected-error @+1 {{expects 'sink_tokens' of at least 0, and of 0 where 'window' is, but got 4 with a 'window' of 0}}
+"test.op"() {test.a = #seq.window<window = 0, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 1, heads_per_value = 1, sink_tokens = 4>} : () -> ()
+
+// -----
+
 // FORM1: no chunk
 // expected-error @+1 {{expects 'chunk' of at least 1 for the form 'chunkwise', but got 0}}
 "test.op"() {test.a = #seq.form<kind = chunkwise>} : () -> ()
@@ -221,6 +227,12 @@
 // FREQUENCIES2
 // expected-error @+1 {{expects 'planned_context' of at least 1 for 'dynamic', but got 0}}
 "test.op"() {test.a = #seq.rotary_frequencies<scaling = dynamic, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>} : () -> ()
+
+// -----
+
+// FREQUENCIES2: of one length after another
+// expected-error @+1 {{expects no 'planned_context' for 'dynamic_steps', but got 4096}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64, planned_context = 4096>} : () -> ()
 
 // -----
 

@@ -33,6 +33,11 @@
     #seq.window<window = 4, scale = 0.125 : f64, soft_cap = 0.0 : f64,
                 sinks = false, slopes = false, key_score = none, keep = 0,
                 heads_per_key = 3, heads_per_value = 3>} : () -> ()
+// CHECK: test.window = #seq.window<window = 9, {{.*}} heads_per_value = 1, sink_tokens = 4>
+"test.op"() {test.window =
+    #seq.window<window = 9, scale = 0.125 : f64, soft_cap = 0.0 : f64,
+                sinks = false, slopes = false, key_score = none, keep = 0,
+                heads_per_key = 1, heads_per_value = 1, sink_tokens = 4>} : () -> ()
 // CHECK: test.structure = #seq.structure<class = window, window = <window = 0, {{.*}}>>
 "test.op"() {test.structure =
     #seq.structure<class = window, window =

@@ -39,3 +39,12 @@ func.func @keep_best3_result_of_other_type(%scores: tensor<6x7x5xf32>, %ranks: t
   %y = "seq.keep_best"(%scores, %ranks) {keep = 3 : i64} : (tensor<6x7x5xf32>, tensor<2x7x5xf32>) -> tensor<6x5x7xf32>
   return
 }
+
+// -----
+
+func.func @count_better3_passed_by_none(%d: tensor<5x2xf32>, %pk: tensor<5xi32>, %e: tensor<3x2xf32>, %pe: tensor<3xi32>, %pq: tensor<7xi32>) {
+  // expected-error @+1 {{expects a 'window' that has 'passed' the others}}
+  %ranks = seq.count_better %d at(%pk) among %e at(%pe) queries(%pq) passed
+      : (tensor<5x2xf32>, tensor<5xi32>, tensor<3x2xf32>, tensor<3xi32>, tensor<7xi32>) -> tensor<2x7x5xf32>
+  return
+}

@@ -7,6 +7,9 @@ func.func @count_better(%d: tensor<5x2xf32>, %pk: tensor<5xi32>, %e: tensor<3x2x
   %ranks = seq.count_better %d at(%pk) among %e at(%pe) queries(%pq) {window = 4 : i64}
       : (tensor<5x2xf32>, tensor<5xi32>, tensor<3x2xf32>, tensor<3xi32>,
          tensor<7xi32>) -> tensor<2x7x5xf32>
+  // CHECK: seq.count_better {{.*}} queries(%{{.*}}) passed {window = 4 : i64}
+  %old = seq.count_better %d at(%pk) among %e at(%pe) queries(%pq) passed {window = 4 : i64}
+      : (tensor<5x2xf32>, tensor<5xi32>, tensor<3x2xf32>, tensor<3xi32>, tensor<7xi32>) -> tensor<2x7x5xf32>
   return
 }
 

@@ -88,3 +88,19 @@ func.func @at_start1_other_count(%p: tensor<7xi32>) {
   %first = seq.at_start %p : tensor<7xi32> -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @window_mask4_passed_by_none(%s: tensor<7x5xf32>, %pq: tensor<7xi32>, %pk: tensor<5xi32>) {
+  // expected-error @+1 {{expects a 'window' that has 'passed' the keys}}
+  %y = seq.window_mask %s queries(%pq) keys(%pk) passed : tensor<7x5xf32>, tensor<7xi32>, tensor<5xi32>
+  return
+}
+
+// -----
+
+func.func @distances2_before_the_start(%pq: tensor<7xi32>, %pk: tensor<5xi32>) {
+  // expected-error @+1 {{expects 'last' of at least 0, but got -1}}
+  %far = seq.distances %pq, %pk {last = -1 : i64} : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
+  return
+}

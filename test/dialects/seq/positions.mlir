@@ -7,6 +7,8 @@ func.func @ring_positions(%p: tensor<7xi32>) {
   %held = seq.ring_positions %p before : tensor<7xi32> -> tensor<5xi32>
   // CHECK: seq.ring_positions %{{.*}} : tensor<7xi32> -> tensor<5xi32>
   %after = seq.ring_positions %p : tensor<7xi32> -> tensor<5xi32>
+  // CHECK: seq.ring_positions %{{.*}} first before : tensor<7xi32> -> tensor<5xi32>
+  %first = seq.ring_positions %p first before : tensor<7xi32> -> tensor<5xi32>
   return
 }
 
@@ -15,6 +17,8 @@ func.func @ring_write(%x: tensor<7x2x3xf32>, %p: tensor<7xi32>, %ring: tensor<5x
   // CHECK: seq.ring_write %{{.*}} at(%{{.*}}) into(%{{.*}}) : tensor<7x2x3xf32>, tensor<7xi32>, tensor<5x2x3xf32>
   %next = seq.ring_write %x at(%p) into(%ring)
       : tensor<7x2x3xf32>, tensor<7xi32>, tensor<5x2x3xf32>
+  // CHECK: seq.ring_write %{{.*}} at(%{{.*}}) into(%{{.*}}) first : tensor<7x2x3xf32>
+  %first = seq.ring_write %x at(%p) into(%ring) first : tensor<7x2x3xf32>, tensor<7xi32>, tensor<5x2x3xf32>
   return
 }
 
@@ -25,6 +29,9 @@ func.func @window_mask(%scores: tensor<2x7x5xf32>, %pq: tensor<7xi32>, %pk: tens
       : tensor<2x7x5xf32>, tensor<7xi32>, tensor<5xi32>
   // CHECK: seq.window_mask %{{.*}} queries(%{{.*}}) keys(%{{.*}}) : tensor<2x7x5xf32>
   %all = seq.window_mask %scores queries(%pq) keys(%pk) : tensor<2x7x5xf32>, tensor<7xi32>, tensor<5xi32>
+  // CHECK: seq.window_mask %{{.*}} queries(%{{.*}}) keys(%{{.*}}) passed {window = 4 : i64} : tensor<2x7x5xf32>
+  %old = seq.window_mask %scores queries(%pq) keys(%pk) passed {window = 4 : i64}
+      : tensor<2x7x5xf32>, tensor<7xi32>, tensor<5xi32>
   return
 }
 
@@ -32,6 +39,8 @@ func.func @window_mask(%scores: tensor<2x7x5xf32>, %pq: tensor<7xi32>, %pk: tens
 func.func @distances(%pq: tensor<7xi32>, %pk: tensor<5xi32>) {
   // CHECK: seq.distances %{{.*}}, %{{.*}} : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
   %far = seq.distances %pq, %pk : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
+  // CHECK: seq.distances %{{.*}}, %{{.*}} {last = 9 : i64} : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
+  %near = seq.distances %pq, %pk {last = 9 : i64} : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
   return
 }
 

@@ -32,3 +32,28 @@ func.func @cosine_sine1_as_many_channels(%x: tensor<?x3x4xf32>, %p: tensor<?xi32
   %y = seq.cosine_sine %x at(%p), %f : (tensor<?x3x4xf32>, tensor<?xi32>, tensor<3x4xf32>) -> tensor<?x3x4xf32>
   return
 }
+
+// -----
+
+func.func @rotary4_last_before_the_start(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
+  // expected-error @+1 {{expects 'last' of at least 0, but got -1}}
+  %y = seq.rotary half %x at(%p), %f {last = -1 : i64} : tensor<?x6x8xf32>, tensor<?xi32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rotary1_frequencies_of_heads_and_positions(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<40x6x3xf32>) {
+  // expected-error @+1 {{expects 'frequencies' of shape P, but got 40, 6, 3}}
+  %y = seq.rotary half %x at(%p), %f : tensor<?x6x8xf32>, tensor<?xi32>, tensor<40x6x3xf32>
+  return
+}
+
+// -----
+
+func.func @rotary2_rows_of_a_frequency_per_channel(%x: tensor<?x6x8xf32>, %p: tensor<?xi32>, %f: tensor<40x8xf32>) {
+  // expected-error @+2 {{expects 2 P of at most K = 8, but got 16}}
+  // expected-note @+1 {{there is one frequency for each pair of channels}}
+  %y = seq.rotary half %x at(%p), %f : tensor<?x6x8xf32>, tensor<?xi32>, tensor<40x8xf32>
+  return
+}

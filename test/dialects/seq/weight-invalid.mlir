@@ -53,3 +53,9 @@ seq.weight @weight4_one_head computed(#seq.head_decays<rule = lengths, layer = 3
 // WEIGHT4
 // expected-error @+1 {{failed to satisfy constraint: a rule that gives a weight's numbers}}
 "seq.weight"() {sym_name = "weight4_no_rule", type = tensor<6xf32>, computed = #seq.form<kind = step>} : () -> ()
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{expects a 'computed' weight of f32 and 2 dimensions, positions first, but got 'tensor<6xf32>'}}
+seq.weight @weight4_no_positions computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>) : tensor<6xf32>

@@ -14,3 +14,6 @@ seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
     theta = 1.0e4 : f64>) : tensor<32xf32>
 // CHECK: seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
 seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
+// CHECK: seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.000000e+04 : f64, factor = 2.000000e+00 : f64, original_context = 64>) : tensor<128x32xf32>
+seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64,
+    original_context = 64>) : tensor<128x32xf32>

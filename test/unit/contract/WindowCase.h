@@ -32,21 +32,31 @@ struct WindowCase {
   int64_t N = 0;    ///< heads of the numbers per key; 0 for "none"
   int64_t keep = 0; ///< 0: all
   double scale = 0; ///< 0: a little less than K^-0.5
+  int64_t S = 0;    ///< first tokens that stay
 
-  /// Names and shapes after the leading T or W of q, k, v and d.
+  /// Names and shapes after the leading T or W of the tokens' operands.
   std::vector<std::pair<std::string, std::vector<int64_t>>> tokens() const {
     std::vector<std::pair<std::string, std::vector<int64_t>>> list = {
         {"q", {H, K}}, {"k", {G, K}}, {"v", {J, V}}};
+    if (S)
+      list.push_back({"sink_query", {H, K}});
     if (N)
       list.push_back({"d", {N}});
     return list;
   }
-  /// Names and shapes of the states: a ring each of k, v and d.
+  /// Names and shapes of the states: a ring each of k, v and d, and the same of
+  /// the first tokens.
   std::vector<std::pair<std::string, std::vector<int64_t>>> states() const {
     std::vector<std::pair<std::string, std::vector<int64_t>>> list = {
         {"keys", {W, G, K}}, {"values", {W, J, V}}};
     if (N)
       list.push_back({"numbers", {W, N}});
+    if (S) {
+      list.push_back({"first_keys", {S, G, K}});
+      list.push_back({"first_values", {S, J, V}});
+    }
+    if (S && N)
+      list.push_back({"first_numbers", {S, N}});
     return list;
   }
   /// Names of the parameters, each of shape H.
@@ -72,14 +82,14 @@ struct WindowCase {
   /// `rows` is T as a type has it.
   std::string opText(const std::string &rows) const {
     std::string operands, types, results = "%y", resultTypes;
-    operands =
-        "%q, %k, %v positions(%p)" + std::string(N ? " numbers(%d)" : "");
-    for (auto &[name, shape] : tokens())
-      if (name != "d")
-        types += type(rows, shape) + ", ";
-    types += "tensor<" + rows + "xi32>";
-    if (N)
-      types += ", " + type(rows, {N});
+    operands = std::string("%q, %k, %v positions(%p)") +
+               (S ? " sink_query(%sink_query)" : "") +
+               (N ? " numbers(%d)" : "");
+    for (auto &[name, shape] : tokens()) {
+      types += (name == "q" ? "" : ", ") + type(rows, shape);
+      if (name == "v")
+        types += ", tensor<" + rows + "xi32>";
+    }
     for (const std::string &name : parameters()) {
       operands += " " + name + "(%" + name + ")";
       types += ", " + type("", {H});
@@ -87,7 +97,10 @@ struct WindowCase {
     operands += " states(";
     resultTypes = type(rows, {H, V});
     for (auto &[name, shape] : states()) {
-      operands += (name == "keys" ? "%" : ", %") + name;
+      operands += (name == "keys"         ? "%"
+                   : name == "first_keys" ? ") sink_states(%"
+                                          : ", %") +
+                  name;
       types += ", " + type("", shape);
       results += ", %next_" + name;
       resultTypes += ", " + type("", shape);
@@ -129,9 +142,9 @@ struct WindowCase {
     auto n = [](int64_t number) { return std::to_string(number); };
     return "H,G,J,K,V,W = " + n(H) + "," + n(G) + "," + n(J) + "," + n(K) +
            "," + n(V) + "," + n(W) + ", window " + n(window) + ", cap " +
-           std::to_string(softCap) + (sinks ? ", sinks" : "") +
-           (slopes ? ", slopes" : "") + ", numbers " + keyScore + " of " +
-           n(N) + ", keep " + n(keep);
+           std::to_string(softCap) + ", first " + n(S) +
+           (sinks ? ", sinks" : "") + (slopes ? ", slopes" : "") +
+           ", numbers " + keyScore + " of " + n(N) + ", keep " + n(keep);
   }
 
   /// A number for element `index` of a parameter.
@@ -141,10 +154,11 @@ struct WindowCase {
   }
   /// A number of a token's operand or of a state.
   double element(Random &random, const std::string &name) const {
+    bool isNumber = name == "d" || name == "numbers" || name == "first_numbers";
     // Few numbers where keys are chosen by them, so that many are equal.
-    if ((name == "d" || name == "numbers") && keep)
+    if (isNumber && keep)
       return 0.125 * double(pick(random, -4, 16));
-    if (name == "d" || name == "numbers")
+    if (isNumber)
       return pickReal(random, 0.5, 2);
     return pickReal(random, -2, 2);
   }

@@ -49,6 +49,7 @@ Case pickCase(Random &random) {
     bool full = pick(random, 0, 3) == 0;
     s.W = full ? c.start + c.T + pick(random, 0, 5) : pick(random, 1, 40);
     s.window = full ? 0 : pick(random, 1, s.W);
+    s.S = full || pick(random, 0, 1) ? 0 : pick(random, 1, 12);
     s.softCap = pick(random, 0, 2) == 0 ? pickReal(random, 0.5, 4) : 0;
     s.sinks = pick(random, 0, 2) == 0;
     s.slopes = pick(random, 0, 2) == 0;
@@ -58,7 +59,7 @@ Case pickCase(Random &random) {
       s.N = pick(random, 0, 1) ? s.G : s.H;
       s.keep = pick(random, 0, 1) ? pick(random, 1, s.W) : 0;
     }
-    if (std::set<int64_t>{c.T, s.K, s.V, s.W, s.H}.size() == 5)
+    if (std::set<int64_t>{c.T, s.K, s.V, s.W, s.H, s.S}.size() == 6)
       return c;
   }
 }

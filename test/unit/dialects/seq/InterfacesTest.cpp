@@ -70,6 +70,45 @@ TEST(Interfaces, WindowOfAttention) {
   EXPECT_TRUE(states[0].positionDependent);
 }
 
+constexpr StringLiteral kFirstTokens = R"(
+func.func @attention(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x5xf32>, %p: tensor<?xi32>, %d: tensor<?x3xf32>,
+                     %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %numbers: tensor<8x3xf32>,
+                     %fk: tensor<7x2x4xf32>, %fv: tensor<7x2x5xf32>, %fd: tensor<7x3xf32>) {
+  %y, %a, %b, %c, %e, %f, %g = seq.attention %q, %k, %v positions(%p) sink_query(%q) numbers(%d)
+      states(%keys, %values, %numbers) sink_states(%fk, %fv, %fd)
+      {window = 6 : i64, scale = 0.5 : f64, key_score = #seq.key_score<bias>}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<?x6x4xf32>, tensor<?x3xf32>,
+         tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<8x3xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7x3xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<8x3xf32>, tensor<7x2x4xf32>,
+            tensor<7x2x5xf32>, tensor<7x3xf32>)
+  return
+}
+)";
+
+// The states of the first tokens follow those of all; they never move.
+TEST(Interfaces, FirstTokensOfAttention) {
+  Program program(kFirstTokens);
+  auto op = program.find<MixerOpInterface>();
+  ASSERT_TRUE(op) << program.getDiagnostics().str();
+  EXPECT_EQ(op.getStructure().getWindow().getSinkTokens(), 7);
+  WindowTokens tokens =
+      op.getWindowTokens(op.getOperandsOf(OperandRole::Token),
+                         op.getOperandsOf(OperandRole::Parameter));
+  EXPECT_EQ(tokens.sinkQuery, op->getOperand(4));
+  EXPECT_EQ(tokens.keyScore, op->getOperand(5));
+  SmallVector<StateDescriptor> states = op.getStates();
+  ASSERT_EQ(states.size(), 6u);
+  EXPECT_EQ(states[tokens.keyScoreState].growth, StateGrowth::Window);
+  ASSERT_EQ(tokens.firstSinkState, 3u);
+  for (unsigned i = 3; i < 6; ++i) {
+    EXPECT_EQ(states[i].operand, 6 + i);
+    EXPECT_EQ(states[i].result, 1 + i);
+    EXPECT_EQ(states[i].kind, StateKind::Growing);
+    EXPECT_EQ(states[i].growth, StateGrowth::Fixed);
+    EXPECT_EQ(states[i].type.getDimSize(0), 7);
+  }
+}
+
 TEST(Interfaces, StatesOfSsd) {
   Program program(kSsd);
   auto op = program.find<StatefulOpInterface>();

@@ -75,6 +75,25 @@ TEST(Positions, RingPositions) {
   EXPECT_EQ(held(" before", {0, 1}), (std::vector<int32_t>{-4, -3, -2, -1}));
 }
 
+// 4 rows for the first positions: after 1 and 2 row 3 holds nothing, later all
+// hold what they did.
+TEST(Positions, RingPositionsOfTheFirst) {
+  auto held = [&](std::string before, std::vector<int32_t> positions) {
+    std::string text =
+        "func.func @f(%p: tensor<2xi32>) -> tensor<4xi32> {\n  %y = "
+        "seq.ring_positions %p first" +
+        before +
+        " : tensor<2xi32> -> tensor<4xi32>\n  return %y : "
+        "tensor<4xi32>\n}";
+    return std::get<Indices>(run(text, {Indices({2}, positions)}))
+        .elements()
+        .vec();
+  };
+  EXPECT_EQ(held("", {1, 2}), (std::vector<int32_t>{0, 1, 2, -1}));
+  EXPECT_EQ(held("", {8, 9}), (std::vector<int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(held(" before", {1, 2}), (std::vector<int32_t>{0, -1, -1, -1}));
+}
+
 constexpr StringLiteral kRingWrite = R"(
 func.func @f(%x: tensor<3x1xf32>, %p: tensor<3xi32>, %r: tensor<2x1xf32>) -> tensor<2x1xf32> {
   %y = seq.ring_write %x at(%p) into(%r) : tensor<3x1xf32>, tensor<3xi32>, tensor<2x1xf32>
@@ -94,6 +113,35 @@ TEST(Positions, RingWrite) {
   EXPECT_NE(error.find("expects 'positions' of at least 0, but got -1"),
             std::string::npos)
       << error;
+}
+
+// 3 rows for the first positions: of tokens at 2, 3 and 4 the first has one.
+TEST(Positions, RingWriteOfTheFirst) {
+  expectNear(runNumbers(R"(
+func.func @f(%x: tensor<3x1xf32>, %p: tensor<3xi32>, %r: tensor<3x1xf32>) -> tensor<3x1xf32> {
+  %y = seq.ring_write %x at(%p) into(%r) first : tensor<3x1xf32>, tensor<3xi32>, tensor<3x1xf32>
+  return %y : tensor<3x1xf32>
+})",
+                        {Numbers({3, 1}, {1, 2, 3}), Indices({3}, {2, 3, 4}),
+                         Numbers({3, 1}, {7, 8, 9})}),
+             Numbers({3, 1}, {7, 8, 1}), 0);
+}
+
+// Of keys at 0, 1, -3, 5 and 3 a window of 3 has passed the first two for a
+// query at 4, and the first alone for one at 3.
+TEST(Positions, WindowMaskOfPassedKeys) {
+  Numbers y = runNumbers(
+      R"(
+func.func @f(%s: tensor<2x5xf32>, %q: tensor<2xi32>, %k: tensor<5xi32>) -> tensor<2x5xf32> {
+  %y = seq.window_mask %s queries(%q) keys(%k) passed {window = 3 : i64} : tensor<2x5xf32>, tensor<2xi32>, tensor<5xi32>
+  return %y : tensor<2x5xf32>
+})",
+      {Numbers({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), Indices({2}, {4, 3}),
+       Indices({5}, {0, 1, -3, 5, 3})});
+  EXPECT_EQ(
+      y.elements().vec(),
+      (std::vector<double>{1, 2, -kInfinity, -kInfinity, -kInfinity, 6,
+                           -kInfinity, -kInfinity, -kInfinity, -kInfinity}));
 }
 
 // Of keys at 0, -3, 5 and 3 a query at 4 with 3 in sight sees the last, one at
@@ -120,6 +168,17 @@ func.func @f(%q: tensor<2xi32>, %k: tensor<3xi32>) -> tensor<2x3xf32> {
 })",
                         {Indices({2}, {4, 5}), Indices({3}, {0, 7, 4})}),
              Numbers({2, 3}, {-4, 3, 0, -5, 2, -1}), 0);
+}
+
+// The query at 5 stands at 4.
+TEST(Positions, DistancesUpToALastPosition) {
+  expectNear(runNumbers(R"(
+func.func @f(%q: tensor<2xi32>, %k: tensor<2xi32>) -> tensor<2x2xf32> {
+  %y = seq.distances %q, %k {last = 4 : i64} : (tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+})",
+                        {Indices({2}, {3, 5}), Indices({2}, {0, 1})}),
+             Numbers({2, 2}, {-3, -2, -4, -3}), 0);
 }
 
 // 2 heads, 1 query, 2 keys; the second head has numbers of its own.
@@ -156,6 +215,21 @@ func.func @f(%d: tensor<3x1xf32>, %k: tensor<3xi32>, %e: tensor<4x1xf32>, %a: te
              Numbers({1, 1, 3}, {0, 1, 1}), 0);
 }
 
+// The query at 6 with a window of 4 has passed 2 and what is before: of the
+// others at 1, 2 and 3 (numbers 9, 4, 9) the first two. Of keys at 2 and 5,
+// with 4 each, the first has one before it, the second the other too.
+TEST(Positions, CountBetterOfPassedKeys) {
+  expectNear(runNumbers(R"(
+func.func @f(%d: tensor<2x1xf32>, %k: tensor<2xi32>, %e: tensor<3x1xf32>, %a: tensor<3xi32>, %q: tensor<1xi32>) -> tensor<1x1x2xf32> {
+  %y = seq.count_better %d at(%k) among %e at(%a) queries(%q) passed {window = 4 : i64} : (tensor<2x1xf32>, tensor<2xi32>, tensor<3x1xf32>, tensor<3xi32>, tensor<1xi32>) -> tensor<1x1x2xf32>
+  return %y : tensor<1x1x2xf32>
+})",
+                        {Numbers({2, 1}, {4, 4}), Indices({2}, {2, 5}),
+                         Numbers({3, 1}, {9, 4, 9}), Indices({3}, {1, 2, 3}),
+                         Indices({1}, {6})}),
+             Numbers({1, 1, 2}, {1, 2}), 0);
+}
+
 // 2 heads that share ranks, 1 query, 3 keys, of which the best 2 stay.
 TEST(Positions, KeepBest) {
   Numbers y = runNumbers(
@@ -189,6 +263,46 @@ TEST(Positions, Rotary) {
       turned("interleaved", {1, 3, 2, 4}),
       Numbers({1, 1, 4}, {-1.41335252, -2.82885748, 1.87911807, 4.05819114}),
       1e-8);
+}
+
+// At 7 as at 3, the last position, and at 2 as without it.
+TEST(Positions, RotaryUpToALastPosition) {
+  auto turned = [](std::string attributes, int32_t position) {
+    return runNumbers(
+        "func.func @f(%x: tensor<1x1x2xf32>, %p: tensor<1xi32>, %f: "
+        "tensor<1xf32>) -> tensor<1x1x2xf32> {\n  %y = seq.rotary half %x "
+        "at(%p), %f " +
+            attributes +
+            " : tensor<1x1x2xf32>, tensor<1xi32>, tensor<1xf32>\n  return %y : "
+            "tensor<1x1x2xf32>\n}",
+        {Numbers({1, 1, 2}, {1, 0}), Indices({1}, {position}),
+         Numbers({1}, {0.5})});
+  };
+  std::string last = "{last = 3 : i64}";
+  expectNear(turned(last, 7),
+             Numbers({1, 1, 2}, {std::cos(1.5), std::sin(1.5)}), 1e-15);
+  expectNear(turned(last, 2), turned("", 2), 0);
+}
+
+constexpr StringLiteral kRotaryOfRows = R"(
+func.func @f(%x: tensor<2x1x2xf32>, %p: tensor<2xi32>, %f: tensor<4x1xf32>) -> tensor<2x1x2xf32> {
+  %y = seq.rotary half %x at(%p), %f : tensor<2x1x2xf32>, tensor<2xi32>, tensor<4x1xf32>
+  return %y : tensor<2x1x2xf32>
+})";
+
+// Each position by its own frequency; there are four.
+TEST(Positions, RotaryOfRows) {
+  Numbers x({2, 1, 2}, {1, 0, 1, 0}), f({4, 1}, {9, 9, 0.25, 0.5});
+  expectNear(runNumbers(kRotaryOfRows, {x, Indices({2}, {2, 3}), f}),
+             Numbers({2, 1, 2}, {std::cos(0.5), std::sin(0.5), std::cos(1.5),
+                                 std::sin(1.5)}),
+             1e-15);
+  std::string error =
+      Program(kRotaryOfRows).evaluateError({x, Indices({2}, {3, 4}), f});
+  EXPECT_NE(error.find("expects 'positions' in [0, 4), the C of 'frequencies', "
+                       "but got 4"),
+            std::string::npos)
+      << error;
 }
 
 // Products of a query at 5 and a key at 3: a sum of cosines of two positions.

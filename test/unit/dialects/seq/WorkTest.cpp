@@ -95,3 +95,19 @@ TEST(Work, CountsTheKeysInSight) {
   EXPECT_EQ(windowOf(""), 6u * 18 * 16);
   EXPECT_EQ(windowOf("window = 7 : i64, "), 6u * 18 * 7);
 }
+
+// 3 first tokens beside a window of 7: 10 keys, of one key and one value
+// channel.
+TEST(Work, CountsTheFirstTokensThatStay) {
+  Program program(R"(
+func.func @forward(%x: tensor<?x1x1xf32>, %p: tensor<?xi32>, %r: tensor<8x1x1xf32>, %f: tensor<3x1x1xf32>) {
+  %y, %a, %b, %c, %d = seq.attention %x, %x, %x positions(%p) sink_query(%x) states(%r, %r) sink_states(%f, %f)
+      {window = 7 : i64, scale = 1.0 : f64}
+      : (tensor<?x1x1xf32>, tensor<?x1x1xf32>, tensor<?x1x1xf32>, tensor<?xi32>, tensor<?x1x1xf32>, tensor<8x1x1xf32>,
+         tensor<8x1x1xf32>, tensor<3x1x1xf32>, tensor<3x1x1xf32>)
+        -> (tensor<?x1x1xf32>, tensor<8x1x1xf32>, tensor<8x1x1xf32>, tensor<3x1x1xf32>, tensor<3x1x1xf32>)
+  return
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 2u * 2 * 10);
+}
