@@ -95,7 +95,8 @@ static uint64_t phaseWork(Operation *op) {
   };
   // Half of the pairs of positions, two FLOPs for each and each channel.
   if (auto mix = dyn_cast<CausalMixOp>(op))
-    return size(mix.getWeight(), 0) * size(mix.getX(), 1);
+    return mix.getWeight().getType().getNumElements() /
+           mix.getWeight().getType().getDimSize(0) * size(mix.getX(), 1);
   if (auto sum = dyn_cast<SumRowsOp>(op))
     return 2 * size(sum.getRows(), 1) * size(sum.getTable(), 1);
   if (auto hidden = dyn_cast<ExpertHiddenOp>(op))

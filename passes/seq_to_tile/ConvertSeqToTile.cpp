@@ -307,6 +307,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildShortConvolution(k);
   if (isa<seq::CausalMixOp>(core))
     return buildCausalMix(k);
+  if (isa<seq::ChannelConvolutionOp>(core))
+    return buildChannelConvolution(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
   if (!mixer)
     return core->emitOpError("has no kernel builder");

@@ -25,6 +25,23 @@ func.func @forward(%x: tensor<?x6xf32>, %w: tensor<7x6xf32>, %head: tensor<11x7x
   EXPECT_EQ(work.perOutputRow, 154u);
 }
 
+// Two blocks of 5 x 3 (60 FLOPs). Four weights for each of 10 x 10 pairs of
+// positions, half of which count, and 6 channels: 4 * 100 / 2 * 2 * 6 FLOPs for
+// ten tokens.
+TEST(Work, CountsBlocksAndPairs) {
+  Program program(R"(
+func.func @forward(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %w: tensor<2x5x3xf32>,
+                   %pairs: tensor<10x10x4xf32>, %s: tensor<32x6xf32>) -> tensor<?x2x5xf32> {
+  %m, %n = seq.causal_mix %x positions(%p) parameters(%pairs) state(%s)
+      : (tensor<?x6xf32>, tensor<?xi32>, tensor<10x10x4xf32>, tensor<32x6xf32>) -> (tensor<?x4x6xf32>, tensor<32x6xf32>)
+  %b = seq.reshape %x : tensor<?x6xf32> -> tensor<?x2x3xf32>
+  %y = seq.linear %b, %w : (tensor<?x2x3xf32>, tensor<2x5x3xf32>) -> tensor<?x2x5xf32>
+  return %y : tensor<?x2x5xf32>
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 60u + 240u);
+}
+
 static Work mixerOf(int64_t keys, int64_t values) {
   std::string k = std::to_string(keys), v = std::to_string(values);
   std::string x = "tensor<?x4x" + v + "xf32>", b = "tensor<?x2x" + k + "xf32>",
