@@ -27,6 +27,8 @@ mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 mlir::LogicalResult buildCausalMix(KernelBuilder &k);
 /// A token's channels mixed with their neighbours (ChannelConvolution.cpp).
 mlir::LogicalResult buildChannelConvolution(KernelBuilder &k);
+/// The row of a ring that a position lies in (RingRow.cpp).
+mlir::LogicalResult buildRingRow(KernelBuilder &k);
 /// The call's tokens into the state of a causal mix, after buildCausalMix's
 /// kernel (Append.cpp).
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);

@@ -88,3 +88,11 @@ func.func @at_start1_other_count(%p: tensor<7xi32>) {
   %first = seq.at_start %p : tensor<7xi32> -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @ring_row1_other_count(%p: tensor<7xi32>) {
+  // expected-error @+1 {{expects 'y' of shape T,W = 7, W, but got 5, 4}}
+  %row = seq.ring_row %p : tensor<7xi32> -> tensor<5x4xf32>
+  return
+}
