@@ -32,7 +32,7 @@ SemiseparableType::verify(function_ref<InFlightDiagnostic()> emitError,
                           "but got "
                        << stringifyDecayAxis(decay);
   if (band < 0)
-    return emitError() << "expects 'band' of at least 1, or 0 for none, but got "
-                       << band;
+    return emitError()
+           << "expects 'band' of at least 1, or 0 for none, but got " << band;
   return success();
 }

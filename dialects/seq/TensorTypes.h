@@ -14,7 +14,8 @@ bool isStaticTensor(mlir::Type type);
 bool isWeightMatrix(mlir::Type type);
 /// Static, of three dimensions: a matrix for each block of channels.
 bool isWeightBlocks(mlir::Type type);
-/// What `seq.weight` may name: isStaticTensor, isWeightMatrix or isWeightBlocks.
+/// What `seq.weight` may name: isStaticTensor, isWeightMatrix or
+/// isWeightBlocks.
 bool isWeightTensor(mlir::Type type);
 /// i32, one dimension, dynamic or not.
 bool isIndexTensor(mlir::Type type);
