@@ -49,6 +49,8 @@ void effc::test::writeRandomWeights(const std::string &module,
         {"data_offsets", {begin, data.size() * sizeof(float)}}};
   }
   std::string text = header.dump();
+  // Tensors begin at a multiple of eight bytes, as public writers place them.
+  text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t size = text.size();
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char *>(&size), sizeof(size));

@@ -219,6 +219,31 @@ TEST(TransposedWeights, AreThoseOfATurnedCheckpoint) {
   EXPECT_EQ(models[0].at("layout_id"), models[1].at("layout_id"));
 }
 
+// A row of a weight is one of its blocks, 144 elements of four bytes: nine
+// lines.
+TEST(BlocksOfWeights, MayStayInTheCheckpoint) {
+  TemporaryFolder folder;
+  std::string text = std::regex_replace(readText(EFFC_MODELS "/kernels.mlir"),
+                                        std::regex(" transposed"), "");
+  ASSERT_EQ(compileText(folder, "embedded", text).status, 0);
+  Finished done = compileText(folder, "referenced", text,
+                              {"--weights", "reference", "--remarks", "-"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(
+      done.err.find("remark: gate: stays in referenced/model.safetensors"),
+      std::string::npos)
+      << done.err;
+  std::vector<std::string> drawn;
+  for (const char *name : {"embedded.effc", "referenced.effc"}) {
+    done = runProgram({EFFC_PROGRAM, "run", folder.at(name), "--tokens",
+                       someTokens(0, 30), "-n", "20", "--seed", "4",
+                       "--temperature", "2", "--print-tokens"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    drawn.push_back(done.out);
+  }
+  EXPECT_EQ(drawn[0], drawn[1]);
+}
+
 TEST(TransposedWeights, AreNotReferenced) {
   TemporaryFolder folder;
   Arguments reference = {"--weights", "reference", "--remarks", "-"};
