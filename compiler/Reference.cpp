@@ -163,6 +163,7 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
     int64_t mixers = 0;
     module->walk([&](seq::MixerOpInterface) { ++mixers; });
     module->walk([&](seq::ApplyOp) { ++mixers; });
+    module->walk([&](seq::ApplyBandOp) { mixers += 2; });
     if (failed(passes.run(*module)))
       return diagnostics.takeError("a form cannot be derived");
     coverage->expanded = mixers - int64_t(coverage->kept.size());

@@ -11,6 +11,14 @@ static std::vector<uint64_t> getShape(seq::WeightOp weight) {
   return {shape.begin(), shape.end()};
 }
 
+/// The shape as the checkpoint has it, dimensions of 1 aside.
+static std::vector<uint64_t> getSourceShape(seq::WeightOp weight) {
+  std::vector<uint64_t> shape = getShape(weight);
+  if (weight.getTransposed())
+    std::swap(shape[shape.size() - 2], shape.back());
+  return shape;
+}
+
 static std::vector<uint64_t> withoutUnits(llvm::ArrayRef<uint64_t> shape) {
   std::vector<uint64_t> rest;
   for (uint64_t extent : shape)
@@ -21,11 +29,9 @@ static std::vector<uint64_t> withoutUnits(llvm::ArrayRef<uint64_t> shape) {
 
 /// Whether the elements of a tensor of shape `source` are those of `weight`.
 static bool hasShapeOf(seq::WeightOp weight, llvm::ArrayRef<uint64_t> source) {
-  std::vector<uint64_t> shape = getShape(weight);
-  if (!weight.getTransposed())
-    return source == llvm::ArrayRef(shape);
-  std::reverse(shape.begin(), shape.end());
-  return withoutUnits(source) == withoutUnits(shape);
+  std::vector<uint64_t> shape = getSourceShape(weight);
+  return weight.getTransposed() ? withoutUnits(source) == withoutUnits(shape)
+                                : source == llvm::ArrayRef(shape);
 }
 
 llvm::Error frontend::checkWeight(seq::WeightOp weight,
@@ -38,12 +44,9 @@ llvm::Error frontend::checkWeight(seq::WeightOp weight,
   const std::string &file = tensor->file->getFile().getName();
   if (!hasShapeOf(weight, entry->shape)) {
     // In the order of the checkpoint, which is what its owner can compare.
-    std::vector<uint64_t> expected = getShape(weight);
-    if (weight.getTransposed()) {
-      std::reverse(expected.begin(), expected.end());
-      if (entry->shape.size() == expected.size() + 1)
-        expected.insert(expected.begin() + 1, 1);
-    }
+    std::vector<uint64_t> expected = getSourceShape(weight);
+    if (weight.getTransposed() && entry->shape.size() == expected.size() + 1)
+      expected.insert(expected.begin() + 1, 1);
     return refuse(file + ": expects tensor " + quote(source) + " of shape " +
                   describeShape(expected) + ", but got " +
                   describeShape(entry->shape));
@@ -67,10 +70,13 @@ frontend::readWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
   if (!weight.getTransposed())
     return stored;
   std::vector<uint64_t> shape = getShape(weight);
+  uint64_t rows = shape[shape.size() - 2], columns = shape.back();
   std::vector<S> elements(stored.size());
-  for (uint64_t row = 0; row < shape[0]; ++row)
-    for (uint64_t column = 0; column < shape[1]; ++column)
-      elements[row * shape[1] + column] = stored[column * shape[0] + row];
+  for (uint64_t i = 0; i < elements.size(); ++i) {
+    uint64_t within = i % (rows * columns);
+    elements[i] =
+        stored[i - within + within % columns * rows + within / columns];
+  }
   return elements;
 }
 

@@ -57,7 +57,7 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
                                 const SourceTensor &tensor) {
   auto type = cast<mlir::RankedTensorType>(weight.getType());
   SourceTensor::Type storage = storageType(type.getElementType());
-  if (type.getRank() != 2)
+  if (type.getRank() < 2)
     return "it is a vector";
   if (weight.getTransposed())
     return "the checkpoint holds its transpose";
@@ -65,7 +65,7 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return formatv("its elements are stored as {0} and used as {1}",
                    nameOf(tensor.type), nameOf(storage))
         .str();
-  uint64_t rowBytes = type.getDimSize(1) * bytesOf(storage);
+  uint64_t rowBytes = type.getNumElements() / rowCount(type) * bytesOf(storage);
   if (rowBytes % plan::kRowAlignment != 0)
     return formatv("its rows have {0} bytes, and kernels read rows at "
                    "multiples of {1}",
@@ -89,17 +89,20 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
         result.push_back(static_cast<int64_t>(size));
     return result;
   };
-  SmallVector<int64_t> found = withoutOnes(tensor.shape),
-                       expected = withoutOnes(type.getShape());
+  SmallVector<int64_t> stored(type.getShape());
   if (weight.getTransposed())
-    std::reverse(expected.begin(), expected.end());
+    std::swap(stored[stored.size() - 2], stored.back());
+  SmallVector<int64_t> found = withoutOnes(tensor.shape),
+                       expected = withoutOnes(stored);
   if (found != expected)
     return createStringError(
         "tensor '" + weight.getSource() + "' expects shape " + join(expected) +
         " (dimensions of 1 aside), but got " + join(found));
   WeightRows result;
   result.source = tensor;
-  result.transposed = weight.getTransposed();
+  if (weight.getTransposed())
+    result.turned = {type.getShape().drop_back().back(),
+                     type.getShape().back()};
   result.name = weight.getSource().str();
   result.storage = storageType(type.getElementType());
   result.count = rowCount(type);
@@ -115,6 +118,15 @@ static float fromF16(uint16_t half) {
         sign | std::bit_cast<uint32_t>(float(magnitude) * 0x1p-24f));
   uint32_t rebias = magnitude >= 0x7c00 ? 0x70000000 : 0x38000000;
   return std::bit_cast<float>(sign | ((magnitude << 13) + rebias));
+}
+
+// Where the source has element `index` of the weight.
+uint64_t WeightRows::placeOf(uint64_t index) const {
+  if (!turned)
+    return index;
+  auto [rows, columns] = *turned;
+  uint64_t within = index % (rows * columns);
+  return index - within + within % columns * rows + within / columns;
 }
 
 // The source's element as f32; exact for all three types.
@@ -158,14 +170,13 @@ Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
   using Type = SourceTensor::Type;
   size_t size = bytesOf(storage);
   // The elements of a source of the same type are taken as they are.
-  if (storage == source.type && !transposed) {
+  if (storage == source.type && !turned) {
     std::memcpy(buffer.data(), source.bytes.data() + row * columns * size,
                 columns * size);
     return buffer;
   }
   for (uint64_t column = 0; column < columns; ++column) {
-    float value =
-        element(transposed ? column * count + row : row * columns + column);
+    float value = element(placeOf(row * columns + column));
     uint8_t *to = buffer.data() + column * size;
     if (storage == Type::F32) {
       std::memcpy(to, &value, size);

@@ -33,7 +33,8 @@ std::optional<std::string> whyNotReferenced(seq::WeightOp weight,
 class WeightRows {
 public:
   /// Fails when the tensor does not have the weight's shape (dimensions of size
-  /// 1 aside; exchanged where the weight is `transposed`), naming both.
+  /// 1 aside; the last two exchanged where the weight is `transposed`), naming
+  /// both.
   static llvm::Expected<WeightRows> create(seq::WeightOp weight,
                                            const SourceTensor &tensor);
 
@@ -44,11 +45,14 @@ public:
 
 private:
   WeightRows() = default;
+  uint64_t placeOf(uint64_t index) const;
   float element(uint64_t index) const;
 
   SourceTensor source;
   std::string name;
-  bool transposed = false;
+  /// Rows and columns of the weight's matrices where the source has their
+  /// transposes.
+  std::optional<std::pair<uint64_t, uint64_t>> turned;
   SourceTensor::Type storage = SourceTensor::Type::F32;
   uint64_t count = 0, columns = 0;
   std::vector<uint8_t> buffer;

@@ -83,6 +83,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
     return lowerLoad(load), success();
   if (auto gather = dyn_cast<GatherRowsOp>(op))
     return lowerGather(gather), success();
+  if (auto shift = dyn_cast<ShiftOp>(op))
+    return lowerShift(shift), success();
   if (auto topK = dyn_cast<TopKOp>(op))
     return emitTopK(topK), success();
   if (auto store = dyn_cast<StoreOp>(op))
@@ -241,6 +243,31 @@ void KernelLowering::lowerGather(GatherRowsOp gather) {
       LLVM::GEPOp::create(b, loc, numbers.getType(), b.getI32Type(), numbers,
                           ArrayRef<LLVM::GEPArg>{offsetOf(first)});
   places[gather.getResult()] = window;
+}
+
+// The tile's place some columns further on, where columns that it lacks read as
+// 0: no element is moved. What the kernel writes is copied first.
+void KernelLowering::lowerShift(ShiftOp shift) {
+  TileType type = shift.getTile().getType();
+  Place place = placeOf(shift.getTile());
+  auto load = shift.getTile().getDefiningOp<LoadOp>();
+  auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
+  if (view && llvm::is_contained(kernel.getWrites(), view.getArgNumber() - 1)) {
+    place = allocate(type);
+    copy(shift.getTile(), type, place);
+  }
+  int64_t by = shift.getBy();
+  Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
+  place.base = LLVM::GEPOp::create(
+      b, loc, place.base.getType(), storage, place.base,
+      ArrayRef<LLVM::GEPArg>{Value(LLVM::ConstantOp::create(
+          b, loc, b.getI64Type(), b.getI64IntegerAttr(by)))});
+  place.firstColumn = std::max<int64_t>(0, place.firstColumn - by);
+  Value end =
+      place.validColumns ? place.validColumns : memory.constant(type.columns());
+  place.validColumns = memory.add(end, -by);
+  place.padded = false;
+  places[shift.getResult()] = place;
 }
 
 // A column whose elements lie apart in memory, or of which only some are

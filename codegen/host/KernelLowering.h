@@ -71,6 +71,7 @@ private:
   void lowerSegment(tile::SegmentOp segment);
   void lowerLoad(tile::LoadOp load);
   void lowerGather(tile::GatherRowsOp gather);
+  void lowerShift(tile::ShiftOp shift);
   void lowerScatter(tile::StoreOp store);
   mlir::Value lookup(mlir::Value scalar) {
     return scalars.lookupOrDefault(scalar);

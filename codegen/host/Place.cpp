@@ -172,14 +172,25 @@ Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
     for (int64_t line = 0; line < bytes; line += kLineBytes)
       prefetch(at, kFetchAheadBytes + line);
   }
-  if (!place.validColumns)
+  if (!place.validColumns && place.firstColumn == 0)
     return loadAt(at, place.element, lanes, place.padded ? lanes : valid);
   Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
   VectorType type = vectorType(lanes, storage);
-  Value mask = lanesBelow(lanes, place.validColumns, column);
+  Value mask;
+  auto restrict = [&](Value other) {
+    mask = mask ? arith::AndIOp::create(b, loc, mask, other) : other;
+  };
+  if (place.validColumns)
+    restrict(lanesBelow(lanes, place.validColumns, column));
+  if (place.firstColumn > 0) {
+    Value numbers =
+        arith::AddIOp::create(b, loc, iota(lanes), broadcast(column, lanes));
+    restrict(
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, numbers,
+                              broadcast(constant(place.firstColumn), lanes)));
+  }
   if (valid != lanes)
-    mask =
-        arith::AndIOp::create(b, loc, mask, staticMask(b, loc, lanes, valid));
+    restrict(staticMask(b, loc, lanes, valid));
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value loaded = LLVM::MaskedLoadOp::create(
       b, loc, type, at, mask, zero,

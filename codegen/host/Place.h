@@ -21,6 +21,7 @@ struct Place {
   mlir::Value rowNumbers; // !llvm.ptr to i32: which row each row is; null: it
   mlir::Value validRows;  // index; null: all rows
   mlir::Value validColumns; // index; null: all columns
+  int64_t firstColumn = 0;  // those before it do not exist
   bool padded = false; // reading up to the next multiple of kLanes is allowed
   bool fetchNext = false; // what follows in memory is wanted next
 };

@@ -17,6 +17,8 @@ std::optional<Factors> Factors::of(Value matrix) {
       factors.columns.push_back(vectors.getB());
     return factors;
   }
+  if (isa_and_nonnull<BandMatrixOp>(op))
+    return factors;
   auto product = dyn_cast_or_null<HadamardOp>(op);
   if (!product)
     return std::nullopt;

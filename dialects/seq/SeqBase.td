@@ -21,7 +21,8 @@ def Seq_Dialect : Dialect {
       first, dynamic (`?`) in a model and static where an entry point or a test
       has fixed it; every other dimension is static.
     * (TENSOR2) States and parameters are f32 and static, without `T`.
-    * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored.
+    * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored,
+      one or a block of them.
     * (TENSOR4) Token ids, positions and numbers of rows are `i32`; where a token has
       one, of one dimension, where it chooses several, with `T` in front.
 
@@ -90,10 +91,17 @@ def Seq_Matrix
            "2-D static f32, bf16 or f16 tensor",
            "::mlir::RankedTensorType">;                /*tensor3*/
 
+// A matrix of weights, or one for each block of channels.
+def Seq_Matrices
+    : Type<CPred<"::effc::seq::isWeightMatrix($_self) || "
+                 "::effc::seq::isWeightBlocks($_self)">,
+           "2-D or 3-D static f32, bf16 or f16 tensor",
+           "::mlir::RankedTensorType">;                /*tensor3*/
+
 // Anything `seq.weight` may name.
 def Seq_Weight
     : Type<CPred<"::effc::seq::isWeightTensor($_self)">,
-           "static f32 tensor or 2-D static bf16 or f16 tensor",
+           "static f32 tensor or 2-D or 3-D static bf16 or f16 tensor",
            "::mlir::RankedTensorType">;
 
 // Token ids, row numbers or positions.

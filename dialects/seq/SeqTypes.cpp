@@ -20,7 +20,8 @@ void SeqDialect::registerTypes() {
 
 LogicalResult
 SemiseparableType::verify(function_ref<InFlightDiagnostic()> emitError,
-                          int64_t heads, int64_t rank, DecayAxis decay) {
+                          int64_t heads, int64_t rank, DecayAxis decay,
+                          int64_t band) {
   for (auto [name, number] : {std::pair("heads", heads), {"rank", rank}})
     if (number < 1)
       return emitError() << "expects '" << name << "' of at least 1, but got "
@@ -30,5 +31,8 @@ SemiseparableType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'decay' to be none, head_constant or head, "
                           "but got "
                        << stringifyDecayAxis(decay);
+  if (band < 0)
+    return emitError()
+           << "expects 'band' of at least 1, or 0 for none, but got " << band;
   return success();
 }

@@ -17,7 +17,8 @@ def Seq_SemiseparableType : TypeDef<Seq_Dialect, "Semiseparable"> {
     ```
 
     with log-decays `g` and vectors `c` and `b` of `rank` elements, and 0 to the
-    right of the diagonal. Such a value is built from tensors, multiplied, and
+    right of the diagonal. With a `band` of `W` only the last `W` columns up to the
+    diagonal count, `i - j < W`, and those before are 0 as well. Such a value is built from tensors, multiplied, and
     applied; its elements are never computed.
 
     `decay` is `none` (no `g`), `head_constant` (the same for every token: a
@@ -27,12 +28,16 @@ def Seq_SemiseparableType : TypeDef<Seq_Dialect, "Semiseparable"> {
 
     * (SEMISEPARABLE1) `heads` and `rank` are at least 1.
     * (SEMISEPARABLE2) `decay` is `none`, `head_constant` or `head`.
+    * (SEMISEPARABLE3) `band` is at least 1, or 0 where there is none, which is not
+      written.
 
-    Example: `!seq.semiseparable<heads = 6, rank = 3, decay = head>`
+    Example: `!seq.semiseparable<heads = 6, rank = 3, decay = head>`,
+    `!seq.semiseparable<heads = 6, rank = 3, decay = head, band = 4>`
   }];
   let parameters = (ins "int64_t":$heads,   /*semiseparable1*/
       "int64_t":$rank,                      /*semiseparable1*/
-      EnumParameter<Seq_DecayAxis>:$decay); /*semiseparable2*/
+      EnumParameter<Seq_DecayAxis>:$decay,  /*semiseparable2*/
+      DefaultValuedParameter<"int64_t", "0">:$band); /*semiseparable3*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -28,16 +28,20 @@ bool isStaticTensor(Type type) {
   return tensor && tensor.getElementType().isF32();
 }
 
-bool isWeightMatrix(Type type) {
+static bool isWeightOfRank(Type type, int64_t rank) {
   RankedTensorType tensor = plainTensor(type, /*dynamicDims=*/0);
-  if (!tensor || tensor.getRank() != 2)
+  if (!tensor || tensor.getRank() != rank)
     return false;
   Type element = tensor.getElementType();
   return element.isF32() || element.isBF16() || element.isF16();
 }
 
+bool isWeightMatrix(Type type) { return isWeightOfRank(type, 2); }
+
+bool isWeightBlocks(Type type) { return isWeightOfRank(type, 3); }
+
 bool isWeightTensor(Type type) {
-  return isStaticTensor(type) || isWeightMatrix(type);
+  return isStaticTensor(type) || isWeightMatrix(type) || isWeightBlocks(type);
 }
 
 bool isIndexTensor(Type type) {

@@ -12,7 +12,10 @@ bool isValueTensor(mlir::Type type);
 bool isStaticTensor(mlir::Type type);
 /// f32 or bf16, two positive static dimensions.
 bool isWeightMatrix(mlir::Type type);
-/// What `seq.weight` may name: isStaticTensor or isWeightMatrix.
+/// Static, of three dimensions: a matrix for each block of channels.
+bool isWeightBlocks(mlir::Type type);
+/// What `seq.weight` may name: isStaticTensor, isWeightMatrix or
+/// isWeightBlocks.
 bool isWeightTensor(mlir::Type type);
 /// i32, one dimension, dynamic or not.
 bool isIndexTensor(mlir::Type type);

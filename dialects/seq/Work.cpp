@@ -35,6 +35,23 @@ static uint64_t linearWork(MixerOpInterface mixer) {
   return heads * std::min(step, chunk);
 }
 
+// The recurrence that a product with a matrix is.
+static uint64_t productWork(ApplyOp op) {
+  ArrayRef<int64_t> state = op.getState().getType().getShape();
+  uint64_t elements = state[1] * state[2];
+  bool decays = op.getMatrix().getType().getDecay() != DecayAxis::None;
+  return state[0] *
+         std::min(4 * elements + (decays ? elements : 0),
+                  4 * elements + kShortestChunk * (state[1] + state[2]));
+}
+
+// Every token in the band is scored once and added once, as in a window.
+static uint64_t productWork(ApplyBandOp op) {
+  ArrayRef<int64_t> keys = op.getKeys().getType().getShape();
+  return 2 * keys[0] * keys[2] *
+         (keys[1] + op.getValues().getType().getDimSize(2));
+}
+
 // Rows are added, one-neuron experts multiplied with twice, and those of F
 // units read 3 F rows of a token's width; scoring is counted where scores are
 // made.
@@ -97,7 +114,12 @@ static uint64_t phaseWork(Operation *op) {
   };
   // Half of the pairs of positions, two FLOPs for each and each channel.
   if (auto mix = dyn_cast<CausalMixOp>(op))
-    return size(mix.getWeight(), 0) * size(mix.getX(), 1);
+    return mix.getWeight().getType().getNumElements() /
+           mix.getWeight().getType().getDimSize(0) * size(mix.getX(), 1);
+  if (auto product = dyn_cast<ApplyOp>(op))
+    return productWork(product);
+  if (auto product = dyn_cast<ApplyBandOp>(op))
+    return productWork(product);
   if (auto sum = dyn_cast<SumRowsOp>(op))
     return 2 * size(sum.getRows(), 1) * size(sum.getTable(), 1);
   if (auto hidden = dyn_cast<ExpertHiddenOp>(op))

@@ -271,6 +271,12 @@ LogicalResult MapOp::verify() {
   return success();
 }
 
+LogicalResult ShiftOp::verify() {
+  if (getTile().getType().getRole() != Role::Row) // shift1
+    return emitOpError("expects a row, but got ") << getTile().getType();
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   TileType tile = getTile().getType();
   if (!tile.isBlock()) { // reduce2

@@ -298,6 +298,24 @@ def Tile_ColumnIndexOp : Tile_Op<"column_index", [Pure, HasParent<"MapOp">]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_ShiftOp : Tile_Op<"shift", [Pure, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "A row moved by some columns";
+  let description = [{
+    `result[c] = tile[c + by]` where the tile has such a column, else 0. What a
+    convolution along the columns adds up.
+
+    Constraints:
+
+    * (SHIFT1) The tile is a `row`.
+
+    Example: `%left = tile.shift %a by -1 : !tile.tile<64xf32, row>`
+  }];
+  let arguments = (ins Tile_TileType:$tile, I64Attr:$by);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$tile `by` $by attr-dict `:` type($tile)";
+  let hasVerifier = 1;
+}
+
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "Combines the elements of a tile along rows or columns";
   let description = [{

@@ -10,6 +10,24 @@
 //     %kept = exp(%g) %s, %written = %b (x) %x, %next = %kept + %written
 //     yield %c @ %next, %next
 //   }
+//
+// and one with a band two of them, the second of which is read by what the
+// first has read: a key and a value for each row of a ring, in which the
+// token's own row `r` (seq.ring_row) forgets what it held.
+//
+//   %y, %k, %v = seq.apply_band %m, %x positions(%p) states(%keys, %values)
+//
+// becomes
+//
+//   %r = seq.ring_row %p
+//   %z, %k = seq.recurrence tokens(%c, %b, %r) states(%keys) {
+//     %next = exp(-1e30 %r) %keys + %b (x) %r
+//     yield %c @ %next, %next
+//   }
+//   %y, %v = seq.recurrence tokens(%g, %r, %z, %x) states(%values) {
+//     %next = exp(%g) exp(-1e30 %r) %values + %r (x) %x
+//     yield %z @ %next, %next
+//   }
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Factors.h"
@@ -25,37 +43,67 @@ using namespace effc::seq;
 
 namespace {
 
+/// What a row of a ring decays by where another token is due: its exponential
+/// is 0, alone and in any sum.
+constexpr double kForget = -1e30;
+
 RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Writes the step of one product.
+/// A recurrence whose body is being written, with one state [H, K, V].
 class Step {
 public:
-  Step(ApplyOp op)
-      : op(op), factors(*Factors::of(op.getMatrix())), builder(op),
-        loc(op.getLoc()) {}
+  /// `inputs` are what the body reads: tokens, and parameters where they have
+  /// one dimension.
+  Step(Operation *op, Type result, Value state, ArrayRef<Value> inputs);
 
-  void rewrite();
+  /// The body's argument for an input.
+  Value inside(Value input) { return arguments.lookup(input); }
+  /// The product of some vectors [H, 1 or K]; ones without any.
+  Value product(ArrayRef<Value> vectors);
+  /// A vector that all heads share.
+  Value perHead(Value vector);
+  /// Decays the state by the exponential of what varies along `dimension`.
+  void decay(Value logDecay, StringRef dimension);
+  /// Forgets what lies where the vector `row` is 1.
+  void forget(Value row, StringRef dimension);
+  /// Writes key (x) value, and reads the sum by `query`; the results.
+  ResultRange finish(Value key, Value value, Value query);
 
 private:
-  /// The body's argument for a factor.
-  Value inside(Value factor) { return arguments.lookup(factor); }
-  Value product(ArrayRef<Value> vectors);
-
-  ApplyOp op;
-  Factors factors;
   OpBuilder builder;
   Location loc;
+  RecurrenceOp recurrence;
+  RankedTensorType state;
+  Value kept;
   llvm::DenseMap<Value, Value> arguments;
 };
 
 } // namespace
 
-// The product of some vectors [H, 1 or N], one of which is [H, N] where N is
-// not 1; ones without any.
+Step::Step(Operation *op, Type result, Value before, ArrayRef<Value> inputs)
+    : builder(op), loc(op->getLoc()), state(tensorOf(before)) {
+  SmallVector<Value> tokens, parameters;
+  for (Value input : inputs) {
+    SmallVector<Value> &list =
+        tensorOf(input).getRank() == 1 ? parameters : tokens;
+    if (!llvm::is_contained(list, input))
+      list.push_back(input);
+  }
+  recurrence = RecurrenceOp::create(builder, loc, result, TypeRange{state},
+                                    tokens, parameters, before, FormAttr());
+  Block *body = builder.createBlock(&recurrence.getBody());
+  for (Value token : tokens)
+    arguments[token] = body->addArgument(
+        tensorOf(token).clone(tensorOf(token).getShape().drop_front()), loc);
+  for (Value parameter : parameters)
+    arguments[parameter] = body->addArgument(parameter.getType(), loc);
+  kept = body->addArgument(state, loc);
+}
+
+// One of the vectors is [H, K] where K is not 1.
 Value Step::product(ArrayRef<Value> vectors) {
-  auto state = tensorOf(op.getState());
   Value result;
   for (Value vector : vectors) {
     Value next = inside(vector);
@@ -77,42 +125,78 @@ Value Step::product(ArrayRef<Value> vectors) {
   return result;
 }
 
-void Step::rewrite() {
-  SmallVector<Value> tokens, parameters;
-  auto add = [&](Value factor) {
-    SmallVector<Value> &list =
-        tensorOf(factor).getRank() == 1 ? parameters : tokens;
-    if (!llvm::is_contained(list, factor))
-      list.push_back(factor);
-  };
-  for (const auto *list : {&factors.logDecays, &factors.rows, &factors.columns})
-    llvm::for_each(*list, add);
-  if (!llvm::is_contained(tokens, op.getX()))
-    tokens.push_back(op.getX());
+Value Step::perHead(Value vector) {
+  Value ones =
+      ConstantOp::create(builder, loc, 1.0, state.getShape().take_front(1));
+  return ContractOp::create(builder, loc, ones, "h", inside(vector), "n", "hn");
+}
 
-  auto recurrence = RecurrenceOp::create(
-      builder, loc, op.getY().getType(), TypeRange{op.getState().getType()},
-      tokens, parameters, op.getState(), FormAttr());
-  Block *body = builder.createBlock(&recurrence.getBody());
-  for (Value token : tokens)
-    arguments[token] = body->addArgument(
-        tensorOf(token).clone(tensorOf(token).getShape().drop_front()), loc);
-  for (Value parameter : parameters)
-    arguments[parameter] = body->addArgument(parameter.getType(), loc);
-  Value state = body->addArgument(op.getState().getType(), loc);
+void Step::decay(Value logDecay, StringRef dimension) {
+  Value factor = ExpOp::create(builder, loc, logDecay);
+  kept =
+      ContractOp::create(builder, loc, factor, dimension, kept, "hnv", "hnv");
+}
 
-  Value kept = state;
-  for (Value logDecay : factors.logDecays) {
-    Value decay = ExpOp::create(builder, loc, inside(logDecay));
-    kept = ContractOp::create(builder, loc, decay, "h", kept, "hnv", "hnv");
-  }
-  Value written = ContractOp::create(builder, loc, product(factors.columns),
-                                     "hn", inside(op.getX()), "hv", "hnv");
+void Step::forget(Value row, StringRef dimension) {
+  decay(ScaleOp::create(builder, loc, inside(row), kForget), dimension);
+}
+
+ResultRange Step::finish(Value key, Value value, Value query) {
+  Value written =
+      ContractOp::create(builder, loc, key, "hn", value, "hv", "hnv");
   Value next = AddOp::create(builder, loc, kept, written);
-  Value read = ContractOp::create(builder, loc, product(factors.rows), "hn",
-                                  next, "hnv", "hv");
+  Value read = ContractOp::create(builder, loc, query, "hn", next, "hnv", "hv");
   YieldOp::create(builder, loc, ValueRange{read, next});
-  op.replaceAllUsesWith(recurrence->getResults());
+  return recurrence->getResults();
+}
+
+// What the factors and the tokens of a product are, in one list.
+static SmallVector<Value> inputsOf(ArrayRef<ArrayRef<Value>> factors,
+                                   ArrayRef<Value> tokens) {
+  SmallVector<Value> inputs;
+  for (ArrayRef<Value> list : factors)
+    llvm::append_range(inputs, list);
+  llvm::append_range(inputs, tokens);
+  return inputs;
+}
+
+static void rewrite(ApplyOp op) {
+  Factors f = *Factors::of(op.getMatrix());
+  Step step(op, op.getY().getType(), op.getState(),
+            inputsOf({f.logDecays, f.rows, f.columns}, op.getX()));
+  for (Value logDecay : f.logDecays)
+    step.decay(step.inside(logDecay), "h");
+  Value key = step.product(f.columns), query = step.product(f.rows);
+  op.replaceAllUsesWith(step.finish(key, step.inside(op.getX()), query));
+  op.erase();
+}
+
+static void rewrite(ApplyBandOp op) {
+  Factors f = *Factors::of(op.getMatrix());
+  OpBuilder builder(op);
+  ArrayRef<int64_t> keys = op.getKeys().getType().getShape();
+  int64_t tokens = op.getX().getType().getDimSize(0);
+  auto tensor = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, builder.getF32Type());
+  };
+  Value row = RingRowOp::create(builder, op.getLoc(), tensor({tokens, keys[2]}),
+                                op.getPositions());
+
+  Step kept(op, tensor({tokens, keys[0], keys[2]}), op.getKeys(),
+            inputsOf({f.rows, f.columns}, row));
+  kept.forget(row, "v");
+  Value key = kept.product(f.columns), query = kept.product(f.rows);
+  ResultRange scores = kept.finish(key, kept.perHead(row), query);
+
+  Step mixed(op, op.getY().getType(), op.getValues(),
+             inputsOf({f.logDecays}, {row, scores[0], op.getX()}));
+  for (Value logDecay : f.logDecays)
+    mixed.decay(mixed.inside(logDecay), "h");
+  mixed.forget(row, "n");
+  key = mixed.perHead(row);
+  ResultRange results =
+      mixed.finish(key, mixed.inside(op.getX()), mixed.inside(scores[0]));
+  op.replaceAllUsesWith(ValueRange{results[0], scores[1], results[1]});
   op.erase();
 }
 
@@ -121,14 +205,21 @@ struct ApplyMatricesPass : impl::ApplyMatricesPassBase<ApplyMatricesPass> {
   using ApplyMatricesPassBase::ApplyMatricesPassBase;
 
   void runOnOperation() override {
-    SmallVector<ApplyOp> products;
-    getOperation()->walk([&](ApplyOp op) { products.push_back(op); });
-    for (ApplyOp op : products)
-      Step(op).rewrite();
+    SmallVector<Operation *> products;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<ApplyOp, ApplyBandOp>(op))
+        products.push_back(op);
+    });
+    for (Operation *op : products) {
+      if (auto banded = dyn_cast<ApplyBandOp>(op))
+        rewrite(banded);
+      else
+        rewrite(cast<ApplyOp>(op));
+    }
     // Matrices are used by one another and by products alone.
     SmallVector<Operation *> builders;
     getOperation()->walk([&](Operation *op) {
-      if (isa<DecayMatrixOp, RankMatrixOp, HadamardOp>(op))
+      if (isa<BandMatrixOp, DecayMatrixOp, RankMatrixOp, HadamardOp>(op))
         builders.push_back(op);
     });
     for (Operation *op : llvm::reverse(builders))

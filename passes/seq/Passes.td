@@ -44,10 +44,10 @@ def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {
     A `seq.apply` becomes a `seq.recurrence` whose body decays the state by the
     matrix's log-decays, writes the product of its `columns` and the token, and
     reads it with its `rows`: the class `linear`, whose step, quadratic and
-    chunkwise forms are then derived as for any mixer. The ops that built the
-    matrix go.
+    chunkwise forms are then derived as for any mixer. A `seq.apply_band` becomes
+    two of them, over a ring of the last tokens. The ops that built the matrix go.
 
-    Needs: matrices that `seq.apply` takes.
+    Needs: matrices that `seq.apply` and `seq.apply_band` take.
     Keeps: every other op. Running it again changes nothing.
     Not done: sharing one state between products with one matrix.
 

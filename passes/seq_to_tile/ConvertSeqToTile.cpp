@@ -307,6 +307,10 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildShortConvolution(k);
   if (isa<seq::CausalMixOp>(core))
     return buildCausalMix(k);
+  if (isa<seq::ChannelConvolutionOp>(core))
+    return buildChannelConvolution(k);
+  if (isa<seq::RingRowOp>(core))
+    return buildRingRow(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
   if (!mixer)
     return core->emitOpError("has no kernel builder");

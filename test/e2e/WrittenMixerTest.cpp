@@ -1,7 +1,7 @@
 // Mixers that are written in IR, from their text to compiled calls: in models/
-// two steps that no paper has, a product with a semiseparable matrix, and a
-// step that is not linear. Weights are random; verify holds prefill, decode,
-// batches and pieces to the reference and to one another.
+// two steps that no paper has, products with semiseparable matrices, one of
+// them banded, and a step that is not linear. Weights are random; verify holds
+// prefill, decode, batches and pieces to the reference and to one another.
 #include "test/e2e/Process.h"
 #include "test/e2e/RandomWeights.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -59,7 +59,7 @@ TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenMixer,
-                         testing::Values("echo", "corrected", "dual"),
+                         testing::Values("echo", "corrected", "dual", "band"),
                          [](const auto &info) { return info.param; });
 
 } // namespace

@@ -1,17 +1,21 @@
 // Models written in IR, of the classes that no checkpoint of the goldens has:
 // attention over a window, with and without first tokens that stay, and over
 // all keys, experts behind a recurrence, a hybrid, weights by position,
-// elementwise recurrences. Weights are random; verify holds steps, pieces,
-// batches and saved states to the reference and to one another, the rest is
-// done as users do it.
+// elementwise recurrences, kernels of several channels. Weights are random;
+// verify holds steps, pieces, batches and saved states to the reference and to
+// one another, the rest is done as users do it.
 #include "test/e2e/Process.h"
 #include "test/e2e/RandomWeights.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
 
 using namespace effc::test;
 using Arguments = std::vector<std::string>;
@@ -128,7 +132,8 @@ TEST_P(WrittenModel, IsInspectedAndTimed) {
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenModel,
                          testing::Values("window", "sinks", "full", "experts",
-                                         "hybrid", "structured", "elementwise"),
+                                         "hybrid", "structured", "elementwise",
+                                         "kernels"),
                          [](const auto &info) { return info.param; });
 
 // The model says 100; its table of learned positions has no more rows.
@@ -176,5 +181,103 @@ TEST_P(BoundedModel, IsCompiledForOtherContexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BoundedModel,
-                         testing::Values("full", "structured"),
+                         testing::Values("full", "structured", "kernels"),
                          [](const auto &info) { return info.param; });
+
+/// Compiles a module with numbers of its own, in a folder of its own.
+static Finished compileText(TemporaryFolder &folder, const std::string &name,
+                            const std::string &module,
+                            const Arguments &more = {}) {
+  std::ofstream(folder.at(name + ".mlir")) << module;
+  std::filesystem::create_directory(folder.at(name));
+  writeRandomWeights(module, folder.at(name + "/model.safetensors"));
+  Arguments arguments = {
+      EFFC_PROGRAM,    "compile", folder.at(name + ".mlir"), "--weights-from",
+      folder.at(name), "-o",      folder.at(name + ".effc")};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return runProgram(arguments);
+}
+
+// Tables and blocks are turned as the artifact is written: a checkpoint that
+// has the same numbers turned already gives the same weights.
+TEST(TransposedWeights, AreThoseOfATurnedCheckpoint) {
+  TemporaryFolder folder;
+  std::string text = readText(EFFC_MODELS "/kernels.mlir");
+  std::string turned = std::regex_replace(text, std::regex(" transposed"), "");
+  std::vector<nlohmann::json> models;
+  for (auto [name, module] : {std::pair("lying", text), {"turned", turned}}) {
+    Finished done = compileText(folder, name, module);
+    ASSERT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_PROGRAM, "inspect",
+                       folder.at(name + std::string(".effc")), "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    models.push_back(nlohmann::json::parse(done.out));
+  }
+  EXPECT_NE(readText(folder.at("lying/model.safetensors")),
+            readText(folder.at("turned/model.safetensors")));
+  // Made of the checksums of all weights.
+  EXPECT_EQ(models[0].at("layout_id"), models[1].at("layout_id"));
+}
+
+// A row of a weight is one of its blocks, 144 elements of four bytes: nine
+// lines.
+TEST(BlocksOfWeights, MayStayInTheCheckpoint) {
+  TemporaryFolder folder;
+  std::string text = std::regex_replace(readText(EFFC_MODELS "/kernels.mlir"),
+                                        std::regex(" transposed"), "");
+  ASSERT_EQ(compileText(folder, "embedded", text).status, 0);
+  Finished done = compileText(folder, "referenced", text,
+                              {"--weights", "reference", "--remarks", "-"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(
+      done.err.find("remark: gate: stays in referenced/model.safetensors"),
+      std::string::npos)
+      << done.err;
+  std::vector<std::string> drawn;
+  for (const char *name : {"embedded.effc", "referenced.effc"}) {
+    done = runProgram({EFFC_PROGRAM, "run", folder.at(name), "--tokens",
+                       someTokens(0, 30), "-n", "20", "--seed", "4",
+                       "--temperature", "2", "--print-tokens"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    drawn.push_back(done.out);
+  }
+  EXPECT_EQ(drawn[0], drawn[1]);
+}
+
+TEST(TransposedWeights, AreNotReferenced) {
+  TemporaryFolder folder;
+  Arguments reference = {"--weights", "reference", "--remarks", "-"};
+  Finished done = compileText(folder, "small",
+                              readText(EFFC_MODELS "/kernels.mlir"), reference);
+  ASSERT_EQ(done.status, 0) << done.err;
+  for (const char *name : {"targets", "taps", "shift", "gate"})
+    EXPECT_NE(done.err.find("remark: " + std::string(name) +
+                            ": is embedded: the checkpoint holds its "
+                            "transpose"),
+              std::string::npos)
+        << done.err;
+  // 5000 x 64 elements of four bytes are more than a megabyte.
+  done = compileText(folder, "large", R"(
+module attributes {seq.model = #seq.model<family = "learned", vocabulary = 61, width = 64, max_context = 5000>} {
+  seq.weight @embeddings source("embeddings") : tensor<61x64xf32>
+  seq.weight @places source("places") transposed : tensor<5000x64xf32>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %positions: tensor<?xi32>) -> tensor<?x61xf32> {
+    %embeddings = seq.parameter @embeddings : tensor<61x64xf32>
+    %places = seq.parameter @places : tensor<5000x64xf32>
+    %x = seq.embedding %tokens, %embeddings : (tensor<?xi32>, tensor<61x64xf32>) -> tensor<?x64xf32>
+    %p = seq.embedding %positions, %places : (tensor<?xi32>, tensor<5000x64xf32>) -> tensor<?x64xf32>
+    %y = seq.add %x, %p : tensor<?x64xf32>
+    %last = seq.select_rows %y, %rows : (tensor<?x64xf32>, tensor<?xi32>) -> tensor<?x64xf32>
+    %logits = seq.lm_head %last, %embeddings : (tensor<?x64xf32>, tensor<61x64xf32>) -> tensor<?x61xf32>
+    return %logits : tensor<?x61xf32>
+  }
+}
+)",
+                     reference);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("tensor 'places' cannot be used where it is stored: "
+                          "the checkpoint holds its transpose; use --weights "
+                          "embed"),
+            std::string::npos)
+      << done.err;
+}

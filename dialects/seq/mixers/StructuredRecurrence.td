@@ -40,6 +40,7 @@ def Seq_StructuredRecurrenceOp
     | parallel               | the same ops after one projection for all heads   |
     | headless               | one head, all channels, no `log_decay`            |
     | diagonal constant      | `diagonal` besides                                |
+    | kernel of k channels   | one head, no weights, then `seq.channel_convolution` |
 
     Projections of heads are dense layers around the op; without them heads are
     slices of the channels. The weights belong to absolute positions: they are rows

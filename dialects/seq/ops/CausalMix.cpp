@@ -17,11 +17,20 @@ static llvm::Error checkPosition(int64_t position, int64_t limit) {
 LogicalResult CausalMixOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("x", getX(), {"T", "D"})) ||
-      failed(shapes.check("positions", getPositions(), {"T"})) ||
-      failed(shapes.check("weight", getWeight(), {"P", "P"})) ||
-      (getBias() && failed(shapes.check("bias", getBias(), {"P"}))))
+      failed(shapes.check("positions", getPositions(), {"T"})))
     return failure();
-  return shapes.check("inputs", getInputs(), {"W", "D"});
+  bool isWide = getWeight().getType().getRank() == 3;
+  if (failed(isWide ? shapes.check("weight", getWeight(), {"P", "P", "M"})
+                    : shapes.check("weight", getWeight(), {"P", "P"})))
+    return failure();
+  if (isWide && getBias())
+    return emitOpError("expects no 'bias' beside a weight of P,P,M; the "
+                       "'seq.channel_convolution' of its sums adds it");
+  if ((getBias() && failed(shapes.check("bias", getBias(), {"P"}))) ||
+      failed(shapes.check("inputs", getInputs(), {"W", "D"})))
+    return failure();
+  return isWide ? shapes.check("y", getY(), {"T", "M", "D"})
+                : shapes.check("y", getY(), {"T", "D"});
 }
 
 SmallVector<StateDescriptor> CausalMixOp::getStates() {
@@ -44,7 +53,10 @@ static llvm::Error evaluate(CausalMixOp op, Frame<S> &frame) {
     return error;
   Tensor<S> inputs = frame[op.getInputs()];
   int64_t limit = std::min(weight.getDim(0), inputs.getDim(0));
-  Tensor<S> y(x.getShape());
+  // Of a weight for each pair of positions there is one sum.
+  int64_t channels = x.getDim(1);
+  int64_t sums = weight.size() / (weight.getDim(0) * weight.getDim(1));
+  std::vector<S> y;
   for (int64_t t = 0; t < x.getDim(0); ++t) {
     int64_t p = positions(t);
     if (llvm::Error error = checkPosition(p, limit))
@@ -53,15 +65,20 @@ static llvm::Error evaluate(CausalMixOp op, Frame<S> &frame) {
       return fail("expects 'positions' each one more than the one before, but "
                   "got " +
                   Twine(p) + " for token " + Twine(t));
-    for (int64_t i = 0; i < x.getDim(1); ++i) {
+    for (int64_t i = 0; i < channels; ++i)
       inputs(p, i) = x(t, i);
-      S sum = bias ? (*bias)(p) : S(0);
-      for (int64_t s = 0; s <= p; ++s)
-        sum += weight(p, s) * inputs(s, i);
-      y(t, i) = sum;
-    }
+    for (int64_t m = 0; m < sums; ++m)
+      for (int64_t i = 0; i < channels; ++i) {
+        S sum = bias ? (*bias)(p) : S(0);
+        for (int64_t s = 0; s <= p; ++s)
+          sum += weight.elements()[(p * weight.getDim(1) + s) * sums + m] *
+                 inputs(s, i);
+        y.push_back(sum);
+      }
   }
-  frame.set(op.getY(), std::move(y));
+  SmallVector<int64_t> shape(op.getY().getType().getShape());
+  shape.front() = x.getDim(0);
+  frame.set(op.getY(), Tensor<S>(shape, std::move(y)));
   frame.set(op.getNextInputs(), std::move(inputs));
   return llvm::Error::success();
 }

@@ -9,6 +9,13 @@ using namespace effc::seq::reference;
 
 LogicalResult LinearOp::verify() {
   ShapeFormula shapes(*this);
+  if (getWeight().getType().getRank() == 3) {
+    if (failed(shapes.check("x", getX(), {"T", "H", "I"})) ||
+        failed(shapes.check("weight", getWeight(), {"H", "O", "I"})) ||
+        (getBias() && failed(shapes.check("bias", getBias(), {"H", "O"}))))
+      return failure();
+    return shapes.check("y", getY(), {"T", "H", "O"});
+  }
   if (failed(shapes.check("x", getX(), {"T", "I"})) ||
       failed(shapes.check("weight", getWeight(), {"O", "I"})))
     return failure();
@@ -51,8 +58,38 @@ static Tensor<S> multiply(const Tensor<S> &x, const Tensor<S> &weight) {
   return y;
 }
 
+// The same with a matrix for each block of channels: weight [H, O, I].
+template <typename S>
+static Tensor<S> multiplyBlocks(const Tensor<S> &x, const Tensor<S> &weight) {
+  int64_t tokens = x.getDim(0), blocks = weight.getDim(0);
+  int64_t outputs = weight.getDim(1), inputs = weight.getDim(2);
+  Tensor<S> y({tokens, blocks, outputs});
+  for (int64_t t = 0; t < tokens; ++t)
+    for (int64_t h = 0; h < blocks; ++h)
+      for (int64_t o = 0; o < outputs; ++o)
+        for (int64_t i = 0; i < inputs; ++i)
+          y(t, h, o) += x(t, h, i) * weight(h, o, i);
+  return y;
+}
+
+template <typename S>
+static llvm::Error evaluateBlocks(LinearOp op, Frame<S> &frame) {
+  Tensor<S> y = multiplyBlocks(frame[op.getX()], frame[op.getWeight()]);
+  if (op.getBias()) {
+    const Tensor<S> &bias = frame[op.getBias()];
+    for (int64_t t = 0; t < y.getDim(0); ++t)
+      for (int64_t h = 0; h < y.getDim(1); ++h)
+        for (int64_t o = 0; o < y.getDim(2); ++o)
+          y(t, h, o) += bias(h, o);
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+
 template <typename S>
 static llvm::Error evaluate(LinearOp op, Frame<S> &frame) {
+  if (op.getWeight().getType().getRank() == 3)
+    return evaluateBlocks(op, frame);
   Tensor<S> y = multiply(frame[op.getX()], frame[op.getWeight()]);
   if (op.getBias()) {
     const Tensor<S> &bias = frame[op.getBias()];

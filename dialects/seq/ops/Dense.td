@@ -11,30 +11,45 @@ def Seq_LinearOp : Seq_ValueOp<"linear"> {
     y[t, o] = bias[o] + sum_i x[t, i] * weight[o, i]
     ```
 
-    | value    | shape | element      | meaning                       |
-    |----------|-------|--------------|-------------------------------|
-    | `x`      | `T,I` | f32          | tokens                        |
-    | `weight` | `O,I` | f32/bf16/f16 | one row per output, as stored |
-    | `bias`   | `O`   | f32          | optional; 0 where absent      |
-    | `y`      | `T,O` | f32          | products                      |
+    With a matrix for each of `H` blocks of channels, which is a matrix whose other
+    blocks are 0:
+
+    ```
+    y[t, h, o] = bias[h, o] + sum_i x[t, h, i] * weight[h, o, i]
+    ```
+
+    | value    | shape            | element      | meaning                       |
+    |----------|------------------|--------------|-------------------------------|
+    | `x`      | `T,I` or `T,H,I` | f32          | tokens                        |
+    | `weight` | `O,I` or `H,O,I` | f32/bf16/f16 | one row per output, as stored |
+    | `bias`   | `O` or `H,O`     | f32          | optional; 0 where absent      |
+    | `y`      | `T,O` or `T,H,O` | f32          | products                      |
+
+    Blocks that a checkpoint holds as `H,I,O`, to be multiplied from the left, are a
+    `transposed` weight. A gate of RG-LRU is of this kind, and a headwise projection
+    of mLSTM is one as it is stored.
 
     Constraints:
 
-    * (LINEAR1) `x` is `T,I`.
-    * (LINEAR2) `weight` is `O,I` with the `I` of `x`.
-    * (LINEAR3) `bias`, where present, is `O`.
-    * (LINEAR4) `y` is `T,O`.
+    * (LINEAR1) `x` is `T,I`, or `T,H,I` where `weight` is `H,O,I`.
+    * (LINEAR2) `weight` is `O,I`, or `H,O,I`, with the `I` and `H` of `x`.
+    * (LINEAR3) `bias`, where present, is `O`, or `H,O`.
+    * (LINEAR4) `y` is `T,O`, or `T,H,O`.
 
     Example:
 
     ```mlir
     %y = seq.linear %x, %w bias(%b)
         : (tensor<?x6xf32>, tensor<10x6xbf16>, tensor<10xf32>) -> tensor<?x10xf32>
+    %gates = seq.linear %blocks, %w1 bias(%b1)
+        : (tensor<?x2x3xf32>, tensor<2x5x3xbf16>, tensor<2x5xf32>) -> tensor<?x2x5xf32>
     ```
+
+    Source of the blocks: De et al., Griffin, arXiv:2402.19427, section 2.4.
   }];
   let arguments = (ins
     Seq_Tensor:$x,                          /*linear1*/
-    Seq_Matrix:$weight,                     /*linear2*/
+    Seq_Matrices:$weight,                   /*linear2*/
     Optional<Seq_StaticTensor>:$bias);      /*linear3*/
   let results = (outs Seq_Tensor:$y);       /*linear4*/
   let assemblyFormat = [{

@@ -72,6 +72,29 @@ static llvm::Error evaluate(RingWriteOp op, Frame<S> &frame) {
 }
 EFFC_SEQ_REFERENCE(RingWriteOp)
 
+LogicalResult RingRowOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("positions", getPositions(), {"T"})))
+    return failure();
+  return shapes.check("y", getY(), {"T", "W"});
+}
+
+template <typename S>
+static llvm::Error evaluate(RingRowOp op, Frame<S> &frame) {
+  const Tensor<int32_t> &positions = frame.getIndices(op.getPositions());
+  int64_t rows = op.getY().getType().getDimSize(1);
+  Tensor<S> y({positions.size(), rows});
+  for (int64_t t = 0; t < positions.size(); ++t) {
+    if (positions(t) < 0)
+      return fail("expects 'positions' of at least 0, but got " +
+                  Twine(positions(t)));
+    y(t, positions(t) % rows) = 1;
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(RingRowOp)
+
 //===- scores -------------------------------------------------------------===//
 
 LogicalResult WindowMaskOp::verify() {

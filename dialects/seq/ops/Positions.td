@@ -87,6 +87,34 @@ def Seq_RingWriteOp : Seq_ValueOp<"ring_write", [AllTypesMatch<["ring", "next"]>
   let hasVerifier = 1;
 }
 
+def Seq_RingRowOp : Seq_ValueOp<"ring_row"> {
+  let summary = "Mark the row of a ring that each position lies in";
+  let description = [{
+    ```
+    y[t, w] = 1 where w = positions[t] mod W, else 0
+    ```
+
+    | value       | shape | element | meaning                          |
+    |-------------|-------|---------|----------------------------------|
+    | `positions` | `T`   | i32     | positions of the tokens, at least 0 |
+    | `y`         | `T,W` | f32     | 1 or 0                           |
+
+    Constraints:
+
+    * (RING_ROW1) `y` is `T,W`.
+
+    Example:
+
+    ```mlir
+    %row = seq.ring_row %p : tensor<?xi32> -> tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins Seq_Indices:$positions);
+  let results = (outs Seq_Tensor:$y);       /*ring_row1*/
+  let assemblyFormat = "$positions attr-dict `:` type($positions) `->` type($y)";
+  let hasVerifier = 1;
+}
+
 def Seq_WindowMaskOp : Seq_ValueOp<"window_mask", [AllTypesMatch<["scores", "y"]>]> {
   let summary = "Keep the scores of keys in sight";
   let description = [{

@@ -26,9 +26,9 @@ LogicalResult WeightOp::verify() {
                                           [&] { return emitOpError(); })))
       return failure();
   }
-  if (getTransposed() && rank != 2)
-    return emitOpError() << "expects a 'transposed' weight of 2 dimensions, "
-                            "but got "
+  if (getTransposed() && rank != 2 && rank != 3)
+    return emitOpError() << "expects a 'transposed' weight of 2 or 3 "
+                            "dimensions, but got "
                          << rank;
   return success();
 }

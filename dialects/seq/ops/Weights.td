@@ -22,7 +22,10 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     no op of the dialect holds a constant of the model.
 
     `transposed` says that the checkpoint holds the transpose: once dimensions
-    of size 1 are dropped, its two dimensions are those of `type` exchanged.
+    of size 1 are dropped, its two dimensions are those of `type` exchanged, or the
+    last two of three. It is turned when the artifact is written, so that tables of
+    positions that lie as `H,P`, `1,P` or `P` are the `P,H` that `seq.embedding`
+    takes; `--weights reference` embeds what is small and refuses the rest.
 
     A weight that is `computed` follows from numbers of the config by the rule of an
     attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
@@ -30,11 +33,11 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     Constraints:
 
-    * (WEIGHT1) `type` is a static f32 tensor or a 2-D static bf16 or f16 tensor, with
-      positive dimensions.
+    * (WEIGHT1) `type` is a static f32 tensor or a 2-D or 3-D static bf16 or f16
+      tensor, with positive dimensions.
     * (WEIGHT2) `source` is not empty, except for a `computed` weight, which has
       none.
-    * (WEIGHT3) A `transposed` weight has two dimensions.
+    * (WEIGHT3) A `transposed` weight has two or three dimensions.
     * (WEIGHT4) A `computed` weight has one dimension, of as many f32 as its rule
       can give, and one for positions before it where the rule gives a row for each.
 

@@ -25,6 +25,10 @@ mlir::LogicalResult buildElementwise(KernelBuilder &k);
 mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 /// Sums of all tokens so far, weighted by position (CausalMix.cpp).
 mlir::LogicalResult buildCausalMix(KernelBuilder &k);
+/// A token's channels mixed with their neighbours (ChannelConvolution.cpp).
+mlir::LogicalResult buildChannelConvolution(KernelBuilder &k);
+/// The row of a ring that a position lies in (RingRow.cpp).
+mlir::LogicalResult buildRingRow(KernelBuilder &k);
 /// The call's tokens into the state of a causal mix, after buildCausalMix's
 /// kernel (Append.cpp).
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);

@@ -1,8 +1,9 @@
 // Sums of all tokens so far, a weight per pair of positions. An item is a block
 // of channels of one segment. Tokens before the call lie in the state, those of
 // the call in its rows, and the order of a sum is that of the positions: its
-// bits do not depend on where a call begins. Floor: bytes of the tokens so far
-// (decode), 2 p D FLOPs per token at position p (prefill).
+// bits do not depend on where a call begins. Of several weights for a pair of
+// positions an item takes one. Floor: bytes of the tokens so far (decode), 2 p
+// D FLOPs per token at position p and weight (prefill).
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChannelBlock.h"
 
@@ -19,7 +20,14 @@ LogicalResult effc::buildCausalMix(KernelBuilder &k) {
   Value xView = k.read(core.getX()), weightView = k.read(core.getWeight());
   Value biasView = core.getBias() ? k.read(core.getBias()) : Value();
   Value inputsView = k.read(core.getInputs());
-  ChannelBlock block(k, core.getX().getType().getDimSize(1), kChannels);
+  RankedTensorType weightType = core.getWeight().getType();
+  bool isWide = weightType.getRank() == 3;
+  ChannelBlock block(k, core.getX().getType().getDimSize(1), kChannels,
+                     isWide ? weightType.getDimSize(2) : 1);
+  // The weight's number where the view has a dimension for it.
+  SmallVector<Value> number;
+  if (isWide)
+    number.push_back(block.part ? block.part : k.index(0));
   tile::SegmentOp segment = block.segment;
 
   OpBuilder &b = k.ops();
@@ -32,8 +40,10 @@ LogicalResult effc::buildCausalMix(KernelBuilder &k) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value s = loop.getInductionVar();
-    Value weight = tile::ReadOp::create(b, k.loc(), b.getF32Type(), weightView,
-                                        ValueRange{position, s});
+    SmallVector<Value> pair = {position, s};
+    llvm::append_range(pair, number);
+    Value weight =
+        tile::ReadOp::create(b, k.loc(), b.getF32Type(), weightView, pair);
     Value next =
         k.map(block.type, {weight, row(s), loop.getRegionIterArgs()[0]},
               [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -56,7 +66,9 @@ LogicalResult effc::buildCausalMix(KernelBuilder &k) {
                     Value row = k.add(segment.getFirstRow(), k.sub(s, start));
                     return block.load(xView, {row});
                   });
-    return block.finish(core.getY(), sum, k.add(segment.getFirstRow(), t));
+    SmallVector<Value> at = {k.add(segment.getFirstRow(), t)};
+    llvm::append_range(at, number);
+    return block.finish(core.getY(), sum, at);
   };
   if (k.isDecode())
     return mixRow(k.index(0));

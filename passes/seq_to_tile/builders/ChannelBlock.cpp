@@ -3,11 +3,15 @@
 using namespace mlir;
 using namespace effc;
 
-ChannelBlock::ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most)
+ChannelBlock::ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most,
+                           int64_t parts)
     : k(k), block(std::min(channels, most)) {
   int64_t blocks = (channels + block - 1) / block;
-  k.setItems(tile::Count::Segments, 1, blocks);
-  auto [sequence, index] = k.divide(k.item(), blocks);
+  k.setItems(tile::Count::Segments, 1, blocks * parts);
+  auto [rest, index] = k.divide(k.item(), blocks);
+  Value sequence = rest;
+  if (parts > 1)
+    std::tie(sequence, part) = k.divide(rest, parts);
   first = k.mul(index, block);
   if (channels % block != 0)
     columns = k.min(k.sub(k.index(channels), first), k.index(block));
@@ -36,10 +40,11 @@ void ChannelBlock::store(Value tile, Value view, ArrayRef<Value> at) {
   k.store(tile, view, place(at), sizes(at.size()), {}, columns);
 }
 
-LogicalResult ChannelBlock::finish(Value result, Value tile, Value row) {
+LogicalResult ChannelBlock::finish(Value result, Value tile,
+                                   ArrayRef<Value> at) {
   return k.finish(
-      result, tile, [&](Value tensor) { return load(k.read(tensor), {row}); },
+      result, tile, [&](Value tensor) { return load(k.read(tensor), at); },
       [&](unsigned index, Value finished) {
-        store(finished, k.write(index), {row});
+        store(finished, k.write(index), at);
       });
 }

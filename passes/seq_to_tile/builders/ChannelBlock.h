@@ -9,19 +9,23 @@ namespace effc {
 /// which channels, and how rows of them are read and written.
 class ChannelBlock {
 public:
-  /// Sets the kernel's items: blocks of at most `most` of `channels` channels.
-  ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most);
+  /// Sets the kernel's items: blocks of at most `most` of `channels` channels,
+  /// each in `parts` parts.
+  ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most,
+               int64_t parts = 1);
 
   tile::SegmentOp segment;
+  mlir::Value part;    // which of the parts; null where there is one
   tile::TileType type; // a row of the block
 
   /// The block's channels at `at` (a place in the view but for the channel).
   mlir::Value load(mlir::Value view, llvm::ArrayRef<mlir::Value> at = {});
   void store(mlir::Value tile, mlir::Value view,
              llvm::ArrayRef<mlir::Value> at);
-  /// What follows the core on row `row`, from its result there.
+  /// What follows the core, from its result at `at`: a row, and what comes
+  /// before the channel.
   mlir::LogicalResult finish(mlir::Value result, mlir::Value tile,
-                             mlir::Value row);
+                             llvm::ArrayRef<mlir::Value> at);
 
 private:
   KernelBuilder &k;

@@ -1,7 +1,8 @@
 // y = x w^T (+ bias), followed by elementwise ops.
 //
 // Product keys are several such products, each of some channels of x with a
-// part of the keys; an item belongs to one of them.
+// part of the keys, and so are matrices of blocks of channels; an item belongs
+// to one of them.
 //
 // An item computes `N` outputs of all rows: its N rows of the weight are read
 // once per call, in storage dtype, while the rows of x, which all items share,
@@ -38,7 +39,19 @@ namespace {
 /// Where a product's operands begin, null for at 0, and its outputs go.
 struct Part {
   Value xColumn, weightRow, weightColumn;
+  SmallVector<Value> block;  ///< the dimension of blocks in x, weight and bias
   SmallVector<Value> output; ///< indices after the row and before the column
+};
+
+/// A box of a view: where it begins, and its sizes.
+struct Box {
+  SmallVector<Value> at;
+  SmallVector<int64_t> sizes;
+
+  void add(ValueRange indices, int64_t size) {
+    llvm::append_range(at, indices);
+    sizes.append(indices.size(), size);
+  }
 };
 
 /// A product as one item computes it: a tile of outputs, of rows after rows.
@@ -68,12 +81,16 @@ private:
 } // namespace
 
 Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
-  auto weightType = cast<RankedTensorType>(core->getOperand(1).getType());
+  ArrayRef<int64_t> weight =
+      cast<RankedTensorType>(core->getOperand(1).getType()).getShape();
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
+  bool isBlocks = weight.size() == 3;
   int64_t outputs =
-      keyScores ? keyScores.getKeysPerHalf() : weightType.getDimSize(0);
-  int64_t parts = keyScores ? 2 * keyScores.getHeads() : 1;
-  inner = keyScores ? keyScores.getChannels() : weightType.getDimSize(1);
+      keyScores ? keyScores.getKeysPerHalf() : weight.drop_back().back();
+  int64_t parts = keyScores  ? 2 * keyScores.getHeads()
+                  : isBlocks ? weight.front()
+                             : 1;
+  inner = keyScores ? keyScores.getChannels() : weight.back();
   tiles = chooseTiles(k.getContext(), outputs);
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
   k.setItems(tile::Count::One, 1, parts * runs);
@@ -82,10 +99,13 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   if (core->getNumOperands() > 2)
     biasView = k.read(core->getOperand(2));
   Value run = k.item();
-  if (keyScores) {
+  if (keyScores || isBlocks) {
     auto [number, rest] = k.divide(k.item(), runs);
     run = rest;
-    placePart(number, keyScores);
+    if (keyScores)
+      placePart(number, keyScores);
+    else
+      part.block = part.output = {number};
   }
   first = k.mul(run, tiles.outputs);
   // The last item may have fewer outputs.
@@ -105,6 +125,7 @@ void Product::placePart(Value number, seq::KeyScoresOp op) {
   part = {at(ofHalf.queryChannel, ofHead.queryChannel),
           at(ofHalf.keyRow, ofHead.keyRow),
           at(ofHalf.keyChannel, ofHead.keyChannel),
+          {},
           {half, head}};
 }
 
@@ -134,11 +155,15 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   auto from = [&](Value begin, Value index) {
     return begin ? k.add(begin, index) : index;
   };
-  Value a = k.load(xView, {row, from(part.xColumn, at)}, {tiles.rows, inner},
-                   aType, rows);
-  Value w =
-      k.load(wView, {from(part.weightRow, first), from(part.weightColumn, at)},
-             {tiles.outputs, inner}, wType, columns);
+  Box ofX, ofWeight;
+  ofX.add(row, tiles.rows);
+  ofX.add(part.block, 1);
+  ofX.add(from(part.xColumn, at), inner);
+  ofWeight.add(part.block, 1);
+  ofWeight.add(from(part.weightRow, first), tiles.outputs);
+  ofWeight.add(from(part.weightColumn, at), inner);
+  Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
+  Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
   if (firstPass)
     k.fetchNext(w);
   tile::YieldOp::create(b, k.loc(), ValueRange{a, w});
@@ -154,26 +179,28 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
 
 LogicalResult Product::finish(Value row, Value rows, Value y) {
   if (biasView) {
-    Value bias = k.load(biasView, {first}, {tiles.outputs},
-                        k.rowType(tiles.outputs), {}, columns);
+    Box box;
+    box.add(part.block, 1);
+    box.add(first, tiles.outputs);
+    Value bias = k.load(biasView, box.at, box.sizes, k.rowType(tiles.outputs),
+                        {}, columns);
     y = k.map(accType, {y, bias},
               [&](OpBuilder &builder, ValueRange e) -> Value {
                 return arith::AddFOp::create(builder, k.loc(), e[0], e[1]);
               });
   }
-  SmallVector<Value> at = {row};
-  llvm::append_range(at, part.output);
-  at.push_back(first);
-  SmallVector<int64_t> sizes(at.size(), 1);
-  sizes.front() = tiles.rows;
-  sizes.back() = tiles.outputs;
+  Box box;
+  box.add(row, tiles.rows);
+  box.add(part.output, 1);
+  box.add(first, tiles.outputs);
   return k.finish(
       core->getResult(0), y,
       [&](Value tensor) {
-        return k.load(k.read(tensor), at, sizes, accType, rows, columns);
+        return k.load(k.read(tensor), box.at, box.sizes, accType, rows,
+                      columns);
       },
       [&](unsigned result, Value tile) {
-        k.store(tile, k.write(result), at, sizes, rows, columns);
+        k.store(tile, k.write(result), box.at, box.sizes, rows, columns);
       });
 }
 

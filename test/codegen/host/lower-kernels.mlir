@@ -130,3 +130,39 @@ tile.kernel @window_kept(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view
     tile.store %a, %y[%i, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [16, 1]>
   }
 }
+
+// A row moved is read where it lies, one element earlier: nothing is on the stack, and
+// the column that it lacks is masked.
+// CHECK-LABEL: llvm.func @shifted(
+// CHECK-SAME: attributes {effc.stack_bytes = 0 : i64}
+// CHECK: %[[MASK:.*]] = arith.constant dense<[false, true, true, true, true, true, true, true]>
+// CHECK: %[[AT:.*]] = llvm.getelementptr %{{.*}}[-1] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.intr.masked.load %[[AT]], %[[MASK]]
+// CHECK: llvm.store
+tile.kernel @shifted(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view<?x8xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%item, %c0] sizes [1, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<8xf32, row>
+  %left = tile.shift %a by -1 : !tile.tile<8xf32, row>
+  %b = tile.map(%left) : (!tile.tile<8xf32, row>) -> !tile.tile<8xf32, row> {
+  ^bb0(%e: f32):
+    %d = arith.negf %e : f32
+    tile.yield %d : f32
+  }
+  tile.store %b, %y[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [16, 1]>
+}
+
+// One that the kernel writes is copied first.
+// CHECK-LABEL: llvm.func @shifted_in_place(
+// CHECK-SAME: attributes {effc.stack_bytes = 64 : i64}
+// CHECK: %[[COPY:.*]] = llvm.alloca
+// CHECK: llvm.store %{{.*}}, %[[COPY]]
+// CHECK: %[[BEFORE:.*]] = llvm.getelementptr %[[COPY]][-1]
+// CHECK: llvm.intr.masked.load %[[BEFORE]]
+tile.kernel @shifted_in_place(%item, %x: !tile.view<?x8xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%item, %c0] sizes [1, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<8xf32, row>
+  %left = tile.shift %a by -1 : !tile.tile<8xf32, row>
+  tile.store %left, %x[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [16, 1]>
+}

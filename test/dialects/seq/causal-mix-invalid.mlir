@@ -38,8 +38,35 @@ func.func @causal_mix5_inputs_d(%a0: tensor<?x6xf32>, %a1: tensor<?xi32>, %a2: t
 
 // -----
 
-func.func @causal_mix1_result_of_other_type(%x: tensor<7x6xf32>, %p: tensor<7xi32>, %w: tensor<12x12xf32>, %i: tensor<32x6xf32>) {
-  // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
+func.func @causal_mix1_x_of_three(%x: tensor<7x2x3xf32>, %p: tensor<7xi32>, %w: tensor<12x12xf32>, %i: tensor<32x6xf32>) {
+  // expected-error @+1 {{expects 'x' of shape T,D, but got 7, 2, 3}}
+  %r:2 = "seq.causal_mix"(%x, %p, %w, %i)
+      : (tensor<7x2x3xf32>, tensor<7xi32>, tensor<12x12xf32>, tensor<32x6xf32>) -> (tensor<7x2x3xf32>, tensor<32x6xf32>)
+  return
+}
+
+// -----
+
+func.func @causal_mix4_bias_of_wide_weight(%x: tensor<7x6xf32>, %p: tensor<7xi32>, %w: tensor<12x12x3xf32>, %b: tensor<12xf32>, %i: tensor<32x6xf32>) {
+  // expected-error @+1 {{expects no 'bias' beside a weight of P,P,M; the 'seq.channel_convolution' of its sums adds it}}
+  %r:2 = "seq.causal_mix"(%x, %p, %w, %b, %i)
+      : (tensor<7x6xf32>, tensor<7xi32>, tensor<12x12x3xf32>, tensor<12xf32>, tensor<32x6xf32>) -> (tensor<7x3x6xf32>, tensor<32x6xf32>)
+  return
+}
+
+// -----
+
+func.func @causal_mix6_one_sum_of_wide_weight(%x: tensor<7x6xf32>, %p: tensor<7xi32>, %w: tensor<12x12x3xf32>, %i: tensor<32x6xf32>) {
+  // expected-error @+1 {{expects 'y' of shape T,M,D = 7, 3, 6, but got 7, 6}}
+  %r:2 = "seq.causal_mix"(%x, %p, %w, %i)
+      : (tensor<7x6xf32>, tensor<7xi32>, tensor<12x12x3xf32>, tensor<32x6xf32>) -> (tensor<7x6xf32>, tensor<32x6xf32>)
+  return
+}
+
+// -----
+
+func.func @causal_mix6_result_of_other_type(%x: tensor<7x6xf32>, %p: tensor<7xi32>, %w: tensor<12x12xf32>, %i: tensor<32x6xf32>) {
+  // expected-error @+1 {{expects 'y' of shape T,D = 7, 6, but got 7, 5}}
   %r:2 = "seq.causal_mix"(%x, %p, %w, %i)
       : (tensor<7x6xf32>, tensor<7xi32>, tensor<12x12xf32>, tensor<32x6xf32>) -> (tensor<7x5xf32>, tensor<32x6xf32>)
   return

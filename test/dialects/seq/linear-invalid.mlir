@@ -37,3 +37,39 @@ func.func @linear4_result_transposed(%x: tensor<5x6xf32>, %w: tensor<10x6xf32>) 
       : (tensor<5x6xf32>, tensor<10x6xf32>) -> tensor<10x5xf32>
   return
 }
+
+// -----
+
+func.func @linear1_channels_not_in_blocks(%x: tensor<?x6xf32>, %w: tensor<2x5x3xf32>) {
+  // expected-error @+1 {{expects 'x' of shape T,H,I, but got ?, 6}}
+  %y = seq.linear %x, %w
+      : (tensor<?x6xf32>, tensor<2x5x3xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @linear2_blocks_multiplied_from_the_left(%x: tensor<?x2x3xf32>, %w: tensor<2x3x5xf32>) {
+  // expected-error @+1 {{expects 'weight' of shape H,O,I = 2, O, 3, but got 2, 3, 5}}
+  %y = seq.linear %x, %w
+      : (tensor<?x2x3xf32>, tensor<2x3x5xf32>) -> tensor<?x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @linear3_bias_flat(%x: tensor<?x2x3xf32>, %w: tensor<2x5x3xf32>, %b: tensor<10xf32>) {
+  // expected-error @+1 {{expects 'bias' of shape H,O = 2, 5, but got 10}}
+  %y = seq.linear %x, %w bias(%b)
+      : (tensor<?x2x3xf32>, tensor<2x5x3xf32>, tensor<10xf32>) -> tensor<?x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @linear4_result_flat(%x: tensor<?x2x3xf32>, %w: tensor<2x5x3xf32>) {
+  // expected-error @+1 {{expects 'y' of shape T,H,O = ?, 2, 5, but got ?, 10}}
+  %y = seq.linear %x, %w
+      : (tensor<?x2x3xf32>, tensor<2x5x3xf32>) -> tensor<?x10xf32>
+  return
+}

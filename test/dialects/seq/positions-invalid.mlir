@@ -104,3 +104,11 @@ func.func @distances2_before_the_start(%pq: tensor<7xi32>, %pk: tensor<5xi32>) {
   %far = seq.distances %pq, %pk {last = -1 : i64} : (tensor<7xi32>, tensor<5xi32>) -> tensor<7x5xf32>
   return
 }
+
+// -----
+
+func.func @ring_row1_other_count(%p: tensor<7xi32>) {
+  // expected-error @+1 {{expects 'y' of shape T,W = 7, W, but got 5, 4}}
+  %row = seq.ring_row %p : tensor<7xi32> -> tensor<5x4xf32>
+  return
+}

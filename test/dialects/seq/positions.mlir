@@ -57,3 +57,10 @@ func.func @at_start(%p: tensor<?xi32>) {
   %first = seq.at_start %p : tensor<?xi32> -> tensor<?xf32>
   return
 }
+
+// CHECK-LABEL: func.func @ring_row
+func.func @ring_row(%p: tensor<?xi32>) {
+  // CHECK: seq.ring_row %{{.*}} : tensor<?xi32> -> tensor<?x4xf32>
+  %row = seq.ring_row %p : tensor<?xi32> -> tensor<?x4xf32>
+  return
+}

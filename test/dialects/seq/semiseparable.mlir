@@ -34,3 +34,30 @@ func.func @row_repeat(%w: tensor<?x6x1xf32>, %g: tensor<6xf32>, %x: tensor<?x6x5
       : !seq.semiseparable<heads = 6, rank = 1, decay = head_constant>, tensor<?x6x5xf32>, tensor<6x1x5xf32>
   return %y : tensor<?x6x5xf32>
 }
+
+// Attention over the last four tokens without a softmax; of two bands the narrower is left.
+// CHECK-LABEL: func.func @band
+func.func @band(%c: tensor<?x6x3xf32>, %g: tensor<?x6xf32>, %x: tensor<?x6x5xf32>, %p: tensor<?xi32>,
+                %keys: tensor<6x3x4xf32>, %values: tensor<6x4x5xf32>) -> tensor<?x6x5xf32> {
+  // CHECK: seq.band_matrix -> <heads = 6, rank = 1, decay = none, band = 4>
+  %band = seq.band_matrix -> !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>
+  %wider = seq.band_matrix -> !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 9>
+  %cb = seq.rank_matrix rows(%c : tensor<?x6x3xf32>) columns(%c : tensor<?x6x3xf32>)
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = none>
+  %mask = seq.decay_matrix %g : tensor<?x6xf32> -> !seq.semiseparable<heads = 6, rank = 1, decay = head>
+  %m0 = seq.hadamard %cb, %band : !seq.semiseparable<heads = 6, rank = 3, decay = none>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = none, band = 4>
+  // CHECK: seq.hadamard %{{.*}}, %{{.*}} : <heads = 6, rank = 1, decay = none, band = 9>, <heads = 6, rank = 1, decay = head> -> <heads = 6, rank = 1, decay = head, band = 9>
+  %m1 = seq.hadamard %wider, %mask : !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 9>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = head>
+      -> !seq.semiseparable<heads = 6, rank = 1, decay = head, band = 9>
+  %m = seq.hadamard %m0, %m1 : !seq.semiseparable<heads = 6, rank = 3, decay = none, band = 4>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = head, band = 9>
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = head, band = 4>
+  // CHECK: seq.apply_band %{{.*}}, %{{.*}} positions(%{{.*}}) states(%{{.*}}, %{{.*}}) : <heads = 6, rank = 3, decay = head, band = 4>, tensor<?x6x5xf32>, tensor<?xi32>, tensor<6x3x4xf32>, tensor<6x4x5xf32>
+  %y, %k, %v = seq.apply_band %m, %x positions(%p) states(%keys, %values)
+      : !seq.semiseparable<heads = 6, rank = 3, decay = head, band = 4>, tensor<?x6x5xf32>, tensor<?xi32>,
+        tensor<6x3x4xf32>, tensor<6x4x5xf32>
+  return %y : tensor<?x6x5xf32>
+}

@@ -9,6 +9,9 @@ seq.weight @layers.0.in_proj source("backbone.layers.0.mixer.in_proj.weight")
 // CHECK: seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight") transposed : tensor<4x1792xf32>
 seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
     transposed : tensor<4x1792xf32>
+// Blocks of the same kind.
+// CHECK: seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
+seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
 // CHECK: seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default, theta = 1.000000e+04 : f64>) : tensor<32xf32>
 seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
     theta = 1.0e4 : f64>) : tensor<32xf32>

@@ -42,3 +42,38 @@ func.func @product(%g: tensor<?x6xf32>, %k: tensor<6xf32>, %c: tensor<?x6x3xf32>
   %y, %next = seq.apply %m, %x state(%s) : !seq.semiseparable<heads = 6, rank = 3, decay = head>, tensor<?x6x5xf32>, tensor<6x3x5xf32>
   return %y, %next : tensor<?x6x5xf32>, tensor<6x3x5xf32>
 }
+
+// A band is two recurrences over a ring of four tokens: one keeps the vectors of the
+// columns, each in a column of its own, the other the tokens, which decay. A token's own
+// row of the ring forgets what it held.
+// CHECK-LABEL: func.func @band
+// CHECK-SAME: %[[POSITIONS:[a-z0-9]*]]: tensor<?xi32>
+// CHECK: %[[ROW:.*]] = seq.ring_row %[[POSITIONS]] : tensor<?xi32> -> tensor<?x4xf32>
+// CHECK: %[[SCORES:.*]], %[[KEYS:.*]] = seq.recurrence tokens(%[[C:.*]] = %{{.*}} : tensor<?x6x3xf32>, %[[B:.*]] = %{{.*}} : tensor<?x6x3xf32>, %[[R:.*]] = %[[ROW]] : tensor<?x4xf32>)
+// CHECK: %[[DUE:.*]] = seq.scale %[[R]] by -1.000000e+30
+// CHECK: %[[LEFT:.*]] = seq.exp %[[DUE]]
+// CHECK: %[[KEPT:.*]] = seq.contract %[[LEFT]], %{{.*}}
+// CHECK: %[[ROWS:.*]] = seq.contract %{{.*}}, %[[R]]
+// CHECK: %[[WRITTEN:.*]] = seq.contract %[[B]], %[[ROWS]]
+// CHECK: %[[NEXT:.*]] = seq.add %[[KEPT]], %[[WRITTEN]]
+// CHECK: seq.contract %[[C]], %[[NEXT]]
+// CHECK: %[[Y:.*]], %[[VALUES:.*]] = seq.recurrence tokens(%[[G:.*]] = %{{.*}} : tensor<?x6xf32>, %[[R:.*]] = %[[ROW]] : tensor<?x4xf32>, %[[Z:.*]] = %[[SCORES]] : tensor<?x6x4xf32>, %[[X:.*]] = %{{.*}} : tensor<?x6x5xf32>)
+// CHECK: seq.exp %[[G]]
+// CHECK: %[[WRITTEN:.*]] = seq.contract %{{.*}}, %[[X]]
+// CHECK: %[[NEXT:.*]] = seq.add %{{.*}}, %[[WRITTEN]]
+// CHECK: seq.contract %[[Z]], %[[NEXT]]
+// CHECK: return %[[Y]], %[[KEYS]], %[[VALUES]]
+func.func @band(%p: tensor<?xi32>, %g: tensor<?x6xf32>, %c: tensor<?x6x3xf32>, %b: tensor<?x6x3xf32>, %x: tensor<?x6x5xf32>,
+                %keys: tensor<6x3x4xf32>, %values: tensor<6x4x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x4xf32>, tensor<6x4x5xf32>) {
+  %band = seq.band_matrix -> !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>
+  %cb = seq.rank_matrix rows(%c : tensor<?x6x3xf32>) columns(%b : tensor<?x6x3xf32>) -> !seq.semiseparable<heads = 6, rank = 3, decay = none>
+  %mask = seq.decay_matrix %g : tensor<?x6xf32> -> !seq.semiseparable<heads = 6, rank = 1, decay = head>
+  %near = seq.hadamard %band, %mask : !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = head> -> !seq.semiseparable<heads = 6, rank = 1, decay = head, band = 4>
+  %m = seq.hadamard %cb, %near : !seq.semiseparable<heads = 6, rank = 3, decay = none>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = head, band = 4> -> !seq.semiseparable<heads = 6, rank = 3, decay = head, band = 4>
+  %y, %k, %v = seq.apply_band %m, %x positions(%p) states(%keys, %values)
+      : !seq.semiseparable<heads = 6, rank = 3, decay = head, band = 4>, tensor<?x6x5xf32>, tensor<?xi32>,
+        tensor<6x3x4xf32>, tensor<6x4x5xf32>
+  return %y, %k, %v : tensor<?x6x5xf32>, tensor<6x3x4xf32>, tensor<6x4x5xf32>
+}

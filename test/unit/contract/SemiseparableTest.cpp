@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace effc;
@@ -20,12 +21,17 @@ namespace {
 /// A factor of a matrix: how it is built, and from which tensors.
 struct Part {
   const char *name; ///< of its tensors
-  enum Kind { Mask, Toeplitz, Rank, RowRepeat, ColumnRepeat } kind;
+  enum Kind { Mask, Toeplitz, Rank, RowRepeat, ColumnRepeat, Band } kind;
 };
 /// The matrices that are tried: products of factors.
 struct Case {
   const char *name;
   std::vector<Part> parts;
+
+  bool hasBand() const {
+    return llvm::any_of(parts,
+                        [](const Part &p) { return p.kind == Part::Band; });
+  }
 };
 const Case kCases[] = {
     {"mask", {{"g", Part::Mask}}},
@@ -38,6 +44,17 @@ const Case kCases[] = {
     {"all",
      {{"g", Part::Mask},
       {"r", Part::Rank},
+      {"k", Part::Toeplitz},
+      {"b", Part::RowRepeat}}},
+    {"band", {{"w", Part::Band}}},
+    {"band_rank", {{"w", Part::Band}, {"r", Part::Rank}}},
+    {"band_mask", {{"g", Part::Mask}, {"w", Part::Band}}},
+    {"band_toeplitz",
+     {{"w", Part::Band}, {"c", Part::ColumnRepeat}, {"k", Part::Toeplitz}}},
+    {"band_all",
+     {{"g", Part::Mask},
+      {"r", Part::Rank},
+      {"w", Part::Band},
       {"k", Part::Toeplitz},
       {"b", Part::RowRepeat}}},
 };
@@ -63,20 +80,25 @@ std::vector<LinearOperand> operandsOf(const Part &part) {
   case Part::RowRepeat:
   case Part::ColumnRepeat:
     return {{name, "TH1", number}};
+  case Part::Band:
+    break;
   }
   return {};
 }
 
-std::string matrixType(int64_t heads, int64_t rank, const std::string &decay) {
+std::string matrixType(int64_t heads, int64_t rank, const std::string &decay,
+                       int64_t band) {
   return "!seq.semiseparable<heads = " + std::to_string(heads) +
-         ", rank = " + std::to_string(rank) + ", decay = " + decay + ">";
+         ", rank = " + std::to_string(rank) + ", decay = " + decay +
+         (band ? ", band = " + std::to_string(band) : "") + ">";
 }
 
-/// @forward of the factors' tensors, x and the state.
-std::string programText(const Case &matrix, const Extents &e) {
+/// @forward of the factors' tensors, x and the state; with a band of x,
+/// positions and the states.
+std::string programText(const Case &matrix, const Extents &e, int64_t band) {
   std::string arguments, text, whole;
   std::string decay = "none", wholeType;
-  int64_t rank = 1, count = 0;
+  int64_t rank = 1, count = 0, wholeBand = 0;
   for (const Part &part : matrix.parts) {
     std::vector<std::string> names, types;
     for (const LinearOperand &operand : operandsOf(part)) {
@@ -90,8 +112,12 @@ std::string programText(const Case &matrix, const Extents &e) {
     std::string own = part.kind == Part::Mask       ? "head"
                       : part.kind == Part::Toeplitz ? "head_constant"
                                                     : "none";
-    type = matrixType(e.H, part.kind == Part::Rank ? e.K : 1, own);
-    if (decays)
+    int64_t ownBand = part.kind == Part::Band ? band : 0;
+    wholeBand = std::max(wholeBand, ownBand);
+    type = matrixType(e.H, part.kind == Part::Rank ? e.K : 1, own, ownBand);
+    if (part.kind == Part::Band)
+      text += "seq.band_matrix";
+    else if (decays)
       text += "seq.decay_matrix " + names[0] + " : " + types[0];
     else if (part.kind == Part::Rank)
       text += "seq.rank_matrix rows(" + names[0] + " : " + types[0] +
@@ -110,7 +136,7 @@ std::string programText(const Case &matrix, const Extents &e) {
       wholeType = type;
     } else {
       std::string product = "%p" + std::to_string(count);
-      std::string productType = matrixType(e.H, rank, decay);
+      std::string productType = matrixType(e.H, rank, decay, wholeBand);
       text += "  " + product + " = seq.hadamard " + whole + ", " + name +
               " : " + wholeType + ", " + type + " -> " + productType + "\n";
       whole = product;
@@ -119,15 +145,29 @@ std::string programText(const Case &matrix, const Extents &e) {
     ++count;
   }
   std::string x = tensorType(e.of("THV")), s = tensorType({e.H, rank, e.V});
+  if (band) {
+    std::string p = "tensor<" + std::to_string(e.T) + "xi32>",
+                keys = tensorType({e.H, rank, band}),
+                values = tensorType({e.H, band, e.V});
+    return "func.func @forward(" + arguments + "%x: " + x + ", %p: " + p +
+           ", %keys: " + keys + ", %values: " + values + ") -> (" + x + ", " +
+           keys + ", " + values + ") {\n" + text +
+           "  %y, %m, %n = seq.apply_band " + whole +
+           ", %x positions(%p) states(%keys, %values) : " + wholeType + ", " +
+           x + ", " + p + ", " + keys + ", " + values +
+           "\n  return %y, %m, %n : " + x + ", " + keys + ", " + values +
+           "\n}\n";
+  }
   return "func.func @forward(" + arguments + "%x: " + x + ", %s: " + s +
          ") -> (" + x + ", " + s + ") {\n" + text + "  %y, %n = seq.apply " +
          whole + ", %x state(%s) : " + wholeType + ", " + x + ", " + s +
          "\n  return %y, %n : " + x + ", " + s + "\n}\n";
 }
 
-std::vector<Tensor<double>> pickInputs(Random &random, const Case &matrix,
-                                       const Extents &e, Gates gates) {
-  std::vector<Tensor<double>> inputs;
+std::vector<Datum<double>> pickInputs(Random &random, const Case &matrix,
+                                      const Extents &e, Gates gates,
+                                      int64_t band) {
+  std::vector<Datum<double>> inputs;
   std::string rank = "1";
   for (const Part &part : matrix.parts) {
     for (const LinearOperand &operand : operandsOf(part))
@@ -138,16 +178,35 @@ std::vector<Tensor<double>> pickInputs(Random &random, const Case &matrix,
   auto number = [](Random &random, Gates) { return pickReal(random, -1, 1); };
   inputs.push_back(
       LinearOperand{"x", "THV", number}.pickTensor(random, gates, e));
-  inputs.push_back(LinearOperand{"s", "H" + rank + "V", number}.pickTensor(
-      random, gates, e));
+  if (!band) {
+    inputs.push_back(LinearOperand{"s", "H" + rank + "V", number}.pickTensor(
+        random, gates, e));
+    return inputs;
+  }
+  Tensor<int32_t> positions({e.T});
+  std::iota(positions.elements().begin(), positions.elements().end(),
+            pick(random, 0, 2 * band));
+  inputs.push_back(positions);
+  for (std::array<int64_t, 3> shape :
+       {std::array{e.H, rank == "K" ? e.K : 1, band},
+        std::array{e.H, band, e.V}}) {
+    Tensor<double> state(shape);
+    for (double &element : state.elements())
+      element = pickReal(random, -1, 1);
+    inputs.push_back(state);
+  }
   return inputs;
 }
 
 template <typename S>
-std::vector<Datum<S>> convert(const std::vector<Tensor<double>> &inputs) {
+std::vector<Datum<S>> convert(const std::vector<Datum<double>> &inputs) {
   std::vector<Datum<S>> data;
-  for (const Tensor<double> &tensor : inputs)
-    data.push_back(castTo<S>(tensor));
+  for (const Datum<double> &input : inputs) {
+    if (const auto *tensor = std::get_if<Tensor<double>>(&input))
+      data.push_back(castTo<S>(*tensor));
+    else
+      data.push_back(std::get<Tensor<int32_t>>(input));
+  }
   return data;
 }
 
@@ -165,8 +224,11 @@ TEST_P(Semiseparable, EveryFormIsTheMatrix) {
       e.T = pick(random, 101, 130);
     Gates gates = shape % 2 ? Gates::Adversarial : Gates::Mild;
     SCOPED_TRACE(e.text());
-    std::vector<Tensor<double>> inputs = pickInputs(random, matrix, e, gates);
-    Program program(programText(matrix, e));
+    // Bands narrower than most of the sequences, and of one token.
+    int64_t band = matrix.hasBand() ? pick(random, 1, 24) : 0;
+    std::vector<Datum<double>> inputs =
+        pickInputs(random, matrix, e, gates, band);
+    Program program(programText(matrix, e, band));
     ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
     auto expected = program.evaluate<double>(convert<double>(inputs));
     for (FormChoice form :
@@ -234,7 +296,7 @@ TEST(Semiseparable, StateSpaceDualityIsTheNamedCase) {
       for (int64_t v = 0; v < e.V; ++v)
         scaled(t, h, v) = dt * x(t, h, v);
     }
-  Program dual(programText(kCases[3], e));
+  Program dual(programText(kCases[3], e, /*band=*/0));
   auto found = dual.evaluate<double>(convert<double>({c, b, g, scaled, state}));
   Tensor<double> y = numbers(found[0]);
   for (int64_t t = 0; t < e.T; ++t)

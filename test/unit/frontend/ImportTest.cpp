@@ -96,6 +96,36 @@ TEST_F(ImportTest, TransposesWeights) {
             (std::vector<double>{1, 3, 5, 2, 4, 6}));
 }
 
+// Two blocks of three outputs, which the checkpoint has as rows of inputs.
+TEST_F(ImportTest, TransposedBlocksAreRead) {
+  SafetensorsBuilder builder;
+  std::string bytes;
+  for (int i = 1; i <= 12; ++i) {
+    float value = i;
+    bytes.append(reinterpret_cast<const char *>(&value), 4);
+  }
+  builder.add("gate", "F32", {2, 2, 3}, bytes);
+  directory.write("model.safetensors", builder.build());
+  auto checkpoint = llvm::cantFail(Checkpoint::open(directory.path));
+  context.loadDialect<seq::SeqDialect>();
+  mlir::OpBuilder builderOfOps(&context);
+  auto module = mlir::OwningOpRef<mlir::ModuleOp>(
+      mlir::ModuleOp::create(builderOfOps.getUnknownLoc()));
+  builderOfOps.setInsertionPointToEnd(module->getBody());
+  auto weightOf = [&](llvm::ArrayRef<int64_t> shape) {
+    return seq::WeightOp::create(
+        builderOfOps, builderOfOps.getUnknownLoc(), "gate", "gate",
+        mlir::RankedTensorType::get(shape, builderOfOps.getF32Type()),
+        /*transposed=*/true, /*computed=*/nullptr);
+  };
+  EXPECT_EQ(
+      llvm::cantFail(readWeight<double>(weightOf({2, 3, 2}), *checkpoint)),
+      (std::vector<double>{1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12}));
+  EXPECT_EQ(llvm::toString(checkWeight(weightOf({3, 2, 2}), *checkpoint)),
+            "model.safetensors: expects tensor 'gate' of shape 3x2x2, but "
+            "got 2x2x3");
+}
+
 TEST_F(ImportTest, RefusesAnotherDirectoryForACheckpoint) {
   ImportOptions options;
   options.weightsFrom = "elsewhere";

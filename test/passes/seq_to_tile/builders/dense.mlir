@@ -84,4 +84,30 @@ func.func @decode_8(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x30
   %out = seq.select_rows %p, %rows : (tensor<?x30xf32>, tensor<?xi32>) -> tensor<?x30xf32>
   return %out : tensor<?x30xf32>
 }
+
+// Two blocks of 5 channels have a matrix each: an item belongs to one of them.
+// CHECK-LABEL: plan.entry @prefill_blocks
+// CHECK-LABEL: tile.kernel @linear_
+// CHECK-SAME: %[[ITEM:[^:,]+]], %[[X:[^:,]+]]: !tile.view<?x2x5xf32, [16, 5, 1]>,
+// CHECK-SAME: %[[W:[^:,]+]]: !tile.view<2x30x5xbf16, [160, 5, 1]>
+// CHECK-SAME: items(#tile.items<one, tile = 1, times = 6>)
+// CHECK: %[[BLOCK:.*]] = arith.divui %[[ITEM]], %c3
+// CHECK: %[[PART:.*]] = arith.remui %[[ITEM]], %c3
+// CHECK: %[[FIRST:.*]] = arith.muli %[[PART]], %c12
+// CHECK: tile.load %[[X]][%{{.*}}, %[[BLOCK]], %{{.*}}] rows(%{{.*}}) sizes [4, 1, 5]
+// CHECK: tile.load %[[W]][%[[BLOCK]], %[[FIRST]], %{{.*}}] rows(%{{.*}}) sizes [1, 12, 5] fetch_next
+// CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %[[BLOCK]], %[[FIRST]]]
+seq.weight @rows_of_blocks source("rows_of_blocks") : tensor<11x10xf32>
+seq.weight @blocks source("blocks") : tensor<2x30x5xbf16>
+func.func @prefill_blocks(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x60xf32>
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
+  %table = seq.parameter @rows_of_blocks : tensor<11x10xf32>
+  %w = seq.parameter @blocks : tensor<2x30x5xbf16>
+  %x0 = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
+  %x = seq.reshape %x0 : tensor<?x10xf32> -> tensor<?x2x5xf32>
+  %p = seq.linear %x, %w : (tensor<?x2x5xf32>, tensor<2x30x5xbf16>) -> tensor<?x2x30xf32>
+  %y = seq.reshape %p : tensor<?x2x30xf32> -> tensor<?x60xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x60xf32>, tensor<?xi32>) -> tensor<?x60xf32>
+  return %out : tensor<?x60xf32>
+}
 }

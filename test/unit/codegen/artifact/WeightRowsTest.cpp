@@ -155,6 +155,47 @@ TEST_F(WeightRowsTest, TransposesAndPads) {
   }
 }
 
+// Tables of positions, of which the checkpoint has one row, or no more than a
+// vector: row p is element p.
+TEST_F(WeightRowsTest, TransposesSingleRows) {
+  const float stored[] = {7, 5, 3};
+  const uint64_t row[] = {1, 3}, vector[] = {3};
+  for (llvm::ArrayRef<uint64_t> shape : {llvm::ArrayRef(row), {vector}}) {
+    WeightRows rows = llvm::cantFail(
+        WeightRows::create(weight({3, 1}, builder.getF32Type(), true),
+                           source<float>(Type::F32, shape, stored)));
+    ASSERT_EQ(rows.rows(), 3u);
+    for (uint64_t r = 0; r < 3; ++r) {
+      float found;
+      std::memcpy(&found, llvm::cantFail(rows.row(r)).data(), 4);
+      EXPECT_EQ(found, stored[r]);
+    }
+  }
+}
+
+// Two blocks of three outputs from two inputs, stored with a row per input.
+TEST_F(WeightRowsTest, TransposesEachBlock) {
+  const float stored[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  uint64_t shape[] = {2, 2, 3};
+  WeightRows rows = llvm::cantFail(
+      WeightRows::create(weight({2, 3, 2}, builder.getF32Type(), true),
+                         source<float>(Type::F32, shape, stored)));
+  ASSERT_EQ(rows.rows(), 2u);
+  const float expected[2][6] = {{1, 4, 2, 5, 3, 6}, {7, 10, 8, 11, 9, 12}};
+  for (uint64_t h = 0; h < 2; ++h) {
+    llvm::ArrayRef<uint8_t> row = llvm::cantFail(rows.row(h));
+    ASSERT_EQ(row.size(), 64u);
+    EXPECT_EQ(std::memcmp(row.data(), expected[h], sizeof expected[h]), 0);
+  }
+  auto failed =
+      WeightRows::create(weight({2, 2, 3}, builder.getF32Type(), true),
+                         source<float>(Type::F32, shape, stored));
+  ASSERT_FALSE(bool(failed));
+  EXPECT_EQ(llvm::toString(failed.takeError()),
+            "tensor 't' expects shape 2x3x2 (dimensions of 1 aside), but got "
+            "2x2x3");
+}
+
 TEST_F(WeightRowsTest, SaysWhatCannotBeReferenced) {
   uint64_t shape[] = {5, 32};
   auto why = [&](seq::WeightOp op, Type type, uint64_t offset) {
@@ -182,4 +223,10 @@ TEST_F(WeightRowsTest, SaysWhatCannotBeReferenced) {
   EXPECT_EQ(why(weight({32, 16}, f32, true), Type::F32, 108),
             "the checkpoint holds its transpose");
   EXPECT_EQ(why(weight({32}, f32), Type::F32, 108), "it is a vector");
+  // A block of 4 x 8 elements is a row.
+  EXPECT_EQ(why(weight({5, 4, 8}, bf16), Type::BF16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 3, 7}, bf16), Type::BF16, 106),
+            "its rows have 42 bytes, and kernels read rows at multiples of 64");
+  EXPECT_EQ(why(weight({5, 4, 8}, bf16, true), Type::BF16, 106),
+            "the checkpoint holds its transpose");
 }

@@ -345,6 +345,38 @@ TEST(Positions, AttentionRefusesPositionsThatDoNotFollowOneAnother) {
               std::string::npos);
 }
 
+TEST(Positions, RingRowsFollowThePositions) {
+  std::string text = "func.func @f(%p: tensor<4xi32>) -> tensor<4x3xf32> {\n"
+                     "  %y = seq.ring_row %p : tensor<4xi32> -> "
+                     "tensor<4x3xf32>\n  return %y : tensor<4x3xf32>\n}";
+  expectNear(runNumbers(text, {Indices({4}, {7, 8, 9, 10})}),
+             Numbers({4, 3}, {0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0}), 0);
+  EXPECT_NE(Program(text)
+                .evaluateError({Indices({4}, {-1, 0, 1, 2})})
+                .find("expects 'positions' of at least 0, but got -1"),
+            std::string::npos);
+}
+
+TEST(Positions, BandsRefusePositionsThatDoNotFollowOneAnother) {
+  Program program(
+      "func.func @f(%x: tensor<2x1x1xf32>, %p: tensor<2xi32>, %k: "
+      "tensor<1x1x3xf32>, %v: tensor<1x3x1xf32>) -> tensor<2x1x1xf32> {\n"
+      "  %m = seq.band_matrix -> !seq.semiseparable<heads = 1, rank = 1, "
+      "decay = none, band = 3>\n"
+      "  %y:3 = seq.apply_band %m, %x positions(%p) states(%k, %v) : "
+      "!seq.semiseparable<heads = 1, rank = 1, decay = none, band = 3>, "
+      "tensor<2x1x1xf32>, tensor<2xi32>, tensor<1x1x3xf32>, "
+      "tensor<1x3x1xf32>\n  return %y#0 : tensor<2x1x1xf32>\n}");
+  for (std::vector<int32_t> positions : {std::vector<int32_t>{3, 3}, {3, 5}})
+    EXPECT_NE(program
+                  .evaluateError({Numbers({2, 1, 1}), Indices({2}, positions),
+                                  Numbers({1, 1, 3}), Numbers({1, 3, 1})})
+                  .find("expects 'positions' of at least 0, each one more than "
+                        "the one before, but got " +
+                        std::to_string(positions[1]) + " for token 1"),
+              std::string::npos);
+}
+
 // There are weights for 3 positions and rows for 4.
 TEST(Positions, CausalMixRefusesPositionsPastItsWeights) {
   Program program(

@@ -25,6 +25,58 @@ func.func @forward(%x: tensor<?x6xf32>, %w: tensor<7x6xf32>, %head: tensor<11x7x
   EXPECT_EQ(work.perOutputRow, 154u);
 }
 
+// 6 heads with states of 3 x 5, which decay: the step's 5 * 15 FLOPs. With a
+// band of 4 tokens each is scored with 3 products and added to 5 sums.
+TEST(Work, CountsProductsWithMatrices) {
+  Program program(R"(
+func.func @forward(%c: tensor<?x6x3xf32>, %g: tensor<?x6xf32>, %x: tensor<?x6x5xf32>, %s: tensor<6x3x5xf32>)
+    -> tensor<?x6x5xf32> {
+  %cb = seq.rank_matrix rows(%c : tensor<?x6x3xf32>) columns(%c : tensor<?x6x3xf32>)
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = none>
+  %mask = seq.decay_matrix %g : tensor<?x6xf32> -> !seq.semiseparable<heads = 6, rank = 1, decay = head>
+  %m = seq.hadamard %cb, %mask : !seq.semiseparable<heads = 6, rank = 3, decay = none>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = head> -> !seq.semiseparable<heads = 6, rank = 3, decay = head>
+  %y, %n = seq.apply %m, %x state(%s)
+      : !seq.semiseparable<heads = 6, rank = 3, decay = head>, tensor<?x6x5xf32>, tensor<6x3x5xf32>
+  return %y : tensor<?x6x5xf32>
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 6u * 75);
+  Program band(R"(
+func.func @forward(%c: tensor<?x6x3xf32>, %p: tensor<?xi32>, %x: tensor<?x6x5xf32>,
+                   %k: tensor<6x3x4xf32>, %v: tensor<6x4x5xf32>) -> tensor<?x6x5xf32> {
+  %cb = seq.rank_matrix rows(%c : tensor<?x6x3xf32>) columns(%c : tensor<?x6x3xf32>)
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = none>
+  %band = seq.band_matrix -> !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>
+  %m = seq.hadamard %cb, %band : !seq.semiseparable<heads = 6, rank = 3, decay = none>,
+      !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>
+      -> !seq.semiseparable<heads = 6, rank = 3, decay = none, band = 4>
+  %y:3 = seq.apply_band %m, %x positions(%p) states(%k, %v)
+      : !seq.semiseparable<heads = 6, rank = 3, decay = none, band = 4>, tensor<?x6x5xf32>, tensor<?xi32>,
+        tensor<6x3x4xf32>, tensor<6x4x5xf32>
+  return %y#0 : tensor<?x6x5xf32>
+}
+)");
+  EXPECT_EQ(countWork(band.getFunction()).perToken, 6u * 4 * 2 * (3 + 5));
+}
+
+// Two blocks of 5 x 3 (60 FLOPs). Four weights for each of 10 x 10 pairs of
+// positions, half of which count, and 6 channels: 4 * 100 / 2 * 2 * 6 FLOPs for
+// ten tokens.
+TEST(Work, CountsBlocksAndPairs) {
+  Program program(R"(
+func.func @forward(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %w: tensor<2x5x3xf32>,
+                   %pairs: tensor<10x10x4xf32>, %s: tensor<32x6xf32>) -> tensor<?x2x5xf32> {
+  %m, %n = seq.causal_mix %x positions(%p) parameters(%pairs) state(%s)
+      : (tensor<?x6xf32>, tensor<?xi32>, tensor<10x10x4xf32>, tensor<32x6xf32>) -> (tensor<?x4x6xf32>, tensor<32x6xf32>)
+  %b = seq.reshape %x : tensor<?x6xf32> -> tensor<?x2x3xf32>
+  %y = seq.linear %b, %w : (tensor<?x2x3xf32>, tensor<2x5x3xf32>) -> tensor<?x2x5xf32>
+  return %y : tensor<?x2x5xf32>
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 60u + 240u);
+}
+
 static Work mixerOf(int64_t keys, int64_t values) {
   std::string k = std::to_string(keys), v = std::to_string(values);
   std::string x = "tensor<?x4x" + v + "xf32>", b = "tensor<?x2x" + k + "xf32>",
