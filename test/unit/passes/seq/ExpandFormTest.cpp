@@ -58,9 +58,6 @@ std::string refusalOf(std::map<std::string, std::string> fields,
 }
 
 TEST(ExpandForm, RefusesRecordsByField) {
-  EXPECT_EQ(refusalOf({{"field", "complex"}}, FormChoice::Quadratic),
-            "'test.mixer' op has no form 'quadratic': expects 'field' to be "
-            "'real', but got 'complex'");
   EXPECT_EQ(
       refusalOf({{"field", "complex"}, {"bonus", "true"}}, FormChoice::Step),
       "'test.mixer' op has no form 'step': expects 'bonus' to be 'false' "
