@@ -110,9 +110,10 @@ def measure(options, path):
     runtime = Runtime(options.library, path, options.threads)
     if runtime.most and runtime.most < options.long:
         sys.exit(f"{path}: its context ends at {runtime.most} positions; compile it with --max-context {options.long}")
-    pick = random.Random(20261122)
+    pick, loaded = random.Random(20261122), own_memory()
     tokens = [pick.randrange(runtime.vocabulary) for _ in range(options.long)]
     values = (ctypes.c_int32 * len(tokens))(*tokens)  # noqa: F841 -- what a prompt takes is taken before memory is read
+    before += own_memory() - loaded
     result = {"model": pathlib.Path(path).stem, "budget": runtime.budget(), "prefill": {}}
 
     def prompt(length):
