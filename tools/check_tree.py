@@ -95,7 +95,9 @@ def check_names(report):
     names = {pathlib.Path(path).stem for path in tracked("dialects/seq/mixers/*.td")}
     names |= {pathlib.Path(path).stem for path in tracked("frontend/families/*.cpp")}
     names -= {"Family", "ModelBuilder"}
-    pattern = re.compile(r"\b(seq\.)?(" + "|".join(names) + r")(Op)?\b", re.IGNORECASE)
+    # selective_scan as well as SelectiveScan.
+    words = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_?", name) for name in names]
+    pattern = re.compile(r"\b(seq\.)?(" + "|".join(words) + r")(Op)?\b", re.IGNORECASE)
     for path in tracked("passes/*", "codegen/*"):
         if not path.endswith((".cpp", ".h", ".td")):
             continue

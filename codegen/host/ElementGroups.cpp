@@ -1,9 +1,11 @@
 // Groups of maps, stores and reductions that share one loop nest.
 //
 // A group over M x N elements runs
-//   by columns:  for each run of columns, for each row    (sums over rows stay
-//   in registers) by rows:     for each row, for each run of columns    (sums
-//   over columns, or over all, do)
+//   by columns: for each run of columns, for each row; sums over rows stay in
+//               registers
+//   by rows:    for each row, for each run of columns; where there are sums
+//   over
+//               columns, or over all
 // and evaluates its ops at each point in program order. By columns it may take
 // several passes over rows, or a row alone: what needs a sum over all rows
 // follows it in the same run of columns, and the sum stays in registers. A
@@ -80,12 +82,42 @@ bool KernelLowering::canJoinPass(Operation *op) const {
   return group.passes.size() == 1 || !reduce || !alongColumns(reduce);
 }
 
-// A store goes to the columns that the run's other ops read, and to no others.
-static bool sameWindow(StoreOp store, LoadOp load) {
-  return store.getIndices() == load.getIndices() &&
+// Whether an element that a store writes is, to whoever reads the tile, the one
+// at the same point.
+static bool sameWindow(StoreOp store, Operation *reader) {
+  auto load = dyn_cast<LoadOp>(reader); // rows that are gathered lie anywhere
+  return load && store.getIndices() == load.getIndices() &&
          store.getSizes() == load.getSizes() &&
          store.getRows() == load.getRows() &&
          store.getColumns() == load.getColumns();
+}
+
+// The view that a tile is a window of, or null.
+static Value viewOf(Operation *op) {
+  if (auto load = dyn_cast_or_null<LoadOp>(op))
+    return load.getView();
+  if (auto gather = dyn_cast_or_null<GatherRowsOp>(op))
+    return gather.getView();
+  return {};
+}
+
+// Whether a store of the group, or `op` as one, would write what another point
+// of the group has still to read.
+bool KernelLowering::wouldOverwrite(Operation *op) const {
+  SmallVector<Operation *> ops = group.ops();
+  ops.push_back(op);
+  for (Operation *member : ops) {
+    auto store = dyn_cast<StoreOp>(member);
+    if (!store)
+      continue;
+    for (Operation *reader : ops)
+      for (Value operand : reader->getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (viewOf(source) == store.getView() && !sameWindow(store, source))
+          return true;
+      }
+  }
+  return false;
 }
 
 bool KernelLowering::canFollow(Operation *op) const {
@@ -94,18 +126,10 @@ bool KernelLowering::canFollow(Operation *op) const {
     return false;
   SmallVector<Operation *> ops = group.ops();
   ops.push_back(op);
-  for (Operation *member : ops) {
+  for (Operation *member : ops)
     if (auto reduce = dyn_cast<ReduceOp>(member))
       if (alongColumns(reduce))
         return false;
-    auto store = dyn_cast<StoreOp>(member);
-    for (Operation *reader : store ? ArrayRef(ops) : ArrayRef<Operation *>())
-      for (Value operand : reader->getOperands())
-        if (auto load = operand.getDefiningOp<LoadOp>();
-            load && load.getView() == store.getView() &&
-            !sameWindow(store, load))
-          return false;
-  }
   // Ops that have nothing to do with one another gain nothing.
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return operand.getDefiningOp() && group.contains(operand.getDefiningOp());
@@ -113,7 +137,10 @@ bool KernelLowering::canFollow(Operation *op) const {
 }
 
 void KernelLowering::join(Operation *op) {
-  auto fits = [&] { return group.empty() || canJoinPass(op) || canFollow(op); };
+  auto fits = [&] {
+    return group.empty() ||
+           ((canJoinPass(op) || canFollow(op)) && !wouldOverwrite(op));
+  };
   if (!fits())
     flush();
   // This may flush too.
@@ -127,29 +154,57 @@ void KernelLowering::join(Operation *op) {
     group.passes.push_back(shapeOf(op).passes[0]);
 }
 
+// Copies a tile that is a window, since what it shows is about to change.
+void KernelLowering::keepWindow(Operation *reader) {
+  Value tile = reader->getResult(0);
+  auto found = places.find(tile);
+  if (found == places.end() || found->second.padded)
+    return;
+  flush();
+  auto type = cast<TileType>(tile.getType());
+  Place kept = allocate(type);
+  copy(tile, type, kept);
+  places[tile] = kept;
+}
+
 // A window reads memory when its tile is used. Where a store comes between a
 // load from the same view and a later use, the loaded tile is copied first.
 void KernelLowering::keepWindowsBefore(StoreOp store) {
-  for (Operation *user : store.getView().getUsers()) {
-    auto load = dyn_cast<LoadOp>(user);
-    if (!load || load->getBlock() != store->getBlock() ||
-        !load->isBeforeInBlock(store))
-      continue;
-    auto found = places.find(load.getResult());
-    if (found == places.end() || found->second.padded)
+  for (Operation *reader : store.getView().getUsers()) {
+    if (viewOf(reader) != store.getView() ||
+        reader->getBlock() != store->getBlock() ||
+        !reader->isBeforeInBlock(store))
       continue;
     bool usedLater =
-        llvm::any_of(load.getResult().getUsers(), [&](Operation *later) {
+        llvm::any_of(reader->getResult(0).getUsers(), [&](Operation *later) {
           Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*later);
           return inBlock && store->isBeforeInBlock(inBlock);
         });
-    if (!usedLater)
-      continue;
-    flush();
-    Place kept = allocate(load.getResult().getType());
-    copy(load.getResult(), load.getResult().getType(), kept);
-    places[load.getResult()] = kept;
+    bool movesIt =
+        store.getTile() == reader->getResult(0) && !sameWindow(store, reader);
+    if (usedLater || movesIt)
+      keepWindow(reader);
   }
+}
+
+// The same where the store stands in a loop: its second iteration would read
+// what the first has stored.
+void KernelLowering::keepWindowsBeforeLoop(Operation *loop) {
+  loop->walk([&](StoreOp store) {
+    for (Operation *reader : store.getView().getUsers()) {
+      if (viewOf(reader) != store.getView() ||
+          reader->getBlock() != loop->getBlock() ||
+          !reader->isBeforeInBlock(loop))
+        continue;
+      if (llvm::any_of(reader->getResult(0).getUsers(), [&](Operation *user) {
+            Operation *inBlock = loop->getBlock()->findAncestorOpInBlock(*user);
+            // What the loop itself takes is copied where it starts.
+            return inBlock && user != loop &&
+                   (inBlock == loop || loop->isBeforeInBlock(inBlock));
+          }))
+        keepWindow(reader);
+    }
+  });
 }
 
 bool KernelLowering::escapes(Value tile, const Pass &pass) const {

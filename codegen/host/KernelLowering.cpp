@@ -442,6 +442,7 @@ void KernelLowering::assignCarried(ValueRange yielded, ValueRange carried) {
 }
 
 LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
+  keepWindowsBeforeLoop(loop);
   SmallVector<Value> scalarInits;
   for (auto [init, carried] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
@@ -503,6 +504,7 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
       places[argument] = placeOf(tile);
     return lowerBlock(compute);
   };
+  keepWindowsBeforeLoop(pipeline);
   int64_t extent = pipeline.getExtent(), step = pipeline.getStep();
   if (extent == step) { // a single iteration: no copies, no loop
     for (auto [argument, init] :

@@ -84,7 +84,10 @@ private:
   bool canFollow(mlir::Operation *op) const;
   void join(mlir::Operation *op);
   void flush();
+  bool wouldOverwrite(mlir::Operation *op) const;
+  void keepWindow(mlir::Operation *reader);
   void keepWindowsBefore(tile::StoreOp store);
+  void keepWindowsBeforeLoop(mlir::Operation *loop);
   void emitByColumns(const ColumnBlocks &blocks);
   void emitPass(const Pass &pass, const Point &first, Lanes &shared);
   void emitByRows(const ColumnBlocks &blocks);

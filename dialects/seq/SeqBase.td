@@ -57,8 +57,13 @@ def Seq_Dialect : Dialect {
   }];
 }
 
+// What stands between an op's braces is an attribute of the op, or of a dialect.
+def Seq_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::effc::seq::OpTrait";
+}
+
 class Seq_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Seq_Dialect, mnemonic, traits>;
+    : Op<Seq_Dialect, mnemonic, [Seq_KnownAttributes] # traits>;
 
 // An op that computes values: without side effects, and with a meaning that the
 // reference evaluator runs.

@@ -82,6 +82,28 @@ static LogicalResult verifyTokens(StatefulOpInterface op) {
   return success();
 }
 
+LogicalResult effc::seq::detail::verifyAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName();
+    if (name.contains('.'))
+      continue;
+    InFlightDiagnostic error = op->emitOpError("has no attribute '")
+                               << name << "'";
+    // Of its own attributes the one that takes the fewest changes.
+    StringRef nearest;
+    unsigned least = name.size() / 2 + 1;
+    for (StringAttr known : op->getName().getAttributeNames())
+      if (unsigned distance = name.edit_distance(known); distance < least) {
+        least = distance;
+        nearest = known;
+      }
+    if (!nearest.empty())
+      error.attachNote() << "did you mean '" << nearest << "'?";
+    return error;
+  }
+  return success();
+}
+
 LogicalResult effc::seq::detail::verifyStatefulOp(Operation *op) {
   auto stateful = cast<StatefulOpInterface>(op);
   if (failed(verifyStates(stateful)))

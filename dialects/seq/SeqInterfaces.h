@@ -82,7 +82,21 @@ mlir::LogicalResult verifyStatefulOp(mlir::Operation *op);
 /// The role of an operand where tokens come first, then parameters, then
 /// states.
 OperandRole roleOf(unsigned index, unsigned tokens, unsigned parameters);
+mlir::LogicalResult verifyAttributes(mlir::Operation *op);
 } // namespace detail
+
+namespace OpTrait {
+/// An op has no attributes but its own and those of dialects, whose names have
+/// a dot: a misspelt one would be ignored.
+template <typename ConcreteType>
+class KnownAttributes
+    : public mlir::OpTrait::TraitBase<ConcreteType, KnownAttributes> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::verifyAttributes(op);
+  }
+};
+} // namespace OpTrait
 
 } // namespace effc::seq
 

@@ -22,7 +22,7 @@ struct SpecializeEntriesPass
       module.emitError("expects a function @forward, the model");
       return signalPassFailure();
     }
-    if (failed(checkTables(module, forward)))
+    if (failed(checkTables(module, forward)) || failed(checkUses(forward)))
       return signalPassFailure();
     OpBuilder builder(forward);
     auto specialize = [&](seq::EntryKind kind, int64_t rows) -> LogicalResult {
@@ -42,6 +42,39 @@ struct SpecializeEntriesPass
       if (failed(specialize(seq::EntryKind::Decode, rows)))
         return signalPassFailure();
     forward.erase();
+  }
+
+  // The tables of a call have one type, and kernels use their numbers as they
+  // are: one for another would be read out of bounds.
+  static LogicalResult checkUses(func::FuncOp forward) {
+    static constexpr StringRef kNames[] = {"tokens", "output rows",
+                                           "positions"};
+    for (BlockArgument table : forward.getArguments().take_front(3)) {
+      auto type = dyn_cast<RankedTensorType>(table.getType());
+      if (!type || !type.getElementType().isInteger(32))
+        continue;
+      for (Operation *user : table.getUsers()) {
+        // Tokens and learned positions have tables of embeddings.
+        SmallVector<unsigned, 2> expected = {2};
+        if (isa<seq::SelectRowsOp>(user))
+          expected = {1};
+        else if (isa<seq::EmbeddingOp>(user))
+          expected = {0, 2};
+        if (isa<func::ReturnOp>(user) ||
+            llvm::is_contained(expected, table.getArgNumber()))
+          continue;
+        InFlightDiagnostic error = user->emitOpError("expects the ");
+        llvm::interleave(
+            expected, [&](unsigned i) { error << kNames[i]; },
+            [&] { error << " or the "; });
+        error << " of the call, but got its " << kNames[table.getArgNumber()];
+        error.attachNote(forward.getLoc())
+            << "@forward takes tokens, output rows and, where it uses them, "
+               "positions, in this order";
+        return error;
+      }
+    }
+    return success();
   }
 
   // Callers give token ids below the vocabulary, and kernels do not look again.

@@ -257,3 +257,15 @@ func.func @att4_no_next_state_of_first_tokens(
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
   return
 }
+
+// -----
+
+func.func @misspelt_attribute(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+2 {{'seq.attention' op has no attribute 'windoww'}}
+  // expected-note @+1 {{did you mean 'window'?}}
+  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {windoww = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}

@@ -33,3 +33,48 @@ module attributes {seq.model = #seq.model<family = "test", vocabulary = 11, widt
     return %x : tensor<?x6xf32>
   }
 }
+
+// -----
+
+module {
+  seq.weight @table source("table") : tensor<7x6xf32>
+  // expected-note @+1 {{@forward takes tokens, output rows and, where it uses them, positions, in this order}}
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf32> {
+    %table = seq.parameter @table : tensor<7x6xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<7x6xf32>) -> tensor<?x6xf32>
+    // expected-error @+1 {{'seq.select_rows' op expects the output rows of the call, but got its tokens}}
+    %y = seq.select_rows %x, %tokens : (tensor<?x6xf32>, tensor<?xi32>) -> tensor<?x6xf32>
+    return %y : tensor<?x6xf32>
+  }
+}
+
+// -----
+
+module {
+  seq.weight @table source("table") : tensor<7x6xf32>
+  // expected-note @+1 {{@forward takes tokens, output rows and, where it uses them, positions, in this order}}
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf32> {
+    %table = seq.parameter @table : tensor<7x6xf32>
+    // expected-error @+1 {{'seq.embedding' op expects the tokens or the positions of the call, but got its output rows}}
+    %x = seq.embedding %rows, %table : (tensor<?xi32>, tensor<7x6xf32>) -> tensor<?x6xf32>
+    return %x : tensor<?x6xf32>
+  }
+}
+
+// -----
+
+module {
+  seq.weight @table source("table") : tensor<7x6xf32>
+  seq.weight @f source("f") : tensor<3xf32>
+  // expected-note @+1 {{@forward takes tokens, output rows and, where it uses them, positions, in this order}}
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf32> {
+    %table = seq.parameter @table : tensor<7x6xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<7x6xf32>) -> tensor<?x6xf32>
+    %h = seq.reshape %x : tensor<?x6xf32> -> tensor<?x1x6xf32>
+    %f = seq.parameter @f : tensor<3xf32>
+    // expected-error @+1 {{'seq.rotary' op expects the positions of the call, but got its output rows}}
+    %t = seq.rotary half %h at(%rows), %f : tensor<?x1x6xf32>, tensor<?xi32>, tensor<3xf32>
+    %y = seq.reshape %t : tensor<?x1x6xf32> -> tensor<?x6xf32>
+    return %y : tensor<?x6xf32>
+  }
+}
