@@ -3,19 +3,17 @@
 //
 // The model looks everything up: tokens, the vectors of rows and columns, and
 // the log-decays.
-#include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/Sequences.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <numeric>
 #include <random>
 
 using namespace effc;
 using namespace effc::test;
 using seq::reference::Datum;
 using seq::reference::Tensor;
-using Segment = PlanRunner::Segment;
 
 namespace {
 
@@ -101,15 +99,7 @@ public:
                               : -std::fabs(logDecay) / 4;
   }
 
-  PlanRunner compile() {
-    PipelineOptions options;
-    options.prefillRows = {64};
-    options.decodeRows = {4};
-    PlanRunner runner(model, options, /*slots=*/3);
-    for (const auto &[name, elements] : weights)
-      runner.setWeight(name, elements);
-    return runner;
-  }
+  PlanRunner compile() { return compileForThree(model, weights); }
 
   int64_t width() const { return c.H * c.V; }
 
@@ -138,8 +128,7 @@ public:
 
   std::vector<double> reference(llvm::ArrayRef<int32_t> tokens) {
     int64_t count = tokens.size();
-    Tensor<int32_t> rows({count});
-    std::iota(rows.elements().begin(), rows.elements().end(), 0);
+    Tensor<int32_t> rows = countFromZero(count);
     std::vector<Datum<double>> inputs = {
         Tensor<int32_t>({count}, tokens.vec()), rows, rows,
         Tensor<double>({c.H, c.N, c.W}), Tensor<double>({c.H, c.W, c.V})};
@@ -153,18 +142,6 @@ public:
 private:
   llvm::StringMap<std::vector<float>> weights;
 };
-
-std::vector<int32_t> tokensOf(int64_t count, int64_t first) {
-  std::vector<int32_t> tokens;
-  for (int64_t t = 0; t < count; ++t)
-    tokens.push_back((first + 7 * t) % kTableRows);
-  return tokens;
-}
-
-Segment segmentOf(int32_t slot, llvm::ArrayRef<int32_t> tokens, int64_t from,
-                  int64_t to) {
-  return {slot, from, from == 0, tokens.slice(from, to - from).vec()};
-}
 
 template <typename A>
 void expectNear(llvm::ArrayRef<A> found, llvm::ArrayRef<double> expected,
@@ -192,27 +169,13 @@ TEST_P(Band, AgreesWithTheSum) {
   BandedProduct product(GetParam());
   PlanRunner runner = product.compile();
   ASSERT_EQ(product.model.getErrors(), "");
-  // Three sequences in one call, then a token of each; the slots are not new.
-  std::vector<std::vector<int32_t>> sequences = {
-      tokensOf(2, 3), tokensOf(17, 5), tokensOf(kTokens, 11)};
-  std::vector<Segment> prefill, decode;
-  for (auto [slot, tokens] : llvm::enumerate(sequences)) {
-    runner.prefill(segmentOf(slot, tokensOf(20, 30), 0, 20));
-    int64_t last = tokens.size() - 1;
-    prefill.push_back(segmentOf(slot, tokens, 0, last));
-    decode.push_back(segmentOf(slot, tokens, last, last + 1));
-  }
-  std::vector<float> rows = runner.prefill(prefill);
-  std::vector<float> ends = runner.decode(decode);
-  llvm::ArrayRef<float> rest = rows;
-  int64_t width = product.width();
-  for (auto [slot, tokens] : llvm::enumerate(sequences)) {
+  std::vector<Tokens> sequences = {tokensOf(2, 3, kTableRows),
+                                   tokensOf(17, 5, kTableRows),
+                                   tokensOf(kTokens, 11, kTableRows)};
+  auto outputs = runTogether(runner, sequences, product.width());
+  for (auto [tokens, found] : llvm::zip_equal(sequences, outputs)) {
     std::vector<double> expected = product.expected(tokens);
     expectNear<double>(product.reference(tokens), expected, 1e-12);
-    size_t size = (tokens.size() - 1) * width;
-    std::vector<float> found = rest.take_front(size).vec();
-    rest = rest.drop_front(size);
-    llvm::append_range(found, llvm::ArrayRef(ends).slice(slot * width, width));
     expectNear<float>(found, expected, 1e-5);
   }
 }
@@ -221,26 +184,8 @@ TEST_P(Band, SameBitsInAnyPieces) {
   BandedProduct product(GetParam());
   PlanRunner runner = product.compile();
   ASSERT_EQ(product.model.getErrors(), "");
-  std::vector<int32_t> tokens = tokensOf(kTokens, 2), other = tokensOf(9, 4);
-  runner.parts = 3;
-  std::vector<float> whole = runner.prefill(
-      {segmentOf(0, other, 0, 9), segmentOf(2, tokens, 0, kTokens)});
-  whole.erase(whole.begin(), whole.begin() + 9 * product.width());
-  runner.parts = 1;
-  for (std::vector<int64_t> pieces :
-       {std::vector<int64_t>{kTokens}, {16, 29}, {1, 7, 20}, {}}) {
-    std::vector<float> found;
-    int64_t at = 0;
-    for (int64_t length : pieces) {
-      llvm::append_range(
-          found, runner.prefill({segmentOf(1, tokens, at, at + length)}));
-      at += length;
-    }
-    for (; at < kTokens; ++at)
-      llvm::append_range(found,
-                         runner.decode({segmentOf(1, tokens, at, at + 1)}));
-    EXPECT_EQ(found, whole) << pieces.size() << " pieces";
-  }
+  expectSameBitsInAnyPieces(runner, tokensOf(kTokens, 2, kTableRows),
+                            tokensOf(9, 4, kTableRows), product.width());
 }
 
 std::string nameOf(const testing::TestParamInfo<Case> &info) {

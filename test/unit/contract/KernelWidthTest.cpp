@@ -4,19 +4,17 @@
 //
 // The models are an embedding, the mixer with its residual and a choice of
 // rows. Kernels may be wider than a token has channels.
-#include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/Sequences.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <numeric>
 #include <random>
 
 using namespace effc;
 using namespace effc::test;
 using seq::reference::Datum;
 using seq::reference::Tensor;
-using Segment = PlanRunner::Segment;
 
 namespace {
 
@@ -143,15 +141,7 @@ public:
     weights["g"] = {float(kLogDecay)};
   }
 
-  PlanRunner compile() {
-    PipelineOptions options;
-    options.prefillRows = {64};
-    options.decodeRows = {4};
-    PlanRunner runner(model, options, /*slots=*/3);
-    for (const auto &[name, elements] : weights)
-      runner.setWeight(name, elements);
-    return runner;
-  }
+  PlanRunner compile() { return compileForThree(model, weights); }
 
   /// The outputs of all tokens by the mixer's formula: a convolution over
   /// channels of a sum over tokens.
@@ -179,8 +169,7 @@ public:
 
   std::vector<double> reference(llvm::ArrayRef<int32_t> tokens) {
     int64_t count = tokens.size();
-    Tensor<int32_t> rows({count});
-    std::iota(rows.elements().begin(), rows.elements().end(), 0);
+    Tensor<int32_t> rows = countFromZero(count);
     std::vector<int64_t> state = {kLimit, c.channels};
     if (c.kind != Case::Masked)
       state = {1, 1, c.channels};
@@ -196,18 +185,6 @@ public:
 private:
   llvm::StringMap<std::vector<float>> weights;
 };
-
-std::vector<int32_t> tokensOf(int64_t count, int64_t first) {
-  std::vector<int32_t> tokens;
-  for (int64_t t = 0; t < count; ++t)
-    tokens.push_back((first + 7 * t) % kTableRows);
-  return tokens;
-}
-
-Segment segmentOf(int32_t slot, llvm::ArrayRef<int32_t> tokens, int64_t from,
-                  int64_t to) {
-  return {slot, from, from == 0, tokens.slice(from, to - from).vec()};
-}
 
 template <typename A>
 void expectNear(llvm::ArrayRef<A> found, llvm::ArrayRef<double> expected,
@@ -232,26 +209,13 @@ TEST_P(KernelWidth, AgreesWithTheFormula) {
   ASSERT_EQ(mixer.model.getErrors(), "");
   // Sums of so many terms of at most 1, rounded to f32.
   double terms = kLimit * mixer.c.taps;
-  // Three sequences in one call, then a token of each.
-  std::vector<std::vector<int32_t>> sequences = {
-      tokensOf(2, 3), tokensOf(18, 5), tokensOf(kLimit, 11)};
-  std::vector<Segment> prefill, decode;
-  for (auto [slot, tokens] : llvm::enumerate(sequences)) {
-    int64_t last = tokens.size() - 1;
-    prefill.push_back(segmentOf(slot, tokens, 0, last));
-    decode.push_back(segmentOf(slot, tokens, last, last + 1));
-  }
-  std::vector<float> rows = runner.prefill(prefill);
-  std::vector<float> ends = runner.decode(decode);
-  llvm::ArrayRef<float> rest = rows;
-  int64_t width = mixer.c.channels;
-  for (auto [slot, tokens] : llvm::enumerate(sequences)) {
+  std::vector<Tokens> sequences = {tokensOf(2, 3, kTableRows),
+                                   tokensOf(18, 5, kTableRows),
+                                   tokensOf(kLimit, 11, kTableRows)};
+  auto outputs = runTogether(runner, sequences, mixer.c.channels);
+  for (auto [tokens, found] : llvm::zip_equal(sequences, outputs)) {
     std::vector<double> expected = mixer.expected(tokens);
     expectNear<double>(mixer.reference(tokens), expected, 1e-12);
-    size_t size = (tokens.size() - 1) * width;
-    std::vector<float> found = rest.take_front(size).vec();
-    rest = rest.drop_front(size);
-    llvm::append_range(found, llvm::ArrayRef(ends).slice(slot * width, width));
     expectNear<float>(found, expected, terms * terms * 6e-8);
   }
 }
@@ -260,26 +224,8 @@ TEST_P(KernelWidth, SameBitsInAnyPieces) {
   WideMixer mixer(GetParam());
   PlanRunner runner = mixer.compile();
   ASSERT_EQ(mixer.model.getErrors(), "");
-  std::vector<int32_t> tokens = tokensOf(kLimit, 2), other = tokensOf(9, 4);
-  runner.parts = 3;
-  std::vector<float> whole = runner.prefill(
-      {segmentOf(0, other, 0, 9), segmentOf(2, tokens, 0, kLimit)});
-  whole.erase(whole.begin(), whole.begin() + 9 * mixer.c.channels);
-  runner.parts = 1;
-  for (std::vector<int64_t> pieces :
-       {std::vector<int64_t>{kLimit}, {16, 21}, {1, 7, 20}, {}}) {
-    std::vector<float> found;
-    int64_t at = 0;
-    for (int64_t length : pieces) {
-      llvm::append_range(
-          found, runner.prefill({segmentOf(1, tokens, at, at + length)}));
-      at += length;
-    }
-    for (; at < kLimit; ++at)
-      llvm::append_range(found,
-                         runner.decode({segmentOf(1, tokens, at, at + 1)}));
-    EXPECT_EQ(found, whole) << pieces.size() << " pieces";
-  }
+  expectSameBitsInAnyPieces(runner, tokensOf(kLimit, 2, kTableRows),
+                            tokensOf(9, 4, kTableRows), mixer.c.channels);
 }
 
 std::string nameOf(const testing::TestParamInfo<Case> &info) {
