@@ -1,16 +1,14 @@
 // Groups of maps, stores and reductions that share one loop nest.
 //
-// A group over M x N elements runs
-//   by columns: for each run of columns, for each row; sums over rows stay in
-//               registers
-//   by rows:    for each row, for each run of columns; where there are sums
-//   over
-//               columns, or over all
-// and evaluates its ops at each point in program order. By columns it may take
-// several passes over rows, or a row alone: what needs a sum over all rows
-// follows it in the same run of columns, and the sum stays in registers. A
-// value that is used beyond the group is written to its buffer, and one with
-// rows that a later pass uses; all others live in registers.
+// A group over M x N elements runs by columns: for each run of columns, for
+// each row, so that sums over rows stay in registers. Where there are sums over
+// columns, or over all, it runs by rows: for each row, for each run of columns.
+// Its ops are evaluated at each point in program order.
+//
+// By columns it may take several passes over rows, or a row alone: what needs a
+// sum over all rows follows it in the same run of columns, and the sum stays in
+// registers. A value that is used beyond the group is written to its buffer,
+// and one with rows that a later pass uses; all others live in registers.
 #include "codegen/host/KernelLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -198,8 +196,8 @@ void KernelLowering::keepWindowsBeforeLoop(Operation *loop) {
         continue;
       if (llvm::any_of(reader->getResult(0).getUsers(), [&](Operation *user) {
             Operation *inBlock = loop->getBlock()->findAncestorOpInBlock(*user);
-            // What the loop itself takes is copied where it starts.
-            return inBlock && user != loop &&
+            // What an scf.for itself takes is copied where it starts.
+            return inBlock && !(user == loop && isa<scf::ForOp>(loop)) &&
                    (inBlock == loop || loop->isBeforeInBlock(inBlock));
           }))
         keepWindow(reader);

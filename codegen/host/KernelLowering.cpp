@@ -246,13 +246,15 @@ void KernelLowering::lowerGather(GatherRowsOp gather) {
 }
 
 // The tile's place some columns further on, where columns that it lacks read as
-// 0: no element is moved. What the kernel writes is copied first.
+// 0: no element is moved. What may be written over is copied first: a view that
+// the kernel writes, and a tile that was computed, which a loop may carry.
 void KernelLowering::lowerShift(ShiftOp shift) {
   TileType type = shift.getTile().getType();
   Place place = placeOf(shift.getTile());
   auto load = shift.getTile().getDefiningOp<LoadOp>();
   auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
-  if (view && llvm::is_contained(kernel.getWrites(), view.getArgNumber() - 1)) {
+  if (!view ||
+      llvm::is_contained(kernel.getWrites(), view.getArgNumber() - 1)) {
     place = allocate(type);
     copy(shift.getTile(), type, place);
   }

@@ -1,4 +1,4 @@
-// What holds for every stateful op, whatever its name.
+// What holds for every op, and for every stateful one, whatever its name.
 #include "dialects/seq/SeqInterfaces.h"
 
 #include "dialects/seq/ShapeFormula.h"

@@ -23,13 +23,12 @@ def Seq_StatefulOpInterface : OpInterface<"StatefulOpInterface"> {
       descriptors name.
     * (STATEFUL3) Token operands and token results agree on `T`.
   }];
-  let methods = [InterfaceMethod<
-                     "One descriptor per state, in operand order.",
-                     "::llvm::SmallVector<::effc::seq::StateDescriptor>",
-                     "getStates">,
-                 InterfaceMethod<"The role of operand `index`.",
-                                 "::effc::seq::OperandRole", "getOperandRole",
-                                 (ins "unsigned":$index)>];
+  let methods = [
+    InterfaceMethod<"One descriptor per state, in operand order.",
+      "::llvm::SmallVector<::effc::seq::StateDescriptor>", "getStates">,
+    InterfaceMethod<"The role of operand `index`.",
+      "::effc::seq::OperandRole", "getOperandRole", (ins "unsigned":$index)>
+  ];
   let extraSharedClassDeclaration = [{
     /// The operands of one role, in operand order.
     ::llvm::SmallVector<::mlir::Value>
@@ -42,7 +41,7 @@ def Seq_StatefulOpInterface : OpInterface<"StatefulOpInterface"> {
     }
   }];
   // After the op's own verifier, whose messages say more.
-  let verifyWithRegions = 1; /*stateful1, stateful2, stateful3*/
+  let verifyWithRegions = 1;   /*stateful1, stateful2, stateful3*/
   let verify = "return ::effc::seq::detail::verifyStatefulOp($_op);";
 }
 
@@ -55,11 +54,10 @@ def Seq_MixerOpInterface
     its class, and a *read-out* from what the class computes to the op's result.
     A mixer never ships a form of its own: forms are derived from these.
   }];
-  let methods =
-      [InterfaceMethod<"Class and structure record.",
-                       "::effc::seq::StructureAttr", "getStructure">,
-       InterfaceMethod<
-           [{
+  let methods = [
+    InterfaceMethod<"Class and structure record.",
+      "::effc::seq::StructureAttr", "getStructure">,
+    InterfaceMethod<[{
         Builds the canonical quantities of the tokens in `tokens` (the operands
         of the role `token`, in operand order; any `T`, static or dynamic) with
         `parameters` (the operands of the role `parameter`, in operand order).
@@ -67,48 +65,43 @@ def Seq_MixerOpInterface
         `seq.at_start` of a token operand, so that the same region can become
         kernel code. For class `linear` only.
       }],
-           "::effc::seq::CanonicalQuantities", "buildTokenMap",
-           (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-               "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters),
-           "",
-           [{ llvm_unreachable("asked for the token map of another class"); }]>,
-       InterfaceMethod<
-           [{
+      "::effc::seq::CanonicalQuantities", "buildTokenMap",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters), "",
+      [{ llvm_unreachable("asked for the token map of another class"); }]>,
+    InterfaceMethod<[{
         Builds the op's token result from what the recurrence has read and from
         the quantities of the same tokens; by default the reading itself. Emits
         what a token map may.
         For class `linear` only.
       }],
-           "::mlir::Value", "buildReadOut",
-           (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-               "const ::effc::seq::LinearReading &":$reading,
-               "const ::effc::seq::CanonicalQuantities &":$quantities),
-           "", [{ return reading.read; }]>,
-       InterfaceMethod<
-           "What is scored and retrieved. For class `retrieval` only.",
-           "::effc::seq::RetrievalOperands", "getRetrievalOperands", (ins), "",
-           [{ llvm_unreachable("asked for the operands of another class"); }]>,
-       InterfaceMethod<[{
+      "::mlir::Value", "buildReadOut",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "const ::effc::seq::LinearReading &":$reading,
+           "const ::effc::seq::CanonicalQuantities &":$quantities), "",
+      [{ return reading.read; }]>,
+    InterfaceMethod<"What is scored and retrieved. For class `retrieval` only.",
+      "::effc::seq::RetrievalOperands", "getRetrievalOperands", (ins), "",
+      [{ llvm_unreachable("asked for the operands of another class"); }]>,
+    InterfaceMethod<[{
         Of a mixer of class `opaque`: the op that keeps it from being linear, and
         what that op does. Null for the others.
       }],
-                       "::effc::seq::Obstacle", "getObstacle", (ins),
-                       /*methodBody=*/"",
-                       /*defaultImplementation=*/"return {};">,
-       InterfaceMethod<
-           [{
+      "::effc::seq::Obstacle", "getObstacle", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
         Names what the op computes on, given its operands of the role `token` and
         of the role `parameter`, each in operand order. The first token result is
         the mixed tokens [T, H, V]. For class `window` only.
       }],
-           "::effc::seq::WindowTokens", "getWindowTokens",
-           (ins "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters),
-           "",
-           [{ llvm_unreachable("asked for the window tokens of another class"); }]>,
-       InterfaceMethod<"The chosen form, or null before one is chosen.",
-                       "::effc::seq::FormAttr", "getFormAttr">,
-       InterfaceMethod<"Records the chosen form.", "void", "setFormAttr",
-                       (ins "::effc::seq::FormAttr":$form)>];
+      "::effc::seq::WindowTokens", "getWindowTokens",
+      (ins "::mlir::ValueRange":$tokens, "::mlir::ValueRange":$parameters), "",
+      [{ llvm_unreachable("asked for the window tokens of another class"); }]>,
+    InterfaceMethod<"The chosen form, or null before one is chosen.",
+      "::effc::seq::FormAttr", "getFormAttr">,
+    InterfaceMethod<"Records the chosen form.",
+      "void", "setFormAttr", (ins "::effc::seq::FormAttr":$form)>
+  ];
 }
 
 def Seq_ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
@@ -118,13 +111,14 @@ def Seq_ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
     operands from a frame and sets those of its results. Both methods call one
     template; double is the oracle, float shows what f32 arithmetic loses.
   }];
-  let methods =
-      [InterfaceMethod<"Evaluates the op in double precision.", "::llvm::Error",
-                       "evaluateInDouble",
-                       (ins "::effc::seq::reference::Frame<double> &":$frame)>,
-       InterfaceMethod<"Evaluates the op in single precision.", "::llvm::Error",
-                       "evaluateInFloat",
-                       (ins "::effc::seq::reference::Frame<float> &":$frame)>];
+  let methods = [
+    InterfaceMethod<"Evaluates the op in double precision.",
+      "::llvm::Error", "evaluateInDouble",
+      (ins "::effc::seq::reference::Frame<double> &":$frame)>,
+    InterfaceMethod<"Evaluates the op in single precision.",
+      "::llvm::Error", "evaluateInFloat",
+      (ins "::effc::seq::reference::Frame<float> &":$frame)>
+  ];
 }
 
 #endif // EFFC_DIALECTS_SEQ_SEQINTERFACES_TD

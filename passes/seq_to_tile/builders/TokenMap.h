@@ -35,7 +35,9 @@ public:
   TokenMap(TokenMap &&) = default;
 
   int64_t heads, groups, keyChannels, valueChannels;
-  bool hasFactors = false; // decays are factors
+  /// Whether decays are factors: the exponentials of the canonical quantities'
+  /// log-decays stand in their places then.
+  bool hasFactors = false;
   const seq::CanonicalQuantities &getQuantities() const { return canonical; }
   /// Value channels of an item's block; divides `valueChannels`.
   int64_t getValueBlock() const { return code.valueBlock; }

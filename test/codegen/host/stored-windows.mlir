@@ -82,3 +82,32 @@ tile.kernel @before_a_loop(%item, %s: !tile.view<?x12xf32, [16, 1]>, %y: !tile.v
   }
   tile.store %old, %y[%item, %c0] sizes [1, 12] : !tile.tile<12xf32, row>, !tile.view<?x12xf32, [16, 1]>
 }
+
+// A tile that a loop carries is written over run by run: what reads it some
+// columns further on reads a copy.
+// CHECK-LABEL: llvm.func @carried_shift(
+// CHECK-SAME: attributes {effc.stack_bytes = 128 : i64}
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[OLD:.*]] = llvm.load %[[CARRIED:[^ ]*]] {{.*}} -> vector<8xf32>
+// CHECK: llvm.store %[[OLD]], %[[COPY:[^ ]*]]
+// CHECK: llvm.getelementptr %[[COPY]][-1]
+// CHECK: arith.addf
+// CHECK-NEXT: llvm.store %{{.*}}, %[[CARRIED]]
+tile.kernel @carried_shift(%item, %x: !tile.view<?x12xf32, [16, 1]>, %y: !tile.view<?x12xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %start = tile.load %x[%item, %c0] sizes [1, 12] : !tile.view<?x12xf32, [16, 1]> -> !tile.tile<12xf32, row>
+  %end = scf.for %i = %c0 to %c3 step %c1 iter_args(%old = %start) -> (!tile.tile<12xf32, row>) {
+    %left = tile.shift %old by -1 : !tile.tile<12xf32, row>
+    %new = tile.map(%old, %left) : (!tile.tile<12xf32, row>, !tile.tile<12xf32, row>) -> !tile.tile<12xf32, row> {
+    ^bb0(%e: f32, %l: f32):
+      %p = arith.addf %e, %l : f32
+      tile.yield %p : f32
+    }
+    scf.yield %new : !tile.tile<12xf32, row>
+  }
+  tile.store %end, %y[%item, %c0] sizes [1, 12] : !tile.tile<12xf32, row>, !tile.view<?x12xf32, [16, 1]>
+}
