@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace effc::seq;
 
-#include "dialects/seq/SeqEnums.cpp.inc"
 #include "dialects/seq/SeqAttrInterfaces.cpp.inc"
+#include "dialects/seq/SeqEnums.cpp.inc"
 
 // The records of a structure: `, NAME = <...>` for each that is there.
 template <typename... Record>
