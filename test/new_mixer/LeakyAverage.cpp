@@ -13,13 +13,13 @@ using namespace effc::seq::reference;
 
 LogicalResult LeakyAverageOp::verify() {
   ShapeFormula shapes(*this);
-  return success(succeeded(shapes.check("q", getQ(), {"T", "H", "K"})) &&
-                 succeeded(shapes.check("k", getK(), {"T", "H", "K"})) &&
-                 succeeded(shapes.check("v", getV(), {"T", "H", "V"})) &&
-                 succeeded(shapes.check("gate", getGate(), {"T", "H"})) &&
-                 succeeded(
-                     shapes.check("state", getState(), {"H", "K", "V"})) &&
-                 succeeded(shapes.check("y", getY(), {"T", "H", "V"})));
+  return success(
+      succeeded(shapes.check("q", getQ(), {"T", "H", "K"})) &&
+      succeeded(shapes.check("k", getK(), {"T", "H", "K"})) &&
+      succeeded(shapes.check("v", getV(), {"T", "H", "V"})) &&
+      succeeded(shapes.check("gate", getGate(), {"T", "H"})) &&
+      succeeded(shapes.check("state", getState(), {"H", "K", "V"})) &&
+      succeeded(shapes.check("y", getY(), {"T", "H", "V"})));
 }
 
 //===- what passes know of it ---------------------------------------------===//
