@@ -1,0 +1,90 @@
+//===- SimAbi.h - Between simulated GPU code and the simulator ------------===//
+//
+// Version 1. Depends on nothing: codegen/sim emits calls of this table, and the
+// simulator fills it. A change raises FileHeader::kMajor.
+//
+// A simulated kernel is what one CUDA thread does, as code of the host. Every
+// NVVM op is a call through `SimCalls`, whose entries are addressed by their
+// place in the struct: entries are only ever added at the end. `thread` is the
+// simulator's, passed through. `site` names the op that the call stands for
+// ("layers.0.ssd: tile.store"); it lives as long as the code.
+//
+// Pointers of all address spaces are plain 64-bit ones. The block's shared
+// memory starts at shared(thread) and is 256 KiB aligned, so that the low 18
+// bits of such a pointer are the offset.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
+
+#include <cstdint>
+
+namespace effc::rt {
+
+struct SimThread;
+
+/// What SimCalls::special reads.
+enum class SimSpecial : uint32_t { ThreadX = 0, BlockX = 1 };
+
+/// Flags of SimCalls::access.
+enum SimAccess : uint32_t { kSimRead = 0, kSimWrite = 1, kSimShared = 2 };
+
+enum class SimShuffle : uint32_t { Butterfly = 0, Index = 1, Up = 2, Down = 3 };
+
+/// Warp-wide products D = A B + C, A row-major and B column-major, with the
+/// fragments of the PTX ISA's mma.sync: A in four 32-bit registers, B in two, C
+/// and D in four f32.
+enum class SimMma : uint32_t {
+  M16N8K8Tf32 = 0, // each register is the bits of an f32, read as tf32
+  M16N8K16Bf16 = 1,
+  M16N8K16F16 = 2
+};
+
+struct SimCalls {
+  uint32_t (*special)(SimThread *thread, uint32_t which);
+  void *(*shared)(SimThread *thread);
+  /// Before each load and store of `bytes` at `address`, which has to be a
+  /// multiple of `alignment`: checks bounds, alignment, what was never written,
+  /// and, in shared memory, races between threads since the last barrier.
+  void (*access)(SimThread *thread, const void *address, uint32_t bytes,
+                 uint32_t alignment, uint32_t flags, const char *site);
+  /// bar.sync 0 of the whole block.
+  void (*barrier)(SimThread *thread, const char *site);
+  /// shfl.sync of all 32 lanes (`mask` all ones); returns the 32 bits.
+  uint32_t (*shuffle)(SimThread *thread, uint32_t kind, uint32_t mask,
+                      uint32_t value, uint32_t lane, uint32_t clamp,
+                      const char *site);
+  /// mma.sync: `type` is a SimMma; d may be c.
+  void (*mma)(SimThread *thread, uint32_t type, const uint32_t *a,
+              const uint32_t *b, const float *c, float *d, const char *site);
+  /// cp.async of 4, 8 or 16 bytes from global to shared memory, of which the
+  /// first `taken` are read and the rest are zeros; done at the latest moment
+  /// that the waits allow.
+  void (*copyAsync)(SimThread *thread, void *shared, const void *global,
+                    uint32_t bytes, uint32_t taken, const char *site);
+  void (*commitGroup)(SimThread *thread, const char *site);
+  /// Waits until at most `pending` of the thread's latest groups are under way.
+  void (*waitGroup)(SimThread *thread, uint32_t pending, const char *site);
+  /// ldmatrix: `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements, lane
+  /// 8 i + r giving the address of row r of matrix i; `out` gets `count`
+  /// registers.
+  void (*loadMatrix)(SimThread *thread, const void *address, uint32_t count,
+                     uint32_t transposed, uint32_t *out, const char *site);
+  // The hardware's approximations, each within its documented error.
+  float (*exp2)(SimThread *thread, float x);
+  float (*log2)(SimThread *thread, float x);
+  float (*reciprocal)(SimThread *thread, float x);
+  float (*tanh)(SimThread *thread, float x);
+  // Library functions without such an instruction (sin, cos, erf, ...) never
+  // reach the simulator: codegen expands them.
+};
+
+/// `operands[i]` is the address of operand i of the launch, its offset added;
+/// `counts` are the call's rows, segments, outputs and 1. Called once for each
+/// thread of each block.
+using SimKernel = void (*)(const SimCalls *calls, SimThread *thread,
+                           const void *const *operands, const int64_t *counts);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
