@@ -32,12 +32,20 @@ static bool readRows(StringRef text, SmallVectorImpl<int64_t> &rows) {
 }
 
 static const CanonicalOption kOptions[] = {
-    {"--target", [](const CompileOptions &o) { return o.target->name.str(); },
+    {"--target",
+     [](const CompileOptions &o) {
+       std::string text;
+       raw_string_ostream stream(text);
+       interleave(
+           o.targets, stream,
+           [&](const Target *target) { stream << target->name; }, ",");
+       return text;
+     },
      [](StringRef value, CompileOptions &o) {
-       o.target = findTarget(value);
-       if (o.target)
-         o.pipeline.cpu = o.target->cpu.str();
-       return o.target != nullptr;
+       o.targets.clear();
+       for (StringRef name : split(value, ','))
+         o.targets.push_back(findTarget(name));
+       return !llvm::is_contained(o.targets, nullptr);
      }},
     {"--prefill-rows",
      [](const CompileOptions &o) {

@@ -25,7 +25,6 @@ struct CompileOptions {
   /// Where the artifact, or the module of `compileTo`, goes; "-": standard
   /// output.
   std::string output;
-  const Target *target = &kTargets[0];
   /// "f32", "bf16", "f16" or empty: as the checkpoint has it.
   std::string dtype;
   /// Where weights go; None: the checkpoint need not have any.
@@ -35,6 +34,8 @@ struct CompileOptions {
   Phase compileTo = Phase::Artifact;
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;
+  /// What to compile for; `pipeline.target` is each in turn.
+  std::vector<const Target *> targets = {&kTargets[0]};
   PipelineOptions pipeline;
   /// Whether a checkpoint's tokenizer goes into the artifact.
   bool tokenizer = true;

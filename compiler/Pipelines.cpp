@@ -3,6 +3,7 @@
 
 #include "codegen/host/Passes.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/sim/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "passes/plan/Passes.h"
 #include "passes/seq/Passes.h"
@@ -39,13 +40,58 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createFormKernelsPass());
 }
 
-static void addTile(OpPassManager &passes) {
+static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createConvertSeqToTilePass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (options.target->device != tile::Device::Nvptx)
+    return;
+  SchedulePassOptions schedule;
+  schedule.maxThreads = options.target->mostThreads;
+  schedule.maxShared = options.target->mostSharedBytes;
+  passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
+}
+
+// From scheduled kernels to GPU kernels in the LLVM and NVVM dialects.
+static void addThreads(OpPassManager &passes) {
+  passes.addPass(nvptx::createLowerThreadsPass());
+  passes.addPass(host::createExpandMathPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  // Only the functions made here: other kernels stay at kernel level.
+  OpPassManager &kernels = passes.nest<LLVM::LLVMFuncOp>();
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(createArithToLLVMConversionPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }
 
+static void addGpuBinary(OpPassManager &passes,
+                         const PipelineOptions &options) {
+  const Target &target = *options.target;
+  addThreads(passes);
+  if (!target.simulated) {
+    nvptx::EmitCodePassOptions code;
+    code.chip = target.cpu.str();
+    code.features = target.ptxFeatures.str();
+    passes.addPass(nvptx::createEmitCodePass(code));
+    return;
+  }
+  passes.addPass(sim::createCallSimulatorPass());
+  host::EmitCodePassOptions code;
+  code.cpu = kTargets[0].cpu.str();
+  code.isa = target.name.str();
+  passes.addPass(host::createEmitCodePass(code));
+}
+
 static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
+  if (options.target->device == tile::Device::Nvptx)
+    return addGpuBinary(passes, options);
   passes.addPass(host::createLowerKernelsPass());
   passes.addPass(host::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
@@ -60,7 +106,7 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   host::EmitCodePassOptions code;
-  code.cpu = options.cpu;
+  code.cpu = options.target->cpu.str();
   passes.addPass(host::createEmitCodePass(code));
 }
 
@@ -81,7 +127,7 @@ void effc::addPhase(OpPassManager &passes, Phase phase,
   case Phase::Seq:
     return addSeq(passes, options);
   case Phase::Tile:
-    return addTile(passes);
+    return addTile(passes, options);
   case Phase::Plan:
     passes.addNestedPass<plan::EntryOp>(createAssignArenaPass());
     return;
@@ -90,25 +136,16 @@ void effc::addPhase(OpPassManager &passes, Phase phase,
   }
 }
 
-// From the plan phase to GPU kernels in the LLVM and NVVM dialects.
+// From the plan phase, for whatever target it was reached.
 static void addNvptx(OpPassManager &passes) {
   passes.addNestedPass<tile::KernelOp>(createSchedulePass());
-  passes.addPass(nvptx::createLowerThreadsPass());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  // Only the functions made here: other kernels stay at kernel level.
-  OpPassManager &kernels = passes.nest<LLVM::LLVMFuncOp>();
-  kernels.addPass(createSCFToControlFlowPass());
-  kernels.addPass(createConvertMathToLLVMPass());
-  kernels.addPass(createArithToLLVMConversionPass());
-  kernels.addPass(createReconcileUnrealizedCastsPass());
-  passes.addPass(createConvertControlFlowToLLVMPass());
+  addThreads(passes);
 }
 
 void effc::registerPipelines() {
   PassPipelineRegistration<>("effc-nvptx-kernels",
-                             "schedule the kernels that have layout rules and "
-                             "lower them to LLVM and NVVM",
+                             "schedule the kernels and lower them to LLVM and "
+                             "NVVM",
                              addNvptx);
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Import || info.phase == Phase::Artifact)

@@ -3,6 +3,7 @@
 #define EFFC_COMPILER_PIPELINES_H
 
 #include "compiler/Phases.h"
+#include "compiler/Target.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/seq/Passes.h"
 
@@ -19,7 +20,7 @@ struct PipelineOptions {
   bool bitStable = true;
   /// Positions that growing states are made for; 0: unbounded.
   int64_t maxContext = 0;
-  std::string cpu = "x86-64-v3";
+  const Target *target = &kTargets[0];
 };
 
 /// Rows of the decode entries for at most `batch` sequences: 1, 2, 4, ... and

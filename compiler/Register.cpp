@@ -4,6 +4,7 @@
 
 #include "codegen/host/Passes.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/sim/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
@@ -40,5 +41,6 @@ void effc::registerAllPasses() {
   registerEffcPlanPasses();
   host::registerEffcHostPasses();
   nvptx::registerEffcNvptxPasses();
+  sim::registerEffcSimPasses();
   registerPipelines();
 }

@@ -9,18 +9,32 @@ namespace effc {
 
 struct Target {
   llvm::StringRef name; // as --target spells it
-  llvm::StringRef cpu;  // as LLVM spells it
+  llvm::StringRef cpu;  // what LLVM compiles for
   tile::Device device;
-  int64_t vectorLanes; // f32 lanes of a vector register
-  int64_t registers;   // vector registers
+  int64_t vectorLanes; // f32 lanes of a vector register, or of a warp
+  int64_t registers;   // vector registers, or registers of a thread
   // FLOPs per cycle and core that effc's own kernels sustain on L1-resident
-  // tiles (compiler/README.md says how they were measured).
+  // tiles (compiler/README.md says how they were measured, or for GPUs where
+  // they come from).
   int64_t stepRate, dotRate;
   int64_t stateBytes; // state that stays close to a core
+  // GPUs: what a block may have, and the PTX that is written.
+  int64_t mostThreads = 0, mostSharedBytes = 0;
+  llvm::StringRef ptxFeatures = "";
+  /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
+  bool simulated = false;
 };
 
 inline constexpr Target kTargets[] = {
     {"host", "x86-64-v3", tile::Device::Host, 8, 16, 22, 18, 32768},
+    {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
+     166912, "+ptx80"},
+    {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
+     232448, "+ptx80"},
+    {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
+     166912, "+ptx80", true},
+    {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
+     232448, "+ptx80", true},
 };
 
 /// Null where no target has that name.

@@ -34,6 +34,9 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     SmallVector<LLVM::LLVMFuncOp> kernels;
     OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
     OpBuilder builder = OpBuilder::atBlockEnd(code->getBody());
+    SmallVector<LLVM::GlobalOp> globals(module.getOps<LLVM::GlobalOp>());
+    for (LLVM::GlobalOp global : globals)
+      builder.clone(*global);
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
       if (!function.isExternal()) {
         kernels.push_back(function);
@@ -54,7 +57,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       return signalPassFailure();
     }
     SmallVector<Attribute> names;
-    SmallVector<int64_t> offsets, stacks;
+    SmallVector<int64_t> offsets, stacks, threads, sharedBytes;
     for (LLVM::LLVMFuncOp kernel : kernels) {
       const Image::Function &function = image->functions[kernel.getName()];
       if (function.stackBytes > rt::FileHeader::kMaxStackBytes) {
@@ -69,6 +72,11 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       names.push_back(builder.getStringAttr(kernel.getName()));
       offsets.push_back(function.offset);
       stacks.push_back(function.stackBytes);
+      if (auto count = kernel->getAttrOfType<IntegerAttr>("effc.threads")) {
+        threads.push_back(count.getInt());
+        sharedBytes.push_back(
+            kernel->getAttrOfType<IntegerAttr>("effc.shared_bytes").getInt());
+      }
       kernel.erase();
     }
     auto type = RankedTensorType::get(
@@ -77,8 +85,18 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         type, ArrayRef(reinterpret_cast<const char *>(image->bytes.data()),
                        image->bytes.size()));
     builder.setInsertionPointToEnd(module.getBody());
-    plan::BinaryOp::create(builder, module.getLoc(), "host", cpu,
-                           builder.getArrayAttr(names), offsets, stacks, bytes);
+    for (LLVM::GlobalOp global : globals)
+      global.erase();
+    auto optional = [&](ArrayRef<int64_t> list) {
+      return list.empty() ? DenseI64ArrayAttr()
+                          : builder.getDenseI64ArrayAttr(list);
+    };
+    plan::BinaryOp::create(
+        builder, module.getLoc(), isa.empty() ? "host" : isa.getValue(),
+        isa.empty() ? cpu.getValue() : isa.getValue(),
+        builder.getArrayAttr(names), builder.getDenseI64ArrayAttr(offsets),
+        builder.getDenseI64ArrayAttr(stacks), optional(threads),
+        optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(), bytes);
   }
 
   llvm::Expected<Image> compile(llvm::Module &module) {

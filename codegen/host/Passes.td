@@ -45,7 +45,9 @@ def EmitCodePass : Pass<"host-emit-code", "::mlir::ModuleOp"> {
   let description = [{
     Translates every `llvm.func` with a body to LLVM IR, optimises and emits it
     for `cpu`, links the whole into one import-free image and replaces the
-    functions by a `plan.binary` that holds it.
+    functions by a `plan.binary` that holds it. Constants that they refer to go
+    along; `effc.threads` and `effc.shared_bytes` of simulated kernels become the
+    binary's.
 
     Needs: kernels wholly in the LLVM dialect; `ld.lld`.
     Keeps: everything else.
@@ -56,7 +58,9 @@ def EmitCodePass : Pass<"host-emit-code", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
   let options = [
     Option<"cpu", "cpu", "std::string", /*default=*/"\"x86-64-v3\"",
-           "Instruction set level, as LLVM names it">];
+           "Instruction set level, as LLVM names it">,
+    Option<"isa", "isa", "std::string", /*default=*/"\"\"",
+           "What the binary is called; empty: `cpu`">];
 }
 
 #endif

@@ -40,7 +40,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     Location loc = kernel.getLoc();
     std::string shared = (kernel.getSymName() + "_shared").str();
     if (int64_t bytes = kernel.getSchedule()->getSharedBytes()) {
-      auto type = LLVM::LLVMArrayType::get(builder.getF32Type(), bytes / 4);
+      auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
       LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
                              LLVM::Linkage::Internal, shared, Attribute(),
                              /*alignment=*/16, kSharedSpace);
@@ -54,6 +54,11 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     auto function =
         LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
     function->setAttr("nvvm.kernel", builder.getUnitAttr());
+    function->setAttr("effc.threads", builder.getI64IntegerAttr(
+                                          kernel.getSchedule()->getThreads()));
+    function->setAttr(
+        "effc.shared_bytes",
+        builder.getI64IntegerAttr(kernel.getSchedule()->getSharedBytes()));
     function->setAttr(
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(

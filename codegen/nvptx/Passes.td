@@ -9,13 +9,15 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each `tile.kernel` with a schedule becomes an `llvm.func` with `nvvm.kernel`,
     one block of threads per work item: parameters are its operands' addresses in
-    global memory, then the call's rows, segments and outputs (i64). A tile is the
-    elements that the thread holds by its layout, in registers; rows that several
-    groups of threads hold alike are stored by the first.
+    global memory, then the call's rows, segments and outputs (i64). A tile in registers
+    is the elements that the thread holds by its layout; what several threads hold
+    alike is stored by the first. Products become `mma.sync` with f32 operands in
+    two tf32 (3xTF32).
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
-    Not done: nothing is chosen here. f32 throughout; exp is `ex2.approx`.
+    Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction; other
+    `math` functions without an instruction stay, for `host-expand-math`.
 
     Example: test/codegen/nvptx/decode-state-update.mlir
   }];
@@ -39,6 +41,27 @@ def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
     Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"", "File; - is standard output">];
+}
+
+def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
+  let summary = "Compile the lowered GPU kernels to a cubin and PTX";
+  let description = [{
+    Replaces every function with `nvvm.kernel` by one `plan.binary` with the cubin
+    that `ptxas` makes for `chip`, with the registers and spills that it reports,
+    and one with the PTX, for the driver of a newer chip. PTX of an architecture's
+    own instructions (`sm_90a`) runs nowhere else and is left out.
+
+    Needs: functions wholly in the LLVM and NVVM dialects.
+    Keeps: everything else.
+    Not done: without `ptxas` there is PTX only, which a remark says. A product of
+    warp groups that `ptxas` serialises is an error.
+
+    Example: test/codegen/nvptx/emit-code.mlir
+  }];
+  let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
+    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">];
 }
 
 #endif

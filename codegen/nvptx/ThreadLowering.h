@@ -1,12 +1,17 @@
 // Lowers the body of one scheduled kernel to the code of one thread.
 //
-// A tile is the list of elements that the thread holds, as SSA values: for a
-// block, row by row of those it holds, `vector` neighbours at a time; for a
-// row, its columns; for a column, its rows. Layout: #tile.lin (TileBase.td).
+// A tile in registers is the list of elements that the thread holds, as SSA
+// values, row by row: which those are, its layout says (Distribution.h). A tile
+// in shared memory is an address. Nothing is chosen here: places, exchanges and
+// barriers are in the IR. What a thread holds past a tile's shape is computed
+// like the rest and never leaves it: loads give zeros there, sums leave it out,
+// stores skip it.
 #ifndef EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 #define EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 
+#include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace effc::nvptx {
@@ -24,44 +29,129 @@ public:
 private:
   using Elements = llvm::SmallVector<mlir::Value>;
 
+  /// A box of a view: the address of its first element, and how it goes on.
+  struct Box {
+    mlir::Value origin;     // !llvm.ptr
+    mlir::Type element;     // as stored
+    int64_t rowStride = 0, columnStride = 0;
+    mlir::Value rowLimit, columnLimit; // null: none
+    /// Elements that a run along the columns may be moved by together.
+    int64_t vector = 1;
+  };
+  /// What a thread holds of a tile: elements, or their places.
+  struct Held {
+    tile::Distribution distribution;
+    mlir::Value firstRow, firstColumn; // index
+    size_t rows() const { return distribution.rows.offsets.size(); }
+    size_t columns() const { return distribution.columns.offsets.size(); }
+    size_t count() const { return rows() * columns(); }
+  };
+
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation &op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult lowerPipeline(tile::PipelineOp pipeline);
+  mlir::LogicalResult
+  lowerLoop(mlir::Value begin, mlir::Value end, mlir::Value step,
+            mlir::ValueRange inits, mlir::ValueRange carried,
+            mlir::ValueRange results,
+            llvm::function_ref<mlir::LogicalResult(mlir::Value)> body,
+            mlir::ValueRange yielded);
+  void lowerSegment(tile::SegmentOp segment);
+
+  // Places (ThreadPlaces.cpp)
+  Held heldOf(tile::TileType type);
+  mlir::Value firstPlace(const tile::Axis &axis);
+  mlir::Value rowAt(const Held &held, size_t i);
+  mlir::Value columnAt(const Held &held, size_t j);
+  /// Whether a place lies inside the tile; null where all of them do.
+  mlir::Value inside(const Held &held, size_t i, size_t j);
+  /// Whether this thread, of all that hold the same elements, is the first;
+  /// null where no others do.
+  mlir::Value isFirstHolder(const tile::Distribution &distribution);
+  mlir::Value both(mlir::Value a, mlir::Value b); // of conditions or nulls
+  mlir::Value bitsOfThread(unsigned mask);
+  /// Runs `body` where `condition` holds; always where it is null.
+  void guarded(mlir::Value condition, llvm::function_ref<void()> body);
+
+  /// An f32 that one of two pieces of code computes.
+  mlir::Value either(mlir::Value condition,
+                     llvm::function_ref<mlir::Value()> yes,
+                     llvm::function_ref<mlir::Value()> no);
+
+  // Views (ThreadMemory.cpp)
+  Box boxOf(mlir::Value view, mlir::ValueRange indices,
+            llvm::ArrayRef<int64_t> sizes, tile::TileType type,
+            mlir::Value rowLimit, mlir::Value columnLimit);
+  Elements loadBox(const Box &box, const Held &held);
+  mlir::Value loadRun(const Box &box, mlir::Value row, mlir::Value column,
+                      mlir::Value valid, int64_t lanes);
+  mlir::Value elementAddress(const Box &box, mlir::Value row,
+                             mlir::Value column, mlir::Value valid);
+  void finishLoad(mlir::Value result,
+                  llvm::function_ref<Elements(const Held &)> load);
   void lowerLoad(tile::LoadOp load);
+  void lowerGather(tile::GatherRowsOp gather);
+  void lowerSplice(tile::SpliceOp splice);
   void lowerStore(tile::StoreOp store);
   void lowerRead(tile::ReadOp read);
-  void lowerSegment(tile::SegmentOp segment);
+  mlir::Value offsetOf(mlir::ValueRange indices,
+                       llvm::ArrayRef<int64_t> strides);
+  int64_t alignmentOf(mlir::Value view, mlir::ValueRange indices,
+                      llvm::ArrayRef<int64_t> sizes, int64_t columnDim);
+
+  // Shared memory (ThreadShared.cpp)
+  mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
+                            mlir::Type type);
+  mlir::Value loadShared(tile::TileType type, mlir::Value row,
+                         mlir::Value column);
+  void storeShared(llvm::ArrayRef<mlir::Value> elements, const Held &held,
+                   tile::TileType to);
+  void clearPadding(tile::TileType type);
+  void lowerConvert(tile::ConvertOp convert);
+  void lowerScan(tile::ScanOp scan);
+  void lowerSegmentSum(tile::SegmentSumOp sum);
+  void lowerShift(tile::ShiftOp shift);
+
+  // Arithmetic (ThreadMath.cpp)
+  mlir::Value emitScalar(mlir::Operation *op, mlir::IRMapping &mapping);
   void lowerMap(tile::MapOp map);
   void lowerReduce(tile::ReduceOp reduce);
-  void lowerCombine(tile::CombineOp combine);
-
-  // How many rows, and runs of `vector` columns, of a tile a thread holds.
-  int64_t rowsHeld(tile::TileType type) const;
-  int64_t runsHeld(tile::TileType type) const;
-  /// Row number `i` of those this thread holds, and the first column of run
-  /// `j`.
-  mlir::Value rowAt(int64_t i);
-  mlir::Value columnAt(int64_t j);
-  mlir::Value addressOf(mlir::Value view, mlir::ValueRange indices,
-                        llvm::ArrayRef<int64_t> sizes, tile::TileType type,
-                        mlir::Value row, mlir::Value column);
-  unsigned alignmentOf(mlir::Value view, llvm::ArrayRef<int64_t> sizes);
-  mlir::Value emitScalar(mlir::Operation *op, mlir::IRMapping &mapping);
   mlir::Value combineTwo(tile::ReduceKind kind, mlir::Value x, mlir::Value y);
+  /// Combines what threads that differ in `bits` of their number hold.
+  void exchange(Elements &partial, tile::ReduceKind kind, unsigned bits,
+                const tile::Axis &kept, int64_t scratch);
+  mlir::Value shuffle(mlir::Value value, int64_t distance);
+
+  // Products (ThreadDots.cpp)
+  void lowerDot(tile::DotOp dot);
+
+  // Selection (ThreadTopK.cpp)
+  void lowerTopK(tile::TopKOp op);
+
   mlir::Value constant(int64_t value);
+  mlir::Value i32(int64_t value);
+  mlir::Value f32(float value);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, int64_t y);
+  mlir::Value less(mlir::Value x, mlir::Value y);
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   mlir::Value lookup(mlir::Value value) {
     return scalars.lookupOrDefault(value);
   }
+  void barrier();
 
   tile::KernelOp kernel;
   mlir::OpBuilder b;
+  /// The op that is being lowered, by name inside its location.
   mlir::Location loc;
   mlir::Block *entry;
   llvm::StringRef shared;
-  tile::LayoutAttr layout;
-  mlir::Value lane, rowGroup, warp, laneOfWarp; // index
+  int64_t threads;
+  mlir::Value thread;       // index
+  mlir::Value sharedMemory; // !llvm.ptr<3>; null: none
   mlir::IRMapping scalars;
-  llvm::DenseMap<mlir::Value, Elements> tiles;
+  llvm::DenseMap<mlir::Value, Elements> tiles; // in registers
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
 };
 

@@ -66,10 +66,14 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult BinaryOp::verify() {
   size_t count = getKernels().size();
-  if (getOffsets().size() != count ||
-      getStackBytes().size() != count) // binary1
-    return emitOpError("expects one offset and one stack size for each of ")
-           << count << " kernels, but got " << getOffsets().size() << " and "
-           << getStackBytes().size();
+  std::pair<StringRef, std::optional<ArrayRef<int64_t>>> lists[] = {
+      {"offsets", getOffsets()},          {"stack_bytes", getStackBytes()},
+      {"threads", getThreads()},          {"shared_bytes", getSharedBytes()},
+      {"registers", getRegisters()},      {"spill_bytes", getSpillBytes()}};
+  for (auto [name, list] : lists)
+    if (list && list->size() != count) // binary1
+      return emitOpError("expects '")
+             << name << "' to have one element for each of " << count
+             << " kernels, but got " << list->size();
   return success();
 }

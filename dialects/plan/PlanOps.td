@@ -181,22 +181,30 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
 def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
   let summary = "The compiled code of all kernels for one target";
   let description = [{
-    `code` is an import-free position-independent image; kernel `kernels[i]`
-    starts at byte `offsets[i]` of it and uses at most `stack_bytes[i]` bytes of
-    stack in one call.
+    Of the host and the simulator `code` is an import-free position-independent
+    image; kernel `kernels[i]` starts at byte `offsets[i]` of it and uses at most
+    `stack_bytes[i]` bytes of stack in one call. Of a GPU it is a cubin or PTX,
+    whose kernels are found by name. `threads[i]` and `shared_bytes[i]` are those
+    of a block on a GPU or in the simulator, `registers[i]` and `spill_bytes[i]`
+    what `ptxas` says of a cubin's kernels.
 
     Constraints:
 
-    * (BINARY1) `kernels`, `offsets` and `stack_bytes` have one element per kernel.
+    * (BINARY1) `kernels`, `offsets` and `stack_bytes`, and the others where they
+      are there, have one element per kernel.
 
     Example:
     `plan.binary @host isa "x86-64-v3" kernels ["embed"] offsets [0] stack_bytes [64] code dense<[195]> : tensor<1xi8>`
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$isa, StrArrayAttr:$kernels,
-    DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes, ElementsAttr:$code);
+    DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes,
+    OptionalAttr<DenseI64ArrayAttr>:$threads, OptionalAttr<DenseI64ArrayAttr>:$shared_bytes,
+    OptionalAttr<DenseI64ArrayAttr>:$registers, OptionalAttr<DenseI64ArrayAttr>:$spill_bytes,
+    ElementsAttr:$code);
   let assemblyFormat = [{
     $sym_name `isa` $isa `kernels` $kernels `offsets` $offsets `stack_bytes` $stack_bytes
-    `code` $code attr-dict
+    (`threads` $threads^)? (`shared_bytes` $shared_bytes^)?
+    (`registers` $registers^)? (`spill_bytes` $spill_bytes^)? `code` $code attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -109,20 +109,19 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_LayoutAttr : Tile_Attr<"Layout", "lin"> {
-  let summary = "Which thread holds which elements of a tile: the blocked layout";
+def Tile_BlockedAttr : Tile_Attr<"Blocked", "lin"> {
+  let summary = "A layout of registers: runs of columns, rows that wrap around";
   let description = [{
-    The blocked layout of the closed set. A thread holds `vector` consecutive
-    columns of a row; `lanes` threads lie side by side along a row and the
-    block's remaining threads along the rows; rows wrap around. Element (r, c)
-    of an M x N tile with `threads` threads lies in thread
-    `(r mod (threads / lanes)) * lanes + (c / vector) mod lanes`.
-    A `row` tile is held by every group of `lanes` threads alike, a `column`
-    tile's element by the threads that hold its row.
+    A thread holds `vector` consecutive columns of a row; `lanes` threads lie side
+    by side along a row and the block's remaining threads along the rows; both
+    wrap around. Element (r, c) of a tile lies in thread
+    `(r mod (threads / lanes)) * lanes + (c / vector) mod lanes`. A `row` tile is
+    held by every group of `lanes` threads alike, a `column` tile's element by the
+    threads that hold its row. Places past the tile's shape hold nothing.
 
     Constraints:
 
-    * (LIN1) `threads`, `lanes` and `vector` are at least 1.
+    * (LIN1) `threads`, `lanes` and `vector` are powers of two.
     * (LIN2) `lanes` divides `threads`.
 
     Example: `#tile.lin<threads = 128, lanes = 16, vector = 4>`
@@ -130,6 +129,46 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "lin"> {
   let parameters = (ins "int64_t":$threads, "int64_t":$lanes, "int64_t":$vector);
   let assemblyFormat = [{ `<` `threads` `=` $threads `,` `lanes` `=` $lanes `,`
     `vector` `=` $vector `>` }];
+  let genVerifyDecl = 1;
+}
+
+def Tile_FragmentAttr : Tile_Attr<"Fragment", "mma"> {
+  let summary = "A layout of registers: the accumulators of warp-wide products";
+  let description = [{
+    The tile is cut into pieces of 16 x 8, which `row_warps` warps share along the
+    rows and the others along the columns; both wrap around. Of a piece lane `l`
+    holds rows `l / 4` and `l / 4 + 8`, columns `2 (l mod 4)` and the next (PTX
+    ISA, mma.sync m16n8). `row` and `column` tiles are held as by `#tile.lin`.
+
+    Constraints:
+
+    * (MMA1) `threads` is a power of two, at least 32, and `row_warps` divides
+      `threads / 32`.
+
+    Example: `#tile.mma<threads = 128, row_warps = 2>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$row_warps);
+  let assemblyFormat = "`<` `threads` `=` $threads `,` `row_warps` `=` $row_warps `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
+  let summary = "A layout in shared memory";
+  let description = [{
+    From byte `offset` on, rows `stride` elements apart; every thread of the
+    block's `threads` may read it. A block has its rows and columns rounded up to
+    multiples of 16, and what is past its shape is zero, so that products need no
+    limits. A `row` or `column` is dense.
+
+    Constraints:
+
+    * (SHARED1) `offset` is a multiple of 16, at least 0, and `stride` at least 1.
+
+    Example: `#tile.shared<threads = 128, offset = 0, stride = 68>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$stride);
+  let assemblyFormat = [{ `<` `threads` `=` $threads `,` `offset` `=` $offset `,`
+    `stride` `=` $stride `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -148,7 +187,8 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     `accumulator` blocks are two-dimensional; a `row` runs along the columns of
     a block and a `column` along its rows, which is also how they broadcast in
     `tile.map`; `staged` is a block kept in fast shared memory. A layout is
-    absent at kernel level and present at scheduled level.
+    absent at kernel level and present at scheduled level, where a load past a
+    limit, or past the shape, gives zeros.
 
     Constraints:
 
@@ -156,11 +196,13 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     * (TILE2) Dimensions are at least 1.
     * (TILE3) Elements are f32, bf16, f16, or i32: the numbers that `tile.top_k`
       gives, which can only be stored.
+    * (TILE4) A layout is one of the closed set: `#tile.lin`, `#tile.mma`,
+      `#tile.shared`.
 
     Example: `!tile.tile<4x64xf32, accumulator>`, `!tile.tile<64xf32, row>`
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
-    "::effc::tile::Role":$role, OptionalParameter<"::effc::tile::LayoutAttr">:$layout);
+    "::effc::tile::Role":$role, OptionalParameter<"::mlir::Attribute">:$layout);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -169,6 +211,10 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     int64_t rows() const;
     /// Columns of a block; the length for a `row`, 1 for a `column`.
     int64_t columns() const;
+    /// The same tile with another layout.
+    TileType withLayout(::mlir::Attribute layout) const {
+      return get(getContext(), getShape(), getElementType(), getRole(), layout);
+    }
   }];
 }
 

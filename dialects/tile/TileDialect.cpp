@@ -1,8 +1,10 @@
 // Registration of the tile dialect and the verifiers of its attributes.
+#include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace effc::tile;
@@ -44,16 +46,38 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t threads, int64_t lanes,
-                                 int64_t vector) {
-  if (threads < 1 || lanes < 1 || vector < 1) // lin1
-    return emitError()
-           << "expects positive 'threads', 'lanes' and 'vector', but got "
-           << threads << ", " << lanes << " and " << vector;
+LogicalResult BlockedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t threads, int64_t lanes,
+                                  int64_t vector) {
+  for (int64_t value : {threads, lanes, vector})
+    if (value < 1 || !llvm::isPowerOf2_64(value)) // lin1
+      return emitError() << "expects 'threads', 'lanes' and 'vector' to be "
+                            "powers of two, but got "
+                         << threads << ", " << lanes << " and " << vector;
   if (threads % lanes != 0) // lin2
     return emitError()
            << "expects 'threads' to be a multiple of 'lanes', but got "
            << threads << " and " << lanes;
+  return success();
+}
+
+LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t threads, int64_t rowWarps) {
+  if (threads < kWarp || !llvm::isPowerOf2_64(threads) || rowWarps < 1 ||
+      threads / kWarp % rowWarps != 0) // mma1
+    return emitError() << "expects 'threads' to be a power of two of at least "
+                       << kWarp
+                       << ", and 'row_warps' to divide their warps, but got "
+                       << threads << " and " << rowWarps;
+  return success();
+}
+
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t, int64_t offset, int64_t stride) {
+  if (offset < 0 || offset % kSharedAlignment != 0 || stride < 1) // shared1
+    return emitError() << "expects 'offset' to be a multiple of "
+                       << kSharedAlignment
+                       << ", at least 0, and a positive 'stride', but got "
+                       << offset << " and " << stride;
   return success();
 }

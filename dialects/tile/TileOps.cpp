@@ -1,4 +1,5 @@
 // Syntax and verifiers of the tile dialect's ops.
+#include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -123,7 +124,7 @@ LogicalResult KernelOp::verifyRegions() {
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     auto tile = dyn_cast<TileType>(type);
     if (!tile ||
-        (tile.getLayout() ? tile.getLayout().getThreads() : 0) == threads)
+        (tile.getLayout() ? getThreads(tile.getLayout()) : 0) == threads)
       return success();
     if (threads == 0) // kernel4
       return op->emitOpError("expects tiles without a layout in a kernel "
@@ -279,6 +280,11 @@ LogicalResult ShiftOp::verify() {
 
 LogicalResult ReduceOp::verify() {
   TileType tile = getTile().getType();
+  bool needsScratch = tile.getLayout() && !isa<SharedAttr>(tile.getLayout());
+  int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
+  if (scratch < 0 || scratch % kSharedAlignment != 0) // reduce3
+    return emitOpError("expects 'scratch' to be a multiple of ")
+           << kSharedAlignment << ", at least 0, for a tile in registers";
   if (!tile.isBlock()) { // reduce2
     if (!getResult().getType().isF32())
       return emitOpError("expects an f32 from a one-dimensional tile, but got ")
@@ -295,16 +301,18 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-LogicalResult CombineOp::verify() {
-  if (getPartial().getType().getRole() != Role::Row ||
-      !getPartial().getType().getLayout()) // combine1
-    return emitOpError("expects a row with a layout, but got ")
-           << getPartial().getType();
-  int64_t offset = getOffset();
-  if (offset < 0 || offset % 16 != 0) // combine2
+LogicalResult ConvertOp::verify() {
+  TileType from = getTile().getType(), to = getResult().getType();
+  if (!from.getLayout() || !to.getLayout() ||
+      isa<SharedAttr>(from.getLayout()) ==
+          isa<SharedAttr>(to.getLayout())) // convert1
     return emitOpError(
-               "expects 'offset' to be a multiple of 16, at least 0, but got ")
-           << offset;
+               "expects one tile in registers and one in shared memory, "
+               "but got ")
+           << from << " and " << to;
+  if (from.withLayout({}) != to.withLayout({})) // convert2
+    return emitOpError("expects the same tile in another layout, but got ")
+           << from << " and " << to;
   return success();
 }
 

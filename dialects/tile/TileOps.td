@@ -323,43 +323,63 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     columns` a `column`; a `row` or `column` reduces to a scalar. The order of
     the additions is fixed by the shape and the target alone.
 
+    At scheduled level each thread combines what it holds, then the lanes of a
+    warp exchange what they have, and warps that hold other elements go through
+    shared memory from byte `scratch` on. Every thread gets the whole result.
+
     Constraints:
 
     * (REDUCE1) The result of a block is the `row` or `column` that remains.
     * (REDUCE2) The result of a `row` or `column` is an f32.
+    * (REDUCE3) `scratch` is a multiple of 16, at least 0; a tile in registers has
+      one.
 
     Example:
     `%o = tile.reduce add %p over rows : !tile.tile<128x64xf32, accumulator> -> !tile.tile<64xf32, row>`
   }];
-  let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$tile, UnitAttr:$over_rows);
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$tile, UnitAttr:$over_rows,
+    OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
-    $kind $tile `over` (`rows` $over_rows^) : (`columns`)? attr-dict `:` type($tile) `->` type($result)
+    $kind $tile `over` (`rows` $over_rows^) : (`columns`)? (`scratch` $scratch^)? attr-dict `:` type($tile) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def Tile_CombineOp : Tile_Op<"combine", [Pure, AllTypesMatch<["partial", "result"]>]> {
-  let summary = "Combines partial results of threads that hold different rows";
+def Tile_ConvertOp : Tile_Op<"convert", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The same tile in another layout";
   let description = [{
-    Scheduled level only. After `tile.reduce` over rows, each thread holds the
-    sum of its own rows; this adds those of all threads with the same columns:
-    by shuffles inside a warp, then through shared memory from byte `offset`,
-    `columns` elements for each warp, between two barriers. Every thread gets
-    the whole result, added in the order of the warps.
+    Scheduled level only. Writes a tile from registers to shared memory, or reads
+    it back into another layout. What is written may be read after the next
+    `tile.barrier`; so may the memory of what was read be written.
 
     Constraints:
 
-    * (COMBINE1) The tile is a `row` with a layout.
-    * (COMBINE2) `offset` is a multiple of 16, at least 0.
+    * (CONVERT1) One of the two layouts is `#tile.shared` and the other is not.
+    * (CONVERT2) Shape, elements and role are the same.
 
     Example:
-    `%o = tile.combine add %p offset 0 : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>`
+
+    ```mlir
+    %s = tile.convert %a : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>
+        -> !tile.tile<64xf32, row, #tile.shared<threads = 128, offset = 0, stride = 64>>
+    ```
   }];
-  let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$partial, I64Attr:$offset);
+  let arguments = (ins Tile_TileType:$tile);
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "$kind $partial `offset` $offset attr-dict `:` type($partial)";
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until every thread of the block is here";
+  let description = [{
+    Scheduled level only. What threads wrote before, to shared memory or to views,
+    all of them read after.
+
+    Example: `tile.barrier`
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
@@ -446,6 +466,9 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
     * (TOP_K2) `values` is a `row` of f32 and `numbers` one of i32, both of K
       elements, K at most the number of elements or sums.
 
+    At scheduled level the scores lie in shared memory, and warps exchange their
+    best through it from byte `scratch` on.
+
     Example:
 
     ```mlir
@@ -454,10 +477,11 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
           -> !tile.tile<4xf32, row>, !tile.tile<4xi32, row>
     ```
   }];
-  let arguments = (ins Variadic<Tile_TileType>:$scores);          /*top_k1*/
+  let arguments = (ins Variadic<Tile_TileType>:$scores,           /*top_k1*/
+    OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_TileType:$values, Tile_TileType:$numbers); /*top_k2*/
   let assemblyFormat = [{
-    $scores attr-dict `:` type($scores) `->` type($values) `,` type($numbers)
+    $scores (`scratch` $scratch^)? attr-dict `:` type($scores) `->` type($values) `,` type($numbers)
   }];
   let hasVerifier = 1;
 }

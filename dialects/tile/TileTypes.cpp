@@ -37,7 +37,7 @@ Type TileType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   StringRef role;
-  LayoutAttr layout;
+  Attribute layout;
   SMLoc start = parser.getCurrentLocation(), roleLoc;
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
@@ -71,7 +71,7 @@ void TileType::print(AsmPrinter &printer) const {
 
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<int64_t> shape, Type element, Role role,
-                               LayoutAttr layout) {
+                               Attribute layout) {
   size_t rank = role == Role::Row || role == Role::Column ? 1 : 2;
   if (shape.size() != rank) // tile1
     return emitError() << "expects a tile with role '" << stringifyRole(role)
@@ -85,6 +85,10 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
       !element.isSignlessInteger(32)) // tile3
     return emitError() << "expects a tile of f32, bf16, f16 or i32, but got "
                        << element;
+  if (layout && !isa<BlockedAttr, FragmentAttr, SharedAttr>(layout)) // tile4
+    return emitError()
+           << "expects a layout #tile.lin, #tile.mma or #tile.shared, but got "
+           << layout;
   return success();
 }
 

@@ -5,26 +5,30 @@
 include "mlir/Pass/PassBase.td"
 
 def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
-  let summary = "Give every tile of a kernel a layout over the threads of a block";
+  let summary = "Give every tile of a kernel a place in threads or shared memory";
   let description = [{
-    Takes a kernel from kernel level to scheduled level for a GPU. All tiles share
-    one blocked layout, which the kernel's blocks decide by a fixed table: the
-    widest vector of 4, 2 or 1 elements and the most lanes of a warp that divide
-    the columns, then the most threads up to `max-threads` whose rows divide the
-    blocks' rows. A reduction over rows becomes one inside each thread and a
-    `tile.combine` across threads, which gets its place in shared memory.
+    Takes a kernel from kernel level to scheduled level for a GPU. Tiles that are
+    elements of the same maps, or the same tile in each turn of a loop, share a
+    layout: accumulators of products lie as the tensor cores leave them
+    (`#tile.mma`), other blocks in runs of columns (`#tile.lin`), by a formula of
+    shape and threads. Operands of products, scans and the like lie in shared
+    memory (`#tile.shared`), loaded there at once where nothing else reads them.
+    Changes of layout become `tile.convert`, and `tile.barrier` stands exactly
+    where threads read what others wrote, or write what others may still read.
 
     Needs: a kernel at kernel level.
-    Keeps: the order of the ops; a kernel that it cannot schedule is left as it is,
-    with a remark that names the op.
-    Not done: products, scans, loops over tiles and reductions to scalars have no
-    rule here.
+    Keeps: the order of the ops, and all arithmetic.
+    Not done: loads do not run ahead of the arithmetic. A kernel whose tiles do
+    not fit in `max-shared` bytes is an error.
 
     Example: test/passes/tile/schedule.mlir
   }];
   let options = [
-    Option<"maxThreads", "max-threads", "int64_t", /*default=*/"128",
-           "Most threads of a block">];
+    Option<"maxThreads", "max-threads", "int64_t", /*default=*/"256",
+           "Most threads of a block">,
+    Option<"maxShared", "max-shared", "int64_t", /*default=*/"166912",
+           "Most bytes of shared memory of a block">];
+  let dependentDialects = ["::effc::tile::TileDialect"];
 }
 
 #endif

@@ -65,6 +65,13 @@ std::string checkDense(const std::string &text) {
   return "expects auto or generated, but got '" + text + "'";
 }
 
+std::string listTargets() {
+  std::string known;
+  for (const Target &target : kTargets)
+    known += (known.empty() ? "" : ", ") + target.name.str();
+  return known;
+}
+
 void declare(CLI::App &app, Arguments &a) {
   app.add_option("MODEL", a.model,
                  "Hugging Face directory, or a .mlir file of the seq dialect")
@@ -74,7 +81,10 @@ void declare(CLI::App &app, Arguments &a) {
                  "(default: standard output)");
   app.add_option("--weights-from", a.weightsFrom,
                  "directory that the weights of a .mlir file are in");
-  app.add_option("--target", a.target, "what to compile for: host")
+  app.add_option("--target", a.targets,
+                 "what to compile for, one or more: " + listTargets())
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--dtype", a.dtype,
                  "type of the stored matrices (default: the checkpoint's)")
@@ -143,12 +153,15 @@ void declare(CLI::App &app, Arguments &a) {
 
 /// Fills `options`; a message means wrong usage.
 std::string parse(const Arguments &a, CompileOptions &options) {
-  options.target = findTarget(a.target);
-  if (!options.target) {
-    std::string known;
-    for (const Target &target : kTargets)
-      known += (known.empty() ? "" : ", ") + target.name.str();
-    return "unknown target '" + a.target + "'; this compiler knows: " + known;
+  options.targets.clear();
+  for (const std::string &name : a.targets) {
+    const Target *target = findTarget(name);
+    if (!target)
+      return "unknown target '" + name +
+             "'; this compiler knows: " + listTargets();
+    if (llvm::is_contained(options.targets, target))
+      return "target '" + name + "' is named twice";
+    options.targets.push_back(target);
   }
   std::optional<Phase> phase = findPhase(a.compileTo);
   if (!phase)
@@ -186,7 +199,6 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
-  options.pipeline.cpu = options.target->cpu.str();
   return "";
 }
 

@@ -1,0 +1,112 @@
+// PTX -> cubin, by NVIDIA's assembler.
+#include "codegen/nvptx/Ptx.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace effc::nvptx;
+
+std::optional<std::string> effc::nvptx::findPtxas() {
+  SmallVector<std::string> folders;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (std::optional<std::string> home = sys::Process::GetEnv(variable))
+      folders.push_back(*home + "/bin");
+  SmallVector<StringRef> known(folders.begin(), folders.end());
+  if (!known.empty())
+    if (ErrorOr<std::string> path = sys::findProgramByName("ptxas", known))
+      return *path;
+  if (ErrorOr<std::string> path = sys::findProgramByName("ptxas"))
+    return *path;
+  if (ErrorOr<std::string> path =
+          sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}))
+    return *path;
+  return std::nullopt;
+}
+
+// What `ptxas -v` says of each kernel.
+static void readReport(StringRef report, Cubin &cubin) {
+  Regex entry("Compiling entry function '([^']+)'"),
+      spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
+      registers("Used ([0-9]+) registers");
+  Cubin::Kernel *kernel = nullptr;
+  SmallVector<StringRef> lines, found;
+  report.split(lines, '\n');
+  for (StringRef line : lines) {
+    int64_t number;
+    if (entry.match(line, &found))
+      kernel = &cubin.kernels[found[1]];
+    else if (kernel && spills.match(line, &found) &&
+             !found[1].getAsInteger(10, number))
+      kernel->spillBytes = number;
+    else if (kernel && registers.match(line, &found) &&
+             !found[1].getAsInteger(10, number))
+      kernel->registers = number;
+  }
+}
+
+Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
+                                      StringRef chip) {
+  SmallString<64> source, binary, report;
+  int descriptor;
+  auto made = [&](const char *suffix, SmallString<64> &path) {
+    return sys::fs::createTemporaryFile("effc", suffix, path);
+  };
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("effc", "ptx", descriptor, source))
+    return createStringError("cannot make a temporary file: " +
+                             code.message());
+  auto remove = make_scope_exit([&] {
+    for (StringRef path : {source.str(), binary.str(), report.str()})
+      if (!path.empty())
+        sys::fs::remove(path);
+  });
+  {
+    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << ptx;
+    stream.close();
+    std::error_code code = stream.error();
+    stream.clear_error(); // the stream would end the process over it
+    if (code)
+      return createStringError("cannot write " + source.str() + ": " +
+                               code.message());
+  }
+  for (auto [suffix, path] : {std::pair<const char *, SmallString<64> *>{
+                                  "cubin", &binary},
+                              {"log", &report}})
+    if (std::error_code code = made(suffix, *path))
+      return createStringError("cannot make a temporary file: " +
+                               code.message());
+  std::string arch = ("-arch=" + chip).str();
+  StringRef arguments[] = {ptxas, arch,         "-v", "-O3",
+                           "-o",  binary.str(), source.str()};
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(report),
+                                          StringRef(report)};
+  std::string message;
+  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects,
+                                   0, 0, &message);
+  auto said = MemoryBuffer::getFile(report);
+  StringRef text = said ? (*said)->getBuffer() : StringRef();
+  if (status != 0)
+    return createStringError("ptxas cannot assemble the kernels for " + chip +
+                             ": " + (message.empty() ? text.trim() : message));
+  if (Regex("C751[0-5]").match(text))
+    return createStringError("ptxas had to serialise products: " +
+                             text.trim());
+  Cubin cubin;
+  readReport(text, cubin);
+  auto bytes = MemoryBuffer::getFile(binary, /*IsText=*/false,
+                                     /*RequiresNullTerminator=*/false);
+  if (!bytes)
+    return createStringError("cannot read what ptxas wrote: " +
+                             bytes.getError().message());
+  cubin.bytes.assign((*bytes)->getBuffer().bytes_begin(),
+                     (*bytes)->getBuffer().bytes_end());
+  return cubin;
+}

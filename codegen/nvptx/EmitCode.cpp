@@ -1,0 +1,110 @@
+// nvvm.kernel functions -> plan.binary: a cubin, and the PTX for newer chips.
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Ptx.h"
+
+#include "dialects/plan/Plan.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+
+namespace effc::nvptx {
+#define GEN_PASS_DEF_EMITCODEPASS
+#include "codegen/nvptx/Passes.h.inc"
+
+namespace {
+struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
+  using EmitCodePassBase::EmitCodePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitCodePassBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<LLVM::LLVMFuncOp> kernels;
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr("nvvm.kernel"))
+        kernels.push_back(function);
+    if (kernels.empty())
+      return;
+    llvm::Expected<std::string> ptx = emitPtx(module, chip, features);
+    if (!ptx)
+      return fail(ptx.takeError());
+    std::optional<std::string> ptxas = findPtxas();
+    if (ptxas) {
+      llvm::Expected<Cubin> cubin = assemble(*ptxas, *ptx, chip);
+      if (!cubin)
+        return fail(cubin.takeError());
+      for (LLVM::LLVMFuncOp kernel : kernels)
+        if (int64_t spills = cubin->kernels[kernel.getSymName()].spillBytes)
+          emitRemark(kernel.getLoc())
+              << "kernel '" << kernel.getSymName() << "' spills " << spills
+              << " bytes of registers on " << chip;
+      addBinary(chip, kernels, cubin->bytes, &*cubin);
+    } else {
+      emitRemark(module.getLoc())
+          << "the artifact has PTX only, which the driver compiles when a "
+             "model is loaded: ptxas is neither in CUDA_HOME nor on the PATH";
+    }
+    // Chips of other kinds can not run code that asks for an architecture's own
+    // instructions ("a"), and need no PTX of it.
+    if (!StringRef(chip).ends_with("a") || !ptxas)
+      addBinary("compute_" + chip.substr(3), kernels,
+                ArrayRef(reinterpret_cast<const uint8_t *>(ptx->data()),
+                         ptx->size() + 1),
+                nullptr);
+    for (LLVM::LLVMFuncOp kernel : kernels)
+      kernel.erase();
+    for (auto global :
+         llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>()))
+      global.erase();
+  }
+
+  void fail(llvm::Error error) {
+    getOperation().emitError(llvm::toString(std::move(error)));
+    signalPassFailure();
+  }
+
+  void addBinary(const std::string &isa, ArrayRef<LLVM::LLVMFuncOp> kernels,
+                 ArrayRef<uint8_t> bytes, const Cubin *cubin) {
+    ModuleOp module = getOperation();
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    SmallVector<Attribute> names;
+    SmallVector<int64_t> zeros(kernels.size(), 0), threads, shared, registers,
+        spills;
+    for (LLVM::LLVMFuncOp kernel : kernels) {
+      names.push_back(kernel.getSymNameAttr());
+      auto number = [&](StringRef name) {
+        return kernel->getAttrOfType<IntegerAttr>(name).getInt();
+      };
+      threads.push_back(number("effc.threads"));
+      shared.push_back(number("effc.shared_bytes"));
+      if (!cubin)
+        continue;
+      Cubin::Kernel made = cubin->kernels.lookup(kernel.getSymName());
+      registers.push_back(made.registers);
+      spills.push_back(made.spillBytes);
+    }
+    auto optional = [&](ArrayRef<int64_t> list) {
+      return cubin ? b.getDenseI64ArrayAttr(list) : DenseI64ArrayAttr();
+    };
+    auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                                      b.getI8Type());
+    plan::BinaryOp::create(
+        b, module.getLoc(), isa, isa, b.getArrayAttr(names),
+        b.getDenseI64ArrayAttr(zeros), b.getDenseI64ArrayAttr(zeros),
+        b.getDenseI64ArrayAttr(threads), b.getDenseI64ArrayAttr(shared),
+        optional(registers), optional(spills),
+        DenseElementsAttr::getFromRawBuffer(
+            type, ArrayRef(reinterpret_cast<const char *>(bytes.data()),
+                           bytes.size())));
+  }
+};
+} // namespace
+} // namespace effc::nvptx

@@ -1,0 +1,86 @@
+// GPU kernels -> LLVM IR -> PTX, by LLVM's NVPTX back end.
+#include "codegen/nvptx/Ptx.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+
+namespace {
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
+                                 llvm::StringRef features) {
+  static const bool initialised = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string reason;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (!target)
+    return llvm::createStringError("LLVM has no NVPTX back end: %s",
+                                   reason.c_str());
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, chip, features, {}, std::nullopt));
+  module.setTargetTriple(triple);
+  module.setDataLayout(machine->createDataLayout());
+  optimise(module, *machine);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager emission;
+  if (machine->addPassesToEmitFile(emission, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
+    return llvm::createStringError("LLVM's NVPTX back end cannot write PTX");
+  emission.run(module);
+  return std::string(text);
+}
+
+} // namespace
+
+llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
+                                                 llvm::StringRef chip,
+                                                 llvm::StringRef features) {
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  for (Operation &op : *module.getBody())
+    if (isa<LLVM::GlobalOp>(op) || op.hasAttr("nvvm.kernel"))
+      builder.clone(op);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(*kernels, context, "kernels");
+  if (!translated)
+    return llvm::createStringError(
+        "the GPU kernels have no translation to LLVM IR");
+  return emit(*translated, chip, features);
+}

@@ -1,0 +1,41 @@
+// From a module of GPU kernels to PTX and cubins.
+#ifndef EFFC_CODEGEN_NVPTX_PTX_H
+#define EFFC_CODEGEN_NVPTX_PTX_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace effc::nvptx {
+
+/// The PTX of every function with `nvvm.kernel`, for `chip` ("sm_80"). The
+/// module is left as it is.
+llvm::Expected<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip,
+                                    llvm::StringRef features);
+
+/// What `ptxas` makes of PTX.
+struct Cubin {
+  struct Kernel {
+    int64_t registers = 0, spillBytes = 0;
+  };
+  std::vector<uint8_t> bytes;
+  llvm::StringMap<Kernel> kernels;
+};
+
+/// The path of `ptxas`: of $CUDA_HOME, on the PATH, or where the toolkit is
+/// usually installed; absent where there is none.
+std::optional<std::string> findPtxas();
+
+/// Assembles PTX. Fails with what `ptxas` says, and where it had to serialise
+/// products of warp groups (C7510 to C7515).
+llvm::Expected<Cubin> assemble(llvm::StringRef ptxas, llvm::StringRef ptx,
+                               llvm::StringRef chip);
+
+} // namespace effc::nvptx
+
+#endif // EFFC_CODEGEN_NVPTX_PTX_H

@@ -1,0 +1,204 @@
+// Tiles in shared memory, and what is computed from there.
+#include "codegen/nvptx/ThreadLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::nvptx;
+using namespace effc::tile;
+
+// Element number `element` (index) of those from byte `byteOffset` on.
+Value ThreadLowering::sharedAddress(int64_t byteOffset, Value element,
+                                    Type type) {
+  Value base = LLVM::GEPOp::create(
+      b, loc, sharedMemory.getType(), b.getI8Type(), sharedMemory,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byteOffset)});
+  Value offset = arith::IndexCastOp::create(b, loc, b.getI32Type(), element);
+  return LLVM::GEPOp::create(b, loc, sharedMemory.getType(), type, base,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+// The number of an element in a tile's memory.
+static std::pair<int64_t, int64_t> stridesOf(TileType type) {
+  auto layout = cast<SharedAttr>(type.getLayout());
+  if (type.isBlock())
+    return {layout.getStride(), 1};
+  return type.getRole() == Role::Row ? std::pair<int64_t, int64_t>{0, 1}
+                                     : std::pair<int64_t, int64_t>{1, 0};
+}
+
+Value ThreadLowering::loadShared(TileType type, Value row, Value column) {
+  auto [rowStride, columnStride] = stridesOf(type);
+  Value element = constant(0);
+  if (rowStride)
+    element = mul(row, rowStride);
+  if (columnStride)
+    element = rowStride ? add(element, column) : column;
+  return LLVM::LoadOp::create(
+      b, loc, type.getElementType(),
+      sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
+                    type.getElementType()));
+}
+
+void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
+                                 TileType to) {
+  auto [rowStride, columnStride] = stridesOf(to);
+  int64_t offset = cast<SharedAttr>(to.getLayout()).getOffset();
+  guarded(isFirstHolder(held.distribution), [&, rowStride = rowStride,
+                                             columnStride = columnStride] {
+    for (size_t i = 0; i < held.rows(); ++i)
+      for (size_t j = 0; j < held.columns(); ++j)
+        guarded(inside(held, i, j), [&] {
+          Value element = constant(0);
+          if (rowStride)
+            element = mul(rowAt(held, i), rowStride);
+          if (columnStride)
+            element = add(element, columnAt(held, j));
+          LLVM::StoreOp::create(
+              b, loc, elements[i * held.columns() + j],
+              sharedAddress(offset, element, to.getElementType()));
+        });
+  });
+  clearPadding(to);
+}
+
+// Zeros past the shape of a block, up to the next multiples of the products'
+// pieces.
+void ThreadLowering::clearPadding(TileType type) {
+  if (!type.isBlock())
+    return;
+  auto layout = cast<SharedAttr>(type.getLayout());
+  int64_t rows = type.rows(), columns = type.columns();
+  int64_t allRows = llvm::alignTo(rows, kSharedTile),
+          allColumns = llvm::alignTo(columns, kSharedTile);
+  auto clear = [&](int64_t firstRow, int64_t endRow, int64_t firstColumn,
+                   int64_t endColumn) {
+    int64_t width = endColumn - firstColumn,
+            count = (endRow - firstRow) * width;
+    if (count == 0)
+      return;
+    auto loop = scf::ForOp::create(b, loc, thread, constant(count),
+                                   constant(threads));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    Value row = arith::DivUIOp::create(b, loc, at, constant(width));
+    Value column = arith::RemUIOp::create(b, loc, at, constant(width));
+    Value element = add(mul(add(row, constant(firstRow)), layout.getStride()),
+                        add(column, constant(firstColumn)));
+    LLVM::StoreOp::create(
+        b, loc, f32(0),
+        sharedAddress(layout.getOffset(), element, type.getElementType()));
+  };
+  clear(0, rows, columns, allColumns);
+  clear(rows, allRows, 0, allColumns);
+}
+
+void ThreadLowering::lowerConvert(ConvertOp convert) {
+  TileType from = convert.getTile().getType(),
+           to = convert.getResult().getType();
+  if (isa<SharedAttr>(to.getLayout())) {
+    Elements elements = tiles.lookup(convert.getTile());
+    return storeShared(elements, heldOf(from), to);
+  }
+  Held held = heldOf(to);
+  Elements elements;
+  for (size_t i = 0; i < held.rows(); ++i)
+    for (size_t j = 0; j < held.columns(); ++j) {
+      Value row = rowAt(held, i), column = columnAt(held, j);
+      if (Value valid = inside(held, i, j)) {
+        row = select(valid, row, constant(0));
+        column = select(valid, column, constant(0));
+      }
+      elements.push_back(loadShared(from, row, column));
+    }
+  tiles[convert.getResult()] = elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums between tokens
+//===----------------------------------------------------------------------===//
+
+// Every thread passes over the column and adds up what belongs to each of its
+// own rows: no difference of running sums is formed.
+void ThreadLowering::lowerScan(ScanOp scan) {
+  TileType from = scan.getTile().getType();
+  Held held = heldOf(scan.getResult().getType());
+  SmallVector<Value> sums(held.rows(), f32(0));
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(from.rows()),
+                                 constant(1), sums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    Value term = loadShared(from, at, {});
+    SmallVector<Value> next;
+    for (size_t i = 0; i < held.rows(); ++i) {
+      Value counts = arith::CmpIOp::create(
+          b, loc,
+          scan.getReverse() ? arith::CmpIPredicate::ugt
+                            : arith::CmpIPredicate::ule,
+          at, rowAt(held, i));
+      next.push_back(arith::AddFOp::create(b, loc, loop.getRegionIterArg(i),
+                                           select(counts, term, f32(0))));
+    }
+    scf::YieldOp::create(b, loc, next);
+  }
+  tiles[scan.getResult()] = Elements(loop.getResults());
+}
+
+void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
+  TileType from = sum.getTile().getType();
+  TileType to = sum.getResult().getType();
+  Held held = heldOf(to);
+  SmallVector<Value> sums(held.count(), f32(0));
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(from.rows()),
+                                 constant(1), sums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    Value term = loadShared(from, at, {});
+    SmallVector<Value> next;
+    for (size_t i = 0; i < held.rows(); ++i) {
+      Value untilRow = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::ule, at, rowAt(held, i));
+      Value ofRow = select(untilRow, term, f32(0));
+      for (size_t j = 0; j < held.columns(); ++j) {
+        Value pastColumn = less(columnAt(held, j), at);
+        next.push_back(arith::AddFOp::create(
+            b, loc, loop.getRegionIterArg(next.size()),
+            select(pastColumn, ofRow, f32(0))));
+      }
+    }
+    scf::YieldOp::create(b, loc, next);
+  }
+  Elements elements;
+  for (size_t i = 0; i < held.rows(); ++i)
+    for (size_t j = 0; j < held.columns(); ++j) {
+      Value above = less(rowAt(held, i), columnAt(held, j));
+      elements.push_back(
+          select(above, f32(-std::numeric_limits<float>::infinity()),
+                 loop.getResult(elements.size())));
+    }
+  tiles[sum.getResult()] = elements;
+}
+
+void ThreadLowering::lowerShift(ShiftOp shift) {
+  TileType from = shift.getTile().getType();
+  Held held = heldOf(shift.getResult().getType());
+  Elements elements;
+  for (size_t j = 0; j < held.columns(); ++j) {
+    // A column before the first is a very large number.
+    Value column = add(columnAt(held, j), constant(shift.getBy()));
+    Value there = less(column, constant(from.columns()));
+    column = select(there, column, constant(0));
+    elements.push_back(select(there, loadShared(from, {}, column), f32(0)));
+  }
+  tiles[shift.getResult()] = elements;
+}

@@ -1,0 +1,108 @@
+// The closed set of layouts, as fields of a thread's number.
+#include "dialects/tile/Distribution.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace effc::tile;
+
+int64_t effc::tile::getThreads(Attribute layout) {
+  return llvm::TypeSwitch<Attribute, int64_t>(layout)
+      .Case<BlockedAttr, FragmentAttr, SharedAttr>(
+          [](auto attr) { return attr.getThreads(); });
+}
+
+bool Axis::exact() const {
+  int64_t last = offsets.back();
+  for (const ThreadField &field : fields)
+    last += ((int64_t(1) << field.count) - 1) * field.step;
+  return last < size;
+}
+
+unsigned Axis::threadBits() const {
+  unsigned bits = 0;
+  for (const ThreadField &field : fields)
+    bits |= ((1u << field.count) - 1) << field.shift;
+  return bits;
+}
+
+// Offsets of runs of `run` places, `period` apart, that cover `size`.
+static SmallVector<int64_t> runs(int64_t size, int64_t period,
+                                 ArrayRef<int64_t> run) {
+  SmallVector<int64_t> offsets;
+  for (int64_t start = 0; start < size; start += period)
+    for (int64_t place : run)
+      offsets.push_back(start + place);
+  return offsets;
+}
+
+static Distribution ofBlocked(BlockedAttr layout, int64_t rows,
+                              int64_t columns) {
+  unsigned laneBits = llvm::Log2_64(layout.getLanes());
+  unsigned groupBits = llvm::Log2_64(layout.getThreads()) - laneBits;
+  int64_t vector = layout.getVector();
+  SmallVector<int64_t> run = llvm::to_vector(llvm::seq<int64_t>(0, vector));
+  Distribution d;
+  d.rows = {rows,
+            {{laneBits, groupBits, 1}},
+            runs(rows, int64_t(1) << groupBits, {0})};
+  d.columns = {columns,
+               {{0, laneBits, vector}},
+               runs(columns, layout.getLanes() * vector, run)};
+  return d;
+}
+
+static Distribution ofFragment(FragmentAttr layout, int64_t rows,
+                               int64_t columns) {
+  unsigned warpBits = llvm::Log2_64(layout.getThreads() / kWarp);
+  unsigned rowBits = llvm::Log2_64(layout.getRowWarps());
+  unsigned columnBits = warpBits - rowBits;
+  Distribution d;
+  d.rows = {rows,
+            {{2, 3, 1}, {5, rowBits, 16}},
+            runs(rows, int64_t(16) << rowBits, {0, 8})};
+  d.columns = {columns,
+               {{0, 2, 2}, {5 + rowBits, columnBits, 8}},
+               runs(columns, int64_t(8) << columnBits, {0, 1})};
+  return d;
+}
+
+Distribution Distribution::of(TileType type) {
+  Distribution d =
+      llvm::TypeSwitch<Attribute, Distribution>(type.getLayout())
+          .Case([&](BlockedAttr layout) {
+            return ofBlocked(layout, type.rows(), type.columns());
+          })
+          .Case([&](FragmentAttr layout) {
+            return ofFragment(layout, type.rows(), type.columns());
+          });
+  if (type.getRole() == Role::Row)
+    d.rows = {1, {}, {0}};
+  if (type.getRole() == Role::Column)
+    d.columns = {1, {}, {0}};
+  return d;
+}
+
+BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
+                                   int64_t columns, int64_t threads) {
+  int64_t vector = columns % 4 == 0 ? 4 : columns % 2 == 0 ? 2 : 1;
+  int64_t best = 0, fewest = 0;
+  for (int64_t lanes = 1; lanes <= threads; lanes *= 2) {
+    int64_t places = llvm::divideCeil(rows, threads / lanes) *
+                     llvm::divideCeil(columns, lanes * vector);
+    if (best == 0 || places < fewest || (places == fewest && lanes <= kWarp))
+      best = lanes, fewest = places;
+  }
+  return BlockedAttr::get(context, threads, best, vector);
+}
+
+int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
+  if (!type.isBlock())
+    return llvm::alignTo(4 * type.rows() * type.columns(), kSharedAlignment);
+  return 4 * stride * llvm::alignTo(type.rows(), kSharedTile);
+}
+
+int64_t effc::tile::sharedStride(TileType type) {
+  return type.isBlock() ? llvm::alignTo(type.columns(), kSharedTile) + 4 : 1;
+}

@@ -1,0 +1,62 @@
+// Which elements of a tile a thread holds, as numbers.
+//
+// In every layout of registers a thread holds the product of some rows and some
+// columns: the thread's number gives the first of either, and the others lie at
+// offsets that all threads share. So loads, maps, sums and exchanges are written
+// once for all layouts.
+#ifndef EFFC_DIALECTS_TILE_DISTRIBUTION_H
+#define EFFC_DIALECTS_TILE_DISTRIBUTION_H
+
+#include "dialects/tile/Tile.h"
+
+namespace effc::tile {
+
+inline constexpr int64_t kWarp = 32;
+/// What places in shared memory are multiples of, in bytes.
+inline constexpr int64_t kSharedAlignment = 16;
+/// What the rows and columns of a block in shared memory are rounded up to.
+inline constexpr int64_t kSharedTile = 16;
+
+/// Threads of the block that a layout is over.
+int64_t getThreads(mlir::Attribute layout);
+
+/// `count` bits of a thread's number from bit `shift` on, times `step`.
+struct ThreadField {
+  unsigned shift, count;
+  int64_t step;
+};
+
+/// One axis of a tile, rows or columns.
+struct Axis {
+  int64_t size;                          // of the tile
+  llvm::SmallVector<ThreadField> fields; // sum: the thread's first place
+  llvm::SmallVector<int64_t> offsets;    // from there, ascending
+  /// Whether all places of all threads lie inside the tile.
+  bool exact() const;
+  /// The bits of a thread's number on which the axis depends.
+  unsigned threadBits() const;
+};
+
+struct Distribution {
+  Axis rows, columns;
+
+  /// Of a tile in registers. The elements are held row by row. A `row` has one
+  /// row, which all threads hold, a `column` one column.
+  static Distribution of(TileType type);
+};
+
+/// The layout of a tile that no product decides: the widest vector that divides
+/// the columns; of the ways to lay lanes along a row the one that leaves a thread
+/// the fewest places, and of those the one that takes the most lanes of a warp.
+BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
+                       int64_t columns, int64_t threads);
+
+/// Bytes that a tile takes in shared memory, with rows `stride` apart.
+int64_t sharedBytes(TileType type, int64_t stride);
+/// The stride at which neither rows nor columns of a product's operand meet in
+/// a bank: a quarter of the banks' 32 words and 4 more. 1 for rows and columns.
+int64_t sharedStride(TileType type);
+
+} // namespace effc::tile
+
+#endif // EFFC_DIALECTS_TILE_DISTRIBUTION_H

@@ -1,0 +1,126 @@
+// Conflicting accesses -> barriers.
+//
+// The walk keeps what has been read and written since the last barrier. A loop's
+// body is walked twice, the second time from what the first left, so that an
+// iteration waits for the one before where it must, and only there.
+#include "passes/tile/SharedPlaces.h"
+
+#include "dialects/tile/Distribution.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::tile;
+
+namespace {
+
+/// Bytes of shared memory, or a whole view.
+struct Place {
+  Value view; // null: shared memory
+  int64_t begin = 0, end = 0;
+
+  bool meets(const Place &other) const {
+    return view == other.view &&
+           (view || (begin < other.end && other.begin < end));
+  }
+};
+
+struct Access {
+  Place place;
+  bool writes;
+  Operation *op;
+
+  // Two stores by one op put the same elements in the same threads; two ops
+  // that read never meet.
+  bool conflicts(const Access &earlier) const {
+    return (writes || earlier.writes) && place.meets(earlier.place) &&
+           !(place.view && writes && earlier.writes && op == earlier.op);
+  }
+};
+
+class BarrierInsertion {
+public:
+  void walk(Block &block);
+
+private:
+  static SmallVector<Access> accessesOf(Operation *op);
+  void loop(ArrayRef<Block *> body);
+
+  SmallVector<Access> pending; // since the last barrier
+};
+
+} // namespace
+
+SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
+  SmallVector<Access> accesses;
+  auto shared = [&](Value tile, bool writes) {
+    auto type = dyn_cast<TileType>(tile.getType());
+    auto layout = type ? dyn_cast_or_null<SharedAttr>(type.getLayout())
+                       : SharedAttr();
+    if (layout)
+      accesses.push_back({{Value(),
+                           layout.getOffset(),
+                           layout.getOffset() +
+                               sharedBytes(type, layout.getStride())},
+                          writes,
+                          op});
+  };
+  auto view = [&](Value memory, bool writes) {
+    accesses.push_back({{memory}, writes, op});
+  };
+  for (Value operand : op->getOperands()) {
+    shared(operand, /*writes=*/false);
+    if (isa<ViewType>(operand.getType()))
+      view(operand, isa<StoreOp>(op));
+  }
+  for (Value result : op->getResults())
+    shared(result, /*writes=*/true);
+  // An exchange has its own barrier between writing and reading.
+  if (auto scratch = op->getAttrOfType<IntegerAttr>("scratch")) {
+    int64_t begin = scratch.getInt();
+    accesses.push_back(
+        {{Value(), begin, begin + exchangeBytes(op)}, /*writes=*/true, op});
+  }
+  return accesses;
+}
+
+void BarrierInsertion::loop(ArrayRef<Block *> body) {
+  SmallVector<Access> before = pending;
+  for (int pass = 0; pass < 2; ++pass)
+    for (Block *block : body)
+      walk(*block);
+  llvm::append_range(pending, before); // no iteration at all
+}
+
+void BarrierInsertion::walk(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<BarrierOp>(op)) {
+      pending.clear();
+      continue;
+    }
+    if (auto nest = dyn_cast<scf::ForOp>(op)) {
+      loop({nest.getBody()});
+      continue;
+    }
+    if (auto pipeline = dyn_cast<PipelineOp>(op)) {
+      loop({&pipeline.getLoad().front(), &pipeline.getCompute().front()});
+      continue;
+    }
+    SmallVector<Access> accesses = accessesOf(&op);
+    bool conflict = llvm::any_of(accesses, [&](const Access &access) {
+      return llvm::any_of(pending, [&](const Access &earlier) {
+        return access.conflicts(earlier);
+      });
+    });
+    if (conflict) {
+      OpBuilder b(&op);
+      BarrierOp::create(b, op.getLoc());
+      pending.clear();
+    }
+    llvm::append_range(pending, accesses);
+  }
+}
+
+void effc::insertBarriers(KernelOp kernel) {
+  BarrierInsertion().walk(kernel.getBody().front());
+}

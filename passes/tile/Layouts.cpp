@@ -1,0 +1,289 @@
+// Tiles -> layouts.
+//
+// Tiles that are elements of the same maps, or the same tile at different times
+// of a loop, form a class and share a layout, so that no loop exchanges
+// anything. A class of blocks that holds a product's accumulator lies as the
+// products leave it, any other block as its shape says (blockedFor). Rows and
+// columns lie as the blocks they are sums of or broadcast to. What only
+// products, scans and the like read is loaded to shared memory at once; other
+// operands of theirs are converted.
+#include "passes/tile/Layouts.h"
+
+#include "dialects/tile/Distribution.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::tile;
+
+static constexpr int64_t kBlockElements = 32, kRowElements = 8;
+
+int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
+  int64_t threads = kWarp;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tile = dyn_cast<TileType>(type)) {
+        int64_t elements = tile.rows() * tile.columns();
+        int64_t each = tile.isBlock() ? kBlockElements : kRowElements;
+        while (threads < most && elements > threads * each)
+          threads *= 2;
+      }
+  });
+  return threads;
+}
+
+static FragmentAttr fragmentFor(MLIRContext *context, int64_t rows,
+                                int64_t columns, int64_t threads) {
+  int64_t warps = threads / kWarp, best = 0, fewest = 0;
+  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
+    int64_t pieces = llvm::divideCeil(rows, 16 * rowWarps) *
+                     llvm::divideCeil(columns, 8 * (warps / rowWarps));
+    if (best == 0 || pieces < fewest)
+      best = rowWarps, fewest = pieces;
+  }
+  return FragmentAttr::get(context, threads, best);
+}
+
+/// Whether an op reads this operand from shared memory.
+static bool readsShared(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<DotOp>(op))
+    return use.getOperandNumber() > 0; // all but the accumulator
+  return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
+}
+
+/// Whether an op only hands this operand on to a value of the same class.
+static bool handsOn(OpOperand &use) {
+  return isa<YieldOp>(use.getOwner()) &&
+         isa<PipelineOp>(use.getOwner()->getParentOp());
+}
+
+namespace {
+
+class LayoutChoice {
+public:
+  LayoutChoice(KernelOp kernel, int64_t threads)
+      : kernel(kernel), context(kernel.getContext()), threads(threads) {}
+
+  void run() {
+    unite();
+    chooseBlocks();
+    chooseRowsAndColumns();
+    setTypes();
+    insertConversions();
+  }
+
+private:
+  using Class = const void *;
+
+  static TileType typeOf(Value value) {
+    return dyn_cast<TileType>(value.getType());
+  }
+  void unite(Value a, Value b) {
+    if (typeOf(a))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  Class classOf(Value value) {
+    return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
+  }
+  /// Every tile, in the order of the code.
+  void forEachTile(function_ref<void(Value)> visit) {
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Value argument : block.getArguments())
+            if (typeOf(argument))
+              visit(argument);
+      for (Value result : op->getResults())
+        if (typeOf(result))
+          visit(result);
+    });
+  }
+
+  void unite();
+  void chooseBlocks();
+  void chooseRowsAndColumns();
+  void setTypes();
+  void insertConversions();
+  Value inShared(Value tile);
+  Value inRegisters(Value tile, Attribute layout);
+  Attribute canonical(TileType type) const {
+    if (type.getRole() == Role::Column)
+      return BlockedAttr::get(context, threads, /*lanes=*/1, /*vector=*/1);
+    return blockedFor(context, type.rows(), type.columns(), threads);
+  }
+
+  KernelOp kernel;
+  MLIRContext *context;
+  int64_t threads;
+  llvm::EquivalenceClasses<const void *> classes;
+  DenseMap<Class, Attribute> layouts; // of classes
+  DenseMap<Value, Value> shared;      // a tile's copy there
+  DenseMap<std::pair<Value, Attribute>, Value> converted;
+};
+
+} // namespace
+
+void LayoutChoice::unite() {
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto map = dyn_cast<MapOp>(op)) {
+      for (Value input : map.getInputs())
+        if (auto type = typeOf(input);
+            type && type.isBlock() == map.getResult().getType().isBlock())
+          unite(input, map.getResult());
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      unite(dot.getAcc(), dot.getResult());
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, carried, next, result] : llvm::zip_equal(
+               loop.getInitArgs(), loop.getRegionIterArgs(),
+               loop.getYieldedValues(), loop.getResults())) {
+        unite(init, carried);
+        unite(next, carried);
+        unite(result, carried);
+      }
+    } else if (auto pipeline = dyn_cast<PipelineOp>(op)) {
+      Block &compute = pipeline.getCompute().front();
+      ValueRange loaded =
+          pipeline.getLoad().front().getTerminator()->getOperands();
+      for (auto [from, to] :
+           llvm::zip(loaded, compute.getArguments()))
+        unite(from, to);
+      for (auto [init, carried, next, result] : llvm::zip_equal(
+               pipeline.getInits(),
+               compute.getArguments().drop_front(loaded.size()),
+               compute.getTerminator()->getOperands(), pipeline.getResults())) {
+        unite(init, carried);
+        unite(next, carried);
+        unite(result, carried);
+      }
+    }
+  });
+}
+
+void LayoutChoice::chooseBlocks() {
+  // What only ops that read shared memory want need never be in registers.
+  DenseMap<Class, bool> onlyShared;
+  forEachTile([&](Value tile) {
+    Operation *op = tile.getDefiningOp();
+    bool loaded = op ? isa<LoadOp, GatherRowsOp, SpliceOp>(op)
+                     : isa<PipelineOp>(tile.getParentBlock()->getParentOp());
+    bool wanted = llvm::all_of(tile.getUses(), [](OpOperand &use) {
+      return readsShared(use) || handsOn(use);
+    });
+    bool &only = onlyShared.try_emplace(classOf(tile), true).first->second;
+    only &= loaded && wanted && !tile.use_empty();
+  });
+  forEachTile([&](Value tile) {
+    if (onlyShared.lookup(classOf(tile)))
+      layouts[classOf(tile)] = SharedAttr::get(context, threads, /*offset=*/0,
+                                               sharedStride(typeOf(tile)));
+  });
+  kernel.getBody().walk([&](DotOp dot) {
+    TileType type = dot.getAcc().getType();
+    layouts[classOf(dot.getAcc())] =
+        fragmentFor(context, type.rows(), type.columns(), threads);
+  });
+  forEachTile([&](Value tile) {
+    Attribute &layout = layouts[classOf(tile)];
+    if (!layout && typeOf(tile).isBlock())
+      layout = canonical(typeOf(tile));
+  });
+}
+
+void LayoutChoice::chooseRowsAndColumns() {
+  auto propose = [&](Value tile, Value block) {
+    Attribute &layout = layouts[classOf(tile)];
+    if (!layout)
+      layout = layouts.lookup(classOf(block));
+  };
+  // What a reduction leaves in registers stays there.
+  kernel.getBody().walk([&](ReduceOp reduce) {
+    if (typeOf(reduce.getResult()))
+      propose(reduce.getResult(), reduce.getTile());
+  });
+  kernel.getBody().walk([&](MapOp map) {
+    if (map.getResult().getType().isBlock())
+      for (Value input : map.getInputs())
+        if (auto type = typeOf(input); type && !type.isBlock())
+          propose(input, map.getResult());
+  });
+  forEachTile([&](Value tile) {
+    Attribute &layout = layouts[classOf(tile)];
+    if (!layout)
+      layout = canonical(typeOf(tile));
+  });
+}
+
+void LayoutChoice::setTypes() {
+  forEachTile([&](Value tile) {
+    Attribute layout = layouts.lookup(classOf(tile));
+    if (auto reduce = tile.getDefiningOp<ReduceOp>())
+      layout = layouts.lookup(classOf(reduce.getTile()));
+    tile.setType(typeOf(tile).withLayout(layout));
+  });
+}
+
+Value LayoutChoice::inShared(Value tile) {
+  TileType type = typeOf(tile);
+  if (isa<SharedAttr>(type.getLayout()))
+    return tile;
+  Value &copy = shared[tile];
+  if (!copy) {
+    OpBuilder b(context);
+    b.setInsertionPointAfterValue(tile);
+    copy = ConvertOp::create(
+        b, tile.getLoc(),
+        type.withLayout(
+            SharedAttr::get(context, threads, 0, sharedStride(type))),
+        tile);
+  }
+  return copy;
+}
+
+Value LayoutChoice::inRegisters(Value tile, Attribute layout) {
+  TileType type = typeOf(tile);
+  if (type.getLayout() == layout)
+    return tile;
+  Value &copy = converted[{tile, layout}];
+  if (!copy) {
+    Value from = inShared(tile);
+    OpBuilder b(context);
+    b.setInsertionPointAfterValue(from);
+    copy = ConvertOp::create(b, tile.getLoc(), type.withLayout(layout), from);
+  }
+  return copy;
+}
+
+void LayoutChoice::insertConversions() {
+  SmallVector<Operation *> ops;
+  kernel.getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    // A sum that its class wants elsewhere.
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      Value sum = reduce.getResult();
+      Attribute wanted = layouts.lookup(classOf(sum));
+      if (typeOf(sum) && typeOf(sum).getLayout() != wanted &&
+          !isa<SharedAttr>(wanted)) {
+        Value moved = inRegisters(sum, wanted);
+        sum.replaceUsesWithIf(moved, [&](OpOperand &use) {
+          return !isa<ConvertOp>(use.getOwner());
+        });
+      }
+    }
+    for (OpOperand &use : op->getOpOperands()) {
+      if (!typeOf(use.get()) || isa<ConvertOp>(op))
+        continue;
+      if (readsShared(use))
+        use.set(inShared(use.get()));
+      else if (auto map = dyn_cast<MapOp>(op))
+        use.set(inRegisters(use.get(), map.getResult().getType().getLayout()));
+    }
+  }
+}
+
+void effc::assignLayouts(KernelOp kernel, int64_t threads) {
+  LayoutChoice(kernel, threads).run();
+}

@@ -1,0 +1,21 @@
+// Where each tile of a kernel lies on a GPU: in which threads' registers, or in
+// shared memory.
+#ifndef EFFC_PASSES_TILE_LAYOUTS_H
+#define EFFC_PASSES_TILE_LAYOUTS_H
+
+#include "dialects/tile/Tile.h"
+
+namespace effc {
+
+/// Threads for a kernel: enough that the largest tile leaves each thread at most
+/// 32 elements of a block, 8 of a row or column, but no more than `most`.
+int64_t chooseThreads(tile::KernelOp kernel, int64_t most);
+
+/// Gives every tile of a kernel a layout, starting from the products, and makes
+/// each change of layout a `tile.convert`. Places in shared memory are still
+/// open: their offset is 0.
+void assignLayouts(tile::KernelOp kernel, int64_t threads);
+
+} // namespace effc
+
+#endif // EFFC_PASSES_TILE_LAYOUTS_H

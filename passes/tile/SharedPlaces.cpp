@@ -1,0 +1,138 @@
+// Lifetimes -> offsets, first fit in the order of the code.
+#include "passes/tile/SharedPlaces.h"
+
+#include "dialects/tile/Distribution.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::tile;
+
+int64_t effc::exchangeBytes(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    TileType type = reduce.getTile().getType();
+    int64_t warps = getThreads(type.getLayout()) / kWarp;
+    int64_t results =
+        !type.isBlock() ? 1
+                        : (reduce.getOverRows() ? type.columns() : type.rows());
+    return llvm::alignTo(warps * results * 4, kSharedAlignment);
+  }
+  auto topK = cast<TopKOp>(op);
+  TileType type = topK.getValues().getType();
+  int64_t warps = getThreads(type.getLayout()) / kWarp;
+  // A best entry of each warp, then values and numbers of two ordered rows.
+  return llvm::alignTo(warps * 8, kSharedAlignment) +
+         llvm::alignTo(16 * type.columns(), kSharedAlignment);
+}
+
+namespace {
+/// Bytes that are in use from op number `first` to op number `last`.
+struct Lifetime {
+  int64_t first, last, bytes;
+  int64_t offset = -1;
+};
+
+class Places {
+public:
+  explicit Places(KernelOp kernel) : kernel(kernel) {
+    int64_t next = 0;
+    kernel.getBody().walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { numbers[op] = next++; });
+  }
+  int64_t run();
+
+private:
+  Lifetime lifetimeOf(Value tile);
+  int64_t place(Lifetime lifetime);
+
+  KernelOp kernel;
+  DenseMap<Operation *, int64_t> numbers;
+  SmallVector<Lifetime> placed;
+  int64_t bytes = 0;
+};
+} // namespace
+
+// Last use of a tile and of those that it is handed on to. A use in a loop that
+// the tile is defined before lasts until the loop ends.
+Lifetime Places::lifetimeOf(Value tile) {
+  auto type = cast<TileType>(tile.getType());
+  Operation *start = tile.getDefiningOp();
+  Lifetime life{numbers.lookup(start), numbers.lookup(start),
+                sharedBytes(type, cast<SharedAttr>(type.getLayout()).getStride())};
+  SmallVector<Value> values = {tile};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      auto pipeline = dyn_cast<PipelineOp>(user->getParentOp());
+      if (isa<YieldOp>(user) && pipeline) {
+        Block &compute = pipeline.getCompute().front();
+        if (user->getBlock() != &compute)
+          values.push_back(compute.getArgument(use.getOperandNumber()));
+        continue;
+      }
+      Operation *last = user;
+      while (!last->getParentOp()->isAncestor(start))
+        last = last->getParentOp();
+      int64_t number = numbers.lookup(last);
+      if (last != user) // past everything inside
+        last->walk([&](Operation *inside) {
+          number = std::max(number, numbers.lookup(inside));
+        });
+      life.last = std::max(life.last, number);
+    }
+  }
+  return life;
+}
+
+int64_t Places::place(Lifetime life) {
+  int64_t offset = 0;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (const Lifetime &other : placed)
+      if (life.first <= other.last && other.first <= life.last &&
+          offset < other.offset + other.bytes &&
+          other.offset < offset + life.bytes) {
+        offset = llvm::alignTo(other.offset + other.bytes, kSharedAlignment);
+        moved = true;
+      }
+  }
+  life.offset = offset;
+  placed.push_back(life);
+  bytes = std::max(bytes, offset + life.bytes);
+  return offset;
+}
+
+int64_t Places::run() {
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    Builder b(op->getContext());
+    if (isa<ReduceOp, TopKOp>(op)) {
+      int64_t number = numbers.lookup(op);
+      int64_t offset = place({number, number, exchangeBytes(op)});
+      op->setAttr("scratch", b.getI64IntegerAttr(offset));
+    }
+    for (Value result : op->getResults()) {
+      auto type = dyn_cast<TileType>(result.getType());
+      auto layout =
+          type ? dyn_cast<SharedAttr>(type.getLayout()) : SharedAttr();
+      if (!layout)
+        continue;
+      int64_t offset = place(lifetimeOf(result));
+      auto at = type.withLayout(SharedAttr::get(
+          op->getContext(), layout.getThreads(), offset, layout.getStride()));
+      result.setType(at);
+      // A pipeline hands its loaded tiles on as they lie.
+      for (OpOperand &use : result.getUses())
+        if (auto pipeline =
+                dyn_cast<PipelineOp>(use.getOwner()->getParentOp());
+            pipeline && isa<YieldOp>(use.getOwner()))
+          pipeline.getCompute()
+              .getArgument(use.getOperandNumber())
+              .setType(at);
+    }
+  });
+  return bytes;
+}
+
+int64_t effc::placeShared(KernelOp kernel) { return Places(kernel).run(); }
