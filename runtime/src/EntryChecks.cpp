@@ -1,5 +1,6 @@
 #include "runtime/src/Limits.h"
 #include "runtime/src/ModelChecks.h"
+#include "runtime/src/devices/Architecture.h"
 
 #include <set>
 #include <string_view>
@@ -7,7 +8,42 @@
 using namespace effc;
 using namespace effc::rt;
 
-static Check checkKernel(const artifact::Program &program,
+/// Whether a segment of this kind and ISA is code for the plan's target.
+static bool isCodeOf(const Plan &plan, const artifact::Segment &segment) {
+  if (plan.isHost)
+    return segment.kind() == artifact::SegmentKind::HostCode;
+  switch (architectureOf(plan.name)->kind) {
+  case Architecture::Kind::Simulated:
+    return segment.kind() == artifact::SegmentKind::SimCode &&
+           segment.isa()->string_view() == plan.name;
+  case Architecture::Kind::Module:
+    return segment.kind() == artifact::SegmentKind::Cubin ||
+           segment.kind() == artifact::SegmentKind::Ptx;
+  case Architecture::Kind::Text:
+    break;
+  }
+  return false;
+}
+
+/// What a kernel of a GPU says of its blocks.
+static Check checkBlock(const artifact::Kernel &kernel) {
+  std::string_view name = kernel.name()->string_view();
+  if (kernel.threads() == 0 || kernel.threads() % kWarpThreads != 0 ||
+      kernel.threads() > kMaxBlockThreads)
+    return badData("kernel '", name, "' has blocks of ", kernel.threads(),
+                   " threads, but a multiple of ", kWarpThreads, " up to ",
+                   kMaxBlockThreads, " is expected");
+  if (kernel.shared_bytes() > kMaxSharedBytes)
+    return badData("kernel '", name, "' has ", kernel.shared_bytes(),
+                   " bytes of shared memory, but at most ", kMaxSharedBytes,
+                   " are granted");
+  if (kernel.registers() > kMaxRegisters)
+    return badData("kernel '", name, "' has ", kernel.registers(),
+                   " registers, but at most ", kMaxRegisters, " exist");
+  return {};
+}
+
+static Check checkKernel(const artifact::Program &program, const Plan &plan,
                          const artifact::Kernel &kernel) {
   if (Check error = checkName(kernel.name(), "kernel"))
     return error;
@@ -19,6 +55,9 @@ static Check checkKernel(const artifact::Program &program,
     return badData("kernel '", name, "' needs ", kernel.stack_bytes(),
                    " bytes of stack, but at most ", kMaxStackBytes,
                    " are granted");
+  if (!plan.isHost)
+    if (Check error = checkBlock(kernel))
+      return error;
   std::set<uint32_t> seen;
   for (const artifact::KernelCode *code : *kernel.code()) {
     if (code->segment() >= program.segments()->size())
@@ -26,9 +65,15 @@ static Check checkKernel(const artifact::Program &program,
                      " of ", program.segments()->size());
     const artifact::Segment &segment =
         *program.segments()->Get(code->segment());
-    if (segment.kind() != artifact::SegmentKind::HostCode)
+    if (!isCodeOf(plan, segment))
       return badData("kernel '", name, "' names segment ", code->segment(),
-                     ", which is not code");
+                     ", which is not code for ", plan.name);
+    bool byName = segment.kind() == artifact::SegmentKind::Cubin ||
+                  segment.kind() == artifact::SegmentKind::Ptx;
+    if (byName && code->offset() != 0)
+      return badData("kernel '", name, "' starts at byte ", code->offset(),
+                     " of segment ", code->segment(),
+                     ", where it is found by its name: 0 is expected");
     if (code->offset() >= segment.size())
       return badData("kernel '", name, "' starts at byte ", code->offset(),
                      " of a code segment of ", segment.size());
@@ -39,12 +84,12 @@ static Check checkKernel(const artifact::Program &program,
   return {};
 }
 
-Check rt::checkKernels(const artifact::Program &program) {
-  if (program.kernels()->size() > kMaxKernels)
-    return badData("the file lists ", program.kernels()->size(),
+Check rt::checkKernels(const artifact::Program &program, const Plan &plan) {
+  if (plan.kernels->size() > kMaxKernels)
+    return badData("the file lists ", plan.kernels->size(),
                    " kernels, but at most ", kMaxKernels, " are expected");
-  for (const artifact::Kernel *kernel : *program.kernels())
-    if (Check error = checkKernel(program, *kernel))
+  for (const artifact::Kernel *kernel : *plan.kernels)
+    if (Check error = checkKernel(program, plan, *kernel))
       return error;
   return {};
 }
@@ -85,17 +130,17 @@ static const char *findFault(const artifact::Program &program,
   return "is of an unknown kind";
 }
 
-static Check checkLaunch(const artifact::Program &program,
+static Check checkLaunch(const artifact::Program &program, const Plan &plan,
                          const artifact::Entry &entry, uint32_t index) {
   const artifact::Launch &launch = *entry.launches()->Get(index);
   auto fault = [&](const auto &...parts) {
     return badData("launch ", index, " of entry '", entry.name()->string_view(),
                    "' ", parts...);
   };
-  if (launch.kernel() >= program.kernels()->size())
+  if (launch.kernel() >= plan.kernels->size())
     return fault("names kernel ", launch.kernel(), " of ",
-                 program.kernels()->size());
-  const artifact::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+                 plan.kernels->size());
+  const artifact::Kernel &kernel = *plan.kernels->Get(launch.kernel());
   if (launch.operands()->size() != kernel.operands())
     return fault("has ", launch.operands()->size(), " operands, but kernel '",
                  kernel.name()->string_view(), "' takes ", kernel.operands());
@@ -104,6 +149,11 @@ static Check checkLaunch(const artifact::Program &program,
     return fault("counts by unknown kind ", unsigned(items.count()));
   if (items.tile() == 0)
     return fault("has tiles of 0");
+  bool fixed = items.count() == artifact::Count::One;
+  if (int64_t blocks = itemCount(items, fixed ? 1 : entry.rows());
+      !plan.isHost && uint64_t(blocks) > kMaxBlocks)
+    return fault("has up to ", blocks, " blocks, but at most ", kMaxBlocks,
+                 " are possible");
   if (launch.note() && launch.note()->size() > kMaxNameBytes)
     return fault("has a note of ", launch.note()->size(), " bytes");
   if (!isAligned(*launch.operands()))
@@ -115,7 +165,7 @@ static Check checkLaunch(const artifact::Program &program,
   return {};
 }
 
-static Check checkEntry(const artifact::Program &program,
+static Check checkEntry(const artifact::Program &program, const Plan &plan,
                         const artifact::Entry &entry) {
   if (Check error = checkName(entry.name(), "entry"))
     return error;
@@ -135,29 +185,29 @@ static Check checkEntry(const artifact::Program &program,
     return badData("entry '", name, "' has ", entry.launches()->size(),
                    " launches, but at most ", kMaxLaunches, " are expected");
   for (uint32_t i = 0; i < entry.launches()->size(); ++i)
-    if (Check error = checkLaunch(program, entry, i))
+    if (Check error = checkLaunch(program, plan, entry, i))
       return error;
   return {};
 }
 
 /// The entry of `kind` that takes most rows; null when there is none.
-static const artifact::Entry *findLargest(const artifact::Program &program,
+static const artifact::Entry *findLargest(const Plan &plan,
                                           artifact::EntryKind kind) {
   const artifact::Entry *largest = nullptr;
-  for (const artifact::Entry *entry : *program.entries())
+  for (const artifact::Entry *entry : *plan.entries)
     if (entry->kind() == kind && (!largest || entry->rows() > largest->rows()))
       largest = entry;
   return largest;
 }
 
-Check rt::checkEntries(const artifact::Program &program) {
-  if (program.entries()->size() > kMaxEntries)
-    return badData("the file lists ", program.entries()->size(),
+Check rt::checkEntries(const artifact::Program &program, const Plan &plan) {
+  if (plan.entries->size() > kMaxEntries)
+    return badData("the file lists ", plan.entries->size(),
                    " entries, but at most ", kMaxEntries, " are expected");
   std::set<std::string_view> names;
   std::set<std::pair<artifact::EntryKind, uint32_t>> sizes;
-  for (const artifact::Entry *entry : *program.entries()) {
-    if (Check error = checkEntry(program, *entry))
+  for (const artifact::Entry *entry : *plan.entries) {
+    if (Check error = checkEntry(program, plan, *entry))
       return error;
     std::string_view name = entry->name()->string_view();
     if (!names.insert(name).second)
@@ -167,13 +217,53 @@ Check rt::checkEntries(const artifact::Program &program) {
                      entry->rows(), " rows");
   }
   const artifact::Entry *prefill =
-      findLargest(program, artifact::EntryKind::Prefill);
-  if (!prefill || !findLargest(program, artifact::EntryKind::Decode))
+      findLargest(plan, artifact::EntryKind::Prefill);
+  if (!prefill || !findLargest(plan, artifact::EntryKind::Decode))
     return badData("the file has no entry for ",
                    prefill ? "decode" : "prefill");
   // A piece of a longer prompt must be able to reach the next cut.
   if (prefill->rows() < prefill->chunk())
     return badData("the largest prefill entry takes ", prefill->rows(),
                    " rows, fewer than its chunk of ", prefill->chunk());
+  return {};
+}
+
+static Check checkPlan(const artifact::Program &program, const Plan &plan) {
+  if (Check error = checkKernels(program, plan))
+    return error;
+  return checkEntries(program, plan);
+}
+
+static Check checkTarget(const artifact::Program &program,
+                         const artifact::TargetPlan &target) {
+  if (Check error = checkName(target.name(), "target"))
+    return error;
+  std::string_view name = target.name()->string_view();
+  std::optional<Architecture> architecture = architectureOf(name);
+  if (!architecture || architecture->kind == Architecture::Kind::Text)
+    return badData("target '", name,
+                   "' is none that is known: \"sm_80\" or \"sim_80\" would be");
+  if (Check error = checkPlan(program, planOf(target)))
+    return badData("target '", name, "': ", error->message);
+  return {};
+}
+
+Check rt::checkPlans(const artifact::Program &program) {
+  if (hasHostPlan(program))
+    if (Check error = checkPlan(program, hostPlan(program)))
+      return error;
+  if (!program.targets())
+    return {};
+  if (program.targets()->size() > kMaxTargets)
+    return badData("the file lists ", program.targets()->size(),
+                   " targets, but at most ", kMaxTargets, " are expected");
+  std::set<std::string_view> names;
+  for (const artifact::TargetPlan *target : *program.targets()) {
+    if (Check error = checkTarget(program, *target))
+      return error;
+    if (!names.insert(target->name()->string_view()).second)
+      return badData("two targets are called '", target->name()->string_view(),
+                     "'");
+  }
   return {};
 }

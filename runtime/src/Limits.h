@@ -27,10 +27,18 @@ constexpr uint32_t kMaxEntries = 256;
 constexpr uint32_t kMaxKernels = 16384;
 constexpr uint32_t kMaxLaunches = 65536; // of one entry
 constexpr uint32_t kMaxOperands = 64;    // of one launch
+constexpr uint32_t kMaxTargets = 64;
 constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxNameBytes = 4096;
 constexpr uint32_t kMaxWeightFiles = 1024;
 constexpr uint32_t kMaxTables = 1u << 20; // of the program's flatbuffer
+
+// What the largest GPU grants a block, and a launch.
+constexpr uint32_t kWarpThreads = 32;
+constexpr uint32_t kMaxBlockThreads = 1024;
+constexpr uint32_t kMaxSharedBytes = 232448;
+constexpr uint32_t kMaxRegisters = 255;
+constexpr uint64_t kMaxBlocks = (uint64_t(1) << 31) - 1;
 
 constexpr uint32_t kMaxSessions = 1u << 20;
 constexpr uint32_t kMaxThreads = 1024;

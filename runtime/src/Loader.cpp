@@ -115,6 +115,9 @@ Check Model::readSegments() {
     uint64_t found = segment.checksum();
     switch (segment.kind()) {
     case artifact::SegmentKind::HostCode:
+    case artifact::SegmentKind::SimCode:
+    case artifact::SegmentKind::Cubin:
+    case artifact::SegmentKind::Ptx:
     case artifact::SegmentKind::Tokenizer:
       found = checksum(bytes.data(), bytes.size());
       break;

@@ -6,6 +6,7 @@
 #include "runtime/src/Error.h"
 #include "runtime/src/FileHeader.h"
 #include "runtime/src/MappedFile.h"
+#include "runtime/src/Plan.h"
 
 #include <cstdint>
 #include <memory>
@@ -50,7 +51,7 @@ public:
   /// only with weights.
   const uint8_t *weight(uint32_t index) const { return weightStarts[index]; }
 
-  /// Maps a HostCode segment read-execute.
+  /// Maps a HostCode or SimCode segment read-execute.
   Result<Mapping> mapCode(const artifact::Segment &segment) const {
     return file.mapExecutable(segment.offset(), segment.size());
   }
@@ -82,19 +83,6 @@ private:
   std::unique_ptr<Tokenizer> vocabulary;
   std::string json;
 };
-
-/// What running `program` takes; the tables are those of a host engine.
-struct Memory {
-  uint64_t weights = 0;
-  uint64_t perSession = 0;
-  uint64_t arena = 0;
-  uint64_t logits = 0;
-  uint64_t tables = 0;
-};
-Memory memoryOf(const artifact::Program &program);
-
-/// The most rows of any entry.
-uint32_t mostRows(const artifact::Program &program);
 
 /// Writes what a model says about itself as JSON (ModelDescription.cpp).
 std::string describe(const Model &model);

@@ -2,6 +2,7 @@
 
 #include "runtime/src/FileHeader.h"
 #include "runtime/src/Limits.h"
+#include "runtime/src/devices/Architecture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,26 +69,54 @@ static Check checkApart(std::vector<Extent> extents, const char *what) {
   return {};
 }
 
-static Check checkSegment(const artifact::Segment &segment, uint32_t index,
-                          uint64_t programEnd, uint64_t fileSize) {
-  bool mapped = false;
-  switch (segment.kind()) {
+bool rt::isCode(artifact::SegmentKind kind) {
+  switch (kind) {
   case artifact::SegmentKind::HostCode:
-    if (!segment.isa())
-      return badData("segment ", index, " holds code but names no ISA");
-    if (Check error = checkName(segment.isa(), "segment's ISA"))
-      return error;
-    [[fallthrough]];
-  case artifact::SegmentKind::Weights:
-    mapped = true;
-    break;
+  case artifact::SegmentKind::SimCode:
+  case artifact::SegmentKind::Cubin:
+  case artifact::SegmentKind::Ptx:
+    return true;
   case artifact::SegmentKind::SeqModule:
+  case artifact::SegmentKind::Weights:
   case artifact::SegmentKind::Tokenizer:
     break;
-  default:
+  }
+  return false;
+}
+
+/// What code of a GPU is for has to be known; of the host's, a device decides.
+static Check checkIsa(const artifact::Segment &segment, uint32_t index) {
+  if (!segment.isa())
+    return badData("segment ", index, " holds code but names no ISA");
+  if (Check error = checkName(segment.isa(), "segment's ISA"))
+    return error;
+  if (segment.kind() == artifact::SegmentKind::HostCode)
+    return {};
+  std::string_view isa = segment.isa()->string_view();
+  std::optional<Architecture> architecture = architectureOf(isa);
+  Architecture::Kind expected = segment.kind() == artifact::SegmentKind::SimCode
+                                    ? Architecture::Kind::Simulated
+                                : segment.kind() == artifact::SegmentKind::Cubin
+                                    ? Architecture::Kind::Module
+                                    : Architecture::Kind::Text;
+  if (!architecture || architecture->kind != expected)
+    return badData("segment ", index, " (",
+                   artifact::EnumNameSegmentKind(segment.kind()),
+                   ") is for the unknown architecture '", isa, "'");
+  return {};
+}
+
+static Check checkSegment(const artifact::Segment &segment, uint32_t index,
+                          uint64_t programEnd, uint64_t fileSize) {
+  if (segment.kind() > artifact::SegmentKind::MAX)
     return badData("segment ", index, " is of unknown kind ",
                    unsigned(segment.kind()));
-  }
+  if (isCode(segment.kind()))
+    if (Check error = checkIsa(segment, index))
+      return error;
+  bool mapped = segment.kind() == artifact::SegmentKind::HostCode ||
+                segment.kind() == artifact::SegmentKind::SimCode ||
+                segment.kind() == artifact::SegmentKind::Weights;
   uint64_t alignment =
       mapped ? FileHeader::kPageAlignment : FileHeader::kSegmentAlignment;
   if (segment.offset() % alignment != 0)
@@ -109,16 +138,15 @@ Check rt::checkSegments(const artifact::Program &program, uint64_t programEnd,
     return badData("the file lists ", segments.size(),
                    " segments, but at most ", kMaxSegments, " are expected");
   std::vector<Extent> extents;
-  std::set<artifact::SegmentKind> kinds;
-  std::set<std::string_view> isas;
+  std::set<std::pair<artifact::SegmentKind, std::string_view>> kinds;
   for (uint32_t i = 0; i < segments.size(); ++i) {
     const artifact::Segment &segment = *segments[i];
     if (Check error = checkSegment(segment, i, programEnd, fileSize))
       return error;
-    bool first = segment.kind() == artifact::SegmentKind::HostCode
-                     ? isas.insert(segment.isa()->string_view()).second
-                     : kinds.insert(segment.kind()).second;
-    if (!first)
+    std::string_view isa;
+    if (isCode(segment.kind()))
+      isa = segment.isa()->string_view();
+    if (!kinds.insert({segment.kind(), isa}).second)
       return badData("segment ", i, " is the second of its kind");
     extents.push_back({segment.offset(), segment.size(), i});
   }
@@ -341,7 +369,5 @@ Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
     return error;
   if (Check error = checkGeneration(program))
     return error;
-  if (Check error = checkKernels(program))
-    return error;
-  return checkEntries(program);
+  return checkPlans(program);
 }

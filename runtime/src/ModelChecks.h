@@ -11,6 +11,7 @@
 
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/Error.h"
+#include "runtime/src/Plan.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -21,7 +22,7 @@ namespace effc::rt {
 Check checkProgram(const artifact::Program &program, uint64_t programEnd,
                    uint64_t fileSize);
 
-/// Segments in the file, apart, aligned, one of each kind (HostCode: per ISA).
+/// Segments in the file, apart, aligned, one of each kind (code: per ISA).
 Check checkSegments(const artifact::Program &program, uint64_t programEnd,
                     uint64_t fileSize);
 
@@ -35,11 +36,17 @@ Check checkStates(const artifact::Program &program);
 /// Sampling defaults that a sampler takes, tokens of the vocabulary.
 Check checkGeneration(const artifact::Program &program);
 
-/// Kernels inside HostCode segments, entries whose launches name existing
-/// kernels with the right number of operands, operands that exist and start
-/// inside what they name (EntryChecks.cpp).
-Check checkKernels(const artifact::Program &program);
-Check checkEntries(const artifact::Program &program);
+/// The plans of the host, where there is one, and of every target, each as
+/// strictly: kernels inside segments of code for the target, with blocks that a
+/// GPU takes; entries whose launches name existing kernels with the right
+/// number of operands, operands that exist and start inside what they name
+/// (EntryChecks.cpp).
+Check checkPlans(const artifact::Program &program);
+Check checkKernels(const artifact::Program &program, const Plan &plan);
+Check checkEntries(const artifact::Program &program, const Plan &plan);
+
+/// Whether a segment of `kind` is code, and so has an ISA.
+bool isCode(artifact::SegmentKind kind);
 
 /// The one segment of `kind`, or null.
 const artifact::Segment *findSegment(const artifact::Program &program,

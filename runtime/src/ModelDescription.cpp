@@ -2,7 +2,6 @@
 // `effc inspect` prints from this document, so that it needs no second reader.
 
 #include "runtime/src/JsonWriter.h"
-#include "runtime/src/Limits.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
@@ -14,39 +13,6 @@
 
 using namespace effc;
 using namespace effc::rt;
-
-uint32_t rt::mostRows(const artifact::Program &program) {
-  uint32_t rows = 0;
-  for (const artifact::Entry *entry : *program.entries())
-    rows = std::max(rows, entry->rows());
-  return rows;
-}
-
-Memory rt::memoryOf(const artifact::Program &program) {
-  Memory memory;
-  // Of a file without weights those count that it would have.
-  const auto *segment = findSegment(program, artifact::SegmentKind::Weights);
-  if (segment)
-    memory.weights = segment->size();
-  for (const artifact::Weight *weight : *program.weights())
-    if (!segment || weight->file() != 0)
-      memory.weights += weight->size();
-  memory.perSession = program.slot_bytes();
-  uint64_t pointers = 0, launches = 0;
-  for (const artifact::Entry *entry : *program.entries()) {
-    memory.arena = std::max(memory.arena, entry->arena_bytes());
-    launches += entry->launches()->size();
-    for (const artifact::Launch *launch : *entry->launches())
-      pointers += launch->operands()->size();
-  }
-  uint64_t rows = mostRows(program);
-  memory.logits = rows * program.vocabulary_size() * sizeof(float);
-  // Per row: token, slot, position, segment, output row. Per launch: what
-  // HostExecutor keeps of it.
-  memory.tables = rows * (4 + 4 + 8 + sizeof(artifact::SegmentRecord) + 4) +
-                  launches * 40 + pointers * sizeof(void *);
-  return memory;
-}
 
 /// An enumerator's name in lower case: "HostCode" becomes "host_code".
 static std::string snakeCase(const char *name) {
@@ -214,9 +180,10 @@ struct StepWork {
 } // namespace
 
 /// One for each kernel. All zero without a decode entry.
-static std::vector<StepWork> stepWorkOf(const artifact::Program &program) {
-  std::vector<StepWork> work(program.kernels()->size());
-  for (const artifact::Entry *entry : *program.entries()) {
+static std::vector<StepWork> stepWorkOf(const artifact::Program &program,
+                                        const Plan &plan) {
+  std::vector<StepWork> work(plan.kernels->size());
+  for (const artifact::Entry *entry : *plan.entries) {
     if (entry->kind() != artifact::EntryKind::Decode)
       continue;
     std::set<uint32_t> seen;
@@ -231,32 +198,47 @@ static std::vector<StepWork> stepWorkOf(const artifact::Program &program) {
   return work;
 }
 
-/// The bytes from each kernel's entry point to what comes after it in its
-/// segment, by segment and offset.
-static uint64_t codeBytes(const artifact::Program &program,
+/// The bytes from a kernel's entry point to what comes after it in its segment.
+static uint64_t codeBytes(const artifact::Program &program, const Plan &plan,
                           const artifact::KernelCode &code) {
   uint64_t end = program.segments()->Get(code.segment())->size();
-  for (const artifact::Kernel *kernel : *program.kernels())
+  for (const artifact::Kernel *kernel : *plan.kernels)
     for (const artifact::KernelCode *other : *kernel->code())
       if (other->segment() == code.segment() && other->offset() > code.offset())
         end = std::min(end, other->offset());
   return end - code.offset();
 }
 
-static void writeKernels(JsonWriter &json, const artifact::Program &program) {
-  std::vector<uint64_t> uses(program.kernels()->size());
-  for (const artifact::Entry *entry : *program.entries())
+/// Whether `code` is found by its place; in a module of the driver's it is by
+/// its name.
+static bool hasPlace(const artifact::Program &program,
+                     const artifact::KernelCode &code) {
+  artifact::SegmentKind kind = program.segments()->Get(code.segment())->kind();
+  return kind == artifact::SegmentKind::HostCode ||
+         kind == artifact::SegmentKind::SimCode;
+}
+
+static void writeKernels(JsonWriter &json, const artifact::Program &program,
+                         const Plan &plan) {
+  std::vector<uint64_t> uses(plan.kernels->size());
+  for (const artifact::Entry *entry : *plan.entries)
     for (const artifact::Launch *launch : *entry->launches())
       ++uses[launch->kernel()];
-  std::vector<StepWork> work = stepWorkOf(program);
+  std::vector<StepWork> work = stepWorkOf(program, plan);
   json.key("kernels");
   json.beginArray();
-  for (uint32_t i = 0; i < program.kernels()->size(); ++i) {
-    const artifact::Kernel &kernel = *program.kernels()->Get(i);
+  for (uint32_t i = 0; i < plan.kernels->size(); ++i) {
+    const artifact::Kernel &kernel = *plan.kernels->Get(i);
     json.beginObject();
     json.field("name", kernel.name()->string_view());
     json.field("operands", kernel.operands());
     json.field("stack_bytes", kernel.stack_bytes());
+    if (!plan.isHost) {
+      json.field("threads", kernel.threads());
+      json.field("shared_bytes", kernel.shared_bytes());
+      json.field("registers", kernel.registers());
+      json.field("spill_bytes", kernel.spill_bytes());
+    }
     json.field("launches", uses[i]);
     json.field("step_bytes", work[i].bytes);
     json.field("step_flops", work[i].flops);
@@ -265,8 +247,10 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program) {
     for (const artifact::KernelCode *code : *kernel.code()) {
       json.beginObject();
       json.field("segment", code->segment());
-      json.field("offset", code->offset());
-      json.field("bytes", codeBytes(program, *code));
+      if (hasPlace(program, *code)) {
+        json.field("offset", code->offset());
+        json.field("bytes", codeBytes(program, plan, *code));
+      }
       json.endObject();
     }
     json.endArray();
@@ -275,10 +259,11 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
-static void writeEntries(JsonWriter &json, const artifact::Program &program) {
+static void writeEntries(JsonWriter &json, const artifact::Program &program,
+                         const Plan &plan) {
   json.key("entries");
   json.beginArray();
-  for (const artifact::Entry *entry : *program.entries()) {
+  for (const artifact::Entry *entry : *plan.entries) {
     std::set<uint32_t> seen;
     uint64_t weights = 0;
     for (const artifact::Launch *launch : *entry->launches())
@@ -315,8 +300,9 @@ static void writeGeneration(JsonWriter &json,
   json.endObject();
 }
 
-static void writeMemory(JsonWriter &json, const artifact::Program &program) {
-  Memory memory = memoryOf(program);
+static void writeMemory(JsonWriter &json, const artifact::Program &program,
+                        const Plan &plan) {
+  Memory memory = memoryOf(program, plan);
   json.key("memory");
   json.beginObject();
   json.field("weights", memory.weights);
@@ -325,6 +311,22 @@ static void writeMemory(JsonWriter &json, const artifact::Program &program) {
   json.field("logits", memory.logits);
   json.field("tables", memory.tables);
   json.endObject();
+}
+
+static void writeTargets(JsonWriter &json, const artifact::Program &program) {
+  json.key("targets");
+  json.beginArray();
+  if (program.targets())
+    for (const artifact::TargetPlan *target : *program.targets()) {
+      Plan plan = planOf(*target);
+      json.beginObject();
+      json.field("name", plan.name);
+      writeMemory(json, program, plan);
+      writeEntries(json, program, plan);
+      writeKernels(json, program, plan);
+      json.endObject();
+    }
+  json.endArray();
 }
 
 std::string rt::describe(const Model &model) {
@@ -349,10 +351,11 @@ std::string rt::describe(const Model &model) {
   if (const artifact::Provenance *provenance = program.provenance())
     writeProvenance(json, *provenance);
   writeSegments(json, program);
-  writeMemory(json, program);
+  writeMemory(json, program, defaultPlan(program));
   writeStates(json, program);
-  writeEntries(json, program);
-  writeKernels(json, program);
+  writeEntries(json, program, hostPlan(program));
+  writeKernels(json, program, hostPlan(program));
+  writeTargets(json, program);
   json.field("has_weights", model.hasWeights());
   writeWeightFiles(json, program);
   writeWeights(json, program);

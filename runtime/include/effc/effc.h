@@ -151,8 +151,8 @@ EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
 EFFC_API uint64_t effc_model_max_context(const effc_model_t *model);
 
 /* Returns everything the file says about itself as one JSON document: format,
- * provenance, segments, states, kernels, entries, memory, generation. Keys are
- * only ever added. Zero-terminated, owned by the model. */
+ * provenance, segments, states, kernels, entries, targets, memory, generation.
+ * Keys are only ever added. Zero-terminated, owned by the model. */
 EFFC_API const char *effc_model_describe(const effc_model_t *model);
 
 /* How the checkpoint asks to be sampled. -1 is "none" for a token. */
@@ -195,7 +195,8 @@ typedef enum effc_entry_kind {
   EFFC_DECODE = 1
 } effc_entry_kind_t;
 
-/* One compiled call. */
+/* One compiled call: of the host, or of the first target of a file that was not
+ * compiled for the host. effc_model_describe() lists those of every target. */
 typedef struct effc_entry_info {
   size_t size;
   const char *name; /* "prefill_256"; owned by the model */
@@ -216,8 +217,9 @@ EFFC_API effc_status_t *effc_model_entry(const effc_model_t *model,
 /* A run of bytes of the file. */
 typedef struct effc_segment_info {
   size_t size;
-  const char *kind;    /* "host_code", "seq_module", "weights", "tokenizer" */
-  const char *isa;     /* of code: "x86-64-v3"; "" otherwise */
+  const char *kind;    /* "host_code", "sim_code", "cubin", "ptx", "seq_module",
+                          "weights", "tokenizer" */
+  const char *isa;     /* of code: "x86-64-v3", "sm_90a"; "" otherwise */
   const uint8_t *data; /* where it is mapped; owned by the model */
   uint64_t bytes;
 } effc_segment_info_t;
@@ -263,9 +265,10 @@ typedef struct effc_memory {
   uint64_t tables;      /* tokens, segments, launch tables; once per engine */
 } effc_memory_t;
 
-/* Fills `out_memory`, whose `size` the caller has set. An engine for N sessions
- * takes arena + logits + tables + (N + 1) * per_session; the one more is where
- * padding goes. */
+/* Fills `out_memory`, whose `size` the caller has set: for the host, or for the
+ * first target of a file that was not compiled for the host. An engine for N
+ * sessions takes arena + logits + tables + (N + 1) * per_session; the one more
+ * is where padding goes. */
 EFFC_API void effc_model_memory(const effc_model_t *model,
                                 effc_memory_t *out_memory);
 

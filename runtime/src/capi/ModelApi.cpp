@@ -119,13 +119,13 @@ effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
 }
 
 size_t effc_model_entry_count(const effc_model_t *model) {
-  return model->model->program().entries()->size();
+  return defaultPlan(model->model->program()).entries->size();
 }
 
 effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
                                 effc_entry_info_t *out_entry) {
   return atBorder([&]() -> Check {
-    const auto &entries = *model->model->program().entries();
+    const auto &entries = *defaultPlan(model->model->program()).entries;
     if (index >= entries.size())
       return invalidArgument("entry ", index, " of ", entries.size(),
                              " is asked for");
@@ -144,7 +144,8 @@ effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
 
 static const char *nameOf(artifact::SegmentKind kind) {
   static const char *const names[] = {"host_code", "seq_module", "weights",
-                                      "tokenizer"};
+                                      "tokenizer", "sim_code",   "cubin",
+                                      "ptx"};
   static_assert(std::size(names) == size_t(artifact::SegmentKind::MAX) + 1);
   return names[size_t(kind)];
 }
@@ -198,7 +199,8 @@ effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
 }
 
 void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory) {
-  Memory memory = memoryOf(model->model->program());
+  const artifact::Program &program = model->model->program();
+  Memory memory = memoryOf(program, defaultPlan(program));
   effc_memory_t filled = {};
   filled.weights = memory.weights;
   filled.per_session = memory.perSession;

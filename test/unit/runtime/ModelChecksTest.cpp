@@ -298,7 +298,9 @@ TEST(ModelChecksOf, TooManyKernels) {
   flatbuffers::FlatBufferBuilder packed;
   artifact::FinishProgramBuffer(packed,
                                 artifact::Program::Pack(packed, &program));
-  Check error = checkKernels(*artifact::GetProgram(packed.GetBufferPointer()));
+  const artifact::Program &read =
+      *artifact::GetProgram(packed.GetBufferPointer());
+  Check error = checkKernels(read, hostPlan(read));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->message,
             "the file lists 16385 kernels, but at most 16384 are expected");

@@ -49,6 +49,8 @@ static bool coversAllKernels(const artifact::Program &program, uint32_t index) {
 }
 
 Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
+  if (!hasHostPlan(program))
+    return fail(EFFC_UNSUPPORTED, "the file has no code for the host");
   std::optional<uint32_t> best;
   unsigned bestRank = 0;
   std::string reasons; // why each other segment does not do

@@ -48,13 +48,13 @@ HostExecutor::create(std::shared_ptr<const Model> model, ThreadPool &pool,
 
 Check HostExecutor::reserve(uint32_t sessions) {
   const artifact::Program &program = model->program();
-  Memory memory = memoryOf(program);
+  Memory memory = memoryOf(program, hostPlan(program));
   std::optional<uint64_t> slotBytes =
       product(memory.perSession, uint64_t(sessions) + 1);
   if (!slotBytes)
     return fail(EFFC_OUT_OF_MEMORY, "the states of ", sessions,
                 " sessions do not fit in 64 bits");
-  uint64_t rows = mostRows(program) + kPaddingRows;
+  uint64_t rows = mostRows(hostPlan(program)) + kPaddingRows;
   uint64_t inputSize =
       rows * (2 * sizeof(int64_t) + sizeof(artifact::SegmentRecord) +
               3 * sizeof(int32_t));
