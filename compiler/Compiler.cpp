@@ -46,7 +46,7 @@ public:
   llvm::Error run();
   /// Runs the phases up to `last`.
   llvm::Error runUntil(Phase last);
-  /// The machine code, after the phase `binary`.
+  /// The machine code for the first target, after the phase `binary`.
   std::vector<uint8_t> getCode();
 
 private:
@@ -57,8 +57,14 @@ private:
   }
   llvm::Error import();
   llvm::Error importStored();
-  llvm::Error runPhase(Phase phase);
-  llvm::Error dump(Phase phase);
+  /// A target's module, on its way through the phases.
+  struct Lowering {
+    const Target *target;
+    OwningOpRef<ModuleOp> module;
+  };
+  llvm::Error lower(Lowering &lowering, Phase last);
+  llvm::Error runPhase(Lowering &lowering, Phase phase);
+  llvm::Error dump(Lowering &lowering, Phase phase);
   llvm::Error printModule();
   llvm::Error writeArtifact();
   llvm::Error listWeightFiles(std::vector<codegen::WeightFile> &files) const;
@@ -73,6 +79,7 @@ private:
   MLIRContext context;
   DiagnosticCollector diagnostics;
   frontend::ImportedModel model;
+  std::vector<Lowering> lowerings; // one for each target, in their order
   std::string seqBytecode;
   StoredWeight storedWeight; // the one last read
   seq::Work work;
@@ -125,30 +132,34 @@ llvm::Error Compilation::import() {
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::runPhase(Phase phase) {
+llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
   PassManager passes(&context);
   TimingScope scope = timingRoot.nest(getPhaseInfo(phase).name);
   passes.enableTiming(scope);
-  addPhase(passes, phase, options.pipeline);
-  if (failed(passes.run(*model.module)) || diagnostics.hasError())
+  PipelineOptions pipeline = options.pipeline;
+  pipeline.target = lowering.target;
+  addPhase(passes, phase, pipeline);
+  if (failed(passes.run(*lowering.module)) || diagnostics.hasError())
     return diagnostics.takeError(
         ("phase " + getPhaseInfo(phase).name + " failed").str());
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::dump(Phase phase) {
+// With several targets each has a folder of its own.
+llvm::Error Compilation::dump(Lowering &lowering, Phase phase) {
   if (options.dumpPhases.empty())
     return llvm::Error::success();
-  if (std::error_code code =
-          llvm::sys::fs::create_directories(options.dumpPhases))
-    return llvm::createStringError("cannot make folder " + options.dumpPhases +
-                                   ": " + code.message());
   SmallString<128> path(options.dumpPhases);
+  if (options.targets.size() > 1)
+    llvm::sys::path::append(path, lowering.target->name);
+  if (std::error_code code = llvm::sys::fs::create_directories(path))
+    return llvm::createStringError("cannot make folder " + path + ": " +
+                                   code.message());
   llvm::sys::path::append(path, getPhaseInfo(phase).dumpFile);
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (!code)
-    model.module->print(stream);
+    lowering.module->print(stream);
   stream.close();
   if (!code)
     code = stream.error();
@@ -162,7 +173,8 @@ llvm::Error Compilation::dump(Phase phase) {
 llvm::Error Compilation::printModule() {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  model.module->print(stream);
+  for (Lowering &lowering : lowerings)
+    lowering.module->print(stream);
   if (options.output.empty() || options.output == "-") {
     llvm::outs() << text;
     llvm::outs().flush();
@@ -185,7 +197,9 @@ llvm::Error Compilation::printModule() {
 llvm::Error Compilation::writeArtifact() {
   TimingScope scope = timingRoot.nest(getPhaseInfo(Phase::Artifact).name);
   codegen::Contents contents;
-  contents.module = *model.module;
+  for (Lowering &lowering : lowerings)
+    contents.plans.push_back({lowering.target->name.str(), *lowering.module,
+                              lowering.target->device == tile::Device::Host});
   contents.seqBytecode = std::move(seqBytecode);
   if (model.tokenizer)
     contents.tokenizer = std::move(*model.tokenizer);
@@ -304,14 +318,23 @@ llvm::Error Compilation::runUntil(Phase last) {
     return error;
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);
-  model.module->getOperation()->setAttr(
-      "tile.target", getTargetAttr(*options.target, &context));
+  for (const Target *target : options.targets)
+    lowerings.push_back({target, model.module->clone()});
+  for (Lowering &lowering : lowerings)
+    if (llvm::Error error = lower(lowering, last))
+      return error;
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
+  lowering.module->getOperation()->setAttr(
+      "tile.target", getTargetAttr(*lowering.target, &context));
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       break;
-    if (llvm::Error error = runPhase(info.phase))
+    if (llvm::Error error = runPhase(lowering, info.phase))
       return error;
-    if (llvm::Error error = dump(info.phase))
+    if (llvm::Error error = dump(lowering, info.phase))
       return error;
     if (info.phase == last)
       break;
@@ -326,7 +349,8 @@ llvm::Error Compilation::run() {
 }
 
 std::vector<uint8_t> Compilation::getCode() {
-  auto binary = *model.module->getOps<plan::BinaryOp>().begin();
+  auto binary =
+      *lowerings.front().module->getOps<plan::BinaryOp>().begin();
   auto code = cast<DenseElementsAttr>(binary.getCode());
   ArrayRef<char> bytes = code.getRawData();
   std::vector<uint8_t> result(bytes.begin(), bytes.end());

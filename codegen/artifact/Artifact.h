@@ -53,7 +53,13 @@ struct SourceFile {
 
 /// What goes into the file besides the module.
 struct Contents {
-  mlir::ModuleOp module;          // entries, states, weights and code
+  /// What a target runs: entries, states, weights and code.
+  struct Plan {
+    std::string target; // "sm_80"
+    mlir::ModuleOp module;
+    bool isHost;
+  };
+  std::vector<Plan> plans;        // at least one
   std::string seqBytecode;        // the model in seq; empty: not stored
   std::vector<uint8_t> tokenizer; // a tokenizer segment; empty: none
   Generation generation;

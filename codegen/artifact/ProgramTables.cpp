@@ -19,21 +19,29 @@ namespace {
 class ProgramTables {
 public:
   ProgramTables(const Contents &contents, ProgramT &program)
-      : module(contents.module), contents(contents), program(program) {}
+      : module(contents.plans.front().module), contents(contents),
+        program(program) {}
 
-  Expected<CodeImage> fill();
+  Expected<std::vector<CodeImage>> fill();
 
 private:
+  /// Where the kernels and entries of a target go.
+  struct Tables {
+    std::vector<std::unique_ptr<KernelT>> &kernels;
+    std::vector<std::unique_ptr<EntryT>> &entries;
+  };
   Error fillStates();
-  Error fillKernels(plan::BinaryOp binary);
-  Error fillEntry(plan::EntryOp entry);
+  Error fillTarget(const Contents::Plan &plan);
+  void fillKernels(plan::BinaryOp binary, uint32_t segment, Tables to);
+  Error fillEntry(plan::EntryOp entry, Tables to);
   Expected<Operand> operandOf(mlir::Value place);
   void fillGeneration();
   void fillProvenance();
 
-  mlir::ModuleOp module;
+  mlir::ModuleOp module; // of the first target; states are the same in all
   const Contents &contents;
   ProgramT &program;
+  std::vector<CodeImage> images;
   StringMap<uint32_t> weightIndex, stateIndex, kernelIndex;
 };
 
@@ -70,19 +78,29 @@ Error ProgramTables::fillStates() {
   return Error::success();
 }
 
-Error ProgramTables::fillKernels(plan::BinaryOp binary) {
+void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
+                                Tables to) {
+  auto at = [](std::optional<ArrayRef<int64_t>> list, size_t i) -> uint32_t {
+    return list ? (*list)[i] : 0;
+  };
   for (auto [i, attr] : enumerate(binary.getKernels())) {
-    auto kernel = std::make_unique<KernelT>();
-    kernel->name = cast<mlir::StringAttr>(attr).str();
-    kernel->stack_bytes = binary.getStackBytes()[i];
+    std::string name = cast<mlir::StringAttr>(attr).str();
+    auto [place, isNew] = kernelIndex.try_emplace(name, to.kernels.size());
+    if (isNew) {
+      to.kernels.push_back(std::make_unique<KernelT>());
+      KernelT &kernel = *to.kernels.back();
+      kernel.name = name;
+      kernel.stack_bytes = binary.getStackBytes()[i];
+      kernel.threads = at(binary.getThreads(), i);
+      kernel.shared_bytes = at(binary.getSharedBytes(), i);
+      kernel.registers = at(binary.getRegisters(), i);
+      kernel.spill_bytes = at(binary.getSpillBytes(), i);
+    }
     auto code = std::make_unique<KernelCodeT>();
-    code->segment = 0;
+    code->segment = segment;
     code->offset = binary.getOffsets()[i];
-    kernel->code.push_back(std::move(code));
-    kernelIndex[kernel->name] = program.kernels.size();
-    program.kernels.push_back(std::move(kernel));
+    to.kernels[place->second]->code.push_back(std::move(code));
   }
-  return Error::success();
 }
 
 Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
@@ -128,7 +146,7 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
   llvm_unreachable("every table is listed");
 }
 
-Error ProgramTables::fillEntry(plan::EntryOp op) {
+Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
   auto entry = std::make_unique<EntryT>();
   entry->name = op.getSymName().str();
   entry->kind = op.getKind() == plan::EntryKind::Decode ? EntryKind::Decode
@@ -155,10 +173,10 @@ Error ProgramTables::fillEntry(plan::EntryOp op) {
         return operand.takeError();
       launch->operands.push_back(*operand);
     }
-    program.kernels[launch->kernel]->operands = launch->operands.size();
+    to.kernels[launch->kernel]->operands = launch->operands.size();
     entry->launches.push_back(std::move(launch));
   }
-  program.entries.push_back(std::move(entry));
+  to.entries.push_back(std::move(entry));
   return Error::success();
 }
 
@@ -191,22 +209,18 @@ void ProgramTables::fillProvenance() {
   }
 }
 
-Expected<CodeImage> ProgramTables::fill() {
-  auto binaries = module.getOps<plan::BinaryOp>();
-  if (binaries.empty())
-    return createStringError("the module holds no code");
-  plan::BinaryOp binary = *binaries.begin();
-  if (Error error = fillStates())
-    return error;
-  if (Error error = fillKernels(binary))
-    return error;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    if (Error error = fillEntry(entry))
-      return error;
-  fillGeneration();
-  fillProvenance();
+static SegmentKind kindOf(StringRef isa, bool isHost) {
+  if (isHost)
+    return SegmentKind::HostCode;
+  if (isa.starts_with("sim_"))
+    return SegmentKind::SimCode;
+  return isa.starts_with("compute_") ? SegmentKind::Ptx : SegmentKind::Cubin;
+}
+
+static CodeImage imageOf(plan::BinaryOp binary, bool isHost) {
   CodeImage image;
   image.isa = binary.getIsa().str();
+  image.kind = kindOf(image.isa, isHost);
   auto code = cast<mlir::DenseElementsAttr>(binary.getCode());
   ArrayRef<char> bytes = code.getRawData();
   image.bytes.assign(bytes.begin(), bytes.end());
@@ -216,9 +230,48 @@ Expected<CodeImage> ProgramTables::fill() {
   return image;
 }
 
+Error ProgramTables::fillTarget(const Contents::Plan &plan) {
+  mlir::ModuleOp of = plan.module;
+  if (of->getAttr("seq.state_layout") != module->getAttr("seq.state_layout"))
+    return createStringError("targets '" + contents.plans.front().target +
+                             "' and '" + plan.target +
+                             "' would keep states in different ways");
+  TargetPlanT *target = nullptr;
+  if (!plan.isHost) {
+    program.targets.push_back(std::make_unique<TargetPlanT>());
+    target = program.targets.back().get();
+    target->name = plan.target;
+  }
+  Tables to = target ? Tables{target->kernels, target->entries}
+                     : Tables{program.kernels, program.entries};
+  kernelIndex.clear();
+  size_t before = images.size();
+  for (auto binary : of.getOps<plan::BinaryOp>()) {
+    fillKernels(binary, images.size(), to);
+    images.push_back(imageOf(binary, plan.isHost));
+  }
+  if (images.size() == before)
+    return createStringError("the module holds no code");
+  for (auto entry : of.getOps<plan::EntryOp>())
+    if (Error error = fillEntry(entry, to))
+      return error;
+  return Error::success();
+}
+
+Expected<std::vector<CodeImage>> ProgramTables::fill() {
+  if (Error error = fillStates())
+    return error;
+  for (const Contents::Plan &plan : contents.plans)
+    if (Error error = fillTarget(plan))
+      return error;
+  fillGeneration();
+  fillProvenance();
+  return std::move(images);
+}
+
 } // namespace
 
-Expected<CodeImage> effc::codegen::fillProgram(const Contents &contents,
-                                               ProgramT &program) {
+Expected<std::vector<CodeImage>>
+effc::codegen::fillProgram(const Contents &contents, ProgramT &program) {
   return ProgramTables(contents, program).fill();
 }

@@ -7,16 +7,18 @@
 
 namespace effc::codegen {
 
-/// The machine code of a module, as its one segment will hold it.
+/// Machine code, as one segment will hold it.
 struct CodeImage {
+  artifact::SegmentKind kind;
   std::string isa;
   std::vector<uint8_t> bytes;
 };
 
-/// Fills states, kernels, entries, generation defaults and provenance; the code
-/// is segment 0. Fails when the module has no plan, no code, or a launch of a
-/// kernel that has none.
-llvm::Expected<CodeImage> fillProgram(const Contents &contents,
+/// Fills states, the kernels and entries of every target, generation defaults and
+/// provenance; image `i` of those returned is segment `i`. Fails when a module
+/// has no plan, no code, or a launch of a kernel that has none, and where targets
+/// keep states in different ways.
+llvm::Expected<std::vector<CodeImage>> fillProgram(const Contents &contents,
                                       artifact::ProgramT &program);
 
 } // namespace effc::codegen

@@ -72,7 +72,7 @@ static ElementType elementType(mlir::Type element) {
 // Offsets are those of a segment that holds every weight; embedding fewer moves
 // them.
 void ArtifactWriter::declareWeights() {
-  auto module = contents.module;
+  auto module = contents.plans.front().module;
   uint64_t offset = 0;
   for (auto op : module.getOps<seq::WeightOp>()) {
     auto type = cast<mlir::RankedTensorType>(op.getType());
@@ -189,7 +189,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
     return error;
   segment.offset = file.position();
   uint64_t done = 0;
-  auto module = contents.module;
+  auto module = contents.plans.front().module;
   for (auto [op, weight] :
        zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
     if (op.getComputed()) {
@@ -246,10 +246,11 @@ uint64_t ArtifactWriter::layoutId() const {
 
 Error ArtifactWriter::write(WeightReader reader, Progress progress,
                             WeightRemark remark) {
-  Expected<CodeImage> code = fillProgram(contents, program);
-  if (!code)
-    return code.takeError();
-  declareSegment(SegmentKind::HostCode, code->isa);
+  Expected<std::vector<CodeImage>> images = fillProgram(contents, program);
+  if (!images)
+    return images.takeError();
+  for (const CodeImage &image : *images)
+    declareSegment(image.kind, image.isa);
   if (!contents.seqBytecode.empty())
     declareSegment(SegmentKind::SeqModule);
   if (!contents.tokenizer.empty())
@@ -267,11 +268,15 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
   std::vector<uint8_t> start(FileHeader::kBytes + programBytes, 0);
   if (Error error = file.write(start))
     return error;
-  for (const auto &segment : program.segments) {
+  for (auto [i, segment] : enumerate(program.segments)) {
     Error error = Error::success();
     switch (segment->kind) {
     case SegmentKind::HostCode:
-      error = writeSegment(*segment, code->bytes, FileHeader::kPageAlignment);
+    case SegmentKind::SimCode:
+    case SegmentKind::Cubin:
+    case SegmentKind::Ptx:
+      error = writeSegment(*segment, (*images)[i].bytes,
+                           FileHeader::kPageAlignment);
       break;
     case SegmentKind::SeqModule:
       error =

@@ -62,7 +62,7 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
           sys::fs::createTemporaryFile("effc", "ptx", descriptor, source))
     return createStringError("cannot make a temporary file: " +
                              code.message());
-  auto remove = make_scope_exit([&] {
+  scope_exit remove([&] {
     for (StringRef path : {source.str(), binary.str(), report.str()})
       if (!path.empty())
         sys::fs::remove(path);

@@ -327,5 +327,7 @@ void ThreadLowering::lowerRead(ReadOp read) {
   Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
   if (type.getElementType().isInteger())
     value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
-  scalars.map(read.getResult(), widen(b, loc, value));
+  else
+    value = widen(b, loc, value);
+  scalars.map(read.getResult(), value);
 }

@@ -340,6 +340,10 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let arguments = (ins Tile_ReduceKind:$kind, Tile_TileType:$tile, UnitAttr:$over_rows,
     OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_Value:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "ReduceKind":$kind,
+    "::mlir::Value":$tile, "bool":$over_rows), [{
+    build($_builder, $_state, result, kind, tile, over_rows, ::mlir::IntegerAttr());
+  }]>];
   let assemblyFormat = [{
     $kind $tile `over` (`rows` $over_rows^) : (`columns`)? (`scratch` $scratch^)? attr-dict `:` type($tile) `->` type($result)
   }];
@@ -480,6 +484,10 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
   let arguments = (ins Variadic<Tile_TileType>:$scores,           /*top_k1*/
     OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_TileType:$values, Tile_TileType:$numbers); /*top_k2*/
+  let builders = [OpBuilder<(ins "::mlir::Type":$values, "::mlir::Type":$numbers,
+    "::mlir::ValueRange":$scores), [{
+    build($_builder, $_state, values, numbers, scores, ::mlir::IntegerAttr());
+  }]>];
   let assemblyFormat = [{
     $scores (`scratch` $scratch^)? attr-dict `:` type($scores) `->` type($values) `,` type($numbers)
   }];

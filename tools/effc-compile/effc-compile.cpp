@@ -24,8 +24,8 @@ namespace {
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
 struct Arguments {
-  std::string model, output, weightsFrom, target = "host", dtype,
-                                          stateDtype = "f32";
+  std::string model, output, weightsFrom, dtype, stateDtype = "f32";
+  std::vector<std::string> targets = {"host"};
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
@@ -60,8 +60,7 @@ std::string checkDense(const std::string &text) {
   if (text == "auto" || text == "generated")
     return "";
   if (text == "library")
-    return "library is for CUDA targets, which this compiler does not have; "
-           "on the host all code is generated";
+    return "library products are not there yet; all code is generated";
   return "expects auto or generated, but got '" + text + "'";
 }
 
