@@ -3,8 +3,8 @@
 // A warp multiplies pieces of 16 x 8 by 8 x 8 (mma.sync m16n8k8, tf32). tf32 has
 // 10 bits of mantissa; an f32 is the sum of its leading bits and the rest, and
 // three of the four products of such sums, the small ones first, give the f32
-// product but for 2^-21 of it (3xTF32). Rows, columns and depths past the shape
-// are zeros in shared memory.
+// product but for 2^-21 of it (3xTF32). bf16 and f16 are exact in tf32 and have
+// no rest. Rows, columns and depths past the shape are zeros in shared memory.
 //
 // Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, A has (g, t),
 // (g + 8, t), (g, t + 4), (g + 8, t + 4), B has (t, g), (t + 4, g), and the
@@ -25,7 +25,7 @@ static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kPieceDepth = 8;
 
 namespace {
 
-/// An f32 in two tf32.
+/// A number in two tf32; small is null where large is all of it.
 struct Split {
   Value large, small; // i32: the bits
 };
@@ -34,22 +34,30 @@ struct Split {
 /// outer is a row of A or a column of B.
 struct Operand {
   int64_t offset, outerStride, depthStride, outerSize;
+  Type element;
+  Value slot; // bytes; null: none
 };
 
-Operand operandOf(Value tile, bool depthIsRow) {
+Operand operandOf(Value tile, bool depthIsRow, Value slot) {
   auto type = cast<TileType>(tile.getType());
   auto layout = cast<SharedAttr>(type.getLayout());
   if (depthIsRow)
     return {layout.getOffset(), 1, layout.getStride(),
-            int64_t(llvm::alignTo(type.columns(), kSharedTile))};
+            int64_t(llvm::alignTo(type.columns(), kSharedTile)),
+            type.getElementType(), slot};
   return {layout.getOffset(), layout.getStride(), 1,
-          int64_t(llvm::alignTo(type.rows(), kSharedTile))};
+          int64_t(llvm::alignTo(type.rows(), kSharedTile)),
+          type.getElementType(), slot};
 }
 
 } // namespace
 
 static Split splitTf32(OpBuilder &b, Location loc, Value value) {
   Type bits = b.getI32Type();
+  if (!value.getType().isF32()) {
+    value = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+    return {arith::BitcastOp::create(b, loc, bits, value), {}};
+  }
   Value whole = arith::BitcastOp::create(b, loc, bits, value);
   Value mask = arith::ConstantOp::create(
       b, loc, b.getI32IntegerAttr(static_cast<int32_t>(0xffffe000)));
@@ -63,8 +71,10 @@ static Split splitTf32(OpBuilder &b, Location loc, Value value) {
 void ThreadLowering::lowerDot(DotOp dot) {
   TileType accType = dot.getAcc().getType();
   Held held = heldOf(accType);
-  Operand a = operandOf(dot.getA(), dot.getTransposeA());
-  Operand w = operandOf(dot.getB(), !dot.getTransposeB());
+  Operand a = operandOf(dot.getA(), dot.getTransposeA(),
+                        slotBytes.lookup(dot.getA()));
+  Operand w = operandOf(dot.getB(), !dot.getTransposeB(),
+                        slotBytes.lookup(dot.getB()));
   TileType aType = dot.getA().getType();
   int64_t depth = llvm::alignTo(
       dot.getTransposeA() ? aType.rows() : aType.columns(), kPieceDepth);
@@ -81,9 +91,9 @@ void ThreadLowering::lowerDot(DotOp dot) {
     Value element = add(mul(outer, operand.outerStride),
                         mul(at, operand.depthStride));
     Value value =
-        LLVM::LoadOp::create(b, loc, b.getF32Type(),
+        LLVM::LoadOp::create(b, loc, operand.element,
                              sharedAddress(operand.offset, element,
-                                           b.getF32Type()));
+                                           operand.element, operand.slot));
     return splitTf32(b, loc, value);
   };
   // A warp past the tile works on its first pieces, to no effect.
@@ -140,8 +150,10 @@ void ThreadLowering::lowerDot(DotOp dot) {
             sums[places[e]] =
                 LLVM::ExtractValueOp::create(b, loc, product, e);
         };
-        multiply(true, false);
-        multiply(false, true);
+        if (ofRow[0].small)
+          multiply(true, false);
+        if (ofColumns[j][0].small)
+          multiply(false, true);
         multiply(false, false);
       }
     }

@@ -125,6 +125,16 @@ LogicalResult ThreadLowering::lower(Operation &op) {
     return lowerFor(loop);
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
+  if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.elseBlock())
+    return lowerIf(branch);
+  if (auto ring = dyn_cast<RingOp>(op))
+    return lowerRing(ring), success();
+  if (auto fetch = dyn_cast<FetchOp>(op))
+    return lowerFetch(fetch), success();
+  if (auto await = dyn_cast<AwaitOp>(op))
+    return lowerAwait(await), success();
+  if (isa<CommitOp>(op))
+    return lowerCommit(), success();
   return op.emitOpError("has no lowering to a GPU thread");
 }
 
@@ -205,6 +215,14 @@ ThreadLowering::lowerLoop(Value begin, Value end, Value step, ValueRange inits,
   loc = here;
   bind(results, inits, loop.getResults());
   return success();
+}
+
+LogicalResult ThreadLowering::lowerIf(scf::IfOp branch) {
+  auto taken = scf::IfOp::create(b, loc, lookup(branch.getCondition()),
+                                 /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(taken.thenBlock());
+  return lowerBlock(*branch.thenBlock());
 }
 
 LogicalResult ThreadLowering::lowerFor(scf::ForOp loop) {

@@ -50,6 +50,7 @@ private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation &op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
   mlir::LogicalResult lowerPipeline(tile::PipelineOp pipeline);
   mlir::LogicalResult
   lowerLoop(mlir::Value begin, mlir::Value end, mlir::Value step,
@@ -100,9 +101,14 @@ private:
   int64_t alignmentOf(mlir::Value view, mlir::ValueRange indices,
                       llvm::ArrayRef<int64_t> sizes, int64_t columnDim);
 
+  /// Neighbours along the columns that a thread may move together.
+  static int64_t lanesOf(const tile::Distribution &d, int64_t vector);
+
   // Shared memory (ThreadShared.cpp)
+  /// Element `element` of those from byte `byteOffset` on, and `slot` bytes
+  /// further (null: none).
   mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
-                            mlir::Type type);
+                            mlir::Type type, mlir::Value slot = {});
   mlir::Value loadShared(tile::TileType type, mlir::Value row,
                          mlir::Value column);
   void storeShared(llvm::ArrayRef<mlir::Value> elements, const Held &held,
@@ -122,6 +128,12 @@ private:
   void exchange(Elements &partial, tile::ReduceKind kind, unsigned bits,
                 const tile::Axis &kept, int64_t scratch);
   mlir::Value shuffle(mlir::Value value, int64_t distance);
+
+  // Copies (ThreadCopies.cpp)
+  void lowerRing(tile::RingOp ring);
+  void lowerFetch(tile::FetchOp fetch);
+  void lowerAwait(tile::AwaitOp await);
+  void lowerCommit();
 
   // Products (ThreadDots.cpp)
   void lowerDot(tile::DotOp dot);
@@ -153,6 +165,8 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Elements> tiles; // in registers
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
+  /// Of a tile that was awaited: bytes from its ring's first slot (index).
+  llvm::DenseMap<mlir::Value, mlir::Value> slotBytes;
 };
 
 } // namespace effc::nvptx

@@ -136,8 +136,7 @@ Value ThreadLowering::loadRun(const Box &box, Value row, Value column,
   return select(valid, loaded, zero);
 }
 
-// Neighbours that a thread holds and may move together.
-static int64_t lanesOf(const Distribution &d, int64_t vector) {
+int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector) {
   ArrayRef<int64_t> offsets = d.columns.offsets;
   int64_t run = 1;
   while (run < static_cast<int64_t>(offsets.size()) &&

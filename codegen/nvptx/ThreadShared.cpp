@@ -12,12 +12,16 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-// Element number `element` (index) of those from byte `byteOffset` on.
 Value ThreadLowering::sharedAddress(int64_t byteOffset, Value element,
-                                    Type type) {
+                                    Type type, Value slot) {
   Value base = LLVM::GEPOp::create(
       b, loc, sharedMemory.getType(), b.getI8Type(), sharedMemory,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byteOffset)});
+  if (slot) {
+    slot = arith::IndexCastOp::create(b, loc, b.getI32Type(), slot);
+    base = LLVM::GEPOp::create(b, loc, sharedMemory.getType(), b.getI8Type(),
+                               base, ArrayRef<LLVM::GEPArg>{slot});
+  }
   Value offset = arith::IndexCastOp::create(b, loc, b.getI32Type(), element);
   return LLVM::GEPOp::create(b, loc, sharedMemory.getType(), type, base,
                              ArrayRef<LLVM::GEPArg>{offset});
@@ -59,8 +63,13 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
             element = mul(rowAt(held, i), rowStride);
           if (columnStride)
             element = add(element, columnAt(held, j));
+          // Narrower elements were read as such, and are exact.
+          Value stored = elements[i * held.columns() + j];
+          if (stored.getType() != to.getElementType())
+            stored =
+                arith::TruncFOp::create(b, loc, to.getElementType(), stored);
           LLVM::StoreOp::create(
-              b, loc, elements[i * held.columns() + j],
+              b, loc, stored,
               sharedAddress(offset, element, to.getElementType()));
         });
   });
@@ -91,8 +100,10 @@ void ThreadLowering::clearPadding(TileType type) {
     Value column = arith::RemUIOp::create(b, loc, at, constant(width));
     Value element = add(mul(add(row, constant(firstRow)), layout.getStride()),
                         add(column, constant(firstColumn)));
+    Value zero = arith::ConstantOp::create(
+        b, loc, b.getZeroAttr(type.getElementType()));
     LLVM::StoreOp::create(
-        b, loc, f32(0),
+        b, loc, zero,
         sharedAddress(layout.getOffset(), element, type.getElementType()));
   };
   clear(0, rows, columns, allColumns);

@@ -278,6 +278,25 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
       return rewriteMma(mma, rt::SimMma::M16N8K16Bf16), success();
     return op->emitError("the simulator knows products of tf32 and bf16 only");
   }
+  if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
+    auto plain = [&](Value address) -> Value {
+      return LLVM::AddrSpaceCastOp::create(b, loc(), pointer, address);
+    };
+    Value bytes = i32(copy.getSize());
+    call(EFFC_SIM_CALL(copyAsync), {},
+         {plain(copy.getDst()), plain(copy.getSrc()), bytes,
+          copy.getCpSize() ? copy.getCpSize() : bytes},
+         /*withSite=*/true);
+    return op->erase(), success();
+  }
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+    call(EFFC_SIM_CALL(commitGroup), {}, {}, /*withSite=*/true);
+    return op->erase(), success();
+  }
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
+    call(EFFC_SIM_CALL(waitGroup), {}, i32(wait.getN()), /*withSite=*/true);
+    return op->erase(), success();
+  }
   if (auto intrinsic = dyn_cast<LLVM::CallIntrinsicOp>(op))
     return rewriteIntrinsic(intrinsic);
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {

@@ -98,11 +98,15 @@ BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
 }
 
 int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
-  if (!type.isBlock())
-    return llvm::alignTo(4 * type.rows() * type.columns(), kSharedAlignment);
-  return 4 * stride * llvm::alignTo(type.rows(), kSharedTile);
+  int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t elements = type.isBlock()
+                         ? stride * llvm::alignTo(type.rows(), kSharedTile)
+                         : type.rows() * type.columns();
+  return llvm::alignTo(element * elements, kSharedAlignment);
 }
 
 int64_t effc::tile::sharedStride(TileType type) {
-  return type.isBlock() ? llvm::alignTo(type.columns(), kSharedTile) + 4 : 1;
+  return type.isBlock() ? llvm::alignTo(type.columns(), kSharedTile) +
+                              kSharedAlignment * 8 / type.getElementType().getIntOrFloatBitWidth()
+                        : 1;
 }

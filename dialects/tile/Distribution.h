@@ -53,8 +53,8 @@ BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
 
 /// Bytes that a tile takes in shared memory, with rows `stride` apart.
 int64_t sharedBytes(TileType type, int64_t stride);
-/// The stride at which neither rows nor columns of a product's operand meet in
-/// a bank: a quarter of the banks' 32 words and 4 more. 1 for rows and columns.
+/// A stride at which the rows that a product reads at once start in different
+/// banks: 16 bytes past a multiple of 16 elements. 1 for rows and columns.
 int64_t sharedStride(TileType type);
 
 } // namespace effc::tile

@@ -158,17 +158,22 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
     From byte `offset` on, rows `stride` elements apart; every thread of the
     block's `threads` may read it. A block has its rows and columns rounded up to
     multiples of 16, and what is past its shape is zero, so that products need no
-    limits. A `row` or `column` is dense.
+    limits. A `row` or `column` is dense. There may be several slots for the tile,
+    one after another.
 
     Constraints:
 
-    * (SHARED1) `offset` is a multiple of 16, at least 0, and `stride` at least 1.
+    * (SHARED1) `offset` is a multiple of 16, at least 0, and `stride` and `slots`
+      are at least 1.
 
     Example: `#tile.shared<threads = 128, offset = 0, stride = 68>`
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$stride);
+  let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$stride,
+    DefaultValuedParameter<"int64_t", "1">:$slots);
   let assemblyFormat = [{ `<` `threads` `=` $threads `,` `offset` `=` $offset `,`
-    `stride` `=` $stride `>` }];
+    `stride` `=` $stride (`,` `slots` `=` $slots^)? `>` }];
+  let builders = [AttrBuilder<(ins "int64_t":$threads, "int64_t":$offset,
+    "int64_t":$stride), [{ return $_get($_ctxt, threads, offset, stride, 1); }]>];
   let genVerifyDecl = 1;
 }
 

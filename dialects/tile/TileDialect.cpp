@@ -73,11 +73,14 @@ LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t, int64_t offset, int64_t stride) {
-  if (offset < 0 || offset % kSharedAlignment != 0 || stride < 1) // shared1
+                                 int64_t, int64_t offset, int64_t stride,
+                                 int64_t slots) {
+  if (offset < 0 || offset % kSharedAlignment != 0 || stride < 1 ||
+      slots < 1) // shared1
     return emitError() << "expects 'offset' to be a multiple of "
                        << kSharedAlignment
-                       << ", at least 0, and a positive 'stride', but got "
-                       << offset << " and " << stride;
+                       << ", at least 0, and positive 'stride' and 'slots', "
+                          "but got "
+                       << offset << ", " << stride << " and " << slots;
   return success();
 }

@@ -8,6 +8,24 @@
 using namespace mlir;
 using namespace effc::tile;
 
+// At kernel level a tile and what is computed of it are of one type, which is
+// written once.
+static ParseResult parseSameTile(OpAsmParser &parser, Type &tile,
+                                 Type &result) {
+  if (parser.parseType(tile))
+    return failure();
+  if (failed(parser.parseOptionalArrow()))
+    return result = tile, success();
+  return parser.parseType(result);
+}
+
+static void printSameTile(OpAsmPrinter &printer, Operation *, Type tile,
+                          Type result) {
+  printer << tile;
+  if (result != tile)
+    printer << " -> " << result;
+}
+
 #define GET_OP_CLASSES
 #include "dialects/tile/TileOps.cpp.inc"
 
@@ -272,9 +290,16 @@ LogicalResult MapOp::verify() {
   return success();
 }
 
+// Whether two tiles differ in nothing but where they lie.
+static bool isSameTile(TileType a, TileType b) {
+  return a.withLayout({}) == b.withLayout({});
+}
+
 LogicalResult ShiftOp::verify() {
-  if (getTile().getType().getRole() != Role::Row) // shift1
-    return emitOpError("expects a row, but got ") << getTile().getType();
+  TileType tile = getTile().getType(), result = getResult().getType();
+  if (tile.getRole() != Role::Row || !isSameTile(tile, result)) // shift1
+    return emitOpError("expects a row and gives one of its shape, but got ")
+           << tile << " and " << result;
   return success();
 }
 
@@ -301,6 +326,43 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult RingOp::verify() {
+  auto layout = dyn_cast_or_null<SharedAttr>(getResult().getType().getLayout());
+  if (!layout || layout.getSlots() < 2) // ring1
+    return emitOpError("expects a tile in shared memory with several slots, "
+                       "but got ")
+           << getResult().getType();
+  return success();
+}
+
+LogicalResult FetchOp::verify() {
+  TileType ring = getRing().getType();
+  if (ring.getElementType() != getView().getType().getElementType()) // fetch1
+    return emitOpError("expects a ring of the view's elements, but got ")
+           << ring << " and " << getView().getType();
+  return verifyBox(*this, getView().getType(), ring, getIndices(), getSizes());
+}
+
+LogicalResult AwaitOp::verify() {
+  auto oneSlot = [](Type type) -> Type {
+    auto tile = cast<TileType>(type);
+    auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
+    if (!layout)
+      return {};
+    return tile.withLayout(SharedAttr::get(type.getContext(),
+                                           layout.getThreads(),
+                                           layout.getOffset(),
+                                           layout.getStride()));
+  };
+  if (getRings().size() != getResults().size() ||
+      !llvm::equal(llvm::map_range(getRings().getTypes(), oneSlot),
+                   getResults().getTypes())) // await1
+    return emitOpError("expects one result for each ring, its tile with one "
+                       "slot, but got ")
+           << getResults().getTypes() << " from " << getRings().getTypes();
+  return success();
+}
+
 LogicalResult ConvertOp::verify() {
   TileType from = getTile().getType(), to = getResult().getType();
   if (!from.getLayout() || !to.getLayout() ||
@@ -310,7 +372,7 @@ LogicalResult ConvertOp::verify() {
                "expects one tile in registers and one in shared memory, "
                "but got ")
            << from << " and " << to;
-  if (from.withLayout({}) != to.withLayout({})) // convert2
+  if (!isSameTile(from, to)) // convert2
     return emitOpError("expects the same tile in another layout, but got ")
            << from << " and " << to;
   return success();
@@ -339,8 +401,10 @@ LogicalResult DotOp::verify() {
 }
 
 LogicalResult ScanOp::verify() {
-  if (getTile().getType().getRole() != Role::Column) // scan1
-    return emitOpError("expects a column, but got ") << getTile().getType();
+  TileType tile = getTile().getType(), result = getResult().getType();
+  if (tile.getRole() != Role::Column || !isSameTile(tile, result)) // scan1
+    return emitOpError("expects a column and gives one of its shape, but got ")
+           << tile << " and " << result;
   return success();
 }
 

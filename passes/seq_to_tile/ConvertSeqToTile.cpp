@@ -179,6 +179,8 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
                                              Value logits) {
   KernelContext context;
   context.entry = entry;
+  if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target"))
+    context.device = target.getDevice();
   context.slotBytes = layout.getSlotBytes();
   SmallVector<Memory> operands;
   for (Value input : kernel.getInputs()) {
@@ -244,14 +246,14 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
 
 // The rows of the entry, as far as a kernel depends on them: the tile of a
 // decode product, the block of a quadratic form.
-int64_t relevantRows(seq::KernelOp kernel, seq::EntryAttr entry) {
+int64_t relevantRows(seq::KernelOp kernel, const KernelContext &context) {
   for (Operation &op : kernel.getBody().front()) {
-    if (seq::isDenseOp(&op) && !denseLoopsOverRows(entry))
-      return entry.getRows();
+    if (seq::isDenseOp(&op))
+      return denseRowsOf(context);
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
       if (mixer.getFormAttr() &&
           mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
-        return entry.getRows();
+        return context.entry.getRows();
   }
   return 0;
 }
@@ -261,7 +263,7 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
   stream << stringifyEntryKind(context.entry.getKind()) << ' '
-         << relevantRows(kernel, context.entry) << ' '
+         << relevantRows(kernel, context) << ' '
          << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
   for (auto [kind, stored] :
        llvm::zip_equal(context.operands, context.storedTypes)) {

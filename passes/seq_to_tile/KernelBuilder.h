@@ -24,6 +24,7 @@ enum class MemoryKind { Buffer, Weight, State, Table };
 /// The facts of a translation that a kernel depends on besides its own body.
 struct KernelContext {
   seq::EntryAttr entry;
+  tile::Device device = tile::Device::Host;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.

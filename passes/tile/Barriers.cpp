@@ -14,12 +14,16 @@ using namespace effc::tile;
 
 namespace {
 
-/// Bytes of shared memory, or a whole view.
+/// Bytes of shared memory, or a whole view. What a ring's own loop does with its
+/// slots needs no further barriers (FetchAhead.cpp).
 struct Place {
   Value view; // null: shared memory
   int64_t begin = 0, end = 0;
+  Value ring = {};
 
   bool meets(const Place &other) const {
+    if (ring && ring == other.ring)
+      return false;
     return view == other.view &&
            (view || (begin < other.end && other.begin < end));
   }
@@ -51,25 +55,37 @@ private:
 
 } // namespace
 
+// The ring that a tile is a slot of, or is.
+static Value ringOf(Value tile) {
+  if (auto await = tile.getDefiningOp<AwaitOp>())
+    return await.getRings()[cast<OpResult>(tile).getResultNumber()];
+  return tile.getDefiningOp<RingOp>() ? tile : Value();
+}
+
 SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
   SmallVector<Access> accesses;
   auto shared = [&](Value tile, bool writes) {
-    auto type = dyn_cast<TileType>(tile.getType());
+    Value ring = ringOf(tile);
+    auto type = dyn_cast<TileType>((ring ? ring : tile).getType());
     auto layout = type ? dyn_cast_or_null<SharedAttr>(type.getLayout())
                        : SharedAttr();
     if (layout)
       accesses.push_back({{Value(),
                            layout.getOffset(),
                            layout.getOffset() +
-                               sharedBytes(type, layout.getStride())},
+                               layout.getSlots() *
+                                   sharedBytes(type, layout.getStride()),
+                           ring},
                           writes,
                           op});
   };
   auto view = [&](Value memory, bool writes) {
     accesses.push_back({{memory}, writes, op});
   };
+  if (isa<AwaitOp>(op))
+    return accesses; // of what was copied
   for (Value operand : op->getOperands()) {
-    shared(operand, /*writes=*/false);
+    shared(operand, /*writes=*/isa<FetchOp>(op));
     if (isa<ViewType>(operand.getType()))
       view(operand, isa<StoreOp>(op));
   }
@@ -104,6 +120,10 @@ void BarrierInsertion::walk(Block &block) {
     }
     if (auto pipeline = dyn_cast<PipelineOp>(op)) {
       loop({&pipeline.getLoad().front(), &pipeline.getCompute().front()});
+      continue;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      loop({branch.thenBlock()}); // perhaps not at all
       continue;
     }
     SmallVector<Access> accesses = accessesOf(&op);

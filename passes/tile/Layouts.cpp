@@ -105,6 +105,7 @@ private:
   void unite();
   void chooseBlocks();
   void chooseRowsAndColumns();
+  void narrowOperands();
   void setTypes();
   void insertConversions();
   Value inShared(Value tile);
@@ -216,11 +217,43 @@ void LayoutChoice::chooseRowsAndColumns() {
   });
 }
 
+// Operands of products that are loaded to shared memory keep the type that they
+// are stored in: a narrower one takes less room and is exact in a tf32.
+void LayoutChoice::narrowOperands() {
+  DenseMap<Class, Type> stored;
+  forEachTile([&](Value tile) {
+    if (!isa<SharedAttr>(layouts.lookup(classOf(tile))))
+      return;
+    auto load = tile.getDefiningOp<LoadOp>();
+    Type element = load ? load.getView().getType().getElementType()
+                        : typeOf(tile).getElementType();
+    bool products = llvm::all_of(tile.getUses(), [](OpOperand &use) {
+      return isa<DotOp>(use.getOwner()) || handsOn(use);
+    });
+    bool argument = isa<BlockArgument>(tile) && products;
+    Type &type = stored[classOf(tile)];
+    if (argument)
+      return;
+    bool fits = load && products && (!type || type == element);
+    type = fits ? element : Type(Float32Type::get(context));
+  });
+  forEachTile([&](Value tile) {
+    Type element = stored.lookup(classOf(tile));
+    if (element && typeOf(tile).isBlock())
+      tile.setType(TileType::get(context, typeOf(tile).getShape(), element,
+                                 typeOf(tile).getRole(), {}));
+  });
+}
+
 void LayoutChoice::setTypes() {
+  narrowOperands();
   forEachTile([&](Value tile) {
     Attribute layout = layouts.lookup(classOf(tile));
     if (auto reduce = tile.getDefiningOp<ReduceOp>())
       layout = layouts.lookup(classOf(reduce.getTile()));
+    if (isa<SharedAttr>(layout)) // of the narrowed type
+      layout =
+          SharedAttr::get(context, threads, 0, sharedStride(typeOf(tile)));
     tile.setType(typeOf(tile).withLayout(layout));
   });
 }

@@ -14,12 +14,13 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     shape and threads. Operands of products, scans and the like lie in shared
     memory (`#tile.shared`), loaded there at once where nothing else reads them.
     Changes of layout become `tile.convert`, and `tile.barrier` stands exactly
-    where threads read what others wrote, or write what others may still read.
+    where threads read what others wrote, or write what others may still read. A
+    pipeline of several stages whose tiles only products read fetches ahead into a
+    `tile.ring`.
 
     Needs: a kernel at kernel level.
     Keeps: the order of the ops, and all arithmetic.
-    Not done: loads do not run ahead of the arithmetic. A kernel whose tiles do
-    not fit in `max-shared` bytes is an error.
+    Not done: a kernel whose tiles do not fit in `max-shared` bytes is an error.
 
     Example: test/passes/tile/schedule.mlir
   }];

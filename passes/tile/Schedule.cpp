@@ -5,6 +5,7 @@
 // becomes, with 256 threads of which 16 lie along a row with 4 elements each,
 //   %w: !tile.tile<128x64xf32, accumulator, #L>
 //   %o = tile.reduce add %w over rows scratch 0 -> !tile.tile<64xf32, row, #L>
+#include "passes/tile/FetchAhead.h"
 #include "passes/tile/Layouts.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/SharedPlaces.h"
@@ -25,6 +26,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       return;
     int64_t threads = chooseThreads(kernel, maxThreads);
     assignLayouts(kernel, threads);
+    fetchAhead(kernel);
     int64_t bytes = placeShared(kernel);
     if (bytes > maxShared) {
       kernel.emitError("kernel '")

@@ -57,8 +57,9 @@ private:
 Lifetime Places::lifetimeOf(Value tile) {
   auto type = cast<TileType>(tile.getType());
   Operation *start = tile.getDefiningOp();
+  auto layout = cast<SharedAttr>(type.getLayout());
   Lifetime life{numbers.lookup(start), numbers.lookup(start),
-                sharedBytes(type, cast<SharedAttr>(type.getLayout()).getStride())};
+                layout.getSlots() * sharedBytes(type, layout.getStride())};
   SmallVector<Value> values = {tile};
   while (!values.empty()) {
     Value value = values.pop_back_val();
@@ -112,6 +113,8 @@ int64_t Places::run() {
       int64_t offset = place({number, number, exchangeBytes(op)});
       op->setAttr("scratch", b.getI64IntegerAttr(offset));
     }
+    if (isa<AwaitOp>(op)) // its tiles lie in rings
+      return;
     for (Value result : op->getResults()) {
       auto type = dyn_cast<TileType>(result.getType());
       auto layout =
@@ -120,8 +123,15 @@ int64_t Places::run() {
         continue;
       int64_t offset = place(lifetimeOf(result));
       auto at = type.withLayout(SharedAttr::get(
-          op->getContext(), layout.getThreads(), offset, layout.getStride()));
+          op->getContext(), layout.getThreads(), offset, layout.getStride(),
+          layout.getSlots()));
       result.setType(at);
+      for (OpOperand &use : result.getUses())
+        if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
+          await.getResult(use.getOperandNumber())
+              .setType(type.withLayout(
+                  SharedAttr::get(op->getContext(), layout.getThreads(), offset,
+                                  layout.getStride())));
       // A pipeline hands its loaded tiles on as they lie.
       for (OpOperand &use : result.getUses())
         if (auto pipeline =

@@ -10,9 +10,9 @@ namespace effc {
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
 /// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
-/// Whether a product's item passes over an entry's rows, a few at a time; else
-/// it takes all of them at once, and depends on how many they are.
-bool denseLoopsOverRows(seq::EntryAttr entry);
+/// The rows of a tile of a product, where they depend on how many rows an entry
+/// has; 0 where they do not.
+int64_t denseRowsOf(const KernelContext &context);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).

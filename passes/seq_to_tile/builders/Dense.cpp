@@ -4,35 +4,75 @@
 // part of the keys, and so are matrices of blocks of channels; an item belongs
 // to one of them.
 //
-// An item computes `N` outputs of all rows: its N rows of the weight are read
-// once per call, in storage dtype, while the rows of x, which all items share,
-// stay in cache. Floor: bytes of w for few rows, 2 R N K FLOPs for many.
+// On the host an item computes `N` outputs of all rows: its N rows of the weight
+// are read once per call, in storage dtype, while the rows of x, which all items
+// share, stay in cache. On a GPU it computes them of a tile of rows, and both
+// operands pass through shared memory, fetched ahead. Floor: bytes of w for few
+// rows, 2 R N K FLOPs for many.
 #include "passes/seq_to_tile/builders/Builders.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace effc;
 
 namespace {
-/// Sizes of a work item.
+/// Sizes of a work item, and of a step along the contraction.
 struct DenseTiles {
-  int64_t rows, outputs;
+  int64_t rows, outputs, step, stages = 1;
 };
 } // namespace
 
 static constexpr int64_t kRowTile = 4;
+// On a GPU: pieces of tensor cores, tiles of several, and how far copies run
+// ahead: three stages of 64 x 64 f32 of both operands are 96 KiB.
+static constexpr int64_t kPiece = 16, kGpuTile = 64, kGpuStages = 3;
 
-bool effc::denseLoopsOverRows(seq::EntryAttr entry) {
-  return entry.getKind() == seq::EntryKind::Prefill ||
-         entry.getRows() > kRowTile;
+static bool isGpu(const KernelContext &context) {
+  return context.device == tile::Device::Nvptx;
 }
 
-// Few outputs per item keep its weights close to the core while rows pass by,
-// four at a time; with no more rows than that nothing passes, and longer items
-// cost less.
-static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs) {
-  if (denseLoopsOverRows(context.entry))
-    return {kRowTile, std::min<int64_t>(outputs, 12)};
-  return {context.entry.getRows(), std::min<int64_t>(outputs, 24)};
+// Whether items pass over rows, a tile at a time.
+static bool loopsOverRows(const KernelContext &context) {
+  return !isGpu(context) &&
+         (context.entry.getKind() == seq::EntryKind::Prefill ||
+          context.entry.getRows() > kRowTile);
+}
+
+static int64_t rowTile(const KernelContext &context) {
+  int64_t rows = context.entry.getRows();
+  if (isGpu(context))
+    return std::min<int64_t>(llvm::alignTo(rows, kPiece), kGpuTile);
+  return loopsOverRows(context) ? kRowTile : rows;
+}
+
+int64_t effc::denseRowsOf(const KernelContext &context) {
+  return loopsOverRows(context) ? 0 : rowTile(context);
+}
+
+// The longest step that divides the contraction, in whole pieces if there is
+// one; a short contraction without is one step.
+static int64_t chooseStep(int64_t inner) {
+  int64_t best = 1;
+  for (int64_t step = 1; step <= kGpuTile; ++step)
+    if (inner % step == 0 && (step % kPiece == 0 || best % kPiece != 0))
+      best = step;
+  return best < kPiece && inner <= 4 * kGpuTile ? inner : best;
+}
+
+// On the host few outputs per item keep its weights close to the core while rows
+// pass by, four at a time; with no more rows than that nothing passes, and longer
+// items cost less, and the whole contraction is one step, so that partial sums
+// stay in registers from the first element to the last.
+static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs,
+                              int64_t inner) {
+  int64_t rows = rowTile(context);
+  if (isGpu(context))
+    return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2),
+            chooseStep(inner), kGpuStages};
+  if (loopsOverRows(context))
+    return {rows, std::min<int64_t>(outputs, 12), inner};
+  return {rows, std::min<int64_t>(outputs, 24), inner};
 }
 
 namespace {
@@ -59,11 +99,14 @@ class Product {
 public:
   explicit Product(KernelBuilder &k);
 
+  /// Computes and stores the item's tile of `count` rows.
+  LogicalResult emitTile(Value count);
   /// Computes and stores rows [begin, end), a tile at a time. `firstPass` says
   /// that these rows are the first to meet the item's weights.
   LogicalResult emitRows(Value begin, Value end, bool firstPass);
 
   DenseTiles tiles;
+  Value tileNumber; // of the item's rows; null: it has all rows
 
 private:
   void placePart(Value number, seq::KeyScoresOp op);
@@ -91,16 +134,22 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
                   : isBlocks ? weight.front()
                              : 1;
   inner = keyScores ? keyScores.getChannels() : weight.back();
-  tiles = chooseTiles(k.getContext(), outputs);
+  tiles = chooseTiles(k.getContext(), outputs, inner);
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
-  k.setItems(tile::Count::One, 1, parts * runs);
+  Value item = k.item();
+  if (isGpu(k.getContext())) {
+    k.setItems(k.getContext().lead, tiles.rows, parts * runs);
+    std::tie(tileNumber, item) = k.divide(item, parts * runs);
+  } else {
+    k.setItems(tile::Count::One, 1, parts * runs);
+  }
   xView = k.read(core->getOperand(0));
   wView = k.read(core->getOperand(1));
   if (core->getNumOperands() > 2)
     biasView = k.read(core->getOperand(2));
-  Value run = k.item();
+  Value run = item;
   if (keyScores || isBlocks) {
-    auto [number, rest] = k.divide(k.item(), runs);
+    auto [number, rest] = k.divide(item, runs);
     run = rest;
     if (keyScores)
       placePart(number, keyScores);
@@ -140,28 +189,32 @@ LogicalResult Product::emitRows(Value begin, Value end, bool firstPass) {
   return finish(row, rows, multiply(row, rows, firstPass));
 }
 
-// The whole contraction in one step: partial sums then stay in registers from
-// the first element to the last, on the host.
+LogicalResult Product::emitTile(Value count) {
+  Value row = k.mul(tileNumber, tiles.rows);
+  Value rows = k.min(k.sub(count, row), k.index(tiles.rows));
+  return finish(row, rows, multiply(row, rows, /*firstPass=*/false));
+}
+
 Value Product::multiply(Value row, Value rows, bool firstPass) {
   OpBuilder &b = k.ops();
   Value zero = tile::SplatOp::create(b, k.loc(), accType, k.scalar(0));
-  auto pipeline = tile::PipelineOp::create(b, k.loc(), accType, /*stages=*/1,
-                                           inner, inner, zero);
+  auto pipeline = tile::PipelineOp::create(b, k.loc(), accType, tiles.stages,
+                                           inner, tiles.step, zero);
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad());
   Value at = load->addArgument(b.getIndexType(), k.loc());
-  tile::TileType aType = k.blockType(tiles.rows, inner, tile::Role::Operand);
-  tile::TileType wType = k.blockType(tiles.outputs, inner, tile::Role::Operand);
+  tile::TileType aType = k.blockType(tiles.rows, tiles.step, tile::Role::Operand);
+  tile::TileType wType = k.blockType(tiles.outputs, tiles.step, tile::Role::Operand);
   auto from = [&](Value begin, Value index) {
     return begin ? k.add(begin, index) : index;
   };
   Box ofX, ofWeight;
   ofX.add(row, tiles.rows);
   ofX.add(part.block, 1);
-  ofX.add(from(part.xColumn, at), inner);
+  ofX.add(from(part.xColumn, at), tiles.step);
   ofWeight.add(part.block, 1);
   ofWeight.add(from(part.weightRow, first), tiles.outputs);
-  ofWeight.add(from(part.weightColumn, at), inner);
+  ofWeight.add(from(part.weightColumn, at), tiles.step);
   Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
   Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
   if (firstPass)
@@ -208,7 +261,9 @@ LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   Value zero = k.index(0);
   Value count = tile::CountOp::create(k.ops(), k.loc(), k.getContext().lead);
-  if (!denseLoopsOverRows(k.getContext().entry))
+  if (product.tileNumber)
+    return product.emitTile(count);
+  if (!loopsOverRows(k.getContext()))
     return product.emitRows(zero, count, /*firstPass=*/true);
   Value tile = k.index(product.tiles.rows);
   if (failed(product.emitRows(zero, k.min(count, tile), /*firstPass=*/true)))

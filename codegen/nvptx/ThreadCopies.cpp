@@ -1,0 +1,95 @@
+// Rings in shared memory and the copies that fill them (cp.async).
+#include "codegen/nvptx/ThreadLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::nvptx;
+using namespace effc::tile;
+
+// The sizes that cp.async copies, in bytes.
+static constexpr int64_t kLeastCopy = 4, kMostCopy = 16;
+
+static SharedAttr layoutOf(TileType type) {
+  return cast<SharedAttr>(type.getLayout());
+}
+
+// What lies past the shape is never copied: it is cleared once, in every slot.
+void ThreadLowering::lowerRing(RingOp ring) {
+  TileType type = ring.getResult().getType();
+  SharedAttr layout = layoutOf(type);
+  int64_t bytes = sharedBytes(type, layout.getStride());
+  for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
+    clearPadding(type.withLayout(SharedAttr::get(
+        b.getContext(), threads, layout.getOffset() + slot * bytes,
+        layout.getStride())));
+}
+
+void ThreadLowering::lowerAwait(AwaitOp await) {
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, await.getPending());
+  for (auto [ring, tile] :
+       llvm::zip_equal(await.getRings(), await.getResults())) {
+    auto type = cast<TileType>(ring.getType());
+    slotBytes[tile] = mul(lookup(await.getSlot()),
+                          sharedBytes(type, layoutOf(type).getStride()));
+  }
+}
+
+// A run of elements that is too short for a copy, or not aligned, passes through
+// registers; it too is there when the group has been awaited.
+void ThreadLowering::lowerFetch(FetchOp fetch) {
+  TileType type = fetch.getRing().getType();
+  SharedAttr layout = layoutOf(type);
+  Box box = boxOf(fetch.getView(), fetch.getIndices(), fetch.getSizes(), type,
+                  fetch.getRows(), fetch.getColumns());
+  Held held = heldOf(type.withLayout(
+      blockedFor(b.getContext(), type.rows(), type.columns(), threads)));
+  int64_t lanes = lanesOf(held.distribution, box.vector);
+  int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = lanes * element;
+  // Rows in shared memory start at multiples of 16 bytes.
+  bool copies = bytes >= kLeastCopy && bytes <= kMostCopy;
+  Value slot =
+      mul(lookup(fetch.getSlot()), sharedBytes(type, layout.getStride()));
+  for (size_t i = 0; i < held.rows(); ++i)
+    for (size_t j = 0; j < held.columns(); j += lanes) {
+      Value row = rowAt(held, i), column = columnAt(held, j);
+      Value valid;
+      if (box.rowLimit)
+        valid = both(valid, less(row, box.rowLimit));
+      if (box.columnLimit)
+        valid = both(valid, less(column, box.columnLimit));
+      guarded(inside(held, i, j), [&] {
+        Value place = add(mul(row, layout.getStride()), column);
+        Value to = sharedAddress(layout.getOffset(), place,
+                                 type.getElementType(), slot);
+        Value from = elementAddress(box, row, column, valid);
+        if (copies) {
+          Value taken =
+              valid ? select(valid, i32(bytes), i32(0)) : Value();
+          NVVM::CpAsyncOp::create(b, loc, to, from, bytes,
+                                  bytes == kMostCopy
+                                      ? NVVM::LoadCacheModifierKind::CG
+                                      : NVVM::LoadCacheModifierKind::CA,
+                                  taken);
+          return;
+        }
+        Type moved = lanes == 1
+                         ? box.element
+                         : Type(VectorType::get({lanes}, box.element));
+        Value loaded = LLVM::LoadOp::create(b, loc, moved, from, bytes);
+        if (valid)
+          loaded = select(valid, loaded,
+                          arith::ConstantOp::create(b, loc,
+                                                    b.getZeroAttr(moved)));
+        LLVM::StoreOp::create(b, loc, loaded, to, bytes);
+      });
+    }
+}
+
+void ThreadLowering::lowerCommit() {
+  NVVM::CpAsyncCommitGroupOp::create(b, loc);
+}
