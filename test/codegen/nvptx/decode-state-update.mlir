@@ -7,8 +7,8 @@
 // RUN: %if ptxas %{ ptxas -arch=sm_80 -Werror %t.ptx -o %t.cubin %}
 
 // The decode kernel that the host runs, from the same builder, on the way to a GPU.
-// Its state is 32 x 64 per head: 16 lanes of 4 columns and 8 groups of 4 rows make
-// 128 threads. One head of one sequence is a block.
+// Its state is 32 x 64 per head, 2048 elements, 32 to each of 64 threads: 16 lanes
+// of 4 columns and 4 groups of 8 rows. One head of one sequence is a block.
 module attributes {
     seq.model = #seq.model<family = "mamba2", vocabulary = 61, width = 192, max_context = 0>,
     tile.target = #tile.target<host, vector = 8, registers = 16, step_rate = 16,
@@ -51,10 +51,10 @@ module attributes {
 // TILE-NOT: scf.for
 // TILE: tile.reduce add
 
-// NVVM: llvm.mlir.global internal @[[S:.*_shared]]() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x f32>
+// NVVM: llvm.mlir.global internal @[[S:.*_shared]]() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<512 x i8>
 // NVVM: llvm.func @ssd_{{[0-9]+}}({{.*}}!llvm.ptr<1>
 // NVVM-SAME: nvvm.kernel
-// NVVM-SAME: nvvm.maxntid = array<i32: 128, 1, 1>
+// NVVM-SAME: nvvm.maxntid = array<i32: 64, 1, 1>
 // NVVM-DAG: nvvm.read.ptx.sreg.tid.x
 // NVVM-DAG: nvvm.read.ptx.sreg.ctaid.x
 // NVVM-DAG: llvm.mlir.addressof @[[S]]
@@ -65,7 +65,7 @@ module attributes {
 // The state moves 16 bytes at a time; the sums cross lanes, then warps.
 // PTX: .target sm_80
 // PTX: .visible .entry ssd_
-// PTX: .maxntid 128
+// PTX: .maxntid 64
 // PTX: ld.global{{.*}}.v4
 // PTX: ex2.approx.ftz.f32
 // PTX: shfl.sync.bfly

@@ -33,14 +33,38 @@
 // -----
 
 // lin1
-// expected-error @+1 {{expects positive 'threads', 'lanes' and 'vector', but got 32, 0 and 1}}
+// expected-error @+1 {{expects 'threads', 'lanes' and 'vector' to be powers of two, but got 32, 0 and 1}}
 "test.op"() {test.a = #tile.lin<threads = 32, lanes = 0, vector = 1>} : () -> ()
 
 // -----
 
+// lin1: not a power of two
+// expected-error @+1 {{expects 'threads', 'lanes' and 'vector' to be powers of two, but got 32, 4 and 3}}
+"test.op"() {test.a = #tile.lin<threads = 32, lanes = 4, vector = 3>} : () -> ()
+
+// -----
+
 // lin2
-// expected-error @+1 {{expects 'threads' to be a multiple of 'lanes', but got 32 and 12}}
-"test.op"() {test.a = #tile.lin<threads = 32, lanes = 12, vector = 1>} : () -> ()
+// expected-error @+1 {{expects 'threads' to be a multiple of 'lanes', but got 32 and 64}}
+"test.op"() {test.a = #tile.lin<threads = 32, lanes = 64, vector = 1>} : () -> ()
+
+// -----
+
+// mma1: three groups of warps
+// expected-error @+1 {{expects 'threads' to be a power of two of at least 32, and 'row_warps' to divide their warps, but got 128 and 3}}
+"test.op"() {test.a = #tile.mma<threads = 128, row_warps = 3>} : () -> ()
+
+// -----
+
+// shared1
+// expected-error @+1 {{expects 'offset' to be a multiple of 16, at least 0, and positive 'stride' and 'slots', but got 8, 4 and 1}}
+"test.op"() {test.a = #tile.shared<threads = 32, offset = 8, stride = 4>} : () -> ()
+
+// -----
+
+// tile4
+// expected-error @+1 {{expects a layout #tile.lin, #tile.mma or #tile.shared, but got 7 : i64}}
+"test.op"() {test.a = !tile.tile<4x6xf32, operand, 7>} : () -> ()
 
 // -----
 

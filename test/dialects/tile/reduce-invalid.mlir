@@ -21,3 +21,19 @@ func.func @reduce2(%p: !tile.tile<6xf32, row>) {
   %o = tile.reduce add %p over columns : !tile.tile<6xf32, row> -> !tile.tile<1xf32, row>
   return
 }
+
+// -----
+
+func.func @reduce3_missing(%p: !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>) {
+  // expected-error @+1 {{expects 'scratch' to be a multiple of 16, at least 0, for a tile in registers}}
+  %o = tile.reduce add %p over columns : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>> -> f32
+  return
+}
+
+// -----
+
+func.func @reduce3_alignment(%p: !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>) {
+  // expected-error @+1 {{expects 'scratch' to be a multiple of 16, at least 0, for a tile in registers}}
+  %o = tile.reduce add %p over columns scratch 24 : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>> -> f32
+  return
+}

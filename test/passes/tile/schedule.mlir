@@ -1,8 +1,9 @@
 // RUN: effc-opt %s --tile-schedule --split-input-file --verify-diagnostics | FileCheck %s
 
-// Blocks of 16 x 24: vectors of 4 leave 6 runs of columns, of which 2 lanes are the
-// most that divide them; with 128 threads 64 groups would share 16 rows, so 32
-// threads remain: 16 groups of 2 lanes. One warp needs 24 floats, 96 bytes.
+// Blocks of 16 x 24: 384 elements leave 12 to each thread of one warp. Vectors of 4
+// are 6 runs of columns; with 2 lanes a thread has 3 runs of one row, with 4 lanes
+// 2 runs of 2 rows, with 8 lanes 1 run of 4 rows: 2 lanes leave 12 places, the
+// fewest. A warp that sums alone needs no barrier.
 // CHECK-LABEL: tile.kernel @read_out
 // CHECK-SAME: schedule(#tile.schedule<threads = 32, shared_bytes = 96>)
 tile.kernel @read_out(%item, %s: !tile.view<?x16x24xf32, [384, 24, 1]>,
@@ -12,44 +13,98 @@ tile.kernel @read_out(%item, %s: !tile.view<?x16x24xf32, [384, 24, 1]>,
   // CHECK: tile.load {{.*}} -> <16x24xf32, accumulator, #tile.lin<threads = 32, lanes = 2, vector = 4>>
   %a = tile.load %s[%item, %c0, %c0] sizes [1, 16, 24]
       : !tile.view<?x16x24xf32, [384, 24, 1]> -> !tile.tile<16x24xf32, accumulator>
-  // CHECK: %[[P:.*]] = tile.reduce add %{{.*}} over rows
-  // CHECK: %[[R:.*]] = tile.combine add %[[P]] offset 0
-  // expected-remark @+1 {{sum over rows goes through 96 bytes of shared memory}}
+  // CHECK: tile.reduce add %{{.*}} over rows scratch 0 {{.*}} -> !tile.tile<24xf32, row, #tile.lin<threads = 32, lanes = 2, vector = 4>>
   %r = tile.reduce add %a over rows
       : !tile.tile<16x24xf32, accumulator> -> !tile.tile<24xf32, row>
-  // CHECK: tile.store %[[R]]
+  // CHECK-NOT: tile.barrier
   tile.store %r, %o[%item, %c0] sizes [1, 24]
       : !tile.tile<24xf32, row>, !tile.view<?x24xf32, [24, 1]>
 }
 
 // -----
 
-// A loop has no layout rule: the kernel is left as it is.
-// CHECK-LABEL: tile.kernel @loop
-// CHECK-NOT: schedule
+// A product: the accumulator lies as tensor cores leave it, the operands are loaded
+// to shared memory, 16 rows of 32 and 4 more f32, and a barrier stands before they
+// are read; the next turn of the loop waits before it overwrites them.
+// CHECK-LABEL: tile.kernel @product
 // CHECK: scf.for
-tile.kernel @loop(%item, %s: !tile.view<?x16x24xf32, [384, 24, 1]>)
-    items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
+// CHECK: tile.barrier
+// CHECK: tile.load {{.*}} -> <16x32xf32, operand, #tile.shared<threads = 32, offset = 0, stride = 36>>
+// CHECK: tile.load {{.*}} -> <24x32xf32, operand, #tile.shared<threads = 32, offset = 2304, stride = 36>>
+// CHECK: tile.barrier
+// CHECK: tile.dot {{.*}} #tile.mma<threads = 32, row_warps = 1>
+tile.kernel @product(%item, %x: !tile.view<?x64xf32, [64, 1]>, %w: !tile.view<24x64xf32, [64, 1]>,
+                     %y: !tile.view<?x24xf32, [24, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(2) {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  // expected-remark @+1 {{kernel 'loop' stays at kernel level: 'scf.for' has no layout rule}}
-  scf.for %i = %c0 to %item step %c1 {
-    %a = tile.load %s[%i, %c0, %c0] sizes [1, 16, 24]
-        : !tile.view<?x16x24xf32, [384, 24, 1]> -> !tile.tile<16x24xf32, accumulator>
-    tile.store %a, %s[%item, %c0, %c0] sizes [1, 16, 24]
-        : !tile.tile<16x24xf32, accumulator>, !tile.view<?x16x24xf32, [384, 24, 1]>
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x24xf32, accumulator>
+  %sum = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (!tile.tile<16x24xf32, accumulator>) {
+    %a = tile.load %x[%c0, %k] sizes [16, 32]
+        : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<16x32xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [24, 32]
+        : !tile.view<24x64xf32, [64, 1]> -> !tile.tile<24x32xf32, operand>
+    %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<16x24xf32, accumulator>,
+        !tile.tile<16x32xf32, operand>, !tile.tile<24x32xf32, operand>
+    scf.yield %d : !tile.tile<16x24xf32, accumulator>
   }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 24]
+      : !tile.tile<16x24xf32, accumulator>, !tile.view<?x24xf32, [24, 1]>
 }
 
 // -----
 
-// 7 rows: no power of two of threads, however few, has groups that divide them.
-// expected-remark @+1 {{kernel 'seven_rows' stays at kernel level: no number of threads divides its rows}}
-tile.kernel @seven_rows(%item, %s: !tile.view<?x7x20xf32, [140, 20, 1]>)
-    items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
+// A pipeline of three stages keeps two copies on their way; narrow operands stay
+// narrow.
+// CHECK-LABEL: tile.kernel @ahead
+// CHECK: tile.ring : <16x32xbf16, operand, #tile.shared<threads = 32, offset = 0, stride = 40, slots = 3>>
+// CHECK: tile.fetch
+// CHECK: tile.commit
+// CHECK: tile.fetch
+// CHECK: tile.commit
+// CHECK: scf.for
+// CHECK: tile.await {{.*}} pending 1
+// CHECK-NEXT: tile.barrier
+// CHECK: scf.if
+// CHECK: tile.fetch
+// CHECK: tile.commit
+// CHECK: tile.dot
+// CHECK-NOT: tile.barrier
+// CHECK: tile.store
+tile.kernel @ahead(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index
-  %a = tile.load %s[%item, %c0, %c0] sizes [1, 7, 20]
-      : !tile.view<?x7x20xf32, [140, 20, 1]> -> !tile.tile<7x20xf32, accumulator>
-  tile.store %a, %s[%item, %c0, %c0] sizes [1, 7, 20]
-      : !tile.tile<7x20xf32, accumulator>, !tile.view<?x7x20xf32, [140, 20, 1]>
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x16xf32, accumulator>
+  %sum = tile.pipeline stages 3 extent 128 step 32 iter(%zero) : !tile.tile<16x16xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [16, 32]
+        : !tile.view<?x128xbf16, [128, 1]> -> !tile.tile<16x32xf32, operand>
+    tile.yield %a : !tile.tile<16x32xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<16x32xf32, operand>, %acc: !tile.tile<16x16xf32, accumulator>):
+    %d = tile.dot %acc, %a, %a transpose_b : !tile.tile<16x16xf32, accumulator>,
+        !tile.tile<16x32xf32, operand>, !tile.tile<16x32xf32, operand>
+    tile.yield %d : !tile.tile<16x16xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 16]
+      : !tile.tile<16x16xf32, accumulator>, !tile.view<?x16xf32, [16, 1]>
+}
+
+// -----
+
+// 512 x 128 f32 do not fit.
+// expected-error @+1 {{kernel 'large' needs 270336 bytes of shared memory, but a block of the target has 166912}}
+tile.kernel @large(%item, %x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<512x512xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [512, 128]
+      : !tile.view<?x128xf32, [128, 1]> -> !tile.tile<512x128xf32, operand>
+  %d = tile.dot %zero, %a, %a transpose_b : !tile.tile<512x512xf32, accumulator>,
+      !tile.tile<512x128xf32, operand>, !tile.tile<512x128xf32, operand>
+  %r = tile.reduce add %d over rows : !tile.tile<512x512xf32, accumulator> -> !tile.tile<512xf32, row>
 }
