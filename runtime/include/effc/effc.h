@@ -78,7 +78,9 @@ typedef enum effc_status_code {
   EFFC_UNSUPPORTED = 4,   /* sound, but not possible here: an ISA, a device */
   EFFC_OUT_OF_MEMORY = 5, /* memory could not be had */
   EFFC_EXHAUSTED = 6,     /* a fixed resource is used up: sessions, context */
-  EFFC_INTERNAL = 7       /* a mistake of this library */
+  EFFC_INTERNAL = 7,      /* a mistake of this library */
+  EFFC_DEVICE_ERROR = 8   /* a device failed while it ran: its message, and what
+                             was launched */
 } effc_status_code_t;
 
 /* Returns the code of `status`; EFFC_OK for NULL. */
@@ -375,6 +377,10 @@ EFFC_API const char *effc_device_description(const effc_device_t *device);
 typedef struct effc_engine_options {
   size_t size;
   uint32_t max_sessions; /* sequences that can be open at once; default 1 */
+  /* Told how many bytes of how many weights have been brought to a device with
+   * memory of its own; NULL: nobody is. */
+  void (*progress)(void *user, uint64_t done, uint64_t total);
+  void *user;
 } effc_engine_options_t;
 
 EFFC_API effc_engine_options_t effc_engine_options_default(void);
@@ -403,7 +409,7 @@ EFFC_API effc_status_t *effc_session_create(effc_engine_t *engine,
 /* Closes the sequence; its place can be used by another. */
 EFFC_API void effc_session_free(effc_session_t *session);
 
-/* Goes back to position 0. Costs nothing. */
+/* Goes back to position 0. Costs nothing; a lost sequence can be used again. */
 EFFC_API void effc_session_reset(effc_session_t *session);
 
 /* Returns how many tokens the sequence has taken. */
@@ -487,7 +493,9 @@ typedef struct effc_prompt {
  *
  * Blocks until all logits are written. Allocates nothing. Everything is checked
  * before anything runs: on failure every session has its position and state of
- * before.
+ * before. Running itself cannot fail on the host. Where a device fails while it
+ * runs, the sequences of the call are lost: what is asked of them gives
+ * EFFC_DEVICE_ERROR until they are reset, loaded or assigned to.
  *
  * The calling thread works too and needs 128 KiB of free stack.
  *
@@ -495,7 +503,9 @@ typedef struct effc_prompt {
  * message holds both), a session of another engine or named twice, logits
  * wanted but nowhere to write them.
  *
- * EFFC_EXHAUSTED: a sequence would grow past the model's max_context. */
+ * EFFC_EXHAUSTED: a sequence would grow past the model's max_context.
+ *
+ * EFFC_DEVICE_ERROR: a device failed; a sequence was lost before. */
 EFFC_API effc_status_t *effc_engine_prefill(effc_engine_t *engine,
                                             const effc_prompt_t *prompts,
                                             size_t count);

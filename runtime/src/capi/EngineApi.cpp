@@ -35,7 +35,7 @@ const char *effc_device_description(const effc_device_t *device) {
 }
 
 effc_engine_options_t effc_engine_options_default(void) {
-  return {sizeof(effc_engine_options_t), 1};
+  return {sizeof(effc_engine_options_t), 1, nullptr, nullptr};
 }
 
 effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
@@ -46,7 +46,8 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
     if (!given)
       return given.error();
     auto engine =
-        Engine::create(model->model, device->device, given->max_sessions);
+        Engine::create(model->model, device->device, given->max_sessions,
+                       {given->progress, given->user});
     if (!engine)
       return engine.error();
     *out_engine = new effc_engine{std::move(*engine)};
@@ -85,7 +86,10 @@ void effc_session_free(effc_session_t *session) {
   delete session;
 }
 
-void effc_session_reset(effc_session_t *session) { session->position = 0; }
+void effc_session_reset(effc_session_t *session) {
+  session->position = 0;
+  session->lost = false;
+}
 
 uint64_t effc_session_position(const effc_session_t *session) {
   return session->position;
@@ -97,8 +101,10 @@ effc_status_t *effc_session_fork(const effc_session_t *session,
     Result<effc_session_t *> fork = openSession(session->engine);
     if (!fork)
       return fork.error();
-    session->engine->copySlot(session->slot, (*fork)->slot);
-    (*fork)->position = session->position;
+    if (Check error = session->engine->copy(*session, **fork)) {
+      effc_session_free(*fork);
+      return error;
+    }
     *out_session = *fork;
     return {};
   });

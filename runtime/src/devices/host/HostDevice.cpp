@@ -32,7 +32,8 @@ Result<std::shared_ptr<Device>> HostDevice::create(uint32_t threads) {
 }
 
 Result<std::unique_ptr<Executor>>
-HostDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions) {
+HostDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
+                    const UploadProgress &) {
   return HostExecutor::create(std::move(model), *pool, sessions);
 }
 
