@@ -61,6 +61,8 @@ public:
   /// Threads of the host that work for it.
   virtual uint32_t threads() const = 0;
 
+  /// Fails, with the reason, when the file has nothing that runs here.
+  virtual Check accepts(const Model &model) const = 0;
   /// Allocates slots 0 to `sessions` - 1 and one more, where padding rows go.
   virtual Result<std::unique_ptr<Executor>>
   prepare(std::shared_ptr<const Model> model, uint32_t sessions,

@@ -1,10 +1,12 @@
 /*===- effc.h - Run a compiled sequence model ----------------------------===*\
  *
  * effc compiles a model ahead of time into one .effc file; this library runs
- * such a file. Nothing is compiled here and no other library is needed.
+ * such a file. Nothing is compiled here and no other library is needed; that of
+ * the NVIDIA driver is opened when a GPU is asked for.
  *
  *   effc_model_t     a loaded file: what is in it, and its tokenizer
- *   effc_device_t    where it runs (the host and its threads)
+ *   effc_device_t    where it runs (the host and its threads, a GPU, a
+ *                    simulated GPU)
  *   effc_engine_t    a model made ready on a device, with memory for a fixed
  *                    number of sequences
  *   effc_session_t   one sequence: its recurrent state and its position
@@ -363,6 +365,57 @@ EFFC_API effc_status_t *
 effc_device_create_host(const effc_host_options_t *options,
                         effc_device_t **out_device);
 
+typedef struct effc_sim_options {
+  size_t size;
+  uint32_t architecture; /* 80: sm_80, 90: sm_90a; 0: the newest that the file
+                            has code for */
+  uint32_t threads;      /* of the host, as in effc_host_options_t */
+} effc_sim_options_t;
+
+EFFC_API effc_sim_options_t effc_sim_options_default(void);
+
+/* Creates a simulated GPU: it runs a GPU's kernels on the host, thread by
+ * thread, some thousand times slower than one, and looks at what they do. Out of
+ * bounds, misaligned, never written, a race, an operation that not all threads
+ * reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and says
+ * which kernel, block, thread and operation it was.
+ *
+ * EFFC_UNSUPPORTED: the library was built without Boost.Context, or runs on
+ * another processor than x86-64-v3.
+ * EFFC_INVALID_ARGUMENT, EFFC_EXHAUSTED: as effc_device_create_host(). */
+EFFC_API effc_status_t *
+effc_device_create_sim(const effc_sim_options_t *options,
+                       effc_device_t **out_device);
+
+typedef struct effc_cuda_options {
+  size_t size;
+  uint32_t ordinal; /* which of the GPUs that the driver lists */
+} effc_cuda_options_t;
+
+EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
+
+/* Opens a GPU of NVIDIA's through the driver ("libcuda.so.1", or the library
+ * that EFFC_CUDA_DRIVER in the environment names), in its primary context. Takes
+ * no memory of it yet: an engine does.
+ *
+ * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so does
+ * whatever comes after it: the driver gives such a context up. With
+ * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
+ * that the message names it.
+ *
+ * EFFC_UNSUPPORTED: there is no driver, it is too old (the message has its
+ * version and the one needed), or it finds no GPU.
+ * EFFC_INVALID_ARGUMENT: there are not so many GPUs. */
+EFFC_API effc_status_t *
+effc_device_create_cuda(const effc_cuda_options_t *options,
+                        effc_device_t **out_device);
+
+/* Fails, with the reason, when `model` has no code or no weights to run on
+ * `device`; costs nothing.
+ * EFFC_UNSUPPORTED. */
+EFFC_API effc_status_t *effc_device_accepts(const effc_device_t *device,
+                                            const effc_model_t *model);
+
 EFFC_API void effc_device_free(effc_device_t *device);
 
 /* Returns how many threads of the host work for it, the calling one included.
@@ -390,9 +443,13 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * the system commits a page when it is first used. What could not fit in the
  * memory of the machine, or of the process's control group, is refused.
  *
- * EFFC_UNSUPPORTED: the file has no code for this machine (the message names
- * what is missing), or no weights.
- * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all.
+ * On a GPU its own memory is taken, all of it, and the weights are brought there.
+ *
+ * EFFC_UNSUPPORTED: the file has no code for this machine or GPU (the message
+ * names what is missing), or no weights.
+ * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all; or
+ * more than the GPU has free (the message has both numbers).
+ * EFFC_BAD_DATA: the driver does not take the file's code.
  * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,

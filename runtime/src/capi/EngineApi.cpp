@@ -2,7 +2,9 @@
 
 #include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
+#include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/src/devices/host/HostDevice.h"
+#include "runtime/src/devices/sim/SimDevice.h"
 
 using namespace effc::rt;
 
@@ -22,6 +24,47 @@ effc_status_t *effc_device_create_host(const effc_host_options_t *options,
     *out_device = new effc_device{std::move(*device)};
     return {};
   });
+}
+
+effc_sim_options_t effc_sim_options_default(void) {
+  return {sizeof(effc_sim_options_t), 0, 0};
+}
+
+effc_status_t *effc_device_create_sim(const effc_sim_options_t *options,
+                                      effc_device_t **out_device) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_sim_options_default());
+    if (!given)
+      return given.error();
+    auto device = createSimDevice(given->architecture, given->threads);
+    if (!device)
+      return device.error();
+    *out_device = new effc_device{std::move(*device)};
+    return {};
+  });
+}
+
+effc_cuda_options_t effc_cuda_options_default(void) {
+  return {sizeof(effc_cuda_options_t), 0};
+}
+
+effc_status_t *effc_device_create_cuda(const effc_cuda_options_t *options,
+                                       effc_device_t **out_device) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_cuda_options_default());
+    if (!given)
+      return given.error();
+    auto device = CudaDevice::create(given->ordinal);
+    if (!device)
+      return device.error();
+    *out_device = new effc_device{std::move(*device)};
+    return {};
+  });
+}
+
+effc_status_t *effc_device_accepts(const effc_device_t *device,
+                                   const effc_model_t *model) {
+  return atBorder([&] { return device->device->accepts(*model->model); });
 }
 
 void effc_device_free(effc_device_t *device) { delete device; }

@@ -21,6 +21,7 @@ public:
 
   const std::string &description() const override { return text; }
   uint32_t threads() const override { return pool->threads(); }
+  Check accepts(const Model &model) const override;
   Result<std::unique_ptr<Executor>>
   prepare(std::shared_ptr<const Model> model, uint32_t sessions,
           const UploadProgress &progress) override;

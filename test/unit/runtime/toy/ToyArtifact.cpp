@@ -275,9 +275,10 @@ artifact::TargetPlanT &effc::test::addToyTarget(artifact::ProgramT &program,
 }
 
 std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
-  // The program comes first and its size is not known yet: 8 KiB are set aside.
-  constexpr uint64_t kProgramRoom = 8192;
-  Builder builder{{}, kProgramRoom, {}};
+  // The program comes first and its size is not known yet: 8 KiB are set aside,
+  // and twice that where targets repeat the host's plan.
+  const uint64_t programRoom = options.code.empty() ? 8192 : 16384;
+  Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
   addKernels(builder);
   addWeights(builder);
@@ -304,13 +305,13 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   flatbuffers::FlatBufferBuilder packed;
   artifact::FinishProgramBuffer(
       packed, artifact::Program::Pack(packed, &builder.program));
-  if (rt::FileHeader::kBytes + packed.GetSize() > kProgramRoom) {
+  if (rt::FileHeader::kBytes + packed.GetSize() > programRoom) {
     std::fprintf(stderr, "the toy program has %u bytes\n",
                  unsigned(packed.GetSize()));
     std::abort();
   }
 
-  std::vector<uint8_t> file(kProgramRoom);
+  std::vector<uint8_t> file(programRoom);
   file.insert(file.end(), builder.bytes.begin(), builder.bytes.end());
   std::memcpy(&file[rt::FileHeader::kBytes], packed.GetBufferPointer(),
               packed.GetSize());
