@@ -27,22 +27,31 @@ struct CallCounts {
   int64_t outputs;
 };
 
+/// Told how many bytes of how many have been brought to a device.
+struct UploadProgress {
+  void (*report)(void *user, uint64_t done, uint64_t total) = nullptr;
+  void *user = nullptr;
+};
+
 /// A model made ready on a device with memory for a number of sequences. Used
 /// by one thread at a time.
 class Executor {
 public:
   virtual ~Executor() = default;
 
+  /// What it runs: entries are counted in it.
+  virtual const Plan &plan() const = 0;
   virtual const CallInputs &inputs() = 0;
   /// Runs entry `entry` over what inputs() holds; blocks until it is done.
-  virtual void run(uint32_t entry, const CallCounts &counts) = 0;
+  /// After a failure the states of the slots it names hold anything.
+  virtual Check run(uint32_t entry, const CallCounts &counts) = 0;
   /// The logits of the last call: f32 [outputs, vocabulary].
   virtual const float *logits() = 0;
   /// Makes the states of slot `to` those of slot `from`.
-  virtual void copySlot(uint32_t from, uint32_t to) = 0;
+  virtual Check copySlot(uint32_t from, uint32_t to) = 0;
   /// The states of a slot as the program lays them out: `slot_bytes` bytes.
-  virtual void readSlot(uint32_t slot, uint8_t *out) = 0;
-  virtual void writeSlot(uint32_t slot, const uint8_t *in) = 0;
+  virtual Check readSlot(uint32_t slot, uint8_t *out) = 0;
+  virtual Check writeSlot(uint32_t slot, const uint8_t *in) = 0;
 };
 
 class Device {
@@ -52,9 +61,12 @@ public:
   /// Threads of the host that work for it.
   virtual uint32_t threads() const = 0;
 
+  /// Fails, with the reason, when the file has nothing that runs here.
+  virtual Check accepts(const Model &model) const = 0;
   /// Allocates slots 0 to `sessions` - 1 and one more, where padding rows go.
   virtual Result<std::unique_ptr<Executor>>
-  prepare(std::shared_ptr<const Model> model, uint32_t sessions) = 0;
+  prepare(std::shared_ptr<const Model> model, uint32_t sessions,
+          const UploadProgress &progress) = 0;
 };
 
 } // namespace effc::rt

@@ -12,11 +12,11 @@ using namespace effc::rt;
 static constexpr int32_t kFirst = 1; // the sequence starts here
 static constexpr int32_t kLast = 2;  // what is fed to it ends here
 
-static std::unique_ptr<Packer> makePacker(const artifact::Program &program,
+static std::unique_ptr<Packer> makePacker(const Plan &plan,
                                           artifact::EntryKind kind) {
   std::vector<EntryShape> shapes;
-  for (uint32_t i = 0; i < program.entries()->size(); ++i) {
-    const artifact::Entry &entry = *program.entries()->Get(i);
+  for (uint32_t i = 0; i < plan.entries->size(); ++i) {
+    const artifact::Entry &entry = *plan.entries->Get(i);
     // A decode entry takes one row of each sequence: there is nothing to cut.
     if (entry.kind() == kind)
       shapes.push_back(
@@ -28,19 +28,20 @@ static std::unique_ptr<Packer> makePacker(const artifact::Program &program,
 
 Result<std::shared_ptr<Engine>>
 Engine::create(std::shared_ptr<const Model> model,
-               std::shared_ptr<Device> device, uint32_t maxSessions) {
+               std::shared_ptr<Device> device, uint32_t maxSessions,
+               const UploadProgress &progress) {
   if (maxSessions == 0 || maxSessions > kMaxSessions)
     return invalidArgument("'max_sessions' is ", maxSessions, ", but 1 to ",
                            kMaxSessions, " are possible");
   std::shared_ptr<Engine> engine(new Engine);
   Result<std::unique_ptr<Executor>> executor =
-      device->prepare(model, maxSessions);
+      device->prepare(model, maxSessions, progress);
   if (!executor)
     return executor.error();
   engine->executor = std::move(*executor);
-  const artifact::Program &program = model->program();
-  engine->prefillPacker = makePacker(program, artifact::EntryKind::Prefill);
-  engine->decodePacker = makePacker(program, artifact::EntryKind::Decode);
+  const Plan &plan = engine->executor->plan();
+  engine->prefillPacker = makePacker(plan, artifact::EntryKind::Prefill);
+  engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
   engine->artifact = std::move(model);
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
@@ -62,9 +63,27 @@ Result<uint32_t> Engine::takeSlot() {
   return slot;
 }
 
-std::vector<uint8_t> Engine::save(const Session &session) {
+static Error lostSequence(const std::string &which) {
+  return fail(EFFC_DEVICE_ERROR, which,
+              " was lost when the device failed while advancing it: reset it");
+}
+
+Check Engine::copy(const Session &from, Session &to) {
+  if (from.lost)
+    return lostSequence("the sequence");
+  if (Check error = executor->copySlot(from.slot, to.slot))
+    return error;
+  to.position = from.position;
+  to.lost = false;
+  return {};
+}
+
+Result<std::vector<uint8_t>> Engine::save(const Session &session) {
+  if (session.lost)
+    return lostSequence("the sequence");
   std::vector<uint8_t> slot(artifact->program().slot_bytes());
-  executor->readSlot(session.slot, slot.data());
+  if (Check error = executor->readSlot(session.slot, slot.data()))
+    return *error;
   return encodeState(artifact->program(), session.position, slot);
 }
 
@@ -72,8 +91,10 @@ Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
   Result<SequenceState> state = decodeState(artifact->program(), bytes);
   if (!state)
     return state.error();
-  executor->writeSlot(session.slot, state->slot.data());
+  if (Check error = executor->writeSlot(session.slot, state->slot.data()))
+    return error;
   session.position = state->position;
+  session.lost = false;
   return {};
 }
 
@@ -85,6 +106,8 @@ Check Engine::addIntake(size_t index, Session *session,
   if (lastSeen[session->slot] == callNumber)
     return invalidArgument("session ", index, " is named twice in one call");
   lastSeen[session->slot] = callNumber;
+  if (session->lost)
+    return lostSequence("sequence " + std::to_string(index));
   if (tokens.empty())
     return invalidArgument("prompt ", index, " has no tokens");
   const artifact::Program &program = artifact->program();
@@ -124,8 +147,7 @@ Check Engine::prefill(std::span<const effc_prompt_t> prompts) {
                       prompt.wanted, prompt.out_logits))
       return error;
   }
-  runAll(*prefillPacker);
-  return {};
+  return runAll(*prefillPacker);
 }
 
 Check Engine::decode(std::span<effc_session_t *const> sessions,
@@ -140,8 +162,7 @@ Check Engine::decode(std::span<effc_session_t *const> sessions,
             addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
                       outLogits ? outLogits + i * vocabulary : nullptr))
       return error;
-  runAll(*decodePacker);
-  return {};
+  return runAll(*decodePacker);
 }
 
 /// Lays out the current pieces as one packed call; returns how many rows of
@@ -195,19 +216,29 @@ void Engine::collectLogits() {
   }
 }
 
-void Engine::runAll(const Packer &packer) {
+/// Runs the calls that are still to come, until there are none.
+Check Engine::runNext(const Packer &packer) {
   while (true) {
     uint32_t entry = packer.nextCall(feeds, pieces);
     if (pieces.empty())
-      break;
+      return {};
     CallCounts counts = {0, static_cast<int64_t>(pieces.size()), 0};
     for (const Piece &piece : pieces)
       counts.rows += piece.length;
-    counts.outputs =
-        fillInputs(artifact->program().entries()->Get(entry)->rows());
-    executor->run(entry, counts);
+    counts.outputs = fillInputs(executor->plan().entries->Get(entry)->rows());
+    if (Check error = executor->run(entry, counts))
+      return error;
     collectLogits();
+  }
+}
+
+Check Engine::runAll(const Packer &packer) {
+  if (Check error = runNext(packer)) {
+    for (const Intake &intake : intakes)
+      intake.session->lost = true;
+    return error;
   }
   for (size_t i = 0; i < intakes.size(); ++i)
     intakes[i].session->position = feeds[i].position;
+  return {};
 }

@@ -19,23 +19,26 @@ struct Session {
   std::shared_ptr<Engine> engine;
   uint32_t slot;
   uint64_t position = 0;
+  /// A device failed while it advanced the sequence: its states are anything.
+  bool lost = false;
 };
 
 class Engine {
 public:
   static Result<std::shared_ptr<Engine>>
   create(std::shared_ptr<const Model> model, std::shared_ptr<Device> device,
-         uint32_t maxSessions);
+         uint32_t maxSessions, const UploadProgress &progress = {});
 
   const Model &model() const { return *artifact; }
 
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
   void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }
-  void copySlot(uint32_t from, uint32_t to) { executor->copySlot(from, to); }
+  /// Makes `to` continue as `from` would.
+  Check copy(const Session &from, Session &to);
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
-  std::vector<uint8_t> save(const Session &session);
+  Result<std::vector<uint8_t>> save(const Session &session);
   Check load(Session &session, std::span<const uint8_t> bytes);
 
   Check prefill(std::span<const effc_prompt_t> prompts);
@@ -56,7 +59,8 @@ private:
   Check addIntake(size_t index, Session *session,
                   std::span<const int32_t> tokens, effc_wanted_t wanted,
                   float *out);
-  void runAll(const Packer &packer);
+  Check runAll(const Packer &packer);
+  Check runNext(const Packer &packer);
   int64_t fillInputs(uint32_t rows);
   void collectLogits();
 

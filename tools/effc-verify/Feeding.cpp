@@ -26,8 +26,8 @@ std::vector<size_t> verify::pickSplit(size_t count, uint64_t seed) {
   return lengths;
 }
 
-Feeding::Feeding(const Model &model, uint32_t threads)
-    : device(Device::host(threads)), engine(model, device, kMostSequences),
+Feeding::Feeding(const Model &model, const Device &device)
+    : engine(model, device, kMostSequences),
       vocabulary(model.vocabularySize()) {}
 
 static void append(Logits &all, const Logits &more) {

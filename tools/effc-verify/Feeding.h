@@ -22,8 +22,7 @@ std::vector<size_t> pickSplit(size_t count, uint64_t seed);
 /// tokens; throws effc::Error where the runtime refuses.
 class Feeding {
 public:
-  /// `threads` 0: one per usable core.
-  Feeding(const Model &model, uint32_t threads);
+  Feeding(const Model &model, const Device &device);
 
   Logits inOnePrefill(const Tokens &tokens);
   Logits inSteps(const Tokens &tokens);
@@ -38,7 +37,6 @@ public:
   static constexpr uint32_t kMostSequences = 8;
 
 private:
-  Device device;
   Engine engine;
   size_t vocabulary;
 };

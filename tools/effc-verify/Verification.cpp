@@ -73,7 +73,8 @@ Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
       model(cli::openModel(options.file, options.access)),
-      feeding(model, options.threads), vocabulary(model.vocabularySize()) {
+      feeding(model, cli::openDevice(options.device, model)),
+      vocabulary(model.vocabularySize()) {
   size_t count = options.tokens;
   if (model.maxContext())
     count = std::min<size_t>(count, model.maxContext());
@@ -199,8 +200,19 @@ void Verification::checkFeeding() {
   add("batch of 4, its neighbours", "one by one", worst, tolerance);
   compare("saved and loaded halfway", feeding.throughASavedState(tokens), whole,
           "one prefill");
-  Feeding alone(model, 1);
-  // Threads never show, whatever the forms.
+  checkThreads();
+}
+
+/// Threads never show, whatever the forms.
+void Verification::checkThreads() {
+  cli::DeviceChoice one = options.device;
+  one.threads = 1;
+  if (one.name != "host" && one.name != "sim") {
+    report.skip("one thread", "a GPU has its own");
+    progress(++done, total);
+    return;
+  }
+  Feeding alone(model, cli::openDevice(one, model));
   add("one thread", "all threads",
       bitError(alone.inOnePrefill(tokens), whole, vocabulary), 0);
 }
@@ -271,7 +283,7 @@ void Verification::checkRecompiled() {
       progress(++done, total);
       continue;
     }
-    Feeding another(other, options.threads);
+    Feeding another(other, Device::host(options.device.threads));
     add(std::move(name), "reference",
         largestError(another.inOnePrefill(tokens), oracle, vocabulary),
         prefillTolerance(forced.pipeline.prefillRows.back()));

@@ -17,7 +17,8 @@ struct VerifyOptions {
   std::string file;
   cli::ModelAccess access;
   size_t tokens = 48;
-  uint32_t threads = 0; // one per usable core
+  /// Where the file's own code runs; what is compiled anew runs on the host.
+  cli::DeviceChoice device = {"host", 0};
 };
 
 /// Checks, in this order: the file's checksums; the compiled model against
@@ -41,6 +42,7 @@ public:
 private:
   void readStored();
   void checkFeeding();
+  void checkThreads();
   void checkReference();
   void checkRecompiled();
   void checkCode();

@@ -124,9 +124,7 @@ int main(int argc, char **argv) {
   app.add_option("--tokens", options.tokens, "Length of the sequence to try")
       ->check(CLI::Range(2, 4096))
       ->capture_default_str();
-  app.add_option("--threads", options.threads,
-                 "Threads; 0: one per usable core")
-      ->check(CLI::Range(0, 1024));
+  addDeviceChoice(app, options.device);
   addModelAccess(app, options.access);
   app.add_flag("--json", json, "Print JSON");
   try {

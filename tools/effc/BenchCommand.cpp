@@ -29,8 +29,7 @@ struct BenchOptions {
   std::vector<uint32_t> batch = {1, 8};
   uint64_t decode = 128;
   uint32_t repeat = 5;
-  std::string device = "auto";
-  uint32_t threads = 0;
+  DeviceChoice device;
   bool json = false;
 };
 
@@ -95,11 +94,12 @@ static Results measure(const BenchOptions &options) {
   Model model = openModel(options.file, options.access);
   results.start.load = laps.lap();
   checkOptions(model, options);
-  Device device = openDevice(options.device, options.threads);
+  Device device = openDevice(options.device, model);
   results.device = device.description();
   laps.lap();
-  Engine engine(model, device,
-                *std::max_element(options.batch.begin(), options.batch.end()));
+  Engine engine =
+      openEngine(model, device,
+                 *std::max_element(options.batch.begin(), options.batch.end()));
   results.start.engine = laps.lap();
   {
     Session session(engine);
@@ -269,13 +269,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
                    "Runs of each case, besides one to warm up")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--device", options->device, "Where to run")
-      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
-      ->capture_default_str();
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads; 0: one per usable core")
-      ->check(CLI::Range(0, 1024));
+  addDeviceChoice(*command, options->device);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     std::erase(options->prefill, 0u);

@@ -24,8 +24,7 @@ struct EvalOptions {
   std::optional<std::string> tokens, text, logits;
   std::string split = "all";
   uint32_t batch = 1;
-  std::string device = "auto";
-  uint32_t threads = 0;
+  DeviceChoice device;
   bool json = false;
 };
 } // namespace
@@ -89,8 +88,8 @@ static void evaluate(const EvalOptions &options) {
 
   uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
                                         1, options.batch);
-  Evaluation evaluation(model, openDevice(options.device, options.threads),
-                        split, batch, writer.get());
+  Evaluation evaluation(model, openDevice(options.device, model), split, batch,
+                        writer.get());
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);
@@ -140,13 +139,7 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--logits", options->logits,
                       "Write logits.0, logits.1, ... to this safetensors file");
-  command->add_option("--device", options->device, "Where to run")
-      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
-      ->capture_default_str();
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads; 0: one per usable core")
-      ->check(CLI::Range(0, 1024));
+  addDeviceChoice(*command, options->device);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { evaluate(*options); });
 }

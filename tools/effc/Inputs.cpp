@@ -109,15 +109,3 @@ uint64_t effc::cli::parseBytes(std::string_view text) {
                      "' is no number of bytes such as 1000000, 512M or 1.5G");
   return static_cast<uint64_t>(bytes);
 }
-
-effc::Device effc::cli::openDevice(const std::string &name, uint32_t threads) {
-  if (name == "cuda" || name == "sim")
-    throw Failure("device '" + name +
-                  "' is not in this build of effc; use host");
-  Device device = Device::host(threads);
-  if (name == "auto")
-    std::fprintf(stderr,
-                 "device: %s; it is the only one in this build of effc\n",
-                 device.description().c_str());
-  return device;
-}

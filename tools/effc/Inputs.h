@@ -27,11 +27,6 @@ std::vector<Tokens> readTokenFile(const std::string &path,
 /// "64", "16K", "1.5G": bytes, with binary units. Throws UsageError.
 uint64_t parseBytes(std::string_view text);
 
-/// The device that `name` asks for ("auto", "host"; "cuda" and "sim" are
-/// refused with the reason). "auto" says on standard error which it takes and
-/// why.
-Device openDevice(const std::string &name, uint32_t threads);
-
 } // namespace effc::cli
 
 #endif // EFFC_TOOLS_EFFC_INPUTS_H

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <vector>
 
 using namespace effc;
 using namespace effc::cli;
@@ -89,23 +91,45 @@ static std::string summary(const std::string &file, const Json &model) {
   return text;
 }
 
+/// What runs on what: "host", or the name of a target. A module for one chip is
+/// listed under the targets that name it.
 static std::string targets(const Json &model) {
   Table table;
-  for (const Json &segment : model["segments"])
+  const Json &segments = model["segments"];
+  for (const Json &segment : segments)
     if (segment["kind"] == "host_code")
       table.add({"host", segment["isa"], formatBytes(segment["bytes"])});
+  for (const Json &target : model["targets"]) {
+    std::set<size_t> used;
+    for (const Json &kernel : target["kernels"])
+      for (const Json &where : kernel["code"])
+        used.insert(where["segment"].get<size_t>());
+    for (size_t index : used)
+      table.add({target["name"], segments[index]["isa"],
+                 formatBytes(segments[index]["bytes"])});
+  }
   return "\ntargets\n" + table.text();
 }
 
-static std::string entries(const Json &model) {
+/// Of the host, or of the target called `name`.
+static std::string entries(const Json &plan, const std::string &name) {
   Table table;
   table.add({"entry", "rows", "chunk", "arena", "launches"});
-  for (const Json &entry : model["entries"])
+  for (const Json &entry : plan["entries"])
     table.add({entry["name"], std::to_string(int(entry["rows"])),
                std::to_string(int(entry["chunk"])),
                formatBytes(entry["arena_bytes"]),
                formatCount(entry["launches"])});
-  return "\nentry points\n" + table.text();
+  return "\nentry points" + name + "\n" + table.text();
+}
+
+static std::string entries(const Json &model) {
+  std::string text;
+  if (!model["entries"].empty())
+    text += entries(model, "");
+  for (const Json &target : model["targets"])
+    text += entries(target, " of " + target["name"].get<std::string>());
+  return text;
 }
 
 static std::string memory(const Json &model) {
@@ -131,33 +155,89 @@ static std::string states(const Json &model) {
          model["layout_id"].get<std::string>() + "\n" + table.text();
 }
 
-static std::string kernels(const Json &model) {
-  // Files of before 1.2 do not state FLOPs.
-  bool known =
-      std::any_of(model["kernels"].begin(), model["kernels"].end(),
-                  [](const Json &kernel) { return kernel["step_flops"] != 0; });
+/// "x86-64-v3+64": where a kernel lies; in a driver's module it has no place.
+static std::string placesOf(const Json &model, const Json &kernel) {
+  std::string text;
+  for (const Json &where : kernel["code"]) {
+    text += (text.empty() ? "" : ", ") +
+            model["segments"][where["segment"].get<size_t>()]["isa"]
+                .get<std::string>();
+    if (where.contains("offset"))
+      text += "+" + std::to_string(where["offset"].get<uint64_t>());
+  }
+  return text;
+}
+
+/// The columns that kernels of the host and of a GPU share: what a step must
+/// move and compute.
+static std::vector<std::string> workOf(const Json &kernel, bool known) {
+  return {formatBytes(kernel["step_bytes"]),
+          known ? formatCount(kernel["step_flops"]) : "-"};
+}
+
+/// Files of before 1.2 do not state FLOPs.
+static bool statesFlops(const Json &plan) {
+  return std::any_of(
+      plan["kernels"].begin(), plan["kernels"].end(),
+      [](const Json &kernel) { return kernel["step_flops"] != 0; });
+}
+
+static std::string hostKernels(const Json &model) {
+  bool known = statesFlops(model);
   Table table;
   table.add({"kernel", "operands", "stack", "launches", "code bytes",
              "bytes/step", "FLOPs/step", "code"});
   for (const Json &kernel : model["kernels"]) {
-    std::string code;
     uint64_t bytes = 0; // of the largest
     for (const Json &where : kernel["code"])
       bytes = std::max(bytes, where["bytes"].get<uint64_t>());
-    for (const Json &where : kernel["code"])
-      code += (code.empty() ? "" : ", ") +
-              model["segments"][where["segment"].get<size_t>()]["isa"]
-                  .get<std::string>() +
-              "+" + std::to_string(where["offset"].get<uint64_t>());
-    table.add({kernel["name"], std::to_string(int(kernel["operands"])),
-               formatBytes(kernel["stack_bytes"]),
-               formatCount(kernel["launches"]), formatCount(bytes),
-               formatBytes(kernel["step_bytes"]),
-               known ? formatCount(kernel["step_flops"]) : "-", code});
+    std::vector<std::string> row = {
+        kernel["name"], std::to_string(int(kernel["operands"])),
+        formatBytes(kernel["stack_bytes"]), formatCount(kernel["launches"]),
+        formatCount(bytes)};
+    for (std::string &cell : workOf(kernel, known))
+      row.push_back(std::move(cell));
+    row.push_back(placesOf(model, kernel));
+    table.add(row);
   }
-  return "\nkernels; per step: what all launches of one must move and compute "
-         "in a decode step of one sequence\n" +
-         table.text();
+  return table.text();
+}
+
+static std::string targetKernels(const Json &model, const Json &target) {
+  bool known = statesFlops(target);
+  // ptxas tells registers and spills together; every kernel has registers.
+  auto orUnknown = [](const Json &kernel, const char *key) {
+    return kernel["registers"] == 0 ? "-" : formatCount(kernel[key]);
+  };
+  Table table;
+  table.add({"kernel", "operands", "threads", "shared", "registers", "spills",
+             "launches", "bytes/step", "FLOPs/step", "code"});
+  for (const Json &kernel : target["kernels"]) {
+    std::vector<std::string> row = {kernel["name"],
+                                    std::to_string(int(kernel["operands"])),
+                                    std::to_string(int(kernel["threads"])),
+                                    formatBytes(kernel["shared_bytes"]),
+                                    orUnknown(kernel, "registers"),
+                                    orUnknown(kernel, "spill_bytes"),
+                                    formatCount(kernel["launches"])};
+    for (std::string &cell : workOf(kernel, known))
+      row.push_back(std::move(cell));
+    row.push_back(placesOf(model, kernel));
+    table.add(row);
+  }
+  return "\nkernels of " + target["name"].get<std::string>() +
+         "; spills in bytes of a thread\n" + table.text();
+}
+
+static std::string kernels(const Json &model) {
+  std::string text;
+  if (!model["kernels"].empty())
+    text += "\nkernels; per step: what all launches of one must move and "
+            "compute in a decode step of one sequence\n" +
+            hostKernels(model);
+  for (const Json &target : model["targets"])
+    text += targetKernels(model, target);
+  return text;
 }
 
 static void checkAll(const Model &model) {

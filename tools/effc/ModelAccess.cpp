@@ -1,6 +1,10 @@
 #include "tools/effc/ModelAccess.h"
 
+#include "tools/terminal/Failure.h"
+#include "tools/terminal/Progress.h"
+
 #include <CLI/CLI.hpp>
+#include <optional>
 
 using namespace effc;
 using namespace effc::cli;
@@ -20,4 +24,69 @@ Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
     options.weights_folder = access.weightsFolder.c_str();
   options.copy = access.copy;
   return Model(file, options);
+}
+
+void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
+  command
+      .add_option(
+          "--device", choice.name,
+          "Where to run; auto: on a GPU that the file has code for, else "
+          "on the host")
+      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
+      ->capture_default_str();
+  command
+      .add_option("--threads", choice.threads,
+                  "Threads of the host; 0: one per usable core")
+      ->check(CLI::Range(0, 1024));
+}
+
+/// The GPU, if `model` runs there; else `reason` says why it does not.
+static std::optional<Device> tryCuda(const Model &model, std::string &reason) {
+  try {
+    Device device = Device::cuda();
+    device.requireAccepts(model);
+    return device;
+  } catch (const Error &error) {
+    reason = error.what();
+    return std::nullopt;
+  }
+}
+
+Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
+  if (choice.name == "host")
+    return Device::host(choice.threads);
+  if (choice.name == "sim")
+    return Device::sim(0, choice.threads);
+  if (choice.name == "cuda")
+    return Device::cuda();
+  std::string reason;
+  if (std::optional<Device> device = tryCuda(model, reason)) {
+    std::fprintf(stderr, "device: %s; the file has code for this GPU\n",
+                 device->description().c_str());
+    return std::move(*device);
+  }
+  Device device = Device::host(choice.threads);
+  try {
+    device.requireAccepts(model);
+  } catch (const Error &error) {
+    throw Failure(std::string(error.what()) + "; " + reason);
+  }
+  std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
+               reason.c_str());
+  return device;
+}
+
+Engine effc::cli::openEngine(const Model &model, const Device &device,
+                             uint32_t sessions) {
+  std::optional<Progress> bar; // made when the total is known
+  effc_engine_options_t options = effc_engine_options_default();
+  options.max_sessions = sessions;
+  options.user = &bar;
+  options.progress = [](void *user, uint64_t done, uint64_t total) {
+    auto &bar = *static_cast<std::optional<Progress> *>(user);
+    if (!bar)
+      bar.emplace("weights", "bytes", total);
+    bar->update(done);
+  };
+  return Engine(model, device, options);
 }

@@ -1,9 +1,10 @@
-// How a command opens the model that it is given.
+// How a command opens the model that it is given, and where it runs it.
 #ifndef EFFC_TOOLS_EFFC_MODELACCESS_H
 #define EFFC_TOOLS_EFFC_MODELACCESS_H
 
 #include "runtime/include/effc/effc.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace CLI {
@@ -21,6 +22,25 @@ struct ModelAccess {
 void addModelAccess(CLI::App &command, ModelAccess &access);
 
 Model openModel(const std::string &file, const ModelAccess &access);
+
+/// Where a model is to run.
+struct DeviceChoice {
+  std::string name = "auto";
+  uint32_t threads = 0; // of the host; 0: one per usable core
+};
+
+/// Declares --device and --threads.
+void addDeviceChoice(CLI::App &command, DeviceChoice &choice);
+
+/// The device that is asked for. "auto" is a GPU that has code in the file,
+/// else the host, and says on standard error which and why; never the simulated
+/// GPU. Throws Failure where the model runs on none of them.
+Device openDevice(const DeviceChoice &choice, const Model &model);
+
+/// The model on the device; shows how far the weights have come that are
+/// brought there.
+Engine openEngine(const Model &model, const Device &device,
+                  uint32_t sessions = 1);
 
 } // namespace effc::cli
 

@@ -25,8 +25,7 @@ struct RunOptions {
   ModelAccess access;
   std::optional<std::string> prompt, promptFile, tokens;
   std::optional<std::string> loadState, saveState;
-  std::string device = "auto";
-  uint32_t threads = 0;
+  DeviceChoice device;
   std::optional<float> temperature, topP, minP, repeatPenalty;
   std::optional<uint32_t> topK;
   uint64_t seed = 0;
@@ -126,8 +125,8 @@ static void run(const RunOptions &options) {
   Tokens prompt = readPrompt(model, options);
   GenerationOptions settings = options.generation;
   settings.sampling = samplingOf(model, options);
-  Engine engine(model, openDevice(options.device, options.threads),
-                settings.samples);
+  Engine engine =
+      openEngine(model, openDevice(options.device, model), settings.samples);
   Session session(engine);
   if (options.loadState)
     loadState(session, *options.loadState);
@@ -197,13 +196,7 @@ void effc::cli::addRunCommand(CLI::App &app) {
   command->add_option("-n", options->generation.newTokens, "New tokens at most")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 48))
       ->capture_default_str();
-  command->add_option("--device", options->device, "Where to run")
-      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
-      ->capture_default_str();
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads; 0: one per usable core")
-      ->check(CLI::Range(0, 1024));
+  addDeviceChoice(*command, options->device);
   addSamplingOptions(*command, *options);
   command->add_option("--load-state", options->loadState,
                       "Continue the sequence of this state file; the prompt "

@@ -1,10 +1,12 @@
 /*===- effc.h - Run a compiled sequence model ----------------------------===*\
  *
  * effc compiles a model ahead of time into one .effc file; this library runs
- * such a file. Nothing is compiled here and no other library is needed.
+ * such a file. Nothing is compiled here and no other library is needed; that of
+ * the NVIDIA driver is opened when a GPU is asked for.
  *
  *   effc_model_t     a loaded file: what is in it, and its tokenizer
- *   effc_device_t    where it runs (the host and its threads)
+ *   effc_device_t    where it runs (the host and its threads, a GPU, a
+ *                    simulated GPU)
  *   effc_engine_t    a model made ready on a device, with memory for a fixed
  *                    number of sequences
  *   effc_session_t   one sequence: its recurrent state and its position
@@ -78,7 +80,9 @@ typedef enum effc_status_code {
   EFFC_UNSUPPORTED = 4,   /* sound, but not possible here: an ISA, a device */
   EFFC_OUT_OF_MEMORY = 5, /* memory could not be had */
   EFFC_EXHAUSTED = 6,     /* a fixed resource is used up: sessions, context */
-  EFFC_INTERNAL = 7       /* a mistake of this library */
+  EFFC_INTERNAL = 7,      /* a mistake of this library */
+  EFFC_DEVICE_ERROR = 8   /* a device failed while it ran: its message, and what
+                             was launched */
 } effc_status_code_t;
 
 /* Returns the code of `status`; EFFC_OK for NULL. */
@@ -361,6 +365,57 @@ EFFC_API effc_status_t *
 effc_device_create_host(const effc_host_options_t *options,
                         effc_device_t **out_device);
 
+typedef struct effc_sim_options {
+  size_t size;
+  uint32_t architecture; /* 80: sm_80, 90: sm_90a; 0: the newest that the file
+                            has code for */
+  uint32_t threads;      /* of the host, as in effc_host_options_t */
+} effc_sim_options_t;
+
+EFFC_API effc_sim_options_t effc_sim_options_default(void);
+
+/* Creates a simulated GPU: it runs a GPU's kernels on the host, thread by
+ * thread, some thousand times slower than one, and looks at what they do. Out of
+ * bounds, misaligned, never written, a race, an operation that not all threads
+ * reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and says
+ * which kernel, block, thread and operation it was.
+ *
+ * EFFC_UNSUPPORTED: the library was built without Boost.Context, or runs on
+ * another processor than x86-64-v3.
+ * EFFC_INVALID_ARGUMENT, EFFC_EXHAUSTED: as effc_device_create_host(). */
+EFFC_API effc_status_t *
+effc_device_create_sim(const effc_sim_options_t *options,
+                       effc_device_t **out_device);
+
+typedef struct effc_cuda_options {
+  size_t size;
+  uint32_t ordinal; /* which of the GPUs that the driver lists */
+} effc_cuda_options_t;
+
+EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
+
+/* Opens a GPU of NVIDIA's through the driver ("libcuda.so.1", or the library
+ * that EFFC_CUDA_DRIVER in the environment names), in its primary context. Takes
+ * no memory of it yet: an engine does.
+ *
+ * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so does
+ * whatever comes after it: the driver gives such a context up. With
+ * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
+ * that the message names it.
+ *
+ * EFFC_UNSUPPORTED: there is no driver, it is too old (the message has its
+ * version and the one needed), or it finds no GPU.
+ * EFFC_INVALID_ARGUMENT: there are not so many GPUs. */
+EFFC_API effc_status_t *
+effc_device_create_cuda(const effc_cuda_options_t *options,
+                        effc_device_t **out_device);
+
+/* Fails, with the reason, when `model` has no code or no weights to run on
+ * `device`; costs nothing.
+ * EFFC_UNSUPPORTED. */
+EFFC_API effc_status_t *effc_device_accepts(const effc_device_t *device,
+                                            const effc_model_t *model);
+
 EFFC_API void effc_device_free(effc_device_t *device);
 
 /* Returns how many threads of the host work for it, the calling one included.
@@ -375,6 +430,10 @@ EFFC_API const char *effc_device_description(const effc_device_t *device);
 typedef struct effc_engine_options {
   size_t size;
   uint32_t max_sessions; /* sequences that can be open at once; default 1 */
+  /* Told how many bytes of how many weights have been brought to a device with
+   * memory of its own; NULL: nobody is. */
+  void (*progress)(void *user, uint64_t done, uint64_t total);
+  void *user;
 } effc_engine_options_t;
 
 EFFC_API effc_engine_options_t effc_engine_options_default(void);
@@ -384,9 +443,13 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * the system commits a page when it is first used. What could not fit in the
  * memory of the machine, or of the process's control group, is refused.
  *
- * EFFC_UNSUPPORTED: the file has no code for this machine (the message names
- * what is missing), or no weights.
- * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all.
+ * On a GPU its own memory is taken, all of it, and the weights are brought there.
+ *
+ * EFFC_UNSUPPORTED: the file has no code for this machine or GPU (the message
+ * names what is missing), or no weights.
+ * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all; or
+ * more than the GPU has free (the message has both numbers).
+ * EFFC_BAD_DATA: the driver does not take the file's code.
  * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,
@@ -403,7 +466,7 @@ EFFC_API effc_status_t *effc_session_create(effc_engine_t *engine,
 /* Closes the sequence; its place can be used by another. */
 EFFC_API void effc_session_free(effc_session_t *session);
 
-/* Goes back to position 0. Costs nothing. */
+/* Goes back to position 0. Costs nothing; a lost sequence can be used again. */
 EFFC_API void effc_session_reset(effc_session_t *session);
 
 /* Returns how many tokens the sequence has taken. */
@@ -487,7 +550,9 @@ typedef struct effc_prompt {
  *
  * Blocks until all logits are written. Allocates nothing. Everything is checked
  * before anything runs: on failure every session has its position and state of
- * before.
+ * before. Running itself cannot fail on the host. Where a device fails while it
+ * runs, the sequences of the call are lost: what is asked of them gives
+ * EFFC_DEVICE_ERROR until they are reset, loaded or assigned to.
  *
  * The calling thread works too and needs 128 KiB of free stack.
  *
@@ -495,7 +560,9 @@ typedef struct effc_prompt {
  * message holds both), a session of another engine or named twice, logits
  * wanted but nowhere to write them.
  *
- * EFFC_EXHAUSTED: a sequence would grow past the model's max_context. */
+ * EFFC_EXHAUSTED: a sequence would grow past the model's max_context.
+ *
+ * EFFC_DEVICE_ERROR: a device failed; a sequence was lost before. */
 EFFC_API effc_status_t *effc_engine_prefill(effc_engine_t *engine,
                                             const effc_prompt_t *prompts,
                                             size_t count);

@@ -167,6 +167,27 @@ public:
     check(effc_device_create_host(&options, &device));
     return Device(device);
   }
+  /// `architecture` 0: the newest that the file has code for.
+  static Device sim(uint32_t architecture = 0, uint32_t threads = 0) {
+    effc_sim_options_t options = effc_sim_options_default();
+    options.architecture = architecture;
+    options.threads = threads;
+    effc_device_t *device = nullptr;
+    check(effc_device_create_sim(&options, &device));
+    return Device(device);
+  }
+  /// The GPU of this number.
+  static Device cuda(uint32_t ordinal = 0) {
+    effc_cuda_options_t options = effc_cuda_options_default();
+    options.ordinal = ordinal;
+    effc_device_t *device = nullptr;
+    check(effc_device_create_cuda(&options, &device));
+    return Device(device);
+  }
+  /// Throws the reason when `model` cannot run here.
+  void requireAccepts(const Model &model) const {
+    check(effc_device_accepts(get(), model.get()));
+  }
   std::string description() const { return effc_device_description(get()); }
   uint32_t threads() const { return effc_device_threads(get()); }
 
@@ -179,7 +200,11 @@ class Session;
 class Engine : public Handle<effc_engine_t, effc_engine_free> {
 public:
   Engine(const Model &model, const Device &device, uint32_t maxSessions = 1)
-      : Handle(create(model, device, maxSessions)),
+      : Handle(create(model, device, optionsFor(maxSessions))),
+        vocabulary(model.vocabularySize()) {}
+  Engine(const Model &model, const Device &device,
+         const effc_engine_options_t &options)
+      : Handle(create(model, device, options)),
         vocabulary(model.vocabularySize()) {}
 
   void prefill(const std::vector<effc_prompt_t> &prompts) {
@@ -199,10 +224,13 @@ public:
   }
 
 private:
-  static effc_engine_t *create(const Model &model, const Device &device,
-                               uint32_t maxSessions) {
+  static effc_engine_options_t optionsFor(uint32_t maxSessions) {
     effc_engine_options_t options = effc_engine_options_default();
     options.max_sessions = maxSessions;
+    return options;
+  }
+  static effc_engine_t *create(const Model &model, const Device &device,
+                               const effc_engine_options_t &options) {
     effc_engine_t *engine = nullptr;
     check(effc_engine_create(model.get(), device.get(), &options, &engine));
     return engine;

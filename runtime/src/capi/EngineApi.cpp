@@ -2,7 +2,9 @@
 
 #include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
+#include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/src/devices/host/HostDevice.h"
+#include "runtime/src/devices/sim/SimDevice.h"
 
 using namespace effc::rt;
 
@@ -24,6 +26,47 @@ effc_status_t *effc_device_create_host(const effc_host_options_t *options,
   });
 }
 
+effc_sim_options_t effc_sim_options_default(void) {
+  return {sizeof(effc_sim_options_t), 0, 0};
+}
+
+effc_status_t *effc_device_create_sim(const effc_sim_options_t *options,
+                                      effc_device_t **out_device) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_sim_options_default());
+    if (!given)
+      return given.error();
+    auto device = createSimDevice(given->architecture, given->threads);
+    if (!device)
+      return device.error();
+    *out_device = new effc_device{std::move(*device)};
+    return {};
+  });
+}
+
+effc_cuda_options_t effc_cuda_options_default(void) {
+  return {sizeof(effc_cuda_options_t), 0};
+}
+
+effc_status_t *effc_device_create_cuda(const effc_cuda_options_t *options,
+                                       effc_device_t **out_device) {
+  return atBorder([&]() -> Check {
+    auto given = readSized(options, effc_cuda_options_default());
+    if (!given)
+      return given.error();
+    auto device = CudaDevice::create(given->ordinal);
+    if (!device)
+      return device.error();
+    *out_device = new effc_device{std::move(*device)};
+    return {};
+  });
+}
+
+effc_status_t *effc_device_accepts(const effc_device_t *device,
+                                   const effc_model_t *model) {
+  return atBorder([&] { return device->device->accepts(*model->model); });
+}
+
 void effc_device_free(effc_device_t *device) { delete device; }
 
 uint32_t effc_device_threads(const effc_device_t *device) {
@@ -35,7 +78,7 @@ const char *effc_device_description(const effc_device_t *device) {
 }
 
 effc_engine_options_t effc_engine_options_default(void) {
-  return {sizeof(effc_engine_options_t), 1};
+  return {sizeof(effc_engine_options_t), 1, nullptr, nullptr};
 }
 
 effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
@@ -46,7 +89,8 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
     if (!given)
       return given.error();
     auto engine =
-        Engine::create(model->model, device->device, given->max_sessions);
+        Engine::create(model->model, device->device, given->max_sessions,
+                       {given->progress, given->user});
     if (!engine)
       return engine.error();
     *out_engine = new effc_engine{std::move(*engine)};
@@ -85,7 +129,10 @@ void effc_session_free(effc_session_t *session) {
   delete session;
 }
 
-void effc_session_reset(effc_session_t *session) { session->position = 0; }
+void effc_session_reset(effc_session_t *session) {
+  session->position = 0;
+  session->lost = false;
+}
 
 uint64_t effc_session_position(const effc_session_t *session) {
   return session->position;
@@ -97,8 +144,10 @@ effc_status_t *effc_session_fork(const effc_session_t *session,
     Result<effc_session_t *> fork = openSession(session->engine);
     if (!fork)
       return fork.error();
-    session->engine->copySlot(session->slot, (*fork)->slot);
-    (*fork)->position = session->position;
+    if (Check error = session->engine->copy(*session, **fork)) {
+      effc_session_free(*fork);
+      return error;
+    }
     *out_session = *fork;
     return {};
   });

@@ -15,7 +15,10 @@ effc_status_t *effc_session_save(const effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!path)
       return invalidArgument("'path' is null");
-    return writeWholeFile(path, session->engine->save(*session));
+    Result<std::vector<uint8_t>> bytes = session->engine->save(*session);
+    if (!bytes)
+      return bytes.error();
+    return writeWholeFile(path, *bytes);
   });
 }
 
@@ -39,10 +42,12 @@ effc_status_t *effc_session_save_memory(const effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!out_size || (!out_bytes && capacity > 0))
       return invalidArgument("'out_size' or 'out_bytes' is null");
-    std::vector<uint8_t> bytes = session->engine->save(*session);
-    if (size_t count = std::min(capacity, bytes.size()); count > 0)
-      std::memcpy(out_bytes, bytes.data(), count);
-    *out_size = bytes.size();
+    Result<std::vector<uint8_t>> bytes = session->engine->save(*session);
+    if (!bytes)
+      return bytes.error();
+    if (size_t count = std::min(capacity, bytes->size()); count > 0)
+      std::memcpy(out_bytes, bytes->data(), count);
+    *out_size = bytes->size();
     return {};
   });
 }
@@ -62,9 +67,8 @@ effc_status_t *effc_session_assign(effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!from || from->engine != session->engine)
       return invalidArgument("'from' is not a session of the same engine");
-    if (from->slot != session->slot)
-      session->engine->copySlot(from->slot, session->slot);
-    session->position = from->position;
-    return {};
+    if (from == session)
+      return {};
+    return session->engine->copy(*from, *session);
   });
 }

@@ -31,8 +31,18 @@ Result<std::shared_ptr<Device>> HostDevice::create(uint32_t threads) {
   return std::shared_ptr<Device>(new HostDevice(std::move(*pool)));
 }
 
+Check HostDevice::accepts(const Model &model) const {
+  if (Check error = requireWeights(model))
+    return error;
+  Result<uint32_t> segment = chooseHostCode(model.program());
+  if (!segment)
+    return segment.error();
+  return {};
+}
+
 Result<std::unique_ptr<Executor>>
-HostDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions) {
+HostDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
+                    const UploadProgress &) {
   return HostExecutor::create(std::move(model), *pool, sessions);
 }
 

@@ -21,8 +21,10 @@ public:
 
   const std::string &description() const override { return text; }
   uint32_t threads() const override { return pool->threads(); }
-  Result<std::unique_ptr<Executor>> prepare(std::shared_ptr<const Model> model,
-                                            uint32_t sessions) override;
+  Check accepts(const Model &model) const override;
+  Result<std::unique_ptr<Executor>>
+  prepare(std::shared_ptr<const Model> model, uint32_t sessions,
+          const UploadProgress &progress) override;
 
 private:
   explicit HostDevice(std::unique_ptr<ThreadPool> pool);

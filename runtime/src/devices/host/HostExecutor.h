@@ -2,7 +2,7 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 
-#include "runtime/src/Device.h"
+#include "runtime/src/devices/PlanMemory.h"
 #include "runtime/src/devices/host/HostKernel.h"
 #include "runtime/src/devices/host/ThreadPool.h"
 
@@ -17,51 +17,29 @@ public:
   create(std::shared_ptr<const Model> model, ThreadPool &pool,
          uint32_t sessions);
 
-  const CallInputs &inputs() override { return callInputs; }
-  void run(uint32_t entry, const CallCounts &counts) override;
-  const float *logits() override {
-    return reinterpret_cast<const float *>(logitRows.data());
-  }
-  void copySlot(uint32_t from, uint32_t to) override;
-  void readSlot(uint32_t slot, uint8_t *out) override;
-  void writeSlot(uint32_t slot, const uint8_t *in) override;
+  const Plan &plan() const override { return compiled; }
+  const CallInputs &inputs() override { return memory.inputs(); }
+  Check run(uint32_t entry, const CallCounts &counts) override;
+  const float *logits() override { return memory.logits(); }
+  Check copySlot(uint32_t from, uint32_t to) override;
+  Check readSlot(uint32_t slot, uint8_t *out) override;
+  Check writeSlot(uint32_t slot, const uint8_t *in) override;
 
 private:
-  /// A launch with all addresses known; they never change.
-  struct ReadyLaunch {
-    HostKernel kernel;
-    size_t firstOperand; // into `addresses`
-    int64_t tile;
-    int64_t times;
-    uint32_t count; // into the counts of a call
-  };
-  struct ReadyEntry {
-    size_t firstLaunch;
-    size_t endLaunch;
-  };
   class Call;
 
-  HostExecutor(std::shared_ptr<const Model> model, ThreadPool &pool)
-      : model(std::move(model)), pool(pool) {}
-  Check reserve(uint32_t sessions);
-  void placeInputs(uint32_t rows);
-  void resolveEntries(uint32_t codeSegment);
-  const void *addressOf(const artifact::Operand &operand) const;
+  HostExecutor(std::shared_ptr<const Model> model, ThreadPool &pool);
+  void findKernels(uint32_t codeSegment);
 
   std::shared_ptr<const Model> model;
+  Plan compiled;
   ThreadPool &pool;
   bool callerHelps = true; // the caller's stack is enough for every kernel
 
   Mapping code;
-  Mapping arena;
-  Mapping slots;
-  Mapping logitRows;
-  Mapping inputBytes;
-  CallInputs callInputs = {};
-
-  std::vector<ReadyEntry> entries;
-  std::vector<ReadyLaunch> launches;
-  std::vector<const void *> addresses;
+  PlanMemory memory;
+  std::vector<HostKernel> kernels;
+  ReadyPlan ready;
 };
 
 } // namespace effc::rt

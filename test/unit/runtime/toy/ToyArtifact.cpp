@@ -255,10 +255,30 @@ static void describeToy(artifact::ProgramT &program) {
   program.provenance->options = {"--target=host"};
 }
 
+artifact::TargetPlanT &effc::test::addToyTarget(artifact::ProgramT &program,
+                                                const char *name,
+                                                uint32_t code) {
+  auto target = std::make_unique<artifact::TargetPlanT>();
+  target->name = name;
+  for (const auto &host : program.kernels) {
+    auto kernel = std::make_unique<artifact::KernelT>(*host);
+    kernel->threads = 64;
+    kernel->code.resize(1);
+    kernel->code[0]->segment = code;
+    kernel->code[0]->offset = 0;
+    target->kernels.push_back(std::move(kernel));
+  }
+  for (const auto &host : program.entries)
+    target->entries.push_back(std::make_unique<artifact::EntryT>(*host));
+  program.targets.push_back(std::move(target));
+  return *program.targets.back();
+}
+
 std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
-  // The program comes first and its size is not known yet: 8 KiB are set aside.
-  constexpr uint64_t kProgramRoom = 8192;
-  Builder builder{{}, kProgramRoom, {}};
+  // The program comes first and its size is not known yet: 8 KiB are set aside,
+  // and twice that where targets repeat the host's plan.
+  const uint64_t programRoom = options.code.empty() ? 8192 : 16384;
+  Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
   addKernels(builder);
   addWeights(builder);
@@ -273,6 +293,8 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
                        {packed.GetBufferPointer(),
                         packed.GetBufferPointer() + packed.GetSize()});
   }
+  for (const ToyCode &code : options.code)
+    builder.addSegment(code.kind, code.bytes, code.isa);
   for (uint32_t rows : options.prefillRows)
     addEntry(builder.program, artifact::EntryKind::Prefill, rows,
              options.chunk);
@@ -283,13 +305,13 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   flatbuffers::FlatBufferBuilder packed;
   artifact::FinishProgramBuffer(
       packed, artifact::Program::Pack(packed, &builder.program));
-  if (rt::FileHeader::kBytes + packed.GetSize() > kProgramRoom) {
+  if (rt::FileHeader::kBytes + packed.GetSize() > programRoom) {
     std::fprintf(stderr, "the toy program has %u bytes\n",
                  unsigned(packed.GetSize()));
     std::abort();
   }
 
-  std::vector<uint8_t> file(kProgramRoom);
+  std::vector<uint8_t> file(programRoom);
   file.insert(file.end(), builder.bytes.begin(), builder.bytes.end());
   std::memcpy(&file[rt::FileHeader::kBytes], packed.GetBufferPointer(),
               packed.GetSize());

@@ -23,15 +23,29 @@ constexpr uint32_t kToyVocabulary = 271;
 constexpr uint32_t kToyChannels = 3;
 constexpr uint64_t kToySlotBytes = 192;
 
+/// A segment of code besides the host's; the first is segment 3 of a toy with a
+/// tokenizer.
+struct ToyCode {
+  artifact::SegmentKind kind;
+  const char *isa;
+  std::vector<uint8_t> bytes;
+};
+
 struct ToyOptions {
   std::vector<uint32_t> prefillRows = {4, 16};
   std::vector<uint32_t> decodeRows = {1, 2, 4};
   uint32_t chunk = 4;
   bool withTokenizer = true;
+  std::vector<ToyCode> code;
   /// Changes the program just before it is packed, offsets and checksums set.
   std::function<void(artifact::ProgramT &)> changeProgram;
   std::function<void(artifact::TokenizerT &)> changeTokenizer;
 };
+
+/// Gives `program` a target that launches what the host does: the same entries,
+/// kernels in segment `code`, one block of 64 threads for each item.
+artifact::TargetPlanT &addToyTarget(artifact::ProgramT &program,
+                                    const char *name, uint32_t code);
 
 /// The bytes of the file.
 std::vector<uint8_t> makeToyArtifact(const ToyOptions &options = {});

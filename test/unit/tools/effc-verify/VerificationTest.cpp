@@ -36,7 +36,10 @@ protected:
   }
   static Report verify(const std::string &path, size_t tokens = 24) {
     return Verification(
-               {.file = path, .access = {}, .tokens = tokens, .threads = 2},
+               {.file = path,
+                .access = {},
+                .tokens = tokens,
+                .device = {"host", 2}},
                [](uint64_t done, uint64_t total) { EXPECT_LE(done, total); })
         .run();
   }

@@ -35,6 +35,39 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
   EXPECT_FALSE(contains(done.out, "tally"));
 }
 
+TEST(Inspect, ListsTheKernelsOfTargets) {
+  ToyOptions options;
+  options.code = {
+      {artifact::SegmentKind::Cubin, "sm_90a", std::vector<uint8_t>(100)},
+      {artifact::SegmentKind::Ptx, "compute_80", std::vector<uint8_t>(2048)}};
+  options.changeProgram = [](artifact::ProgramT &program) {
+    addToyTarget(program, "sm_90a", 3);
+    artifact::KernelT &scan =
+        *addToyTarget(program, "sm_80", 4).kernels[1]; // PTX alone
+    scan.threads = 128;
+    program.targets[0]->kernels[1]->registers = 72;
+    program.targets[0]->kernels[1]->spill_bytes = 4;
+    program.targets[0]->kernels[1]->shared_bytes = 20480;
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Finished done = inspect(file.path(), {"--kernels"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(contains(done.out, "sm_90a  sm_90a      100 B")) << done.out;
+  EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2 KiB")) << done.out;
+  EXPECT_TRUE(contains(done.out, "entry points of sm_80")) << done.out;
+  EXPECT_TRUE(
+      contains(done.out, "toy_scan   4         64       20 KiB  72         4"))
+      << done.out;
+  EXPECT_TRUE(
+      contains(done.out, "toy_scan   4         128      0 B     -          -"))
+      << done.out;
+  auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
+  EXPECT_EQ(json["targets"][0]["name"], "sm_90a");
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["threads"], 64);
+  EXPECT_EQ(json["targets"][1]["entries"].size(), 5u);
+  EXPECT_EQ(json["targets"][1]["memory"]["arena"], 320);
+}
+
 TEST(Inspect, ListsKernelsAndStatesOnDemand) {
   TemporaryFile file(makeToyArtifact());
   Finished done = inspect(file.path(), {"--kernels", "--state"});

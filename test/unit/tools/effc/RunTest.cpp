@@ -373,8 +373,9 @@ TEST(Run, RefusesWhatCannotBe) {
             "1 token 0 of sequence 0 is 271, but the vocabulary has 271");
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1,x"})),
             "2 '1,x' is no list of token ids such as 1,2,3");
-  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--device", "cuda"})),
-            "1 device 'cuda' is not in this build of effc; use host");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--device", "sim"})),
+            "1 the file has no code for a simulated GPU: compile it with "
+            "--target sim_80");
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--top-p", "0"})),
             "2 --top-p: expects a number above 0 and up to 1, but got '0'");
   // Before the model is read.

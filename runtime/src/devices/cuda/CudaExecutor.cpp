@@ -1,0 +1,304 @@
+#include "runtime/src/devices/cuda/CudaExecutor.h"
+
+#include "runtime/src/Limits.h"
+
+#include "runtime/src/devices/cuda/CudaUpload.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace effc;
+using namespace effc::rt;
+
+/// Graphs beyond these are recorded anew: more shapes than decode entries and
+/// batches have.
+static constexpr size_t kMostGraphs = 512;
+
+static bool isDecode(const artifact::Entry &entry) {
+  return entry.kind() == artifact::EntryKind::Decode;
+}
+
+Result<std::unique_ptr<Executor>>
+CudaExecutor::create(std::shared_ptr<const Model> model, CudaChoice choice,
+                     std::shared_ptr<const CudaContext> context,
+                     const CudaChip &chip, uint32_t sessions,
+                     const UploadProgress &progress) {
+  CudaScope scope(*context);
+  const CudaDriver &driver = context->driver();
+  std::unique_ptr<CudaExecutor> executor(
+      new CudaExecutor(model, choice.plan, context));
+  const char *each = std::getenv("EFFC_CUDA_CHECK_LAUNCHES");
+  executor->checkLaunches = each && *each;
+  Result<CudaModules> modules =
+      CudaModules::load(*model, choice, context, chip);
+  if (!modules)
+    return modules.error();
+  executor->modules = std::move(*modules);
+  cuda::Stream stream = nullptr;
+  if (Check error =
+          driver.check("making a stream",
+                       driver.streamCreate(&stream, cuda::kStreamNonBlocking)))
+    return *error;
+  executor->stream =
+      CudaOwned<cuda::Stream>(context, stream, driver.streamDestroy);
+  if (Check error = executor->reserve(sessions))
+    return *error;
+  if (Check error = executor->uploadWeights(progress))
+    return *error;
+  return std::unique_ptr<Executor>(std::move(executor));
+}
+
+/// Everything is known beforehand, so it is refused as a whole.
+Check CudaExecutor::requireFree(uint64_t weightBytes,
+                                const PlanSizes &sizes) const {
+  size_t free = 0, total = 0;
+  if (Check error = driver().check("asking for the free memory",
+                                   driver().memoryInfo(&free, &total)))
+    return error;
+  uint64_t sum = 0;
+  bool fits = true;
+  for (uint64_t bytes : {weightBytes, sizes.slots, sizes.arena, sizes.logits,
+                         sizes.inputs.bytes()})
+    fits &= !__builtin_add_overflow(sum, bytes, &sum);
+  if (fits && sum <= free)
+    return {};
+  return fail(EFFC_OUT_OF_MEMORY, "cuda: the model takes ", sum, " bytes (",
+              weightBytes, " of weights, ", sizes.slots, " of states, ",
+              sizes.arena, " of arena, ", sizes.logits,
+              " of logits), but the GPU has ", free, " free of ", total);
+}
+
+Check CudaExecutor::reserve(uint32_t sessions) {
+  const artifact::Program &program = model->program();
+  Result<PlanSizes> sizes = sizesOf(program, compiled, sessions);
+  if (!sizes)
+    return sizes.error();
+  WeightPlaces places = placeWeights(program);
+  if (Check error = requireFree(places.bytes, *sizes))
+    return error;
+  inputSize = sizes->inputs.bytes();
+  struct Part {
+    DeviceMemory &memory;
+    uint64_t bytes;
+    const char *what;
+  } parts[] = {{weights, places.bytes, "the weights"},
+               {slots, sizes->slots, "the states of all sessions"},
+               {arena, sizes->arena, "the activations"},
+               {deviceLogits, sizes->logits, "the logits"},
+               {deviceInputs, inputSize, "the inputs of a call"}};
+  for (Part &part : parts) {
+    Result<DeviceMemory> memory =
+        allocateOnDevice(context, part.bytes, part.what);
+    if (!memory)
+      return memory.error();
+    part.memory = std::move(*memory);
+    // What nobody has written is the same in every run.
+    if (part.bytes > 0)
+      if (Check error =
+              driver().check(std::string("clearing ") + part.what,
+                             driver().setBytes(part.memory.get(), 0, part.bytes,
+                                               stream.get())))
+        return error;
+  }
+
+  uint64_t decodeRows = 0;
+  for (const artifact::Entry *entry : *compiled.entries)
+    if (isDecode(*entry))
+      decodeRows = std::max<uint64_t>(decodeRows, entry->rows());
+  Result<PinnedMemory> pinned =
+      allocatePinned(context, inputSize, "the inputs of a call");
+  if (!pinned)
+    return pinned.error();
+  inputBytes = std::move(*pinned);
+  callInputs = sizes->inputs.at(static_cast<uint8_t *>(inputBytes.get()));
+  pinned = allocatePinned(
+      context, decodeRows * program.vocabulary_size() * sizeof(float),
+      "the logits of decoding");
+  if (!pinned)
+    return pinned.error();
+  decodeLogits = std::move(*pinned);
+  Result<Mapping> mapped = Mapping::anonymous(sizes->logits, "logits");
+  if (!mapped)
+    return mapped.error();
+  prefillLogits = std::move(*mapped);
+
+  auto at = [](const DeviceMemory &memory) {
+    return reinterpret_cast<uint8_t *>(memory.get());
+  };
+  PlanAddresses addresses;
+  addresses.arena = at(arena);
+  addresses.slots = at(slots);
+  addresses.logits = at(deviceLogits);
+  addresses.inputs = sizes->inputs.at(at(deviceInputs));
+  for (uint64_t offset : places.offsets)
+    addresses.weights.push_back(at(weights) + offset);
+  ready = resolve(program, compiled, addresses);
+  return {};
+}
+
+Check CudaExecutor::uploadWeights(const UploadProgress &progress) {
+  return rt::uploadWeights(*model, placeWeights(model->program()),
+                           weights.get(), context, stream.get(), progress);
+}
+
+std::string CudaExecutor::nameOf(uint32_t entry, uint32_t index) const {
+  const artifact::Entry &from = *compiled.entries->Get(entry);
+  const artifact::Launch &launch = *from.launches()->Get(index);
+  std::string note = launch.note() ? launch.note()->str() : "";
+  return "kernel '" + compiled.kernels->Get(launch.kernel())->name()->str() +
+         "' (launch " + std::to_string(index) + " of entry '" +
+         from.name()->str() + "', '" + note + "')";
+}
+
+Check CudaExecutor::launch(uint32_t entry, uint32_t index,
+                           int64_t (&counts)[kCounts]) {
+  const ReadyPlan::Launch &launch =
+      ready.launches[ready.entries[entry].firstLaunch + index];
+  int64_t blocks = launch.items(counts);
+  if (blocks == 0)
+    return {};
+  // One address for each operand, then rows, segments and outputs.
+  constexpr size_t kPassedCounts = 3;
+  void *parameters[kMaxOperands + kPassedCounts];
+  const CudaKernel &kernel = modules.kernel(launch.kernel);
+  uint32_t operands = compiled.kernels->Get(launch.kernel)->operands();
+  for (uint32_t i = 0; i < operands; ++i)
+    parameters[i] = &ready.operands[launch.firstOperand + i];
+  for (size_t i = 0; i < kPassedCounts; ++i)
+    parameters[operands + i] = &counts[i];
+  cuda::Result result = driver().launchKernel(
+      kernel.function, static_cast<unsigned>(blocks), 1, 1, kernel.threads, 1,
+      1, kernel.dynamicSharedBytes, stream.get(), parameters, nullptr);
+  if (result != cuda::kSuccess)
+    return driver().failure(nameOf(entry, index), result);
+  if (checkLaunches)
+    return finish(nameOf(entry, index));
+  return {};
+}
+
+/// Puts a whole call into the stream.
+Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
+                            float *logitsTo) {
+  if (Check error = driver().check(
+          "uploading the inputs of a call",
+          driver().copyToDevice(deviceInputs.get(), inputBytes.get(), inputSize,
+                                stream.get())))
+    return error;
+  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  const ReadyPlan::Entry &range = ready.entries[entry];
+  for (size_t i = range.firstLaunch; i < range.endLaunch; ++i)
+    if (Check error =
+            launch(entry, static_cast<uint32_t>(i - range.firstLaunch), counts))
+      return error;
+  uint64_t bytes = static_cast<uint64_t>(given.outputs) *
+                   model->program().vocabulary_size() * sizeof(float);
+  if (bytes == 0)
+    return {};
+  return driver().check(
+      "downloading the logits of a call",
+      driver().copyToHost(logitsTo, deviceLogits.get(), bytes, stream.get()));
+}
+
+Check CudaExecutor::finish(const std::string &what) {
+  return driver().check(what, driver().streamSynchronize(stream.get()));
+}
+
+Check CudaExecutor::record(uint32_t entry, const CallCounts &counts,
+                           CudaOwned<cuda::GraphExec> &graph) {
+  std::string what =
+      "recording entry '" + compiled.entries->Get(entry)->name()->str() + "'";
+  if (Check error = driver().check(
+          what, driver().captureBegin(stream.get(), cuda::kCaptureThreadLocal)))
+    return error;
+  Check failed =
+      enqueue(entry, counts, static_cast<float *>(decodeLogits.get()));
+  // The recording has to end in any case.
+  cuda::Graph recorded = nullptr;
+  cuda::Result result = driver().captureEnd(stream.get(), &recorded);
+  if (failed) {
+    if (result == cuda::kSuccess && recorded)
+      driver().graphDestroy(recorded);
+    return failed;
+  }
+  if (result != cuda::kSuccess)
+    return driver().failure(what, result);
+  cuda::GraphExec executable = nullptr;
+  result = driver().graphInstantiate(&executable, recorded, 0);
+  driver().graphDestroy(recorded);
+  if (result != cuda::kSuccess)
+    return driver().failure(what, result);
+  graph = CudaOwned<cuda::GraphExec>(context, executable,
+                                     driver().graphExecDestroy);
+  return {};
+}
+
+Check CudaExecutor::replay(uint32_t entry, const CallCounts &counts) {
+  GraphKey key = {entry, counts.rows, counts.segments, counts.outputs};
+  auto found = graphs.find(key);
+  if (found == graphs.end()) {
+    if (graphs.size() >= kMostGraphs)
+      graphs.clear();
+    CudaOwned<cuda::GraphExec> graph;
+    if (Check error = record(entry, counts, graph))
+      return error;
+    found = graphs.emplace(key, std::move(graph)).first;
+  }
+  return driver().check(
+      "entry '" + compiled.entries->Get(entry)->name()->str() + "'",
+      driver().graphLaunch(found->second.get(), stream.get()));
+}
+
+Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
+  CudaScope scope(*context);
+  const artifact::Entry &compiledEntry = *compiled.entries->Get(entry);
+  Check error;
+  if (isDecode(compiledEntry) && !checkLaunches) {
+    lastLogits = static_cast<float *>(decodeLogits.get());
+    error = replay(entry, counts);
+  } else {
+    lastLogits = reinterpret_cast<float *>(prefillLogits.data());
+    error = enqueue(entry, counts, lastLogits);
+  }
+  if (error)
+    return error;
+  error = finish("entry '" + compiledEntry.name()->str() + "'");
+  if (error && !checkLaunches)
+    error->message +=
+        "; one of its launches failed: EFFC_CUDA_CHECK_LAUNCHES=1 "
+        "in the environment tells which";
+  return error;
+}
+
+cuda::Pointer CudaExecutor::slot(uint32_t index) const {
+  return slots.get() + index * model->program().slot_bytes();
+}
+
+Check CudaExecutor::copySlot(uint32_t from, uint32_t to) {
+  CudaScope scope(*context);
+  if (Check error = driver().check(
+          "copying a sequence's states",
+          driver().copyOnDevice(slot(to), slot(from),
+                                model->program().slot_bytes(), stream.get())))
+    return error;
+  return finish("copying a sequence's states");
+}
+
+Check CudaExecutor::readSlot(uint32_t index, uint8_t *out) {
+  CudaScope scope(*context);
+  if (Check error = driver().check(
+          "downloading a sequence's states",
+          driver().copyToHost(out, slot(index), model->program().slot_bytes(),
+                              stream.get())))
+    return error;
+  return finish("downloading a sequence's states");
+}
+
+Check CudaExecutor::writeSlot(uint32_t index, const uint8_t *in) {
+  CudaScope scope(*context);
+  if (Check error = driver().check(
+          "uploading a sequence's states",
+          driver().copyToDevice(slot(index), in, model->program().slot_bytes(),
+                                stream.get())))
+    return error;
+  return finish("uploading a sequence's states");
+}

@@ -1,0 +1,77 @@
+//===- CudaExecutor.h - A model on a GPU ----------------------------------===//
+//
+// Everything has its place when the executor is made: weights, states, arena,
+// inputs and logits on the GPU, inputs and the logits of decoding in pinned
+// memory of the host. A call copies its inputs, launches its kernels and copies
+// its logits back, all in the order of one stream. A decode call does the same
+// every time, so it is recorded as a graph when it is first made and replayed
+// from then on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAEXECUTOR_H
+#define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAEXECUTOR_H
+
+#include "runtime/src/devices/PlanMemory.h"
+#include "runtime/src/devices/cuda/CudaModules.h"
+
+#include <map>
+#include <tuple>
+
+namespace effc::rt {
+
+class CudaExecutor : public Executor {
+public:
+  static Result<std::unique_ptr<Executor>>
+  create(std::shared_ptr<const Model> model, CudaChoice choice,
+         std::shared_ptr<const CudaContext> context, const CudaChip &chip,
+         uint32_t sessions, const UploadProgress &progress);
+
+  const Plan &plan() const override { return compiled; }
+  const CallInputs &inputs() override { return callInputs; }
+  Check run(uint32_t entry, const CallCounts &counts) override;
+  const float *logits() override { return lastLogits; }
+  Check copySlot(uint32_t from, uint32_t to) override;
+  Check readSlot(uint32_t slot, uint8_t *out) override;
+  Check writeSlot(uint32_t slot, const uint8_t *in) override;
+
+private:
+  /// Entry, rows, segments, outputs.
+  using GraphKey = std::tuple<uint32_t, int64_t, int64_t, int64_t>;
+
+  CudaExecutor(std::shared_ptr<const Model> model, const Plan &plan,
+               std::shared_ptr<const CudaContext> context)
+      : model(std::move(model)), compiled(plan), context(std::move(context)) {}
+  const CudaDriver &driver() const { return context->driver(); }
+
+  Check reserve(uint32_t sessions);
+  Check requireFree(uint64_t weights, const PlanSizes &sizes) const;
+  Check uploadWeights(const UploadProgress &progress);
+  Check enqueue(uint32_t entry, const CallCounts &counts, float *logitsTo);
+  Check launch(uint32_t entry, uint32_t index, int64_t (&counts)[kCounts]);
+  Check finish(const std::string &what);
+  Check replay(uint32_t entry, const CallCounts &counts);
+  Check record(uint32_t entry, const CallCounts &counts,
+               CudaOwned<cuda::GraphExec> &graph);
+  std::string nameOf(uint32_t entry, uint32_t launch) const;
+  cuda::Pointer slot(uint32_t index) const;
+
+  std::shared_ptr<const Model> model;
+  Plan compiled;
+  std::shared_ptr<const CudaContext> context;
+  bool checkLaunches = false;
+
+  CudaModules modules;
+  CudaOwned<cuda::Stream> stream;
+  DeviceMemory weights, arena, slots, deviceLogits, deviceInputs;
+  PinnedMemory inputBytes, decodeLogits;
+  Mapping prefillLogits;
+  uint64_t inputSize = 0;
+  CallInputs callInputs = {};
+  float *lastLogits = nullptr;
+  ReadyPlan ready;
+  std::map<GraphKey, CudaOwned<cuda::GraphExec>> graphs;
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAEXECUTOR_H

@@ -1,0 +1,104 @@
+#include "runtime/src/devices/cuda/CudaModules.h"
+
+#include <cstring>
+#include <map>
+
+using namespace effc;
+using namespace effc::rt;
+
+/// What a launch gets without asking.
+static constexpr uint32_t kGrantedSharedBytes = 48 * 1024;
+
+/// "sm_90a (segment 4)".
+static std::string nameOf(const artifact::Segment &segment, uint32_t index) {
+  return segment.isa()->str() + " (segment " + std::to_string(index) + ")";
+}
+
+static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
+                                       const CudaDriver &driver) {
+  const artifact::Segment &segment = *model.program().segments()->Get(index);
+  std::span<const uint8_t> bytes = model.segmentBytes(segment);
+  // A text ends in a zero; a module is read as far as it says itself, of which
+  // its checksum has been compared.
+  std::vector<char> image(bytes.begin(), bytes.end());
+  image.push_back('\0');
+  char log[2048] = {};
+  int options[] = {cuda::kJitErrorLog, cuda::kJitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log - 1)};
+  cuda::Module module = nullptr;
+  cuda::Result result =
+      driver.moduleLoad(&module, image.data(), 2, options, values);
+  if (result == cuda::kSuccess)
+    return module;
+  Error error =
+      driver.failure("loading the code for " + nameOf(segment, index), result);
+  if (result != cuda::kOutOfMemory)
+    error.code = EFFC_BAD_DATA;
+  if (size_t length = strnlen(log, sizeof log))
+    error.message += "; " + onOneLine(std::string(log, length));
+  return error;
+}
+
+/// Finds a kernel in its module and asks for its shared memory.
+static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
+                                        cuda::Module module,
+                                        const CudaDriver &driver,
+                                        const CudaChip &chip) {
+  std::string name = kernel.name()->str();
+  if (kernel.shared_bytes() > chip.mostSharedBytes)
+    return fail(EFFC_UNSUPPORTED, "cuda: kernel '", name, "' needs ",
+                kernel.shared_bytes(),
+                " bytes of shared memory, but this GPU (", chip.name,
+                ") grants ", chip.mostSharedBytes);
+  CudaKernel ready = {nullptr, kernel.threads(), 0};
+  cuda::Result result =
+      driver.moduleGetFunction(&ready.function, module, name.c_str());
+  if (result != cuda::kSuccess) {
+    Error error = driver.failure("finding kernel '" + name + "'", result);
+    error.code = EFFC_BAD_DATA;
+    return error;
+  }
+  // What the module sets aside by itself counts; a launch asks for the rest.
+  int own = 0;
+  if (Check error =
+          driver.check("asking about kernel '" + name + "'",
+                       driver.functionGetAttribute(
+                           &own, cuda::kStaticSharedBytes, ready.function)))
+    return *error;
+  if (auto fixed = static_cast<uint32_t>(own); kernel.shared_bytes() > fixed)
+    ready.dynamicSharedBytes = kernel.shared_bytes() - fixed;
+  if (kernel.shared_bytes() > kGrantedSharedBytes)
+    if (Check error = driver.check(
+            "granting kernel '" + name + "' its shared memory of " +
+                std::to_string(kernel.shared_bytes()) + " bytes",
+            driver.functionSetAttribute(
+                ready.function, cuda::kMostDynamicSharedBytes,
+                static_cast<int>(ready.dynamicSharedBytes))))
+      return *error;
+  return ready;
+}
+
+Result<CudaModules>
+CudaModules::load(const Model &model, const CudaChoice &choice,
+                  const std::shared_ptr<const CudaContext> &context,
+                  const CudaChip &chip) {
+  const CudaDriver &driver = context->driver();
+  CudaModules loaded;
+  std::map<uint32_t, cuda::Module> bySegment;
+  for (uint32_t i = 0; i < choice.segments.size(); ++i) {
+    uint32_t segment = choice.segments[i];
+    if (!bySegment.count(segment)) {
+      Result<cuda::Module> module = loadModule(model, segment, driver);
+      if (!module)
+        return module.error();
+      loaded.modules.emplace_back(context, *module, driver.moduleUnload);
+      bySegment[segment] = *module;
+    }
+    Result<CudaKernel> kernel = prepareKernel(*choice.plan.kernels->Get(i),
+                                              bySegment[segment], driver, chip);
+    if (!kernel)
+      return kernel.error();
+    loaded.kernels.push_back(*kernel);
+  }
+  return loaded;
+}

@@ -1,0 +1,51 @@
+//===- GlobalMemory.h - What a launch may touch of global memory ----------===//
+//
+// A kernel may read what its launch names and write the arena, states and
+// logits among it; each operand has a range of its own. The arena's holds every
+// buffer behind the operand's start, since an artifact does not say where a
+// buffer ends.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_GLOBALMEMORY_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_GLOBALMEMORY_H
+
+#include "runtime/src/devices/PlanMemory.h"
+#include "runtime/src/devices/sim/SharedMemory.h"
+
+#include <span>
+
+namespace effc::rt {
+
+/// The bytes of one operand: `count` runs of `bytes`, `stride` apart.
+struct OperandRange {
+  uintptr_t start = 0;
+  uint64_t bytes = 0;
+  uint64_t stride = 0;
+  uint64_t count = 1;
+  /// Where the number of elements is one of the call's: the schema's Count, and
+  /// the bytes of each. `bytes` is set by forCall() then.
+  int countedBy = -1;
+  uint64_t each = 0;
+  bool writable = false;
+  std::string what; // "weight 'embeddings'"
+
+  bool holds(uintptr_t address, uint64_t size) const;
+};
+
+/// The ranges of a launch's operands. `slots` is how many slots there are.
+std::vector<OperandRange> rangesOf(const artifact::Program &program,
+                                   const artifact::Entry &entry,
+                                   const artifact::Launch &launch,
+                                   const PlanAddresses &addresses,
+                                   uint64_t slots);
+
+/// Sets the sizes that depend on a call.
+void setCounts(std::span<OperandRange> ranges, const int64_t *counts);
+
+/// Whether an access lies in one of `ranges`, and may write there if it does.
+Fault checkGlobal(std::span<const OperandRange> ranges, const void *address,
+                  uint32_t bytes, bool write);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_GLOBALMEMORY_H

@@ -1,0 +1,12 @@
+// In place of the simulator where the library was built without Boost.Context.
+
+#include "runtime/src/devices/sim/SimDevice.h"
+
+using namespace effc;
+using namespace effc::rt;
+
+Result<std::shared_ptr<Device>> rt::createSimDevice(uint32_t, uint32_t) {
+  return fail(EFFC_UNSUPPORTED,
+              "this library was built without Boost.Context, which the "
+              "simulated GPU needs");
+}

@@ -1,0 +1,159 @@
+#include "runtime/src/devices/sim/SharedMemory.h"
+
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+/// Before epochs run out, everything starts over.
+static constexpr uint32_t kLastEpoch = UINT32_MAX / 2;
+
+template <typename... Parts> static Fault say(const Parts &...parts) {
+  return fail(EFFC_DEVICE_ERROR, parts...).message;
+}
+
+Result<SharedMemory> SharedMemory::create(uint32_t bytes) {
+  SharedMemory memory;
+  Result<GuardedPages> pages = GuardedPages::reserve(kWindow, kWindow);
+  if (!pages)
+    return pages.error();
+  size_t usable = (bytes + pageBytes() - 1) / pageBytes() * pageBytes();
+  if (Check error = pages->open(0, usable))
+    return *error;
+  Result<Mapping> cells = Mapping::anonymous(bytes * sizeof(Cell),
+                                             "what is known of shared memory");
+  if (!cells)
+    return cells.error();
+  memory.pages = std::move(*pages);
+  memory.cellBytes = std::move(*cells);
+  memory.cells = reinterpret_cast<Cell *>(memory.cellBytes.data());
+  memory.room = bytes;
+  return memory;
+}
+
+void SharedMemory::beginBlock(uint32_t bytes) {
+  if (epoch >= kLastEpoch) {
+    std::memset(static_cast<void *>(cells), 0, room * sizeof(Cell));
+    epoch = 0;
+  }
+  size = bytes;
+  firstEpoch = ++epoch;
+  std::memset(data(), 0xFF, bytes);
+}
+
+Fault SharedMemory::outside(const void *address, uint32_t bytes,
+                            const char *verb) const {
+  return say(verb, " ", bytes, " bytes at byte ",
+             static_cast<const uint8_t *>(address) - data(),
+             " of shared memory, but the block has ", size);
+}
+
+/// Calls `note` for each byte's cell, which returns whether the access is
+/// sound; where it is not, `explain` says what follows "reads 4 bytes at byte
+/// 12 of shared memory, ".
+template <typename Note, typename Explain>
+Fault SharedMemory::each(const void *address, uint32_t bytes, const char *verb,
+                         Note note, Explain explain) {
+  auto offset =
+      static_cast<size_t>(static_cast<const uint8_t *>(address) - data());
+  if (bytes > size || offset > size - bytes) [[unlikely]]
+    return outside(address, bytes, verb);
+  for (Cell *cell = cells + offset, *end = cell + bytes; cell != end; ++cell)
+    if (!note(*cell)) [[unlikely]]
+      return say(verb, " ", bytes, " bytes at byte ", offset,
+                 " of shared memory, ", explain(*cell));
+  return {};
+}
+
+Fault SharedMemory::explainWriter(const Cell &cell) const {
+  if (cell.copier)
+    return say("into which thread ", cell.copier - 1,
+               " copies: it has not waited for its copy");
+  return say("a race: thread ", cell.writer,
+             " has written there since the last barrier");
+}
+
+Fault SharedMemory::read(const void *address, uint32_t bytes, uint32_t thread) {
+  return each(
+      address, bytes, "reads",
+      [&](Cell &cell) {
+        if (cell.wroteAt < firstEpoch || cell.copier ||
+            (cell.wroteAt == epoch && cell.writer != thread)) [[unlikely]]
+          return false;
+        if (cell.readAt != epoch) {
+          cell.readAt = epoch;
+          cell.reader = static_cast<uint16_t>(thread);
+        } else if (cell.reader != thread) {
+          cell.reader = kSeveral;
+        }
+        return true;
+      },
+      [&](const Cell &cell) {
+        return cell.wroteAt < firstEpoch ? Fault("which was never written")
+                                         : explainWriter(cell);
+      });
+}
+
+Fault SharedMemory::readByWarp(const void *address, uint32_t bytes) {
+  return each(
+      address, bytes, "reads",
+      [&](Cell &cell) {
+        if (cell.wroteAt < firstEpoch || cell.copier || cell.wroteAt == epoch)
+            [[unlikely]]
+          return false;
+        cell.readAt = epoch;
+        cell.reader = kSeveral;
+        return true;
+      },
+      [&](const Cell &cell) {
+        return cell.wroteAt < firstEpoch ? Fault("which was never written")
+                                         : explainWriter(cell);
+      });
+}
+
+/// A copier of a block before this one is forgotten: it has written before.
+Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
+                              uint32_t thread, uint16_t copier) {
+  return each(
+      address, bytes, "writes",
+      [&](Cell &cell) {
+        if ((cell.copier && cell.wroteAt >= firstEpoch) ||
+            (cell.wroteAt == epoch && cell.writer != thread) ||
+            (cell.readAt == epoch && cell.reader != thread)) [[unlikely]]
+          return false;
+        cell.wroteAt = epoch;
+        cell.writer = static_cast<uint16_t>(thread);
+        cell.copier = copier;
+        return true;
+      },
+      [&](const Cell &cell) {
+        if (cell.wroteAt >= firstEpoch &&
+            (cell.copier || (cell.wroteAt == epoch && cell.writer != thread)))
+          return explainWriter(cell);
+        return cell.reader == kSeveral
+                   ? Fault("a race: several threads have read there since the "
+                           "last barrier")
+                   : say("a race: thread ", cell.reader,
+                         " has read there since the last barrier");
+      });
+}
+
+Fault SharedMemory::write(const void *address, uint32_t bytes,
+                          uint32_t thread) {
+  return noteWrite(address, bytes, thread, 0);
+}
+
+Fault SharedMemory::beginCopy(const void *address, uint32_t bytes,
+                              uint32_t thread) {
+  return noteWrite(address, bytes, thread, static_cast<uint16_t>(thread + 1));
+}
+
+void SharedMemory::endCopy(const void *address, uint32_t bytes,
+                           uint32_t thread) {
+  Cell *cell = cells + (static_cast<const uint8_t *>(address) - data());
+  for (Cell *end = cell + bytes; cell != end; ++cell) {
+    cell->copier = 0;
+    cell->wroteAt = epoch;
+    cell->writer = static_cast<uint16_t>(thread);
+  }
+}

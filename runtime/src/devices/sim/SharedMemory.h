@@ -1,0 +1,81 @@
+//===- SharedMemory.h - A block's shared memory, watched ------------------===//
+//
+// The bytes, and for each of them who wrote and read it since which barrier. A
+// barrier starts a new epoch; within one, what a thread writes no other may
+// touch. A copy of cp.async counts as a write from when it is issued until its
+// thread has waited for it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H
+
+#include "runtime/src/MappedFile.h"
+#include "runtime/src/devices/sim/Fiber.h"
+
+namespace effc::rt {
+
+/// What was wrong with an access: one line about the bytes, empty when nothing
+/// was.
+using Fault = std::string;
+
+class SharedMemory {
+public:
+  /// Room for blocks of up to `bytes`.
+  static Result<SharedMemory> create(uint32_t bytes);
+
+  uint8_t *data() const { return pages.data(); }
+  bool contains(const void *address) const {
+    auto at = reinterpret_cast<uintptr_t>(address);
+    auto start = reinterpret_cast<uintptr_t>(pages.data());
+    return at >= start && at < start + kWindow;
+  }
+
+  /// A new block of `bytes`: everything is poison, NaN as floats.
+  void beginBlock(uint32_t bytes);
+  /// All threads have met.
+  void beginEpoch() { ++epoch; }
+
+  // Each looks at `bytes` at `address`, inside the block's, and notes the
+  // access.
+  Fault read(const void *address, uint32_t bytes, uint32_t thread);
+  /// Of all lanes of a warp at once: none of them may have written it.
+  Fault readByWarp(const void *address, uint32_t bytes);
+  Fault write(const void *address, uint32_t bytes, uint32_t thread);
+  Fault beginCopy(const void *address, uint32_t bytes, uint32_t thread);
+  void endCopy(const void *address, uint32_t bytes, uint32_t thread);
+
+  /// Pointers are this far apart from the start at most: the low 18 bits are
+  /// the offset.
+  static constexpr size_t kWindow = size_t(256) << 10;
+
+private:
+  static constexpr uint16_t kSeveral = UINT16_MAX;
+  /// Of one byte. An epoch before the block's first says never.
+  struct Cell {
+    uint32_t wroteAt;
+    uint32_t readAt;
+    uint16_t writer;
+    uint16_t reader; // or kSeveral
+    uint16_t copier; // the thread + 1 that copies into it; 0: none
+  };
+
+  Fault outside(const void *address, uint32_t bytes, const char *verb) const;
+  Fault explainWriter(const Cell &cell) const;
+  Fault noteWrite(const void *address, uint32_t bytes, uint32_t thread,
+                  uint16_t copier);
+  template <typename Note, typename Explain>
+  Fault each(const void *address, uint32_t bytes, const char *verb, Note note,
+             Explain explain);
+
+  GuardedPages pages;
+  Mapping cellBytes;
+  Cell *cells = nullptr;
+  uint32_t room = 0;
+  uint32_t size = 0; // of the current block's
+  uint32_t epoch = 0;
+  uint32_t firstEpoch = 1; // of the current block
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H

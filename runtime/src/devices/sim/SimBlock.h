@@ -1,0 +1,155 @@
+//===- SimBlock.h - Runs the threads of one block -------------------------===//
+//
+// One fiber per thread. A thread runs until it waits for others: at an op of
+// its warp until all 32 lanes have come, at a barrier until all threads have.
+// Who comes last does what the op does, for everybody. The first thing that is
+// wrong stops the block and is its report.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H
+
+#include "runtime/src/Limits.h"
+#include "runtime/src/devices/sim/GlobalMemory.h"
+#include "runtime/src/devices/sim/SimAbi.h"
+#include "runtime/src/devices/sim/WarpProducts.h"
+
+#include <memory>
+#include <optional>
+
+namespace effc::rt {
+
+class SimBlock;
+
+/// What a launch tells each of its blocks.
+struct SimLaunch {
+  SimKernel kernel;
+  uint32_t threads;
+  uint32_t sharedBytes;
+  const void *const *operands;
+  const int64_t *counts;
+  std::span<const OperandRange> ranges;
+};
+
+/// What is wrong, and where.
+struct SimReport {
+  uint32_t thread;
+  std::string site;
+  std::string what;
+};
+
+/// A copy of cp.async that its thread has issued and not waited for.
+struct SimCopy {
+  uint8_t *shared;
+  const uint8_t *global;
+  uint32_t bytes;
+  uint32_t taken;
+  uint32_t group; // of the thread's, counted from 0
+};
+
+/// One thread of a block. The kernels' pointer to it is the ABI's.
+struct SimThread {
+  SimBlock *block = nullptr;
+  uint32_t index = 0;
+  Fiber fiber;
+  std::vector<SimCopy> copies; // oldest first
+  uint32_t groups = 0;         // committed so far
+  uint32_t accesses = 0;       // since it last let others go on
+};
+
+class SimBlock {
+public:
+  /// Room for blocks of up to so many threads, bytes of shared memory and bytes
+  /// of stack for each thread.
+  static Result<std::unique_ptr<SimBlock>>
+  create(uint32_t threads, uint32_t sharedBytes, uint64_t stackBytes);
+
+  /// Runs block `index`; returns what is wrong with it, if anything is.
+  std::optional<SimReport> run(const SimLaunch &launch, uint32_t index);
+
+  /// How often a thread has been switched to, over all blocks.
+  uint64_t switches() const { return switchCount; }
+
+  // What SimCalls (SimCalls.cpp) is made of.
+  uint32_t blockIndex() const { return index; }
+  SharedMemory &sharedMemory() { return shared; }
+  void access(SimThread &thread, const void *address, uint32_t bytes,
+              uint32_t alignment, uint32_t flags, const char *site);
+  void barrier(SimThread &thread, const char *site);
+  uint32_t shuffle(SimThread &thread, uint32_t kind, uint32_t mask,
+                   uint32_t value, uint32_t lane, uint32_t clamp,
+                   const char *site);
+  void mma(SimThread &thread, uint32_t type, const MmaLane &lane,
+           const char *site);
+  void loadMatrix(SimThread &thread, const void *address, uint32_t count,
+                  bool transposed, uint32_t *out, const char *site);
+  void copyAsync(SimThread &thread, const SimCopy &copy, const char *site);
+  void commitGroup(SimThread &thread);
+  void waitGroup(SimThread &thread, uint32_t pending);
+
+private:
+  enum class Op : uint32_t { Shuffle, Mma, LoadMatrix };
+  /// What a lane brings to an op of its warp, and takes from it.
+  struct LaneWork {
+    uint32_t value, lane, clamp, result;
+    MmaLane mma;
+    const void *address;
+    uint32_t *out;
+  };
+  struct Warp {
+    uint32_t ready = 0;     // lanes that can go on, as bits
+    uint32_t later = 0;     // those that let the others go first
+    uint32_t arrived = 0;   // at the op
+    uint32_t atBarrier = 0; // at the block's barrier
+    uint32_t done = 0;
+    Op op = Op::Shuffle;
+    uint32_t detail = 0; // what else all lanes must agree on
+    const char *site = nullptr;
+    LaneWork lanes[kWarpThreads];
+  };
+
+  SimBlock() = default;
+  static void threadMain(void *thread);
+  void finish(SimThread &thread);
+  void schedule();
+  void reportDeadlock();
+  void note(const SimThread &thread, const char *site, Fault what);
+  void halt(SimThread &thread);
+  void require(SimThread &thread, const char *site, Fault fault);
+  void requireAligned(SimThread &thread, const void *address, uint32_t to,
+                      const char *site);
+  void joinOp(SimThread &thread, Op op, uint32_t detail, const char *site);
+  void complete(Warp &warp, SimThread &last);
+  void loadMatrices(Warp &warp, SimThread &last);
+  void spin(SimThread &thread, const char *site);
+  void finishCopy(SimThread &thread, const SimCopy &copy);
+  Warp &warpOf(const SimThread &thread) {
+    return warps[thread.index / kWarpThreads];
+  }
+  LaneWork &workOf(const SimThread &thread) {
+    return warpOf(thread).lanes[thread.index % kWarpThreads];
+  }
+
+  std::vector<SimThread> threads;
+  std::vector<Warp> warps;
+  FiberStacks stacks;
+  SharedMemory shared;
+
+  const SimLaunch *launch = nullptr;
+  uint32_t index = 0;
+  uint32_t running = 0;  // threads that have not returned
+  uint32_t arrivals = 0; // at the barrier
+  uint32_t firstArrival = 0;
+  const char *barrierSite = nullptr;
+  uint64_t idleAccesses = 0; // reads since anything else happened
+  uint64_t switchCount = 0;
+  bool stopped = false;
+  SimReport report;
+};
+
+/// The functions that simulated kernels call.
+extern const SimCalls kSimCalls;
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H

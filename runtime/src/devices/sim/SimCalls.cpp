@@ -1,0 +1,71 @@
+// The table of functions that a simulated kernel is given: each goes to the
+// block of its thread.
+
+#include "runtime/src/devices/sim/SimBlock.h"
+
+using namespace effc;
+using namespace effc::rt;
+
+static uint32_t special(SimThread *thread, uint32_t which) {
+  return SimSpecial(which) == SimSpecial::ThreadX ? thread->index
+                                                  : thread->block->blockIndex();
+}
+
+static void *sharedMemory(SimThread *thread) {
+  return thread->block->sharedMemory().data();
+}
+
+static void access(SimThread *thread, const void *address, uint32_t bytes,
+                   uint32_t alignment, uint32_t flags, const char *site) {
+  thread->block->access(*thread, address, bytes, alignment, flags, site);
+}
+
+static void barrier(SimThread *thread, const char *site) {
+  thread->block->barrier(*thread, site);
+}
+
+static uint32_t shuffle(SimThread *thread, uint32_t kind, uint32_t mask,
+                        uint32_t value, uint32_t lane, uint32_t clamp,
+                        const char *site) {
+  return thread->block->shuffle(*thread, kind, mask, value, lane, clamp, site);
+}
+
+static void mma(SimThread *thread, uint32_t type, const uint32_t *a,
+                const uint32_t *b, const float *c, float *d, const char *site) {
+  thread->block->mma(*thread, type, {a, b, c, d}, site);
+}
+
+static void copyAsync(SimThread *thread, void *shared, const void *global,
+                      uint32_t bytes, uint32_t taken, const char *site) {
+  thread->block->copyAsync(*thread,
+                           {static_cast<uint8_t *>(shared),
+                            static_cast<const uint8_t *>(global), bytes, taken,
+                            0},
+                           site);
+}
+
+static void commitGroup(SimThread *thread, const char *) {
+  thread->block->commitGroup(*thread);
+}
+
+static void waitGroup(SimThread *thread, uint32_t pending, const char *) {
+  thread->block->waitGroup(*thread, pending);
+}
+
+static void loadMatrix(SimThread *thread, const void *address, uint32_t count,
+                       uint32_t transposed, uint32_t *out, const char *site) {
+  thread->block->loadMatrix(*thread, address, count, transposed != 0, out,
+                            site);
+}
+
+static float exp2Of(SimThread *, float x) { return approximateExp2(x); }
+static float log2Of(SimThread *, float x) { return approximateLog2(x); }
+static float reciprocalOf(SimThread *, float x) {
+  return approximateReciprocal(x);
+}
+static float tanhOf(SimThread *, float x) { return approximateTanh(x); }
+
+const SimCalls effc::rt::kSimCalls = {
+    special, sharedMemory, access,       barrier,   shuffle,
+    mma,     copyAsync,    commitGroup,  waitGroup, loadMatrix,
+    exp2Of,  log2Of,       reciprocalOf, tanhOf};

@@ -1,0 +1,176 @@
+#include "runtime/src/devices/sim/WarpProducts.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+static constexpr uint32_t kRows = 16, kColumns = 8, kMostSteps = 16;
+
+static float fromBits(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static uint32_t toBits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/// The hardware reads the 19 upper bits.
+static float fromTf32(uint32_t bits) { return fromBits(bits & 0xFFFFE000u); }
+
+static float fromBf16(uint32_t bits) { return fromBits(bits << 16); }
+
+static float fromF16(uint32_t bits) {
+  uint32_t sign = (bits & 0x8000u) << 16;
+  uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  if (exponent == 31)
+    return fromBits(sign | 0x7F800000u | mantissa << 13);
+  if (exponent == 0) {
+    float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
+  }
+  return fromBits(sign | (exponent + 112) << 23 | mantissa << 13);
+}
+
+namespace {
+/// The operands of a product as matrices.
+struct Tiles {
+  float a[kRows][kMostSteps];
+  float b[kMostSteps][kColumns];
+  float c[kRows][kColumns];
+};
+} // namespace
+
+/// Registers of one 32-bit element each.
+static void gatherTf32(const MmaLane *lanes, Tiles &tiles) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint32_t group = lane / 4, place = lane % 4;
+    for (uint32_t i = 0; i < 4; ++i)
+      tiles.a[group + i % 2 * 8][place + i / 2 * 4] =
+          fromTf32(lanes[lane].a[i]);
+    for (uint32_t i = 0; i < 2; ++i)
+      tiles.b[place + i * 4][group] = fromTf32(lanes[lane].b[i]);
+  }
+}
+
+/// Registers of two 16-bit elements each, the first in the lower half.
+static void gatherHalves(const MmaLane *lanes, float (*widen)(uint32_t),
+                         Tiles &tiles) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint32_t group = lane / 4, place = lane % 4;
+    for (uint32_t i = 0; i < 8; ++i) {
+      uint32_t half = lanes[lane].a[i / 2] >> (i % 2 * 16) & 0xFFFF;
+      tiles.a[group + i / 2 % 2 * 8][place * 2 + i % 2 + i / 4 * 8] =
+          widen(half);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t half = lanes[lane].b[i / 2] >> (i % 2 * 16) & 0xFFFF;
+      tiles.b[place * 2 + i % 2 + i / 2 * 8][group] = widen(half);
+    }
+  }
+}
+
+void rt::multiply(SimMma type, const MmaLane *lanes) {
+  Tiles tiles;
+  uint32_t steps = type == SimMma::M16N8K8Tf32 ? 8 : 16;
+  switch (type) {
+  case SimMma::M16N8K8Tf32:
+    gatherTf32(lanes, tiles);
+    break;
+  case SimMma::M16N8K16Bf16:
+    gatherHalves(lanes, fromBf16, tiles);
+    break;
+  case SimMma::M16N8K16F16:
+    gatherHalves(lanes, fromF16, tiles);
+    break;
+  }
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t i = 0; i < 4; ++i)
+      tiles.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] = lanes[lane].c[i];
+  for (uint32_t row = 0; row < kRows; ++row) {
+    float sums[kColumns];
+    std::memcpy(sums, tiles.c[row], sizeof sums);
+    for (uint32_t k = 0; k < steps; ++k)
+      for (uint32_t column = 0; column < kColumns; ++column)
+        sums[column] += tiles.a[row][k] * tiles.b[k][column]; // exact product
+    std::memcpy(tiles.c[row], sums, sizeof sums);
+  }
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t i = 0; i < 4; ++i)
+      lanes[lane].d[i] = tiles.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+}
+
+uint32_t rt::shuffleSource(SimShuffle kind, uint32_t self, uint32_t lane,
+                           uint32_t clamp) {
+  int32_t b = static_cast<int32_t>(lane & 31);
+  int32_t bound = static_cast<int32_t>(clamp & 31);
+  int32_t segments = static_cast<int32_t>(clamp >> 8 & 31);
+  int32_t own = static_cast<int32_t>(self);
+  int32_t first = own & segments;
+  int32_t last = first | (bound & ~segments);
+  int32_t source = own;
+  bool inside = false;
+  switch (kind) {
+  case SimShuffle::Up:
+    source = own - b;
+    inside = source >= last;
+    break;
+  case SimShuffle::Down:
+    source = own + b;
+    inside = source <= last;
+    break;
+  case SimShuffle::Butterfly:
+    source = own ^ b;
+    inside = source <= last;
+    break;
+  case SimShuffle::Index:
+    source = first | (b & ~segments);
+    inside = source <= last;
+    break;
+  }
+  return static_cast<uint32_t>(inside ? source : own);
+}
+
+uint32_t rt::matrixRegister(const void *const *rows, uint32_t lane,
+                            bool transposed) {
+  auto element = [&](uint32_t row, uint32_t column) {
+    uint16_t value;
+    std::memcpy(&value, static_cast<const uint8_t *>(rows[row]) + column * 2,
+                sizeof value);
+    return uint32_t(value);
+  };
+  uint32_t group = lane / 4, pair = lane % 4 * 2;
+  if (transposed)
+    return element(pair, group) | element(pair + 1, group) << 16;
+  return element(group, pair) | element(group, pair + 1) << 16;
+}
+
+/// Subnormal numbers become zeros of their sign.
+static float flush(float x) {
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
+}
+
+float rt::approximateExp2(float x) {
+  return flush(static_cast<float>(std::exp2(static_cast<double>(flush(x)))));
+}
+
+float rt::approximateLog2(float x) {
+  return static_cast<float>(std::log2(static_cast<double>(flush(x))));
+}
+
+float rt::approximateReciprocal(float x) {
+  return flush(static_cast<float>(1.0 / static_cast<double>(flush(x))));
+}
+
+float rt::approximateTanh(float x) {
+  float exact = static_cast<float>(std::tanh(static_cast<double>(x)));
+  if (!std::isfinite(exact))
+    return exact;
+  // Ten bits behind the first, rounded to nearest.
+  return fromBits((toBits(exact) + 0x1000u) & 0xFFFFE000u);
+}

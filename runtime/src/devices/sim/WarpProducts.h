@@ -1,0 +1,49 @@
+//===- WarpProducts.h - What tensor cores compute -------------------------===//
+//
+// mma.sync of the PTX ISA ("Matrix Fragments for mma.m16n8k8 / m16n8k16"). The
+// sums run over k in ascending order, beginning with C, each rounded to f32; a
+// tensor core adds in an order of its own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H
+
+#include "runtime/src/devices/sim/SimAbi.h"
+
+#include <cstdint>
+
+namespace effc::rt {
+
+/// The fragments of a lane: A in four registers, B in two, C and D in four f32.
+struct MmaLane {
+  const uint32_t *a;
+  const uint32_t *b;
+  const float *c;
+  float *d;
+};
+
+/// D = A B + C over the 32 lanes of a warp.
+void multiply(SimMma type, const MmaLane *lanes);
+
+/// The lane that a shuffle of `kind` makes lane `self` read, as shfl.sync says:
+/// `lane` is its operand b, `clamp` its operand c.
+uint32_t shuffleSource(SimShuffle kind, uint32_t self, uint32_t lane,
+                       uint32_t clamp);
+
+/// What lane `lane` gets of an 8 x 8 matrix of 16-bit elements whose rows start
+/// at `rows`.
+uint32_t matrixRegister(const void *const *rows, uint32_t lane,
+                        bool transposed);
+
+// The hardware's approximations (PTX ISA: ex2.approx.ftz.f32,
+// lg2.approx.ftz.f32, rcp.approx.ftz.f32, tanh.approx.f32): the first three are
+// rounded once, closer than the hardware promises; tanh keeps eleven bits, as
+// few as it does.
+float approximateExp2(float x);
+float approximateLog2(float x);
+float approximateReciprocal(float x);
+float approximateTanh(float x);
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H

@@ -1,0 +1,225 @@
+// Plans of GPUs in a file: what is refused by name, and that a file need not
+// have one of the host.
+
+#include "runtime/include/effc/effc.hpp"
+#include "runtime/src/Model.h"
+#include "runtime/src/devices/Architecture.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::rt;
+using namespace effc::test;
+using artifact::ProgramT;
+using artifact::SegmentKind;
+
+/// A toy with a simulated and a real target; `change` comes last.
+static std::vector<uint8_t>
+makeToyWithTargets(std::function<void(ProgramT &)> change) {
+  ToyOptions options;
+  options.code = {{SegmentKind::SimCode, "sim_80", std::vector<uint8_t>(256)},
+                  {SegmentKind::Cubin, "sm_80", std::vector<uint8_t>(128, 7)}};
+  options.changeProgram = [&](ProgramT &program) {
+    addToyTarget(program, "sim_80", 3);
+    addToyTarget(program, "sm_80", 4);
+    if (change)
+      change(program);
+  };
+  return makeToyArtifact(options);
+}
+
+namespace {
+struct Mistake {
+  const char *name;
+  void (*make)(ProgramT &);
+  const char *message; // part of it
+};
+void PrintTo(const Mistake &mistake, std::ostream *out) {
+  *out << mistake.name;
+}
+
+class TargetPlans : public testing::TestWithParam<Mistake> {};
+} // namespace
+
+TEST_P(TargetPlans, RefuseByName) {
+  TemporaryFile file(makeToyWithTargets(GetParam().make));
+  Result<std::shared_ptr<const rt::Model>> model = rt::Model::load(file.path());
+  ASSERT_FALSE(bool(model));
+  EXPECT_EQ(model.error().code, EFFC_BAD_DATA);
+  EXPECT_NE(model.error().message.find(GetParam().message), std::string::npos)
+      << model.error().message;
+}
+
+static artifact::KernelT &kernel(ProgramT &p) {
+  return *p.targets[0]->kernels[1];
+}
+
+static const Mistake kMistakes[] = {
+    {"name_none", [](ProgramT &p) { p.targets[0]->name.clear(); },
+     "the name of a target has 0 bytes"},
+    {"name_unknown", [](ProgramT &p) { p.targets[0]->name = "gfx_90a"; },
+     "target 'gfx_90a' is none that is known"},
+    {"name_of_a_text", [](ProgramT &p) { p.targets[0]->name = "compute_80"; },
+     "target 'compute_80' is none that is known"},
+    {"twice",
+     [](ProgramT &p) {
+       p.targets.push_back(
+           std::make_unique<artifact::TargetPlanT>(*p.targets[0]));
+     },
+     "two targets are called 'sim_80'"},
+    {"isa_unknown", [](ProgramT &p) { p.segments[4]->isa = "sm_8"; },
+     "segment 4 (Cubin) is for the unknown architecture 'sm_8'"},
+    {"isa_of_another_kind", [](ProgramT &p) { p.segments[4]->isa = "sim_80"; },
+     "segment 4 (Cubin) is for the unknown architecture 'sim_80'"},
+    {"isa_none", [](ProgramT &p) { p.segments[3]->isa.clear(); },
+     "segment 3 holds code but names no ISA"},
+    {"code_twice",
+     [](ProgramT &p) {
+       p.segments[3]->kind = SegmentKind::Cubin;
+       p.segments[3]->isa = "sm_80";
+     },
+     "segment 4 is the second of its kind"},
+    {"code_of_the_host", [](ProgramT &p) { kernel(p).code[0]->segment = 0; },
+     "target 'sim_80': kernel 'toy_scan' names segment 0, which is not code "
+     "for sim_80"},
+    {"code_of_another_kind",
+     [](ProgramT &p) { kernel(p).code[0]->segment = 4; },
+     "kernel 'toy_scan' names segment 4, which is not code for sim_80"},
+    {"code_for_another_chip",
+     [](ProgramT &p) { p.targets[0]->name = "sim_90a"; },
+     "kernel 'toy_embed' names segment 3, which is not code for sim_90a"},
+    {"code_past_the_end", [](ProgramT &p) { kernel(p).code[0]->offset = 256; },
+     "kernel 'toy_scan' starts at byte 256 of a code segment of 256"},
+    {"place_in_a_module",
+     [](ProgramT &p) { p.targets[1]->kernels[0]->code[0]->offset = 1; },
+     "target 'sm_80': kernel 'toy_embed' starts at byte 1 of segment 4, where "
+     "it is found by its name"},
+    {"threads_none", [](ProgramT &p) { kernel(p).threads = 0; },
+     "kernel 'toy_scan' has blocks of 0 threads"},
+    {"threads_odd", [](ProgramT &p) { kernel(p).threads = 48; },
+     "kernel 'toy_scan' has blocks of 48 threads"},
+    {"threads_many", [](ProgramT &p) { kernel(p).threads = 1056; },
+     "blocks of 1056 threads, but a multiple of 32 up to 1024"},
+    {"shared", [](ProgramT &p) { kernel(p).shared_bytes = 232449; },
+     "has 232449 bytes of shared memory, but at most 232448"},
+    {"registers", [](ProgramT &p) { kernel(p).registers = 256; },
+     "has 256 registers"},
+    {"blocks",
+     [](ProgramT &p) {
+       // 4 rows in tiles of 4, and 16 rows: 4 tiles of 2^30.
+       for (auto &entry : p.targets[0]->entries)
+         *entry->launches[0]->items = {artifact::Count::Rows, 4, 1u << 30};
+     },
+     "launch 0 of entry 'prefill_16' has up to 4294967296 blocks"},
+    {"entries_none", [](ProgramT &p) { p.targets[0]->entries.clear(); },
+     "target 'sim_80': the file has no entry for prefill"},
+    {"launch_of_no_kernel",
+     [](ProgramT &p) { p.targets[1]->entries[0]->launches[0]->kernel = 3; },
+     "target 'sm_80': launch 0 of entry 'prefill_4' names kernel 3 of 3"},
+    {"operand_past_the_arena",
+     [](ProgramT &p) { p.targets[0]->entries[0]->arena_bytes = 64; },
+     "starts past the arena's end"},
+    {"host_entries_without_kernels", [](ProgramT &p) { p.kernels.clear(); },
+     "launch 0 of entry 'prefill_4' names kernel 0 of 0"},
+    {"host_kernels_without_entries", [](ProgramT &p) { p.entries.clear(); },
+     "the file has no entry for prefill"},
+};
+INSTANTIATE_TEST_SUITE_P(Targets, TargetPlans, testing::ValuesIn(kMistakes),
+                         [](const testing::TestParamInfo<Mistake> &info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(TargetPlan, NothingForAnything) {
+  ToyOptions options;
+  options.changeProgram = [](ProgramT &program) {
+    program.kernels.clear();
+    program.entries.clear();
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  auto model = rt::Model::load(file.path());
+  ASSERT_FALSE(bool(model));
+  EXPECT_NE(model.error().message.find("the file has no entry for prefill"),
+            std::string::npos)
+      << model.error().message;
+}
+
+TEST(TargetPlan, AFileNeedNotBeForTheHost) {
+  TemporaryFile file(makeToyWithTargets([](ProgramT &program) {
+    program.kernels.clear();
+    program.entries.clear();
+    program.targets[0]->entries[1]->arena_bytes = 4096;
+  }));
+  effc::Model model(file.path());
+  // Entries and memory are those of the first target then.
+  EXPECT_EQ(model.entries().size(), 5u);
+  EXPECT_EQ(model.memory().arena, 4096u);
+  EXPECT_NE(model.describe().find("\"sim_80\""), std::string::npos);
+  try {
+    Engine engine(model, effc::Device::host(1));
+    FAIL();
+  } catch (const effc::Error &error) {
+    EXPECT_EQ(error.code(), EFFC_UNSUPPORTED);
+    EXPECT_STREQ(error.what(), "the file has no code for the host");
+  }
+}
+
+TEST(TargetPlan, TheHostRunsAsBefore) {
+  TemporaryFile file(makeToyWithTargets({}));
+  effc::Model model(file.path());
+  check(effc_model_check(model.get(), nullptr, nullptr));
+  Engine engine(model, effc::Device::host(1));
+  Session session(engine);
+  EXPECT_EQ(engine.prefill(session, {1, 2, 3}, EFFC_LOGITS_ALL),
+            ToyReference().feed({1, 2, 3}));
+}
+
+TEST(TargetPlan, CodeIsCheckedWhenItIsLoaded) {
+  const std::vector<uint8_t> good = makeToyWithTargets({});
+  std::vector<uint64_t> places;
+  {
+    TemporaryFile file(good);
+    auto model = rt::Model::load(file.path());
+    ASSERT_TRUE(bool(model));
+    for (uint32_t index : {3, 4})
+      places.push_back((*model)->program().segments()->Get(index)->offset());
+  }
+  const char *messages[] = {"segment 3 (SimCode) is damaged",
+                            "segment 4 (Cubin) is damaged"};
+  for (size_t i = 0; i < places.size(); ++i) {
+    std::vector<uint8_t> bytes = good;
+    bytes[places[i] + 100] ^= 1;
+    TemporaryFile file(bytes);
+    auto model = rt::Model::load(file.path());
+    ASSERT_FALSE(bool(model));
+    EXPECT_NE(model.error().message.find(messages[i]), std::string::npos)
+        << model.error().message;
+  }
+}
+
+TEST(Architecture, ReadsNames) {
+  EXPECT_EQ(architectureOf("sm_90a")->number(), 90u);
+  EXPECT_TRUE(architectureOf("sm_90a")->onlyThisOne);
+  EXPECT_EQ(architectureOf("compute_120")->major, 12u);
+  EXPECT_EQ(architectureOf("sim_80")->kind, Architecture::Kind::Simulated);
+  for (const char *name : {"sm_", "sm_8", "sm_080", "sm_8x", "sm_9000", "sm-80",
+                           "compute_", "x86-64-v3", "", "sm_90aa"})
+    EXPECT_FALSE(architectureOf(name)) << name;
+}
+
+TEST(Architecture, KnowsWhatRunsWhere) {
+  auto runs = [](const char *name, uint32_t major, uint32_t minor) {
+    return architectureOf(name)->runsOn(major, minor);
+  };
+  EXPECT_TRUE(runs("sm_80", 8, 0));
+  EXPECT_TRUE(runs("sm_80", 8, 6));
+  EXPECT_FALSE(runs("sm_86", 8, 0));
+  EXPECT_FALSE(runs("sm_80", 9, 0));
+  EXPECT_TRUE(runs("sm_90a", 9, 0));
+  EXPECT_FALSE(runs("sm_90a", 10, 0));
+  EXPECT_TRUE(runs("compute_80", 12, 0));
+  EXPECT_FALSE(runs("compute_90", 8, 9));
+  EXPECT_FALSE(runs("compute_90a", 10, 0));
+  EXPECT_FALSE(runs("sim_80", 8, 0));
+}

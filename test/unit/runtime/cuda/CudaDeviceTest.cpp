@@ -1,0 +1,390 @@
+// A model on a GPU, by a driver that plays itself (FakeCuda.h): the toy's
+// numbers, the calls that are made of them, and what is said when one fails.
+
+#include "runtime/include/effc/effc.hpp"
+#include "test/unit/runtime/cuda/FakeCuda.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+/// Opens the driver that plays itself, as new.
+class CudaDevice : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
+    unsetenv("EFFC_CUDA_CHECK_LAUNCHES");
+    library = dlopen(EFFC_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "fakeCuda"))();
+    *fake = FakeCuda();
+  }
+  void TearDown() override {
+    EXPECT_EQ(fake->live, 0);
+    dlclose(library);
+    unsetenv("EFFC_CUDA_DRIVER");
+  }
+
+  void *library = nullptr;
+  FakeCuda *fake = nullptr;
+};
+} // namespace
+
+using Change = std::function<void(artifact::ProgramT &)>;
+
+static ToyOptions cudaToy(Change change = {}) {
+  auto text = [](std::string bytes) {
+    return std::vector<uint8_t>(bytes.begin(), bytes.end());
+  };
+  ToyOptions options;
+  options.code = {{artifact::SegmentKind::Cubin, "sm_80", text("module 80")},
+                  {artifact::SegmentKind::Cubin, "sm_90a", text("module 90a")},
+                  {artifact::SegmentKind::Ptx, "compute_80", text("text 80")}};
+  options.changeProgram = [change](artifact::ProgramT &program) {
+    artifact::TargetPlanT &sm80 = addToyTarget(program, "sm_80", 3);
+    for (auto &kernel : sm80.kernels) {
+      kernel->code.push_back(
+          std::make_unique<artifact::KernelCodeT>(*kernel->code[0]));
+      kernel->code[1]->segment = 5;
+    }
+    artifact::TargetPlanT &sm90 = addToyTarget(program, "sm_90a", 4);
+    sm90.kernels[1]->threads = 128;
+    if (change)
+      change(program);
+  };
+  return options;
+}
+
+/// A file of the toy with code for GPUs, loaded.
+static Model loadToy(Change change = {}) {
+  TemporaryFile file(makeToyArtifact(cudaToy(std::move(change))));
+  return Model(file.path());
+}
+
+static std::string messageOf(const std::function<void()> &action,
+                             effc_status_code_t code) {
+  try {
+    action();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "nothing is wrong";
+}
+
+static std::string engineMessage(effc_status_code_t code, Change change = {}) {
+  Model model = loadToy(std::move(change));
+  return messageOf([&] { Engine engine(model, Device::cuda()); }, code);
+}
+
+static std::vector<int32_t> someTokens(size_t count) {
+  std::vector<int32_t> tokens;
+  for (size_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<int32_t>(i * 37 % 250));
+  return tokens;
+}
+
+TEST_F(CudaDevice, RunsTheToy) {
+  Model model = loadToy();
+  const std::vector<int32_t> tokens = someTokens(41);
+  const std::vector<float> expected = ToyReference().feed(tokens);
+  Engine engine(model, Device::cuda(), 3);
+  Session session(engine);
+  EXPECT_EQ(engine.prefill(session, tokens, EFFC_LOGITS_ALL), expected);
+  Session steps(engine), other(engine);
+  std::vector<float> all;
+  for (int32_t token : tokens) {
+    std::vector<float> two =
+        engine.decode({steps.get(), other.get()}, {token, 7});
+    all.insert(all.end(), two.begin(), two.begin() + kToyVocabulary);
+  }
+  EXPECT_EQ(all, expected);
+}
+
+TEST_F(CudaDevice, DescribesItself) {
+  EXPECT_EQ(Device::cuda().description(),
+            "cuda (Fake GPU, compute capability 9.0, driver for CUDA 13.0)");
+}
+
+// A prefill goes as it is: inputs, the launches, logits.
+TEST_F(CudaDevice, LaunchesWhatThePlanSays) {
+  Model model = loadToy();
+  Engine engine(model, Device::cuda(), 2);
+  Session first(engine), second(engine);
+  fake->calls.clear();
+  std::vector<float> logits(4 * kToyVocabulary);
+  std::vector<int32_t> tokens = someTokens(5);
+  engine.prefill(
+      {{first.get(), tokens.data(), 3, EFFC_LOGITS_ALL, logits.data()},
+       {second.get(), tokens.data(), 5, EFFC_LOGITS_LAST,
+        logits.data() + 3 * kToyVocabulary}});
+  // 8 rows in fours, two segments, four logits in pairs, times three.
+  std::vector<std::string> expected = {
+      "cuMemcpyHtoDAsync_v2",
+      "cuLaunchKernel toy_embed grid 2 block 64 shared 0 counts 8 2 4",
+      "cuLaunchKernel toy_scan grid 2 block 128 shared 0 counts 8 2 4",
+      "cuLaunchKernel toy_head grid 6 block 64 shared 0 counts 8 2 4",
+      "cuMemcpyDtoHAsync_v2 4336",
+      "cuStreamSynchronize"};
+  EXPECT_EQ(fake->calls, expected);
+  // Without logits there is nothing to launch for them, and nothing to copy.
+  fake->calls.clear();
+  engine.prefill(first, tokens, EFFC_LOGITS_NONE);
+  expected = {"cuMemcpyHtoDAsync_v2",
+              "cuLaunchKernel toy_embed grid 2 block 64 shared 0 counts 5 1 0",
+              "cuLaunchKernel toy_scan grid 1 block 128 shared 0 counts 5 1 0",
+              "cuStreamSynchronize"};
+  EXPECT_EQ(fake->calls, expected);
+}
+
+// Decoding is recorded when its shape first comes, and replayed from then on.
+TEST_F(CudaDevice, RecordsDecoding) {
+  Model model = loadToy();
+  Engine engine(model, Device::cuda(), 3);
+  Session a(engine), b(engine), c(engine);
+  fake->calls.clear();
+  for (int32_t i = 0; i < 3; ++i)
+    engine.decode({a.get(), b.get()}, {i, i});
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
+  EXPECT_EQ(fake->count("cuGraphInstantiateWithFlags"), 1u);
+  EXPECT_EQ(fake->count("cuLaunchKernel"), 3u);
+  EXPECT_EQ(fake->count("cuGraphLaunch"), 3u);
+  EXPECT_EQ(fake->calls.back(), "cuStreamSynchronize");
+  // Three sequences go into the entry of four, as a shape of their own.
+  ToyReference reference;
+  for (int32_t token : {0, 1, 2})
+    reference.step(token);
+  std::vector<float> logits =
+      engine.decode({c.get(), b.get(), a.get()}, {9, 9, 5});
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 2u);
+  EXPECT_EQ(std::vector<float>(logits.end() - kToyVocabulary, logits.end()),
+            reference.step(5));
+  engine.decode({c.get(), b.get(), a.get()}, {1, 2, 3});
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 2u);
+}
+
+TEST_F(CudaDevice, StatesAreCopiedAndMoveToTheHost) {
+  Model model = loadToy();
+  const std::vector<int32_t> tokens = someTokens(20);
+  const std::vector<float> expected = ToyReference().feed(tokens);
+  Engine gpu(model, Device::cuda(), 2), host(model, Device::host(1));
+  Session here(gpu), there(host);
+  gpu.prefill(here, {tokens.begin(), tokens.begin() + 9});
+  there.loadBytes(here.save());
+  host.prefill(there, {tokens.begin() + 9, tokens.begin() + 15});
+  here.loadBytes(there.save());
+  Session fork = here.fork();
+  EXPECT_EQ(
+      gpu.prefill(fork, {tokens.begin() + 15, tokens.end()}),
+      std::vector<float>(expected.end() - kToyVocabulary, expected.end()));
+}
+
+TEST_F(CudaDevice, TellsHowFarTheWeightsAre) {
+  Model model = loadToy();
+  std::vector<std::pair<uint64_t, uint64_t>> told;
+  effc_engine_options_t options = effc_engine_options_default();
+  options.user = &told;
+  options.progress = [](void *user, uint64_t done, uint64_t total) {
+    static_cast<decltype(told) *>(user)->emplace_back(done, total);
+  };
+  Engine engine(model, Device::cuda(), options);
+  // Two matrices of 271 rows of 64 bytes.
+  std::vector<std::pair<uint64_t, uint64_t>> expected = {{17344, 34688},
+                                                         {34688, 34688}};
+  EXPECT_EQ(told, expected);
+}
+
+TEST_F(CudaDevice, AsksForLargeSharedMemory) {
+  auto large = [](artifact::ProgramT &program) {
+    program.targets[1]->kernels[2]->shared_bytes = 100000;
+    program.targets[1]->kernels[1]->shared_bytes = 20000;
+  };
+  fake->staticSharedBytes = 4000;
+  Model model = loadToy(large);
+  Engine engine(model, Device::cuda());
+  EXPECT_EQ(fake->count("cuFuncSetAttribute"), 1u);
+  EXPECT_EQ(fake->count("cuFuncSetAttribute toy_head 8 96000"), 1u);
+  Session session(engine);
+  fake->calls.clear();
+  engine.prefill(session, {1});
+  EXPECT_EQ(
+      fake->calls[2],
+      "cuLaunchKernel toy_scan grid 1 block 128 shared 16000 counts 1 1 1");
+  EXPECT_EQ(
+      fake->calls[3],
+      "cuLaunchKernel toy_head grid 3 block 64 shared 96000 counts 1 1 1");
+  fake->mostSharedBytes = 99999;
+  EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, large),
+            "cuda: kernel 'toy_head' needs 100000 bytes of shared memory, but "
+            "this GPU (Fake GPU) grants 99999");
+}
+
+TEST_F(CudaDevice, TakesTheCodeThatFits) {
+  auto loaded = [&](int major, int minor) {
+    fake->major = major;
+    fake->minor = minor;
+    fake->images.clear();
+    std::string message = engineMessage(EFFC_UNSUPPORTED);
+    return fake->images.empty() ? message : fake->images.front();
+  };
+  EXPECT_EQ(loaded(9, 0), "module 90a");
+  EXPECT_EQ(loaded(8, 0), "module 80");
+  EXPECT_EQ(loaded(8, 9), "module 80");
+  // What no module fits is compiled by the driver.
+  EXPECT_EQ(loaded(12, 0), "text 80");
+  EXPECT_EQ(loaded(7, 5),
+            "cuda: the file has code for sm_80, sm_90a, compute_80, but this "
+            "GPU (Fake GPU) has compute capability 7.5");
+  fake->major = 9;
+  fake->minor = 0;
+  TemporaryFile plain(makeToyArtifact());
+  Model model(plain.path());
+  EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
+                      EFFC_UNSUPPORTED),
+            "cuda: the file has no code for a GPU: compile it with --target "
+            "sm_90");
+}
+
+TEST_F(CudaDevice, NeedsADriver) {
+  setenv("EFFC_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED)
+                .find("cuda: there is no NVIDIA driver here "
+                      "(/nonexistent/libcuda.so.1: cannot open"),
+            0u);
+  setenv("EFFC_CUDA_DRIVER", EFFC_OLD_CUDA, 1);
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED),
+            "cuda: the driver is for CUDA 11.8, but CUDA 12.0 or newer is "
+            "needed");
+  setenv("OLD_CUDA_VERSION", "13000", 1);
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED),
+            "cuda: '" EFFC_OLD_CUDA
+            "' has no function 'cuInit': a driver for CUDA 12.0 or newer is "
+            "needed");
+  unsetenv("OLD_CUDA_VERSION");
+}
+
+TEST_F(CudaDevice, NeedsAGpu) {
+  fake->failures["cuInit"] = 100;
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED),
+            "cuda: the driver finds no GPU");
+  fake->failures["cuInit"] = 34;
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED),
+            "cuda: the driver cannot be used: CUDA_ERROR_UNKNOWN (something)");
+  fake->failures.clear();
+  EXPECT_EQ(messageOf([] { Device::cuda(1); }, EFFC_INVALID_ARGUMENT),
+            "cuda: GPU 1 is asked for, but there is 1");
+  fake->devices = 0;
+  EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED),
+            "cuda: the driver finds no GPU");
+}
+
+TEST_F(CudaDevice, SaysWhatDoesNotFit) {
+  // Two weights of 17,344 bytes at multiples of 256; two slots of 192; the
+  // arena of 16 rows, 64 + 16 x 16; 16 rows of 271 logits; 80 rows of 52 bytes
+  // of inputs.
+  uint64_t needed = 2 * 17408 + 2 * 192 + 320 + 16 * 271 * 4 + 80 * 52;
+  fake->free = needed - 1;
+  EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY),
+            "cuda: the model takes " + std::to_string(needed) +
+                " bytes (34816 of weights, 384 of states, 320 of arena, 17344 "
+                "of logits), but the GPU has " +
+                std::to_string(needed - 1) + " free of 2147483648");
+  fake->free = needed;
+  EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY), "nothing is wrong");
+  // Somebody else takes it meanwhile.
+  fake->failures["cuMemAlloc_v2"] = 2;
+  EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY),
+            "cuda: the weights take 34816 bytes, but the GPU has " +
+                std::to_string(needed) + " free of 2147483648");
+  fake->failures = {{"cuMemAllocHost_v2", 2}};
+  EXPECT_EQ(
+      engineMessage(EFFC_OUT_OF_MEMORY),
+      "cuda: the inputs of a call take 4160 bytes of pinned memory, which "
+      "the system does not have");
+}
+
+TEST_F(CudaDevice, RefusesABadModule) {
+  fake->failures["cuModuleLoadDataEx"] = 200;
+  EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
+            "cuda: loading the code for sm_90a (segment 4): "
+            "CUDA_ERROR_INVALID_IMAGE (device kernel image is invalid); "
+            "bad\\x0aimage");
+  fake->failures = {{"cuModuleGetFunction", 500}};
+  EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
+            "cuda: finding kernel 'toy_embed': CUDA_ERROR_NOT_FOUND "
+            "(something)");
+}
+
+// Whatever fails while an engine is made, everything is given back.
+TEST_F(CudaDevice, FailsWithoutLosingAnything) {
+  for (const char *symbol :
+       {"cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
+        "cuModuleLoadDataEx", "cuModuleGetFunction", "cuStreamCreate",
+        "cuMemAlloc_v2", "cuMemAllocHost_v2", "cuMemcpyHtoDAsync_v2",
+        "cuStreamSynchronize"}) {
+    fake->failures = {{symbol, 999}};
+    Model model = loadToy();
+    try {
+      Engine engine(model, Device::cuda());
+      ADD_FAILURE() << symbol;
+    } catch (const Error &error) {
+      EXPECT_EQ(std::string(error.what()).find("cuda: "), 0u) << error.what();
+    }
+    EXPECT_EQ(fake->live, 0) << symbol;
+  }
+}
+
+TEST_F(CudaDevice, NamesTheLaunchThatIsRefused) {
+  Model model = loadToy();
+  Engine engine(model, Device::cuda(), 2);
+  Session session(engine);
+  const std::string expected =
+      "cuda: kernel 'toy_scan' (launch 1 of entry 'ENTRY', 'scan'): "
+      "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)";
+  auto of = [&](const char *entry) {
+    std::string text = expected;
+    return text.replace(text.find("ENTRY"), 5, entry);
+  };
+  fake->failures["cuLaunchKernel toy_scan"] = 700;
+  EXPECT_EQ(messageOf([&] { engine.prefill(session, {1}); }, EFFC_DEVICE_ERROR),
+            of("prefill_4"));
+  session.reset();
+  // Also while it is recorded, which ends.
+  EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
+                      EFFC_DEVICE_ERROR),
+            of("decode_1"));
+  session.reset();
+  fake->failures.clear();
+  EXPECT_EQ(engine.decode({session.get()}, {1}), ToyReference().step(1));
+}
+
+TEST_F(CudaDevice, NamesTheLaunchThatFailsOnDemand) {
+  Model model = loadToy();
+  {
+    Engine engine(model, Device::cuda());
+    Session session(engine);
+    fake->failures["cuStreamSynchronize"] = 700;
+    EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
+                        EFFC_DEVICE_ERROR),
+              "cuda: entry 'decode_1': CUDA_ERROR_ILLEGAL_ADDRESS (an illegal "
+              "memory access was encountered); one of its launches failed: "
+              "EFFC_CUDA_CHECK_LAUNCHES=1 in the environment tells which");
+  }
+  setenv("EFFC_CUDA_CHECK_LAUNCHES", "1", 1);
+  fake->failures.clear();
+  Engine engine(model, Device::cuda());
+  Session session(engine);
+  EXPECT_EQ(engine.decode({session.get()}, {1}), ToyReference().step(1));
+  fake->failures["cuStreamSynchronize"] = 700;
+  EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
+                      EFFC_DEVICE_ERROR),
+            "cuda: kernel 'toy_embed' (launch 0 of entry 'decode_1', 'embed'): "
+            "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was "
+            "encountered)");
+}

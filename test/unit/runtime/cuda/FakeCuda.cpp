@@ -1,0 +1,316 @@
+#include "test/unit/runtime/cuda/FakeCuda.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+using effc::test::FakeCuda;
+
+// The kernels of ToyKernels.c: four operands each.
+extern "C" {
+void toy_embed(const void *const *, const int64_t *, int64_t, int64_t);
+void toy_scan(const void *const *, const int64_t *, int64_t, int64_t);
+void toy_head(const void *const *, const int64_t *, int64_t, int64_t);
+}
+
+namespace {
+using Kernel = void (*)(const void *const *, const int64_t *, int64_t, int64_t);
+constexpr int kOperands = 4, kCounts = 3, kNotFound = 500, kOutOfMemory = 2,
+              kInvalidValue = 1;
+
+struct Function {
+  std::string name;
+  Kernel run;
+  int dynamicSharedBytes = 0; // that are granted
+};
+struct Recording {
+  std::vector<std::function<void()>> steps;
+};
+
+FakeCuda state;
+Function functions[] = {
+    {"toy_embed", toy_embed}, {"toy_scan", toy_scan}, {"toy_head", toy_head}};
+Recording *recording = nullptr; // while a stream is captured
+std::map<uint64_t, size_t> allocations;
+
+/// Writes a call down; returns what it is to fail with.
+int enter(const std::string &symbol, const std::string &details = "") {
+  state.calls.push_back(details.empty() ? symbol : symbol + " " + details);
+  auto failure = state.failures.find(symbol);
+  return failure == state.failures.end() ? 0 : failure->second;
+}
+
+/// Does something now, or when what is being recorded is replayed.
+int doOrRecord(std::function<void()> step) {
+  if (recording)
+    recording->steps.push_back(std::move(step));
+  else
+    step();
+  return 0;
+}
+
+void copy(void *to, const void *from, size_t bytes) {
+  doOrRecord([=] { std::memcpy(to, from, bytes); });
+}
+} // namespace
+
+// The library's functions, by the types of their machine words.
+extern "C" {
+#define ENTER(symbol, ...)                                                     \
+  if (int failure = enter(#symbol, ##__VA_ARGS__))                             \
+  return failure
+
+FakeCuda *fakeCuda() { return &state; }
+
+int cuInit(unsigned) {
+  ENTER(cuInit);
+  return 0;
+}
+int cuDriverGetVersion(int *version) {
+  *version = state.version;
+  return 0;
+}
+int cuGetErrorName(int result, const char **text) {
+  *text = result == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == 200        ? "CUDA_ERROR_INVALID_IMAGE"
+          : result == 500        ? "CUDA_ERROR_NOT_FOUND"
+          : result == 700        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                 : "CUDA_ERROR_UNKNOWN";
+  return 0;
+}
+int cuGetErrorString(int result, const char **text) {
+  *text = result == 700   ? "an illegal memory access was encountered"
+          : result == 200 ? "device kernel image is invalid"
+                          : "something";
+  return 0;
+}
+int cuDeviceGetCount(int *count) {
+  ENTER(cuDeviceGetCount);
+  *count = state.devices;
+  return 0;
+}
+int cuDeviceGet(int *device, int ordinal) {
+  ENTER(cuDeviceGet);
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char *name, int bytes, int) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(bytes));
+  return 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  switch (attribute) {
+  case 75:
+    *value = state.major;
+    return 0;
+  case 76:
+    *value = state.minor;
+    return 0;
+  case 97:
+    *value = state.mostSharedBytes;
+    return 0;
+  }
+  return kInvalidValue;
+}
+int cuDevicePrimaryCtxRetain(void **context, int) {
+  ENTER(cuDevicePrimaryCtxRetain);
+  *context = &state;
+  ++state.live;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  --state.live;
+  return 0;
+}
+int cuCtxPushCurrent_v2(void *) { return 0; }
+int cuCtxPopCurrent_v2(void **) { return 0; }
+
+int cuModuleLoadDataEx(void **module, const void *image, unsigned options,
+                       int *names, void **values) {
+  for (unsigned i = 0; i < options; ++i)
+    if (names[i] == 5) // the error log
+      std::strcpy(static_cast<char *>(values[i]),
+                  state.failures.count("cuModuleLoadDataEx") ? "bad\nimage"
+                                                             : "");
+  ENTER(cuModuleLoadDataEx);
+  state.images.emplace_back(static_cast<const char *>(image));
+  *module = &functions;
+  ++state.live;
+  return 0;
+}
+int cuModuleUnload(void *) {
+  --state.live;
+  return 0;
+}
+int cuModuleGetFunction(void **function, void *, const char *name) {
+  ENTER(cuModuleGetFunction, name);
+  for (Function &one : functions)
+    if (one.name == name) {
+      *function = &one;
+      return 0;
+    }
+  return kNotFound;
+}
+int cuFuncGetAttribute(int *value, int attribute, void *) {
+  if (attribute != 1)
+    return kInvalidValue;
+  *value = state.staticSharedBytes;
+  return 0;
+}
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  auto *one = static_cast<Function *>(function);
+  ENTER(cuFuncSetAttribute, one->name + " " + std::to_string(attribute) + " " +
+                                std::to_string(value));
+  one->dynamicSharedBytes = value;
+  return 0;
+}
+
+int cuMemGetInfo_v2(size_t *free, size_t *total) {
+  *free = state.free;
+  *total = state.total;
+  return 0;
+}
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  ENTER(cuMemAlloc_v2, std::to_string(bytes));
+  if (bytes == 0)
+    return kInvalidValue;
+  // What it may hold before it is written.
+  void *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(memory, 0xFF, bytes);
+  *address = reinterpret_cast<uint64_t>(memory);
+  allocations[*address] = bytes;
+  ++state.live;
+  return 0;
+}
+int cuMemFree_v2(uint64_t address) {
+  std::free(reinterpret_cast<void *>(address));
+  allocations.erase(address);
+  --state.live;
+  return 0;
+}
+int cuMemAllocHost_v2(void **address, size_t bytes) {
+  ENTER(cuMemAllocHost_v2, std::to_string(bytes));
+  *address = std::calloc(bytes, 1);
+  ++state.live;
+  return 0;
+}
+int cuMemFreeHost(void *address) {
+  std::free(address);
+  --state.live;
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
+  ENTER(cuMemcpyHtoDAsync_v2);
+  copy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
+  ENTER(cuMemcpyDtoHAsync_v2, std::to_string(bytes));
+  copy(to, reinterpret_cast<const void *>(from), bytes);
+  return 0;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
+  ENTER(cuMemcpyDtoDAsync_v2);
+  copy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from),
+       bytes);
+  return 0;
+}
+int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *) {
+  std::memset(reinterpret_cast<void *>(at), value, bytes);
+  return 0;
+}
+
+int cuStreamCreate(void **stream, unsigned) {
+  ENTER(cuStreamCreate);
+  *stream = &state;
+  ++state.live;
+  return 0;
+}
+int cuStreamDestroy_v2(void *) {
+  --state.live;
+  return 0;
+}
+int cuStreamSynchronize(void *) {
+  ENTER(cuStreamSynchronize);
+  return 0;
+}
+int cuEventCreate(void **event, unsigned) {
+  *event = &state;
+  ++state.live;
+  return 0;
+}
+int cuEventDestroy_v2(void *) {
+  --state.live;
+  return 0;
+}
+int cuEventRecord(void *, void *) { return 0; }
+int cuEventSynchronize(void *) {
+  ENTER(cuEventSynchronize);
+  return 0;
+}
+
+int cuStreamBeginCapture_v2(void *, int) {
+  ENTER(cuStreamBeginCapture_v2);
+  recording = new Recording;
+  return 0;
+}
+int cuStreamEndCapture(void *, void **graph) {
+  *graph = std::exchange(recording, nullptr);
+  ++state.live;
+  return 0;
+}
+int cuGraphInstantiateWithFlags(void **ready, void *graph, unsigned long long) {
+  ENTER(cuGraphInstantiateWithFlags);
+  *ready = new Recording(*static_cast<Recording *>(graph));
+  ++state.live;
+  return 0;
+}
+int cuGraphDestroy(void *graph) {
+  delete static_cast<Recording *>(graph);
+  --state.live;
+  return 0;
+}
+int cuGraphExecDestroy(void *graph) {
+  delete static_cast<Recording *>(graph);
+  --state.live;
+  return 0;
+}
+int cuGraphLaunch(void *graph, void *) {
+  ENTER(cuGraphLaunch);
+  for (const auto &step : static_cast<Recording *>(graph)->steps)
+    step();
+  return 0;
+}
+
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                   unsigned gridZ, unsigned blockX, unsigned blockY,
+                   unsigned blockZ, unsigned sharedBytes, void *,
+                   void **parameters, void **extra) {
+  auto *one = static_cast<Function *>(function);
+  // What a driver takes without being asked for more.
+  int granted =
+      std::max(48 * 1024 - state.staticSharedBytes, one->dynamicSharedBytes);
+  if (gridX == 0 || gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 ||
+      extra || static_cast<int>(sharedBytes) > granted)
+    return kInvalidValue;
+  std::vector<const void *> operands(kOperands);
+  std::vector<int64_t> counts(kCounts + 1, 1);
+  for (int i = 0; i < kOperands; ++i)
+    std::memcpy(&operands[i], parameters[i], sizeof(void *));
+  for (int i = 0; i < kCounts; ++i)
+    std::memcpy(&counts[i], parameters[kOperands + i], sizeof(int64_t));
+  std::ostringstream details;
+  details << one->name << " grid " << gridX << " block " << blockX << " shared "
+          << sharedBytes << " counts " << counts[0] << ' ' << counts[1] << ' '
+          << counts[2];
+  ENTER(cuLaunchKernel, details.str());
+  if (auto failure = state.failures.find("cuLaunchKernel " + one->name);
+      failure != state.failures.end())
+    return failure->second;
+  return doOrRecord(
+      [=] { one->run(operands.data(), counts.data(), 0, gridX); });
+}
+}
