@@ -12,18 +12,25 @@ using namespace effc::tile;
 // written once.
 static ParseResult parseSameTile(OpAsmParser &parser, Type &tile,
                                  Type &result) {
-  if (parser.parseType(tile))
+  TileType of, gives;
+  if (parser.parseCustomTypeWithFallback(of))
     return failure();
-  if (failed(parser.parseOptionalArrow()))
-    return result = tile, success();
-  return parser.parseType(result);
+  gives = of;
+  if (succeeded(parser.parseOptionalArrow()) &&
+      parser.parseCustomTypeWithFallback(gives))
+    return failure();
+  tile = of;
+  result = gives;
+  return success();
 }
 
-static void printSameTile(OpAsmPrinter &printer, Operation *, Type tile,
-                          Type result) {
-  printer << tile;
-  if (result != tile)
-    printer << " -> " << result;
+static void printSameTile(OpAsmPrinter &printer, Operation *, TileType tile,
+                          TileType result) {
+  printer.printStrippedAttrOrType(tile);
+  if (result == tile)
+    return;
+  printer << " -> ";
+  printer.printStrippedAttrOrType(result);
 }
 
 #define GET_OP_CLASSES

@@ -29,7 +29,8 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
            "Most threads of a block">,
     Option<"maxShared", "max-shared", "int64_t", /*default=*/"166912",
            "Most bytes of shared memory of a block">];
-  let dependentDialects = ["::effc::tile::TileDialect"];
+  let dependentDialects = ["::effc::tile::TileDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 #endif

@@ -10,6 +10,9 @@
 #include "passes/tile/Passes.h"
 #include "passes/tile/SharedPlaces.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 
 namespace effc {

@@ -5,6 +5,7 @@ tile.kernel @no_lowering(%item, %y: !tile.view<?x64xf32, [64, 1]>) items(#tile.i
   %c0 = arith.constant 0 : index
   %a = tile.load %y[%item, %c0] sizes [1, 64]
       : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>
-  // expected-error @+1 {{'tile.combine' op has no lowering to the host}}
-  %o = tile.combine add %a offset 0 : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>
+  // expected-error @+1 {{'tile.convert' op has no lowering to the host}}
+  %o = tile.convert %a : !tile.tile<64xf32, row, #tile.lin<threads = 128, lanes = 16, vector = 4>>
+      -> !tile.tile<64xf32, row, #tile.shared<threads = 128, offset = 0, stride = 1>>
 }
