@@ -1,4 +1,5 @@
 // Rings in shared memory and the copies that fill them (cp.async).
+#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,9 +78,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
                                   taken);
           return;
         }
-        Type moved = lanes == 1
-                         ? box.element
-                         : Type(VectorType::get({lanes}, box.element));
+        Type moved = storedType(box.element, lanes);
         Value loaded = LLVM::LoadOp::create(b, loc, moved, from, bytes);
         if (valid)
           loaded = select(valid, loaded,

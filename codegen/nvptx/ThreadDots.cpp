@@ -9,6 +9,7 @@
 // Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, A has (g, t),
 // (g + 8, t), (g, t + 4), (g + 8, t + 4), B has (t, g), (t + 4, g), and the
 // accumulator is #tile.mma.
+#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,12 +53,12 @@ Operand operandOf(Value tile, bool depthIsRow, Value slot) {
 
 } // namespace
 
-static Split splitTf32(OpBuilder &b, Location loc, Value value) {
+static Split splitTf32(OpBuilder &b, Location loc, Value stored,
+                       Type element) {
   Type bits = b.getI32Type();
-  if (!value.getType().isF32()) {
-    value = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+  Value value = widen(b, loc, stored, element);
+  if (!element.isF32())
     return {arith::BitcastOp::create(b, loc, bits, value), {}};
-  }
   Value whole = arith::BitcastOp::create(b, loc, bits, value);
   Value mask = arith::ConstantOp::create(
       b, loc, b.getI32IntegerAttr(static_cast<int32_t>(0xffffe000)));
@@ -91,10 +92,10 @@ void ThreadLowering::lowerDot(DotOp dot) {
     Value element = add(mul(outer, operand.outerStride),
                         mul(at, operand.depthStride));
     Value value =
-        LLVM::LoadOp::create(b, loc, operand.element,
+        LLVM::LoadOp::create(b, loc, storedType(operand.element, 1),
                              sharedAddress(operand.offset, element,
                                            operand.element, operand.slot));
-    return splitTf32(b, loc, value);
+    return splitTf32(b, loc, value, operand.element);
   };
   // A warp past the tile works on its first pieces, to no effect.
   auto clamp = [&](Value outer, const Axis &axis, int64_t size) {

@@ -1,4 +1,5 @@
 // Views: loads, stores and what is read element by element.
+#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,26 +110,15 @@ Value ThreadLowering::elementAddress(const Box &box, Value row, Value column,
   return pointerAt(b, loc, box.origin, box.element, offset);
 }
 
-static Value widen(OpBuilder &b, Location loc, Value value) {
-  Type element = getElementTypeOrSelf(value.getType());
-  if (element.isF32() || element.isInteger())
-    return value;
-  Type wide = b.getF32Type();
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    wide = vector.clone(wide);
-  return arith::ExtFOp::create(b, loc, wide, value);
-}
-
 // `lanes` neighbours along the columns, zeros where they do not count.
 Value ThreadLowering::loadRun(const Box &box, Value row, Value column,
                               Value valid, int64_t lanes) {
-  Type type =
-      lanes == 1 ? box.element : Type(VectorType::get({lanes}, box.element));
   unsigned bytes = box.element.getIntOrFloatBitWidth() / 8;
   Value loaded =
-      LLVM::LoadOp::create(b, loc, type, elementAddress(box, row, column, valid),
+      LLVM::LoadOp::create(b, loc, storedType(box.element, lanes),
+                           elementAddress(box, row, column, valid),
                            /*alignment=*/bytes * lanes);
-  loaded = widen(b, loc, loaded);
+  loaded = widen(b, loc, loaded, box.element);
   if (!valid)
     return loaded;
   Value zero = arith::ConstantOp::create(b, loc,
@@ -236,8 +226,9 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
         Value loaded = widen(
             b, loc,
             LLVM::LoadOp::create(
-                b, loc, box.element,
-                pointerAt(b, loc, box.origin, box.element, offset)));
+                b, loc, storedType(box.element, 1),
+                pointerAt(b, loc, box.origin, box.element, offset)),
+            box.element);
         elements.push_back(valid ? select(valid, loaded, f32(0)) : loaded);
       }
     }
@@ -272,15 +263,6 @@ void ThreadLowering::lowerSplice(SpliceOp splice) {
       }
     return elements;
   });
-}
-
-static Value narrow(OpBuilder &b, Location loc, Value value, Type element) {
-  if (getElementTypeOrSelf(value.getType()) == element)
-    return value;
-  Type to = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    to = vector.clone(element);
-  return arith::TruncFOp::create(b, loc, to, value);
 }
 
 void ThreadLowering::lowerStore(StoreOp store) {
@@ -323,10 +305,10 @@ void ThreadLowering::lowerRead(ReadOp read) {
   Value at = pointerAt(b, loc, bases.lookup(read.getView()),
                        type.getElementType(),
                        offsetOf(read.getIndices(), type.getStrides()));
-  Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
+  Value value =
+      LLVM::LoadOp::create(b, loc, storedType(type.getElementType(), 1), at);
+  value = widen(b, loc, value, type.getElementType());
   if (type.getElementType().isInteger())
     value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
-  else
-    value = widen(b, loc, value);
   scalars.map(read.getResult(), value);
 }

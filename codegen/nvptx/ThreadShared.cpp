@@ -1,4 +1,5 @@
 // Tiles in shared memory, and what is computed from there.
+#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,10 +65,8 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
           if (columnStride)
             element = add(element, columnAt(held, j));
           // Narrower elements were read as such, and are exact.
-          Value stored = elements[i * held.columns() + j];
-          if (stored.getType() != to.getElementType())
-            stored =
-                arith::TruncFOp::create(b, loc, to.getElementType(), stored);
+          Value stored = narrowExact(b, loc, elements[i * held.columns() + j],
+                                     to.getElementType());
           LLVM::StoreOp::create(
               b, loc, stored,
               sharedAddress(offset, element, to.getElementType()));
@@ -101,7 +100,7 @@ void ThreadLowering::clearPadding(TileType type) {
     Value element = add(mul(add(row, constant(firstRow)), layout.getStride()),
                         add(column, constant(firstColumn)));
     Value zero = arith::ConstantOp::create(
-        b, loc, b.getZeroAttr(type.getElementType()));
+        b, loc, b.getZeroAttr(storedType(type.getElementType(), 1)));
     LLVM::StoreOp::create(
         b, loc, zero,
         sharedAddress(layout.getOffset(), element, type.getElementType()));

@@ -9,6 +9,8 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::test;
@@ -18,6 +20,13 @@ using seq::reference::Tensor;
 //===----------------------------------------------------------------------===//
 // TestModel
 //===----------------------------------------------------------------------===//
+
+const Target &effc::test::testTarget() {
+  const char *name = std::getenv("EFFC_TEST_TARGET");
+  const Target *target = findTarget(name ? name : "host");
+  EXPECT_TRUE(target) << "no target " << name;
+  return target ? *target : kTargets[0];
+}
 
 static DialectRegistry allDialects() {
   DialectRegistry registry;
@@ -36,7 +45,7 @@ TestModel::TestModel(StringRef text)
   module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module) << errors;
   if (module)
-    (*module)->setAttr("tile.target", getTargetAttr(kTargets[0], &context));
+    (*module)->setAttr("tile.target", getTargetAttr(testTarget(), &context));
 }
 
 std::vector<Datum<double>>
@@ -62,21 +71,47 @@ TestModel::evaluate(std::vector<Datum<double>> inputs,
 CompiledKernels::CompiledKernels(ModuleOp module) {
   for (auto binary : module.getOps<plan::BinaryOp>()) {
     code = MappedCode(cast<DenseElementsAttr>(binary.getCode()).getRawData());
-    for (auto [name, offset] :
-         llvm::zip_equal(binary.getKernels().getAsValueRange<StringAttr>(),
-                         binary.getOffsets()))
-      kernels[name] = reinterpret_cast<rt::HostKernel>(
-          reinterpret_cast<uintptr_t>(code.data() + offset));
+    for (auto [i, name] :
+         llvm::enumerate(binary.getKernels().getAsValueRange<StringAttr>())) {
+      auto at = [i = i](std::optional<ArrayRef<int64_t>> list) -> uint32_t {
+        return list ? (*list)[i] : 0;
+      };
+      kernels[name] = {
+          reinterpret_cast<uintptr_t>(code.data() + binary.getOffsets()[i]),
+          at(binary.getThreads()), at(binary.getSharedBytes()),
+          uint64_t(binary.getStackBytes()[i])};
+    }
   }
+}
+
+rt::SimLaunch CompiledKernels::simulated(StringRef name) const {
+  Kernel kernel = kernels.lookup(name);
+  return {reinterpret_cast<rt::SimKernel>(kernel.entry), kernel.threads,
+          kernel.sharedBytes, nullptr, nullptr, {}};
+}
+
+std::unique_ptr<rt::SimBlock> CompiledKernels::makeBlock() const {
+  uint32_t threads = 32, sharedBytes = 0;
+  uint64_t stack = 0;
+  for (const Kernel &kernel : llvm::make_second_range(kernels)) {
+    threads = std::max(threads, kernel.threads);
+    sharedBytes = std::max(sharedBytes, kernel.sharedBytes);
+    stack = std::max(stack, kernel.stackBytes);
+  }
+  auto block = rt::SimBlock::create(threads, sharedBytes, stack);
+  EXPECT_TRUE(block) << block.error().message;
+  return block ? std::move(*block) : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
 // PlanRunner
 //===----------------------------------------------------------------------===//
 
-PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
                        int64_t slotCount)
     : module(model.get().clone()) {
+  PipelineOptions options = given;
+  options.target = &testTarget();
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
@@ -88,6 +123,8 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
     return;
   }
   kernels = CompiledKernels(*module);
+  if (options.target->simulated)
+    block = kernels.makeBlock();
   layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
@@ -223,10 +260,55 @@ PlanRunner::launch(plan::LaunchOp op, const int64_t (&counts)[4]) {
   int64_t count = llvm::divideCeil(counts[static_cast<int>(items.getCount())],
                                    items.getTile()) *
                   items.getTimes();
+  if (block)
+    return simulate(op, operands, counts, count);
   rt::HostKernel kernel = kernels[op.getKernel()];
   for (int64_t part = parts; part-- > 0;)
     kernel(operands.data(), counts, count * part / parts,
            count * (part + 1) / parts);
+}
+
+// Blocks in the order of `parts`, as on the host.
+void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
+                          const int64_t (&counts)[4], int64_t blocks) {
+  std::vector<rt::OperandRange> ranges;
+  for (Value operand : op.getOperands())
+    ranges.push_back(rangeOf(operand));
+  rt::SimLaunch launch = kernels.simulated(op.getKernel());
+  launch.operands = operands.data();
+  launch.counts = counts;
+  launch.ranges = ranges;
+  for (int64_t part = parts; part-- > 0;)
+    for (int64_t i = blocks * part / parts; i < blocks * (part + 1) / parts;
+         ++i)
+      if (auto report = block->run(launch, i)) {
+        ADD_FAILURE() << "kernel " << op.getKernel().str() << ", block " << i
+                      << ", thread " << report->thread << ", "
+                      << report->site << ": " << report->what;
+        return;
+      }
+}
+
+rt::OperandRange PlanRunner::rangeOf(Value memory) const {
+  Value base = memory;
+  while (auto offset = base.getDefiningOp<plan::OffsetOp>())
+    base = offset.getBase();
+  Operation *op = base.getDefiningOp();
+  const GuardedMemory *whole = &logits;
+  if (isa<plan::ArenaOp>(op))
+    whole = &arena;
+  else if (auto weight = dyn_cast<plan::WeightOp>(op))
+    whole = &weights.at(weight.getWeight());
+  else if (auto table = dyn_cast<plan::TableOp>(op))
+    whole = &tables[static_cast<int>(table.getTable())];
+  else if (isa<plan::StateOp>(op))
+    whole = &slots;
+  rt::OperandRange range;
+  range.start = reinterpret_cast<uintptr_t>(whole->data());
+  range.bytes = whole->size();
+  range.writable = isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp>(op);
+  range.what = op->getName().getStringRef().str();
+  return range;
 }
 
 const void *PlanRunner::addressOf(Value memory) const {

@@ -9,6 +9,9 @@
 //
 // Every buffer starts as NaN and ends at a guard page, so that reading what was
 // never written shows, and reading past an end faults.
+//
+// EFFC_TEST_TARGET names another target than the host; the code of a simulated
+// GPU ("sim_80") runs block by block, with all of the simulator's checks.
 #ifndef EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
 #define EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
 
@@ -16,6 +19,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/reference/Evaluate.h"
 #include "runtime/src/devices/host/HostKernel.h"
+#include "runtime/src/devices/sim/SimBlock.h"
 #include "test/unit/codegen/host/GuardedMemory.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +28,10 @@
 
 namespace effc::test {
 
-/// A module for the host target, with what MLIR says about it.
+/// What tests compile for: the host, or what EFFC_TEST_TARGET says.
+const Target &testTarget();
+
+/// A module for the test's target, with what MLIR says about it.
 class TestModel {
 public:
   explicit TestModel(llvm::StringRef text);
@@ -53,12 +60,22 @@ public:
   explicit CompiledKernels(mlir::ModuleOp module);
 
   rt::HostKernel operator[](llvm::StringRef name) const {
-    return kernels.lookup(name);
+    return reinterpret_cast<rt::HostKernel>(kernels.lookup(name).entry);
   }
+  /// What a simulated kernel's blocks need; operands, counts and ranges are
+  /// still open.
+  rt::SimLaunch simulated(llvm::StringRef name) const;
+  /// Room for blocks of any of the kernels.
+  std::unique_ptr<rt::SimBlock> makeBlock() const;
 
 private:
+  struct Kernel {
+    uintptr_t entry = 0;
+    uint32_t threads = 0, sharedBytes = 0;
+    uint64_t stackBytes = 0;
+  };
   MappedCode code;
-  llvm::StringMap<rt::HostKernel> kernels;
+  llvm::StringMap<Kernel> kernels;
 };
 
 class PlanRunner {
@@ -101,10 +118,15 @@ private:
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
   const void *addressOf(mlir::Value memory) const;
+  /// What of the memory of an operand a kernel may touch.
+  rt::OperandRange rangeOf(mlir::Value memory) const;
+  void simulate(plan::LaunchOp op, llvm::ArrayRef<const void *> operands,
+                const int64_t (&counts)[4], int64_t blocks);
   void launch(plan::LaunchOp op, const int64_t (&counts)[4]);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   CompiledKernels kernels;
+  std::unique_ptr<rt::SimBlock> block; // null: the host runs the kernels
   seq::StateLayoutAttr layout;
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;
