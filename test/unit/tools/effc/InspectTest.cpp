@@ -53,10 +53,10 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   Finished done = inspect(file.path(), {"--kernels"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.out, "sm_90a  sm_90a      100 B")) << done.out;
-  EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2 KiB")) << done.out;
+  EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2.0 KiB")) << done.out;
   EXPECT_TRUE(contains(done.out, "entry points of sm_80")) << done.out;
   EXPECT_TRUE(
-      contains(done.out, "toy_scan   4         64       20 KiB  72         4"))
+      contains(done.out, "toy_scan   4         64       20.0 KiB  72         4"))
       << done.out;
   EXPECT_TRUE(
       contains(done.out, "toy_scan   4         128      0 B     -          -"))
