@@ -16,7 +16,8 @@ using namespace effc;
 using namespace effc::rt;
 
 static const std::vector<uint8_t> &toy() {
-  static const std::vector<uint8_t> bytes = test::makeToyArtifact();
+  static const std::vector<uint8_t> bytes =
+      test::makeToyArtifact(test::toyWithTarget());
   return bytes;
 }
 

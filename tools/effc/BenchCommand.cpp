@@ -15,6 +15,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 using namespace effc;
@@ -123,10 +124,13 @@ static Results measure(const BenchOptions &options) {
   results.threads = device.threads();
   results.cacheBytes = lastCacheBytes();
   results.workIsEstimate = benchmark.modelWork().isEstimate();
-  MachineProbes probes(results.threads);
+  // The probes are code of the host: what they reach is no ceiling of a GPU.
+  std::optional<MachineProbes> probes;
+  if (results.device.rfind("host", 0) == 0)
+    probes.emplace(results.threads);
   for (size_t i = 0; i < cases.size(); ++i) {
-    results.measurements.push_back(
-        benchmark.measure(cases[i], options.repeat, probes));
+    results.measurements.push_back(benchmark.measure(
+        cases[i], options.repeat, probes ? &*probes : nullptr));
     progress.update(cases.size() + i + 1);
   }
   return results;
@@ -136,7 +140,8 @@ static Results measure(const BenchOptions &options) {
 static Rates ratesOf(const Results &results) {
   std::vector<Rates> rates;
   for (const Measurement &one : results.measurements)
-    rates.push_back(one.rates);
+    if (one.hasCeiling())
+      rates.push_back(one.rates);
   return rates.empty() ? Rates() : medianOf(rates);
 }
 
@@ -152,11 +157,15 @@ static void printTable(const BenchOptions &options, const Results &results) {
           milliseconds(results.start.token) + " ms";
   if (results.peakBytes)
     text += "; peak memory " + formatBytes(results.peakBytes);
-  text += "\n  measured with " + std::to_string(results.threads) +
-          (results.threads == 1 ? " thread" : " threads") + ": reads " +
-          formatNumber(machine.readBytesPerSecond / 1e9) +
-          " GB/s, f32 products " +
-          formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
+  text += "\n";
+  if (machine.readBytesPerSecond > 0)
+    text += "  measured with " + std::to_string(results.threads) +
+            (results.threads == 1 ? " thread" : " threads") + ": reads " +
+            formatNumber(machine.readBytesPerSecond / 1e9) +
+            " GB/s, f32 products " +
+            formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
+  else
+    text += "  what this device could reach is not measured\n";
   if (results.workIsEstimate)
     text += "  the file does not state its FLOPs: those of its matrices alone "
             "are counted\n";
@@ -168,7 +177,7 @@ static void printTable(const BenchOptions &options, const Results &results) {
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
     one.floorSeconds(&byBandwidth);
-    bool inCache = one.isFromCache(results.cacheBytes);
+    bool inCache = one.hasCeiling() && one.isFromCache(results.cacheBytes);
     cached |= inCache;
     double calls = one.decode ? static_cast<double>(one.tokens) : 1;
     table.add({one.decode ? "decode" : "prefill " + std::to_string(one.tokens),
@@ -178,10 +187,12 @@ static void printTable(const BenchOptions &options, const Results &results) {
                milliseconds(one.seconds.p90 / calls),
                formatNumber(static_cast<double>(one.work.flops) / 1e9),
                formatNumber(static_cast<double>(one.work.bytes) / 1e6),
-               inCache       ? "reads, in cache"
-               : byBandwidth ? "reads"
-                             : "products",
-               formatNumber(100 * one.fraction(), 3) + " %"});
+               !one.hasCeiling() ? "-"
+               : inCache         ? "reads, in cache"
+               : byBandwidth     ? "reads"
+                                 : "products",
+               one.hasCeiling() ? formatNumber(100 * one.fraction(), 3) + " %"
+                                : "-"});
   }
   text += table.text();
   text += "  a call takes all sequences together, in decode by one token\n";
@@ -211,6 +222,9 @@ static void printJson(const BenchOptions &options, const Results &results) {
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
     double floor = one.floorSeconds(&byBandwidth);
+    auto known = [&](const Json &value) {
+      return one.hasCeiling() ? value : Json();
+    };
     json["results"].push_back(
         {{"call", one.decode ? "decode" : "prefill"},
          {"tokens", one.tokens},
@@ -221,12 +235,12 @@ static void printJson(const BenchOptions &options, const Results &results) {
          {"tokens_per_second", one.tokensPerSecond()},
          {"flops", one.work.flops},
          {"bytes", one.work.bytes},
-         {"read_bytes_per_second", one.rates.readBytesPerSecond},
-         {"gemm_flops_per_second", one.rates.gemmFlopsPerSecond},
-         {"floor_seconds", floor},
-         {"bound_by", byBandwidth ? "bandwidth" : "arithmetic"},
-         {"in_cache", one.isFromCache(results.cacheBytes)},
-         {"fraction", one.fraction()}});
+         {"read_bytes_per_second", known(one.rates.readBytesPerSecond)},
+         {"gemm_flops_per_second", known(one.rates.gemmFlopsPerSecond)},
+         {"floor_seconds", known(floor)},
+         {"bound_by", known(byBandwidth ? "bandwidth" : "arithmetic")},
+         {"in_cache", known(one.isFromCache(results.cacheBytes))},
+         {"fraction", known(one.fraction())}});
   }
   print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

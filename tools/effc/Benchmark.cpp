@@ -109,19 +109,21 @@ double Benchmark::run(const BenchCase &one) {
 void Benchmark::warmUp(const BenchCase &one) { run(one); }
 
 Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
-                               MachineProbes &probes) {
+                               MachineProbes *probes) {
   std::vector<double> seconds;
   std::vector<Rates> rates;
   for (uint32_t i = 0; i < repeat; ++i) {
-    rates.push_back(probes.sample());
+    if (probes)
+      rates.push_back(probes->sample());
     seconds.push_back(run(one));
   }
-  rates.push_back(probes.sample());
+  if (probes)
+    rates.push_back(probes->sample());
   return {one.decode,
           one.tokens,
           one.batch,
           summarise(std::move(seconds)),
           one.decode ? work.decode(one.batch)
                      : work.prefill(one.tokens, one.batch),
-          medianOf(rates)};
+          rates.empty() ? Rates() : medianOf(rates)};
 }

@@ -28,8 +28,10 @@ struct Measurement {
   uint32_t batch;
   Timing seconds;
   Work work;   // of a prefill, or of one decode step
-  Rates rates; // of the machine, between the runs
+  Rates rates; // of the machine, between the runs; none where it is no host
 
+  /// Whether anything is known of what the machine could do.
+  bool hasCeiling() const { return rates.readBytesPerSecond > 0; }
   double tokensPerSecond() const;
   /// The least time that the machine takes for the work, and whether it is its
   /// bandwidth that sets it.
@@ -55,9 +57,10 @@ public:
   const ModelWork &modelWork() const { return work; }
   /// Runs a case once, so that everything it touches is in memory.
   void warmUp(const BenchCase &one);
-  /// Runs it `repeat` times, each after a sample of the machine's rates.
+  /// Runs it `repeat` times, each after a sample of the machine's rates, which
+  /// `probes` takes; null: nothing is known of them.
   Measurement measure(const BenchCase &one, uint32_t repeat,
-                      MachineProbes &probes);
+                      MachineProbes *probes);
 
 private:
   /// Seconds of one run; decoding starts behind a prompt of 16 tokens.

@@ -1,4 +1,6 @@
 #include "tools/effc/Evaluation.h"
+
+#include "tools/effc/ModelAccess.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 
@@ -43,7 +45,7 @@ struct Evaluation::Running {
 Evaluation::Evaluation(const Model &model, const Device &device, Split how,
                        uint32_t together, SafetensorsWriter *out)
     : vocabulary(model.vocabularySize()), split(std::move(how)),
-      batch(together), writer(out), engine(model, device, together),
+      batch(together), writer(out), engine(openEngine(model, device, together)),
       grid(callStride(model)), buffers(together) {}
 
 /// A mean over what is no number is no result; neither are such logits.

@@ -38,7 +38,11 @@ ModelWork::ModelWork(const Json &given) {
   headFlops = description["head_flops_per_row"];
   tokenFlops = description["flops_per_token"].get<uint64_t>() - headFlops;
   weightBytes = 0;
-  for (const Json &entry : description["entries"])
+  // Every target reads the same weights.
+  const Json &entries = description["entries"].empty()
+                            ? description["targets"][0]["entries"]
+                            : description["entries"];
+  for (const Json &entry : entries)
     weightBytes = std::max(weightBytes, entry["weight_bytes"].get<uint64_t>());
   stateBytes = 0;
   for (const Json &state : description["states"]) {

@@ -6,7 +6,7 @@
  *
  *   effc_model_t     a loaded file: what is in it, and its tokenizer
  *   effc_device_t    where it runs (the host and its threads, a GPU, a
- *                    simulated GPU)
+ *                    simulated GPU): device.h, which this file includes
  *   effc_engine_t    a model made ready on a device, with memory for a fixed
  *                    number of sequences
  *   effc_session_t   one sequence: its recurrent state and its position
@@ -345,86 +345,6 @@ EFFC_API effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
                                                 const char **out_text,
                                                 size_t *out_size);
 
-/*===- Device ------------------------------------------------------------===*/
-
-typedef struct effc_host_options {
-  size_t size;
-  /* Threads that work, the calling one included; 0: one per usable core (what
-   * the process is bound to, and its control group's quota). Results do not
-   * depend on it. */
-  uint32_t threads;
-} effc_host_options_t;
-
-EFFC_API effc_host_options_t effc_host_options_default(void);
-
-/* Creates the host as a device: a pool of threads that sleep between calls.
- *
- * EFFC_INVALID_ARGUMENT: more than 1024 threads.
- * EFFC_EXHAUSTED: the system grants no more threads. */
-EFFC_API effc_status_t *
-effc_device_create_host(const effc_host_options_t *options,
-                        effc_device_t **out_device);
-
-typedef struct effc_sim_options {
-  size_t size;
-  uint32_t architecture; /* 80: sm_80, 90: sm_90a; 0: the newest that the file
-                            has code for */
-  uint32_t threads;      /* of the host, as in effc_host_options_t */
-} effc_sim_options_t;
-
-EFFC_API effc_sim_options_t effc_sim_options_default(void);
-
-/* Creates a simulated GPU: it runs a GPU's kernels on the host, thread by
- * thread, some thousand times slower than one, and looks at what they do. Out of
- * bounds, misaligned, never written, a race, an operation that not all threads
- * reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and says
- * which kernel, block, thread and operation it was.
- *
- * EFFC_UNSUPPORTED: the library was built without Boost.Context, or runs on
- * another processor than x86-64-v3.
- * EFFC_INVALID_ARGUMENT, EFFC_EXHAUSTED: as effc_device_create_host(). */
-EFFC_API effc_status_t *
-effc_device_create_sim(const effc_sim_options_t *options,
-                       effc_device_t **out_device);
-
-typedef struct effc_cuda_options {
-  size_t size;
-  uint32_t ordinal; /* which of the GPUs that the driver lists */
-} effc_cuda_options_t;
-
-EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
-
-/* Opens a GPU of NVIDIA's through the driver ("libcuda.so.1", or the library
- * that EFFC_CUDA_DRIVER in the environment names), in its primary context. Takes
- * no memory of it yet: an engine does.
- *
- * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so does
- * whatever comes after it: the driver gives such a context up. With
- * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
- * that the message names it.
- *
- * EFFC_UNSUPPORTED: there is no driver, it is too old (the message has its
- * version and the one needed), or it finds no GPU.
- * EFFC_INVALID_ARGUMENT: there are not so many GPUs. */
-EFFC_API effc_status_t *
-effc_device_create_cuda(const effc_cuda_options_t *options,
-                        effc_device_t **out_device);
-
-/* Fails, with the reason, when `model` has no code or no weights to run on
- * `device`; costs nothing.
- * EFFC_UNSUPPORTED. */
-EFFC_API effc_status_t *effc_device_accepts(const effc_device_t *device,
-                                            const effc_model_t *model);
-
-EFFC_API void effc_device_free(effc_device_t *device);
-
-/* Returns how many threads of the host work for it, the calling one included.
- */
-EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
-
-/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
-EFFC_API const char *effc_device_description(const effc_device_t *device);
-
 /*===- Engine and sessions -----------------------------------------------===*/
 
 typedef struct effc_engine_options {
@@ -629,5 +549,7 @@ EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+#include "device.h" /* where models run */
 
 #endif /* EFFC_EFFC_H */

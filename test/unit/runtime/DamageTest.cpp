@@ -64,7 +64,7 @@ static bool tryFile(const std::string &path, const Device *device) {
 }
 
 TEST(Damage, CutAtEveryByte) {
-  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::vector<uint8_t> bytes = makeToyArtifact(toyWithTarget());
   TemporaryFile file(bytes);
   for (size_t size = bytes.size(); size-- > 0;) {
     file.resize(size);
@@ -73,7 +73,7 @@ TEST(Damage, CutAtEveryByte) {
 }
 
 TEST(Damage, CutAtEveryByteWithARightHeader) {
-  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::vector<uint8_t> bytes = makeToyArtifact(toyWithTarget());
   TemporaryFile file(bytes);
   while (bytes.size() > rt::FileHeader::kBytes) {
     bytes.pop_back();
@@ -103,6 +103,7 @@ static std::vector<bool> guardedBytes(const std::vector<uint8_t> &bytes) {
       artifact::GetProgram(bytes.data() + header.programOffset);
   for (const artifact::Segment *segment : *program->segments())
     if (segment->kind() == artifact::SegmentKind::HostCode ||
+        segment->kind() == artifact::SegmentKind::SimCode ||
         segment->kind() == artifact::SegmentKind::Tokenizer)
       guard(segment->offset(), segment->size());
   return guarded;
@@ -112,7 +113,7 @@ static std::vector<bool> guardedBytes(const std::vector<uint8_t> &bytes) {
 // padding loads and runs, and the check finds it.
 TEST(Damage, EveryByteFlipped) {
   Device device = Device::host(1);
-  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::vector<uint8_t> bytes = makeToyArtifact(toyWithTarget());
   std::vector<bool> guarded = guardedBytes(bytes);
   TemporaryFile file(bytes);
   for (size_t at = 0; at < bytes.size(); ++at) {
@@ -127,7 +128,7 @@ TEST(Damage, EveryByteFlipped) {
 }
 
 TEST(Damage, ABitOfEveryGuardedByteFlipped) {
-  std::vector<uint8_t> bytes = makeToyArtifact();
+  std::vector<uint8_t> bytes = makeToyArtifact(toyWithTarget());
   std::vector<bool> guarded = guardedBytes(bytes);
   TemporaryFile file(bytes);
   for (size_t at = 0; at < bytes.size(); ++at) {
@@ -156,7 +157,7 @@ static bool tryRepaired(TemporaryFile &file, const std::vector<uint8_t> &good,
 
 // The code segment is left out: code is trusted, only its checksum guards it.
 TEST(Damage, EveryByteOfTheProgramFlippedWithRightChecksums) {
-  const std::vector<uint8_t> good = makeToyArtifact();
+  const std::vector<uint8_t> good = makeToyArtifact(toyWithTarget());
   rt::FileHeader header = rt::FileHeader::decode(good.data());
   TemporaryFile file(good);
   int loaded = 0;
@@ -167,7 +168,7 @@ TEST(Damage, EveryByteOfTheProgramFlippedWithRightChecksums) {
 }
 
 TEST(Damage, EveryByteOfTheHeaderFlippedWithRightChecksums) {
-  const std::vector<uint8_t> good = makeToyArtifact();
+  const std::vector<uint8_t> good = makeToyArtifact(toyWithTarget());
   TemporaryFile file(good);
   for (size_t at = 0; at < rt::FileHeader::kBytes; ++at)
     for (uint8_t flip : {0x01, 0x80, 0xFF})
@@ -175,7 +176,7 @@ TEST(Damage, EveryByteOfTheHeaderFlippedWithRightChecksums) {
 }
 
 TEST(Damage, TokenizerFlippedWithRightChecksums) {
-  const std::vector<uint8_t> good = makeToyArtifact();
+  const std::vector<uint8_t> good = makeToyArtifact(toyWithTarget());
   const artifact::Program *program =
       artifact::GetProgram(good.data() + rt::FileHeader::kBytes);
   uint64_t offset = 0, size = 0, checksum = 0;

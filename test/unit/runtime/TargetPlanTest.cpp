@@ -19,6 +19,7 @@ using artifact::SegmentKind;
 static std::vector<uint8_t>
 makeToyWithTargets(std::function<void(ProgramT &)> change) {
   ToyOptions options;
+  options.programRoom = 16384;
   options.code = {{SegmentKind::SimCode, "sim_80", std::vector<uint8_t>(256)},
                   {SegmentKind::Cubin, "sm_80", std::vector<uint8_t>(128, 7)}};
   options.changeProgram = [&](ProgramT &program) {

@@ -43,6 +43,7 @@ static ToyOptions cudaToy(Change change = {}) {
     return std::vector<uint8_t>(bytes.begin(), bytes.end());
   };
   ToyOptions options;
+  options.programRoom = 16384;
   options.code = {{artifact::SegmentKind::Cubin, "sm_80", text("module 80")},
                   {artifact::SegmentKind::Cubin, "sm_90a", text("module 90a")},
                   {artifact::SegmentKind::Ptx, "compute_80", text("text 80")}};

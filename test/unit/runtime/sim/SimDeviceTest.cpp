@@ -21,6 +21,7 @@ static std::vector<uint8_t>
 makeSimToy(const std::string &head = "toy_head",
            std::function<void(artifact::ProgramT &)> change = {}) {
   ToyOptions options;
+  options.programRoom = 16384;
   options.code = {{artifact::SegmentKind::SimCode, "sim_80", image().bytes}};
   options.changeProgram = [&](artifact::ProgramT &program) {
     artifact::TargetPlanT &target = addToyTarget(program, "sim_80", 3);

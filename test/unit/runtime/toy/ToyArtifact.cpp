@@ -274,10 +274,19 @@ artifact::TargetPlanT &effc::test::addToyTarget(artifact::ProgramT &program,
   return *program.targets.back();
 }
 
+ToyOptions effc::test::toyWithTarget() {
+  ToyOptions options;
+  options.code = {{artifact::SegmentKind::SimCode, "sim_80",
+                   std::vector<uint8_t>(64, 0xCC)}};
+  options.changeProgram = [](artifact::ProgramT &program) {
+    addToyTarget(program, "sim_80", 3);
+  };
+  return options;
+}
+
 std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
-  // The program comes first and its size is not known yet: 8 KiB are set aside,
-  // and twice that where targets repeat the host's plan.
-  const uint64_t programRoom = options.code.empty() ? 8192 : 16384;
+  // The program comes first and its size is not known yet.
+  const uint64_t programRoom = options.programRoom;
   Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
   addKernels(builder);

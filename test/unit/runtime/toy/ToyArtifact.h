@@ -37,6 +37,8 @@ struct ToyOptions {
   uint32_t chunk = 4;
   bool withTokenizer = true;
   std::vector<ToyCode> code;
+  /// Bytes before the first segment; two targets need twice as many.
+  uint64_t programRoom = 8192;
   /// Changes the program just before it is packed, offsets and checksums set.
   std::function<void(artifact::ProgramT &)> changeProgram;
   std::function<void(artifact::TokenizerT &)> changeTokenizer;
@@ -46,6 +48,9 @@ struct ToyOptions {
 /// kernels in segment `code`, one block of 64 threads for each item.
 artifact::TargetPlanT &addToyTarget(artifact::ProgramT &program,
                                     const char *name, uint32_t code);
+
+/// A toy that has a simulated target as well, whose code is nothing that runs.
+ToyOptions toyWithTarget();
 
 /// The bytes of the file.
 std::vector<uint8_t> makeToyArtifact(const ToyOptions &options = {});

@@ -12,7 +12,7 @@ using namespace effc::verify;
 TEST(Feeding, EveryWayGivesAllLogits) {
   TemporaryFile file(makeToyArtifact());
   Model model(file.path());
-  Feeding feeding(model, 2);
+  Feeding feeding(model, Device::host(2));
   Tokens tokens = pickTokens(kToyVocabulary, 41, 3);
   Logits expected = ToyReference().feed(tokens);
   EXPECT_EQ(feeding.inOnePrefill(tokens), expected);

@@ -37,6 +37,7 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
 
 TEST(Inspect, ListsTheKernelsOfTargets) {
   ToyOptions options;
+  options.programRoom = 16384;
   options.code = {
       {artifact::SegmentKind::Cubin, "sm_90a", std::vector<uint8_t>(100)},
       {artifact::SegmentKind::Ptx, "compute_80", std::vector<uint8_t>(2048)}};
@@ -53,10 +54,10 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   Finished done = inspect(file.path(), {"--kernels"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.out, "sm_90a  sm_90a      100 B")) << done.out;
-  EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2 KiB")) << done.out;
+  EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2.0 KiB")) << done.out;
   EXPECT_TRUE(contains(done.out, "entry points of sm_80")) << done.out;
-  EXPECT_TRUE(
-      contains(done.out, "toy_scan   4         64       20 KiB  72         4"))
+  EXPECT_TRUE(contains(done.out,
+                       "toy_scan   4         64       20.0 KiB  72         4"))
       << done.out;
   EXPECT_TRUE(
       contains(done.out, "toy_scan   4         128      0 B     -          -"))

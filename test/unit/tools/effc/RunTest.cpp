@@ -62,7 +62,7 @@ TEST(Run, ReportsDeviceAndRates) {
   Finished done =
       run(toyPath(), {"--tokens", "1,2,3", "-n", "3", "--threads", "2"});
   EXPECT_EQ(done.err.find("device: host ("), 0u) << done.err;
-  EXPECT_NE(done.err.find("2 threads); it is the only one"), std::string::npos);
+  EXPECT_NE(done.err.find("2 threads); cuda: "), std::string::npos);
   size_t last = done.err.rfind('\n', done.err.size() - 2) + 1;
   std::string line = done.err.substr(last);
   EXPECT_EQ(line.find("prefill: 3 tokens, "), 0u) << line;
