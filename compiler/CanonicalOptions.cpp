@@ -120,10 +120,13 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--bit-stable",
      [](const CompileOptions &o) {
-       return std::string(o.pipeline.bitStable ? "" : "false");
+       return std::string(!o.pipeline.bitStable       ? "false"
+                          : o.pipeline.bitStableOnGpu ? "true"
+                                                      : "");
      },
      [](StringRef value, CompileOptions &o) {
        o.pipeline.bitStable = value != "false";
+       o.pipeline.bitStableOnGpu = value == "true";
        return value == "false" || value == "true";
      }},
     {"--no-tokenizer",

@@ -19,6 +19,9 @@ using namespace mlir;
 using namespace effc;
 
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
+  bool bitStable = options.target->device == tile::Device::Host
+                       ? options.bitStable
+                       : options.bitStableOnGpu;
   passes.addPass(createApplyMatricesPass());
   passes.addPass(createCSEPass());
   SizeContextPassOptions context;
@@ -26,7 +29,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSizeContextPass(context));
   PlanStatePassOptions states;
   states.matrixType = options.stateStorage;
-  states.bitStable = options.bitStable;
+  states.bitStable = bitStable;
   passes.addPass(createPlanStatePass(states));
   SpecializeEntriesPassOptions entries;
   entries.prefillRows = options.prefillRows;
@@ -34,7 +37,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSpecializeEntriesPass(entries));
   ChooseFormsPassOptions forms;
   forms.force = options.forceForm;
-  forms.bitStable = options.bitStable;
+  forms.bitStable = bitStable;
   passes.addPass(createChooseFormsPass(forms));
   passes.addPass(createSplitRetrievalPass());
   passes.addPass(createFormKernelsPass());

@@ -18,6 +18,8 @@ struct PipelineOptions {
   StateStorage stateStorage = StateStorage::F32;
   std::string forceForm;
   bool bitStable = true;
+  /// The same for GPUs, where it costs the chunkwise forms.
+  bool bitStableOnGpu = false;
   /// Positions that growing states are made for; 0: unbounded.
   int64_t maxContext = 0;
   const Target *target = &kTargets[0];

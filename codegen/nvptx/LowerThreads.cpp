@@ -39,10 +39,11 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     OpBuilder builder(kernel);
     Location loc = kernel.getLoc();
     std::string shared = (kernel.getSymName() + "_shared").str();
-    if (int64_t bytes = kernel.getSchedule()->getSharedBytes()) {
-      auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
+    // Its size is the launch's affair: only so can it be more than 48 KiB.
+    if (kernel.getSchedule()->getSharedBytes() > 0) {
+      auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
       LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                             LLVM::Linkage::Internal, shared, Attribute(),
+                             LLVM::Linkage::External, shared, Attribute(),
                              /*alignment=*/16, kSharedSpace);
     }
     SmallVector<Type> parameters(

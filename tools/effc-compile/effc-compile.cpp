@@ -125,8 +125,8 @@ void declare(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
-      "same bits for every batch, piece length and thread count (default; "
-      "given up, with a remark, where --state-dtype is bf16)");
+      "same bits for every batch, piece length and thread count (default on "
+      "the host; given up, with a remark, where --state-dtype is bf16)");
   app.add_option(
          "--force-form", a.forceForm,
          "form of every mixer in prefill: step, quadratic or chunkwise[:C]")
@@ -198,6 +198,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
+  options.pipeline.bitStableOnGpu =
+      a.bitStable && a.bitStableFlag->count() > 0;
   return "";
 }
 
