@@ -108,19 +108,22 @@ std::unique_ptr<rt::SimBlock> CompiledKernels::makeBlock() const {
 //===----------------------------------------------------------------------===//
 
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
-                       int64_t slotCount)
+                       int64_t slotCount, Edit edit)
     : module(model.get().clone()) {
   PipelineOptions options = given;
   options.target = &testTarget();
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
-  PassManager passes(module->getContext());
-  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan, Phase::Binary})
+  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan, Phase::Binary}) {
+    PassManager passes(module->getContext());
     addPhase(passes, phase, options);
-  if (failed(passes.run(*module))) {
-    ADD_FAILURE() << model.getErrors().str();
-    return;
+    if (failed(passes.run(*module))) {
+      ADD_FAILURE() << model.getErrors().str();
+      return;
+    }
+    if (phase == Phase::Tile && edit)
+      edit(*module);
   }
   kernels = CompiledKernels(*module);
   if (options.target->simulated)
@@ -282,6 +285,12 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
     for (int64_t i = blocks * part / parts; i < blocks * (part + 1) / parts;
          ++i)
       if (auto report = block->run(launch, i)) {
+        if (looksForFaults) {
+          if (fault.empty())
+            fault = op.getKernel().str() + ": " + report->site + ": " +
+                    report->what;
+          return;
+        }
         ADD_FAILURE() << "kernel " << op.getKernel().str() << ", block " << i
                       << ", thread " << report->thread << ", "
                       << report->site << ": " << report->what;

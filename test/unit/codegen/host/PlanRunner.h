@@ -88,8 +88,13 @@ public:
     std::vector<int32_t> tokens;
   };
 
+  using Edit = llvm::function_ref<void(mlir::ModuleOp)>;
+
   /// Compiles a copy of `model`, whose @forward may have any number of states.
-  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots);
+  /// `edit` may change the kernels after the phase `tile`, to see what comes of
+  /// it.
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
+             Edit edit = nullptr);
 
   /// Sets a weight from its elements in row-major order.
   void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
@@ -112,6 +117,11 @@ public:
 
   /// The items of each launch are run in this many parts, the last one first.
   int64_t parts = 1;
+
+  /// What the simulator found wrong is left in `fault` where it is looked for,
+  /// and is a failure of the test elsewhere. "kernel: site: what".
+  bool looksForFaults = false;
+  std::string fault;
 
 private:
   bool isNarrow(llvm::StringRef state) const;

@@ -1,0 +1,162 @@
+// The simulator finds what is wrong with kernels: faults are put into scheduled
+// kernels of our own, one at a time, and each is reported with the kernel's name,
+// or shows in the numbers. Without a fault nothing is reported.
+#include "test/unit/codegen/host/PlanRunner.h"
+
+#include "dialects/tile/Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+
+// A product in three stages of 64, the last of its 37 outputs alone in a tile of
+// 64, a norm, whose sum crosses warps, and a scan of state between them.
+constexpr const char *kModel = R"(
+module attributes {seq.model = #seq.model<family = "t", vocabulary = 37, width = 192, max_context = 0>} {
+  seq.weight @table source("table") : tensor<37x192xf32>
+  seq.weight @scale source("scale") : tensor<192xf32>
+  seq.weight @w source("w") : tensor<37x192xf32>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x37xf32> {
+    %table = seq.parameter @table : tensor<37x192xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<37x192xf32>) -> tensor<?x192xf32>
+    %scale = seq.parameter @scale : tensor<192xf32>
+    %n = seq.rms_norm %x, %scale {eps = 1.000000e-05 : f64} : tensor<?x192xf32>, tensor<192xf32>
+    %s = seq.select_rows %n, %rows : (tensor<?x192xf32>, tensor<?xi32>) -> tensor<?x192xf32>
+    %w = seq.parameter @w : tensor<37x192xf32>
+    %y = seq.lm_head %s, %w : (tensor<?x192xf32>, tensor<37x192xf32>) -> tensor<?x37xf32>
+    return %y : tensor<?x37xf32>
+  }
+}
+)";
+
+/// What a run says, and gives.
+struct Outcome {
+  std::string fault;
+  std::vector<float> logits;
+};
+
+class SeededFaults : public testing::Test {
+protected:
+  /// Runs five rows with the kernels as `edit` leaves them.
+  Outcome run(PlanRunner::Edit edit) {
+    TestModel model(kModel);
+    PipelineOptions options;
+    options.prefillRows = {16};
+    options.decodeRows = {1};
+    PlanRunner runner(model, options, /*slots=*/1, edit);
+    runner.looksForFaults = true;
+    auto fill = [&](const char *name, size_t count) {
+      std::vector<float> elements;
+      for (size_t i = 0; i < count; ++i)
+        elements.push_back(float((i * 37 + count) % 101) / 50 - 1);
+      runner.setWeight(name, elements);
+    };
+    fill("table", 37 * 192);
+    fill("scale", 192);
+    fill("w", 37 * 192);
+    Outcome outcome;
+    outcome.logits = runner.prefill({{.tokens = {3, 36, 1, 0, 9}}});
+    outcome.fault = runner.fault;
+    return outcome;
+  }
+
+  /// The scheduled kernel of the prefill entry whose name starts so.
+  static tile::KernelOp kernel(ModuleOp module, StringRef start) {
+    for (auto op : module.getOps<tile::KernelOp>())
+      if (op.getSymName().starts_with(start))
+        return op;
+    ADD_FAILURE() << "no kernel " << start.str();
+    return {};
+  }
+  template <typename Op> static Op first(tile::KernelOp kernel) {
+    Op found;
+    kernel.getBody().walk([&](Op op) {
+      if (!found)
+        found = op;
+    });
+    EXPECT_TRUE(found);
+    return found;
+  }
+};
+
+} // namespace
+
+TEST_F(SeededFaults, NoneInKernelsAsTheyAre) {
+  Outcome sound = run(nullptr);
+  EXPECT_EQ(sound.fault, "");
+  for (float logit : sound.logits)
+    EXPECT_TRUE(std::isfinite(logit));
+}
+
+TEST_F(SeededFaults, BarrierRemoved) {
+  Outcome outcome = run([](ModuleOp module) {
+    first<tile::BarrierOp>(kernel(module, "lm_head")).erase();
+  });
+  EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
+  EXPECT_NE(outcome.fault.find("tile.dot"), std::string::npos)
+      << outcome.fault;
+}
+
+TEST_F(SeededFaults, WaitForgetsAGroup) {
+  Outcome outcome = run([](ModuleOp module) {
+    auto await = first<tile::AwaitOp>(kernel(module, "lm_head"));
+    await.setPending(await.getPending() + 1);
+  });
+  EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
+}
+
+TEST_F(SeededFaults, UnguardedTail) {
+  Outcome outcome = run([](ModuleOp module) {
+    first<tile::StoreOp>(kernel(module, "lm_head")).getRowsMutable().clear();
+  });
+  EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
+  EXPECT_NE(outcome.fault.find("tile.store"), std::string::npos)
+      << outcome.fault;
+}
+
+TEST_F(SeededFaults, BoundOffByOne) {
+  Outcome outcome = run([](ModuleOp module) {
+    auto store = first<tile::StoreOp>(kernel(module, "lm_head"));
+    OpBuilder b(store);
+    Value one = arith::ConstantIndexOp::create(b, store.getLoc(), 1);
+    store.getRowsMutable().assign(
+        arith::AddIOp::create(b, store.getLoc(), store.getRows(), one)
+            .getResult());
+  });
+  EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
+}
+
+TEST_F(SeededFaults, ExchangesThatOverlap) {
+  // The warps' sums meet where a tile lies that is still read.
+  Outcome outcome = run([](ModuleOp module) {
+    auto reduce = first<tile::ReduceOp>(kernel(module, "rms_norm"));
+    reduce.setScratch(1 << 14);
+  });
+  EXPECT_NE(outcome.fault.find("rms_norm"), std::string::npos);
+  EXPECT_NE(outcome.fault.find("tile.reduce"), std::string::npos)
+      << outcome.fault;
+}
+
+// A fragment's column is nothing that could be out of bounds: the numbers show
+// it.
+TEST_F(SeededFaults, WrongColumnsShowInTheNumbers) {
+  Outcome sound = run(nullptr);
+  Outcome outcome = run([](ModuleOp module) {
+    auto await = first<tile::AwaitOp>(kernel(module, "lm_head"));
+    // The operands' rows are read as if they lay otherwise.
+    for (Value tile : await.getResults()) {
+      auto type = cast<tile::TileType>(tile.getType());
+      auto layout = cast<tile::SharedAttr>(type.getLayout());
+      tile.setType(type.withLayout(tile::SharedAttr::get(
+          module.getContext(), layout.getThreads(), layout.getOffset(),
+          layout.getStride() - 4)));
+    }
+  });
+  bool differs = outcome.logits != sound.logits;
+  EXPECT_TRUE(differs || !outcome.fault.empty());
+}
