@@ -19,6 +19,7 @@ using namespace effc;
 
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createApplyMatricesPass());
+  passes.addPass(createSplitStepsPass());
   passes.addPass(createCSEPass());
   SizeContextPassOptions context;
   context.positions = options.maxContext;

@@ -248,7 +248,13 @@ private:
       out << at.getFilename().getValue() << ":" << at.getLine() << ":"
           << at.getColumn() << ": ";
     out << diagnostic;
-    return text.substr(0, text.find('\n'));
+    text = text.substr(0, text.find('\n'));
+    // MLIR appends the whole op, which is long and stands in the file.
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      if (std::string cause = note.str();
+          !llvm::StringRef(cause).starts_with("see current operation"))
+        text += "\nnote: " + cause;
+    return text;
   }
 
   mlir::MLIRContext &context;

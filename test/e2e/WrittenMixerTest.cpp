@@ -32,6 +32,22 @@ TEST_P(WrittenMixer, GoesTheWholeWay) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
+// What the README tells a reader to do with an example.
+TEST(WrittenMixerByHand, RunsWithWeightsFromTheScript) {
+  TemporaryFolder folder;
+  std::string model = EFFC_MODELS "/corrected.mlir",
+              file = folder.at("corrected.effc");
+  Finished done = runProgram({EFFC_RANDOM_WEIGHTS, model, folder.at("")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  done = runProgram({EFFC_PROGRAM, "compile", model, "--weights-from",
+                     folder.at(""), "-o", file});
+  ASSERT_EQ(done.status, 0) << done.err;
+  done = runProgram({EFFC_PROGRAM, "run", file, "--tokens", "3,1,4", "-n", "5",
+                     "--print-tokens"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 4) << done.out;
+}
+
 // What is not linear says which op keeps it from being so, and where that is an
 // error nothing is written.
 TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
@@ -44,8 +60,8 @@ TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
   Finished done = runProgram(compile);
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.err.find("fallback: form in decode_1: step, since it is not "
-                          "linear: 'seq.recurrence' has not one state of shape "
-                          "H,K,V"),
+                          "linear: 'seq.recurrence' carries states of shape "
+                          "3,8, not one of H,K,V"),
             std::string::npos)
       << done.err;
   done = runProgram({EFFC_PROGRAM, "verify", file});

@@ -4,6 +4,7 @@
 //
 // The model is one mixer between an embedding, whose table holds the operands
 // of every token of the test, and a choice of rows, which leads its result out.
+#include "passes/seq/Passes.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/WrittenBodies.h"
@@ -295,6 +296,9 @@ std::vector<Sequence> pickSequences(Model &model, int64_t decoded) {
 /// Whether kernels take chunks of a mixer's tokens.
 bool hasChunks(const LinearCase &mixer) {
   TestModel model(modelText(mixer, extentsFor(mixer, kExtents[0]), "f32"));
+  PassManager passes(model.getContext());
+  passes.addPass(createSplitStepsPass());
+  EXPECT_TRUE(succeeded(passes.run(model.get())));
   bool chunks = false;
   model.get().walk([&](seq::MixerOpInterface op) {
     if (seq::LinearAttr linear = op.getStructure().getLinear())
