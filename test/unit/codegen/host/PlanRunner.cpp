@@ -71,23 +71,77 @@ CompiledKernels::CompiledKernels(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// KernelModule
+//===----------------------------------------------------------------------===//
+
+KernelModule::KernelModule()
+    : context(allDialects(), MLIRContext::Threading::DISABLED) {
+  context.loadAllAvailableDialects();
+  module = ModuleOp::create(UnknownLoc::get(&context));
+  (*module)->setAttr("tile.target", getTargetAttr(kTargets[0], &context));
+}
+
+KernelModule::~KernelModule() = default;
+
+// A kernel that is called `name`, as text.
+static std::string textOf(tile::KernelOp kernel, StringRef name) {
+  std::string before = kernel.getSymName().str(), text;
+  kernel.setSymName(name);
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream);
+  kernel.setSymName(before);
+  return text;
+}
+
+// Models have contexts of their own, so kernels go from one to the other as
+// text.
+llvm::StringMap<std::string> KernelModule::add(ModuleOp plans) {
+  llvm::StringMap<std::string> added;
+  for (auto kernel : plans.getOps<tile::KernelOp>()) {
+    auto [entry, isNew] = names.try_emplace(
+        textOf(kernel, "kernel"), "kernel_" + std::to_string(names.size()));
+    added[kernel.getSymName()] = entry->second;
+    if (!isNew)
+      continue;
+    auto parsed = parseSourceString<ModuleOp>(textOf(kernel, entry->second),
+                                              ParserConfig(&context));
+    EXPECT_TRUE(parsed);
+    for (auto copy :
+         llvm::make_early_inc_range(parsed->getOps<tile::KernelOp>())) {
+      copy->remove();
+      module->push_back(copy);
+    }
+  }
+  return added;
+}
+
+void KernelModule::compile(const PipelineOptions &options) {
+  PassManager passes(&context);
+  addPhase(passes, Phase::Binary, options);
+  if (failed(passes.run(*module)))
+    ADD_FAILURE() << "the kernels cannot be compiled";
+  kernels = CompiledKernels(*module);
+}
+
+//===----------------------------------------------------------------------===//
 // PlanRunner
 //===----------------------------------------------------------------------===//
 
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
-                       int64_t slotCount)
+                       int64_t slotCount, KernelModule &together)
     : module(model.get().clone()) {
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
   PassManager passes(module->getContext());
-  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan, Phase::Binary})
+  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan})
     addPhase(passes, phase, options);
   if (failed(passes.run(*module))) {
     ADD_FAILURE() << model.getErrors().str();
     return;
   }
-  kernels = CompiledKernels(*module);
+  kernels = &together;
+  kernelNames = together.add(*module);
   layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
@@ -96,6 +150,17 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
         GuardedMemory(type.getDimSize(0) * plan::weightStrides(type)[0] *
                       type.getElementTypeBitWidth() / 8);
   }
+}
+
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+                       int64_t slotCount)
+    : PlanRunner(model, options, slotCount, std::make_unique<KernelModule>()) {}
+
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+                       int64_t slotCount, std::unique_ptr<KernelModule> alone)
+    : PlanRunner(model, options, slotCount, *alone) {
+  own = std::move(alone);
+  own->compile(options);
 }
 
 void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
@@ -223,7 +288,7 @@ PlanRunner::launch(plan::LaunchOp op, const int64_t (&counts)[4]) {
   int64_t count = llvm::divideCeil(counts[static_cast<int>(items.getCount())],
                                    items.getTile()) *
                   items.getTimes();
-  rt::HostKernel kernel = kernels[op.getKernel()];
+  rt::HostKernel kernel = (*kernels)[kernelNames.at(op.getKernel())];
   for (int64_t part = parts; part-- > 0;)
     kernel(operands.data(), counts, count * part / parts,
            count * (part + 1) / parts);

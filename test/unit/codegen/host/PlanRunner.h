@@ -61,6 +61,29 @@ private:
   llvm::StringMap<rt::HostKernel> kernels;
 };
 
+/// The kernels of several plans as one module, which is compiled and linked
+/// once. Kernels of equal bodies are one.
+class KernelModule {
+public:
+  KernelModule();
+  ~KernelModule();
+
+  /// Adds the kernels of a module of the plan phase; what each of them is
+  /// called here, by its name there.
+  llvm::StringMap<std::string> add(mlir::ModuleOp plans);
+  /// Compiles all that were added.
+  void compile(const PipelineOptions &options);
+  rt::HostKernel operator[](llvm::StringRef name) const {
+    return kernels[name];
+  }
+
+private:
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::StringMap<std::string> names; // by body
+  CompiledKernels kernels;
+};
+
 class PlanRunner {
 public:
   /// One sequence's rows in a call.
@@ -73,6 +96,9 @@ public:
 
   /// Compiles a copy of `model`, whose @forward may have any number of states.
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots);
+  /// Adds its kernels to `together`, which is to be compiled before it runs.
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
+             KernelModule &together);
 
   /// Sets a weight from its elements in row-major order.
   void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
@@ -97,6 +123,8 @@ public:
   int64_t parts = 1;
 
 private:
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
+             std::unique_ptr<KernelModule> alone);
   bool isNarrow(llvm::StringRef state) const;
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
@@ -104,7 +132,9 @@ private:
   void launch(plan::LaunchOp op, const int64_t (&counts)[4]);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  CompiledKernels kernels;
+  std::unique_ptr<KernelModule> own; // null where kernels are shared
+  const KernelModule *kernels = nullptr;
+  llvm::StringMap<std::string> kernelNames;
   seq::StateLayoutAttr layout;
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;
