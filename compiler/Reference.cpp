@@ -164,6 +164,8 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
     int64_t mixers = 0;
     if (failed(splitting.run(*module)))
       return diagnostics.takeError("a form cannot be derived");
+    // What was split is derived; remarks from here on are of what stays.
+    coverage->kept.clear();
     module->walk([&](seq::MixerOpInterface) { ++mixers; });
     if (failed(expanding.run(*module)))
       return diagnostics.takeError("a form cannot be derived");

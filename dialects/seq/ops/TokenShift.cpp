@@ -31,11 +31,11 @@ OperandRole TokenShiftOp::getOperandRole(unsigned index) {
 template <typename S>
 static llvm::Error evaluate(TokenShiftOp op, Frame<S> &frame) {
   const Tensor<S> &x = frame[op.getX()], &last = frame[op.getLast()];
-  int64_t row = last.size(), rest = x.size() - row;
-  Tensor<S> y(x.getShape()), next(last.getShape());
-  auto behind = llvm::copy(last.elements(), y.elements().begin());
-  llvm::copy(x.elements().take_front(rest), behind);
-  llvm::copy(x.elements().drop_front(rest), next.elements().begin());
+  std::vector<S> rows = last.elements().vec();
+  llvm::append_range(rows, x.elements());
+  ArrayRef<S> all = rows;
+  Tensor<S> y(x.getShape(), all.take_front(x.size()).vec());
+  Tensor<S> next(last.getShape(), all.take_back(last.size()).vec());
   frame.set(op.getY(), std::move(y));
   frame.set(op.getNextLast(), std::move(next));
   return llvm::Error::success();
