@@ -48,6 +48,7 @@ static void addTile(OpPassManager &passes) {
 
 static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(host::createLowerKernelsPass());
+  passes.addPass(host::createPairExponentialsPass());
   passes.addPass(host::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -249,11 +249,12 @@ private:
           << at.getColumn() << ": ";
     out << diagnostic;
     text = text.substr(0, text.find('\n'));
-    // MLIR appends the whole op, which is long and stands in the file.
+    // Notes say what probably led to it. MLIR appends the whole op, which is
+    // long and stands in the file.
     for (mlir::Diagnostic &note : diagnostic.getNotes())
       if (std::string cause = note.str();
           !llvm::StringRef(cause).starts_with("see current operation"))
-        text += "\nnote: " + cause;
+        text += " (" + cause + ")";
     return text;
   }
 
