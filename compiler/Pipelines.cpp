@@ -23,6 +23,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
                        ? options.bitStable
                        : options.bitStableOnGpu;
   passes.addPass(createApplyMatricesPass());
+  passes.addPass(createSplitStepsPass());
   passes.addPass(createCSEPass());
   SizeContextPassOptions context;
   context.positions = options.maxContext;
@@ -96,6 +97,7 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   if (options.target->device == tile::Device::Nvptx)
     return addGpuBinary(passes, options);
   passes.addPass(host::createLowerKernelsPass());
+  passes.addPass(host::createPairExponentialsPass());
   passes.addPass(host::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -157,14 +157,17 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
   llvm::DenseMap<unsigned, double> neutral = neutralStates(function);
   makeRowsStatic(function, tokens.size());
   if (request.form != ReferenceForm::None) {
-    PassManager passes(&context);
-    passes.addPass(createApplyMatricesPass());
-    passes.addPass(expansion(request));
+    PassManager splitting(&context), expanding(&context);
+    splitting.addPass(createApplyMatricesPass());
+    splitting.addPass(createSplitStepsPass());
+    expanding.addPass(expansion(request));
     int64_t mixers = 0;
+    if (failed(splitting.run(*module)))
+      return diagnostics.takeError("a form cannot be derived");
+    // What was split is derived; remarks from here on are of what stays.
+    coverage->kept.clear();
     module->walk([&](seq::MixerOpInterface) { ++mixers; });
-    module->walk([&](seq::ApplyOp) { ++mixers; });
-    module->walk([&](seq::ApplyBandOp) { mixers += 2; });
-    if (failed(passes.run(*module)))
+    if (failed(expanding.run(*module)))
       return diagnostics.takeError("a form cannot be derived");
     coverage->expanded = mixers - int64_t(coverage->kept.size());
   }

@@ -248,7 +248,14 @@ private:
       out << at.getFilename().getValue() << ":" << at.getLine() << ":"
           << at.getColumn() << ": ";
     out << diagnostic;
-    return text.substr(0, text.find('\n'));
+    text = text.substr(0, text.find('\n'));
+    // Notes say what probably led to it. MLIR appends the whole op, which is
+    // long and stands in the file.
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      if (std::string cause = note.str();
+          !llvm::StringRef(cause).starts_with("see current operation"))
+        text += " (" + cause + ")";
+    return text;
   }
 
   mlir::MLIRContext &context;

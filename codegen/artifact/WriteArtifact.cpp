@@ -2,6 +2,7 @@
 // checksums, so room for it is left first and it is written last; every scalar
 // is stored, which makes its size independent of their values.
 #include "codegen/artifact/Artifact.h"
+#include "codegen/artifact/NonFinite.h"
 #include "codegen/artifact/OutputFile.h"
 #include "codegen/artifact/ProgramTables.h"
 #include "codegen/artifact/WeightRows.h"
@@ -139,6 +140,23 @@ Expected<bool> ArtifactWriter::isReferenced(seq::WeightOp op,
   return false;
 }
 
+// A NaN reaches every token, so that no output would be a number. An infinity
+// may be meant, such as a bias that masks or a decay that forgets.
+static Error checkFinite(seq::WeightOp op, const SourceTensor &tensor,
+                         WeightRemark remark) {
+  std::optional<NonFinite> found = findNonFinite(tensor);
+  if (!found)
+    return Error::success();
+  if (found->isNaN)
+    return createStringError("tensor '" + op.getSource() +
+                             "' expects numbers, but got NaN at " +
+                             found->place);
+  remark(op.getSymName(), "tensor '" + op.getSource().str() + "' has " +
+                              found->text + " at " + found->place +
+                              ", which is kept");
+  return Error::success();
+}
+
 Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
                                   uint64_t segmentOffset, WeightT &weight) {
   if (Error error = file.align(FileHeader::kSegmentAlignment))
@@ -200,6 +218,8 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
     Expected<SourceTensor> tensor = reader(op.getSource());
     if (!tensor)
       return tensor.takeError();
+    if (Error error = checkFinite(op, *tensor, remark))
+      return error;
     Expected<bool> referenced = isReferenced(op, *tensor, *weight, remark);
     if (!referenced)
       return referenced.takeError();

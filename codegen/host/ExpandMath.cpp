@@ -2,17 +2,18 @@
 //
 // exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
-// that results below the normal range round once. log1p(x) for x > -1 takes
-// log(y) + c / y with y = fl(1 + x) and c the part of x that y lost; log(y) =
-// e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). Of an exponential that is at most
-// 1, as softplus takes it, log1p(x) = 2 artanh(s / 2), s = x / (1 + x / 2),
-// with a minimax polynomial for relative errors in s^2. The other coefficients
-// are the minimax ones of Cephes' single-precision expf, logf, tanhf, erfcf,
-// sinf and cosf (S. Moshier). erfc(x) is 1 - x p(x^2) for |x| < 1, and
-// exp(-x^2) / |x| p(1 / x^2) beyond, or 2 minus that; x^2 is kept in two parts,
-// since its rounding is an absolute error of the exponent. sin and cos take
-// quarter turns off, pi / 2 split in two; kernels hand them angles of at most a
-// turn, and past 2^13 the result is NaN rather than noise.
+// that results below the normal range round once. Where x is a size, negated,
+// as decays and pairs of exponentials have it, n is at most 0 and less will do.
+// log1p(x) for x > -1 takes log(y) + c / y with y = fl(1 + x) and c the part of
+// x that y lost; log(y) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). Of an
+// exponential that is at most 1, as softplus takes it, log1p(x) = 2 artanh(s /
+// 2), s = x / (1 + x / 2), with a minimax polynomial for relative errors in
+// s^2. The other coefficients are the minimax ones of Cephes' single-precision
+// expf, logf, tanhf, erfcf, sinf and cosf (S. Moshier). erfc(x) is 1 - x p(x^2)
+// for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond, or 2 minus that; x^2 is
+// kept in two parts, since its rounding is an absolute error of the exponent.
+// sin and cos take quarter turns off, pi / 2 split in two; kernels hand them
+// angles of at most a turn, and past 2^13 the result is NaN rather than noise.
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,7 +93,41 @@ public:
   Type type;
 };
 
+// Whether x is a number's size, negated: at most 0.
+bool isNegatedSize(Value x) {
+  auto negated = x.getDefiningOp<arith::NegFOp>();
+  return negated && negated.getOperand().getDefiningOp<math::AbsFOp>();
+}
+
+// e^r where x = n ln 2 + r.
+Value expOfRest(Arithmetic &a, Value x, Value n) {
+  Value r = a.fma(n, a.constant(-0.693359375f), x);
+  r = a.fma(n, a.constant(2.12194440e-4f), r);
+  Value p =
+      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  return a.add(a.fma(p, a.mul(r, r), r), a.constant(1.0f));
+}
+
+// Of x at most 0, n lies in [-150, 0]: one factor 2^(n + 32), whose bits are
+// the sum's that rounds n, and a constant one, so that results below the normal
+// range round once.
+Value expandDecay(Arithmetic &a, Value x) {
+  constexpr float kRounder = 0x1.8p23f + 32 + 127;
+  Value low = a.constant(-104.0f), rounder = a.constant(kRounder);
+  // A NaN fails the comparison, passes and stays one.
+  Value clamped =
+      a.select(a.compare(arith::CmpFPredicate::OLT, x, low), low, x);
+  Value sum = a.fma(clamped, a.constant(1.44269504088896341f), rounder);
+  Value result = expOfRest(a, clamped, a.sub(sum, rounder));
+  Value factor = a.asFloat(
+      arith::ShLIOp::create(a.b, a.loc, a.asInteger(sum), a.bits(23)));
+  return a.mul(a.mul(result, factor), a.constant(0x1p-32f));
+}
+
 Value expandExp(Arithmetic &a, Value x) {
+  if (isNegatedSize(x))
+    return expandDecay(a, x);
   // Below -104 the result rounds to 0, above 89 to infinity.
   // A NaN fails both comparisons, passes and stays one.
   Value low = a.constant(-104.0f), high = a.constant(89.0f);
@@ -102,12 +137,7 @@ Value expandExp(Arithmetic &a, Value x) {
                      clamped);
   Value n = math::RoundEvenOp::create(
       a.b, a.loc, a.mul(clamped, a.constant(1.44269504088896341f)));
-  Value r = a.fma(n, a.constant(-0.693359375f), clamped);
-  r = a.fma(n, a.constant(2.12194440e-4f), r);
-  Value p =
-      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  Value result = a.add(a.fma(p, a.mul(r, r), r), a.constant(1.0f));
+  Value result = expOfRest(a, clamped, n);
   Value exponent = a.toInteger(n);
   Value half = arith::ShRSIOp::create(a.b, a.loc, exponent, a.bits(1));
   Value rest = arith::SubIOp::create(a.b, a.loc, exponent, half);
@@ -179,9 +209,7 @@ Value expandTanh(Arithmetic &a, Value x) {
 // Whether x is the exponential of a number's size, negated: from 0 to 1.
 bool isDecay(Value x) {
   auto exp = x.getDefiningOp<math::ExpOp>();
-  auto negated =
-      exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : arith::NegFOp();
-  return negated && negated.getOperand().getDefiningOp<math::AbsFOp>();
+  return exp && isNegatedSize(exp.getOperand());
 }
 
 Value expandLog1p(Arithmetic &a, Value x) {

@@ -22,6 +22,23 @@ def LowerKernelsPass : Pass<"host-lower-kernels", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
+def PairExponentialsPass : Pass<"host-pair-exponentials", "::mlir::ModuleOp"> {
+  let summary = "Take one exponential where two follow from it";
+  let description = [{
+    Of the exponentials of two numbers less their maximum one is 1, and the other
+    is `exp(-|p - q|)`: the same bits, an exponential less. Of the sigmoids of a
+    number and of its negative both follow from `exp(-|x|)`: an exponential and a
+    division less.
+
+    Needs: lowered kernels, before `host-expand-math`.
+    Keeps: exponentials that stand alone, and every other op.
+    Not done: pairs whose halves lie in different blocks.
+
+    Example: test/codegen/host/pair-exponentials.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ExpandMathPass : Pass<"host-expand-math", "::mlir::ModuleOp"> {
   let summary = "Replace exp, log, log1p, tanh and erfc by polynomials";
   let description = [{

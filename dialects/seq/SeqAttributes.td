@@ -479,7 +479,9 @@ def Seq_ModelAttr : Seq_Attr<"Model", "model"> {
   let summary = "What the model is, for the artifact and its users";
   let description = [{
     `max_context` is the number of positions a growing state is made for, 0
-    where every state has a fixed size.
+    where every state has a fixed size. `vocabulary` and `width` are those of
+    `@forward`, which `seq-specialize-entries` checks: as many rows of embeddings
+    and as many logits at least, and tokens of this width.
 
     Constraints:
 

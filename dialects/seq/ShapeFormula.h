@@ -14,8 +14,9 @@
 //
 //   expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3
 //
-// followed by a note where the found dimensions are the expected ones in
-// another order.
+// followed by a note on what probably led to it: two dimensions exchanged,
+// heads and channels not split, the extent of another letter, a state or a
+// weight of another layer.
 #ifndef EFFC_DIALECTS_SEQ_SHAPEFORMULA_H
 #define EFFC_DIALECTS_SEQ_SHAPEFORMULA_H
 

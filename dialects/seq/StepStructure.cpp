@@ -2,6 +2,9 @@
 
 #include "dialects/seq/Seq.h"
 
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace effc::seq {
@@ -28,19 +31,34 @@ static bool isIncreasing(ArrayRef<int64_t> dimensions) {
   return llvm::is_sorted(dimensions, std::less_equal<>());
 }
 
-StepStructure::StepStructure(RecurrenceOp op) : op(op) {
-  Operation *yield = op.getBody().front().getTerminator();
-  if (op.getInitialStates().size() != 1 ||
-      typeOf(op.getInitialStates().front()).getRank() != 3) {
-    fail(op, "has not one state of shape H,K,V");
+// "H,K" for a reader: the extents of a state.
+static std::string shapeText(Value state) {
+  return llvm::join(
+      llvm::map_range(typeOf(state).getShape(),
+                      [](int64_t n) { return std::to_string(n); }),
+      ",");
+}
+
+// Whether two values of a body are made alike from the same ones.
+static bool areAlike(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *makerA = a.getDefiningOp(), *makerB = b.getDefiningOp();
+  return makerA && makerB &&
+         OperationEquivalence::isEquivalentTo(
+             makerA, makerB,
+             [](Value x, Value y) { return success(areAlike(x, y)); },
+             /*markEquivalent=*/nullptr,
+             OperationEquivalence::Flags::IgnoreLocations);
+}
+
+StepStructure::StepStructure(RecurrenceOp op) : op(op), states(op) {
+  if (!findStates())
     return;
-  }
-  state = op.getBody().front().getArguments().back();
-  next = yield->getOperand(1);
-  if (typeOf(yield->getOperand(0)).getShape() !=
-      ArrayRef<int64_t>{typeOf(state).getDimSize(0),
-                        typeOf(state).getDimSize(2)}) {
-    failAt(yield->getOperand(0), "makes a result that is not of shape H,V");
+  Value y = op.getBody().front().getTerminator()->getOperand(0);
+  if (typeOf(y).getShape() != ArrayRef<int64_t>{typeOf(state).getDimSize(0),
+                                                typeOf(state).getDimSize(2)}) {
+    failAt(y, "makes a result that is not of shape H,V");
     return;
   }
   // The decayed state is found first: the probe is known by it.
@@ -49,10 +67,62 @@ StepStructure::StepStructure(RecurrenceOp op) : op(op) {
     failAt(next, "writes no product of a key and a value");
   if (isLinear() && !varies(value))
     failAt(value, "writes a value that does not vary with the token");
+  if (isLinear() && sum)
+    readNextSum(nextSum);
   if (isLinear())
-    readOutput(yield->getOperand(0));
+    readOutput(y);
   if (isLinear() && !read)
-    failAt(yield->getOperand(0), "does not read the state");
+    failAt(y, "does not read the state");
+  if (!isLinear() || !sum)
+    return;
+  if (!denominator) {
+    failAt(y, "does not read the sum of keys");
+    return;
+  }
+  if (readsOldSum != readsOldState)
+    failAt(denominator, "reads the sum of keys before the write and the state "
+                        "after it, or the other way round");
+  sumIsApart = probe || sumKeys.size() != 1 || !areAlike(sumKeys[0], key) ||
+               !areAlike(sumQuery, query);
+}
+
+// One state of H,K,V, and behind it at most a sum of keys; false where it
+// fails.
+bool StepStructure::findStates() {
+  state = states.before(0);
+  next = states.after(0);
+  bool isMatrix = typeOf(state).getRank() == 3;
+  if (isMatrix && states.size() == 1)
+    return true;
+  if (isMatrix && states.size() == 2 &&
+      typeOf(states.before(1)).getShape() ==
+          typeOf(state).getShape().drop_back()) {
+    sum = states.before(1);
+    nextSum = states.after(1);
+    return true;
+  }
+  // Of several states, the op in which two of them meet.
+  for (Operation &inside : op.getBody().front().without_terminator()) {
+    const llvm::SmallBitVector &all = states.of(inside.getResult(0));
+    bool meet = all.count() > 1 &&
+                llvm::none_of(inside.getOperands(), [&](Value operand) {
+                  return states.of(operand).count() > 1;
+                });
+    if (!meet)
+      continue;
+    int first = all.find_first(), second = all.find_next(first);
+    fail(&inside, "joins the states of shape " +
+                      shapeText(states.before(first)) + " and " +
+                      shapeText(states.before(second)));
+    return false;
+  }
+  std::string shapes;
+  for (unsigned i = 0; i < states.size(); ++i)
+    shapes += (i ? " and " : "") + shapeText(states.before(i));
+  fail(op,
+       "carries states of shape " + shapes +
+           ", not one of H,K,V with at most a sum of keys of H,K behind it");
+  return false;
 }
 
 void StepStructure::fail(Operation *where, const Twine &why) {
@@ -65,21 +135,6 @@ void StepStructure::fail(Operation *where, const Twine &why) {
 void StepStructure::failAt(Value value, const Twine &why) {
   Operation *where = value.getDefiningOp();
   fail(where ? where : op.getOperation(), why);
-}
-
-bool StepStructure::dependsOnState(Value value) {
-  if (value == state)
-    return true;
-  Operation *maker = value.getDefiningOp();
-  if (!maker)
-    return false;
-  auto known = depends.find(value);
-  if (known != depends.end())
-    return known->second;
-  bool found = llvm::any_of(maker->getOperands(), [&](Value operand) {
-    return dependsOnState(operand);
-  });
-  return depends[value] = found;
 }
 
 // Whether a value follows from a token, what a probe reads aside.
@@ -118,7 +173,7 @@ void StepStructure::readNextState(Value sum) {
       return failAt(term, "adds the state a second time");
     decayed = term;
   }
-  if (decayed && !readDecays(decayed))
+  if (decayed && !readDecays(decayed, state, decays))
     return;
   if (!decayed)
     return failAt(sum, "makes a next state without the state before");
@@ -126,21 +181,27 @@ void StepStructure::readNextState(Value sum) {
     readTerm(product);
 }
 
-// The factors from `value` down to the state; false where it fails.
-bool StepStructure::readDecays(Value value) {
+// The factors from `value` down to a state; false where it fails.
+bool StepStructure::readDecays(Value value, Value state,
+                               SmallVectorImpl<Decay> &decays) {
+  int64_t rank = typeOf(state).getRank();
+  auto all = llvm::to_vector<3>(llvm::seq<int64_t>(rank));
   while (value != state) {
-    auto scaled = value.getDefiningOp<ContractOp>();
-    if (!scaled) {
+    Operation *scaled = value.getDefiningOp();
+    if (!isa_and_nonnull<ContractOp, MulOp>(scaled)) {
       failAt(value, "is not a product of the state with a decay");
       return false;
     }
-    bool stateIsRight = dependsOnState(scaled.getRhs());
-    Value factor = stateIsRight ? scaled.getLhs() : scaled.getRhs();
-    AffineMap out = scaled.getMaps()[2];
-    auto dimensions = dimensionsIn(scaled, stateIsRight ? 0 : 1, out);
-    auto whole = dimensionsIn(scaled, stateIsRight ? 1 : 0, out);
+    unsigned ofState = dependsOnState(scaled->getOperand(1)) ? 1 : 0;
+    Value factor = scaled->getOperand(1 - ofState);
+    std::optional<SmallVector<int64_t, 3>> dimensions = all, whole = all;
+    if (auto contract = dyn_cast<ContractOp>(scaled)) {
+      AffineMap out = contract.getMaps()[2];
+      dimensions = dimensionsIn(contract, 1 - ofState, out);
+      whole = dimensionsIn(contract, ofState, out);
+    }
     if (dependsOnState(factor) || !dimensions || !isIncreasing(*dimensions) ||
-        !whole || *whole != SmallVector<int64_t, 3>{0, 1, 2}) {
+        whole != all) {
       fail(scaled, "does not scale the state by a decay of some of its "
                    "dimensions");
       return false;
@@ -155,9 +216,52 @@ bool StepStructure::readDecays(Value value) {
       return false;
     }
     decays.push_back({factor, *dimensions});
-    value = stateIsRight ? scaled.getRhs() : scaled.getLhs();
+    value = scaled->getOperand(ofState);
   }
   return true;
+}
+
+//===- the sum of keys ----------------------------------------------------===//
+
+// A sum of the decayed sum and of what the tokens give.
+void StepStructure::readNextSum(Value next) {
+  SmallVector<Value> terms = {next};
+  Value kept;
+  while (!terms.empty()) {
+    Value term = terms.pop_back_val();
+    if (auto add = term.getDefiningOp<AddOp>()) {
+      terms.push_back(add.getB());
+      terms.push_back(add.getA());
+    } else if (!dependsOnState(term)) {
+      sumKeys.push_back(term);
+    } else if (kept) {
+      return failAt(term, "adds the sum of keys a second time");
+    } else {
+      kept = term;
+    }
+  }
+  if (!kept)
+    return failAt(next, "makes a next sum of keys without the one before");
+  if (sumKeys.empty())
+    return failAt(next, "adds no key to the sum of keys");
+  SmallVector<Decay> own;
+  if (readDecays(kept, sum, own) && !haveSameDecays(own))
+    failAt(kept, "decays the sum of keys otherwise than the state");
+}
+
+// Whether the state's decays are these, in any order.
+bool StepStructure::haveSameDecays(ArrayRef<Decay> others) const {
+  SmallVector<Decay> left(decays);
+  for (const Decay &other : others) {
+    Decay *found = llvm::find_if(left, [&](const Decay &decay) {
+      return decay.dimensions == other.dimensions &&
+             areAlike(decay.factor, other.factor);
+    });
+    if (found == left.end())
+      return false;
+    left.erase(found);
+  }
+  return left.empty();
 }
 
 // key (x) value, of which the value may follow from what a probe reads.
@@ -264,14 +368,18 @@ bool StepStructure::readProbe(Value from) {
 
 //===- the result ---------------------------------------------------------===//
 
-// reader [H, K] @ state [H, K, V] -> [H, V].
+// reader [H, K] @ state [H, K, V] -> [H, V], or @ sum [H, K] -> [H].
 bool StepStructure::isReading(ContractOp op, Value &reader, Value &ofState) {
   SmallVector<AffineMap, 3> maps = op.getMaps();
   for (unsigned side : {0, 1}) {
-    if (typeOf(op->getOperand(side)).getRank() != 3 ||
+    int64_t rank = typeOf(op->getOperand(side)).getRank();
+    if ((rank != 3 && rank != 2) || !dependsOnState(op->getOperand(side)) ||
         typeOf(op->getOperand(1 - side)).getRank() != 2)
       continue;
     AffineMap whole = maps[side];
+    SmallVector<int64_t, 3> left = {0};
+    if (rank == 3)
+      left.push_back(2);
     auto out = [&](AffineMap map) {
       SmallVector<int64_t, 3> dimensions;
       for (AffineExpr dimension : map.getResults())
@@ -280,7 +388,7 @@ bool StepStructure::isReading(ContractOp op, Value &reader, Value &ofState) {
       return dimensions;
     };
     if (out(maps[1 - side]) == SmallVector<int64_t, 3>{0, 1} &&
-        out(maps[2]) == SmallVector<int64_t, 3>{0, 2}) {
+        out(maps[2]) == left) {
       reader = op->getOperand(1 - side);
       ofState = op->getOperand(side);
       return !dependsOnState(reader);
@@ -304,6 +412,10 @@ void StepStructure::readOutput(Value y) {
     Value reader, ofState;
     if (auto contract = dyn_cast<ContractOp>(maker);
         contract && isReading(contract, reader, ofState)) {
+      if (sum && typeOf(ofState).getRank() == 2) {
+        readSum(contract, reader, ofState);
+        continue;
+      }
       if (ofState != state && ofState != next)
         return fail(contract, "reads neither the old nor the next state");
       if (read && read != from)
@@ -318,6 +430,16 @@ void StepStructure::readOutput(Value y) {
       return fail(contract, "uses the state other than by reading it");
     llvm::append_range(open, maker->getOperands());
   }
+}
+
+void StepStructure::readSum(ContractOp reading, Value reader, Value ofSum) {
+  if (ofSum != sum && ofSum != nextSum)
+    return fail(reading, "reads neither the old nor the next sum of keys");
+  if (denominator && denominator != reading.getResult())
+    return fail(reading, "reads the sum of keys a second time");
+  sumQuery = reader;
+  denominator = reading;
+  readsOldSum = ofSum == sum;
 }
 
 //===- the record ---------------------------------------------------------===//
@@ -344,12 +466,13 @@ LinearAttr StepStructure::getLinear() const {
   LowRankPair lowRank = !probe           ? LowRankPair::None
                         : probesOldState ? LowRankPair::UndecayedState
                                          : LowRankPair::DecayedState;
-  return LinearAttr::get(
-      const_cast<RecurrenceOp &>(op)->getContext(), axis, DecayField::Real,
-      InputGate::None, lowRank,
-      readsOldState ? ReadOrder::BeforeWrite : ReadOrder::AfterWrite,
-      /*bonus=*/false, /*feed_through=*/false, Normaliser::None,
-      Stabiliser::None, /*heads_per_group=*/1);
+  return LinearAttr::get(const_cast<RecurrenceOp &>(op)->getContext(), axis,
+                         DecayField::Real, InputGate::None, lowRank,
+                         readsOldState ? ReadOrder::BeforeWrite
+                                       : ReadOrder::AfterWrite,
+                         /*bonus=*/false, /*feed_through=*/false,
+                         sum ? Normaliser::KeySum : Normaliser::None,
+                         Stabiliser::None, /*heads_per_group=*/1);
 }
 
 } // namespace effc::seq

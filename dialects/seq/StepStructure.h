@@ -6,7 +6,7 @@
 #ifndef EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 #define EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 
-#include "dialects/seq/SeqOps.h"
+#include "dialects/seq/StepStates.h"
 
 namespace effc::seq {
 
@@ -44,22 +44,37 @@ struct StepStructure {
   mlir::Value read;  ///< [H, V]: what the query reads
   bool readsOldState = false;
 
+  /// Of a sum of keys beside the state: what it takes, terms of [H, K]; with
+  /// what it is read, [H, K]; and what is read, [H]. Empty and null without.
+  llvm::SmallVector<mlir::Value> sumKeys;
+  mlir::Value sumQuery, denominator;
+  /// Whether the sum takes and is read with other vectors than the state, or
+  /// the state is corrected, which the sum is not.
+  bool sumIsApart = false;
+
 private:
-  bool dependsOnState(mlir::Value value);
+  bool findStates();
+  bool dependsOnState(mlir::Value value) { return states.dependsOnAny(value); }
   bool varies(mlir::Value value);
   void fail(mlir::Operation *op, const llvm::Twine &why);
   void failAt(mlir::Value value, const llvm::Twine &why);
   void readNextState(mlir::Value next);
   void readTerm(mlir::Value term);
-  bool readDecays(mlir::Value state);
+  void readNextSum(mlir::Value next);
+  bool readDecays(mlir::Value value, mlir::Value state,
+                  llvm::SmallVectorImpl<Decay> &decays);
+  bool haveSameDecays(llvm::ArrayRef<Decay> others) const;
   void readProduct(ContractOp product);
   bool readProbe(mlir::Value value);
   void readOutput(mlir::Value y);
+  void readSum(ContractOp reading, mlir::Value reader, mlir::Value ofSum);
   bool isReading(ContractOp op, mlir::Value &reader, mlir::Value &state);
 
   RecurrenceOp op;
+  StepStates states;
   mlir::Value state, next, decayed;
-  llvm::DenseMap<mlir::Value, bool> depends;
+  mlir::Value sum, nextSum; // null without a sum of keys
+  bool readsOldSum = false;
 };
 
 } // namespace effc::seq

@@ -185,12 +185,20 @@ CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
     sum = add(sum, logDecay(decay, ofValues ? ArrayRef<int64_t>({0, 2})
                                             : ArrayRef<int64_t>(target)));
   }
+  if (step.sumIsApart) {
+    quantities.sumQuery = copy(step.sumQuery);
+    for (Value key : step.sumKeys)
+      quantities.sumKey = add(quantities.sumKey, copy(key));
+  }
   quantities.forReadOut.assign(operands.begin(), operands.end());
   return quantities;
 }
 
-Value StepTokens::buildReadOut(const StepStructure &step, Value read) {
-  copies[step.read] = read;
+Value StepTokens::buildReadOut(const StepStructure &step,
+                               const LinearReading &reading) {
+  copies[step.read] = reading.read;
+  if (step.denominator)
+    copies[step.denominator] = reading.denominator;
   return copy(op.getBody().front().getTerminator()->getOperand(0));
 }
 

@@ -18,8 +18,10 @@ public:
   /// The canonical quantities of a linear step; `forReadOut` holds the tokens
   /// and parameters, from which the read-out copies again.
   CanonicalQuantities buildQuantities(const StepStructure &step);
-  /// The result, where `read` [T, H, V] is what the query has read.
-  mlir::Value buildReadOut(const StepStructure &step, mlir::Value read);
+  /// The result, where the query has read `reading.read` of the state and, of
+  /// the sum of keys, `reading.denominator`.
+  mlir::Value buildReadOut(const StepStructure &step,
+                           const LinearReading &reading);
 
 private:
   mlir::Value copy(mlir::Value value);

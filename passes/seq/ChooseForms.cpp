@@ -80,8 +80,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                chunkText.getAsInteger(10, chunk) || chunk < 1 ||
                                chunk > 1024)))
       return getOperation().emitError(
-                 "expects a form step, quadratic or chunkwise[:C] with C in "
-                 "1..1024, but got '")
+                 "expects a form step, quadratic, scan or chunkwise[:C] with "
+                 "C in 1..1024, but got '")
              << force << "'";
     forced = Forced{*kind, chunk, hasChunk};
     return success();
@@ -143,6 +143,19 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     remark("", Twine(blocks) + ", with the same bits wherever a prompt is cut");
   }
 
+  // A scan combines stretches of tokens in pairs, so that every token's state
+  // is written and read; it wins where more threads wait than there are
+  // channels.
+  static std::string whyNoScan(seq::MixerOpInterface mixer) {
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    RankedTensorType state = stateful.getStates()[0].type;
+    int64_t bytes = 4 * state.getDimSize(1) * state.getDimSize(2);
+    return "a scan would write and read the " + std::to_string(bytes) +
+           " bytes of a head's state for every token, which the time loop "
+           "keeps "
+           "in registers and the first caches";
+  }
+
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
               tile::TargetAttr target, std::optional<Forced> forced) {
     auto remark = [&](const Twine &text) {
@@ -155,24 +168,23 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark("step, since each sequence has one token");
     }
     seq::LinearAttr linear = mixer.getStructure().getLinear();
-    if (!hasChunkKernel(linear)) {
-      set(mixer, seq::FormKind::Step, 0);
-      if (forced && forced->kind != seq::FormKind::Step) {
-        emitRemark(mixer.getLoc())
-            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
-            << ": step instead of " << stringifyFormKind(forced->kind)
-            << ", for which " << linear << " has no kernel";
-        return;
-      }
-      return remark("step, the one form with a kernel for decay '" +
-                    stringifyDecayAxis(linear.getDecay()) + "'");
-    }
-    if (forced && forced->kind == seq::FormKind::Scan) {
+    std::string obstacle = chunkObstacle(linear);
+    if (forced && forced->kind != seq::FormKind::Step &&
+        (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
       set(mixer, seq::FormKind::Step, 0);
       emitRemark(mixer.getLoc())
           << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
-          << ": step instead of scan, which has no kernel";
+          << ": step instead of " << stringifyFormKind(forced->kind)
+          << ", since kernels compute this recurrence by step"
+          << (obstacle.empty() ? ", chunkwise or quadratic" : " alone") << ": "
+          << (forced->kind == seq::FormKind::Scan
+                  ? whyNoScan(mixer)
+                  : "none takes chunks with '" + obstacle + "'");
       return;
+    }
+    if (!obstacle.empty()) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remark("step, the one form with a kernel for '" + obstacle + "'");
     }
     if (forced) {
       // A chunk longer than the entry would never be full, and calls end on the

@@ -114,12 +114,16 @@ public:
       return finish(compute(form, input), {});
     }
     LinearTokens sums = sumTokens(input);
-    finish(compute(form, input), compute(form, sums));
+    finish(compute(form, input), compute(form, sums, LowRankPair::None));
   }
 
 private:
   LinearResult compute(FormAttr form, const LinearTokens &input) {
-    LinearForms forms(builder, loc, {linear.getRead(), linear.getLowRank()});
+    return compute(form, input, linear.getLowRank());
+  }
+  LinearResult compute(FormAttr form, const LinearTokens &input,
+                       LowRankPair lowRank) {
+    LinearForms forms(builder, loc, {linear.getRead(), lowRank});
     switch (form.getKind()) {
     case FormKind::Step:
       return forms.step(input);
@@ -274,13 +278,14 @@ private:
       tokens.valueLogDecay = join(tokens.valueLogDecay, tokens.valueLogDecay);
   }
 
-  // The sum as a recurrence of its own, of other keys and queries.
+  // The sum as a recurrence of its own, of other keys and queries and without
+  // a correction.
   LinearTokens sumTokens(const LinearTokens &tokens) {
     LinearTokens sums = tokens;
     std::tie(sums.value, sums.state) = sumOperands();
     sums.query = perToken(quantities.sumQuery, 3);
     sums.key = perToken(quantities.sumKey, 3);
-    sums.bonusKey = {};
+    sums.bonusKey = sums.probe = sums.erase = {};
     return sums;
   }
 

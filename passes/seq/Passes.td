@@ -56,6 +56,28 @@ def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::seq::SeqDialect"];
 }
 
+def SplitStepsPass : Pass<"seq-split-steps", "::mlir::ModuleOp"> {
+  let summary = "Take off the states of written steps that stand alone";
+  let description = [{
+    Of a `seq.recurrence` with several states that is not linear as a whole:
+
+    * a state whose next value is a token operand as it stands becomes a
+      `seq.token_shift`, whose result is a token operand of what is left;
+    * a state that follows from no other state and is read once, by
+      `(h,k), (h,k,v) -> (h,v)`, becomes a `seq.recurrence` of its own if that is
+      linear, and its reading a token operand of what is left.
+
+    A remark says which. What is left is written with the operands it uses.
+
+    Needs: nothing. Keeps: every other op. Running it again changes nothing.
+    Not done: states that are not linear stay together, and so does a state that
+    is read twice.
+
+    Example: test/passes/seq/split-steps.mlir
+  }];
+  let dependentDialects = ["::effc::seq::SeqDialect"];
+}
+
 def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
   let summary = "Make tables of all keys as long as the longest context";
   let description = [{
@@ -127,7 +149,7 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::tile::TileDialect"];
   let options = [
     Option<"force", "force", "std::string", /*default=*/"\"\"",
-           "Form of every mixer in prefill: step, chunkwise[:C] or quadratic">,
+           "Form of every mixer in prefill: step, chunkwise[:C], quadratic or scan">,
     Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
            "Same bits for every way of cutting a prompt">];
 }

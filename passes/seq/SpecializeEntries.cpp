@@ -99,7 +99,32 @@ struct SpecializeEntriesPass
     if (logits && logits.getShape().back() < model.getVocabulary())
       return forward.emitError("expects logits for the vocabulary's ")
              << model.getVocabulary() << " tokens, but got " << logits;
-    return success();
+    return checkWidth(model, forward);
+  }
+
+  // What embeds may be narrower than the layers, but some layer has the width.
+  static LogicalResult checkWidth(seq::ModelAttr model, func::FuncOp forward) {
+    seq::EmbeddingOp embedding;
+    for (Operation &op : forward.getBody().front())
+      for (Value result : op.getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (type && type.getRank() == 2 && type.isDynamicDim(0) &&
+            type.getDimSize(1) == model.getWidth())
+          return success();
+        if (!embedding)
+          embedding = dyn_cast<seq::EmbeddingOp>(op);
+      }
+    if (!embedding)
+      return success();
+    auto tokens = cast<RankedTensorType>(embedding.getResult().getType());
+    InFlightDiagnostic error = embedding.emitOpError()
+                               << "expects tokens of the model's width "
+                               << model.getWidth() << ", but got "
+                               << tokens.getDimSize(1);
+    error.attachNote(forward.getLoc())
+        << "no value of @forward is of shape T," << model.getWidth()
+        << ", the 'width' of the module's 'seq.model'";
+    return error;
   }
 };
 } // namespace

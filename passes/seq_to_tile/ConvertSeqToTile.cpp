@@ -307,6 +307,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildGroupNorm(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
+  if (isa<seq::TokenShiftOp>(core))
+    return buildTokenShift(k);
   if (isa<seq::CausalMixOp>(core))
     return buildCausalMix(k);
   if (isa<seq::ChannelConvolutionOp>(core))

@@ -6,17 +6,35 @@
 
 namespace effc {
 
-/// Whether a linear recurrence has a kernel that takes chunks of tokens at
-/// once. Every one has a kernel that takes one token after another.
-inline bool hasChunkKernel(seq::LinearAttr linear) {
+/// The field of a linear recurrence for which no kernel takes chunks of tokens
+/// at once, as a reader of the record sees it; empty where one does. Every
+/// recurrence has a kernel that takes one token after another.
+inline std::string chunkObstacle(seq::LinearAttr linear) {
+  auto field = [](llvm::StringRef name, llvm::StringRef value) {
+    return (name + " = " + value).str();
+  };
   bool perHead = linear.getDecay() == seq::DecayAxis::None ||
                  linear.getDecay() == seq::DecayAxis::HeadConstant ||
                  linear.getDecay() == seq::DecayAxis::Head;
-  return perHead && linear.getField() == seq::DecayField::Real &&
-         linear.getLowRank() == seq::LowRankPair::None &&
-         linear.getRead() == seq::ReadOrder::AfterWrite && !linear.getBonus() &&
-         linear.getNormaliser() == seq::Normaliser::None &&
-         linear.getStabiliser() == seq::Stabiliser::None;
+  if (!perHead)
+    return field("decay", stringifyDecayAxis(linear.getDecay()));
+  if (linear.getField() != seq::DecayField::Real)
+    return field("field", stringifyDecayField(linear.getField()));
+  if (linear.getLowRank() != seq::LowRankPair::None)
+    return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
+  if (linear.getRead() != seq::ReadOrder::AfterWrite)
+    return field("read", stringifyReadOrder(linear.getRead()));
+  if (linear.getBonus())
+    return field("bonus", "true");
+  if (linear.getNormaliser() != seq::Normaliser::None)
+    return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
+  if (linear.getStabiliser() != seq::Stabiliser::None)
+    return field("stabiliser", stringifyStabiliser(linear.getStabiliser()));
+  return "";
+}
+
+inline bool hasChunkKernel(seq::LinearAttr linear) {
+  return chunkObstacle(linear).empty();
 }
 
 } // namespace effc

@@ -132,7 +132,12 @@ static void writeStates(JsonWriter &json, const artifact::Program &program) {
   for (const artifact::State *state : *program.states()) {
     json.beginObject();
     json.field("name", state->name()->string_view());
-    json.field("kind", snakeCase(artifact::EnumNameStateKind(state->kind())));
+    // The rows of first tokens that stay are of the kind of all keys.
+    bool isFirst = state->kind() == artifact::StateKind::Growing &&
+                   state->growth() == artifact::Growth::Fixed;
+    json.field("kind",
+               isFirst ? "first"
+                       : snakeCase(artifact::EnumNameStateKind(state->kind())));
     json.field("growth", snakeCase(artifact::EnumNameGrowth(state->growth())));
     json.field("type", snakeCase(artifact::EnumNameElementType(state->type())));
     writeShape(json, *state->shape());
@@ -159,22 +164,39 @@ static uint64_t streamedBytes(const artifact::Program &program,
   return bytes;
 }
 
-/// Bytes of one sequence's states that a launch reads or writes.
+/// Whether a state has a row for each of some tokens: it is read whole by one
+/// launch and gets a row by the next, where other states are read and written.
+static bool hasRows(const artifact::State &state) {
+  return state.kind() == artifact::StateKind::Window ||
+         state.kind() == artifact::StateKind::Growing;
+}
+
+/// Bytes of one sequence's states that a launch reads and writes. `read` are
+/// the states with rows that a launch before has read.
 static uint64_t stateBytes(const artifact::Program &program,
-                           const artifact::Launch &launch) {
+                           const artifact::Launch &launch,
+                           std::set<uint32_t> &read) {
   std::set<uint32_t> seen;
   uint64_t bytes = 0;
-  for (const artifact::Operand *operand : *launch.operands())
-    if (operand->kind() == artifact::OperandKind::State &&
-        seen.insert(operand->index()).second)
-      bytes += program.states()->Get(operand->index())->size();
+  for (const artifact::Operand *operand : *launch.operands()) {
+    if (operand->kind() != artifact::OperandKind::State ||
+        !seen.insert(operand->index()).second)
+      continue;
+    const artifact::State &state = *program.states()->Get(operand->index());
+    if (!hasRows(state))
+      bytes += 2 * state.size();
+    else if (read.insert(operand->index()).second)
+      bytes += state.size();
+    else
+      bytes += state.size() / state.shape()->Get(0);
+  }
   return bytes;
 }
 
 namespace {
 /// What no implementation of a kernel avoids in a decode step of one sequence.
 struct StepWork {
-  uint64_t bytes = 0; // weights read once, states read and written
+  uint64_t bytes = 0; // weights read once, states read and written as needed
   uint64_t flops = 0;
 };
 } // namespace
@@ -186,11 +208,11 @@ static std::vector<StepWork> stepWorkOf(const artifact::Program &program,
   for (const artifact::Entry *entry : *plan.entries) {
     if (entry->kind() != artifact::EntryKind::Decode)
       continue;
-    std::set<uint32_t> seen;
+    std::set<uint32_t> seen, read;
     for (const artifact::Launch *launch : *entry->launches()) {
       StepWork &kernel = work[launch->kernel()];
       kernel.bytes += streamedBytes(program, *launch, seen) +
-                      2 * stateBytes(program, *launch);
+                      stateBytes(program, *launch, read);
       kernel.flops += launch->flops_per_row();
     }
     break;

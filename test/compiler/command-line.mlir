@@ -40,7 +40,7 @@
 // OPTION-NEXT: effc: note: see effc compile --help
 // OPTION-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --force-form=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: effc: error: --force-form: expects step, quadratic or chunkwise[:C] with C in 1..1024, but got 'moon'{{$}}
+// FORM: effc: error: --force-form: expects step, quadratic, scan or chunkwise[:C] with C in 1..1024, but got 'moon'{{$}}
 // FORM-NEXT: effc: note: see effc compile --help
 // FORM-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --force-form=chunkwise:0; echo status $?' 2>&1 | FileCheck %s --check-prefix=CHUNK

@@ -7,6 +7,8 @@
 #include "test/e2e/TemporaryFolder.h"
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -32,6 +34,52 @@ TEST_P(WrittenMixer, GoesTheWholeWay) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
+// What the README tells a reader to do with an example.
+TEST(WrittenMixerByHand, RunsWithWeightsFromTheScript) {
+  TemporaryFolder folder;
+  std::string model = EFFC_MODELS "/corrected.mlir",
+              file = folder.at("corrected.effc");
+  Finished done = runProgram({EFFC_RANDOM_WEIGHTS, model, folder.at("")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  done = runProgram({EFFC_PROGRAM, "compile", model, "--weights-from",
+                     folder.at(""), "-o", file});
+  ASSERT_EQ(done.status, 0) << done.err;
+  done = runProgram({EFFC_PROGRAM, "run", file, "--tokens", "3,1,4", "-n", "5",
+                     "--print-tokens"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 4) << done.out;
+}
+
+// A NaN would reach every token; an infinity may be meant.
+TEST(WrittenMixerWeights, AreNumbersOrRefused) {
+  TemporaryFolder folder;
+  std::string model = EFFC_MODELS "/corrected.mlir",
+              weights = folder.at("model.safetensors");
+  writeRandomWeights(readText(model), weights);
+  std::string numbers = readText(weights);
+  // The last element of the file is that of the last weight, 24x24.
+  auto compileWith = [&](uint32_t bits) {
+    std::string changed = numbers;
+    std::memcpy(changed.data() + changed.size() - 4, &bits, 4);
+    std::ofstream(weights, std::ios::binary) << changed;
+    return runProgram({EFFC_PROGRAM, "compile", model, "--weights-from",
+                       folder.at(""), "-o", folder.at("m.effc"), "--remarks",
+                       "-"});
+  };
+  Finished done = compileWith(0x7fc00000);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("tensor 'out' expects numbers, but got NaN at [23, "
+                          "23]"),
+            std::string::npos)
+      << done.err;
+  EXPECT_FALSE(std::ifstream(folder.at("m.effc")).good());
+  done = compileWith(0xff800000);
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.err.find("tensor 'out' has -inf at [23, 23], which is kept"),
+            std::string::npos)
+      << done.err;
+}
+
 // What is not linear says which op keeps it from being so, and where that is an
 // error nothing is written.
 TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
@@ -44,8 +92,8 @@ TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
   Finished done = runProgram(compile);
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.err.find("fallback: form in decode_1: step, since it is not "
-                          "linear: 'seq.recurrence' has not one state of shape "
-                          "H,K,V"),
+                          "linear: 'seq.recurrence' carries states of shape "
+                          "3,8, not one of H,K,V"),
             std::string::npos)
       << done.err;
   done = runProgram({EFFC_PROGRAM, "verify", file});
@@ -59,7 +107,8 @@ TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WrittenMixer,
-                         testing::Values("echo", "corrected", "dual", "band"),
+                         testing::Values("echo", "corrected", "dual", "band",
+                                         "shifted"),
                          [](const auto &info) { return info.param; });
 
 } // namespace

@@ -244,11 +244,12 @@ def main():
             one["transformers"] = bench_peer(peer, options)
             del peer
             one["torch_gemm_flops_per_second"] = torch_gemm_rate(options.threads)
-        say(f"{dtype}: effc, many sequences")
-        one["effc_batched"] = bench_effc(options.effc, artifact, options,
-                                         [b for b in options.batches if b > 1], [], 8)
+        one["effc_batched"] = None
+        if many := [b for b in options.batches if b > 1]:
+            say(f"{dtype}: effc, many sequences")
+            one["effc_batched"] = bench_effc(options.effc, artifact, options, many, [], 8)
+            one["effc"]["results"] += one["effc_batched"]["results"]
         one["llama"] = bench_llama(dict(options.gguf).get(dtype), options)
-        one["effc"]["results"] += one["effc_batched"]["results"]
         results["models"][dtype] = one
     options.out.write_text(json.dumps(results, indent=1) + "\n")
     print(table(results))

@@ -44,13 +44,13 @@ std::string checkForm(const std::string &text) {
   auto [name, chunk] = llvm::StringRef(text).split(':');
   int64_t length = 1;
   bool hasChunk = llvm::StringRef(text).contains(':');
-  bool good = (name == "step" || name == "quadratic")
+  bool good = (name == "step" || name == "quadratic" || name == "scan")
                   ? !hasChunk
                   : name == "chunkwise" &&
                         (!hasChunk || !chunk.getAsInteger(10, length));
   if (good && length >= 1 && length <= 1024)
     return "";
-  return "expects step, quadratic or chunkwise[:C] with C in 1..1024, but got "
+  return "expects step, quadratic, scan or chunkwise[:C] with C in 1..1024, but got "
          "'" +
          text + "'";
 }
@@ -129,7 +129,7 @@ void declare(CLI::App &app, Arguments &a) {
       "the host; given up, with a remark, where --state-dtype is bf16)");
   app.add_option(
          "--force-form", a.forceForm,
-         "form of every mixer in prefill: step, quadratic or chunkwise[:C]")
+         "form of every mixer in prefill: step, quadratic, scan or chunkwise[:C]")
       ->check(CLI::Validator(checkForm, "FORM"));
   app.add_option("--compile-to", a.compileTo,
                  "stop after a phase and print its module: import, seq, tile, "

@@ -23,8 +23,16 @@ describeStates(Operation *op, ArrayRef<StateKind> kinds, double maximum) {
 LogicalResult expectWholeGroups(Operation *op, int64_t heads, int64_t groups) {
   if (heads % groups == 0)
     return success();
-  return op->emitOpError() << "expects G to divide H = " << heads
-                           << ", but got " << groups;
+  InFlightDiagnostic error = op->emitOpError()
+                             << "expects G to divide H = " << heads
+                             << ", but got " << groups;
+  error.attachNote()
+      << (groups > heads && groups % heads == 0
+              ? "heads share queries and keys, not values: they "
+                "were perhaps exchanged"
+              : "each group serves as many heads as any other; "
+                "a projection of another width was perhaps taken");
+  return error;
 }
 
 LogicalResult expectPositive(Operation *op, StringRef name,

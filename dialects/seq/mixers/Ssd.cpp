@@ -1,6 +1,7 @@
 // seq.ssd: Mamba-2's mixer. Source: Dao and Gu, arXiv:2405.21060.
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
 
@@ -31,10 +32,8 @@ LogicalResult SsdOp::verify() {
       failed(shapes.check("b", getB(), {"T", "G", "K"})) ||
       failed(shapes.check("c", getC(), {"T", "G", "K"})))
     return failure();
-  if (shapes["H"] % shapes["G"] != 0)
-    return emitOpError() << "expects G to divide H = " << shapes["H"]
-                         << ", but got " << shapes["G"];
-  if (failed(shapes.check("a_log", getALog(), {"H"})) ||
+  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])) ||
+      failed(shapes.check("a_log", getALog(), {"H"})) ||
       failed(shapes.check("dt_bias", getDtBias(), {"H"})) ||
       failed(shapes.check("d", getD(), {"H"})) ||
       failed(shapes.check("state", getState(), {"H", "K", "V"})))

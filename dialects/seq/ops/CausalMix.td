@@ -46,8 +46,11 @@ def Seq_CausalMixOp
     | `y`           | `T,D` or `T,M,D` | f32 | mixed tokens                       |
     | `next_inputs` | `W,D` | f32     | the same after the tokens                 |
 
-    A sequence has at most `P` positions, and no more than `W`. A position past that
-    is an error of the call, which the runtime refuses before anything is computed.
+    `W` is how many tokens the state has room for. It is free in a model's text:
+    when the model is compiled, `seq-size-context` sets it to the longest context,
+    which is at most `P`, rounded up to whole blocks of rows, so that `W` may exceed
+    `P`. A sequence has at most `min(P, W)` positions. A position past that is an
+    error of the call, which the runtime refuses before anything is computed.
 
     Constraints:
 

@@ -39,15 +39,16 @@ void ContractOp::build(OpBuilder &builder, OperationState &state, Value lhs,
             {mapOf(lhsLetters), mapOf(rhsLetters), mapOf(outLetters)}));
 }
 
+static constexpr StringLiteral kOperandNames[] = {"lhs", "rhs", "out"};
+
 // CONTRACT1 and CONTRACT2.
 static LogicalResult verifyMaps(ContractOp op, ArrayRef<AffineMap> maps) {
   if (maps.size() != 3)
     return op.emitOpError() << "expects 'indexing_maps' for 'lhs', 'rhs' and "
                                "'out', but got "
                             << maps.size() << " maps";
-  static constexpr StringLiteral names[] = {"lhs", "rhs", "out"};
   for (auto [name, map, type] :
-       llvm::zip(names, maps,
+       llvm::zip(kOperandNames, maps,
                  TypeRange{op.getLhs().getType(), op.getRhs().getType(),
                            op.getOut().getType()})) {
     if (map.getNumDims() != maps.front().getNumDims() ||
@@ -100,12 +101,24 @@ LogicalResult ContractOp::verify() {
                            << " in the map of 'lhs' or of 'rhs', but got it "
                               "in neither";
   extents.add(maps[2], getOut().getType().getShape());
-  if (extents.conflict)
-    return emitOpError() << "expects dimension d" << extents.conflict->dimension
-                         << " of one extent, but got "
-                         << printExtent(extents.conflict->expected) << " and "
-                         << printExtent(extents.conflict->found);
-  return success();
+  if (!extents.conflict)
+    return success();
+  unsigned dimension = extents.conflict->dimension;
+  InFlightDiagnostic error = emitOpError()
+                             << "expects dimension d" << dimension
+                             << " of one extent, but got "
+                             << printExtent(extents.conflict->expected)
+                             << " and " << printExtent(extents.conflict->found);
+  std::string places;
+  for (auto [name, map] : llvm::zip(kOperandNames, maps))
+    if (std::optional<unsigned> axis =
+            map.getResultPosition(getAffineDimExpr(dimension, getContext())))
+      places += (places.empty() ? "" : ", ") +
+                ("axis " + Twine(*axis) + " of '" + name + "'").str();
+  error.attachNote() << "d" << dimension << " is " << places
+                     << ": a map perhaps names its operand's dimensions in "
+                        "another order";
+  return error;
 }
 
 // How far a step along each dimension of the space moves in a row-major tensor;

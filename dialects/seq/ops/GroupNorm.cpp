@@ -14,9 +14,15 @@ LogicalResult GroupNormOp::verify() {
   if (failed(shapes.check("x", getX(), {"T", "D"})))
     return failure();
   int64_t channels = shapes["D"], groups = getGroups();
-  if (groups < 1 || channels % groups != 0)
-    return emitOpError() << "expects 'groups' of at least 1 that divides D = "
-                         << channels << ", but got " << groups;
+  if (groups < 1 || channels % groups != 0) {
+    InFlightDiagnostic error = emitOpError()
+                               << "expects 'groups' of at least 1 that divides "
+                                  "D = "
+                               << channels << ", but got " << groups;
+    error.attachNote() << "'groups' is how many there are, not the channels of "
+                          "each: as many as heads where each head has its own";
+    return error;
+  }
   for (auto [name, value] :
        {std::pair("weight", getWeight()), std::pair("bias", getBias())}) {
     if (!value)

@@ -28,9 +28,15 @@ LogicalResult GatedRmsNormOp::verify() {
     return failure();
   int64_t channels = getX().getType().getDimSize(1);
   int64_t groups = getGroups();
-  if (groups < 1 || channels % groups != 0)
-    return emitOpError() << "expects 'groups' of at least 1 that divides D = "
-                         << channels << ", but got " << groups;
+  if (groups < 1 || channels % groups != 0) {
+    InFlightDiagnostic error = emitOpError()
+                               << "expects 'groups' of at least 1 that divides "
+                                  "D = "
+                               << channels << ", but got " << groups;
+    error.attachNote() << "'groups' is how many there are, not the channels of "
+                          "each: as many as heads where each head has its own";
+    return error;
+  }
   return success();
 }
 

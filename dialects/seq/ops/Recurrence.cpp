@@ -46,7 +46,9 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
       argument.type = rowType(type);
   llvm::append_range(arguments, parameters.arguments);
   llvm::append_range(arguments, states.arguments);
-  return parser.parseRegion(*result.addRegion(), arguments);
+  // Isolated: the body may call a token what the function calls it.
+  return parser.parseRegion(*result.addRegion(), arguments,
+                            /*enableNameShadowing=*/true);
 }
 
 void RecurrenceOp::print(OpAsmPrinter &printer) {
@@ -69,6 +71,16 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
 
 //===- verifier -----------------------------------------------------------===//
 
+// Says that types are those expected, in another order.
+static void noteOrder(InFlightDiagnostic &error, TypeRange expected,
+                      TypeRange found) {
+  if (expected.size() == found.size() &&
+      std::is_permutation(found.begin(), found.end(), expected.begin()))
+    error.attachNote() << "the types are those expected in another order: the "
+                          "result's row comes first, then each state's next "
+                          "value, as the states are listed";
+}
+
 LogicalResult RecurrenceOp::verify() {
   if (getTokens().empty() || getInitialStates().empty())
     return emitOpError() << "expects at least 1 token operand and 1 state, but "
@@ -80,11 +92,14 @@ LogicalResult RecurrenceOp::verify() {
   for (Value tokens : rows)
     if (typeOf(tokens).getRank() == 0)
       return emitOpError("expects tokens of shape T,..., but got a scalar");
-  if (getInitialStates().getTypes() != getNextStates().getTypes())
-    return emitOpError() << "expects next states of the states' types ("
-                         << getInitialStates().getTypes() << "), but got ("
-                         << getNextStates().getTypes() << ")";
-  return success();
+  if (getInitialStates().getTypes() == getNextStates().getTypes())
+    return success();
+  InFlightDiagnostic error = emitOpError()
+                             << "expects next states of the states' types ("
+                             << getInitialStates().getTypes() << "), but got ("
+                             << getNextStates().getTypes() << ")";
+  noteOrder(error, getInitialStates().getTypes(), getNextStates().getTypes());
+  return error;
 }
 
 LogicalResult RecurrenceOp::verifyRegions() {
@@ -103,10 +118,14 @@ LogicalResult RecurrenceOp::verifyRegions() {
   if (!isa<YieldOp>(yield))
     return emitOpError() << "expects a body that ends in 'seq.yield', but got '"
                          << yield->getName() << "'";
-  if (yield->getOperandTypes() != TypeRange(yielded))
-    return yield->emitOpError()
-           << "expects operands (" << TypeRange(yielded) << "), but got ("
-           << yield->getOperandTypes() << ")";
+  if (yield->getOperandTypes() != TypeRange(yielded)) {
+    InFlightDiagnostic error = yield->emitOpError()
+                               << "expects operands (" << TypeRange(yielded)
+                               << "), but got (" << yield->getOperandTypes()
+                               << ")";
+    noteOrder(error, yielded, yield->getOperandTypes());
+    return error;
+  }
   for (Operation &inside : getBody().front().without_terminator())
     if (!isElementwiseOp(&inside) &&
         !isa<BroadcastOp, ConstantOp, ContractOp>(inside))
@@ -119,13 +138,22 @@ LogicalResult RecurrenceOp::verifyRegions() {
 
 //===- what passes know of it ---------------------------------------------===//
 
+// By its shape alone, since a body may not have been verified yet.
+static bool isSumOfKeys(Value state, Value matrix) {
+  return typeOf(matrix).getRank() == 3 &&
+         typeOf(state).getShape() == typeOf(matrix).getShape().drop_back();
+}
+
 SmallVector<StateDescriptor> RecurrenceOp::getStates() {
   SmallVector<StateDescriptor> states;
   unsigned operand = getTokens().size() + getParameters().size(), result = 1;
-  for (Value state : getInitialStates())
-    states.push_back({operand++, result++, StateKind::Matrix,
+  for (Value state : getInitialStates()) {
+    bool isSum = isSumOfKeys(state, getInitialStates().front());
+    states.push_back({operand++, result++,
+                      isSum ? StateKind::Sum : StateKind::Matrix,
                       StateGrowth::Fixed, typeOf(state), /*neutral=*/0.0,
                       /*positionDependent=*/false});
+  }
   return states;
 }
 
@@ -161,7 +189,7 @@ Value RecurrenceOp::buildReadOut(OpBuilder &builder, Location loc,
   size_t count = getTokens().size();
   StepTokens rows(builder, loc, *this, operands.take_front(count),
                   operands.drop_front(count));
-  return rows.buildReadOut(StepStructure(*this), reading.read);
+  return rows.buildReadOut(StepStructure(*this), reading);
 }
 
 //===- meaning ------------------------------------------------------------===//

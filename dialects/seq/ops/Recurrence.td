@@ -15,7 +15,8 @@ def Seq_RecurrenceOp
         DeclareOpInterfaceMethods<Seq_ReferenceOpInterface>]> {
   let summary = "Mix tokens by a step that is written out as a region";
   let description = [{
-    The body is one token: it gets the token's row of each token operand, the
+    The body is one token, and sees nothing of the function around it, so that
+    names may be used again: it gets the token's row of each token operand, the
     parameters, and the states left by the token before, and yields the token's
     row of the result, then the next states:
 
@@ -38,6 +39,14 @@ def Seq_RecurrenceOp
       head;
     * the result contains the state once, as what one query reads of it,
       `(h,k), (h,k,v) -> (h,v)`, before or after the write.
+
+    Behind it there may be a sum of keys `z` of shape `H,K`: it decays as `S`
+    does, by factors of `H` or of `H,K`, what is added to it follows from tokens
+    and parameters, and the result contains it once, as `(h,k), (h,k) -> (h)`,
+    before or after the write as `S`. Of other states, `seq-split-steps` takes off
+    those that stand alone: a state that is a token operand as it stands is a
+    `seq.token_shift`, and one that follows from no other state and is read once
+    is a recurrence of its own.
 
     Every value that is written varies with the token. Otherwise the class is
     `opaque`, and a remark names the op that keeps the step from being linear:

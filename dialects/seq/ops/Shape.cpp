@@ -46,10 +46,17 @@ LogicalResult SliceOp::verify() {
     return emitOpError() << "expects 'offset' of at least 0 and 'size' of at "
                             "least 1, but got "
                          << offset << " and " << size;
-  if (!type.isDynamicDim(axis) && offset + size > type.getDimSize(axis))
-    return emitOpError() << "expects 'offset' + 'size' of at most "
-                         << type.getDimSize(axis) << " on axis " << axis
-                         << ", but got " << offset + size;
+  if (!type.isDynamicDim(axis) && offset + size > type.getDimSize(axis)) {
+    InFlightDiagnostic error = emitOpError()
+                               << "expects 'offset' + 'size' of at most "
+                               << type.getDimSize(axis) << " on axis " << axis
+                               << ", but got " << offset + size;
+    if (getX().getDefiningOp<LinearOp>())
+      error.attachNote() << "'x' is a projection of " << type.getDimSize(axis)
+                         << " outputs: its weight perhaps lacks rows, or a "
+                            "slice before this one is too long";
+    return error;
+  }
   SmallVector<int64_t> expected(type.getShape());
   expected[axis] = size;
   return expectShape(*this, "y", getY(), expected);
@@ -94,6 +101,24 @@ void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value x,
   build(builder, state, cast<RankedTensorType>(x.getType()).clone(shape), x);
 }
 
+// What probably led to a reshape of other elements.
+static std::string causeOf(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  bool splitsHeads = from.size() == 2 && to.size() == 3 && from[0] == to[0];
+  if (splitsHeads && from[1] % to[1] != 0)
+    return (Twine(from[1]) + " channels do not divide into " + Twine(to[1]) +
+            " heads")
+        .str();
+  if (splitsHeads)
+    return ("of " + Twine(from[1]) + " channels each of " + Twine(to[1]) +
+            " heads has " + Twine(from[1] / to[1]))
+        .str();
+  bool wasDynamic = !from.empty() && ShapedType::isDynamic(from[0]);
+  bool isDynamic = !to.empty() && ShapedType::isDynamic(to[0]);
+  return wasDynamic == isDynamic
+             ? ""
+             : "T is the number of tokens, which a model's text leaves open";
+}
+
 LogicalResult ReshapeOp::verify() {
   ArrayRef<int64_t> from = getX().getType().getShape();
   ArrayRef<int64_t> to = getY().getType().getShape();
@@ -104,12 +129,16 @@ LogicalResult ReshapeOp::verify() {
   auto elements = [](ArrayRef<int64_t> shape, bool dynamic) {
     return countElements(dynamic ? shape.drop_front() : shape);
   };
-  if (dynamic != leadsWithDynamic(to) ||
-      elements(from, dynamic) != elements(to, dynamic))
-    return emitOpError() << "expects 'y' with the elements of 'x', a dynamic T "
-                            "leading both, but got "
-                         << printExtents(from) << " and " << printExtents(to);
-  return success();
+  if (dynamic == leadsWithDynamic(to) &&
+      elements(from, dynamic) == elements(to, dynamic))
+    return success();
+  InFlightDiagnostic error =
+      emitOpError() << "expects 'y' with the elements of 'x', a dynamic T "
+                       "leading both, but got "
+                    << printExtents(from) << " and " << printExtents(to);
+  if (std::string cause = causeOf(from, to); !cause.empty())
+    error.attachNote() << cause;
+  return error;
 }
 
 template <typename S>

@@ -23,6 +23,8 @@ mlir::LogicalResult buildGroupNorm(KernelBuilder &k);
 mlir::LogicalResult buildElementwise(KernelBuilder &k);
 /// The short causal convolution with its tail (ShortConvolution.cpp).
 mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
+/// The token before each one (TokenShift.cpp).
+mlir::LogicalResult buildTokenShift(KernelBuilder &k);
 /// Sums of all tokens so far, weighted by position (CausalMix.cpp).
 mlir::LogicalResult buildCausalMix(KernelBuilder &k);
 /// A token's channels mixed with their neighbours (ChannelConvolution.cpp).

@@ -8,12 +8,18 @@
 using namespace mlir;
 using namespace effc;
 
+// Each tap is code of its own: with 4,096 of them compiling takes 20 seconds.
+static constexpr int64_t kMostTaps = 256;
+
 LogicalResult effc::buildChannelConvolution(KernelBuilder &k) {
   auto core = cast<seq::ChannelConvolutionOp>(k.getCore());
   int64_t channels = core.getY().getType().getDimSize(1);
   // Taps are rows of x where they have been multiplied already.
   Value taps = core.getWeight() ? core.getWeight() : core.getX();
   int64_t count = cast<RankedTensorType>(taps.getType()).getDimSize(1);
+  if (count > kMostTaps)
+    return core.emitOpError("has a kernel for at most ")
+           << kMostTaps << " taps, but got " << count;
   k.setItems(k.getContext().lead, 1, 1);
   OpBuilder &b = k.ops();
   Value row = k.item(), zero = k.index(0);

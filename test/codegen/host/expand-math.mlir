@@ -36,9 +36,15 @@ func.func @log1p(%x: f32) -> f32 {
 }
 
 // log1p of what lies between 0 and 1: s = x / (1 + x / 2), three steps in s^2 and
-// one that adds s.
+// one that adds s. The exponential of what is at most 0: a sum rounds n, and its bits
+// are the factor's.
 // CHECK-LABEL: func.func @log1p_of_a_decay
-// CHECK: math.roundeven
+// CHECK-NOT: math.roundeven
+// CHECK: %[[SUM:.*]] = math.fma
+// CHECK: arith.subf %[[SUM]]
+// CHECK-COUNT-5: math.fma
+// CHECK: arith.bitcast %[[SUM]] : f32 to i32
+// CHECK: arith.shli
 // CHECK: %[[S:.*]] = arith.divf
 // CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[S]], %[[S]]
 // CHECK-COUNT-3: math.fma %{{.*}}, %[[SQUARE]]

@@ -5,7 +5,8 @@
 
 func.func @att1_query_not_split_into_heads(
     %q: tensor<7x24xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
-  // expected-error @+1 {{expects 'q' of shape T,H,K, but got 7, 24}}
+  // expected-error @+2 {{expects 'q' of shape T,H,K, but got 7, 24}}
+  // expected-note @+1 {{'q' lacks the leading T of tokens}}
   %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {window = 7 : i64, scale = 0.5 : f64}
       : (tensor<7x24xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
@@ -240,7 +241,8 @@ func.func @att11_query_per_key_head(
 
 func.func @att11_first_values_of_other_rows(
     %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>, %sq: tensor<7x6x4xf32>, %fk: tensor<3x2x4xf32>, %fv: tensor<4x2x5xf32>) {
-  // expected-error @+1 {{expects 'sink_values' of shape S,J,V = 3, 2, 5, but got 4, 2, 5}}
+  // expected-error @+2 {{expects 'sink_values' of shape S,J,V = 3, 2, 5, but got 4, 2, 5}}
+  // expected-note @+1 {{'sink_values' has the extent of K where that of S belongs}}
   %y, %a, %b, %c, %d = seq.attention %q, %k, %v positions(%p) sink_query(%sq) states(%keys, %values) sink_states(%fk, %fv) {window = 7 : i64, scale = 0.5 : f64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<4x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>, tensor<3x2x4xf32>, tensor<4x2x5xf32>)

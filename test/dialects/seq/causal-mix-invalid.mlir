@@ -39,7 +39,8 @@ func.func @causal_mix5_inputs_d(%a0: tensor<?x6xf32>, %a1: tensor<?xi32>, %a2: t
 // -----
 
 func.func @causal_mix1_x_of_three(%x: tensor<7x2x3xf32>, %p: tensor<7xi32>, %w: tensor<12x12xf32>, %i: tensor<32x6xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got 7, 2, 3}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got 7, 2, 3}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %r:2 = "seq.causal_mix"(%x, %p, %w, %i)
       : (tensor<7x2x3xf32>, tensor<7xi32>, tensor<12x12xf32>, tensor<32x6xf32>) -> (tensor<7x2x3xf32>, tensor<32x6xf32>)
   return

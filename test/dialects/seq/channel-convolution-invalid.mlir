@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @channel_convolution1_rows_beside_weight(%x: tensor<?x3x6xf32>, %w: tensor<?x3xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got ?, 3, 6}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got ?, 3, 6}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %y = seq.channel_convolution %x weight(%w) {before = 1 : i64}
       : (tensor<?x3x6xf32>, tensor<?x3xf32>) -> tensor<?x6xf32>
   return
@@ -12,7 +13,8 @@ func.func @channel_convolution1_rows_beside_weight(%x: tensor<?x3x6xf32>, %w: te
 // -----
 
 func.func @channel_convolution1_neither(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,M,D, but got ?, 6}}
+  // expected-error @+2 {{expects 'x' of shape T,M,D, but got ?, 6}}
+  // expected-note @+1 {{'x' has M and D as one dimension: a 'seq.reshape' splits it}}
   %y = seq.channel_convolution %x {before = 1 : i64} : (tensor<?x6xf32>) -> tensor<?x6xf32>
   return
 }
@@ -29,7 +31,8 @@ func.func @channel_convolution2_other_rows(%x: tensor<?x6xf32>, %w: tensor<7x3xf
 // -----
 
 func.func @channel_convolution3_bias_of_channels(%x: tensor<?x6xf32>, %w: tensor<?x3xf32>, %b: tensor<6xf32>) {
-  // expected-error @+1 {{expects 'bias' of shape T = ?, but got 6}}
+  // expected-error @+2 {{expects 'bias' of shape T = ?, but got 6}}
+  // expected-note @+1 {{'bias' has the extent of D where that of T belongs}}
   %y = seq.channel_convolution %x weight(%w) bias(%b) {before = 1 : i64}
       : (tensor<?x6xf32>, tensor<?x3xf32>, tensor<6xf32>) -> tensor<?x6xf32>
   return

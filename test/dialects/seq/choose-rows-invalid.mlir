@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @choose_rows1_without_axes(%s: tensor<?x3x7xf32>) {
-  // expected-error @+1 {{expects 'scores' of shape T,A,H,S, but got ?, 3, 7}}
+  // expected-error @+2 {{expects 'scores' of shape T,A,H,S, but got ?, 3, 7}}
+  // expected-note @+1 {{'scores' has A and H as one dimension: a 'seq.reshape' splits it}}
   %w, %r = seq.choose_rows %s {top_k = 4 : i64} : tensor<?x3x7xf32> -> tensor<?x12xf32>, tensor<?x12xi32>
   return
 }

@@ -86,7 +86,8 @@ func.func @contract3_dimension_of_the_result_alone(%a: tensor<7x3xf32>, %b: tens
 // -----
 
 func.func @contract4_inputs_disagree(%a: tensor<7x3xf32>, %b: tensor<4x5xf32>) {
-  // expected-error @+1 {{expects dimension d2 of one extent, but got 3 and 4}}
+  // expected-error @+2 {{expects dimension d2 of one extent, but got 3 and 4}}
+  // expected-note @+1 {{d2 is axis 1 of 'lhs', axis 0 of 'rhs': a map perhaps names its operand's dimensions in another order}}
   %y = seq.contract %a, %b {indexing_maps = [
       affine_map<(i, j, k) -> (i, k)>,
       affine_map<(i, j, k) -> (k, j)>,
@@ -98,7 +99,8 @@ func.func @contract4_inputs_disagree(%a: tensor<7x3xf32>, %b: tensor<4x5xf32>) {
 // -----
 
 func.func @contract4_result_disagrees(%a: tensor<7x3xf32>, %b: tensor<3x5xf32>) {
-  // expected-error @+1 {{expects dimension d1 of one extent, but got 5 and 6}}
+  // expected-error @+2 {{expects dimension d1 of one extent, but got 5 and 6}}
+  // expected-note @+1 {{d1 is axis 1 of 'rhs', axis 1 of 'out': a map perhaps names its operand's dimensions in another order}}
   %y = seq.contract %a, %b {indexing_maps = [
       affine_map<(i, j, k) -> (i, k)>,
       affine_map<(i, j, k) -> (k, j)>,

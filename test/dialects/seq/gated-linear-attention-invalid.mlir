@@ -23,7 +23,8 @@ func.func @gla3_heads(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?
 // -----
 
 func.func @gla4_value_channels(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %a: tensor<?x6x5xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'key_gate' of shape T,H,K = ?, 6, 3, but got ?, 6, 5}}
+  // expected-error @+2 {{expects 'key_gate' of shape T,H,K = ?, 6, 3, but got ?, 6, 5}}
+  // expected-note @+1 {{'key_gate' has the extent of V where that of K belongs}}
   %y, %next = seq.gated_linear_attention %q, %k, %v key_gate(%a) state(%s)
       : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x5xf32>, tensor<6x3x5xf32>)
       -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
@@ -33,7 +34,8 @@ func.func @gla4_value_channels(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v:
 // -----
 
 func.func @gla5_key_channels(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %b: tensor<?x6x3xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'value_gate' of shape T,H,V = ?, 6, 5, but got ?, 6, 3}}
+  // expected-error @+2 {{expects 'value_gate' of shape T,H,V = ?, 6, 5, but got ?, 6, 3}}
+  // expected-note @+1 {{'value_gate' has the extent of K where that of V belongs}}
   %y, %next = seq.gated_linear_attention %q, %k, %v value_gate(%b) state(%s)
       : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x3xf32>, tensor<6x3x5xf32>)
       -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
@@ -44,7 +46,7 @@ func.func @gla5_key_channels(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: t
 
 func.func @gla6_transposed(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %a: tensor<?x6x3xf32>, %s: tensor<6x5x3xf32>) {
   // expected-error @+2 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3}}
-  // expected-note @+1 {{'state' looks transposed: its dimensions are those expected in another order}}
+  // expected-note @+1 {{'state' looks transposed: its K and V are exchanged}}
   %y, %next = seq.gated_linear_attention %q, %k, %v key_gate(%a) state(%s)
       : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x3xf32>, tensor<6x5x3xf32>)
       -> (tensor<?x6x5xf32>, tensor<6x5x3xf32>)
@@ -54,7 +56,8 @@ func.func @gla6_transposed(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: ten
 // -----
 
 func.func @gla7_result(%q: tensor<?x6x3xf32>, %k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %a: tensor<?x6x3xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'y' of shape T,H,V = ?, 6, 5, but got ?, 6, 3}}
+  // expected-error @+2 {{expects 'y' of shape T,H,V = ?, 6, 5, but got ?, 6, 3}}
+  // expected-note @+1 {{'y' has the extent of K where that of V belongs}}
   %y, %next = seq.gated_linear_attention %q, %k, %v key_gate(%a) state(%s)
       : (tensor<?x6x3xf32>, tensor<?x6x3xf32>, tensor<?x6x5xf32>, tensor<?x6x3xf32>, tensor<6x3x5xf32>)
       -> (tensor<?x6x3xf32>, tensor<6x3x5xf32>)

@@ -4,7 +4,8 @@
 // where the syntax allows no such mistake.
 
 func.func @gated_rms_norm1_x_of_one(%x: tensor<10xf32>, %w: tensor<10xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got 10}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got 10}}
+  // expected-note @+1 {{'x' lacks the leading T of tokens}}
   %y = seq.gated_rms_norm %x, %x, %w {eps = 0.0 : f64, groups = 2 : i64}
       : tensor<10xf32>, tensor<10xf32>
   return
@@ -40,7 +41,8 @@ func.func @gated_rms_norm3_not_a_number(%x: tensor<?x10xf32>, %z: tensor<?x10xf3
 // -----
 
 func.func @gated_rms_norm4_no_groups(%x: tensor<?x10xf32>, %z: tensor<?x10xf32>, %w: tensor<10xf32>) {
-  // expected-error @+1 {{expects 'groups' of at least 1 that divides D = 10, but got 0}}
+  // expected-error @+2 {{expects 'groups' of at least 1 that divides D = 10, but got 0}}
+  // expected-note @+1 {{'groups' is how many there are, not the channels of each: as many as heads where each head has its own}}
   %y = seq.gated_rms_norm %x, %z, %w {eps = 0.0 : f64, groups = 0 : i64}
       : tensor<?x10xf32>, tensor<10xf32>
   return
@@ -49,7 +51,8 @@ func.func @gated_rms_norm4_no_groups(%x: tensor<?x10xf32>, %z: tensor<?x10xf32>,
 // -----
 
 func.func @gated_rms_norm4_groups_do_not_divide(%x: tensor<?x10xf32>, %z: tensor<?x10xf32>, %w: tensor<10xf32>) {
-  // expected-error @+1 {{expects 'groups' of at least 1 that divides D = 10, but got 3}}
+  // expected-error @+2 {{expects 'groups' of at least 1 that divides D = 10, but got 3}}
+  // expected-note @+1 {{'groups' is how many there are, not the channels of each: as many as heads where each head has its own}}
   %y = seq.gated_rms_norm %x, %z, %w {eps = 0.0 : f64, groups = 3 : i64}
       : tensor<?x10xf32>, tensor<10xf32>
   return

@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @group_norm1_x_of_three(%x: tensor<?x3x4xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got ?, 3, 4}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got ?, 3, 4}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %y = seq.group_norm %x {eps = 0.0 : f64} : tensor<?x3x4xf32>
   return
 }
@@ -11,7 +12,8 @@ func.func @group_norm1_x_of_three(%x: tensor<?x3x4xf32>) {
 // -----
 
 func.func @group_norm2_partial_group(%x: tensor<?x12xf32>) {
-  // expected-error @+1 {{expects 'groups' of at least 1 that divides D = 12, but got 5}}
+  // expected-error @+2 {{expects 'groups' of at least 1 that divides D = 12, but got 5}}
+  // expected-note @+1 {{'groups' is how many there are, not the channels of each: as many as heads where each head has its own}}
   %y = seq.group_norm %x {eps = 0.0 : f64, groups = 5 : i64} : tensor<?x12xf32>
   return
 }

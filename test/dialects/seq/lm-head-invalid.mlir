@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @lm_head1_x_of_one(%x: tensor<6xf32>, %w: tensor<11x6xf32>) {
-  // expected-error @+1 {{expects 'x' of shape R,D, but got 6}}
+  // expected-error @+2 {{expects 'x' of shape R,D, but got 6}}
+  // expected-note @+1 {{'x' lacks the leading R of tokens}}
   %y = seq.lm_head %x, %w : (tensor<6xf32>, tensor<11x6xf32>) -> tensor<11xf32>
   return
 }
@@ -19,7 +20,8 @@ func.func @lm_head2_other_width(%x: tensor<?x6xf32>, %w: tensor<11x7xf32>) {
 // -----
 
 func.func @lm_head3_logits_of_width(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>) {
-  // expected-error @+1 {{expects 'logits' of shape R,N = ?, 11, but got ?, 6}}
+  // expected-error @+2 {{expects 'logits' of shape R,N = ?, 11, but got ?, 6}}
+  // expected-note @+1 {{'logits' has the extent of D where that of N belongs}}
   %y = seq.lm_head %x, %w : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x6xf32>
   return
 }

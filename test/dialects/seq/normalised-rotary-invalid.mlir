@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @normalised_rotary1_turned_q_rank(%a0: tensor<?x6xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x2x3xf32>, %a3: tensor<?x2x3xf32>, %a4: tensor<?x6x5xf32>, %a5: tensor<?x6xf32>, %a6: tensor<6xf32>, %a7: tensor<6xf32>, %a8: tensor<6x3x5xf32>, %a9: tensor<6x3xf32>) {
-  // expected-error @+1 {{expects 'turned_q' of shape T,G,K, but got ?, 6}}
+  // expected-error @+2 {{expects 'turned_q' of shape T,G,K, but got ?, 6}}
+  // expected-note @+1 {{'turned_q' has G and K as one dimension: a 'seq.reshape' splits it}}
   %r:3 = "seq.normalised_rotary"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9) {eps = 1.0e-6 : f64}
       : (tensor<?x6xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>)
   return
@@ -30,7 +31,8 @@ func.func @normalised_rotary3_q_k(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>
 // -----
 
 func.func @normalised_rotary4_k_g(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x2x3xf32>, %a3: tensor<?x3x3xf32>, %a4: tensor<?x6x5xf32>, %a5: tensor<?x6xf32>, %a6: tensor<6xf32>, %a7: tensor<6xf32>, %a8: tensor<6x3x5xf32>, %a9: tensor<6x3xf32>) {
-  // expected-error @+1 {{expects 'k' of shape T,G,K = ?, 2, 3, but got ?, 3, 3}}
+  // expected-error @+2 {{expects 'k' of shape T,G,K = ?, 2, 3, but got ?, 3, 3}}
+  // expected-note @+1 {{'k' has the extent of K where that of G belongs}}
   %r:3 = "seq.normalised_rotary"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9) {eps = 1.0e-6 : f64}
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x3x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>)
   return
@@ -39,7 +41,8 @@ func.func @normalised_rotary4_k_g(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>
 // -----
 
 func.func @normalised_rotary5_v_rank(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf32>, %a2: tensor<?x2x3xf32>, %a3: tensor<?x2x3xf32>, %a4: tensor<?x30xf32>, %a5: tensor<?x6xf32>, %a6: tensor<6xf32>, %a7: tensor<6xf32>, %a8: tensor<6x3x5xf32>, %a9: tensor<6x3xf32>) {
-  // expected-error @+1 {{expects 'v' of shape T,H,V = ?, H, V, but got ?, 30}}
+  // expected-error @+2 {{expects 'v' of shape T,H,V = ?, H, V, but got ?, 30}}
+  // expected-note @+1 {{'v' has H and V as one dimension: a 'seq.reshape' splits it}}
   %r:3 = "seq.normalised_rotary"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9) {eps = 1.0e-6 : f64}
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x30xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>)
   return
@@ -111,7 +114,8 @@ func.func @normalised_rotary13_eps_of_0(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x
 // -----
 
 func.func @normalised_rotary12_groups_do_not_divide(%a0: tensor<?x4x3xf32>, %a1: tensor<?x4x3xf32>, %a2: tensor<?x4x3xf32>, %a3: tensor<?x4x3xf32>, %a4: tensor<?x6x5xf32>, %a5: tensor<?x6xf32>, %a6: tensor<6xf32>, %a7: tensor<6xf32>, %a8: tensor<6x3x5xf32>, %a9: tensor<6x3xf32>) {
-  // expected-error @+1 {{expects G to divide H = 6, but got 4}}
+  // expected-error @+2 {{expects G to divide H = 6, but got 4}}
+  // expected-note @+1 {{each group serves as many heads as any other; a projection of another width was perhaps taken}}
   %r:3 = "seq.normalised_rotary"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9) {eps = 1.0e-6 : f64}
       : (tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>, tensor<6x3xf32>)
   return

@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @pke1_x_of_three(%x: tensor<?x5x2xf32>, %s: tensor<?x2x3x7xf32>, %d: tensor<49x5xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got ?, 5, 2}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got ?, 5, 2}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %y = seq.product_key_experts %x, %s parameters(%d, %d) {top_k = 4 : i64, nonlinearity = #seq.nonlinearity<silu>} : (tensor<?x5x2xf32>, tensor<?x2x3x7xf32>), (tensor<49x5xf32>, tensor<49x5xf32>)
   return
 }

@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @pkm1_head_before_half(%s: tensor<?x3x2x7xf32>, %v: tensor<49x5xf32>) {
-  // expected-error @+1 {{expects 'scores' of shape T,2,H,S = T, 2, H, S, but got ?, 3, 2, 7}}
+  // expected-error @+2 {{expects 'scores' of shape T,2,H,S = T, 2, H, S, but got ?, 3, 2, 7}}
+  // expected-note @+1 {{'scores' looks transposed: its 2 and H are exchanged}}
   %y = seq.product_key_memory %s parameters(%v) {top_k = 4 : i64} : tensor<?x3x2x7xf32>, (tensor<49x5xf32>) -> tensor<?x5xf32>
   return
 }

@@ -55,3 +55,15 @@ func.func @recurrence5_other_op(%x: tensor<?x6xf32>, %s: tensor<6xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @recurrence3_state_before_result(%x: tensor<?x6xf32>, %s: tensor<5xf32>) {
+  %y, %last = seq.recurrence tokens(%a = %x : tensor<?x6xf32>) parameters()
+      states(%b = %s : tensor<5xf32>) -> (tensor<?x6xf32>), (tensor<5xf32>) {
+    // expected-error @+2 {{expects operands ('tensor<6xf32>', 'tensor<5xf32>'), but got ('tensor<5xf32>', 'tensor<6xf32>')}}
+    // expected-note @+1 {{the types are those expected in another order: the result's row comes first}}
+    seq.yield %b, %a : tensor<5xf32>, tensor<6xf32>
+  }
+  return
+}

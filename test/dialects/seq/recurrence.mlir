@@ -33,3 +33,18 @@ func.func @recurrence(%query: tensor<?x6x3xf32>, %key: tensor<?x6x3xf32>,
   }
   return %y, %last : tensor<?x6x5xf32>, tensor<6x3x5xf32>
 }
+
+// The body sees nothing of the function, so that it may use its names again.
+// CHECK-LABEL: func.func @recurrence_names
+// CHECK: seq.recurrence tokens(%[[X:[^ ]*]] = %{{[^ ]*}} : tensor<?x6xf32>) parameters() states(%[[S:[^ ]*]] = %{{[^ ]*}} : tensor<6xf32>)
+// CHECK: %[[Y:.*]] = seq.add %[[X]], %[[S]]
+// CHECK: seq.yield %[[Y]], %[[Y]]
+func.func @recurrence_names(%x: tensor<?x6xf32>, %s: tensor<6xf32>) -> tensor<6xf32> {
+  %y = seq.exp %s : tensor<6xf32>
+  %z, %last = seq.recurrence tokens(%x = %x : tensor<?x6xf32>) parameters()
+      states(%s = %s : tensor<6xf32>) -> (tensor<?x6xf32>), (tensor<6xf32>) {
+    %y = seq.add %x, %s : tensor<6xf32>
+    seq.yield %y, %y : tensor<6xf32>, tensor<6xf32>
+  }
+  return %last : tensor<6xf32>
+}

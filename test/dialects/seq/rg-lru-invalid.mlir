@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @rg_lru1_x_rank(%a0: tensor<?x30xf32>, %a1: tensor<?x6x5xf32>, %a2: tensor<?x6x5xf32>, %a3: tensor<?xi32>, %a4: tensor<6x5xf32>, %a5: tensor<6x1x5xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,H,V, but got ?, 30}}
+  // expected-error @+2 {{expects 'x' of shape T,H,V, but got ?, 30}}
+  // expected-note @+1 {{'x' has H and V as one dimension: a 'seq.reshape' splits it}}
   %r:2 = "seq.rg_lru"(%a0, %a1, %a2, %a3, %a4, %a5)
       : (tensor<?x30xf32>, tensor<?x6x5xf32>, tensor<?x6x5xf32>, tensor<?xi32>, tensor<6x5xf32>, tensor<6x1x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x1x5xf32>)
   return

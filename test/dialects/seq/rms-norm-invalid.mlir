@@ -4,7 +4,8 @@
 // where the syntax allows no such mistake.
 
 func.func @rms_norm1_x_of_three(%x: tensor<?x2x3xf32>, %w: tensor<6xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got ?, 2, 3}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got ?, 2, 3}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %y = seq.rms_norm %x, %w {eps = 0.0 : f64} : tensor<?x2x3xf32>, tensor<6xf32>
   return
 }

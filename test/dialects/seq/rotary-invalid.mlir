@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @rotary1_not_split_into_heads(%x: tensor<?x48xf32>, %p: tensor<?xi32>, %f: tensor<3xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,H,K, but got ?, 48}}
+  // expected-error @+2 {{expects 'x' of shape T,H,K, but got ?, 48}}
+  // expected-note @+1 {{'x' has H and K as one dimension: a 'seq.reshape' splits it}}
   %y = seq.rotary half %x at(%p), %f : tensor<?x48xf32>, tensor<?xi32>, tensor<3xf32>
   return
 }
@@ -28,7 +29,8 @@ func.func @rotary3_amplitude_without_end(%x: tensor<?x6x8xf32>, %p: tensor<?xi32
 // -----
 
 func.func @cosine_sine1_as_many_channels(%x: tensor<?x3x4xf32>, %p: tensor<?xi32>, %f: tensor<3x4xf32>) {
-  // expected-error @+1 {{expects 'y' of shape T,H,2K = ?, 3, 8, but got ?, 3, 4}}
+  // expected-error @+2 {{expects 'y' of shape T,H,2K = ?, 3, 8, but got ?, 3, 4}}
+  // expected-note @+1 {{'y' has the extent of K where that of 2K belongs}}
   %y = seq.cosine_sine %x at(%p), %f : (tensor<?x3x4xf32>, tensor<?xi32>, tensor<3x4xf32>) -> tensor<?x3x4xf32>
   return
 }

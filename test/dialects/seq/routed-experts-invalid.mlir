@@ -3,7 +3,8 @@
 // Each function breaks the constraint it is named by.
 
 func.func @routed1_x_of_three(%x: tensor<?x5x2xf32>, %l: tensor<?x7xf32>, %g: tensor<42x5xf32>, %d: tensor<35x3xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got ?, 5, 2}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got ?, 5, 2}}
+  // expected-note @+1 {{'x' has two dimensions for D: a 'seq.reshape' makes them one}}
   %y = seq.routed_experts %x, %l parameters(%g, %d) {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>} : (tensor<?x5x2xf32>, tensor<?x7xf32>), (tensor<42x5xf32>, tensor<35x3xf32>)
   return
 }

@@ -4,7 +4,8 @@
 // where the syntax allows no such mistake.
 
 func.func @short_convolution1_x_of_one(%x: tensor<10xf32>, %w: tensor<4x10xf32>, %tail: tensor<3x10xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,D, but got 10}}
+  // expected-error @+2 {{expects 'x' of shape T,D, but got 10}}
+  // expected-note @+1 {{'x' lacks the leading T of tokens}}
   %y, %next = seq.short_convolution %x parameters(%w) state(%tail)
       : tensor<10xf32>, (tensor<4x10xf32>), tensor<3x10xf32>
   return
@@ -22,7 +23,8 @@ func.func @short_convolution1_result_of_other_type(%x: tensor<?x10xf32>, %w: ten
 // -----
 
 func.func @short_convolution2_weight_transposed(%x: tensor<?x10xf32>, %w: tensor<10x4xf32>, %tail: tensor<3x10xf32>) {
-  // expected-error @+1 {{expects 'weight' of shape W,D = W, 10, but got 10, 4}}
+  // expected-error @+2 {{expects 'weight' of shape W,D = W, 10, but got 10, 4}}
+  // expected-note @+1 {{'weight' looks transposed: its W and D are exchanged}}
   %y, %next = seq.short_convolution %x parameters(%w) state(%tail)
       : tensor<?x10xf32>, (tensor<10x4xf32>), tensor<3x10xf32>
   return
@@ -40,7 +42,8 @@ func.func @short_convolution2_one_tap(%x: tensor<?x10xf32>, %w: tensor<1x10xf32>
 // -----
 
 func.func @short_convolution3_bias_of_taps(%x: tensor<?x10xf32>, %w: tensor<4x10xf32>, %b: tensor<4xf32>, %tail: tensor<3x10xf32>) {
-  // expected-error @+1 {{expects 'bias' of shape D = 10, but got 4}}
+  // expected-error @+2 {{expects 'bias' of shape D = 10, but got 4}}
+  // expected-note @+1 {{'bias' has the extent of W where that of D belongs}}
   %y, %next = seq.short_convolution %x parameters(%w, %b) state(%tail)
       : tensor<?x10xf32>, (tensor<4x10xf32>, tensor<4xf32>), tensor<3x10xf32>
   return
@@ -49,7 +52,8 @@ func.func @short_convolution3_bias_of_taps(%x: tensor<?x10xf32>, %w: tensor<4x10
 // -----
 
 func.func @short_convolution4_tail_of_all_taps(%x: tensor<?x10xf32>, %w: tensor<4x10xf32>, %tail: tensor<4x10xf32>) {
-  // expected-error @+1 {{expects 'tail' of shape W-1,D = 3, 10, but got 4, 10}}
+  // expected-error @+2 {{expects 'tail' of shape W-1,D = 3, 10, but got 4, 10}}
+  // expected-note @+1 {{'tail' has the extent of W where that of W-1 belongs}}
   %y, %next = seq.short_convolution %x parameters(%w) state(%tail)
       : tensor<?x10xf32>, (tensor<4x10xf32>), tensor<4x10xf32>
   return

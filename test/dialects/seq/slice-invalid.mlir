@@ -44,3 +44,14 @@ func.func @slice4_other_size(%x: tensor<?x22xf32>) {
       : tensor<?x22xf32> -> tensor<?x7xf32>
   return
 }
+
+// -----
+
+func.func @slice3_past_a_projection(%x: tensor<?x9xf32>, %w: tensor<22x9xf32>) {
+  %p = seq.linear %x, %w : (tensor<?x9xf32>, tensor<22x9xf32>) -> tensor<?x22xf32>
+  // expected-error @+2 {{expects 'offset' + 'size' of at most 22 on axis 1, but got 23}}
+  // expected-note @+1 {{'x' is a projection of 22 outputs: its weight perhaps lacks rows, or a slice before this one is too long}}
+  %y = seq.slice %p {axis = 1 : i64, offset = 17 : i64, size = 6 : i64}
+      : tensor<?x22xf32> -> tensor<?x6xf32>
+  return
+}

@@ -6,7 +6,8 @@
 func.func @ssd1_x_not_split_into_heads(
     %x: tensor<7x30xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'x' of shape T,H,V, but got 7, 30}}
+  // expected-error @+2 {{expects 'x' of shape T,H,V, but got 7, 30}}
+  // expected-note @+1 {{'x' lacks the leading T of tokens}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x30xf32>, tensor<7x6xf32>, tensor<7x2x3xf32>, tensor<7x2x3xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -29,7 +30,8 @@ func.func @ssd1_result_of_other_type(
 func.func @ssd2_dt_of_other_heads(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x5xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'dt' of shape T,H = 7, 6, but got 7, 5}}
+  // expected-error @+2 {{expects 'dt' of shape T,H = 7, 6, but got 7, 5}}
+  // expected-note @+1 {{'dt' has the extent of V where that of H belongs}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x5xf32>, tensor<7x2x3xf32>, tensor<7x2x3xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -53,7 +55,8 @@ func.func @ssd2_dt_of_other_tokens(
 func.func @ssd3_key_without_group(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'b' of shape T,G,K = 7, G, K, but got 7, 3}}
+  // expected-error @+2 {{expects 'b' of shape T,G,K = 7, G, K, but got 7, 3}}
+  // expected-note @+1 {{'b' has G and K as one dimension: a 'seq.reshape' splits it}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x3xf32>, tensor<7x2x3xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -78,7 +81,7 @@ func.func @ssd3_query_transposed(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x3x2xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+2 {{expects 'c' of shape T,G,K = 7, 2, 3, but got 7, 3, 2}}
-  // expected-note @+1 {{'c' looks transposed: its dimensions are those expected in another order}}
+  // expected-note @+1 {{'c' looks transposed: its G and K are exchanged}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x2x3xf32>, tensor<7x3x2xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -90,7 +93,8 @@ func.func @ssd3_query_transposed(
 func.func @ssd4_groups_do_not_divide(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x4x3xf32>, %c: tensor<7x4x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects G to divide H = 6, but got 4}}
+  // expected-error @+2 {{expects G to divide H = 6, but got 4}}
+  // expected-note @+1 {{each group serves as many heads as any other; a projection of another width was perhaps taken}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x4x3xf32>, tensor<7x4x3xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -102,7 +106,8 @@ func.func @ssd4_groups_do_not_divide(
 func.func @ssd5_a_log_of_groups(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<2xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'a_log' of shape H = 6, but got 2}}
+  // expected-error @+2 {{expects 'a_log' of shape H = 6, but got 2}}
+  // expected-note @+1 {{'a_log' has the extent of G where that of H belongs}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x2x3xf32>, tensor<7x2x3xf32>),
         (tensor<2xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -114,7 +119,8 @@ func.func @ssd5_a_log_of_groups(
 func.func @ssd5_dt_bias_of_groups(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<2xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
-  // expected-error @+1 {{expects 'dt_bias' of shape H = 6, but got 2}}
+  // expected-error @+2 {{expects 'dt_bias' of shape H = 6, but got 2}}
+  // expected-note @+1 {{'dt_bias' has the extent of G where that of H belongs}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x2x3xf32>, tensor<7x2x3xf32>),
         (tensor<6xf32>, tensor<2xf32>, tensor<6xf32>), tensor<6x3x5xf32>
@@ -139,7 +145,7 @@ func.func @ssd6_state_transposed(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x5x3xf32>) {
   // expected-error @+2 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3}}
-  // expected-note @+1 {{'state' looks transposed: its dimensions are those expected in another order}}
+  // expected-note @+1 {{'state' looks transposed: its K and V are exchanged}}
   %y, %next = seq.ssd %x, %dt, %b, %c parameters(%a_log, %dt_bias, %d) state(%s)
       : (tensor<7x6x5xf32>, tensor<7x6xf32>, tensor<7x2x3xf32>, tensor<7x2x3xf32>),
         (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>), tensor<6x5x3xf32>

@@ -9,7 +9,7 @@
 // RUN: not effc-opt %s --seq-choose-forms=force=chunkwise:8:8 2>&1 | FileCheck %s -DFORM=chunkwise:8:8
 // RUN: echo "module {}" | not effc-opt --seq-choose-forms 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// CHECK: error: expects a form step, quadratic or chunkwise[:C] with C in 1..1024, but got '[[FORM]]'
+// CHECK: error: expects a form step, quadratic, scan or chunkwise[:C] with C in 1..1024, but got '[[FORM]]'
 // TARGET: error: expects 'tile.target' on the module
 module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {

@@ -3,6 +3,7 @@
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise:24 2>&1 | FileCheck %s --check-prefix=CHUNKS
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise 2>&1 | FileCheck %s --check-prefix=DEFAULT
+// RUN: effc-opt %s --seq-choose-forms=force=scan 2>&1 | FileCheck %s --check-prefix=SCAN
 
 // Large: K, V = 32, 64, so 2048 elements. A step takes 5 * 2048 / 16 = 640 cycles,
 // a chunk of C (4 * 2048 + C * (96 + 40)) / 20: 518 for 16; 32 and 64 do not divide 48.
@@ -19,6 +20,8 @@ module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
 // QUADRATIC: remark: form in decode_2: step, since each sequence has one token
 // CHUNKS: remark: form in prefill_48: chunkwise of 24, as asked
 // DEFAULT: remark: form in prefill_48: chunkwise of 48, as asked
+// A state of 3 x 5 has 60 bytes.
+// SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step, chunkwise or quadratic: a scan would write and read the 60 bytes of a head's state for every token, which the time loop keeps in registers and the first caches
 
 // CHECK-LABEL: func.func @prefill_48
 // CHUNKS-LABEL: func.func @prefill_48

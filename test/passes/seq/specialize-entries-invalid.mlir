@@ -78,3 +78,17 @@ module {
     return %y : tensor<?x6xf32>
   }
 }
+
+// -----
+
+module attributes {seq.model = #seq.model<family = "toy", vocabulary = 7, width = 8, max_context = 0>} {
+  seq.weight @table source("table") : tensor<7x6xf32>
+  // expected-note @+1 {{no value of @forward is of shape T,8, the 'width' of the module's 'seq.model'}}
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x7xf32> {
+    %table = seq.parameter @table : tensor<7x6xf32>
+    // expected-error @+1 {{'seq.embedding' op expects tokens of the model's width 8, but got 6}}
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<7x6xf32>) -> tensor<?x6xf32>
+    %y = seq.lm_head %x, %table : (tensor<?x6xf32>, tensor<7x6xf32>) -> tensor<?x7xf32>
+    return %y : tensor<?x7xf32>
+  }
+}

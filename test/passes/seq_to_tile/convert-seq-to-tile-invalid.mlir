@@ -184,3 +184,22 @@ func.func @met_twice(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x
 seq.weight @table source("table") : tensor<11x10xf32>
 seq.weight @mix source("mix") : tensor<2x2xf32>
 }
+
+// -----
+
+// Taps are code each: a kernel of so many would be megabytes of it.
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+func.func @taps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<1x9xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %x = seq.parameter @x : tensor<1x9xf32>
+  %w = seq.parameter @w : tensor<1x257xf32>
+  %y = seq.kernel "wide" (%kx = %x : tensor<1x9xf32>, %kw = %w : tensor<1x257xf32>) -> (tensor<1x9xf32>) {
+    // expected-error @+1 {{'seq.channel_convolution' op has a kernel for at most 256 taps, but got 257}}
+    %ky = seq.channel_convolution %kx weight(%kw) {before = 0 : i64} : (tensor<1x9xf32>, tensor<1x257xf32>) -> tensor<1x9xf32>
+    seq.yield %ky : tensor<1x9xf32>
+  }
+  return %y : tensor<1x9xf32>
+}
+seq.weight @x source("x") : tensor<1x9xf32>
+seq.weight @w source("w") : tensor<1x257xf32>
+}

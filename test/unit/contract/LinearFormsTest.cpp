@@ -78,6 +78,7 @@ public:
           int64_t chunk)
       : mixer(mixer), program(program) {
     PassManager manager(this->program.getContext());
+    manager.addPass(createSplitStepsPass());
     manager.addPass(createExpandFormPass({form, chunk}));
     EXPECT_TRUE(succeeded(manager.run(this->program.getModule())))
         << this->program.getDiagnostics().str();

@@ -159,6 +159,71 @@ std::string mirroredBody(const Extents &e) {
          yield(e, "%y, %next");
 }
 
+std::string averagedBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "kept_sum", "HK", "keep", "H", "sum", "HK") +
+         elementwise(e, "next_sum", "add", "%kept_sum, %k", "HK") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         contract(e, "total", "H", "q", "HK", "next_sum", "HK") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "more", "add", "%one, %total", "H") +
+         elementwise(e, "inverse", "div", "%one, %more", "H") +
+         contract(e, "y", "HV", "read", "HV", "inverse", "H") +
+         yield(e, "%y, %next, %next_sum", {"HV", "HKV", "HK"});
+}
+
+std::string measuredBody(const Extents &e) {
+  return elementwise(e, "fade", "exp", "%d", "HK") +
+         contract(e, "kept", "HKV", "state", "HKV", "fade", "HK") +
+         contract(e, "seen", "HV", "k", "HK", "kept", "HKV") +
+         elementwise(e, "error", "sub", "%v, %seen", "HV") +
+         contract(e, "written", "HKV", "k", "HK", "error", "HV") +
+         elementwise(e, "next", "add", "%written, %kept", "HKV") +
+         elementwise(e, "again", "exp", "%d", "HK") +
+         elementwise(e, "kept_sum", "mul", "%sum, %again", "HK") +
+         elementwise(e, "half_sum", "add", "%m, %kept_sum", "HK") +
+         elementwise(e, "size", "mul", "%k, %k", "HK") +
+         elementwise(e, "next_sum", "add", "%size, %half_sum", "HK") +
+         contract(e, "read", "HV", "q", "HK", "state", "HKV") +
+         contract(e, "total", "H", "sum", "HK", "m", "HK") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "more", "add", "%one, %total", "H") +
+         elementwise(e, "inverse", "div", "%one, %more", "H") +
+         contract(e, "y", "HV", "read", "HV", "inverse", "H") +
+         yield(e, "%y, %next, %next_sum", {"HV", "HKV", "HK"});
+}
+
+std::string shiftedBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         elementwise(e, "change", "sub", "%last, %k", "HK") +
+         elementwise(e, "part", "mul", "%mix, %change", "HK") +
+         elementwise(e, "key", "add", "%k, %part", "HK") +
+         contract(e, "written", "HKV", "key", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "next", "HKV") +
+         yield(e, "%y, %k, %next", {"HV", "HK", "HKV"});
+}
+
+std::string chainedBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "near", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next_near", "add", "%kept, %written", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next_near", "HKV") +
+         constant(e, "slowly", "0.96875", "H") +
+         contract(e, "kept_far", "HKV", "far", "HKV", "slowly", "H") +
+         elementwise(e, "sum", "add", "%read, %v", "HV") +
+         contract(e, "written_far", "HKV", "k", "HK", "sum", "HV") +
+         elementwise(e, "next_far", "add", "%kept_far, %written_far", "HKV") +
+         contract(e, "read_far", "HV", "q", "HK", "next_far", "HKV") +
+         elementwise(e, "y", "add", "%read_far, %read", "HV") +
+         yield(e, "%y, %next_near, %next_far", {"HV", "HKV", "HKV"});
+}
+
 const std::vector<LinearCase> &opaqueCases() {
   static const std::vector<LinearCase> cases = {
       {.name = "squashed",

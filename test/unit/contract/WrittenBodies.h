@@ -16,6 +16,17 @@ std::string echoBody(const Extents &e);
 /// One token as key, scaled to length 1, and as value; K is V.
 std::string mirroredBody(const Extents &e);
 
+/// A sum of keys beside the state, which decays as it does and divides what is
+/// read.
+std::string averagedBody(const Extents &e);
+/// The same beside a correction, with keys of its own, read before the write.
+std::string measuredBody(const Extents &e);
+/// Each key is mixed with the key before, which is a state.
+std::string shiftedBody(const Extents &e);
+/// Two matrices: what is read of the first, whose decays are its own, is
+/// written into the second.
+std::string chainedBody(const Extents &e);
+
 /// Steps that are not linear, which have a kernel of one token after another
 /// and no other form.
 const std::vector<LinearCase> &opaqueCases();

@@ -298,6 +298,11 @@ TEST_F(ModuleTest, TextThatDoesNotParse) {
           .find(path + ":"),
       0u);
   EXPECT_NE(importing("not a module"), "success");
+  // A note on the likely cause stands behind the message.
+  EXPECT_NE(
+      importing(replaced("tensor<7x6xf32>\n  func", "tensor<7x5xf32>\n  func"))
+          .find(" (the weight is declared here)"),
+      std::string::npos);
 }
 
 TEST_F(ModuleTest, ModulesThatAreNoModel) {

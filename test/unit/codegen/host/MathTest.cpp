@@ -109,6 +109,49 @@ TEST(Math, ExpIsAccurate) {
   EXPECT_LE(worstInUlp(exp, std::exp, -kInfinity), 1.02);
 }
 
+// A size, negated, has code of its own.
+TEST(Math, ExpOfNegatedSizesIsAccurate) {
+  Function exp("%size = math.absf %e : f32\n%n = arith.negf %size : f32\n"
+               "%r = math.exp %n : f32");
+  auto exact = [](double x) { return std::exp(-std::fabs(x)); };
+  EXPECT_LE(worstInUlp(exp, exact, -kInfinity), 1.02);
+  EXPECT_EQ(exp(0.0f), 1.0f);
+  EXPECT_EQ(exp(kInfinity), 0.0f);
+  EXPECT_EQ(exp(104.5f), 0.0f);
+  EXPECT_EQ(exp(-103.5f), 0x1p-149f);
+  for (uint32_t bits : {0x7fc00000u, 0x7fc00001u, 0x7fffffffu, 0xffc001ffu})
+    EXPECT_TRUE(std::isnan(exp(llvm::bit_cast<float>(bits)))) << bits;
+}
+
+// A sigmoid beside that of the negative: an exponential in (0, 1] and a
+// quotient of (1, 2], each rounded once more than the last place; and the
+// product of the two.
+TEST(Math, PairsOfSigmoidsAreAccurate) {
+  const std::string both =
+      "%one = arith.constant 1.0 : f32\n%n = arith.negf %e : f32\n"
+      "%falls = math.exp %n : f32\n%d = arith.addf %falls, %one : f32\n"
+      "%s = arith.divf %one, %d : f32\n%grows = math.exp %e : f32\n"
+      "%f = arith.addf %grows, %one : f32\n%c = arith.divf %one, %f : f32\n";
+  // The other one has a use that changes nothing.
+  Function plain(both + "%k = arith.addf %c, %one : f32\n"
+                        "%r = arith.minimumf %s, %k : f32");
+  Function negative(both + "%k = arith.addf %s, %one : f32\n"
+                           "%r = arith.minimumf %c, %k : f32");
+  EXPECT_LE(
+      worstInUlp(
+          plain, [](double x) { return 1 / (1 + std::exp(-x)); }, -kInfinity),
+      4);
+  EXPECT_LE(
+      worstInUlp(
+          negative, [](double x) { return 1 / (1 + std::exp(x)); }, -kInfinity),
+      4);
+  EXPECT_EQ(plain(-kInfinity), 0.0f);
+  EXPECT_EQ(plain(kInfinity), 1.0f);
+  EXPECT_EQ(negative(kInfinity), 0.0f);
+  EXPECT_TRUE(std::isnan(plain(kNaN)));
+  EXPECT_TRUE(std::isnan(negative(kNaN)));
+}
+
 TEST(Math, ExpOfLimits) {
   Function exp(call("math.exp"));
   EXPECT_EQ(exp(0.0f), 1.0f);

@@ -104,18 +104,73 @@ std::unique_ptr<rt::SimBlock> CompiledKernels::makeBlock() const {
 }
 
 //===----------------------------------------------------------------------===//
+// KernelModule
+//===----------------------------------------------------------------------===//
+
+KernelModule::KernelModule()
+    : context(allDialects(), MLIRContext::Threading::DISABLED) {
+  context.loadAllAvailableDialects();
+  module = ModuleOp::create(UnknownLoc::get(&context));
+  (*module)->setAttr("tile.target", getTargetAttr(testTarget(), &context));
+}
+
+KernelModule::~KernelModule() = default;
+
+// A kernel that is called `name`, as text.
+static std::string textOf(tile::KernelOp kernel, StringRef name) {
+  std::string before = kernel.getSymName().str(), text;
+  kernel.setSymName(name);
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream);
+  kernel.setSymName(before);
+  return text;
+}
+
+// Models have contexts of their own, so kernels go from one to the other as
+// text.
+llvm::StringMap<std::string> KernelModule::add(ModuleOp plans) {
+  llvm::StringMap<std::string> added;
+  for (auto kernel : plans.getOps<tile::KernelOp>()) {
+    auto [entry, isNew] = names.try_emplace(
+        textOf(kernel, "kernel"), "kernel_" + std::to_string(names.size()));
+    added[kernel.getSymName()] = entry->second;
+    if (!isNew)
+      continue;
+    auto parsed = parseSourceString<ModuleOp>(textOf(kernel, entry->second),
+                                              ParserConfig(&context));
+    EXPECT_TRUE(parsed);
+    for (auto copy :
+         llvm::make_early_inc_range(parsed->getOps<tile::KernelOp>())) {
+      copy->remove();
+      module->push_back(copy);
+    }
+  }
+  return added;
+}
+
+void KernelModule::compile(const PipelineOptions &given) {
+  PipelineOptions options = given;
+  options.target = &testTarget();
+  PassManager passes(&context);
+  addPhase(passes, Phase::Binary, options);
+  if (failed(passes.run(*module)))
+    ADD_FAILURE() << "the kernels cannot be compiled";
+  kernels = CompiledKernels(*module);
+}
+
+//===----------------------------------------------------------------------===//
 // PlanRunner
 //===----------------------------------------------------------------------===//
 
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
-                       int64_t slotCount, Edit edit)
+                       int64_t slotCount, KernelModule &together, Edit edit)
     : module(model.get().clone()) {
   PipelineOptions options = given;
   options.target = &testTarget();
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
-  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan, Phase::Binary}) {
+  for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan}) {
     PassManager passes(module->getContext());
     addPhase(passes, phase, options);
     if (failed(passes.run(*module))) {
@@ -125,9 +180,8 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
     if (phase == Phase::Tile && edit)
       edit(*module);
   }
-  kernels = CompiledKernels(*module);
-  if (options.target->simulated)
-    block = kernels.makeBlock();
+  kernels = &together;
+  kernelNames = together.add(*module);
   layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
@@ -136,6 +190,19 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
         GuardedMemory(type.getDimSize(0) * plan::weightStrides(type)[0] *
                       type.getElementTypeBitWidth() / 8);
   }
+}
+
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+                       int64_t slotCount, Edit edit)
+    : PlanRunner(model, options, slotCount, std::make_unique<KernelModule>(),
+                 edit) {}
+
+PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
+                       int64_t slotCount, std::unique_ptr<KernelModule> alone,
+                       Edit edit)
+    : PlanRunner(model, options, slotCount, *alone, edit) {
+  own = std::move(alone);
+  own->compile(options);
 }
 
 void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
@@ -263,9 +330,9 @@ PlanRunner::launch(plan::LaunchOp op, const int64_t (&counts)[4]) {
   int64_t count = llvm::divideCeil(counts[static_cast<int>(items.getCount())],
                                    items.getTile()) *
                   items.getTimes();
-  if (block)
+  if (testTarget().simulated)
     return simulate(op, operands, counts, count);
-  rt::HostKernel kernel = kernels[op.getKernel()];
+  rt::HostKernel kernel = kernels->get()[kernelNames.at(op.getKernel())];
   for (int64_t part = parts; part-- > 0;)
     kernel(operands.data(), counts, count * part / parts,
            count * (part + 1) / parts);
@@ -277,7 +344,10 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
   std::vector<rt::OperandRange> ranges;
   for (Value operand : op.getOperands())
     ranges.push_back(rangeOf(operand));
-  rt::SimLaunch launch = kernels.simulated(op.getKernel());
+  if (!block)
+    block = kernels->get().makeBlock();
+  rt::SimLaunch launch =
+      kernels->get().simulated(kernelNames.at(op.getKernel()));
   launch.operands = operands.data();
   launch.counts = counts;
   launch.ranges = ranges;

@@ -78,6 +78,27 @@ private:
   llvm::StringMap<Kernel> kernels;
 };
 
+/// The kernels of several plans as one module, which is compiled and linked
+/// once. Kernels of equal bodies are one.
+class KernelModule {
+public:
+  KernelModule();
+  ~KernelModule();
+
+  /// Adds the kernels of a module of the plan phase; what each of them is
+  /// called here, by its name there.
+  llvm::StringMap<std::string> add(mlir::ModuleOp plans);
+  /// Compiles all that were added.
+  void compile(const PipelineOptions &options);
+  const CompiledKernels &get() const { return kernels; }
+
+private:
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::StringMap<std::string> names; // by body
+  CompiledKernels kernels;
+};
+
 class PlanRunner {
 public:
   /// One sequence's rows in a call.
@@ -95,6 +116,9 @@ public:
   /// it.
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              Edit edit = nullptr);
+  /// Adds its kernels to `together`, which is to be compiled before it runs.
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
+             KernelModule &together, Edit edit = nullptr);
 
   /// Sets a weight from its elements in row-major order.
   void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
@@ -124,6 +148,8 @@ public:
   std::string fault;
 
 private:
+  PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
+             std::unique_ptr<KernelModule> alone, Edit edit);
   bool isNarrow(llvm::StringRef state) const;
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
@@ -135,8 +161,10 @@ private:
   void launch(plan::LaunchOp op, const int64_t (&counts)[4]);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  CompiledKernels kernels;
-  std::unique_ptr<rt::SimBlock> block; // null: the host runs the kernels
+  std::unique_ptr<KernelModule> own; // null where kernels are shared
+  const KernelModule *kernels = nullptr;
+  llvm::StringMap<std::string> kernelNames;
+  std::unique_ptr<rt::SimBlock> block; // made when a simulated kernel first runs
   seq::StateLayoutAttr layout;
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;

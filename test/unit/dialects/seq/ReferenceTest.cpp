@@ -139,6 +139,19 @@ func.func @f(%x: tensor<?x2xf32>, %w: tensor<3x2xf32>, %b: tensor<2xf32>, %s: te
 
 // Channel 0 with taps 1, 10, 100 (the oldest first) over 7 8 | 1 2 3, channel 1
 // with the taps 0, 0, 1 over 0 0 | 4 5 6; biases 0 and 1000.
+// Each token is the one before it; of none, the last one stays.
+TEST(Reference, TokenShift) {
+  constexpr StringLiteral text = R"(
+func.func @f(%x: tensor<?x2xf32>, %l: tensor<2xf32>) -> (tensor<?x2xf32>, tensor<2xf32>) {
+  %y, %n = seq.token_shift %x state(%l) : tensor<?x2xf32>, tensor<2xf32>
+  return %y, %n : tensor<?x2xf32>, tensor<2xf32>
+})";
+  Numbers x({3, 2}, {1, 2, 3, 4, 5, 6}), last({2}, {7, 8});
+  expectNear(run(text, {x, last}), Numbers({3, 2}, {7, 8, 1, 2, 3, 4}), 0);
+  expectNear(run(text, {x, last}, 1), Numbers({2}, {5, 6}), 0);
+  expectNear(run(text, {Numbers({0, 2}), last}, 1), last, 0);
+}
+
 TEST(Reference, ShortConvolution) {
   std::vector<Datum<double>> inputs = {Numbers({3, 2}, {1, 4, 2, 5, 3, 6}),
                                        Numbers({3, 2}, {1, 0, 10, 0, 100, 1}),

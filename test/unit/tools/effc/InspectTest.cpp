@@ -93,6 +93,29 @@ TEST(Inspect, ListsKernelsAndStatesOnDemand) {
   EXPECT_TRUE(contains(done.out, "layout 0123456789abcdef"));
 }
 
+// A window of 3 rows is read whole by one launch, and the launch behind it
+// writes a row; first tokens are told from all keys.
+TEST(Inspect, CountsARowForWhatIsAppended) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) {
+    ASSERT_EQ(p.states[0]->size, 12u);
+    ASSERT_EQ(p.states[0]->shape, std::vector<uint64_t>{3});
+    p.states[0]->kind = artifact::StateKind::Growing;
+    p.states[0]->growth = artifact::Growth::Fixed;
+    for (auto &entry : p.entries)
+      entry->launches.back()->operands.emplace_back(
+          artifact::OperandKind::State, 0, 0);
+    p.kernels[2]->operands += 1;
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Finished done = inspect(file.path(), {"--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["kernels"][1]["step_bytes"], 12 + 2 * 8);
+  EXPECT_EQ(json["kernels"][2]["step_bytes"], 271 * 64 + 4);
+  EXPECT_EQ(json["states"][0]["kind"], "first");
+}
+
 // FLOPs are those of the launches of one decode step; a file that states none
 // shows none.
 TEST(Inspect, AddsUpTheFlopsOfAStep) {
