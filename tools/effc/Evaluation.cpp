@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
 
 using namespace effc;
 using namespace effc::cli;
@@ -20,14 +22,25 @@ double effc::cli::negativeLogLikelihood(std::span<const float> logits,
   return most + std::log(sum) - double(logits[static_cast<size_t>(token)]);
 }
 
-// The largest multiple of an entry's chunk that its rows hold, of the largest
-// prefill entry.
+// The largest multiple of all targets' chunks that the rows of the largest
+// prefill entry hold: where a model is cut shows on none of its devices.
 uint64_t effc::cli::callStride(const Model &model) {
-  effc_entry_info_t largest = {};
-  for (const effc_entry_info_t &entry : model.entries())
-    if (entry.kind == EFFC_PREFILL && entry.rows > largest.rows)
-      largest = entry;
-  return largest.rows - largest.rows % largest.chunk;
+  auto description = nlohmann::json::parse(model.describe());
+  uint64_t rows = 0, chunk = 1;
+  auto take = [&](const nlohmann::json &entries) {
+    uint64_t most = 0, ofLargest = 1;
+    for (const auto &entry : entries)
+      if (entry["kind"] == "prefill" && entry["rows"] > most) {
+        most = entry["rows"];
+        ofLargest = entry["chunk"];
+      }
+    rows = std::max(rows, most);
+    chunk = std::lcm(chunk, ofLargest);
+  };
+  take(description["entries"]);
+  for (const auto &target : description["targets"])
+    take(target["entries"]);
+  return std::max(chunk, rows - rows % chunk);
 }
 
 struct Evaluation::Running {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 
 using namespace effc;
@@ -156,12 +157,14 @@ private:
 };
 
 Check SimExecutor::run(uint32_t entry, const CallCounts &counts) {
+  // What a call has not written itself is nothing: NaN as floats.
+  const artifact::Entry &started = *compiled.entries->Get(entry);
+  std::memset(memory.addresses().arena, 0xFF, started.arena_bytes());
   Call call(*this, entry, counts);
   pool.run(call, /*onCaller=*/true);
   if (!call.failed())
     return {};
-  const artifact::Entry &compiledEntry = *compiled.entries->Get(entry);
-  const artifact::Launch &launch = *compiledEntry.launches()->Get(call.phase());
+  const artifact::Launch &launch = *started.launches()->Get(call.phase());
   std::string_view note;
   if (launch.note())
     note = launch.note()->string_view();
@@ -169,7 +172,7 @@ Check SimExecutor::run(uint32_t entry, const CallCounts &counts) {
   return fail(EFFC_DEVICE_ERROR, compiled.name, ": kernel '",
               compiled.kernels->Get(launch.kernel())->name()->string_view(),
               "' (launch ", call.phase(), " of entry '",
-              compiledEntry.name()->string_view(), "', '", note, "'), block ",
+              started.name()->string_view(), "', '", note, "'), block ",
               call.block(), ", thread ", report.thread, ", at '", report.site,
               "': ", report.what);
 }

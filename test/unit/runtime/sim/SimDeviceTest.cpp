@@ -5,6 +5,7 @@
 #include "test/unit/runtime/toy/ElfImage.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace effc;
@@ -133,6 +134,19 @@ TEST(SimDevice, LosesTheSequencesOfAFailedCall) {
   lost.reset();
   engine.prefill(lost, {5}, EFFC_LOGITS_NONE);
   EXPECT_EQ(lost.save(), state);
+}
+
+// A launch that nobody made: what reads its result gets no zeros.
+TEST(SimDevice, NothingIsInTheArenaBefore) {
+  TemporaryFile file(makeSimToy("toy_head", [](artifact::ProgramT &program) {
+    for (auto &entry : program.targets[0]->entries)
+      entry->launches.erase(entry->launches.begin());
+  }));
+  Model model(file.path());
+  Engine engine(model, Device::sim(80, 1));
+  Session session(engine);
+  for (float logit : engine.prefill(session, {1}))
+    EXPECT_TRUE(std::isnan(logit));
 }
 
 TEST(SimDevice, RefusesWhatItHasNoCodeFor) {

@@ -3,6 +3,7 @@
 
 #include "test/e2e/Process.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
+#include "tools/effc/Evaluation.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -75,4 +76,23 @@ TEST(Device, NothingToRunOn) {
       << done.err;
   EXPECT_EQ(run(file, "auto", EFFC_FAKE_CUDA).status, 0);
   EXPECT_EQ(run(file, "cuda", kNone).status, 1);
+}
+
+// Where a prompt is cut that is fed in parts: on the chunks of every target.
+TEST(Device, PartsEndOnEveryTargetsChunks) {
+  auto strideOf = [](uint32_t chunk) {
+    ToyOptions options;
+    options.code = {{artifact::SegmentKind::Cubin, "sm_90a", {1}}};
+    options.changeProgram = [chunk](artifact::ProgramT &program) {
+      for (auto &entry : addToyTarget(program, "sm_90a", 3).entries)
+        if (entry->kind == artifact::EntryKind::Prefill)
+          entry->chunk = chunk;
+    };
+    TemporaryFile file(makeToyArtifact(options));
+    return cli::callStride(Model(file.path()));
+  };
+  // The host's largest entry has 16 rows and chunks of 4.
+  EXPECT_EQ(strideOf(8), 16u);
+  EXPECT_EQ(strideOf(3), 12u);
+  EXPECT_EQ(strideOf(5), 20u);
 }
