@@ -197,7 +197,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
         return error;
       continue;
     }
-    Expected<SourceTensor> tensor = reader(op.getSource());
+    Expected<SourceTensor> tensor = reader(op);
     if (!tensor)
       return tensor.takeError();
     Expected<bool> referenced = isReferenced(op, *tensor, *weight, remark);

@@ -260,6 +260,103 @@ def Seq_HeadDecaysAttr
   let genVerifyDecl = 1;
 }
 
+def Seq_RowNumbersAttr
+    : Seq_Attr<"RowNumbers", "row_numbers", [
+        DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
+                                    ["hasRows", "getRowCount", "computeRow"]>]> {
+  let summary = "Rows of one number each";
+  let description = [{
+    Row `i` has `numbers[i]` in each of its columns. As taps of a
+    `seq.short_convolution` such rows shift tokens: `[1, 0]` is the token before, and
+    `[1, -1]` what separates it from the token itself.
+
+    Constraints:
+
+    * (ROW_NUMBERS1) There is at least one number, and each is finite.
+
+    Example:
+
+    ```mlir
+    #seq.row_numbers<numbers = [1.0, -1.0]>
+    ```
+  }];
+  let parameters = (ins "::mlir::DenseF64ArrayAttr":$numbers);  /*row_numbers1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Seq_RowGroupsAttr : Seq_Attr<"RowGroups", "row_groups"> {
+  let summary = "Which rows of a tensor a weight has";
+  let description = [{
+    A tensor whose rows come in `count` groups of `stride`; of each, the `size` rows
+    from `offset` on:
+
+    ```
+    row b size + i of the weight = row b stride + offset + i of the tensor
+    ```
+
+    So a query is cut from `[queries; keys; values]` with one group, and from the
+    triples of each head in turn with a group for each head.
+
+    Constraints:
+
+    * (ROW_GROUPS1) `offset` is at least 0, `size` and `count` are at least 1, and
+      `offset + size` is at most `stride`.
+
+    Example:
+
+    ```mlir
+    #seq.row_groups<offset = 8, size = 8, stride = 24, count = 3>
+    ```
+  }];
+  let parameters = (ins "int64_t":$offset, "int64_t":$size, "int64_t":$stride,
+    "int64_t":$count);                                    /*row_groups1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Seq_DerivationAttr : Seq_Attr<"Derivation", "derivation"> {
+  let summary = "A weight's numbers from those of a tensor, by a rule of public models";
+  let description = [{
+    With `x` the tensor, element by element, or for `lower_bound` a row of it for each
+    layer of the model, or for `repeated` a row of `K` for each head:
+
+    ```
+    negated_exponential   -e^x[i]
+    lower_bound           sum_{l = 1 .. layer} e^x[l,i] / sum_{l} e^x[l,i]
+    repeated              y[h,v,k] = x[h,k]
+    ```
+
+    The first is RWKV4's log-decay. The second is the least value of the forget gates
+    of HGRN and HGRN2 in a layer: 0 in layer 0, and higher from layer to layer. With
+    the third a product with blocks gives each value channel of a head one weighted
+    sum over its key channels: RWKV7's bonus.
+
+    Constraints:
+
+    * (DERIVATION1) `layer` is at least 0, and 0 but for `lower_bound`.
+
+    Example:
+
+    ```mlir
+    #seq.derivation<rule = lower_bound, layer = 3>
+    ```
+
+    Source: Peng et al., arXiv:2305.13048 and arXiv:2503.14456; Qin et al.,
+    arXiv:2404.07904, and the code of transformers and of flash-linear-attention.
+  }];
+  let parameters = (ins
+    EnumParameter<Seq_DerivationRule>:$rule,              /*derivation1*/
+    DefaultValuedParameter<"int64_t", "0">:$layer);       /*derivation1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The numbers of a weight of `shape` from those of its tensor, in double.
+    ::llvm::SmallVector<double> derive(::llvm::ArrayRef<double> tensor,
+                                       ::llvm::ArrayRef<int64_t> shape) const;
+  }];
+}
+
 def Seq_KeyScoreAttr : EnumAttr<Seq_Dialect, Seq_KeyScore, "key_score"> {
   let assemblyFormat = "`<` $value `>`";
 }
