@@ -1,10 +1,17 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/FlashDelta.h"
+#include "frontend/families/FlashLinear.h"
+#include "frontend/families/FlashRwkv.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Llama.h"
+#include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/PublicRwkv.h"
+#include "frontend/families/RecurrentGemma.h"
+#include "frontend/families/Xlstm.h"
 
 using namespace effc::frontend;
 
@@ -25,6 +32,24 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importGemma3Text},
       {"gemma3", "Gemma3ForConditionalGeneration", "", readGemma3Vocabulary,
        importGemma3},
+      {"gla", "GLAForCausalLM", "", readVocabularySize, importFlashGla},
+      {"retnet", "RetNetForCausalLM", "", readVocabularySize,
+       importFlashRetNet},
+      {"hgrn2", "HGRN2ForCausalLM", "", readVocabularySize, importFlashHgrn2},
+      {"delta_net", "DeltaNetForCausalLM", "", readVocabularySize,
+       importFlashDeltaNet},
+      {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
+       importFlashGatedDeltaNet},
+      {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
+      {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
+      {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7},
+      {"mamba", "MambaForCausalLM", "", readVocabularySize, importMamba},
+      {"falcon_mamba", "FalconMambaForCausalLM", "", readVocabularySize,
+       importFalconMamba},
+      {"rwkv", "RwkvForCausalLM", "", readVocabularySize, importPublicRwkv},
+      {"recurrent_gemma", "RecurrentGemmaForCausalLM", "", readVocabularySize,
+       importRecurrentGemma},
+      {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;

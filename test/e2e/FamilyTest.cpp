@@ -20,6 +20,27 @@ using Arguments = std::vector<std::string>;
 
 namespace {
 
+/// Lengths from 1 to 20 in a random order, the same at every run.
+std::string randomSplit(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string split;
+  for (int i = 0; i < 12; ++i)
+    split +=
+        (i ? "," : "") + std::to_string(1 + random() % (i % 3 == 0 ? 20 : 4));
+  return split;
+}
+
+/// The ids [first, last) of the first recorded sequence, as `--tokens` takes
+/// them.
+std::string someTokens(const std::string &file, size_t first, size_t last) {
+  std::vector<std::vector<int32_t>> sequences =
+      nlohmann::json::parse(std::ifstream(file));
+  std::string ids;
+  for (size_t i = first; i < last; ++i)
+    ids += (i > first ? "," : "") + std::to_string(sequences.at(0).at(i));
+  return ids;
+}
+
 class FamilyTest : public testing::TestWithParam<std::string> {
 protected:
   std::string golden(const std::string &name) const {
@@ -79,6 +100,18 @@ protected:
     EXPECT_EQ(done.status, 0) << done.out << done.err;
   }
 
+  void expectThatAStateGoesOn() {
+    std::string tokens = golden("tokens.json"), state = folder.at("state");
+    std::string whole =
+        drawn({"-n", "8", "--tokens", someTokens(tokens, 0, 41)});
+    EXPECT_GE(std::count(whole.begin(), whole.end(), ','), 1) << whole;
+    drawn({"-n", "0", "--tokens", someTokens(tokens, 0, 29), "--save-state",
+           state});
+    EXPECT_EQ(drawn({"-n", "8", "--tokens", someTokens(tokens, 29, 41),
+                     "--load-state", state}),
+              whole);
+  }
+
   /// The ids that `effc run` draws, at a temperature that lets every logit
   /// count.
   std::string drawn(Arguments options) {
@@ -95,30 +128,10 @@ protected:
   std::string model = folder.at("model.effc");
 };
 
-/// Lengths from 1 to 20 in a random order, the same at every run.
-std::string randomSplit(uint32_t seed) {
-  std::mt19937 random(seed);
-  std::string split;
-  for (int i = 0; i < 12; ++i)
-    split +=
-        (i ? "," : "") + std::to_string(1 + random() % (i % 3 == 0 ? 20 : 4));
-  return split;
-}
-
-/// The ids [first, last) of the first recorded sequence, as `--tokens` takes
-/// them.
-std::string someTokens(const std::string &file, size_t first, size_t last) {
-  std::vector<std::vector<int32_t>> sequences =
-      nlohmann::json::parse(std::ifstream(file));
-  std::string ids;
-  for (size_t i = first; i < last; ++i)
-    ids += (i > first ? "," : "") + std::to_string(sequences.at(0).at(i));
-  return ids;
-}
-
 } // namespace
 
-TEST_P(FamilyTest, GivesTheLogits) {
+// One test for all, since compiling takes longer than most of it.
+TEST_P(FamilyTest, FromTheFolderToLogits) {
   compile();
   for (const std::string &split :
        {std::string("all"), std::string("1"), randomSplit(1)}) {
@@ -130,26 +143,11 @@ TEST_P(FamilyTest, GivesTheLogits) {
     else
       expectSameBits("alone", "whole");
   }
-  if (!HasFailure())
-    record();
-}
-
-TEST_P(FamilyTest, Verifies) {
-  compile();
   Finished done = runProgram({EFFC_PROGRAM, "verify", model, "--tokens", "24"});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
-}
-
-TEST_P(FamilyTest, AStateGoesOn) {
-  compile();
-  std::string tokens = golden("tokens.json"), state = folder.at("state");
-  std::string whole = drawn({"-n", "8", "--tokens", someTokens(tokens, 0, 41)});
-  EXPECT_GE(std::count(whole.begin(), whole.end(), ','), 1) << whole;
-  drawn({"-n", "0", "--tokens", someTokens(tokens, 0, 29), "--save-state",
-         state});
-  EXPECT_EQ(drawn({"-n", "8", "--tokens", someTokens(tokens, 29, 41),
-                   "--load-state", state}),
-            whole);
+  expectThatAStateGoesOn();
+  if (!HasFailure())
+    record();
 }
 
 /// All cases, "family/case"; a family without one is a failure of its own.

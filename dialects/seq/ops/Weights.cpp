@@ -49,13 +49,21 @@ static LogicalResult verifyTensors(WeightOp op) {
              << " equal shares, but got " << type.getDimSize(0);
   }
   if (RowGroupsAttr rows = op.getRowsAttr()) {
-    if (op.getFurther() || op.getStored() || op.getDerived())
+    if (op.getFurther() || op.getDerived())
       return op.emitOpError() << "expects 'rows' of one tensor as it is, but "
-                                 "got 'then', 'stored' or 'derived' as well";
+                                 "got 'then' or 'derived' as well";
     if (rows.getSize() * rows.getCount() != type.getDimSize(0))
       return op.emitOpError() << "expects a first dimension of the "
                               << rows.getSize() * rows.getCount()
                               << " 'rows', but got " << type.getDimSize(0);
+    int64_t elements = rows.getStride() * rows.getCount() *
+                       (type.getNumElements() / type.getDimSize(0));
+    if (std::optional<ArrayRef<int64_t>> stored = op.getStored();
+        stored && ShapedType::getNumElements(*stored) != elements)
+      return op.emitOpError() << "expects 'stored' of " << elements
+                              << " elements, of which 'rows' are a part, but "
+                                 "got "
+                              << join(*stored);
     return success();
   }
   int64_t each = type.getNumElements() / tensors;

@@ -57,7 +57,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       for `lower_bound` its `stored` is a row of the weight's elements for each layer,
       and `layer` is one of them; for `repeated` it is `H,V,K` and `stored` is `H,K`.
     * (WEIGHT8) A weight of `rows` has as many of them as these have, and is of one
-      tensor that is neither `stored` otherwise nor `derived` nor `transposed`.
+      tensor that is neither `derived` nor `transposed`; `stored` beside them has the
+      elements of all rows they are counted in.
 
     Example:
 

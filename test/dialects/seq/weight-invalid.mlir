@@ -123,7 +123,7 @@ seq.weight @weight8_count source("a") rows(#seq.row_groups<offset = 0, size = 8,
 // -----
 
 // WEIGHT8
-// expected-error @+1 {{expects 'rows' of one tensor as it is, but got 'then', 'stored' or 'derived' as well}}
+// expected-error @+1 {{expects 'rows' of one tensor as it is, but got 'then' or 'derived' as well}}
 seq.weight @weight8_two source("a") then ["b"] rows(#seq.row_groups<offset = 0, size = 8, stride = 24, count = 3>) : tensor<24x5xf32>
 
 // -----
@@ -143,3 +143,9 @@ seq.weight @weight4_numbers computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : 
 // ROW_NUMBERS1
 // expected-error @+1 {{expects 'numbers' that are finite, but got }}
 seq.weight @row_numbers1_none computed(#seq.row_numbers<numbers = []>) : tensor<2x6xf32>
+
+// -----
+
+// WEIGHT8
+// expected-error @+1 {{expects 'stored' of 90 elements, of which 'rows' are a part, but got 6x14}}
+seq.weight @weight8_stored source("a") stored [6, 14] rows(#seq.row_groups<offset = 1, size = 1, stride = 5, count = 6>) : tensor<6x3xf32>

@@ -1,8 +1,45 @@
 """Cases of the public library transformers."""
 
+import torch
 import transformers
+from transformers.models.recurrent_gemma import modeling_recurrent_gemma
+from transformers.models.xlstm import modeling_xlstm
 
 from .case import Case
+
+
+def one_token_after_another(self, query, key, value, igate, fgate, c_initial=None, n_initial=None,
+                            m_initial=None, **unused):
+    """The library's own recurrence; its chunks of tokens mix up the sizes of keys and values."""
+    return modeling_xlstm.mlstm_recurrent_sequence_native(
+        query, key, value, igate, fgate, c_initial, n_initial, m_initial, return_last_states=True,
+        eps=self.config.eps, dtype_state=torch.float32)
+
+
+modeling_xlstm.xLSTMBackend.forward = one_token_after_another
+
+scan = modeling_recurrent_gemma.RecurrentGemmaRglru._rnn_scan
+# Its default type was read when the module was, before anything is in double.
+modeling_recurrent_gemma.RecurrentGemmaRglru._rnn_scan = (
+    lambda self, **operands: scan(self, **operands, acc_dtype=torch.float32))
+
+# It fails on fused weights, and all of them are drawn anyway.
+modeling_xlstm.xLSTMPreTrainedModel._init_weights = lambda self, module: None
+
+# Gates that are active: decays that neither vanish nor stay at 1.
+DRAW = {
+    r"A_log$": (0.0, 0.7),
+    r"dt_proj\.bias$": (-0.5, 1.0),
+    r"mixer\.D$": (1.0, 0.4),
+    r"conv_?1d\.weight$": (0.1, 0.5),
+    r"time_decay$": (0.0, 1.0),
+    r"time_first$": (0.3, 0.5),
+    r"time_mix_\w+$": (0.5, 0.3),
+    r"ln\w*\.weight$": (1.0, 0.3),
+    r"recurrent_param$": (0.0, 1.0),
+    r"igate_preact\.bias$": (0.0, 1.5),
+    r"fgate_preact\.bias$": (1.5, 1.5),
+}
 
 # Tokens with a meaning, which every configuration has.
 TOKENS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -23,7 +60,7 @@ def case(family, name, kind, config, **more):
 
     more_config = more.pop("config_class", f"{kind}Config")
     more_model = more.pop("model_class", f"{kind}ForCausalLM")
-    return Case(family, name, build, config["vocab_size"], **more)
+    return Case(family, name, build, config["vocab_size"], draw={**DRAW, **more.pop("draw", {})}, **more)
 
 
 def of_release_4(config):
@@ -127,4 +164,38 @@ CASES += [
         "layer_types": ["sliding_attention", "full_attention"]},
          config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25,
          rewrite=of_several_parts, rename=lambda name: "language_" + name.replace("model.", "model.model.", 1)),
+]
+
+MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2, time_step_rank=3)
+GRIFFIN = dict(vocab_size=61, hidden_size=24, intermediate_size=56, num_attention_heads=3,
+               num_key_value_heads=1, num_hidden_layers=3, attention_window_size=9)
+XLSTM = dict(vocab_size=61, hidden_size=24, num_hidden_layers=2, num_heads=3, ffn_proj_factor=1.4,
+             ffn_round_up_to_multiple_of=4, chunkwise_kernel="chunkwise--native_autograd",
+             sequence_kernel="native_sequence__native", step_kernel="native", mode="inference",
+             autocast_kernel_dtype="float32", chunk_size=16)
+CASES += [
+    case("mamba", "plain", "Mamba", MAMBA, embedding=0.3),
+    case("mamba", "biases_untied_bf16", "Mamba", {
+        **MAMBA, "hidden_size": 20, "state_size": 7, "conv_kernel": 3, "use_bias": True,
+        "use_conv_bias": False, "time_step_rank": "auto", "tie_word_embeddings": False, "expand": 3},
+         dtype="bf16"),
+    case("falcon_mamba", "plain", "FalconMamba", MAMBA, embedding=0.3),
+    case("falcon_mamba", "untied_bf16", "FalconMamba", {
+        **MAMBA, "hidden_size": 20, "state_size": 7, "time_step_rank": 4, "use_bias": True,
+        "tie_word_embeddings": False, "mixer_rms_eps": 1e-4}, dtype="bf16"),
+    case("rwkv4", "plain", "Rwkv", dict(
+        vocab_size=61, hidden_size=24, num_hidden_layers=2, intermediate_size=40)),
+    # Halving the residual halves what stands beside the norms' epsilon, so it is another model.
+    case("rwkv4", "not_rescaled_bf16", "Rwkv", dict(
+        vocab_size=53, hidden_size=20, num_hidden_layers=3, rescale_every=0,
+        layer_norm_epsilon=1e-4), dtype="bf16"),
+    case("recurrent_gemma", "plain", "RecurrentGemma", GRIFFIN, zero_centred=True, embedding=0.25),
+    case("recurrent_gemma", "wide_bf16", "RecurrentGemma", {
+        **GRIFFIN, "lru_width": 30, "attention_bias": True, "num_key_value_heads": 3,
+        "block_types": ["attention", "recurrent"], "logits_soft_cap": 4.0, "num_hidden_layers": 2,
+        "attention_window_size": 20}, zero_centred=True, embedding=0.25, dtype="bf16"),
+    case("xlstm", "single", "xLSTM", XLSTM),
+    case("xlstm", "fused_biases", "xLSTM", {
+        **XLSTM, "num_heads": 2, "weight_mode": "fused", "use_bias": True, "qk_dim_factor": 0.75,
+        "gate_soft_cap": 6.0, "output_logit_soft_cap": 3.0}, draw={r"ifgate_preact\.bias$": (0.5, 1.5)}),
 ]
