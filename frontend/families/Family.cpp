@@ -5,6 +5,7 @@
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/Gemma.h"
+#include "frontend/families/Jamba.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
@@ -50,6 +51,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"recurrent_gemma", "RecurrentGemmaForCausalLM", "", readVocabularySize,
        importRecurrentGemma},
       {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
+      {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;

@@ -55,7 +55,7 @@ def case(family, name, kind, config, **more):
             if isinstance(value, dict):
                 settings[key] = {k: dict(v) if isinstance(v, dict) else v for k, v in value.items()}
         made = getattr(transformers, more_config)(**{**TOKENS, **settings})
-        made._attn_implementation = "eager"
+        made._attn_implementation = made._experts_implementation = "eager"
         return getattr(transformers, more_model)(made)
 
     more_config = more.pop("config_class", f"{kind}Config")
@@ -159,7 +159,7 @@ CASES += [
         **GEMMA3, "num_attention_heads": 5, "num_key_value_heads": 1, "final_logit_softcapping": 4.0,
         "layer_types": ["full_attention", "sliding_attention", "full_attention"]},
          config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25, dtype="bf16"),
-    case("gemma3", "beside_a_part_that_sees", "Gemma3", {
+    case("gemma3", "beside_vision", "Gemma3", {
         **GEMMA3, "num_hidden_layers": 2, "intermediate_size": 36,
         "layer_types": ["sliding_attention", "full_attention"]},
          config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25,
@@ -198,4 +198,17 @@ CASES += [
     case("xlstm", "fused_biases", "xLSTM", {
         **XLSTM, "num_heads": 2, "weight_mode": "fused", "use_bias": True, "qk_dim_factor": 0.75,
         "gate_soft_cap": 6.0, "output_logit_soft_cap": 3.0}, draw={r"ifgate_preact\.bias$": (0.5, 1.5)}),
+]
+# Norms over a handful of numbers would multiply every rounding where these happen to be small.
+JAMBA = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_layers=3,
+             num_attention_heads=4, num_key_value_heads=2, attn_layer_period=2, attn_layer_offset=1,
+             expert_layer_period=2, expert_layer_offset=0, num_experts=5, num_experts_per_tok=2,
+             mamba_d_state=9, mamba_dt_rank=7, max_position_embeddings=64, use_mamba_kernels=False)
+CASES += [
+    case("jamba", "experts", "Jamba", JAMBA),
+    case("jamba", "dense_biases_bf16", "Jamba", {
+        **JAMBA, "num_experts": 1, "num_experts_per_tok": 1, "intermediate_size": 36,
+        "attn_layer_period": 3, "attn_layer_offset": 2, "mamba_proj_bias": True,
+        "mamba_conv_bias": False, "num_key_value_heads": 1, "tie_word_embeddings": True},
+         dtype="bf16", embedding=0.3),
 ]
