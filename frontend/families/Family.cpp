@@ -10,6 +10,7 @@
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/MiniMax.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/RecurrentGemma.h"
 #include "frontend/families/Xlstm.h"
@@ -52,6 +53,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importRecurrentGemma},
       {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
       {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
+      {"minimax", "MiniMaxForCausalLM", "", readVocabularySize, importMiniMax},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;

@@ -212,3 +212,14 @@ CASES += [
         "mamba_conv_bias": False, "num_key_value_heads": 1, "tie_word_embeddings": True},
          dtype="bf16", embedding=0.3),
 ]
+MINIMAX = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_layers=3, head_dim=6,
+               num_attention_heads=4, num_key_value_heads=2, num_local_experts=5, num_experts_per_tok=2,
+               max_position_embeddings=64, block_size=16)
+CASES += [
+    case("minimax", "plain", "MiniMax", MINIMAX),
+    case("minimax", "shares_window_bf16", "MiniMax", {
+        **MINIMAX, "num_hidden_layers": 2, "num_key_value_heads": 1, "num_local_experts": 3,
+        "layer_types": ["linear_attention", "full_attention"], "sliding_window": 10,
+        "full_attn_alpha_factor": 1.5, "full_attn_beta_factor": 0.75, "linear_attn_alpha_factor": 0.5,
+        "linear_attn_beta_factor": 1.25, "mlp_alpha_factor": 2.0, "mlp_beta_factor": 0.5}, dtype="bf16"),
+]

@@ -80,6 +80,17 @@ protected:
           << at << " = " << value << ": " << result;
   }
 
+  /// The tensors that are no buffers, which are left aside whatever they are.
+  std::vector<std::string> readTensors() {
+    EXPECT_EQ(import(), "success");
+    std::vector<std::string> names;
+    for (const auto &[name, entry] : header.items())
+      if (remarks.find("tensor '" + name + "' is left aside") ==
+          std::string::npos)
+        names.push_back(name);
+    return names;
+  }
+
   mlir::MLIRContext context;
   TemporaryDirectory directory;
   json config, header;
@@ -188,8 +199,8 @@ TEST_P(WrongConfigTest, HeadsThatDoNotDivide) {
 }
 
 TEST_P(WrongConfigTest, MissingTensors) {
-  for (const auto &[name, entry] : header.items()) {
-    json changed = header;
+  for (const std::string &name : readTensors()) {
+    json changed = header, entry = header[name];
     // Under another name, so that no byte is without an owner.
     changed["renamed"] = entry;
     changed.erase(name);
@@ -211,7 +222,8 @@ TEST_P(WrongConfigTest, SuperfluousTensor) {
 
 // One row more, and whole numbers of the same size.
 TEST_P(WrongConfigTest, TensorsOfOtherShapesAndTypes) {
-  for (const auto &[name, entry] : header.items()) {
+  for (const std::string &name : readTensors()) {
+    const json entry = header[name];
     uint64_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
     json changed = header;
     uint64_t rows = entry["shape"][0];
