@@ -10,7 +10,7 @@
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
-#include "frontend/families/MiniMax.h"
+#include "frontend/families/MiniMaxText.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/RecurrentGemma.h"
 #include "frontend/families/Xlstm.h"

@@ -1,4 +1,4 @@
-#include "frontend/families/MiniMax.h"
+#include "frontend/families/MiniMaxText.h"
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Decoder.h"

@@ -1,7 +1,7 @@
 // MiniMax: lightning attention and softmax attention in turn, experts in every
 // layer.
-#ifndef EFFC_FRONTEND_FAMILIES_MINIMAX_H
-#define EFFC_FRONTEND_FAMILIES_MINIMAX_H
+#ifndef EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H
+#define EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H
 
 #include "frontend/families/Family.h"
 
@@ -12,4 +12,4 @@ importMiniMax(FamilyInput &input);
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_MINIMAX_H
+#endif // EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H
