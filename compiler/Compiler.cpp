@@ -11,6 +11,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
 #include "frontend/Import.h"
+#include "frontend/Weights.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
@@ -68,7 +69,7 @@ private:
   llvm::Error printModule();
   llvm::Error writeArtifact();
   llvm::Error listWeightFiles(std::vector<codegen::WeightFile> &files) const;
-  llvm::Expected<codegen::SourceTensor> readTensor(StringRef source);
+  llvm::Expected<codegen::SourceTensor> readTensor(seq::WeightOp weight);
 
   const CompileOptions &options;
   const CompileEvents &events;
@@ -81,7 +82,10 @@ private:
   frontend::ImportedModel model;
   std::vector<Lowering> lowerings; // one for each target, in their order
   std::string seqBytecode;
-  StoredWeight storedWeight; // the one last read
+  StoredWeight storedWeight;         // the one last read
+  frontend::GatheredWeight gathered; // the same, of several tensors or derived
+  std::vector<uint64_t>
+      storedShape; // the same, of one that is stored otherwise
   seq::Work work;
 };
 
@@ -93,6 +97,10 @@ llvm::Error Compilation::importStored() {
     return diagnostics.takeError("the stored seq module cannot be read");
   for (auto weight : model.module->getOps<seq::WeightOp>()) {
     weight.setTransposed(false);
+    weight.removeFurtherAttr();
+    weight.removeStoredAttr();
+    weight.removeRowsAttr();
+    weight.removeDerivedAttr();
     if (!weight.getComputed())
       weight.setSource(weight.getSymName());
   }
@@ -106,6 +114,7 @@ llvm::Error Compilation::import() {
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
   importOptions.tokenizer = options.tokenizer;
+  importOptions.maxContext = options.pipeline.maxContext;
   if (options.dtype == "f32")
     importOptions.dtype = frontend::WeightType::F32;
   else if (options.dtype == "bf16")
@@ -229,7 +238,7 @@ llvm::Error Compilation::writeArtifact() {
       return error;
   return codegen::writeArtifact(
       options.output, contents,
-      [&](StringRef source) { return readTensor(source); }, events.weights,
+      [&](seq::WeightOp weight) { return readTensor(weight); }, events.weights,
       [&] {
         return model.checkpoint ? model.checkpoint->checkUnchanged()
                                 : llvm::Error::success();
@@ -237,17 +246,44 @@ llvm::Error Compilation::writeArtifact() {
       events.remark);
 }
 
-llvm::Expected<codegen::SourceTensor>
-Compilation::readTensor(StringRef source) {
+static llvm::Expected<codegen::SourceTensor::Type>
+codegenType(frontend::ElementType type, StringRef source) {
   using Type = codegen::SourceTensor::Type;
+  switch (type) {
+  case frontend::ElementType::F32:
+    return Type::F32;
+  case frontend::ElementType::BF16:
+    return Type::BF16;
+  case frontend::ElementType::F16:
+    return Type::F16;
+  default:
+    return llvm::createStringError("tensor '" + source +
+                                   "' is neither F32, BF16 nor F16");
+  }
+}
+
+llvm::Expected<codegen::SourceTensor>
+Compilation::readTensor(seq::WeightOp weight) {
+  using Type = codegen::SourceTensor::Type;
+  StringRef source = weight.getSource();
   if (stored) {
-    llvm::Expected<StoredWeight> weight = stored->weights(source);
-    if (!weight)
-      return weight.takeError();
-    storedWeight = std::move(*weight);
+    llvm::Expected<StoredWeight> read = stored->weights(source);
+    if (!read)
+      return read.takeError();
+    storedWeight = std::move(*read);
     // Both list the types in the same order.
     return codegen::SourceTensor{static_cast<Type>(storedWeight.type),
                                  storedWeight.shape, storedWeight.bytes};
+  }
+  if (!weight.isOneTensor()) {
+    auto read = frontend::gatherWeight(weight, *model.checkpoint);
+    if (!read)
+      return read.takeError();
+    gathered = std::move(*read);
+    auto type = codegenType(gathered.type, source);
+    if (!type)
+      return type.takeError();
+    return codegen::SourceTensor{*type, gathered.shape, gathered.bytes};
   }
   llvm::Expected<frontend::TensorData> data = model.checkpoint->getData(source);
   if (!data)
@@ -261,19 +297,16 @@ Compilation::readTensor(StringRef source) {
                                           }) -
                             model.checkpoint->getFiles().begin()),
       place->file->getOffset(*place->entry)};
-  switch (data->type) {
-  case frontend::ElementType::F32:
-    return tensor;
-  case frontend::ElementType::BF16:
-    tensor.type = Type::BF16;
-    return tensor;
-  case frontend::ElementType::F16:
-    tensor.type = Type::F16;
-    return tensor;
-  default:
-    return llvm::createStringError("tensor '" + source +
-                                   "' is neither F32, BF16 nor F16");
+  auto type = codegenType(data->type, source);
+  if (!type)
+    return type.takeError();
+  tensor.type = *type;
+  if (weight.getStored()) { // the same elements in the same order
+    auto shape = cast<RankedTensorType>(weight.getType()).getShape();
+    storedShape.assign(shape.begin(), shape.end());
+    tensor.shape = storedShape;
   }
+  return tensor;
 }
 
 // The names lead from the folder of the artifact to that of the checkpoint,

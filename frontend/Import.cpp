@@ -101,7 +101,8 @@ public:
         continue;
       if (llvm::Error error = checkWeight(weight, *model.checkpoint))
         return error;
-      model.checkpoint->take(weight.getSource());
+      for (llvm::StringRef source : weight.getSources())
+        model.checkpoint->take(source);
     }
     for (llvm::StringRef name : model.checkpoint->getUnread())
       model.remarks.push_back("tensor " + quote(name) +
@@ -137,9 +138,10 @@ private:
       return reader.getProblem();
     if (llvm::Error error = readGenerationFor(reader))
       return error;
-    FamilyInput input = {&context,     reader, *model.checkpoint,
-                         vocabulary,   dtype,  options.ungroupedNorm,
-                         model.remarks};
+    FamilyInput input = {
+        &context,           reader,       *model.checkpoint,
+        vocabulary,         dtype,        options.ungroupedNorm,
+        options.maxContext, model.remarks};
     auto module = family->import(input);
     if (!module)
       return module.takeError();

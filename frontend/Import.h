@@ -24,6 +24,8 @@ struct ImportOptions {
   /// one per group: what releases of the public library before 5 compute, and
   /// what a model has been trained with that was trained by one of them.
   bool ungroupedNorm = false;
+  /// Positions of the longest context that is asked for; 0: the model's.
+  int64_t maxContext = 0;
   /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
   /// the model has no weights yet.
   std::string weightsFrom;

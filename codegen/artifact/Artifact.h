@@ -2,6 +2,7 @@
 #ifndef EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 #define EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 
+#include "dialects/seq/Seq.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -74,7 +75,7 @@ struct Contents {
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.
 using WeightReader =
-    llvm::function_ref<llvm::Expected<SourceTensor>(llvm::StringRef source)>;
+    llvm::function_ref<llvm::Expected<SourceTensor>(seq::WeightOp weight)>;
 /// Told after each weight: elements written so far, elements in all.
 using Progress = llvm::function_ref<void(uint64_t done, uint64_t total)>;
 

@@ -61,6 +61,12 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return "it is a vector";
   if (weight.getTransposed())
     return "the checkpoint holds its transpose";
+  if (weight.getFurther())
+    return "it is made of several tensors";
+  if (weight.getRows())
+    return "it is a part of a tensor";
+  if (weight.getDerived())
+    return "its numbers follow from a tensor's by a rule";
   if (storage != tensor.type)
     return formatv("its elements are stored as {0} and used as {1}",
                    nameOf(tensor.type), nameOf(storage))

@@ -9,6 +9,8 @@
 
 #include "runtime/src/FileHeader.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -70,10 +72,24 @@ static ElementType elementType(mlir::Type element) {
   llvm_unreachable("every type is listed");
 }
 
+// Elements that the checkpoint has for a weight: all of a tensor that weights
+// are derived from, once, and none where the config gives the numbers.
+static int64_t parametersOf(seq::WeightOp op, StringSet<> &counted) {
+  if (op.getComputed())
+    return 0;
+  if (!op.getDerived())
+    return cast<mlir::RankedTensorType>(op.getType()).getNumElements();
+  if (!counted.insert(op.getSource()).second)
+    return 0;
+  return mlir::ShapedType::getNumElements(op.getStored().value_or(
+      cast<mlir::RankedTensorType>(op.getType()).getShape()));
+}
+
 // Offsets are those of a segment that holds every weight; embedding fewer moves
 // them.
 void ArtifactWriter::declareWeights() {
   auto module = contents.plans.front().module;
+  StringSet<> counted;
   uint64_t offset = 0;
   for (auto op : module.getOps<seq::WeightOp>()) {
     auto type = cast<mlir::RankedTensorType>(op.getType());
@@ -86,8 +102,7 @@ void ArtifactWriter::declareWeights() {
     weight->size = rowCount(type) * weight->row_stride_bytes;
     weight->offset = offset;
     offset += weight->size;
-    if (!op.getComputed())
-      program.parameters += type.getNumElements();
+    program.parameters += parametersOf(op, counted);
     program.weights.push_back(std::move(weight));
   }
 }
@@ -206,8 +221,11 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
   if (Error error = file.align(FileHeader::kPageAlignment))
     return error;
   segment.offset = file.position();
-  uint64_t done = 0;
+  uint64_t done = 0, total = 0;
   auto module = contents.plans.front().module;
+  for (auto op : module.getOps<seq::WeightOp>())
+    if (!op.getComputed())
+      total += cast<mlir::RankedTensorType>(op.getType()).getNumElements();
   for (auto [op, weight] :
        zip_equal(module.getOps<seq::WeightOp>(), program.weights)) {
     if (op.getComputed()) {
@@ -215,7 +233,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
         return error;
       continue;
     }
-    Expected<SourceTensor> tensor = reader(op.getSource());
+    Expected<SourceTensor> tensor = reader(op);
     if (!tensor)
       return tensor.takeError();
     if (Error error = checkFinite(op, *tensor, remark))
@@ -234,7 +252,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
       return error;
     }
     done += cast<mlir::RankedTensorType>(op.getType()).getNumElements();
-    progress(done, program.parameters);
+    progress(done, total);
   }
   segment.size = file.position() - segment.offset;
   // The weights are checked one by one; the segment's own checksum covers

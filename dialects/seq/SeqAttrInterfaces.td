@@ -20,6 +20,8 @@ def Seq_ComputedWeightInterface : AttrInterface<"ComputedWeightInterface"> {
       "", "return ::llvm::success();">,
     InterfaceMethod<"Whether a weight has a row of such numbers for each position.",
       "bool", "hasRows", (ins), "", "return false;">,
+    InterfaceMethod<"How many rows it has, where the rule says; 0: as many as are wanted.",
+      "int64_t", "getRowCount", (ins), "", "return 0;">,
     InterfaceMethod<"The `count` numbers of the row of a position, in double.",
       "::llvm::SmallVector<double>", "computeRow",
       (ins "int64_t":$position, "int64_t":$count), "",

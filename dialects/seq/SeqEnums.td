@@ -140,6 +140,12 @@ def Seq_DecayRule
         I32EnumCase<"Lengths", 3, "lengths">,
         I32EnumCase<"Linear", 4, "linear">]>;
 
+def Seq_DerivationRule
+    : Seq_Enum<"DerivationRule", "how a weight follows from a tensor's numbers", [
+        I32EnumCase<"NegatedExponential", 0, "negated_exponential">,
+        I32EnumCase<"LowerBound", 1, "lower_bound">,
+        I32EnumCase<"Repeated", 2, "repeated">]>;
+
 def Seq_ReduceKind
     : Seq_Enum<"ReduceKind", "how elements along an axis are combined", [
         I32EnumCase<"Sum", 0, "sum">,

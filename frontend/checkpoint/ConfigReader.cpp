@@ -7,9 +7,9 @@
 
 using namespace effc::frontend;
 
-static std::string describeBound(double bound) {
+std::string effc::frontend::describeNumber(double number) {
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", bound);
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
   return text;
 }
 
@@ -60,7 +60,7 @@ double ConfigReader::getNumber(llvm::StringRef key, double least, double most,
   if (number && *number >= least && *number <= most)
     return *number;
   reportMismatch(
-      key, "a number in " + describeBound(least) + ".." + describeBound(most),
+      key, "a number in " + describeNumber(least) + ".." + describeNumber(most),
       *value);
   return fallback;
 }
@@ -80,6 +80,44 @@ const std::string *ConfigReader::getString(llvm::StringRef key) {
   if (value && !value->getString())
     reportMismatch(key, "a string", *value);
   return value ? value->getString() : nullptr;
+}
+
+bool ConfigReader::isSet(llvm::StringRef key) {
+  const JsonValue *value = get(key);
+  return value && !value->isNull();
+}
+
+std::optional<int64_t> ConfigReader::getIntegerIfSet(llvm::StringRef key,
+                                                     int64_t least,
+                                                     int64_t most) {
+  if (!isSet(key))
+    return std::nullopt;
+  return getInteger(key, least, most, least);
+}
+
+std::optional<double> ConfigReader::getNumberIfSet(llvm::StringRef key,
+                                                   double least, double most) {
+  if (!isSet(key))
+    return std::nullopt;
+  return getNumber(key, least, most, least);
+}
+
+const JsonObject *ConfigReader::getObjectIfSet(llvm::StringRef key) {
+  if (!isSet(key))
+    return nullptr;
+  const JsonObject *inner = get(key)->getObject();
+  if (!inner)
+    reportMismatch(key, "an object", *get(key));
+  return inner;
+}
+
+void ConfigReader::finishInner(ConfigReader &inner) {
+  llvm::Error error = inner.finish();
+  if (!error)
+    return;
+  std::string message = llvm::toString(std::move(error));
+  if (problem.empty())
+    problem = message;
 }
 
 std::vector<llvm::StringRef>

@@ -20,7 +20,12 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <optional>
+
 namespace effc::frontend {
+
+/// As messages have it: 0.5, 1e-06.
+std::string describeNumber(double number);
 
 /// What was decided on the way and why, one plain line each.
 using Remarks = std::vector<std::string>;
@@ -42,6 +47,16 @@ public:
   bool getBoolean(llvm::StringRef key, bool fallback);
   /// A string; null where the key is missing or there is a problem.
   const std::string *getString(llvm::StringRef key);
+  /// Whether the key is there and not null, which stands for a default.
+  bool isSet(llvm::StringRef key);
+  /// An integer in [least, most]; none where the key is missing or null.
+  std::optional<int64_t> getIntegerIfSet(llvm::StringRef key, int64_t least,
+                                         int64_t most);
+  /// A number in [least, most]; none where the key is missing or null.
+  std::optional<double> getNumberIfSet(llvm::StringRef key, double least,
+                                       double most);
+  /// An object; null where the key is missing or null, or there is a problem.
+  const JsonObject *getObjectIfSet(llvm::StringRef key);
   /// Any value; null where the key is missing. The caller checks it.
   const JsonValue *get(llvm::StringRef key);
 
@@ -53,6 +68,8 @@ public:
   /// Keeps the problem that `key` is not `expected`.
   void reportMismatch(llvm::StringRef key, const llvm::Twine &expected,
                       const JsonValue &found);
+  /// Finishes the reader of an object inside this one and keeps its problem.
+  void finishInner(ConfigReader &inner);
   bool hasProblem() const { return !problem.empty(); }
 
   /// The first problem, if any.

@@ -1,8 +1,19 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/FlashDelta.h"
+#include "frontend/families/FlashLinear.h"
+#include "frontend/families/FlashRwkv.h"
+#include "frontend/families/Gemma.h"
+#include "frontend/families/Jamba.h"
+#include "frontend/families/Llama.h"
+#include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/MiniMaxText.h"
+#include "frontend/families/PublicRwkv.h"
+#include "frontend/families/RecurrentGemma.h"
+#include "frontend/families/Xlstm.h"
 
 using namespace effc::frontend;
 
@@ -13,16 +24,46 @@ static int64_t readVocabularySize(ConfigReader &config, int64_t most) {
 llvm::ArrayRef<Family> effc::frontend::getFamilies() {
   static const Family families[] = {
       {"mamba2", "Mamba2ForCausalLM", "", readVocabularySize, importMamba2},
+      {"llama", "LlamaForCausalLM", "", readVocabularySize, importLlama},
+      {"mistral", "MistralForCausalLM", "", readVocabularySize, importMistral},
+      {"qwen2", "Qwen2ForCausalLM", "", readVocabularySize, importQwen2},
+      {"qwen3", "Qwen3ForCausalLM", "", readVocabularySize, importQwen3},
+      {"phi3", "Phi3ForCausalLM", "", readVocabularySize, importPhi3},
+      {"gemma2", "Gemma2ForCausalLM", "", readVocabularySize, importGemma2},
+      {"gemma3_text", "Gemma3ForCausalLM", "", readVocabularySize,
+       importGemma3Text},
+      {"gemma3", "Gemma3ForConditionalGeneration", "", readGemma3Vocabulary,
+       importGemma3},
+      {"gla", "GLAForCausalLM", "", readVocabularySize, importFlashGla},
+      {"retnet", "RetNetForCausalLM", "", readVocabularySize,
+       importFlashRetNet},
+      {"hgrn2", "HGRN2ForCausalLM", "", readVocabularySize, importFlashHgrn2},
+      {"delta_net", "DeltaNetForCausalLM", "", readVocabularySize,
+       importFlashDeltaNet},
+      {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
+       importFlashGatedDeltaNet},
+      {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
+      {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
+      {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7},
+      {"mamba", "MambaForCausalLM", "", readVocabularySize, importMamba},
+      {"falcon_mamba", "FalconMambaForCausalLM", "", readVocabularySize,
+       importFalconMamba},
+      {"rwkv", "RwkvForCausalLM", "", readVocabularySize, importPublicRwkv},
+      {"recurrent_gemma", "RecurrentGemmaForCausalLM", "", readVocabularySize,
+       importRecurrentGemma},
+      {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
+      {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
+      {"minimax", "MiniMaxForCausalLM", "", readVocabularySize, importMiniMax},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;
 }
 
-static std::string listFamilies(llvm::StringRef Family::*name) {
+static std::string listModelTypes() {
   std::string list;
   for (const Family &family : getFamilies())
-    if (!(family.*name).empty())
-      list += (list.empty() ? "" : ", ") + (family.*name).str();
+    if (!family.modelType.empty())
+      list += (list.empty() ? "" : ", ") + family.modelType.str();
   return list;
 }
 
@@ -45,9 +86,8 @@ const Family *effc::frontend::findFamily(ConfigReader &config) {
     return !f.modelType.empty() && f.modelType == *modelType;
   });
   if (family == getFamilies().end()) {
-    config.report(
-        "model_type " + quote(*modelType) +
-        " is not supported; supported: " + listFamilies(&Family::modelType));
+    config.report("model_type " + quote(*modelType) +
+                  " is not supported; supported: " + listModelTypes());
     return nullptr;
   }
   const JsonValue *architectures = config.get("architectures");
@@ -61,10 +101,12 @@ const Family *effc::frontend::findFamily(ConfigReader &config) {
                           *architectures);
     return nullptr;
   }
-  if (*name != family->architecture) {
+  llvm::SmallVector<llvm::StringRef> accepted;
+  family->architecture.split(accepted, ' ');
+  if (!llvm::is_contained(accepted, *name)) {
     config.report(
         "architecture " + quote(*name) +
-        " is not supported; supported: " + listFamilies(&Family::architecture));
+        " is not supported; supported: " + family->architecture.str());
     return nullptr;
   }
   return family;

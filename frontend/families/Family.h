@@ -31,12 +31,20 @@ struct FamilyInput {
   /// Whether a gated norm that takes one mean per group takes one over all
   /// channels instead.
   bool ungroupedNorm;
+  /// The positions that the longest context is asked to have; 0: the model's.
+  int64_t contextWanted;
   Remarks &remarks;
 };
 
+/// The most that a dimension of a configuration may be, and the most layers.
+constexpr int64_t kMostDimension = int64_t(1) << 20;
+constexpr int64_t kMostLayers = 4096;
+constexpr int64_t kMostContext = int64_t(1) << 30;
+
 struct Family {
-  /// `model_type` and the entry of `architectures` in config.json; empty for a
-  /// layout whose config.json has neither and is known by `signature`.
+  /// `model_type` and the entry of `architectures` in config.json (several
+  /// names are separated by spaces); empty for a layout whose config.json has
+  /// neither and is known by `signature`.
   llvm::StringRef modelType;
   llvm::StringRef architecture;
   /// A key that only this layout's config.json has.

@@ -1,6 +1,7 @@
 #include "frontend/families/Mamba2.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Head.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/ModelBuilder.h"
 
@@ -70,12 +71,8 @@ private:
     Value bias;
     if (config.convolutionBias)
       bias = model.vector(name + "conv_bias", source + "conv1d.bias", channels);
-    Value tail = model.state(name + "conv", {config.window - 1, channels});
-    auto op = seq::ShortConvolutionOp::create(
-        model.getBuilder(), model.at(name + "conv"), x.getType(),
-        tail.getType(), x, taps, bias, tail, seq::Activation::Silu);
-    model.setNextState(op.getNextTail());
-    return op.getY();
+    return model.shortConvolution(name + "conv", x, taps, bias,
+                                  seq::Activation::Silu);
   }
 
   Value emitSsd(Value convolved, Value dt) {
@@ -117,31 +114,16 @@ private:
 } // namespace
 
 /// Whether the head is the table of embeddings.
-static llvm::Expected<bool> isHeadTied(const Mamba2Config &config,
-                                       FamilyInput &input) {
-  constexpr llvm::StringLiteral kHead = "lm_head.weight";
-  if (!config.tied || !input.checkpoint.has(kHead) ||
-      !input.checkpoint.has(config.table))
-    return config.tied;
-  auto equal = input.checkpoint.areEqual(kHead, config.table);
-  if (!equal)
-    return equal.takeError();
-  if (*equal) {
-    input.checkpoint.leaveAside(kHead);
-    input.remarks.push_back(
-        "tensor 'lm_head.weight' is left aside: it equals " +
-        quote(config.table) + ", to which it is tied");
-    return true;
-  }
-  if (!config.headMayDiffer)
-    return refuse("config.json: expects 'lm_head.weight' to equal " +
-                  quote(config.table) +
-                  ", to which 'tie_embeddings' ties it, but they differ");
-  input.remarks.push_back(
-      "the head is not tied, though config.json says 'tie_word_embeddings': "
-      "'lm_head.weight' is there and differs from " +
-      quote(config.table));
-  return false;
+static llvm::Expected<bool> isTied(const Mamba2Config &config,
+                                   FamilyInput &input) {
+  HeadConfig head;
+  head.table = config.table;
+  head.tied = config.tied;
+  head.mayDiffer = config.headMayDiffer;
+  head.key = "tie_embeddings";
+  if (config.headMayDiffer)
+    head.key = "tie_word_embeddings";
+  return isHeadTied(head, input);
 }
 
 /// Over how many groups of channels the gated norm takes its means.
@@ -171,7 +153,7 @@ static int64_t chooseNormGroups(const Mamba2Config &config,
 
 static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 build(const Mamba2Config &config, FamilyInput &input) {
-  auto tied = isHeadTied(config, input);
+  auto tied = isTied(config, input);
   if (!tied)
     return tied.takeError();
   ModelBuilder model(input, "mamba2", config.vocabulary, config.width);

@@ -17,11 +17,9 @@ static RankedTensorType typeOf(Value value) {
 
 ModelBuilder::ModelBuilder(FamilyInput &input, llvm::StringRef family,
                            int64_t vocabulary, int64_t width)
-    : input(input), builder(input.context) {
+    : input(input), builder(input.context), family(family),
+      vocabulary(vocabulary), width(width) {
   module = mlir::ModuleOp::create(at(family));
-  (*module)->setAttr("seq.model",
-                     seq::ModelAttr::get(input.context, family, vocabulary,
-                                         width, /*max_context=*/0));
   builder.setInsertionPointToEnd(module->getBody());
   RankedTensorType indices =
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
@@ -45,41 +43,62 @@ RankedTensorType ModelBuilder::tokenType(llvm::ArrayRef<int64_t> inner) {
 // Weights and states
 //===----------------------------------------------------------------------===//
 
-void ModelBuilder::declare(const llvm::Twine &name, const llvm::Twine &source,
-                           llvm::ArrayRef<int64_t> shape, mlir::Type element,
-                           bool transposed) {
+Value ModelBuilder::declare(const llvm::Twine &name, const WeightSource &source,
+                            llvm::ArrayRef<int64_t> shape, mlir::Type element) {
   std::string symbol = name.str();
-  mlir::OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(function);
-  auto weight =
-      seq::WeightOp::create(builder, at(symbol), symbol, source.str(),
-                            RankedTensorType::get(shape, element), transposed,
-                            /*computed=*/nullptr);
-  weights[symbol] = weight;
-  if (problem.empty())
-    take(weight);
+  mlir::ArrayAttr further;
+  if (source.tensors.size() > 1) {
+    llvm::SmallVector<llvm::StringRef> names;
+    llvm::append_range(names, llvm::drop_begin(source.tensors));
+    further = builder.getStrArrayAttr(names);
+  }
+  mlir::DenseI64ArrayAttr stored;
+  if (!source.stored.empty())
+    stored = builder.getDenseI64ArrayAttr(source.stored);
+  {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(function);
+    auto weight = seq::WeightOp::create(
+        builder, at(symbol), symbol, source.tensors.front(),
+        RankedTensorType::get(shape, element), further, stored, source.rows,
+        source.derived, source.transposed, /*computed=*/nullptr);
+    weights[symbol] = weight;
+    if (problem.empty())
+      take(weight);
+  }
+  return parameter(symbol);
 }
 
-/// Checks a weight against the checkpoint and marks its tensor as read.
+/// Checks a weight against the checkpoint and marks its tensors as read.
 void ModelBuilder::take(seq::WeightOp weight) {
+  if (input.checkpoint.hasWeights())
+    if (llvm::Error error = checkWeight(weight, input.checkpoint)) {
+      problem = llvm::toString(std::move(error));
+      return;
+    }
+  for (llvm::StringRef source : weight.getSources()) {
+    input.checkpoint.take(source);
+    remark(weight, source);
+  }
+}
+
+void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
   std::string type;
   llvm::raw_string_ostream(type)
       << llvm::cast<RankedTensorType>(weight.getType()).getElementType();
-  std::string is = (" is @" + weight.getSymName() + " in " + type +
+  llvm::StringRef part = weight.getFurther()   ? "a share of "
+                         : weight.getRows()    ? "the source of rows of "
+                         : weight.getDerived() ? "the source of "
+                                               : "";
+  std::string is = (" is " + part + "@" + weight.getSymName() + " in " + type +
                     (weight.getTransposed() ? ", transposed" : ""))
                        .str();
   if (!input.checkpoint.hasWeights()) {
-    input.remarks.push_back("tensor " + quote(weight.getSource()) +
+    input.remarks.push_back("tensor " + quote(source) +
                             " (of the configuration's shape)" + is);
     return;
   }
-  if (llvm::Error error = checkWeight(weight, input.checkpoint)) {
-    problem = llvm::toString(std::move(error));
-    return;
-  }
-  input.checkpoint.take(weight.getSource());
-  const SafetensorsEntry *entry =
-      input.checkpoint.find(weight.getSource())->entry;
+  const SafetensorsEntry *entry = input.checkpoint.find(source)->entry;
   input.remarks.push_back("tensor " + quote(entry->name) + " (" +
                           describeShape(entry->shape) + " " +
                           getName(entry->type).str() + ")" + is);
@@ -107,24 +126,45 @@ mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
   return typeOf(WeightType::F32);
 }
 
-Value ModelBuilder::matrix(const llvm::Twine &name, const llvm::Twine &source,
+Value ModelBuilder::matrix(const llvm::Twine &name, const WeightSource &source,
                            int64_t rows, int64_t columns) {
-  declare(name, source, {rows, columns}, getMatrixElement(source.str()),
-          /*transposed=*/false);
-  return parameter(name.str());
+  return declare(name, source, {rows, columns},
+                 getMatrixElement(source.tensors.front()));
 }
 
-Value ModelBuilder::vector(const llvm::Twine &name, const llvm::Twine &source,
-                           int64_t size) {
-  declare(name, source, {size}, builder.getF32Type(), /*transposed=*/false);
-  return parameter(name.str());
+Value ModelBuilder::blocks(const llvm::Twine &name, const WeightSource &source,
+                           int64_t blocks, int64_t rows, int64_t columns) {
+  mlir::Type element = source.derived
+                           ? builder.getF32Type()
+                           : getMatrixElement(source.tensors.front());
+  return declare(name, source, {blocks, rows, columns}, element);
+}
+
+Value ModelBuilder::numbers(const llvm::Twine &name, const WeightSource &source,
+                            llvm::ArrayRef<int64_t> shape) {
+  return declare(name, source, shape, builder.getF32Type());
 }
 
 Value ModelBuilder::taps(const llvm::Twine &name, const llvm::Twine &source,
                          int64_t width, int64_t channels) {
-  declare(name, source, {width, channels}, builder.getF32Type(),
-          /*transposed=*/true);
-  return parameter(name.str());
+  WeightSource turned(source);
+  turned.transposed = true;
+  return declare(name, turned, {width, channels}, builder.getF32Type());
+}
+
+Value ModelBuilder::computed(llvm::StringRef name,
+                             seq::ComputedWeightInterface rule,
+                             llvm::ArrayRef<int64_t> shape) {
+  if (!weights.contains(name)) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(function);
+    weights[name] = seq::WeightOp::create(
+        builder, at(name), name, /*source=*/"",
+        RankedTensorType::get(shape, builder.getF32Type()),
+        /*further=*/nullptr, /*stored=*/nullptr, /*rows=*/nullptr,
+        /*derived=*/nullptr, /*transposed=*/false, rule);
+  }
+  return parameter(name);
 }
 
 Value ModelBuilder::parameter(llvm::StringRef name) {
@@ -141,6 +181,21 @@ Value ModelBuilder::state(const llvm::Twine &name,
       index, RankedTensorType::get(shape, builder.getF32Type()), attributes,
       at(name));
   return function.getArgument(index);
+}
+
+Value ModelBuilder::getPositions() {
+  if (!positions) {
+    (void)function.insertArgument(2, getTokens().getType(),
+                                  builder.getDictionaryAttr({}),
+                                  at("positions"));
+    positions = function.getArgument(2);
+  }
+  return positions;
+}
+
+void ModelBuilder::report(const llvm::Twine &message) {
+  if (problem.empty())
+    problem = message.str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,8 +216,8 @@ Value ModelBuilder::selectRows(const llvm::Twine &name, Value x, Value rows) {
 Value ModelBuilder::linear(const llvm::Twine &name, Value x, Value weight,
                            Value bias) {
   return seq::LinearOp::create(builder, at(name),
-                               tokenType(typeOf(weight).getDimSize(0)), x,
-                               weight, bias);
+                               tokenType(typeOf(weight).getShape().drop_back()),
+                               x, weight, bias);
 }
 
 Value ModelBuilder::lmHead(const llvm::Twine &name, Value x, Value weight) {
@@ -176,10 +231,47 @@ Value ModelBuilder::rmsNorm(const llvm::Twine &name, Value x, Value weight,
                                 llvm::APFloat(epsilon));
 }
 
+Value ModelBuilder::norm(const llvm::Twine &name, const llvm::Twine &source,
+                         Value x, const NormConfig &config) {
+  int64_t channels = typeOf(x).getDimSize(1);
+  if (!config.centred && !config.bias && !config.unitOffset)
+    return rmsNorm(name, x, vector(name, source + ".weight", channels),
+                   config.epsilon);
+  return groupNorm(name, source, x, /*groups=*/1, channels, config);
+}
+
+Value ModelBuilder::groupNorm(const llvm::Twine &name,
+                              const llvm::Twine &source, Value x,
+                              int64_t groups, int64_t size,
+                              const NormConfig &config,
+                              seq::NormMeasure measure) {
+  Value weight, bias;
+  if (size > 0)
+    weight = vector(name, source + ".weight", size);
+  if (config.bias)
+    bias = vector(name + "_bias", source + ".bias", size);
+  return seq::GroupNormOp::create(builder, at(name), x.getType(), x, weight,
+                                  bias, llvm::APFloat(config.epsilon), groups,
+                                  measure, config.centred, config.unitOffset);
+}
+
+Value ModelBuilder::project(const llvm::Twine &name, const llvm::Twine &source,
+                            Value x, int64_t rows, bool bias, bool transposed) {
+  WeightSource from(source + ".weight");
+  from.transposed = transposed;
+  Value weight = matrix(name, from, rows, typeOf(x).getDimSize(1));
+  Value shift;
+  if (bias)
+    shift = vector(name + "_bias", source + ".bias", rows);
+  return linear(name, x, weight, shift);
+}
+
 Value ModelBuilder::slice(const llvm::Twine &name, Value x, int64_t offset,
                           int64_t size) {
-  return seq::SliceOp::create(builder, at(name), tokenType(size), x,
-                              /*axis=*/1, offset, size);
+  llvm::SmallVector<int64_t> inner(typeOf(x).getShape().drop_front());
+  inner.back() = size;
+  return seq::SliceOp::create(builder, at(name), tokenType(inner), x,
+                              /*axis=*/int64_t(inner.size()), offset, size);
 }
 
 Value ModelBuilder::reshape(const llvm::Twine &name, Value x,
@@ -189,6 +281,73 @@ Value ModelBuilder::reshape(const llvm::Twine &name, Value x,
 
 Value ModelBuilder::add(const llvm::Twine &name, Value a, Value b) {
   return seq::AddOp::create(builder, at(name), a, b);
+}
+
+Value ModelBuilder::sub(const llvm::Twine &name, Value a, Value b) {
+  return seq::SubOp::create(builder, at(name), a, b);
+}
+
+Value ModelBuilder::mul(const llvm::Twine &name, Value a, Value b) {
+  return seq::MulOp::create(builder, at(name), a, b);
+}
+
+Value ModelBuilder::scale(const llvm::Twine &name, Value x, double factor) {
+  return seq::ScaleOp::create(builder, at(name), x, factor);
+}
+
+Value ModelBuilder::broadcast(const llvm::Twine &name, Value vector,
+                              Value like) {
+  return seq::BroadcastOp::create(builder, at(name), vector, like,
+                                  llvm::ArrayRef<int64_t>{1});
+}
+
+Value ModelBuilder::activate(const llvm::Twine &name, Value x,
+                             seq::Nonlinearity function) {
+  switch (function) {
+  case seq::Nonlinearity::Identity:
+    return x;
+  case seq::Nonlinearity::Silu:
+    return elementwise<seq::SiluOp>(name, x);
+  case seq::Nonlinearity::Gelu:
+    return elementwise<seq::GeluOp>(name, x);
+  case seq::Nonlinearity::GeluTanh:
+    return elementwise<seq::GeluTanhOp>(name, x);
+  case seq::Nonlinearity::Relu:
+    return elementwise<seq::ReluOp>(name, x);
+  case seq::Nonlinearity::SquaredRelu: {
+    Value positive = elementwise<seq::ReluOp>(name, x);
+    return mul(name, positive, positive);
+  }
+  case seq::Nonlinearity::Sigmoid:
+    return elementwise<seq::SigmoidOp>(name, x);
+  }
+  llvm_unreachable("every function is listed");
+}
+
+Value ModelBuilder::softCap(const llvm::Twine &name, Value x, double most) {
+  Value bent = elementwise<seq::TanhOp>(name, scale(name, x, 1 / most));
+  return scale(name, bent, most);
+}
+
+Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
+                                     Value taps, Value bias,
+                                     seq::Activation activation) {
+  Value tail =
+      state(name, {typeOf(taps).getDimSize(0) - 1, typeOf(taps).getDimSize(1)});
+  auto op = seq::ShortConvolutionOp::create(builder, at(name), x.getType(),
+                                            tail.getType(), x, taps, bias, tail,
+                                            activation);
+  setNextState(op.getNextTail());
+  return op.getY();
+}
+
+Value ModelBuilder::shiftDifference(const llvm::Twine &name, Value x) {
+  int64_t channels = typeOf(x).getDimSize(1);
+  auto rule = seq::RowNumbersAttr::get(
+      builder.getContext(), builder.getDenseF64ArrayAttr({1.0, -1.0}));
+  Value taps =
+      computed("shift." + std::to_string(channels), rule, {2, channels});
+  return shortConvolution(name, x, taps, /*bias=*/{}, seq::Activation::None);
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,6 +361,9 @@ ModelBuilder::finish(Value logits) {
   mlir::func::ReturnOp::create(builder, at("forward"), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
+  (*module)->setAttr(
+      "seq.model",
+      seq::ModelAttr::get(input.context, family, vocabulary, width, context));
   if (!problem.empty())
     return refuse(problem);
   if (llvm::Error error = input.checkpoint.checkAllRead())

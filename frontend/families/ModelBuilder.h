@@ -25,21 +25,59 @@
 
 namespace effc::frontend {
 
+/// How a weight is made of the checkpoint's tensors; see seq.weight.
+struct WeightSource {
+  std::vector<std::string> tensors;
+  bool transposed = false;
+  /// The shape that each tensor has there, where it is another one.
+  llvm::SmallVector<int64_t> stored;
+  seq::RowGroupsAttr rows;
+  seq::DerivationAttr derived;
+
+  WeightSource(const llvm::Twine &tensor) : tensors{tensor.str()} {}
+  WeightSource(std::vector<std::string> tensors)
+      : tensors(std::move(tensors)) {}
+};
+
+/// A norm over the channels of a token.
+struct NormConfig {
+  double epsilon = 1e-5;
+  /// LayerNorm, which subtracts the mean and has a bias.
+  bool centred = false, bias = false;
+  /// The stored weight is one less.
+  bool unitOffset = false;
+};
+
 class ModelBuilder {
 public:
   ModelBuilder(FamilyInput &input, llvm::StringRef family, int64_t vocabulary,
                int64_t width);
 
   /// A matrix [rows, columns], in the type wanted or the one it is stored in.
-  mlir::Value matrix(const llvm::Twine &name, const llvm::Twine &source,
+  mlir::Value matrix(const llvm::Twine &name, const WeightSource &source,
                      int64_t rows, int64_t columns);
+  mlir::Value matrix(const llvm::Twine &name, const llvm::Twine &source,
+                     int64_t rows, int64_t columns) {
+    return matrix(name, WeightSource(source), rows, columns);
+  }
+  /// A matrix [rows, columns] for each of `blocks` blocks of channels.
+  mlir::Value blocks(const llvm::Twine &name, const WeightSource &source,
+                     int64_t blocks, int64_t rows, int64_t columns);
+  /// Numbers in f32, of any shape.
+  mlir::Value numbers(const llvm::Twine &name, const WeightSource &source,
+                      llvm::ArrayRef<int64_t> shape);
   /// A vector [size], in f32.
   mlir::Value vector(const llvm::Twine &name, const llvm::Twine &source,
-                     int64_t size);
+                     int64_t size) {
+    return numbers(name, WeightSource(source), {size});
+  }
   /// The taps [width, channels] of a short convolution, in f32, which the
   /// checkpoint holds as [channels, 1, width].
   mlir::Value taps(const llvm::Twine &name, const llvm::Twine &source,
                    int64_t width, int64_t channels);
+  /// Numbers that the configuration gives; declared once for all uses.
+  mlir::Value computed(llvm::StringRef name, seq::ComputedWeightInterface rule,
+                       llvm::ArrayRef<int64_t> shape);
   /// Another use of a weight that has been declared.
   mlir::Value parameter(llvm::StringRef name);
 
@@ -51,6 +89,13 @@ public:
 
   mlir::Value getTokens() { return function.getArgument(0); }
   mlir::Value getOutputRows() { return function.getArgument(1); }
+  /// The tokens' positions, a table that @forward takes once they are asked
+  /// for.
+  mlir::Value getPositions();
+  /// The positions that states which grow have room for.
+  int64_t getContext() const { return context; }
+  int64_t getWidth() const { return width; }
+  void setContext(int64_t positions) { context = positions; }
 
   // Ops whose result type follows from their operands, each at the location
   // `name`. `x` is [T, ...].
@@ -64,26 +109,62 @@ public:
                      mlir::Value weight);
   mlir::Value rmsNorm(const llvm::Twine &name, mlir::Value x,
                       mlir::Value weight, double epsilon);
-  /// The channels [offset, offset + size) of x [T, D].
+  /// The norm whose weight is `source`.weight, and its bias `source`.bias.
+  mlir::Value norm(const llvm::Twine &name, const llvm::Twine &source,
+                   mlir::Value x, const NormConfig &config);
+  /// The same for each of `groups` groups of channels. `size` is that of the
+  /// weight: all channels, or those of one group; 0: it has none.
+  mlir::Value
+  groupNorm(const llvm::Twine &name, const llvm::Twine &source, mlir::Value x,
+            int64_t groups, int64_t size, const NormConfig &config,
+            seq::NormMeasure measure = seq::NormMeasure::MeanSquare);
+  /// The product with `source`.weight [rows, channels of x], and `source`.bias.
+  mlir::Value project(const llvm::Twine &name, const llvm::Twine &source,
+                      mlir::Value x, int64_t rows, bool bias = false,
+                      bool transposed = false);
+  /// The channels [offset, offset + size) of x, on its last dimension.
   mlir::Value slice(const llvm::Twine &name, mlir::Value x, int64_t offset,
                     int64_t size);
   /// x with the dimensions after T replaced.
   mlir::Value reshape(const llvm::Twine &name, mlir::Value x,
                       llvm::ArrayRef<int64_t> inner);
   mlir::Value add(const llvm::Twine &name, mlir::Value a, mlir::Value b);
+  mlir::Value sub(const llvm::Twine &name, mlir::Value a, mlir::Value b);
+  mlir::Value mul(const llvm::Twine &name, mlir::Value a, mlir::Value b);
+  mlir::Value scale(const llvm::Twine &name, mlir::Value x, double factor);
+  /// `vector` [D] for each token of `like` [T, D].
+  mlir::Value broadcast(const llvm::Twine &name, mlir::Value vector,
+                        mlir::Value like);
+  mlir::Value activate(const llvm::Twine &name, mlir::Value x,
+                       seq::Nonlinearity function);
+  /// An op on elements that has no attributes.
+  template <typename Op>
+  mlir::Value elementwise(const llvm::Twine &name, mlir::Value x) {
+    return Op::create(builder, at(name), x);
+  }
+  /// most * tanh(x / most)
+  mlir::Value softCap(const llvm::Twine &name, mlir::Value x, double most);
+  /// A short convolution of each channel, with a state `name`.
+  mlir::Value shortConvolution(const llvm::Twine &name, mlir::Value x,
+                               mlir::Value taps, mlir::Value bias,
+                               seq::Activation activation);
+  /// The token before each token less the token itself, with a state `name`.
+  mlir::Value shiftDifference(const llvm::Twine &name, mlir::Value x);
 
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location at(const llvm::Twine &name);
+  /// Keeps the first problem, which finish() returns.
+  void report(const llvm::Twine &message);
 
   /// Returns from @forward and gives the verified module away. Fails with the
   /// first weight that did not fit, or with a tensor that no weight names.
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> finish(mlir::Value logits);
 
 private:
-  void declare(const llvm::Twine &name, const llvm::Twine &source,
-               llvm::ArrayRef<int64_t> shape, mlir::Type element,
-               bool transposed);
+  mlir::Value declare(const llvm::Twine &name, const WeightSource &source,
+                      llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void take(seq::WeightOp weight);
+  void remark(seq::WeightOp weight, llvm::StringRef source);
   mlir::Type getMatrixElement(llvm::StringRef source);
   mlir::RankedTensorType tokenType(llvm::ArrayRef<int64_t> inner);
 
@@ -91,6 +172,9 @@ private:
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
+  std::string family;
+  int64_t vocabulary, width, context = 0;
+  mlir::Value positions;
   llvm::StringMap<seq::WeightOp> weights;
   std::vector<mlir::Value> nextStates;
   std::string problem;

@@ -88,7 +88,17 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
     broken = true;
   }
   SmallVector<int64_t> strides = denseStrides(type);
-  strides[0] = access.strides[0];
+  // The elements of a vector lie densely; rows of anything else are padded.
+  if (reshape.getX().getType().getRank() > 1) {
+    if (type.getDimSize(0) != reshape.getX().getType().getDimSize(0)) {
+      reshape.emitOpError("reads padded rows under another first dimension, "
+                          "which no kernel can: expects ")
+          << reshape.getX().getType().getDimSize(0) << " rows, but got "
+          << type.getDimSize(0);
+      broken = true;
+    }
+    strides[0] = access.strides[0];
+  }
   access.strides = strides;
   access.shape.assign(type.getShape().begin(), type.getShape().end());
   return access;

@@ -27,6 +27,15 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     positions that lie as `H,P`, `1,P` or `P` are the `P,H` that `seq.embedding`
     takes; `--weights reference` embeds what is small and refuses the rest.
 
+    A weight may be made of several tensors: those that `then` names follow the first
+    along the first dimension, each with an equal share of it, as experts lie that a
+    checkpoint holds one by one. `stored` is the shape in which the checkpoint holds
+    each tensor, where that is another one with the same elements in the same order:
+    `H,K` as a vector, `E,F,D` as a matrix. Dimensions of size 1 need no mention.
+    `rows` are the rows it has of one tensor that holds several weights.
+    A `derived` weight follows from the numbers of its tensor by the rule of
+    `#seq.derivation`, computed in double and rounded to f32.
+
     A weight that is `computed` follows from numbers of the config by the rule of an
     attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
     has no source and is embedded in the artifact.
@@ -40,6 +49,16 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     * (WEIGHT3) A `transposed` weight has two or three dimensions.
     * (WEIGHT4) A `computed` weight has one dimension, of as many f32 as its rule
       can give, and one for positions before it where the rule gives a row for each.
+    * (WEIGHT5) `then` names tensors for a weight that has a `source`, is not
+      `transposed` and whose first dimension they divide evenly.
+    * (WEIGHT6) `stored` has the elements of one of the tensors; it is absent for a
+      `transposed` and for a `computed` weight.
+    * (WEIGHT7) A `derived` weight is f32 and of one tensor that is not `transposed`;
+      for `lower_bound` its `stored` is a row of the weight's elements for each layer,
+      and `layer` is one of them; for `repeated` it is `H,V,K` and `stored` is `H,K`.
+    * (WEIGHT8) A weight of `rows` has as many of them as these have, and is of one
+      tensor that is neither `derived` nor `transposed`; `stored` beside them has the
+      elements of all rows they are counted in.
 
     Example:
 
@@ -48,6 +67,12 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
         : tensor<3352x768xbf16>
     seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
         transposed : tensor<4x1792xf32>
+    seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
+    seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
+    seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8,
+        stride = 24, count = 3>) : tensor<24x5xbf16>
+    seq.weight @decay source("decay") derived(#seq.derivation<rule = negated_exponential>)
+        : tensor<12xf32>
     seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
         theta = 1.0e4 : f64>) : tensor<32xf32>
     seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
@@ -57,12 +82,26 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     SymbolNameAttr:$sym_name,
     DefaultValuedStrAttr<StrAttr, "">:$source,               /*weight2*/
     TypeAttrOf<Seq_Weight>:$type,                            /*weight1*/
-    UnitAttr:$transposed,                                    /*weight3*/
+    OptionalAttr<StrArrayAttr>:$further,                     /*weight5*/
+    OptionalAttr<DenseI64ArrayAttr>:$stored,                 /*weight6, weight7*/
+    OptionalAttr<Seq_RowGroupsAttr>:$rows,                   /*weight8*/
+    OptionalAttr<Seq_DerivationAttr>:$derived,               /*weight7*/
+    UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
     OptionalAttr<Seq_ComputedWeight>:$computed);             /*weight2, weight4*/
   let assemblyFormat = [{
-    $sym_name (`source` `(` $source^ `)`)? (`computed` `(` $computed^ `)`)?
+    $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?
+    (`stored` $stored^)? (`rows` `(` $rows^ `)`)? (`derived` `(` $derived^ `)`)?
+    (`computed` `(` $computed^ `)`)?
     (`transposed` $transposed^)?
     attr-dict `:` $type
+  }];
+  let extraClassDeclaration = [{
+    /// The tensors of the checkpoint that it is made of, in their order; none for
+    /// one that is computed.
+    ::llvm::SmallVector<::llvm::StringRef> getSources();
+    /// Whether its elements are all those of one tensor, in the same order or
+    /// turned.
+    bool isOneTensor() { return !getFurther() && !getRows() && !getDerived(); }
   }];
   let hasVerifier = 1;
 }

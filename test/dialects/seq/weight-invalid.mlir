@@ -59,3 +59,93 @@ seq.weight @weight4_one_head computed(#seq.head_decays<rule = lengths, layer = 3
 // WEIGHT4
 // expected-error @+1 {{expects a 'computed' weight of f32 and 2 dimensions, positions first, but got 'tensor<6xf32>'}}
 seq.weight @weight4_no_positions computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>) : tensor<6xf32>
+
+// -----
+
+// WEIGHT5
+// expected-error @+1 {{expects 'then' to name tensors, but got [""]}}
+seq.weight @weight5_no_name source("a") then [""] : tensor<6x5xf32>
+
+// -----
+
+// WEIGHT5
+// expected-error @+1 {{expects a first dimension in 3 equal shares, but got 7}}
+seq.weight @weight5_uneven source("a") then ["b", "c"] : tensor<7x5xf32>
+
+// -----
+
+// WEIGHT5
+// expected-error @+1 {{expects no 'then' for a 'transposed' weight}}
+seq.weight @weight5_transposed source("a") then ["b"] transposed : tensor<6x5xf32>
+
+// -----
+
+// WEIGHT6
+// expected-error @+1 {{expects 'stored' of 6 elements, but got 2x4}}
+seq.weight @weight6_elements source("a") stored [2, 4] : tensor<6xf32>
+
+// -----
+
+// WEIGHT6
+// expected-error @+1 {{expects no 'stored' for a 'computed' weight}}
+seq.weight @weight6_computed stored [6] computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
+
+// -----
+
+// WEIGHT7
+// expected-error @+1 {{expects a 'derived' weight of f32 and one tensor, but got 'tensor<6x5xbf16>' of 1}}
+seq.weight @weight7_bf16 source("a") derived(#seq.derivation<rule = negated_exponential>) : tensor<6x5xbf16>
+
+// -----
+
+// WEIGHT7
+// expected-error @+1 {{expects 'stored' of more than 2 rows of 6, but got 2x6}}
+seq.weight @weight7_layer source("a") stored [2, 6] derived(#seq.derivation<rule = lower_bound, layer = 2>) : tensor<6xf32>
+
+// -----
+
+// DERIVATION1
+// expected-error @+1 {{expects no 'layer' for 'negated_exponential', but got 2}}
+seq.weight @derivation1_layer source("a") derived(#seq.derivation<rule = negated_exponential, layer = 2>) : tensor<6xf32>
+
+// -----
+
+// WEIGHT7
+// expected-error @+1 {{expects H,V,K of 'stored' H,K for 'repeated', but got 'tensor<3x5x4xf32>' of 3x5}}
+seq.weight @weight7_repeated source("a") stored [3, 5] derived(#seq.derivation<rule = repeated>) : tensor<3x5x4xf32>
+
+// -----
+
+// WEIGHT8
+// expected-error @+1 {{expects a first dimension of the 24 'rows', but got 25}}
+seq.weight @weight8_count source("a") rows(#seq.row_groups<offset = 0, size = 8, stride = 24, count = 3>) : tensor<25x5xf32>
+
+// -----
+
+// WEIGHT8
+// expected-error @+1 {{expects 'rows' of one tensor as it is, but got 'then' or 'derived' as well}}
+seq.weight @weight8_two source("a") then ["b"] rows(#seq.row_groups<offset = 0, size = 8, stride = 24, count = 3>) : tensor<24x5xf32>
+
+// -----
+
+// ROW_GROUPS1
+// expected-error @+1 {{expects 'size' of at least 1 rows from 'offset' on inside of 'stride' rows, and 'count' of at least 1, but got 8, 17, 24 and 3}}
+seq.weight @row_groups1_outside source("a") rows(#seq.row_groups<offset = 17, size = 8, stride = 24, count = 3>) : tensor<24x5xf32>
+
+// -----
+
+// WEIGHT4
+// expected-error @+1 {{expects a row for each of the 2 numbers, but got 3}}
+seq.weight @weight4_numbers computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : tensor<3x6xf32>
+
+// -----
+
+// ROW_NUMBERS1
+// expected-error @+1 {{expects 'numbers' that are finite, but got }}
+seq.weight @row_numbers1_none computed(#seq.row_numbers<numbers = []>) : tensor<2x6xf32>
+
+// -----
+
+// WEIGHT8
+// expected-error @+1 {{expects 'stored' of 90 elements, of which 'rows' are a part, but got 6x14}}
+seq.weight @weight8_stored source("a") stored [6, 14] rows(#seq.row_groups<offset = 1, size = 1, stride = 5, count = 6>) : tensor<6x3xf32>

@@ -12,6 +12,23 @@ seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
 // Blocks of the same kind.
 // CHECK: seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
 seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
+// CHECK: seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
+seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
+// CHECK: seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
+seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
+// CHECK: seq.weight @query source("qkv") rows(<offset = 0, size = 8, stride = 24, count = 3>) : tensor<24x5xbf16>
+seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8, stride = 24, count = 3>)
+    : tensor<24x5xbf16>
+// CHECK: seq.weight @taps computed(#seq.row_numbers<numbers = [1.000000e+00, -1.000000e+00]>) : tensor<2x6xf32>
+seq.weight @taps computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : tensor<2x6xf32>
+// CHECK: seq.weight @sums source("r_k") stored [3, 4] derived(<rule = repeated>) : tensor<3x5x4xf32>
+seq.weight @sums source("r_k") stored [3, 4] derived(#seq.derivation<rule = repeated>) : tensor<3x5x4xf32>
+// CHECK: seq.weight @decay source("decay") derived(<rule = negated_exponential>) : tensor<12xf32>
+seq.weight @decay source("decay") derived(#seq.derivation<rule = negated_exponential>)
+    : tensor<12xf32>
+// CHECK: seq.weight @bound source("bounds") stored [5, 6] derived(<rule = lower_bound, layer = 3>) : tensor<2x3xf32>
+seq.weight @bound source("bounds") stored [5, 6]
+    derived(#seq.derivation<rule = lower_bound, layer = 3>) : tensor<2x3xf32>
 // CHECK: seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default, theta = 1.000000e+04 : f64>) : tensor<32xf32>
 seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
     theta = 1.0e4 : f64>) : tensor<32xf32>

@@ -5,6 +5,11 @@
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/TinyMamba2.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+
 using namespace effc;
 using namespace effc::frontend;
 using namespace effc::test;
@@ -91,7 +96,8 @@ TEST_F(ImportTest, TransposesWeights) {
   auto weight = seq::WeightOp::create(
       builderOfOps, builderOfOps.getUnknownLoc(), "taps", "taps",
       mlir::RankedTensorType::get({2, 3}, builderOfOps.getF32Type()),
-      /*transposed=*/true, /*computed=*/nullptr);
+      /*further=*/nullptr, /*stored=*/nullptr, /*rows=*/nullptr,
+      /*derived=*/nullptr, /*transposed=*/true, /*computed=*/nullptr);
   EXPECT_EQ(llvm::cantFail(readWeight<double>(weight, *checkpoint)),
             (std::vector<double>{1, 3, 5, 2, 4, 6}));
 }
@@ -116,7 +122,8 @@ TEST_F(ImportTest, TransposedBlocksAreRead) {
     return seq::WeightOp::create(
         builderOfOps, builderOfOps.getUnknownLoc(), "gate", "gate",
         mlir::RankedTensorType::get(shape, builderOfOps.getF32Type()),
-        /*transposed=*/true, /*computed=*/nullptr);
+        /*further=*/nullptr, /*stored=*/nullptr, /*rows=*/nullptr,
+        /*derived=*/nullptr, /*transposed=*/true, /*computed=*/nullptr);
   };
   EXPECT_EQ(
       llvm::cantFail(readWeight<double>(weightOf({2, 3, 2}), *checkpoint)),
@@ -124,6 +131,73 @@ TEST_F(ImportTest, TransposedBlocksAreRead) {
   EXPECT_EQ(llvm::toString(checkWeight(weightOf({3, 2, 2}), *checkpoint)),
             "model.safetensors: expects tensor 'gate' of shape 3x2x2, but "
             "got 2x2x3");
+}
+
+// Two tensors a and b of 4x2, whose elements are 1 to 8 and 11 to 18.
+TEST_F(ImportTest, WeightsAreMadeOfTensors) {
+  SafetensorsBuilder builder;
+  for (int first : {1, 11}) {
+    std::string bytes;
+    for (int i = 0; i < 8; ++i) {
+      auto value = float(first + i);
+      bytes.append(reinterpret_cast<const char *>(&value), 4);
+    }
+    builder.add(first == 1 ? "a" : "b", "F32", {4, 2}, bytes);
+  }
+  directory.write("model.safetensors", builder.build());
+  auto checkpoint = llvm::cantFail(Checkpoint::open(directory.path));
+  context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect>();
+  auto read = [&](llvm::StringRef text) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        ("seq.weight @w " + text).str(), mlir::ParserConfig(&context));
+    seq::WeightOp weight = *module->getOps<seq::WeightOp>().begin();
+    if (llvm::Error error = checkWeight(weight, *checkpoint))
+      return std::make_pair(llvm::toString(std::move(error)),
+                            std::vector<double>());
+    auto numbers = llvm::cantFail(readWeight<double>(weight, *checkpoint));
+    // What the artifact's writer takes are the same numbers.
+    if (!weight.isOneTensor()) {
+      GatheredWeight gathered =
+          llvm::cantFail(gatherWeight(weight, *checkpoint));
+      std::vector<double> written =
+          decode<double>(gathered.type, gathered.bytes);
+      EXPECT_EQ(written.size(), numbers.size());
+      for (size_t i = 0; i < numbers.size(); ++i)
+        EXPECT_EQ(written[i], double(float(numbers[i])));
+    }
+    return std::make_pair(std::string(), numbers);
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(read(R"(source("a") then ["b"] : tensor<8x2xf32>)").second,
+            (Numbers{1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17, 18}));
+  EXPECT_EQ(read(R"(source("a") stored [4, 2] : tensor<8xf32>)").second,
+            (Numbers{1, 2, 3, 4, 5, 6, 7, 8}));
+  // Two groups of two rows, the second of each.
+  EXPECT_EQ(read(R"(source("a") rows(#seq.row_groups<offset = 1, size = 1,
+                    stride = 2, count = 2>) : tensor<2x2xf32>)")
+                .second,
+            (Numbers{3, 4, 7, 8}));
+  EXPECT_EQ(read(R"(source("a") derived(#seq.derivation<rule =
+                    negated_exponential>) : tensor<4x2xf32>)")
+                .second[2],
+            -std::exp(3.0));
+  // Each head's 2 numbers for 3 value channels.
+  EXPECT_EQ(read(R"(source("a") stored [4, 2] derived(#seq.derivation<rule =
+                    repeated>) : tensor<4x3x2xf32>)")
+                .second[7],
+            4);
+  // The softmax of 1, 3, 5, 7 without its first share, up to layer 2.
+  double all = std::exp(-6.0) + std::exp(-4.0) + std::exp(-2.0) + 1;
+  EXPECT_NEAR(read(R"(source("a") stored [4, 2] derived(#seq.derivation<rule =
+                      lower_bound, layer = 2>) : tensor<2xf32>)")
+                  .second[0],
+              (std::exp(-4.0) + std::exp(-2.0)) / all, 1e-15);
+  EXPECT_EQ(read(R"(source("a") then ["c"] : tensor<8x2xf32>)").first,
+            "model.safetensors: lacks tensor 'c'");
+  EXPECT_EQ(read(R"(source("b") rows(#seq.row_groups<offset = 1, size = 1,
+                    stride = 2, count = 3>) : tensor<3x2xf32>)")
+                .first,
+            "model.safetensors: expects tensor 'b' of shape 6x2, but got 4x2");
 }
 
 TEST_F(ImportTest, RefusesAnotherDirectoryForACheckpoint) {

@@ -26,6 +26,8 @@ protected:
                        bool transposed = false) {
     return seq::WeightOp::create(builder, builder.getUnknownLoc(), "w", "t",
                                  mlir::RankedTensorType::get(shape, element),
+                                 /*further=*/nullptr, /*stored=*/nullptr,
+                                 /*rows=*/nullptr, /*derived=*/nullptr,
                                  transposed, /*computed=*/nullptr);
   }
   template <typename T>

@@ -1,0 +1,68 @@
+// A layer's softmax attention: its numbers, and the ops from a normalised token
+// to what is added to the residual.
+#ifndef EFFC_FRONTEND_FAMILIES_ATTENTION_H
+#define EFFC_FRONTEND_FAMILIES_ATTENTION_H
+
+#include "frontend/families/ModelBuilder.h"
+#include "frontend/families/RotaryConfig.h"
+
+namespace effc::frontend {
+
+struct AttentionConfig {
+  /// H, G, K: heads, heads of keys and values, channels of each.
+  int64_t heads = 1, keyHeads = 1, keys = 1;
+  double scale = 1;
+  std::optional<double> softCap;
+  bool inputBias = false, outputBias = false;
+  /// A norm of each query's and key's channels before they are turned.
+  std::optional<NormConfig> headNorm;
+
+  int64_t inner() const { return heads * keys; }
+  int64_t keyWidth() const { return keyHeads * keys; }
+};
+
+/// What may differ from layer to layer.
+struct LayerAttention {
+  /// Keys in sight of a query, its own included; 0: all.
+  int64_t window = 0;
+  RotaryConfig rotary;
+  /// Under which its frequencies are declared.
+  std::string frequencies = "frequencies";
+};
+
+/// The tensors of a layer, and the name under which its ops are known.
+struct AttentionNames {
+  std::string name, source;
+  llvm::StringRef query = "q_proj", key = "k_proj", value = "v_proj",
+                  output = "o_proj";
+  /// One tensor [queries; keys; values] instead of three.
+  llvm::StringRef fused = "";
+  llvm::StringRef queryNorm = "q_norm", keyNorm = "k_norm";
+};
+
+/// Reads `num_attention_heads`, `num_key_value_heads` and `head_dim` for a
+/// model of `width`: the latter two may be missing or null. Problems are left
+/// in the reader.
+AttentionConfig readAttention(ConfigReader &reader, int64_t width);
+
+/// Everything from a normalised token [T, D] to the product with the output's
+/// matrix.
+mlir::Value emitAttention(ModelBuilder &model, const AttentionConfig &config,
+                          const LayerAttention &layer,
+                          const AttentionNames &names, mlir::Value x);
+
+/// x [T, H, K], turned by its position.
+mlir::Value turn(ModelBuilder &model, const llvm::Twine &name,
+                 const LayerAttention &layer, mlir::Value x);
+
+/// The attention itself, with the states of its keys and values: [T, H, V] from
+/// queries, keys and values [T, H, K], [T, G, K], [T, J, V]. `slopes` [H] may
+/// be null.
+mlir::Value attend(ModelBuilder &model, const std::string &name,
+                   const AttentionConfig &config, int64_t window,
+                   mlir::Value query, mlir::Value key, mlir::Value value,
+                   mlir::Value slopes = {});
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_ATTENTION_H

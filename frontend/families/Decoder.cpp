@@ -1,0 +1,122 @@
+#include "frontend/families/Decoder.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using mlir::Value;
+
+DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
+                                          int64_t vocabulary,
+                                          bool tiedByDefault) {
+  DecoderConfig config;
+  config.vocabulary = vocabulary;
+  config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
+  config.layers.resize(
+      reader.requireInteger("num_hidden_layers", 1, kMostLayers));
+  config.mlp.hidden =
+      reader.requireInteger("intermediate_size", 1, kMostDimension);
+  config.context =
+      reader.requireInteger("max_position_embeddings", 1, kMostContext);
+  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  config.attention = readAttention(reader, config.width);
+  config.head.tied = reader.getBoolean("tie_word_embeddings", tiedByDefault);
+  return config;
+}
+
+void effc::frontend::ignoreHarmless(ConfigReader &reader, Remarks &remarks,
+                                    llvm::ArrayRef<llvm::StringRef> more) {
+  llvm::SmallVector<llvm::StringRef> keys = {
+      "attention_dropout", "attn_implementation", "initializer_range",
+      "pretraining_tp"};
+  llvm::append_range(keys, more);
+  for (llvm::StringRef key : reader.ignore(keys))
+    remarks.push_back("config.json: " + quote(key) +
+                      " is ignored: it does not change the results");
+}
+
+int64_t effc::frontend::chooseContext(const FamilyInput &input,
+                                      int64_t modelContext) {
+  return input.contextWanted > 0 ? input.contextWanted : modelContext;
+}
+
+namespace {
+
+class DecoderEmitter {
+public:
+  DecoderEmitter(const DecoderConfig &config, const std::string &prefix,
+                 ModelBuilder &model)
+      : config(config), prefix(prefix), model(model) {}
+
+  Value emitLayer(Value x, size_t index) {
+    name = "layers." + std::to_string(index) + ".";
+    source = prefix + name;
+    Value mixed = emitMixer(norm("attention_norm", "input_layernorm", x),
+                            config.layers[index]);
+    if (config.normsAfter)
+      mixed = norm("attention_end_norm", "post_attention_layernorm", mixed);
+    x = model.add(name + "attention_residual", x, mixed);
+    Value inner = emitMlp(norm("mlp_norm",
+                               config.normsAfter ? "pre_feedforward_layernorm"
+                                                 : "post_attention_layernorm",
+                               x));
+    if (config.normsAfter)
+      inner = norm("mlp_end_norm", "post_feedforward_layernorm", inner);
+    return model.add(name + "mlp_residual", x, inner);
+  }
+
+private:
+  Value norm(const char *part, const char *tensor, Value x) {
+    return model.norm(name + part, source + tensor, x, config.norm);
+  }
+
+  Value emitMixer(Value x, const LayerAttention &layer) {
+    AttentionNames names{name + "attention", source + "self_attn."};
+    if (config.fused)
+      names.fused = "qkv_proj";
+    return emitAttention(model, config.attention, layer, names, x);
+  }
+
+  Value emitMlp(Value x) {
+    MlpNames names{name + "mlp", source + "mlp."};
+    if (config.fused)
+      names.fused = "gate_up_proj";
+    return frontend::emitMlp(model, config.mlp, names, x);
+  }
+
+  const DecoderConfig &config;
+  const std::string &prefix;
+  ModelBuilder &model;
+  std::string name, source;
+};
+
+} // namespace
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::buildDecoder(const DecoderConfig &config, FamilyInput &input) {
+  HeadConfig head = config.head;
+  head.table = config.prefix + "embed_tokens.weight";
+  auto tied = isHeadTied(head, input);
+  if (!tied)
+    return tied.takeError();
+  leaveAside(input, {"rotary_emb.inv_freq"});
+  ModelBuilder model(input, config.family, config.vocabulary, config.width);
+  model.setContext(chooseContext(input, config.context));
+  Value table =
+      model.matrix("embeddings", head.table, config.vocabulary, config.width);
+  Value x = model.embedding("embeddings", model.getTokens(), table);
+  if (config.embeddingScale != 1)
+    x = model.scale("embeddings", x, config.embeddingScale);
+  DecoderEmitter emitter(config, config.prefix, model);
+  for (size_t layer = 0; layer < config.layers.size(); ++layer)
+    x = emitter.emitLayer(x, layer);
+  x = model.selectRows("output_rows", x, model.getOutputRows());
+  x = model.norm("norm", config.prefix + "norm", x, config.norm);
+  Value matrix = *tied ? model.parameter("embeddings")
+                       : model.matrix("lm_head", head.head, config.vocabulary,
+                                      config.width);
+  Value logits = model.lmHead("lm_head", x, matrix);
+  if (config.logitCap)
+    logits = model.softCap("logit_cap", logits, *config.logitCap);
+  return model.finish(logits);
+}

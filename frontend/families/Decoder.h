@@ -1,0 +1,54 @@
+// The decoder that most public models of attention are: layers of attention and
+// of a gated MLP, each behind a norm and beside a residual.
+#ifndef EFFC_FRONTEND_FAMILIES_DECODER_H
+#define EFFC_FRONTEND_FAMILIES_DECODER_H
+
+#include "frontend/families/Attention.h"
+#include "frontend/families/Head.h"
+#include "frontend/families/Mlp.h"
+
+namespace effc::frontend {
+
+struct DecoderConfig {
+  llvm::StringRef family;
+  int64_t vocabulary = 1, width = 1;
+  /// `max_position_embeddings`.
+  int64_t context = 1;
+  AttentionConfig attention;
+  /// One for each layer.
+  std::vector<LayerAttention> layers;
+  MlpConfig mlp;
+  NormConfig norm;
+  /// Whether what a mixer or an MLP gives is normalised too, before it is
+  /// added.
+  bool normsAfter = false;
+  double embeddingScale = 1;
+  std::optional<double> logitCap;
+  /// One tensor for queries, keys and values, and one for gates and ups.
+  bool fused = false;
+  std::string prefix = "model.";
+  HeadConfig head;
+};
+
+/// Reads what all of these models call by the same names: `hidden_size`,
+/// `num_hidden_layers`, `intermediate_size`, `max_position_embeddings`,
+/// `rms_norm_eps`, the attention's heads. Layers see all keys and do not turn
+/// them. Problems are left in the reader.
+DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
+                          bool tiedByDefault);
+
+/// Accepts keys that change no result, each with a remark: dropout, and what
+/// initialises weights.
+void ignoreHarmless(ConfigReader &reader, Remarks &remarks,
+                    llvm::ArrayRef<llvm::StringRef> more = {});
+
+/// The positions that growing states are made for: those asked for, else those
+/// of the model.
+int64_t chooseContext(const FamilyInput &input, int64_t modelContext);
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+buildDecoder(const DecoderConfig &config, FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_DECODER_H

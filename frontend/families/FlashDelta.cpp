@@ -1,0 +1,221 @@
+#include "frontend/families/FlashDelta.h"
+
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Decoder.h"
+#include "frontend/families/FlashModel.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
+
+namespace {
+
+/// What the configurations of the three have in common.
+struct DeltaConfig {
+  FlashConfig model;
+  int64_t heads = 1, groups = 1, keys = 1, values = 1; // H, G, K, V
+  int64_t taps = 0;
+  bool gate = false;
+  /// Rates of correction up to 2.
+  bool doubled = false;
+  seq::Nonlinearity gateFunction = seq::Nonlinearity::Silu;
+  /// Of queries and keys; values always have silu.
+  seq::Nonlinearity activation = seq::Nonlinearity::Silu;
+
+  int64_t inner() const { return heads * values; }
+  double scale() const { return 1 / std::sqrt(double(keys)); }
+};
+
+/// What a layer's mixer reads, in heads.
+struct DeltaOperands {
+  Value query, key, value, rate, state;
+};
+
+} // namespace
+
+static void readConvolutions(FamilyInput &input, DeltaConfig &config) {
+  ConfigReader &reader = input.config;
+  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  if (!reader.getBoolean("use_short_conv", true))
+    config.taps = 0;
+  config.doubled = reader.getBoolean("allow_neg_eigval", false);
+  requireOneOf(reader, "hidden_act", {"swish"});
+  // "use_output_norm" is written, and read by no model.
+  ignoreHarmless(reader, input.remarks, {"fuse_norm", "use_output_norm"});
+}
+
+/// Heads whose sizes are given by themselves, with more of values than of keys.
+static void readGroups(ConfigReader &reader, DeltaConfig &config, int64_t keys,
+                       double expand) {
+  config.groups = reader.requireInteger("num_heads", 1, kMostDimension);
+  config.heads = reader.getIntegerIfSet("num_v_heads", 1, kMostDimension)
+                     .value_or(config.groups);
+  config.keys = reader.getInteger("head_dim", 1, kMostDimension, keys);
+  if (!reader.hasProblem() && config.heads % config.groups != 0)
+    reader.report("expects 'num_v_heads' to be a multiple of 'num_heads' " +
+                  Twine(config.groups) + ", but got " + Twine(config.heads));
+  config.values =
+      readHeadChannels(reader, "expand_v", expand, config.keys, /*heads=*/1);
+}
+
+static DeltaOperands emitOperands(ModelBuilder &model,
+                                  const DeltaConfig &config,
+                                  const std::string &name,
+                                  const std::string &source, Value x) {
+  int64_t keyWidth = config.groups * config.keys;
+  auto each = [&](llvm::StringRef part, int64_t rows,
+                  seq::Nonlinearity function) {
+    bool silu = function == seq::Nonlinearity::Silu;
+    Value y = projectAndConvolve(
+        model, name, source, part, x, rows, config.taps,
+        silu ? seq::Activation::Silu : seq::Activation::None);
+    return silu ? y : model.activate(name + part, y, function);
+  };
+  // Keys and queries are of length 1 in each head.
+  auto unit = [&](llvm::StringRef part) {
+    NormConfig length;
+    length.epsilon = 1e-6;
+    Value y = model.groupNorm(
+        name + part, source, each(part, keyWidth, config.activation),
+        config.groups, /*size=*/0, length, seq::NormMeasure::SumSquare);
+    return model.reshape(name + "mixer", y, {config.groups, config.keys});
+  };
+  DeltaOperands operands;
+  operands.query = unit("q");
+  operands.key = unit("k");
+  operands.value = model.reshape(
+      name + "mixer", each("v", config.inner(), seq::Nonlinearity::Silu),
+      {config.heads, config.values});
+  Value rate = model.activate(
+      name + "b", model.project(name + "b", source + "b_proj", x, config.heads),
+      seq::Nonlinearity::Sigmoid);
+  operands.rate = config.doubled ? model.scale(name + "b", rate, 2) : rate;
+  operands.state =
+      model.state(name + "mixer", {config.heads, config.keys, config.values});
+  return operands;
+}
+
+static Value emitOutput(ModelBuilder &model, const DeltaConfig &config,
+                        const std::string &name, const std::string &source,
+                        Value mixed, Value gate) {
+  Value y = normAndGate(model, name, source + "o_norm",
+                        model.reshape(name + "mixer", mixed, {config.inner()}),
+                        config.heads, config.model.norm.epsilon, gate,
+                        config.gateFunction);
+  return model.project(name + "o", source + "o_proj", y, model.getWidth());
+}
+
+Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  DeltaConfig config;
+  config.model = readFlash(input, 4);
+  config.model.family = "delta_net";
+  config.heads = config.groups =
+      reader.requireInteger("num_heads", 1, kMostDimension);
+  config.keys =
+      readHeadChannels(reader, "expand_k", 1, config.model.width, config.heads);
+  config.values =
+      readHeadChannels(reader, "expand_v", 1, config.model.width, config.heads);
+  config.gate = reader.getBoolean("use_gate", false);
+  readConvolutions(input, config);
+  requireOneOf(reader, "qk_activation", {"silu", "relu", "identity"});
+  requireOneOf(reader, "qk_norm", {"l2"});
+  requireOneOf(reader, "use_beta", {"true"});
+  if (const std::string *name = reader.getString("qk_activation"))
+    config.activation = *name == "relu"   ? seq::Nonlinearity::Relu
+                        : *name == "silu" ? seq::Nonlinearity::Silu
+                                          : seq::Nonlinearity::Identity;
+  if (llvm::Error error = reader.finish())
+    return error;
+  auto mixer = [&](ModelBuilder &model, const std::string &name,
+                   const std::string &source, Value x, int64_t) {
+    DeltaOperands in = emitOperands(model, config, name, source, x);
+    auto op = seq::DeltaRuleOp::create(
+        model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
+        in.state.getType(), in.query, in.key, in.value, in.rate, in.state,
+        llvm::APFloat(config.scale()), /*form=*/nullptr);
+    model.setNextState(op.getNextState());
+    Value gate;
+    if (config.gate)
+      gate = model.project(name + "g", source + "g_proj", x, config.inner());
+    return emitOutput(model, config, name, source, op.getY(), gate);
+  };
+  return buildFlash(config.model, input, mixer);
+}
+
+Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  DeltaConfig config;
+  config.model = readFlash(input, 4);
+  config.model.family = "gated_deltanet";
+  readGroups(reader, config, 256, 2);
+  config.gate = reader.getBoolean("use_gate", true);
+  readConvolutions(input, config);
+  requireOneOf(reader, "output_gate_activation", {"swish", "silu", "sigmoid"});
+  config.gateFunction =
+      readActivation(reader, "output_gate_activation", seq::Nonlinearity::Silu);
+  if (llvm::Error error = reader.finish())
+    return error;
+  auto mixer = [&](ModelBuilder &model, const std::string &name,
+                   const std::string &source, Value x, int64_t) {
+    DeltaOperands in = emitOperands(model, config, name, source, x);
+    Value a = model.project(name + "a", source + "a_proj", x, config.heads);
+    Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
+    Value bias =
+        model.vector(name + "dt_bias", source + "dt_bias", config.heads);
+    auto op = seq::GatedDeltaRuleOp::create(
+        model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
+        in.state.getType(), in.query, in.key, in.value, in.rate, a, rate, bias,
+        in.state, llvm::APFloat(config.scale()), /*form=*/nullptr);
+    model.setNextState(op.getNextState());
+    Value gate;
+    if (config.gate)
+      gate = model.project(name + "g", source + "g_proj", x, config.inner());
+    return emitOutput(model, config, name, source, op.getY(), gate);
+  };
+  return buildFlash(config.model, input, mixer);
+}
+
+Module effc::frontend::importFlashKda(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  DeltaConfig config;
+  config.model = readFlash(input, 4);
+  config.model.family = "kda";
+  readGroups(reader, config, 128, 1);
+  readConvolutions(input, config);
+  config.gateFunction = seq::Nonlinearity::Sigmoid;
+  requireOneOf(reader, "safe_gate", {"false"});
+  requireOneOf(reader, "lower_bound", {"null"});
+  if (llvm::Error error = reader.finish())
+    return error;
+  auto mixer = [&](ModelBuilder &model, const std::string &name,
+                   const std::string &source, Value x, int64_t) {
+    DeltaOperands in = emitOperands(model, config, name, source, x);
+    int64_t decays = config.heads * config.keys;
+    Value low =
+        model.project(name + "f.low", source + "f_proj.0", x, config.values);
+    Value decay = model.project(name + "f", source + "f_proj.1", low, decays);
+    Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
+    WeightSource flat(source + "dt_bias");
+    flat.stored = {decays};
+    Value bias =
+        model.numbers(name + "dt_bias", flat, {config.heads, config.keys});
+    auto op = seq::KimiDeltaAttentionOp::create(
+        model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
+        in.state.getType(), in.query, in.key, in.value, in.rate,
+        model.reshape(name + "mixer", decay, {config.heads, config.keys}), rate,
+        bias, in.state, llvm::APFloat(config.scale()), /*form=*/nullptr);
+    model.setNextState(op.getNextState());
+    Value gate =
+        model.project(name + "g.low", source + "g_proj.0", x, config.values);
+    gate = model.project(name + "g", source + "g_proj.1", gate, config.inner(),
+                         /*bias=*/true);
+    return emitOutput(model, config, name, source, op.getY(), gate);
+  };
+  return buildFlash(config.model, input, mixer);
+}

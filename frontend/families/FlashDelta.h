@@ -1,0 +1,19 @@
+// DeltaNet, Gated DeltaNet and Kimi delta attention, in the layouts of
+// flash-linear-attention.
+#ifndef EFFC_FRONTEND_FAMILIES_FLASHDELTA_H
+#define EFFC_FRONTEND_FAMILIES_FLASHDELTA_H
+
+#include "frontend/families/Family.h"
+
+namespace effc::frontend {
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importFlashDeltaNet(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importFlashGatedDeltaNet(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importFlashKda(FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_FLASHDELTA_H

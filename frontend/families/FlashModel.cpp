@@ -1,0 +1,205 @@
+#include "frontend/families/FlashModel.h"
+
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Decoder.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+/// One object of `attn`: which layers attend, and how.
+static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
+                                const JsonObject &object, FlashConfig &config) {
+  ConfigReader reader("config.json: attn", object);
+  AttentionConfig attention;
+  attention.heads = reader.requireInteger("num_heads", 1, kMostDimension);
+  attention.keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)
+                           .value_or(attention.heads);
+  attention.inputBias = reader.getBoolean("qkv_bias", false);
+  if (!reader.hasProblem() && (config.width % attention.heads != 0 ||
+                               attention.heads % attention.keyHeads != 0))
+    reader.report(
+        "expects 'num_heads' to divide 'hidden_size' " + Twine(config.width) +
+        " and to be a multiple of 'num_kv_heads' " + Twine(attention.keyHeads) +
+        ", but got " + Twine(attention.heads));
+  attention.keys = std::max<int64_t>(config.width / attention.heads, 1);
+  attention.scale = 1 / std::sqrt(double(attention.keys));
+  LayerAttention layer;
+  layer.window =
+      reader.getIntegerIfSet("window_size", 1, kMostContext).value_or(0);
+  layer.frequencies = "frequencies." + std::to_string(config.attention.size());
+  // The object has `rope_theta` and no scaling.
+  RotaryRequest request{attention.keys, config.context};
+  request.scaled = false;
+  layer.rotary = readRotary(reader, input, request);
+  const JsonValue *layers = reader.get("layers");
+  const JsonArray *numbers = layers ? layers->getArray() : nullptr;
+  if (!numbers)
+    reader.report("lacks an array 'layers'");
+  for (size_t i = 0; numbers && i < numbers->size(); ++i) {
+    std::optional<int64_t> number = (*numbers)[i].getInteger();
+    if (!number || *number < 0 || *number >= config.layers)
+      reader.reportMismatch(
+          "layers", "numbers of layers in 0.." + Twine(config.layers - 1),
+          (*numbers)[i]);
+    else
+      config.attention[*number] = {attention, layer};
+  }
+  outer.finishInner(reader);
+}
+
+FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
+  ConfigReader &reader = input.config;
+  FlashConfig config;
+  config.vocabulary = input.vocabulary;
+  config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
+  config.layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
+  config.context =
+      reader.getInteger("max_position_embeddings", 1, kMostContext, 2048);
+  config.norm.epsilon = reader.getNumber("norm_eps", 0, 1, 1e-6);
+  config.head.table = "model.embeddings.weight";
+  config.head.tied = reader.getBoolean("tie_word_embeddings", false);
+  double wanted =
+      reader.getNumberIfSet("hidden_ratio", 0, 1024).value_or(ratio);
+  // The library's rule for a missing width.
+  int64_t hidden = int64_t(double(config.width) * wanted * 2 / 3);
+  config.mlp.hidden =
+      reader.getIntegerIfSet("intermediate_size", 1, kMostDimension)
+          .value_or((hidden + 255) / 256 * 256);
+  if (reader.isSet("attn")) {
+    const JsonValue *attn = reader.get("attn");
+    if (const JsonObject *object = attn->getObject())
+      readAttentionLayers(reader, input, *object, config);
+    else if (const JsonArray *objects = attn->getArray())
+      for (const JsonValue &each : *objects) {
+        if (!each.getObject())
+          reader.reportMismatch("attn", "objects", each);
+        else
+          readAttentionLayers(reader, input, *each.getObject(), config);
+      }
+    else
+      reader.reportMismatch("attn", "an object or an array of them", *attn);
+  }
+  if (reader.isSet("attnres_block_size"))
+    reader.reportMismatch("attnres_block_size", "null",
+                          *reader.get("attnres_block_size"));
+  ignoreHarmless(reader, input.remarks,
+                 {"attn_mode", "fuse_swiglu", "fuse_cross_entropy",
+                  "fuse_linear_cross_entropy", "use_l2warp"});
+  return config;
+}
+
+int64_t effc::frontend::readHeadChannels(ConfigReader &reader,
+                                         llvm::StringRef key, double otherwise,
+                                         int64_t width, int64_t heads) {
+  double factor = reader.getNumber(key, 1e-6, 1024, otherwise);
+  double all = double(width) * factor, rounded = std::round(all);
+  if (reader.hasProblem())
+    return 1;
+  if (std::abs(all - rounded) > 1e-6 * all || int64_t(rounded) % heads != 0 ||
+      rounded < 1) {
+    reader.report("expects 'hidden_size' " + Twine(width) + " times " +
+                  quote(key) + " to be a multiple of " + Twine(heads) +
+                  " heads, but got " + describeNumber(all) + " by " +
+                  describeNumber(factor));
+    return 1;
+  }
+  return int64_t(rounded) / heads;
+}
+
+void effc::frontend::requireOneOf(ConfigReader &reader, llvm::StringRef key,
+                                  llvm::ArrayRef<llvm::StringRef> accepted) {
+  const JsonValue *value = reader.get(key);
+  if (!value || (value->isNull() && llvm::is_contained(accepted, "null")))
+    return;
+  if (const std::string *text = value->getString())
+    if (llvm::is_contained(accepted, *text))
+      return;
+  if (std::optional<bool> flag = value->getBoolean())
+    if (llvm::is_contained(accepted, *flag ? "true" : "false"))
+      return;
+  reader.reportMismatch(key, llvm::join(accepted, " or "), *value);
+}
+
+Value effc::frontend::projectAndConvolve(ModelBuilder &model,
+                                         const std::string &name,
+                                         const std::string &source,
+                                         llvm::StringRef part, Value x,
+                                         int64_t rows, int64_t taps,
+                                         seq::Activation activation) {
+  std::string here = name + part.str();
+  Value y = model.project(here, source + part + "_proj", x, rows);
+  if (taps == 0)
+    return activation == seq::Activation::Silu
+               ? model.activate(here, y, seq::Nonlinearity::Silu)
+               : y;
+  Value weight =
+      model.taps(here + "_conv", source + part + "_conv1d.weight", taps, rows);
+  return model.shortConvolution(here + "_conv", y, weight, /*bias=*/{},
+                                activation);
+}
+
+Value effc::frontend::normAndGate(ModelBuilder &model, const std::string &name,
+                                  const std::string &source, Value x,
+                                  int64_t heads, double epsilon, Value gate,
+                                  seq::Nonlinearity activation) {
+  int64_t channels =
+      llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(1);
+  NormConfig config;
+  config.epsilon = epsilon;
+  Value y = model.groupNorm(name + "norm", source, x, heads, channels / heads,
+                            config);
+  if (!gate)
+    return y;
+  return model.mul(name + "norm", y,
+                   model.activate(name + "gate", gate, activation));
+}
+
+Value effc::frontend::emitFlashAttention(ModelBuilder &model,
+                                         const FlashConfig &config,
+                                         const std::string &name,
+                                         const std::string &source, Value x,
+                                         int64_t layer) {
+  const auto &[attention, how] = config.attention.at(layer);
+  AttentionNames names{name + "attention", source};
+  return emitAttention(model, attention, how, names, x);
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::buildFlash(const FlashConfig &config, FamilyInput &input,
+                           const FlashMixer &mixer) {
+  auto tied = isHeadTied(config.head, input);
+  if (!tied)
+    return tied.takeError();
+  leaveAside(input, {"rotary.inv_freq"});
+  ModelBuilder model(input, config.family, config.vocabulary, config.width);
+  if (!config.attention.empty())
+    model.setContext(chooseContext(input, config.context));
+  Value table = model.matrix("embeddings", config.head.table, config.vocabulary,
+                             config.width);
+  Value x = model.embedding("embeddings", model.getTokens(), table);
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    std::string name = "layers." + std::to_string(layer) + ".";
+    std::string source = "model." + name;
+    Value normed =
+        model.norm(name + "mixer_norm", source + "attn_norm", x, config.norm);
+    Value mixed = config.attention.count(layer)
+                      ? emitFlashAttention(model, config, name,
+                                           source + "attn.", normed, layer)
+                      : mixer(model, name, source + "attn.", normed, layer);
+    x = model.add(name + "mixer_residual", x, mixed);
+    normed = model.norm(name + "mlp_norm", source + "mlp_norm", x, config.norm);
+    Value inner =
+        emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, normed);
+    x = model.add(name + "mlp_residual", x, inner);
+  }
+  x = model.selectRows("output_rows", x, model.getOutputRows());
+  x = model.norm("norm", "model.norm", x, config.norm);
+  Value head = *tied ? model.parameter("embeddings")
+                     : model.matrix("lm_head", config.head.head,
+                                    config.vocabulary, config.width);
+  return model.finish(model.lmHead("lm_head", x, head));
+}

@@ -1,0 +1,71 @@
+// What the models of flash-linear-attention share: the names of a layer's
+// parts, layers of softmax attention between the others, and the keys of how
+// kernels are fused, which mean nothing here.
+#ifndef EFFC_FRONTEND_FAMILIES_FLASHMODEL_H
+#define EFFC_FRONTEND_FAMILIES_FLASHMODEL_H
+
+#include "frontend/families/Attention.h"
+#include "frontend/families/Head.h"
+#include "frontend/families/Mlp.h"
+
+#include <functional>
+
+namespace effc::frontend {
+
+struct FlashConfig {
+  llvm::StringRef family;
+  int64_t vocabulary = 1, width = 1, layers = 1;
+  int64_t context = 1;
+  MlpConfig mlp;
+  NormConfig norm;
+  HeadConfig head;
+  /// For each layer of softmax attention, how it attends.
+  std::map<int64_t, std::pair<AttentionConfig, LayerAttention>> attention;
+};
+
+/// What a family's layer emits. `name` and `source` are those of the layer's
+/// mixer, with a point at the end; `x` is normalised.
+using FlashMixer = std::function<mlir::Value(
+    ModelBuilder &model, const std::string &name, const std::string &source,
+    mlir::Value x, int64_t layer)>;
+
+/// Reads the keys that all of these models have. `ratio` is the default of
+/// `hidden_ratio`. Problems are left in the reader.
+FlashConfig readFlash(FamilyInput &input, double ratio);
+
+/// `hidden_size` times the number at `key`, which must give a multiple of
+/// `heads`: the channels of each head. Problems are left in the reader.
+int64_t readHeadChannels(ConfigReader &reader, llvm::StringRef key,
+                         double otherwise, int64_t width, int64_t heads);
+
+/// Refuses any value of `key` but the ones given, as strings that JSON writes.
+void requireOneOf(ConfigReader &reader, llvm::StringRef key,
+                  llvm::ArrayRef<llvm::StringRef> accepted);
+
+/// A projection by `source` + `tensor`, then, where `taps` is not 0, the short
+/// convolution of that name.
+mlir::Value projectAndConvolve(ModelBuilder &model, const std::string &name,
+                               const std::string &source, llvm::StringRef part,
+                               mlir::Value x, int64_t rows, int64_t taps,
+                               seq::Activation activation);
+
+/// A norm of each head, with a weight of `source`.weight, and a gate after it.
+mlir::Value normAndGate(ModelBuilder &model, const std::string &name,
+                        const std::string &source, mlir::Value x, int64_t heads,
+                        double epsilon, mlir::Value gate,
+                        seq::Nonlinearity activation);
+
+/// The layer's softmax attention.
+mlir::Value emitFlashAttention(ModelBuilder &model, const FlashConfig &config,
+                               const std::string &name,
+                               const std::string &source, mlir::Value x,
+                               int64_t layer);
+
+/// The model of layers `attn_norm`, `attn`, `mlp_norm`, `mlp`.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+buildFlash(const FlashConfig &config, FamilyInput &input,
+           const FlashMixer &mixer);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_FLASHMODEL_H

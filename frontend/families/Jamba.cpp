@@ -1,0 +1,126 @@
+#include "frontend/families/Jamba.h"
+
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Decoder.h"
+#include "frontend/families/Experts.h"
+#include "frontend/families/SelectiveMixer.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+
+/// Every `period`-th layer, from `offset` on.
+struct Period {
+  int64_t period = 1, offset = 0;
+
+  bool holds(int64_t layer) const { return layer % period == offset; }
+};
+
+struct JambaConfig {
+  DecoderConfig decoder;
+  SelectiveConfig selective;
+  ExpertsConfig experts;
+  Period attends, routes;
+};
+
+} // namespace
+
+static Period readPeriod(ConfigReader &reader, const std::string &what,
+                         int64_t period, int64_t offset) {
+  Period read;
+  read.period = reader.getInteger(what + "_period", 1, kMostLayers, period);
+  read.offset = reader.getInteger(what + "_offset", 0, kMostLayers, offset);
+  if (!reader.hasProblem() && read.offset >= read.period)
+    reader.report("expects " + quote(what + "_offset") + " below " +
+                  quote(what + "_period") + " " + Twine(read.period) +
+                  ", but got " + Twine(read.offset));
+  return read;
+}
+
+static JambaConfig readJamba(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  JambaConfig config;
+  config.decoder = readDecoder(reader, input.vocabulary,
+                               /*tiedByDefault=*/false);
+  config.decoder.family = "jamba";
+  int64_t width = config.decoder.width;
+  config.decoder.mlp.activation =
+      readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
+  config.attends = readPeriod(reader, "attn_layer", 8, 4);
+  config.routes = readPeriod(reader, "expert_layer", 2, 1);
+  config.experts.experts =
+      reader.getInteger("num_experts", 1, kMostDimension, 16);
+  config.experts.taken =
+      reader.getInteger("num_experts_per_tok", 1, kMostDimension, 2);
+  config.experts.hidden = config.decoder.mlp.hidden;
+  config.experts.activation = config.decoder.mlp.activation;
+  config.experts.normalised = false;
+  if (!reader.hasProblem() && config.experts.experts > 1 &&
+      config.experts.taken > config.experts.experts)
+    reader.report("expects 'num_experts_per_tok' up to 'num_experts' " +
+                  Twine(config.experts.experts) + ", but got " +
+                  Twine(config.experts.taken));
+  SelectiveConfig &mixer = config.selective;
+  mixer.keys = reader.getInteger("mamba_d_state", 1, kMostDimension, 16);
+  mixer.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  mixer.inner = reader.getInteger("mamba_expand", 1, 1024, 2) * width;
+  mixer.rank = readTimeStepRank(reader, "mamba_dt_rank", width);
+  mixer.convolutionBias = reader.getBoolean("mamba_conv_bias", true);
+  mixer.projectionBias = reader.getBoolean("mamba_proj_bias", false);
+  mixer.innerNorm = config.decoder.norm.epsilon;
+  mixer.innerNormWeights = true;
+  ignoreHarmless(reader, input.remarks,
+                 {"output_router_logits", "router_aux_loss_coef",
+                  "use_mamba_kernels", "use_mambapy", "use_associative_scan",
+                  "num_logits_to_keep", "calc_logits_for_entire_prompt"});
+  return config;
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importJamba(FamilyInput &input) {
+  JambaConfig config = readJamba(input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  const DecoderConfig &decoder = config.decoder;
+  auto tied = isHeadTied(decoder.head, input);
+  if (!tied)
+    return tied.takeError();
+  ModelBuilder model(input, decoder.family, decoder.vocabulary, decoder.width);
+  model.setContext(chooseContext(input, decoder.context));
+  Value table = model.matrix("embeddings", decoder.head.table,
+                             decoder.vocabulary, decoder.width);
+  Value x = model.embedding("embeddings", model.getTokens(), table);
+  for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
+    std::string name = "layers." + std::to_string(layer) + ".";
+    std::string source = "model." + name;
+    Value normed = model.norm(name + "mixer_norm", source + "input_layernorm",
+                              x, decoder.norm);
+    // Attention turns nothing: the other layers know of positions.
+    Value mixed =
+        config.attends.holds(layer)
+            ? emitAttention(model, decoder.attention, LayerAttention(),
+                            {name + "attention", source + "self_attn."}, normed)
+            : emitSelectiveMixer(model, config.selective, name,
+                                 source + "mamba.", normed);
+    x = model.add(name + "mixer_residual", x, mixed);
+    normed = model.norm(name + "mlp_norm", source + "pre_ff_layernorm", x,
+                        decoder.norm);
+    ExpertsNames experts{name + "experts", source + "feed_forward."};
+    experts.router = "router";
+    Value inner =
+        config.routes.holds(layer) && config.experts.experts > 1
+            ? emitExperts(model, config.experts, experts, normed)
+            : emitMlp(model, decoder.mlp,
+                      {name + "mlp", source + "feed_forward."}, normed);
+    x = model.add(name + "mlp_residual", x, inner);
+  }
+  x = model.selectRows("output_rows", x, model.getOutputRows());
+  x = model.norm("norm", "model.final_layernorm", x, decoder.norm);
+  Value matrix = *tied ? model.parameter("embeddings")
+                       : model.matrix("lm_head", decoder.head.head,
+                                      decoder.vocabulary, decoder.width);
+  return model.finish(model.lmHead("lm_head", x, matrix));
+}

@@ -1,0 +1,21 @@
+// Which kind of layer each layer is.
+#ifndef EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H
+#define EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H
+
+#include "frontend/checkpoint/ConfigReader.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace effc::frontend {
+
+/// Reads an array of one name for each layer, which may be missing or null: the
+/// number of each layer's kind in `kinds`, or what `otherwise` gives for the
+/// layer. Problems are left in the reader.
+std::vector<unsigned>
+readLayerPattern(ConfigReader &reader, llvm::StringRef key, int64_t layers,
+                 llvm::ArrayRef<llvm::StringRef> kinds,
+                 llvm::function_ref<unsigned(int64_t layer)> otherwise);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H

@@ -1,0 +1,23 @@
+// Llama and the models that differ from it by a few flags: Mistral, Qwen2,
+// Qwen3, Phi-3.
+#ifndef EFFC_FRONTEND_FAMILIES_LLAMA_H
+#define EFFC_FRONTEND_FAMILIES_LLAMA_H
+
+#include "frontend/families/Family.h"
+
+namespace effc::frontend {
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importLlama(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMistral(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importQwen2(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importQwen3(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importPhi3(FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_LLAMA_H

@@ -1,0 +1,15 @@
+// MiniMax: lightning attention and softmax attention in turn, experts in every
+// layer.
+#ifndef EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H
+#define EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H
+
+#include "frontend/families/Family.h"
+
+namespace effc::frontend {
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMiniMax(FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_MINIMAXTEXT_H

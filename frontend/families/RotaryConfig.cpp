@@ -1,0 +1,268 @@
+#include "frontend/families/RotaryConfig.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using seq::RotaryScaling;
+
+namespace {
+
+constexpr double kMostTheta = 1e15, kMostFactor = 1e9;
+
+/// Reads one object of scaling, which may be empty.
+class ScalingReader {
+public:
+  ScalingReader(ConfigReader &outer, ConfigReader &scaling, FamilyInput &input,
+                const RotaryRequest &request)
+      : outer(outer), scaling(scaling), input(input), request(request),
+        builder(input.context) {}
+
+  RotaryConfig read() {
+    RotaryScaling kind = readKind();
+    theta =
+        scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta)
+            .value_or(outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta)
+                          .value_or(request.theta));
+    RotaryConfig config;
+    config.pairs = readPairs();
+    if (scaling.hasProblem() || outer.hasProblem())
+      return config;
+    switch (kind) {
+    case RotaryScaling::Default:
+      config.frequencies = make(kind, {});
+      break;
+    case RotaryScaling::Linear:
+      config.frequencies = make(kind, readFactor());
+      break;
+    case RotaryScaling::DynamicSteps:
+      if (config.pairs < 2)
+        outer.report("expects at least 2 pairs of channels for dynamic rotary "
+                     "positions, but got " +
+                     Twine(config.pairs));
+      else
+        config.frequencies = make(kind, readFactor(), request.context);
+      break;
+    case RotaryScaling::Llama3:
+      readLlama3(config);
+      break;
+    case RotaryScaling::Yarn:
+      readYarn(config);
+      break;
+    case RotaryScaling::Longrope:
+      readLongrope(config);
+      break;
+    case RotaryScaling::Dynamic:
+      llvm_unreachable("no configuration names it");
+    }
+    return config;
+  }
+
+private:
+  RotaryScaling readKind() {
+    const std::string *name = nullptr;
+    for (llvm::StringRef key : {"type", "rope_type"})
+      if (scaling.isSet(key))
+        name = scaling.getString(key);
+    if (!name)
+      return RotaryScaling::Default;
+    constexpr std::pair<llvm::StringLiteral, RotaryScaling> kKinds[] = {
+        {"default", RotaryScaling::Default},
+        {"linear", RotaryScaling::Linear},
+        {"dynamic", RotaryScaling::DynamicSteps},
+        {"llama3", RotaryScaling::Llama3},
+        {"yarn", RotaryScaling::Yarn},
+        {"longrope", RotaryScaling::Longrope},
+        {"su", RotaryScaling::Longrope}};
+    for (const auto &[spelling, kind] : kKinds)
+      if (*name == spelling)
+        return kind;
+    scaling.report("rope_type " + quote(*name) +
+                   " is not supported; supported: default, linear, dynamic, "
+                   "llama3, yarn, longrope");
+    return RotaryScaling::Default;
+  }
+
+  int64_t readPairs() {
+    llvm::StringRef key = request.shareKey;
+    double share = scaling.getNumberIfSet(key, 0, 1).value_or(
+        outer.getNumberIfSet(key, 0, 1).value_or(request.turned));
+    auto turned = int64_t(double(request.keys) * share);
+    if (!scaling.hasProblem() && (turned % 2 != 0 || turned < 2))
+      outer.report("expects an even number of channels to turn, but got " +
+                   Twine(turned) + " of " + Twine(request.keys) + " with " +
+                   quote(key) + " " + describeNumber(share));
+    return turned / 2;
+  }
+
+  mlir::FloatAttr number(double value) {
+    return builder.getF64FloatAttr(value);
+  }
+
+  mlir::FloatAttr readFactor() {
+    if (!scaling.isSet("factor"))
+      scaling.report("lacks 'factor'");
+    return number(scaling.getNumber("factor", 1, kMostFactor, 1));
+  }
+
+  int64_t readOriginal() {
+    constexpr llvm::StringLiteral kKey = "original_max_position_embeddings";
+    // Where both have it, the configuration's own counts.
+    std::optional<int64_t> inner =
+        scaling.getIntegerIfSet(kKey, 1, kMostContext);
+    return outer.getIntegerIfSet(kKey, 1, kMostContext)
+        .value_or(inner.value_or(request.context));
+  }
+
+  seq::RotaryFrequenciesAttr make(RotaryScaling kind, mlir::FloatAttr factor,
+                                  int64_t original = 0,
+                                  mlir::FloatAttr low = {},
+                                  mlir::FloatAttr high = {},
+                                  mlir::DenseF64ArrayAttr divisors = {}) {
+    return seq::RotaryFrequenciesAttr::get(
+        input.context, kind, number(theta), factor, original,
+        /*planned_context=*/0, low, high, divisors);
+  }
+
+  void readLlama3(RotaryConfig &config) {
+    double low = scaling.getNumber("low_freq_factor", 1e-6, kMostFactor, 1);
+    double high = scaling.getNumber("high_freq_factor", 1e-6, kMostFactor, 4);
+    if (low >= high)
+      return scaling.report("expects 'low_freq_factor' below "
+                            "'high_freq_factor', but got " +
+                            describeNumber(low) + " and " +
+                            describeNumber(high));
+    mlir::FloatAttr factor = readFactor();
+    config.frequencies = make(RotaryScaling::Llama3, factor, readOriginal(),
+                              number(low), number(high));
+  }
+
+  void readYarn(RotaryConfig &config) {
+    mlir::FloatAttr factor = readFactor();
+    double fast =
+        scaling.getNumberIfSet("beta_fast", 1e-6, kMostFactor).value_or(32);
+    double slow =
+        scaling.getNumberIfSet("beta_slow", 1e-6, kMostFactor).value_or(1);
+    if (slow >= fast)
+      return scaling.report("expects 'beta_slow' below 'beta_fast', but got " +
+                            describeNumber(slow) + " and " +
+                            describeNumber(fast));
+    if (!scaling.getBoolean("truncate", true))
+      return scaling.report("expects 'truncate' to be true, but got false");
+    auto stretch = [&](double scale) {
+      double f = factor.getValueAsDouble();
+      return f <= 1 ? 1 : 0.1 * scale * std::log(f) + 1;
+    };
+    double all =
+        scaling.getNumberIfSet("mscale_all_dim", 0, kMostFactor).value_or(0);
+    double scale = scaling.getNumberIfSet("mscale", 0, kMostFactor).value_or(0);
+    config.amplitude =
+        scale != 0 && all != 0 ? stretch(scale) / stretch(all) : stretch(1);
+    readAmplitude(config);
+    config.frequencies = make(RotaryScaling::Yarn, factor, readOriginal(),
+                              number(slow), number(fast));
+  }
+
+  void readAmplitude(RotaryConfig &config) {
+    config.amplitude =
+        scaling.getNumberIfSet("attention_factor", 0, kMostFactor)
+            .value_or(config.amplitude);
+  }
+
+  mlir::DenseF64ArrayAttr readDivisors(llvm::StringRef key, int64_t pairs) {
+    const JsonValue *value = scaling.get(key);
+    const JsonArray *numbers = value ? value->getArray() : nullptr;
+    if (!numbers || int64_t(numbers->size()) != pairs) {
+      if (value && !numbers)
+        scaling.reportMismatch(key, "an array of " + Twine(pairs) + " numbers",
+                               *value);
+      else
+        scaling.report(value ? "expects " + quote(key) + " to have " +
+                                   Twine(pairs) +
+                                   " numbers, one for each pair of channels "
+                                   "that turn, but got " +
+                                   Twine(numbers->size())
+                             : "lacks " + quote(key));
+      return {};
+    }
+    llvm::SmallVector<double> divisors;
+    for (const JsonValue &element : *numbers) {
+      std::optional<double> divisor = element.getNumber();
+      if (!divisor || !(*divisor > 0) || !std::isfinite(*divisor)) {
+        scaling.reportMismatch(key, "numbers above 0", element);
+        return {};
+      }
+      divisors.push_back(*divisor);
+    }
+    return builder.getDenseF64ArrayAttr(divisors);
+  }
+
+  // Which list of divisors applies follows from the longest context, not from
+  // how long a sequence is: keys are kept as they were turned.
+  void readLongrope(RotaryConfig &config) {
+    int64_t original = readOriginal();
+    mlir::DenseF64ArrayAttr brief = readDivisors("short_factor", config.pairs);
+    mlir::DenseF64ArrayAttr extended =
+        readDivisors("long_factor", config.pairs);
+    double ratio = double(request.context) / double(original);
+    double factor =
+        scaling.getNumberIfSet("factor", 1, kMostFactor).value_or(ratio);
+    config.amplitude =
+        factor <= 1
+            ? 1
+            : std::sqrt(1 + std::log(factor) / std::log(double(original)));
+    readAmplitude(config);
+    if (scaling.hasProblem() || outer.hasProblem())
+      return;
+    int64_t longest =
+        input.contextWanted > 0 ? input.contextWanted : request.context;
+    bool isLong = longest > original;
+    input.remarks.push_back(
+        "config.json: '" + std::string(isLong ? "long" : "short") +
+        "_factor' scales rotary positions: contexts of up to " +
+        std::to_string(longest) + " tokens are " + (isLong ? "" : "not ") +
+        "longer than the " + std::to_string(original) +
+        " the model was first trained with (--max-context)");
+    config.frequencies =
+        make(RotaryScaling::Longrope, {}, 0, {}, {}, isLong ? extended : brief);
+  }
+
+  ConfigReader &outer, &scaling;
+  FamilyInput &input;
+  const RotaryRequest &request;
+  mlir::Builder builder;
+  double theta = 0;
+};
+
+} // namespace
+
+RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
+                                        FamilyInput &input,
+                                        const RotaryRequest &request) {
+  static const JsonValue empty = llvm::cantFail(parseJson("{}", "config.json"));
+  const JsonObject *object = nullptr;
+  std::string where = "config.json: rope_scaling";
+  if (reader.isSet("rope_parameters")) {
+    where = "config.json: rope_parameters";
+    object = reader.getObjectIfSet("rope_parameters");
+    // One object for each kind of layers, of which other calls read the others.
+    const JsonValue *inner = object && !request.layerType.empty()
+                                 ? object->find(request.layerType)
+                                 : nullptr;
+    if (inner && inner->getObject()) {
+      where += ": " + request.layerType.str();
+      object = inner->getObject();
+    }
+  } else if (request.scaled) {
+    object = reader.getObjectIfSet("rope_scaling");
+  }
+  ConfigReader scaling(where, object ? *object : *empty.getObject());
+  RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
+  reader.finishInner(scaling);
+  return config;
+}

@@ -1,0 +1,71 @@
+// Released configurations, found by listing goldens/configs: each is compiled
+// from its config.json alone in under 20 seconds of processor time and 2 GB,
+// and has exactly as many parameters as the public library's model.
+
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+using namespace effc::test;
+
+namespace {
+
+/// What all programs that were started so far have used.
+struct Used {
+  double seconds;
+  long kilobytes; // of the largest
+};
+
+Used usedByPrograms() {
+  rusage usage = {};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  auto seconds = [](const timeval &time) {
+    return double(time.tv_sec) + 1e-6 * double(time.tv_usec);
+  };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss};
+}
+
+class ConfigTest : public testing::TestWithParam<std::string> {};
+
+} // namespace
+
+TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
+  nlohmann::json entry = nlohmann::json::parse(
+      std::ifstream(EFFC_GOLDENS "/configs/" + GetParam() + ".json"));
+  TemporaryFolder folder;
+  std::ofstream(folder.at("config.json")) << entry.at("config");
+  std::string model = folder.at("model.effc");
+  Used before = usedByPrograms();
+  Finished done =
+      runProgram({EFFC_PROGRAM, "compile", folder.at(""), "-o", model,
+                  "--weights", "none", "--werror", "fallback"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  Used after = usedByPrograms();
+  // Sanitizers take several times as much of both.
+#if !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer)
+  EXPECT_LT(after.seconds - before.seconds, 20);
+  EXPECT_LT(after.kilobytes, 2 * 1000 * 1000);
+#endif
+  done = runProgram({EFFC_PROGRAM, "inspect", model, "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(nlohmann::json::parse(done.out).at("parameters"),
+            entry.at("parameters"));
+}
+
+static std::vector<std::string> configs() {
+  std::vector<std::string> names;
+  for (const auto &file :
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/configs"))
+    names.push_back(file.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Released, ConfigTest, testing::ValuesIn(configs()),
+                         [](const auto &info) { return info.param; });

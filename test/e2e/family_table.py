@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Holds the table of families in frontend/README.md to the tree and to the last run.
+
+Layouts and goldens are those of test/goldens/families; errors, entry points and state bytes are
+what EffcFamilyTests recorded. Exits with 1 where the table is another one or a case was not run;
+`--write` puts the right one there. Errors are rounded up to a power of ten, so that another
+machine's last digits do not make the table stale.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+GOLDENS = ROOT / "test/goldens/families"
+README = ROOT / "frontend/README.md"
+BEGIN = "<!-- The table of families: test/e2e/family_table.py --write -->"
+END = "<!-- The end of the table of families -->"
+
+
+def layout_of(case):
+    config = json.loads((case / "config.json").read_text())
+    names = config.get("architectures") or ["no architecture"]
+    return f"`{config['model_type']}` ({names[0]})" if "model_type" in config else "no `model_type`"
+
+
+def row_of(family, results):
+    cases = sorted(case for case in family.iterdir() if case.is_dir())
+    recorded = []
+    for case in cases:
+        path = results / family.name / (case.name + ".json")
+        if not path.exists():
+            sys.exit(f"{path}: the case {family.name}/{case.name} has not been run")
+        recorded.append(json.loads(path.read_text()))
+    layouts = sorted({layout_of(case) for case in cases})
+    error = max(result["error"] for result in recorded)
+    power = math.ceil(math.log10(error)) if error > 0 else -300
+    entries = sorted({entry for result in recorded for entry in result["entries"]})
+    sizes = sorted({result["state_bytes"] for result in recorded})
+    span = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    return (f"| {family.name} | {', '.join(layouts)} | {len(cases)} | 1e{power:03d} "
+            f"| {', '.join(entries)} | {span} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=pathlib.Path, required=True,
+                        help="the folder that EffcFamilyTests wrote to")
+    parser.add_argument("--write", action="store_true", help="put the right table there")
+    arguments = parser.parse_args()
+    families = sorted(family for family in GOLDENS.iterdir() if family.is_dir())
+    lines = ["| family | layouts | goldens | relative L2 error below | entry points "
+             "| state bytes per sequence |", "|---|---|---|---|---|---|"]
+    lines += [row_of(family, arguments.results) for family in families]
+    text = README.read_text()
+    before, _, rest = text.partition(BEGIN)
+    table, _, after = rest.partition(END)
+    if not rest or not after:
+        sys.exit(f"{README}: expects the lines {BEGIN!r} and {END!r}")
+    wanted = "\n" + "\n".join(lines) + "\n"
+    if table == wanted:
+        return
+    if not arguments.write:
+        sys.exit(f"{README}: the table of families is stale; {__file__} "
+                 f"--results {arguments.results} --write makes it again")
+    README.write_text(before + BEGIN + wanted + END + after)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Counts the parameters of `test/goldens/configs/*.json` by the public libraries.
+
+Each file has a released configuration, where it is from, and `parameters`, which this script
+compares with the sum over the library's model on the meta device; `--write` puts the sum there
+where it is null.
+"""
+
+import argparse
+import copy
+import json
+from pathlib import Path
+
+import fla.models
+import torch
+import transformers
+
+
+def count(config):
+    # Both libraries have some of the names of model types, so the class says which.
+    name = config["architectures"][0]
+    kind = getattr(transformers, name, None) or getattr(fla.models, name)
+    made = kind.config_class(**copy.deepcopy(config))
+    with torch.device("meta"):
+        model = kind(made)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="fill in what is null")
+    arguments = parser.parse_args()
+    wrong = 0
+    for path in sorted((Path(__file__).resolve().parent / "configs").glob("*.json")):
+        entry = json.loads(path.read_text())
+        found = count(entry["config"])
+        if entry["parameters"] is None and arguments.write:
+            entry["parameters"] = found
+            path.write_text(json.dumps(entry, indent=1, sort_keys=True) + "\n")
+        good = entry["parameters"] == found
+        wrong += not good
+        print(f"{path.stem:22} {found:14,}" + ("" if good else f"  but the file has {entry['parameters']}"),
+              flush=True)
+    raise SystemExit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""What a case of the tables says."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Callable
+
+import torch
+from safetensors.torch import load_file, save_file
+
+
+@dataclass
+class Case:
+    family: str
+    name: str
+    build: Callable[[], torch.nn.Module]
+    vocabulary: int
+    dtype: str = "f32"
+    lengths: tuple = (48, 13, 1)
+    zero_centred: bool = False
+    # The deviation of embeddings.
+    embedding: float = 1.0
+    draw: dict = field(default_factory=dict)
+    # What is changed in config.json after the library wrote it: other spellings.
+    rewrite: Callable[[dict], dict] | None = None
+
+    # What tensors are called in the file.
+    rename: Callable[[str], str] | None = None
+
+    @property
+    def path(self):
+        return f"{self.family}/{self.name}"
+
+    def save(self, model, folder):
+        if self.dtype == "bf16":
+            # Not the model itself, whose buffers would be rounded too.
+            rounded = self.build().to(torch.bfloat16)
+            rounded.load_state_dict(model.state_dict())
+            model = rounded
+        model.save_pretrained(folder)
+        if self.rename:
+            weights = folder / "model.safetensors"
+            save_file({self.rename(name): tensor for name, tensor in load_file(weights).items()},
+                      weights, metadata={"format": "pt"})
+        path = folder / "config.json"
+        config = json.loads(path.read_text())
+        if self.rewrite:
+            config = self.rewrite(config)
+        path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")

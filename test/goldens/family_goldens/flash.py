@@ -1,0 +1,81 @@
+"""Cases of flash-linear-attention, whose models run on the CPU by flash_functions.py."""
+
+import copy
+
+import fla.models
+
+from . import flash_functions  # noqa: F401 (gives the kernels bodies)
+from .case import Case
+
+TOKENS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+BASE = dict(vocab_size=67, hidden_size=30, num_hidden_layers=2, intermediate_size=44, norm_eps=1e-5,
+            use_cache=False)
+
+# Gates that are active: decays that neither vanish nor stay at 1.
+DRAW = {
+    r"A_log$": (0.0, 0.7),
+    r"dt_bias$": (0.0, 1.0),
+    r"lower_bounds$": (0.0, 1.0),
+    r"bonus$": (0.3, 0.5),
+    r"x_bias$": (0.3, 0.3),
+    r"\.(x_[rwkvag]|mu)$": (0.5, 0.3),
+    r"w_(proj\.linear|lora)\.lora\.2\.bias$": (-0.5, 0.8),
+    r"lora\.2\.bias$": (0.0, 0.5),
+    r"(k_k|k_a)$": (0.9, 0.3),
+    r"r_k$": (0.0, 0.4),
+    r"gk_proj\.1\.bias$": (-20.0, 12.0),
+    r"conv1d\.weight$": (0.1, 0.5),
+}
+
+
+def case(family, name, kind, config, **more):
+    settings = {**BASE, **TOKENS, **config}
+
+    def build():
+        made = getattr(fla.models, f"{kind}Config")(**copy.deepcopy(settings))
+        return getattr(fla.models, f"{kind}ForCausalLM")(made)
+
+    return Case(family, name, build, settings["vocab_size"], draw={**DRAW, **more.pop("draw", {})}, **more)
+
+
+CASES = [
+    case("gla", "plain", "GLA", dict(num_heads=3, expand_k=0.4, expand_v=1.2)),
+    case("gla", "convolutions_hybrid_bf16", "GLA", dict(
+        hidden_size=24, num_heads=2, expand_k=0.5, expand_v=1.0, use_short_conv=True, conv_size=3,
+        use_output_gate=False, feature_map="relu", num_hidden_layers=3, max_position_embeddings=64,
+        attn=dict(layers=[1], num_heads=4, num_kv_heads=2, window_size=9, qkv_bias=True, rope_theta=300.0)),
+         dtype="bf16"),
+    case("retnet", "plain", "RetNet", dict(num_heads=3, expand_k=0.8, expand_v=1.0)),
+    case("retnet", "tied", "RetNet", dict(
+        hidden_size=24, num_heads=2, expand_k=0.5, expand_v=1.5, feature_map="relu", use_output_gate=False,
+        intermediate_size=36, tie_word_embeddings=True), embedding=0.3),
+    case("hgrn2", "lower_bounds", "HGRN2", dict(
+        expand_ratio=6, num_hidden_layers=3, intermediate_size=28, vocab_size=61)),
+    case("hgrn2", "convolutions_no_bounds", "HGRN2", dict(
+        hidden_size=24, expand_ratio=8, use_lower_bound=False, use_short_conv=True, conv_size=3)),
+    case("delta_net", "plain", "DeltaNet", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
+    case("delta_net", "gate_negative", "DeltaNet", dict(
+        hidden_size=24, num_heads=2, use_gate=True, allow_neg_eigval=True, use_short_conv=False,
+        qk_activation="relu")),
+    case("gated_deltanet", "plain", "GatedDeltaNet", dict(num_heads=2, head_dim=6, expand_v=1.5)),
+    case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
+        hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
+        output_gate_activation="sigmoid", conv_size=3, intermediate_size=36)),
+    case("kda", "plain", "KDA", dict(num_heads=2, head_dim=6, expand_v=1.5, intermediate_size=32)),
+    case("kda", "value_heads_bf16", "KDA", dict(
+        hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, use_short_conv=False,
+        allow_neg_eigval=True), dtype="bf16"),
+    case("rwkv6", "plain", "RWKV6", dict(
+        hidden_size=24, num_heads=3, expand_k=0.5, proj_low_rank_dim=4, gate_low_rank_dim=6,
+        intermediate_size=40)),
+    case("rwkv6", "no_first_norm_bf16", "RWKV6", dict(
+        hidden_size=32, num_heads=2, expand_k=1.0, proj_low_rank_dim=3, gate_low_rank_dim=5,
+        norm_first=False, norm_bias=False, intermediate_size=36, vocab_size=53), dtype="bf16"),
+    case("rwkv7", "plain", "RWKV7", dict(
+        hidden_size=24, head_dim=6, num_heads=4, decay_low_rank_dim=5, gate_low_rank_dim=7,
+        a_low_rank_dim=4, v_low_rank_dim=3, intermediate_size=40)),
+    case("rwkv7", "separate_norm_bf16", "RWKV7", dict(
+        hidden_size=32, head_dim=8, num_heads=4, decay_low_rank_dim=6, gate_low_rank_dim=4,
+        a_low_rank_dim=5, v_low_rank_dim=3, intermediate_size=36, fuse_norm=False, num_hidden_layers=3,
+        vocab_size=53), dtype="bf16"),
+]

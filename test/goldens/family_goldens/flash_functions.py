@@ -1,0 +1,232 @@
+"""flash-linear-attention's models on the CPU.
+
+Its layers call Triton kernels, which need a GPU. Each kernel gets a body in torch here: the
+library's own naive function of the recurrence where it has one, and for norms, convolutions and
+activations the one line of torch that it is documented as. Everything else (modules, names,
+order, gates) stays the library's.
+"""
+
+import warnings
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+warnings.filterwarnings("ignore")
+
+import fla.layers.attn  # noqa: E402
+import fla.layers.delta_net  # noqa: E402
+import fla.layers.gated_deltanet  # noqa: E402
+import fla.layers.gla  # noqa: E402
+import fla.layers.hgrn2  # noqa: E402
+import fla.layers.kda  # noqa: E402
+import fla.layers.multiscale_retention  # noqa: E402
+import fla.layers.rwkv6  # noqa: E402
+import fla.layers.rwkv7  # noqa: E402
+import fla.models.rwkv6.modeling_rwkv6  # noqa: E402
+import fla.models.rwkv7.modeling_rwkv7  # noqa: E402
+from fla.modules import mlp, norm, rotary  # noqa: E402
+from fla.modules.activations import ACT2FN  # noqa: E402
+from fla.modules.causal_conv1d import ShortConvolution  # noqa: E402
+from fla.modules.norm import fused_norm_gate, layernorm  # noqa: E402
+from fla.modules.rotary import RotaryEmbedding  # noqa: E402
+from fla.modules.token_shift import token_shift_ref  # noqa: E402
+from fla.ops.delta_rule.naive import delta_rule_recurrence  # noqa: E402
+from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # noqa: E402
+from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence  # noqa: E402
+from fla.ops.gla.naive import naive_recurrent_gla  # noqa: E402
+from fla.ops.kda.gate import naive_kda_gate  # noqa: E402
+from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
+from fla.ops.retention.naive import naive_retention  # noqa: E402
+from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6  # noqa: E402
+from fla.ops.rwkv7.fused_addcmul import torch_addcmul_rwkv7  # noqa: E402
+from fla.ops.rwkv7.fused_k_update import k_update_ref  # noqa: E402
+from fla.ops.rwkv7.gate_output_correction import gate_output_correction_ref  # noqa: E402
+
+
+def heads_first(*tensors):
+    return [tensor.transpose(1, 2) for tensor in tensors]
+
+
+def l2_norm(x, eps=1e-6, **unused):
+    return x * torch.rsqrt(x.square().sum(-1, keepdim=True) + eps)
+
+
+# Norms.
+
+def with_residual(forward):
+    """The library's norms add a residual before and give the sum back, where they are asked to."""
+
+    def norm(self, x, residual=None, prenorm=False, residual_in_fp32=False):
+        x = x if residual is None else x + residual
+        return (forward(self, x), x) if prenorm else forward(self, x)
+
+    return norm
+
+
+def affine(self, x):
+    x = x if self.weight is None else x * self.weight
+    return x if getattr(self, "bias", None) is None else x + self.bias
+
+
+def rms(x, eps):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+
+
+layernorm.RMSNorm.forward = with_residual(lambda self, x: affine(self, rms(x, self.eps)))
+layernorm.LayerNorm.forward = with_residual(lambda self, x: affine(
+    self, functional.layer_norm(x, x.shape[-1:], eps=self.eps)))
+layernorm.GroupNorm.forward = with_residual(lambda self, x: affine(
+    self, functional.layer_norm(x.unflatten(-1, (self.num_groups, -1)),
+                                (x.shape[-1] // self.num_groups,), eps=self.eps).flatten(-2)))
+
+
+def rms_gated(self, x, g, residual=None, prenorm=False, residual_in_fp32=False):
+    gate = torch.sigmoid(g) if self.activation == "sigmoid" else functional.silu(g)
+    return affine(self, rms(x, self.eps)) * gate
+
+
+fused_norm_gate.FusedRMSNormGated.forward = rms_gated
+
+
+def rms_norm_linear(x, norm_weight, norm_bias, weight, bias, eps=1e-5):
+    x = rms(x, eps)
+    return functional.linear(x if norm_weight is None else x * norm_weight, weight, bias)
+
+
+fla.layers.hgrn2.rms_norm_linear = rms_norm_linear
+
+# Activations.
+
+ACT2FN.update(sigmoid=torch.sigmoid, logsigmoid=functional.logsigmoid, silu=functional.silu,
+              swish=functional.silu, sqrelu=lambda x: functional.relu(x).square(),
+              gelu=lambda x: functional.gelu(x, approximate="tanh"))
+fla.layers.hgrn2.swish = functional.silu
+mlp.swiglu = lambda gate, x: functional.silu(gate) * x
+mlp.SwiGLULinear.forward = lambda self, x, y, weight, bias: functional.linear(
+    functional.silu(x) * y, weight, bias)
+
+# Convolutions, shifts and rotations.
+
+
+def short_convolution(x, weight, bias=None, activation=None, **unused):
+    width = weight.shape[-1]
+    y = functional.conv1d(functional.pad(x.transpose(1, 2), (width - 1, 0)), weight.unsqueeze(1),
+                          bias, groups=x.shape[-1]).transpose(1, 2)
+    return (y if activation is None else functional.silu(y)), None
+
+
+ShortConvolution.forward = lambda self, x, **unused: short_convolution(
+    x, self.weight.squeeze(1), self.bias, self.activation)
+fla.layers.gated_deltanet.causal_conv1d = short_convolution
+
+
+def token_shift(x, cu_seqlens=None, cache=None, output_cache=False, **unused):
+    delta = token_shift_ref(x)
+    return (delta, x[:, -1]) if output_cache else delta
+
+
+for module in (fla.layers.rwkv6, fla.layers.rwkv7, fla.models.rwkv6.modeling_rwkv6,
+               fla.models.rwkv7.modeling_rwkv7):
+    if hasattr(module, "token_shift"):
+        module.token_shift = token_shift
+
+
+def rotate(self, q, k, **unused):
+    exponents = torch.arange(0, self.dim, 2, dtype=torch.float32) / self.dim
+    angles = torch.arange(q.shape[1], dtype=torch.float32)[:, None] / self.base ** exponents
+    cos, sin = angles.cos()[:, None], angles.sin()[:, None]
+
+    def turn(x):
+        a, b = x.chunk(2, -1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+    return turn(q), turn(k)
+
+
+RotaryEmbedding.forward = rotate
+
+
+def softmax_attention(q, k, v, causal=True, window_size=(-1, -1), **unused):
+    heads, tokens = q.shape[2], q.shape[1]
+    k, v = (x.repeat_interleave(heads // x.shape[2], 2) for x in (k, v))
+    scores = torch.einsum("bthd,bshd->bhts", q, k) * q.shape[-1] ** -0.5
+    distance = torch.arange(tokens)[:, None] - torch.arange(tokens)
+    seen = distance >= 0
+    if window_size[0] >= 0:
+        seen &= distance <= window_size[0]
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    return torch.einsum("bhts,bshd->bthd", weights, v)
+
+
+fla.layers.attn.flash_attn_func = softmax_attention
+
+# Recurrences.
+
+
+def gla(q, k, v, gk, **unused):
+    return naive_recurrent_gla(q, k, v, gk)
+
+
+fla.layers.gla.fused_recurrent_gla = fla.layers.hgrn2.fused_recurrent_gla = gla
+
+
+def retention(q, k, v, **unused):
+    return naive_retention(*heads_first(q, k, v)).transpose(1, 2), None
+
+
+fla.layers.multiscale_retention.fused_recurrent_retention = retention
+
+
+def delta_rule(q, k, v, beta, use_qk_l2norm_in_kernel, **unused):
+    if use_qk_l2norm_in_kernel:
+        q, k = l2_norm(q), l2_norm(k)
+    o, _ = delta_rule_recurrence(*heads_first(q, k, v, beta))
+    return o.transpose(1, 2), None
+
+
+fla.layers.delta_net.fused_recurrent_delta_rule = delta_rule
+
+
+def gated_delta_rule(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, **unused):
+    groups = v.shape[2] // q.shape[2]
+    q, k = (l2_norm(x).repeat_interleave(groups, 2) for x in (q, k))
+    decay = -A_log.exp() * functional.softplus(g + dt_bias)
+    rate = torch.sigmoid(beta) * (2 if allow_neg_eigval else 1)
+    return naive_recurrent_gated_delta_rule(q, k, v, rate, decay)
+
+
+fla.layers.gated_deltanet.fused_recurrent_gated_delta_rule = gated_delta_rule
+
+
+def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, **unused):
+    decay = naive_kda_gate(g, A_log, dt_bias, output_dtype=torch.float32)
+    rate = torch.sigmoid(beta) * (2 if allow_neg_eigval else 1)
+    return naive_recurrent_kda(l2_norm(q), l2_norm(k), v, decay, rate)
+
+
+fla.layers.kda.fused_recurrent_kda = kda
+
+
+def rwkv6(r, k, v, w, u, scale, **unused):
+    o, _ = naive_recurrent_rwkv6(*heads_first(r, k, v, w), u, scale=scale)
+    return o.transpose(1, 2), None
+
+
+fla.layers.rwkv6.fused_recurrent_rwkv6 = rwkv6
+
+
+def rwkv7(r, w, k, v, kk, a, scale, **unused):
+    # The naive function scales its queries by K^-0.5.
+    q = r * (scale * r.shape[-1] ** 0.5)
+    o, _ = dplr_recurrence(*heads_first(q, k, v, -kk, kk * a, w))
+    return o.transpose(1, 2), None
+
+
+fla.layers.rwkv7.fused_mul_recurrent_rwkv7 = rwkv7
+fla.layers.rwkv7.fused_addcmul_rwkv7 = torch_addcmul_rwkv7
+fla.layers.rwkv7.fused_k_rwkv7 = k_update_ref
+fla.layers.rwkv7.gate_output_correction = gate_output_correction_ref
+fla.layers.rwkv7.l2_norm = l2_norm
+
+__all__ = ["fla", "nn", "norm", "rotary"]

@@ -1,0 +1,269 @@
+// One recorded checkpoint of each family, spoiled one part at a time: every
+// number, string, list and tensor of it in turn. What is wrong is refused by
+// one line that names it and says what was found; what the importer accepts all
+// the same, it says in a remark that it ignores.
+#include "frontend/Import.h"
+#include "frontend/checkpoint/Json.h"
+#include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/TemporaryDirectory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace effc::frontend;
+using namespace effc::test;
+using nlohmann::json;
+
+namespace {
+
+std::string readAll(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class WrongConfigTest : public testing::TestWithParam<std::string> {
+protected:
+  std::string golden = EFFC_GOLDENS "/families/" + GetParam();
+
+  WrongConfigTest() {
+    config = json::parse(readAll(golden + "/config.json"));
+    std::string file = readAll(golden + "/model.safetensors");
+    uint64_t size = 0;
+    std::memcpy(&size, file.data(), 8);
+    header = json::parse(file.substr(8, size));
+    header.erase("__metadata__");
+    data = file.substr(8 + size);
+    directory.write("config.json", config.dump());
+    directory.write("model.safetensors", file);
+  }
+
+  /// "success", or why the directory cannot be imported; `remarks` is what was
+  /// said.
+  std::string import() {
+    auto model = importModel(context, directory.path);
+    remarks.clear();
+    if (!model)
+      return outcome(model.takeError());
+    for (const std::string &remark : model->remarks)
+      remarks += remark + "\n";
+    return "success";
+  }
+
+  std::string importWith(const json &changed) {
+    directory.write("config.json", changed.dump());
+    return import();
+  }
+
+  void writeTensors(const json &changed, const std::string &more = "") {
+    std::string text = changed.dump(), file(8, '\0');
+    uint64_t size = text.size();
+    std::memcpy(file.data(), &size, 8);
+    directory.write("model.safetensors", file + text + data + more);
+  }
+
+  /// Expects `value` for the leaf at `at` to be refused by its name, or to be
+  /// named as ignored.
+  void expectRefused(const json::json_pointer &at, const json &value,
+                     const std::string &found) {
+    json changed = config;
+    changed[at] = value;
+    std::string key = at.back(), quoted = "'" + key + "'";
+    std::string result = importWith(changed);
+    if (result == "success")
+      EXPECT_NE(remarks.find(quoted + " is ignored"), std::string::npos)
+          << at << " = " << value << " is neither refused nor ignored";
+    else
+      EXPECT_TRUE(result.find(key) != std::string::npos &&
+                  result.find(found) != std::string::npos)
+          << at << " = " << value << ": " << result;
+  }
+
+  /// The tensors that are no buffers, which are left aside whatever they are.
+  std::vector<std::string> readTensors() {
+    EXPECT_EQ(import(), "success");
+    std::vector<std::string> names;
+    for (const auto &[name, entry] : header.items())
+      if (remarks.find("tensor '" + name + "' is left aside") ==
+          std::string::npos)
+        names.push_back(name);
+    return names;
+  }
+
+  mlir::MLIRContext context;
+  TemporaryDirectory directory;
+  json config, header;
+  std::string data, remarks;
+};
+
+/// Bookkeeping, which has no meaning for the model.
+bool isBookkeeping(const std::string &key) {
+  constexpr const char *kKeys[] = {
+      "dtype",     "torch_dtype",   "transformers_version",
+      "use_cache", "architectures", "model_type"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+/// The places of all numbers, strings and booleans, those in lists aside.
+std::vector<json::json_pointer>
+leavesOf(const json &object,
+         const json::json_pointer &at = json::json_pointer()) {
+  std::vector<json::json_pointer> leaves;
+  for (const auto &[key, value] : object.items()) {
+    if (isBookkeeping(key) || key == "vision_config")
+      continue;
+    if (value.is_object()) {
+      for (const auto &leaf : leavesOf(value, at / key))
+        leaves.push_back(leaf);
+    } else if (!value.is_array() && !value.is_null()) {
+      leaves.push_back(at / key);
+    }
+  }
+  return leaves;
+}
+
+} // namespace
+
+TEST_P(WrongConfigTest, IsRightAsItIs) { EXPECT_EQ(import(), "success"); }
+
+TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
+  for (const auto &leaf : leavesOf(config)) {
+    if (!config[leaf].is_number())
+      continue;
+    expectRefused(leaf, -7, "-7");
+    if (config[leaf].is_number_integer())
+      expectRefused(leaf, int64_t(1) << 60, std::to_string(int64_t(1) << 60));
+    expectRefused(leaf, "seven", "seven");
+  }
+}
+
+// What counts something is not 0.
+TEST_P(WrongConfigTest, SizesOfZero) {
+  for (const auto &leaf : leavesOf(config)) {
+    std::string key = leaf.back();
+    bool counts = false;
+    for (const char *end : {"_size", "_heads", "_layers", "_dim", "_layer"})
+      counts |= key.ends_with(end) && key != "max_window_layers";
+    if (counts && config[leaf].is_number_integer())
+      expectRefused(leaf, 0, "0");
+  }
+}
+
+TEST_P(WrongConfigTest, StringsAndBooleansOfOtherKinds) {
+  for (const auto &leaf : leavesOf(config)) {
+    if (config[leaf].is_string())
+      expectRefused(leaf, "nonsense", "nonsense");
+    if (config[leaf].is_boolean())
+      expectRefused(leaf, "nonsense", "nonsense");
+  }
+}
+
+TEST_P(WrongConfigTest, ListsOfOtherLengths) {
+  for (const auto &[key, value] : config.items()) {
+    if (!value.is_array() || isBookkeeping(key) || key == "eos_token_id")
+      continue;
+    // A period is right at any length: then tensors are missing.
+    bool period = key == "block_types";
+    json changed = config;
+    changed[key].erase(changed[key].size() - 1);
+    std::string result = importWith(changed);
+    EXPECT_NE(result.find(period ? "lacks tensor" : "'" + key + "'"),
+              std::string::npos)
+        << result;
+    EXPECT_TRUE(period || result.find(std::to_string(value.size() - 1)) !=
+                              std::string::npos)
+        << result;
+  }
+}
+
+TEST_P(WrongConfigTest, UnknownKey) {
+  json changed = config;
+  changed["a_new_idea"] = true;
+  EXPECT_EQ(importWith(changed), "config.json: unknown key 'a_new_idea'");
+}
+
+TEST_P(WrongConfigTest, HeadsThatDoNotDivide) {
+  if (!config.contains("num_key_value_heads"))
+    return;
+  json changed = config;
+  int64_t heads = config["num_attention_heads"];
+  changed["num_key_value_heads"] = heads + 1;
+  std::string result = importWith(changed);
+  EXPECT_NE(result.find("'num_attention_heads' to be a multiple of "
+                        "'num_key_value_heads' " +
+                        std::to_string(heads + 1) + ", but got " +
+                        std::to_string(heads)),
+            std::string::npos)
+      << result;
+}
+
+TEST_P(WrongConfigTest, MissingTensors) {
+  for (const std::string &name : readTensors()) {
+    json changed = header, entry = header[name];
+    // Under another name, so that no byte is without an owner.
+    changed["renamed"] = entry;
+    changed.erase(name);
+    writeTensors(changed);
+    std::string result = import();
+    EXPECT_NE(result.find("'" + name + "'"), std::string::npos)
+        << name << ": " << result;
+  }
+}
+
+TEST_P(WrongConfigTest, SuperfluousTensor) {
+  json changed = header;
+  changed["extra.weight"] = {{"dtype", "F32"},
+                             {"shape", {1}},
+                             {"data_offsets", {data.size(), data.size() + 4}}};
+  writeTensors(changed, std::string(4, '\0'));
+  EXPECT_NE(import().find("'extra.weight'"), std::string::npos);
+}
+
+// One row more, and whole numbers of the same size.
+TEST_P(WrongConfigTest, TensorsOfOtherShapesAndTypes) {
+  for (const std::string &name : readTensors()) {
+    const json entry = header[name];
+    uint64_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
+    json changed = header;
+    uint64_t rows = entry["shape"][0];
+    changed[name]["shape"][0] = rows + 1;
+    std::string more =
+        data.substr(begin, end - begin) + std::string((end - begin) / rows, 1);
+    changed[name]["data_offsets"] = {data.size(), data.size() + more.size()};
+    // What it left is filled, since every byte has an owner.
+    changed["filler"] = entry;
+    writeTensors(changed, more);
+    std::string result = import();
+    EXPECT_NE(result.find("'" + name + "'"), std::string::npos)
+        << name << ": " << result;
+    changed = header;
+    changed[name]["dtype"] = entry["dtype"] == "F32" ? "I32" : "I16";
+    writeTensors(changed);
+    result = import();
+    EXPECT_NE(result.find("'" + name + "'"), std::string::npos)
+        << name << ": " << result;
+    EXPECT_NE(result.find("but got I"), std::string::npos) << result;
+  }
+}
+
+/// The first case of each family.
+static std::vector<std::string> firstCases() {
+  std::vector<std::string> names;
+  for (const auto &family :
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/families")) {
+    std::vector<std::string> cases;
+    for (const auto &entry : std::filesystem::directory_iterator(family.path()))
+      cases.push_back(family.path().filename().string() + "/" +
+                      entry.path().filename().string());
+    if (!cases.empty())
+      names.push_back(*std::min_element(cases.begin(), cases.end()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, WrongConfigTest,
+                         testing::ValuesIn(firstCases()), [](const auto &info) {
+                           return info.param.substr(0, info.param.find('/'));
+                         });
