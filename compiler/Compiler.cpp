@@ -382,8 +382,7 @@ llvm::Error Compilation::run() {
 }
 
 std::vector<uint8_t> Compilation::getCode() {
-  auto binary =
-      *lowerings.front().module->getOps<plan::BinaryOp>().begin();
+  auto binary = *lowerings.front().module->getOps<plan::BinaryOp>().begin();
   auto code = cast<DenseElementsAttr>(binary.getCode());
   ArrayRef<char> bytes = code.getRawData();
   std::vector<uint8_t> result(bytes.begin(), bytes.end());

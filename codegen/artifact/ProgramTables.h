@@ -14,12 +14,12 @@ struct CodeImage {
   std::vector<uint8_t> bytes;
 };
 
-/// Fills states, the kernels and entries of every target, generation defaults and
-/// provenance; image `i` of those returned is segment `i`. Fails when a module
-/// has no plan, no code, or a launch of a kernel that has none, and where targets
-/// keep states in different ways.
+/// Fills states, the kernels and entries of every target, generation defaults
+/// and provenance; image `i` of those returned is segment `i`. Fails when a
+/// module has no plan, no code, or a launch of a kernel that has none, and
+/// where targets keep states in different ways.
 llvm::Expected<std::vector<CodeImage>> fillProgram(const Contents &contents,
-                                      artifact::ProgramT &program);
+                                                   artifact::ProgramT &program);
 
 } // namespace effc::codegen
 

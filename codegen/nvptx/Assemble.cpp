@@ -60,8 +60,7 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
   };
   if (std::error_code code =
           sys::fs::createTemporaryFile("effc", "ptx", descriptor, source))
-    return createStringError("cannot make a temporary file: " +
-                             code.message());
+    return createStringError("cannot make a temporary file: " + code.message());
   scope_exit remove([&] {
     for (StringRef path : {source.str(), binary.str(), report.str()})
       if (!path.empty())
@@ -77,28 +76,27 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
       return createStringError("cannot write " + source.str() + ": " +
                                code.message());
   }
-  for (auto [suffix, path] : {std::pair<const char *, SmallString<64> *>{
-                                  "cubin", &binary},
-                              {"log", &report}})
+  for (auto [suffix, path] :
+       {std::pair<const char *, SmallString<64> *>{"cubin", &binary},
+        {"log", &report}})
     if (std::error_code code = made(suffix, *path))
       return createStringError("cannot make a temporary file: " +
                                code.message());
   std::string arch = ("-arch=" + chip).str();
-  StringRef arguments[] = {ptxas, arch,         "-v", "-O3",
+  StringRef arguments[] = {ptxas, arch,         "-v",        "-O3",
                            "-o",  binary.str(), source.str()};
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(report),
                                           StringRef(report)};
   std::string message;
-  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects,
-                                   0, 0, &message);
+  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects, 0,
+                                   0, &message);
   auto said = MemoryBuffer::getFile(report);
   StringRef text = said ? (*said)->getBuffer() : StringRef();
   if (status != 0)
     return createStringError("ptxas cannot assemble the kernels for " + chip +
                              ": " + (message.empty() ? text.trim() : message));
   if (Regex("C751[0-5]").match(text))
-    return createStringError("ptxas had to serialise products: " +
-                             text.trim());
+    return createStringError("ptxas had to serialise products: " + text.trim());
   Cubin cubin;
   readReport(text, cubin);
   auto bytes = MemoryBuffer::getFile(binary, /*IsText=*/false,

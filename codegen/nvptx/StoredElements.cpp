@@ -49,10 +49,9 @@ Value effc::nvptx::narrow(OpBuilder &b, Location loc, Value value,
                           Type element) {
   if (!isNarrow(element))
     return value;
-  Value rounded = arith::TruncFOp::create(
-      b, loc, like(value.getType(), element), value);
-  return arith::BitcastOp::create(b, loc,
-                                  like(value.getType(), b.getI16Type()),
+  Value rounded =
+      arith::TruncFOp::create(b, loc, like(value.getType(), element), value);
+  return arith::BitcastOp::create(b, loc, like(value.getType(), b.getI16Type()),
                                   rounded);
 }
 

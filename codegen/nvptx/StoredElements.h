@@ -10,8 +10,8 @@
 
 namespace effc::nvptx {
 
-/// What a load or store of elements of a type moves: i16 for bf16 and f16, other
-/// types themselves; a vector for more than one lane.
+/// What a load or store of elements of a type moves: i16 for bf16 and f16,
+/// other types themselves; a vector for more than one lane.
 mlir::Type storedType(mlir::Type element, int64_t lanes);
 
 /// What was loaded, as f32; integers as they are.

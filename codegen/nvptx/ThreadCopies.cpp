@@ -39,8 +39,8 @@ void ThreadLowering::lowerAwait(AwaitOp await) {
   }
 }
 
-// A run of elements that is too short for a copy, or not aligned, passes through
-// registers; it too is there when the group has been awaited.
+// A run of elements that is too short for a copy, or not aligned, passes
+// through registers; it too is there when the group has been awaited.
 void ThreadLowering::lowerFetch(FetchOp fetch) {
   TileType type = fetch.getRing().getType();
   SharedAttr layout = layoutOf(type);
@@ -69,8 +69,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
                                  type.getElementType(), slot);
         Value from = elementAddress(box, row, column, valid);
         if (copies) {
-          Value taken =
-              valid ? select(valid, i32(bytes), i32(0)) : Value();
+          Value taken = valid ? select(valid, i32(bytes), i32(0)) : Value();
           NVVM::CpAsyncOp::create(b, loc, to, from, bytes,
                                   bytes == kMostCopy
                                       ? NVVM::LoadCacheModifierKind::CG
@@ -81,9 +80,9 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
         Type moved = storedType(box.element, lanes);
         Value loaded = LLVM::LoadOp::create(b, loc, moved, from, bytes);
         if (valid)
-          loaded = select(valid, loaded,
-                          arith::ConstantOp::create(b, loc,
-                                                    b.getZeroAttr(moved)));
+          loaded =
+              select(valid, loaded,
+                     arith::ConstantOp::create(b, loc, b.getZeroAttr(moved)));
         LLVM::StoreOp::create(b, loc, loaded, to, bytes);
       });
     }

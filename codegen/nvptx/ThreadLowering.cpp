@@ -76,10 +76,10 @@ LogicalResult ThreadLowering::lower(Operation &op) {
     return scalars.map(op.getResult(0), emitScalar(&op, scalars)), success();
   if (auto count = dyn_cast<CountOp>(op)) {
     size_t counts = kernel.getOperandArguments().size();
-    Value size = count.getCount() == Count::One
-                     ? arith::ConstantIntOp::create(b, loc, 1, 64).getResult()
-                     : entry->getArgument(counts +
-                                          static_cast<int>(count.getCount()));
+    Value size =
+        count.getCount() == Count::One
+            ? arith::ConstantIntOp::create(b, loc, 1, 64).getResult()
+            : entry->getArgument(counts + static_cast<int>(count.getCount()));
     scalars.map(
         count.getResult(),
         arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult());
@@ -169,11 +169,11 @@ void ThreadLowering::lowerSegment(SegmentOp segment) {
 //===----------------------------------------------------------------------===//
 
 // A loop carries the elements of its tiles, one value each.
-LogicalResult
-ThreadLowering::lowerLoop(Value begin, Value end, Value step, ValueRange inits,
-                          ValueRange carried, ValueRange results,
-                          function_ref<LogicalResult(Value)> body,
-                          ValueRange yielded) {
+LogicalResult ThreadLowering::lowerLoop(Value begin, Value end, Value step,
+                                        ValueRange inits, ValueRange carried,
+                                        ValueRange results,
+                                        function_ref<LogicalResult(Value)> body,
+                                        ValueRange yielded) {
   auto flatten = [&](ValueRange values) {
     SmallVector<Value> flat;
     for (Value value : values)
@@ -242,9 +242,9 @@ LogicalResult ThreadLowering::lowerPipeline(PipelineOp pipeline) {
         &compute = pipeline.getCompute().front();
   ValueRange loaded = load.getTerminator()->getOperands();
   return lowerLoop(
-      constant(0), constant(pipeline.getExtent()),
-      constant(pipeline.getStep()), pipeline.getInits(),
-      compute.getArguments().drop_front(loaded.size()), pipeline.getResults(),
+      constant(0), constant(pipeline.getExtent()), constant(pipeline.getStep()),
+      pipeline.getInits(), compute.getArguments().drop_front(loaded.size()),
+      pipeline.getResults(),
       [&](Value at) {
         scalars.map(load.getArgument(0), at);
         if (failed(lowerBlock(load)))

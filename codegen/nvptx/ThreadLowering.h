@@ -31,8 +31,8 @@ private:
 
   /// A box of a view: the address of its first element, and how it goes on.
   struct Box {
-    mlir::Value origin;     // !llvm.ptr
-    mlir::Type element;     // as stored
+    mlir::Value origin; // !llvm.ptr
+    mlir::Type element; // as stored
     int64_t rowStride = 0, columnStride = 0;
     mlir::Value rowLimit, columnLimit; // null: none
     /// Elements that a run along the columns may be moved by together.

@@ -22,24 +22,24 @@ static Value callApprox(OpBuilder &b, Location loc, StringRef name, Value x) {
 // exp and log1p by the hardware's powers and logarithms of two; the rest as it
 // is: what is no instruction, `host-expand-math` makes a polynomial.
 //
-// exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding of
-// t lost: without it an argument of -20 would cost 2e-6.
+// exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding
+// of t lost: without it an argument of -20 would cost 2e-6.
 Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
   if (isa<math::ExpOp>(op)) {
     Value x = mapping.lookupOrDefault(op->getOperand(0));
     Value rate = f32(1.44269504088896341f), rest = f32(1.92596299e-8f);
     Value t = arith::MulFOp::create(b, loc, x, rate);
-    Value lost = math::FmaOp::create(b, loc, x, rate,
-                                     arith::NegFOp::create(b, loc, t));
+    Value lost =
+        math::FmaOp::create(b, loc, x, rate, arith::NegFOp::create(b, loc, t));
     lost = math::FmaOp::create(b, loc, x, rest, lost);
     Value power = callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
     Value correction =
         arith::MulFOp::create(b, loc, lost, f32(0.693147180559945309f));
     // At infinity, and where the power is 0, there is nothing to correct.
     Value corrected = math::FmaOp::create(b, loc, power, correction, power);
-    Value finite = arith::CmpFOp::create(
-        b, loc, arith::CmpFPredicate::OLT,
-        math::AbsFOp::create(b, loc, t), f32(150.0f));
+    Value finite =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
+                              math::AbsFOp::create(b, loc, t), f32(150.0f));
     return select(finite, corrected, power);
   }
   if (isa<math::Log1pOp>(op)) {
@@ -71,7 +71,7 @@ void ThreadLowering::lowerMap(MapOp map) {
           mapping.map(argument, lookup(input));
           continue;
         }
-        size_t at = tile.isBlock() ? i * held.columns() + j
+        size_t at = tile.isBlock()                   ? i * held.columns() + j
                     : tile.getRole() == Role::Column ? i
                                                      : j;
         mapping.map(argument, tiles[input][at]);
@@ -110,10 +110,9 @@ void ThreadLowering::lowerReduce(ReduceOp reduce) {
   const auto &[rows, columns] = held.distribution;
   const Axis &summed = overRows ? rows : columns;
   const Axis &kept = overRows ? columns : rows;
-  Value neutral =
-      f32(reduce.getKind() == ReduceKind::Max
-              ? -std::numeric_limits<float>::infinity()
-              : 0.0f);
+  Value neutral = f32(reduce.getKind() == ReduceKind::Max
+                          ? -std::numeric_limits<float>::infinity()
+                          : 0.0f);
   Elements partial;
   for (size_t k = 0; k < kept.offsets.size(); ++k) {
     Value sum;
@@ -144,9 +143,8 @@ Value ThreadLowering::shuffle(Value value, int64_t distance) {
 
 // Lanes in pairs; then each warp leaves what it has in shared memory, and every
 // thread adds up what the warps left, in their order.
-void ThreadLowering::exchange(Elements &partial, ReduceKind kind,
-                              unsigned bits, const Axis &kept,
-                              int64_t scratch) {
+void ThreadLowering::exchange(Elements &partial, ReduceKind kind, unsigned bits,
+                              const Axis &kept, int64_t scratch) {
   for (int64_t distance = 1; distance < kWarp; distance *= 2)
     if (bits & distance)
       for (Value &value : partial)
@@ -175,19 +173,18 @@ void ThreadLowering::exchange(Elements &partial, ReduceKind kind,
     for (size_t k = 0; k < partial.size(); ++k) {
       Value there;
       if (!kept.exact())
-        there = less(add(first, constant(kept.offsets[k])),
-                     constant(kept.size));
-      guarded(there, [&] {
-        LLVM::StoreOp::create(b, loc, partial[k], at(part, k));
-      });
+        there =
+            less(add(first, constant(kept.offsets[k])), constant(kept.size));
+      guarded(there,
+              [&] { LLVM::StoreOp::create(b, loc, partial[k], at(part, k)); });
     }
   });
   barrier();
   for (size_t k = 0; k < partial.size(); ++k) {
     Value total;
     for (int64_t part = 0; part < parts; ++part) {
-      Value value = LLVM::LoadOp::create(b, loc, b.getF32Type(),
-                                         at(constant(part), k));
+      Value value =
+          LLVM::LoadOp::create(b, loc, b.getF32Type(), at(constant(part), k));
       total = total ? combineTwo(kind, total, value) : value;
     }
     partial[k] = total;

@@ -103,8 +103,7 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
 // always there.
 Value ThreadLowering::elementAddress(const Box &box, Value row, Value column,
                                      Value valid) {
-  Value offset =
-      add(mul(row, box.rowStride), mul(column, box.columnStride));
+  Value offset = add(mul(row, box.rowStride), mul(column, box.columnStride));
   if (valid)
     offset = select(valid, offset, constant(0));
   return pointerAt(b, loc, box.origin, box.element, offset);
@@ -114,15 +113,14 @@ Value ThreadLowering::elementAddress(const Box &box, Value row, Value column,
 Value ThreadLowering::loadRun(const Box &box, Value row, Value column,
                               Value valid, int64_t lanes) {
   unsigned bytes = box.element.getIntOrFloatBitWidth() / 8;
-  Value loaded =
-      LLVM::LoadOp::create(b, loc, storedType(box.element, lanes),
-                           elementAddress(box, row, column, valid),
-                           /*alignment=*/bytes * lanes);
+  Value loaded = LLVM::LoadOp::create(b, loc, storedType(box.element, lanes),
+                                      elementAddress(box, row, column, valid),
+                                      /*alignment=*/bytes * lanes);
   loaded = widen(b, loc, loaded, box.element);
   if (!valid)
     return loaded;
-  Value zero = arith::ConstantOp::create(b, loc,
-                                         b.getZeroAttr(loaded.getType()));
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType()));
   return select(valid, loaded, zero);
 }
 
@@ -212,23 +210,24 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
         there = both(there, less(row, rowLimit));
       if (there)
         row = select(there, row, constant(0));
-      Value number = LLVM::LoadOp::create(
-          b, loc, b.getI32Type(),
-          pointerAt(b, loc, numbers, b.getI32Type(), row));
+      Value number =
+          LLVM::LoadOp::create(b, loc, b.getI32Type(),
+                               pointerAt(b, loc, numbers, b.getI32Type(), row));
       number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
       for (size_t j = 0; j < held.columns(); ++j) {
-        Value column = columnAt(held, j), valid = both(there, inside(held, i, j));
+        Value column = columnAt(held, j),
+              valid = both(there, inside(held, i, j));
         if (columnLimit)
           valid = both(valid, less(column, columnLimit));
         // The row is one of the view's in any case.
         Value safe = select(valid, column, constant(0));
         Value offset = add(mul(number, box.rowStride), safe);
-        Value loaded = widen(
-            b, loc,
-            LLVM::LoadOp::create(
-                b, loc, storedType(box.element, 1),
-                pointerAt(b, loc, box.origin, box.element, offset)),
-            box.element);
+        Value loaded =
+            widen(b, loc,
+                  LLVM::LoadOp::create(
+                      b, loc, storedType(box.element, 1),
+                      pointerAt(b, loc, box.origin, box.element, offset)),
+                  box.element);
         elements.push_back(valid ? select(valid, loaded, f32(0)) : loaded);
       }
     }
@@ -302,9 +301,9 @@ void ThreadLowering::lowerStore(StoreOp store) {
 
 void ThreadLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
-  Value at = pointerAt(b, loc, bases.lookup(read.getView()),
-                       type.getElementType(),
-                       offsetOf(read.getIndices(), type.getStrides()));
+  Value at =
+      pointerAt(b, loc, bases.lookup(read.getView()), type.getElementType(),
+                offsetOf(read.getIndices(), type.getStrides()));
   Value value =
       LLVM::LoadOp::create(b, loc, storedType(type.getElementType(), 1), at);
   value = widen(b, loc, value, type.getElementType());

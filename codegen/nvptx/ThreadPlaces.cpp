@@ -17,8 +17,7 @@ Value ThreadLowering::firstPlace(const Axis &axis) {
       continue;
     Value bits = thread;
     if (field.shift > 0)
-      bits =
-          arith::ShRUIOp::create(b, loc, bits, constant(field.shift));
+      bits = arith::ShRUIOp::create(b, loc, bits, constant(field.shift));
     if ((most + 1) << field.shift < threads)
       bits = arith::AndIOp::create(b, loc, bits, constant(most));
     bits = mul(bits, field.step);
@@ -85,8 +84,7 @@ Value ThreadLowering::isFirstHolder(const Distribution &distribution) {
 void ThreadLowering::guarded(Value condition, function_ref<void()> body) {
   if (!condition)
     return body();
-  auto taken =
-      scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  auto taken = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(taken.thenBlock());
   body();

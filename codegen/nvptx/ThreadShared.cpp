@@ -90,8 +90,8 @@ void ThreadLowering::clearPadding(TileType type) {
             count = (endRow - firstRow) * width;
     if (count == 0)
       return;
-    auto loop = scf::ForOp::create(b, loc, thread, constant(count),
-                                   constant(threads));
+    auto loop =
+        scf::ForOp::create(b, loc, thread, constant(count), constant(threads));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value at = loop.getInductionVar();
@@ -149,11 +149,11 @@ void ThreadLowering::lowerScan(ScanOp scan) {
     Value term = loadShared(from, at, {});
     SmallVector<Value> next;
     for (size_t i = 0; i < held.rows(); ++i) {
-      Value counts = arith::CmpIOp::create(
-          b, loc,
-          scan.getReverse() ? arith::CmpIPredicate::ugt
-                            : arith::CmpIPredicate::ule,
-          at, rowAt(held, i));
+      Value counts =
+          arith::CmpIOp::create(b, loc,
+                                scan.getReverse() ? arith::CmpIPredicate::ugt
+                                                  : arith::CmpIPredicate::ule,
+                                at, rowAt(held, i));
       next.push_back(arith::AddFOp::create(b, loc, loop.getRegionIterArg(i),
                                            select(counts, term, f32(0))));
     }
@@ -176,14 +176,14 @@ void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
     Value term = loadShared(from, at, {});
     SmallVector<Value> next;
     for (size_t i = 0; i < held.rows(); ++i) {
-      Value untilRow = arith::CmpIOp::create(
-          b, loc, arith::CmpIPredicate::ule, at, rowAt(held, i));
+      Value untilRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule,
+                                             at, rowAt(held, i));
       Value ofRow = select(untilRow, term, f32(0));
       for (size_t j = 0; j < held.columns(); ++j) {
         Value pastColumn = less(columnAt(held, j), at);
-        next.push_back(arith::AddFOp::create(
-            b, loc, loop.getRegionIterArg(next.size()),
-            select(pastColumn, ofRow, f32(0))));
+        next.push_back(
+            arith::AddFOp::create(b, loc, loop.getRegionIterArg(next.size()),
+                                  select(pastColumn, ofRow, f32(0))));
       }
     }
     scf::YieldOp::create(b, loc, next);
@@ -192,9 +192,9 @@ void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); ++j) {
       Value above = less(rowAt(held, i), columnAt(held, j));
-      elements.push_back(
-          select(above, f32(-std::numeric_limits<float>::infinity()),
-                 loop.getResult(elements.size())));
+      elements.push_back(select(above,
+                                f32(-std::numeric_limits<float>::infinity()),
+                                loop.getResult(elements.size())));
     }
   tiles[sum.getResult()] = elements;
 }

@@ -3,8 +3,9 @@
 // Every candidate becomes a number of 64 bits that orders as the candidates do:
 // the value's bits made monotone, then its number, lowest first. In each of K
 // rounds the block finds the largest and its holder drops it. For sums of two
-// rows both are ordered first, in shared memory; of their a-th and b-th elements
-// (from 1) a sum has a b - 1 others before it and counts only if a b <= K.
+// rows both are ordered first, in shared memory; of their a-th and b-th
+// elements (from 1) a sum has a b - 1 others before it and counts only if a b
+// <= K.
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,8 +29,7 @@ class Selection {
 public:
   Selection(OpBuilder &b, Location loc, Value thread, int64_t threads,
             function_ref<Value(Value, int64_t)> shuffle,
-            function_ref<void()> barrier,
-            function_ref<Value(Value)> bestOfWarp)
+            function_ref<void()> barrier, function_ref<Value(Value)> bestOfWarp)
       : b(b), loc(loc), thread(thread), threads(threads), shuffle(shuffle),
         barrier(barrier), bestOfWarp(bestOfWarp) {}
 
@@ -75,13 +75,13 @@ Value Selection::keyOf(Entry entry) {
   Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
   Value value = arith::AddFOp::create(b, loc, entry.value, zero);
   Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), value);
-  Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                         bits, i32(0));
+  Value negative =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bits, i32(0));
   Value mask = arith::SelectOp::create(b, loc, negative, i32(0xffffffff),
                                        i32(0x80000000));
   Value order = arith::XOrIOp::create(b, loc, bits, mask);
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value,
-                                      value);
+  Value isNan =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
   order = arith::SelectOp::create(b, loc, isNan, i32(0xffffffff), order);
   Value high = arith::ShLIOp::create(
       b, loc, arith::ExtUIOp::create(b, loc, b.getI64Type(), order), i64(32));
@@ -97,8 +97,8 @@ Entry Selection::entryOf(Value key) {
       i32(0xffffffff));
   Value order = arith::TruncIOp::create(
       b, loc, b.getI32Type(), arith::ShRUIOp::create(b, loc, key, i64(32)));
-  Value wasPositive = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                            order, i32(0));
+  Value wasPositive =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, order, i32(0));
   Value mask = arith::SelectOp::create(b, loc, wasPositive, i32(0x80000000),
                                        i32(0xffffffff));
   Value bits = arith::XOrIOp::create(b, loc, order, mask);
@@ -138,8 +138,8 @@ Value Selection::bestOfBlock(Value key) {
   }
   barrier();
   for (int64_t warp = 0; warp < warps; ++warp) {
-    Value other = LLVM::LoadOp::create(b, loc, b.getI64Type(),
-                                       bestOfWarp(index(warp)));
+    Value other =
+        LLVM::LoadOp::create(b, loc, b.getI64Type(), bestOfWarp(index(warp)));
     key = warp == 0 ? other : larger(key, other);
   }
   return key;
@@ -172,8 +172,8 @@ SmallVector<Value> Selection::run(
   }
   size_t keys = state.size();
   llvm::append_range(state, carried);
-  auto loop = scf::ForOp::create(b, loc, index(0), index(rounds), index(1),
-                                 state);
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(rounds), index(1), state);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   ValueRange arguments = loop.getRegionIterArgs();
@@ -183,8 +183,8 @@ SmallVector<Value> Selection::run(
   best = bestOfBlock(best);
   SmallVector<Value> next;
   for (Value key : arguments.take_front(keys)) {
-    Value taken = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, key,
-                                        best);
+    Value taken =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, key, best);
     next.push_back(arith::SelectOp::create(b, loc, taken, i64(0), key));
   }
   llvm::append_range(next, take(loop.getInductionVar(), entryOf(best),
@@ -218,8 +218,8 @@ void ThreadLowering::lowerTopK(TopKOp op) {
     SmallVector<Value> next;
     for (size_t half = 0; half < 2; ++half)
       for (size_t j = 0; j < columns; ++j) {
-        Value here = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::eq, columnAt(held, j), round);
+        Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                           columnAt(held, j), round);
         next.push_back(select(here, half == 0 ? best.value : best.number,
                               so[half * columns + j]));
       }
@@ -239,8 +239,8 @@ void ThreadLowering::lowerTopK(TopKOp op) {
   } else {
     int64_t size = scoresOf(op.getScores()[0]).columns();
     int64_t kept = std::min(wanted, size);
-    int64_t lists = scratch + llvm::alignTo(threads / kWarp * 8,
-                                            kSharedAlignment);
+    int64_t lists =
+        scratch + llvm::alignTo(threads / kWarp * 8, kSharedAlignment);
     auto valueAt = [&](int64_t list, Value at) {
       return sharedAddress(lists + list * kept * 8, at, f32Type);
     };
@@ -260,8 +260,7 @@ void ThreadLowering::lowerTopK(TopKOp op) {
                 b, loc, arith::CmpIPredicate::eq, thread, constant(0));
             guarded(first, [&] {
               LLVM::StoreOp::create(b, loc, best.value, valueAt(list, round));
-              LLVM::StoreOp::create(b, loc, best.number,
-                                    numberAt(list, round));
+              LLVM::StoreOp::create(b, loc, best.number, numberAt(list, round));
             });
             return SmallVector<Value>();
           });
@@ -279,9 +278,9 @@ void ThreadLowering::lowerTopK(TopKOp op) {
           auto load = [&](Type type, Value address) -> Value {
             return LLVM::LoadOp::create(b, loc, type, address);
           };
-          Value sum = arith::AddFOp::create(b, loc,
-                                            load(f32Type, valueAt(0, i)),
-                                            load(f32Type, valueAt(1, j)));
+          Value sum =
+              arith::AddFOp::create(b, loc, load(f32Type, valueAt(0, i)),
+                                    load(f32Type, valueAt(1, j)));
           Value number = arith::AddIOp::create(
               b, loc,
               arith::MulIOp::create(b, loc, load(i32Type, numberAt(0, i)),

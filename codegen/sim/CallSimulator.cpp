@@ -1,7 +1,8 @@
 // NVVM kernels -> functions of the simulator's ABI.
 //
-//   nvvm.barrier0                ->  calls.barrier(thread, "layers.0.ssd: tile.barrier")
-//   %v = llvm.load %p : ptr<3>   ->  calls.access(thread, %p, 4, 4, shared, "...")
+//   nvvm.barrier0                ->  calls.barrier(thread, "layers.0.norm:
+//   tile.barrier") %v = llvm.load %p : ptr<3>   ->  calls.access(thread, %p, 4,
+//   4, shared, "...")
 //                                    %v = llvm.load %p
 #include "codegen/sim/Passes.h"
 
@@ -27,7 +28,7 @@ constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 /// The place of an entry in the table of calls.
 #define EFFC_SIM_CALL(name) (offsetof(rt::SimCalls, name) / sizeof(void *))
 
-// "layers.0.ssd: tile.store", of a location that names the op inside the
+// "layers.0.norm: tile.store", of a location that names the op inside the
 // location of the model's part.
 std::string siteOf(Location loc) {
   if (auto named = dyn_cast<NameLoc>(loc)) {
@@ -101,19 +102,18 @@ Value KernelRewrite::site() {
   return LLVM::AddressOfOp::create(b, loc(), pointer, global.getSymName());
 }
 
-Value KernelRewrite::call(size_t entryNumber, Type result,
-                          ValueRange arguments, bool withSite) {
+Value KernelRewrite::call(size_t entryNumber, Type result, ValueRange arguments,
+                          bool withSite) {
   Value at = elementAt(calls, pointer, static_cast<int32_t>(entryNumber));
-  SmallVector<Value> operands = {
-      LLVM::LoadOp::create(b, loc(), pointer, at), thread};
+  SmallVector<Value> operands = {LLVM::LoadOp::create(b, loc(), pointer, at),
+                                 thread};
   llvm::append_range(operands, arguments);
   if (withSite)
     operands.push_back(site());
   Type returned =
       result ? result : Type(LLVM::LLVMVoidType::get(b.getContext()));
   auto type = LLVM::LLVMFunctionType::get(
-      returned,
-      llvm::to_vector(ValueRange(operands).drop_front().getTypes()));
+      returned, llvm::to_vector(ValueRange(operands).drop_front().getTypes()));
   auto called = LLVM::CallOp::create(b, loc(), type, operands);
   return result ? called.getResult() : Value();
 }
@@ -354,11 +354,11 @@ void KernelRewrite::bindParameters(LLVM::LLVMFuncOp kernel,
 LogicalResult KernelRewrite::run(LLVM::LLVMFuncOp kernel) {
   current = kernel;
   b.setInsertionPoint(kernel);
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()),
-      {pointer, pointer, pointer, pointer});
-  auto function = LLVM::LLVMFuncOp::create(b, kernel.getLoc(),
-                                           kernel.getSymName(), type);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, pointer, pointer, pointer});
+  auto function =
+      LLVM::LLVMFuncOp::create(b, kernel.getLoc(), kernel.getSymName(), type);
   for (StringRef name : {"effc.threads", "effc.shared_bytes"})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
@@ -384,8 +384,8 @@ struct CallSimulatorPass : impl::CallSimulatorPassBase<CallSimulatorPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::StringMap<LLVM::GlobalOp> sites;
-    for (auto function : llvm::make_early_inc_range(
-             module.getOps<LLVM::LLVMFuncOp>()))
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
       if (function->hasAttr("nvvm.kernel") &&
           failed(KernelRewrite(module, sites).run(function)))
         return signalPassFailure();

@@ -67,9 +67,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult BinaryOp::verify() {
   size_t count = getKernels().size();
   std::pair<StringRef, std::optional<ArrayRef<int64_t>>> lists[] = {
-      {"offsets", getOffsets()},          {"stack_bytes", getStackBytes()},
-      {"threads", getThreads()},          {"shared_bytes", getSharedBytes()},
-      {"registers", getRegisters()},      {"spill_bytes", getSpillBytes()}};
+      {"offsets", getOffsets()},     {"stack_bytes", getStackBytes()},
+      {"threads", getThreads()},     {"shared_bytes", getSharedBytes()},
+      {"registers", getRegisters()}, {"spill_bytes", getSpillBytes()}};
   for (auto [name, list] : lists)
     if (list && list->size() != count) // binary1
       return emitOpError("expects '")

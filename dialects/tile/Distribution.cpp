@@ -69,14 +69,13 @@ static Distribution ofFragment(FragmentAttr layout, int64_t rows,
 }
 
 Distribution Distribution::of(TileType type) {
-  Distribution d =
-      llvm::TypeSwitch<Attribute, Distribution>(type.getLayout())
-          .Case([&](BlockedAttr layout) {
-            return ofBlocked(layout, type.rows(), type.columns());
-          })
-          .Case([&](FragmentAttr layout) {
-            return ofFragment(layout, type.rows(), type.columns());
-          });
+  Distribution d = llvm::TypeSwitch<Attribute, Distribution>(type.getLayout())
+                       .Case([&](BlockedAttr layout) {
+                         return ofBlocked(layout, type.rows(), type.columns());
+                       })
+                       .Case([&](FragmentAttr layout) {
+                         return ofFragment(layout, type.rows(), type.columns());
+                       });
   if (type.getRole() == Role::Row)
     d.rows = {1, {}, {0}};
   if (type.getRole() == Role::Column)
@@ -107,6 +106,7 @@ int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
 
 int64_t effc::tile::sharedStride(TileType type) {
   return type.isBlock() ? llvm::alignTo(type.columns(), kSharedTile) +
-                              kSharedAlignment * 8 / type.getElementType().getIntOrFloatBitWidth()
+                              kSharedAlignment * 8 /
+                                  type.getElementType().getIntOrFloatBitWidth()
                         : 1;
 }

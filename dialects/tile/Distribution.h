@@ -2,8 +2,8 @@
 //
 // In every layout of registers a thread holds the product of some rows and some
 // columns: the thread's number gives the first of either, and the others lie at
-// offsets that all threads share. So loads, maps, sums and exchanges are written
-// once for all layouts.
+// offsets that all threads share. So loads, maps, sums and exchanges are
+// written once for all layouts.
 #ifndef EFFC_DIALECTS_TILE_DISTRIBUTION_H
 #define EFFC_DIALECTS_TILE_DISTRIBUTION_H
 
@@ -46,8 +46,9 @@ struct Distribution {
 };
 
 /// The layout of a tile that no product decides: the widest vector that divides
-/// the columns; of the ways to lay lanes along a row the one that leaves a thread
-/// the fewest places, and of those the one that takes the most lanes of a warp.
+/// the columns; of the ways to lay lanes along a row the one that leaves a
+/// thread the fewest places, and of those the one that takes the most lanes of
+/// a warp.
 BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
                        int64_t columns, int64_t threads);
 

@@ -356,10 +356,9 @@ LogicalResult AwaitOp::verify() {
     auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
     if (!layout)
       return {};
-    return tile.withLayout(SharedAttr::get(type.getContext(),
-                                           layout.getThreads(),
-                                           layout.getOffset(),
-                                           layout.getStride()));
+    return tile.withLayout(
+        SharedAttr::get(type.getContext(), layout.getThreads(),
+                        layout.getOffset(), layout.getStride()));
   };
   if (getRings().size() != getResults().size() ||
       !llvm::equal(llvm::map_range(getRings().getTypes(), oneSlot),

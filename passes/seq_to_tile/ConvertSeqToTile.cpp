@@ -263,8 +263,8 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
   stream << stringifyEntryKind(context.entry.getKind()) << ' '
-         << relevantRows(kernel, context) << ' '
-         << stringifyCount(context.lead) << ' ' << context.slotBytes << ' ';
+         << relevantRows(kernel, context) << ' ' << stringifyCount(context.lead)
+         << ' ' << context.slotBytes << ' ';
   for (auto [kind, stored] :
        llvm::zip_equal(context.operands, context.storedTypes)) {
     stream << static_cast<int>(kind);

@@ -1,8 +1,8 @@
 // Conflicting accesses -> barriers.
 //
-// The walk keeps what has been read and written since the last barrier. A loop's
-// body is walked twice, the second time from what the first left, so that an
-// iteration waits for the one before where it must, and only there.
+// The walk keeps what has been read and written since the last barrier. A
+// loop's body is walked twice, the second time from what the first left, so
+// that an iteration waits for the one before where it must, and only there.
 #include "passes/tile/SharedPlaces.h"
 
 #include "dialects/tile/Distribution.h"
@@ -14,8 +14,8 @@ using namespace effc::tile;
 
 namespace {
 
-/// Bytes of shared memory, or a whole view. What a ring's own loop does with its
-/// slots needs no further barriers (FetchAhead.cpp).
+/// Bytes of shared memory, or a whole view. What a ring's own loop does with
+/// its slots needs no further barriers (FetchAhead.cpp).
 struct Place {
   Value view; // null: shared memory
   int64_t begin = 0, end = 0;
@@ -67,17 +67,16 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
   auto shared = [&](Value tile, bool writes) {
     Value ring = ringOf(tile);
     auto type = dyn_cast<TileType>((ring ? ring : tile).getType());
-    auto layout = type ? dyn_cast_or_null<SharedAttr>(type.getLayout())
-                       : SharedAttr();
+    auto layout =
+        type ? dyn_cast_or_null<SharedAttr>(type.getLayout()) : SharedAttr();
     if (layout)
-      accesses.push_back({{Value(),
-                           layout.getOffset(),
-                           layout.getOffset() +
-                               layout.getSlots() *
-                                   sharedBytes(type, layout.getStride()),
-                           ring},
-                          writes,
-                          op});
+      accesses.push_back(
+          {{Value(), layout.getOffset(),
+            layout.getOffset() +
+                layout.getSlots() * sharedBytes(type, layout.getStride()),
+            ring},
+           writes,
+           op});
   };
   auto view = [&](Value memory, bool writes) {
     accesses.push_back({{memory}, writes, op});

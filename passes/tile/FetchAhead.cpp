@@ -1,6 +1,7 @@
 // Pipelines -> rings and asynchronous copies.
 //
-//   %y = tile.pipeline stages 3 extent 768 step 64 iter(%zero) load {L} compute {C}
+//   %y = tile.pipeline stages 3 extent 768 step 64 iter(%zero) load {L} compute
+//   {C}
 // becomes
 //   %r = tile.ring
 //   fetch L(0) into %r[0]; commit; fetch L(64) into %r[1]; commit
@@ -11,8 +12,8 @@
 //     tile.commit
 //     C(%t, %acc)
 //   }
-// One barrier per iteration is enough: past it all threads have what was awaited,
-// and nobody reads the slot of the iteration before any more.
+// One barrier per iteration is enough: past it all threads have what was
+// awaited, and nobody reads the slot of the iteration before any more.
 #include "passes/tile/FetchAhead.h"
 
 #include "dialects/tile/Distribution.h"

@@ -6,9 +6,10 @@
 
 namespace effc {
 
-/// Turns each pipeline of several stages, whose loaded tiles lie in shared memory
-/// and are read by products alone, into a loop that fetches so many iterations
-/// ahead into a ring. Others stay: each iteration loads, then computes.
+/// Turns each pipeline of several stages, whose loaded tiles lie in shared
+/// memory and are read by products alone, into a loop that fetches so many
+/// iterations ahead into a ring. Others stay: each iteration loads, then
+/// computes.
 void fetchAhead(tile::KernelOp kernel);
 
 } // namespace effc

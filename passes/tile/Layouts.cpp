@@ -137,9 +137,9 @@ void LayoutChoice::unite() {
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       unite(dot.getAcc(), dot.getResult());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [init, carried, next, result] : llvm::zip_equal(
-               loop.getInitArgs(), loop.getRegionIterArgs(),
-               loop.getYieldedValues(), loop.getResults())) {
+      for (auto [init, carried, next, result] :
+           llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
+                           loop.getYieldedValues(), loop.getResults())) {
         unite(init, carried);
         unite(next, carried);
         unite(result, carried);
@@ -148,8 +148,7 @@ void LayoutChoice::unite() {
       Block &compute = pipeline.getCompute().front();
       ValueRange loaded =
           pipeline.getLoad().front().getTerminator()->getOperands();
-      for (auto [from, to] :
-           llvm::zip(loaded, compute.getArguments()))
+      for (auto [from, to] : llvm::zip(loaded, compute.getArguments()))
         unite(from, to);
       for (auto [init, carried, next, result] : llvm::zip_equal(
                pipeline.getInits(),
@@ -252,8 +251,7 @@ void LayoutChoice::setTypes() {
     if (auto reduce = tile.getDefiningOp<ReduceOp>())
       layout = layouts.lookup(classOf(reduce.getTile()));
     if (isa<SharedAttr>(layout)) // of the narrowed type
-      layout =
-          SharedAttr::get(context, threads, 0, sharedStride(typeOf(tile)));
+      layout = SharedAttr::get(context, threads, 0, sharedStride(typeOf(tile)));
     tile.setType(typeOf(tile).withLayout(layout));
   });
 }
@@ -266,11 +264,10 @@ Value LayoutChoice::inShared(Value tile) {
   if (!copy) {
     OpBuilder b(context);
     b.setInsertionPointAfterValue(tile);
-    copy = ConvertOp::create(
-        b, tile.getLoc(),
-        type.withLayout(
-            SharedAttr::get(context, threads, 0, sharedStride(type))),
-        tile);
+    copy = ConvertOp::create(b, tile.getLoc(),
+                             type.withLayout(SharedAttr::get(
+                                 context, threads, 0, sharedStride(type))),
+                             tile);
   }
   return copy;
 }

@@ -122,9 +122,9 @@ int64_t Places::run() {
       if (!layout)
         continue;
       int64_t offset = place(lifetimeOf(result));
-      auto at = type.withLayout(SharedAttr::get(
-          op->getContext(), layout.getThreads(), offset, layout.getStride(),
-          layout.getSlots()));
+      auto at = type.withLayout(
+          SharedAttr::get(op->getContext(), layout.getThreads(), offset,
+                          layout.getStride(), layout.getSlots()));
       result.setType(at);
       for (OpOperand &use : result.getUses())
         if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
@@ -134,12 +134,9 @@ int64_t Places::run() {
                                   layout.getStride())));
       // A pipeline hands its loaded tiles on as they lie.
       for (OpOperand &use : result.getUses())
-        if (auto pipeline =
-                dyn_cast<PipelineOp>(use.getOwner()->getParentOp());
+        if (auto pipeline = dyn_cast<PipelineOp>(use.getOwner()->getParentOp());
             pipeline && isa<YieldOp>(use.getOwner()))
-          pipeline.getCompute()
-              .getArgument(use.getOperandNumber())
-              .setType(at);
+          pipeline.getCompute().getArgument(use.getOperandNumber()).setType(at);
     }
   });
   return bytes;

@@ -50,7 +50,8 @@ std::string checkForm(const std::string &text) {
                         (!hasChunk || !chunk.getAsInteger(10, length));
   if (good && length >= 1 && length <= 1024)
     return "";
-  return "expects step, quadratic, scan or chunkwise[:C] with C in 1..1024, but got "
+  return "expects step, quadratic, scan or chunkwise[:C] with C in 1..1024, "
+         "but got "
          "'" +
          text + "'";
 }
@@ -127,9 +128,9 @@ void declare(CLI::App &app, Arguments &a) {
       "--bit-stable,!--no-bit-stable", a.bitStable,
       "same bits for every batch, piece length and thread count (default on "
       "the host; given up, with a remark, where --state-dtype is bf16)");
-  app.add_option(
-         "--force-form", a.forceForm,
-         "form of every mixer in prefill: step, quadratic, scan or chunkwise[:C]")
+  app.add_option("--force-form", a.forceForm,
+                 "form of every mixer in prefill: step, quadratic, scan or "
+                 "chunkwise[:C]")
       ->check(CLI::Validator(checkForm, "FORM"));
   app.add_option("--compile-to", a.compileTo,
                  "stop after a phase and print its module: import, seq, tile, "
@@ -198,8 +199,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
-  options.pipeline.bitStableOnGpu =
-      a.bitStable && a.bitStableFlag->count() > 0;
+  options.pipeline.bitStableOnGpu = a.bitStable && a.bitStableFlag->count() > 0;
   return "";
 }
 

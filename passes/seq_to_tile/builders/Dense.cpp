@@ -4,11 +4,11 @@
 // part of the keys, and so are matrices of blocks of channels; an item belongs
 // to one of them.
 //
-// On the host an item computes `N` outputs of all rows: its N rows of the weight
-// are read once per call, in storage dtype, while the rows of x, which all items
-// share, stay in cache. On a GPU it computes them of a tile of rows, and both
-// operands pass through shared memory, fetched ahead. Floor: bytes of w for few
-// rows, 2 R N K FLOPs for many.
+// On the host an item computes `N` outputs of all rows: its N rows of the
+// weight are read once per call, in storage dtype, while the rows of x, which
+// all items share, stay in cache. On a GPU it computes them of a tile of rows,
+// and both operands pass through shared memory, fetched ahead. Floor: bytes of
+// w for few rows, 2 R N K FLOPs for many.
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -60,10 +60,10 @@ static int64_t chooseStep(int64_t inner) {
   return best < kPiece && inner <= 4 * kGpuTile ? inner : best;
 }
 
-// On the host few outputs per item keep its weights close to the core while rows
-// pass by, four at a time; with no more rows than that nothing passes, and longer
-// items cost less, and the whole contraction is one step, so that partial sums
-// stay in registers from the first element to the last.
+// On the host few outputs per item keep its weights close to the core while
+// rows pass by, four at a time; with no more rows than that nothing passes, and
+// longer items cost less, and the whole contraction is one step, so that
+// partial sums stay in registers from the first element to the last.
 static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs,
                               int64_t inner) {
   int64_t rows = rowTile(context);
@@ -203,8 +203,10 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad());
   Value at = load->addArgument(b.getIndexType(), k.loc());
-  tile::TileType aType = k.blockType(tiles.rows, tiles.step, tile::Role::Operand);
-  tile::TileType wType = k.blockType(tiles.outputs, tiles.step, tile::Role::Operand);
+  tile::TileType aType =
+      k.blockType(tiles.rows, tiles.step, tile::Role::Operand);
+  tile::TileType wType =
+      k.blockType(tiles.outputs, tiles.step, tile::Role::Operand);
   auto from = [&](Value begin, Value index) {
     return begin ? k.add(begin, index) : index;
   };

@@ -1,6 +1,7 @@
 /*===- device.h - Where a compiled model runs ----------------------------===*\
  *
- * A part of effc.h, which includes it: the host, an NVIDIA GPU, a simulated GPU.
+ * A part of effc.h, which includes it: the host, an NVIDIA GPU, a simulated
+GPU.
  *
 \*===---------------------------------------------------------------------===*/
 #ifndef EFFC_DEVICE_H
@@ -40,10 +41,10 @@ typedef struct effc_sim_options {
 EFFC_API effc_sim_options_t effc_sim_options_default(void);
 
 /* Creates a simulated GPU: it runs a GPU's kernels on the host, thread by
- * thread, some thousand times slower than one, and looks at what they do. Out of
- * bounds, misaligned, never written, a race, an operation that not all threads
- * reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and says
- * which kernel, block, thread and operation it was.
+ * thread, some thousand times slower than one, and looks at what they do. Out
+ * of bounds, misaligned, never written, a race, an operation that not all
+ * threads reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and
+ * says which kernel, block, thread and operation it was.
  *
  * EFFC_UNSUPPORTED: the library was built without Boost.Context, or runs on
  * another processor than x86-64-v3.
@@ -60,11 +61,11 @@ typedef struct effc_cuda_options {
 EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
 
 /* Opens a GPU of NVIDIA's through the driver ("libcuda.so.1", or the library
- * that EFFC_CUDA_DRIVER in the environment names), in its primary context. Takes
- * no memory of it yet: an engine does.
+ * that EFFC_CUDA_DRIVER in the environment names), in its primary context.
+ * Takes no memory of it yet: an engine does.
  *
- * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so does
- * whatever comes after it: the driver gives such a context up. With
+ * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so
+ * does whatever comes after it: the driver gives such a context up. With
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
  * that the message names it.
  *

@@ -363,14 +363,15 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * the system commits a page when it is first used. What could not fit in the
  * memory of the machine, or of the process's control group, is refused.
  *
- * On a GPU its own memory is taken, all of it, and the weights are brought there.
+ * On a GPU its own memory is taken, all of it, and the weights are brought
+ * there.
  *
  * EFFC_UNSUPPORTED: the file has no code for this machine or GPU (the message
  * names what is missing), or no weights.
- * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all; or
- * more than the GPU has free (the message has both numbers).
- * EFFC_BAD_DATA: the driver does not take the file's code.
- * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
+ * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all;
+ * or more than the GPU has free (the message has both numbers). EFFC_BAD_DATA:
+ * the driver does not take the file's code. EFFC_INVALID_ARGUMENT:
+ * `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,
                                            const effc_engine_options_t *options,

@@ -86,8 +86,12 @@ CompiledKernels::CompiledKernels(ModuleOp module) {
 
 rt::SimLaunch CompiledKernels::simulated(StringRef name) const {
   Kernel kernel = kernels.lookup(name);
-  return {reinterpret_cast<rt::SimKernel>(kernel.entry), kernel.threads,
-          kernel.sharedBytes, nullptr, nullptr, {}};
+  return {reinterpret_cast<rt::SimKernel>(kernel.entry),
+          kernel.threads,
+          kernel.sharedBytes,
+          nullptr,
+          nullptr,
+          {}};
 }
 
 std::unique_ptr<rt::SimBlock> CompiledKernels::makeBlock() const {
@@ -362,8 +366,8 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
           return;
         }
         ADD_FAILURE() << "kernel " << op.getKernel().str() << ", block " << i
-                      << ", thread " << report->thread << ", "
-                      << report->site << ": " << report->what;
+                      << ", thread " << report->thread << ", " << report->site
+                      << ": " << report->what;
         return;
       }
 }

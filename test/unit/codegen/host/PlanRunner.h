@@ -164,7 +164,8 @@ private:
   std::unique_ptr<KernelModule> own; // null where kernels are shared
   const KernelModule *kernels = nullptr;
   llvm::StringMap<std::string> kernelNames;
-  std::unique_ptr<rt::SimBlock> block; // made when a simulated kernel first runs
+  std::unique_ptr<rt::SimBlock>
+      block; // made when a simulated kernel first runs
   seq::StateLayoutAttr layout;
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;

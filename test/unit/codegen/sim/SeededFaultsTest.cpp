@@ -1,6 +1,6 @@
 // The simulator finds what is wrong with kernels: faults are put into scheduled
-// kernels of our own, one at a time, and each is reported with the kernel's name.
-// Without a fault nothing is reported.
+// kernels of our own, one at a time, and each is reported with the kernel's
+// name. Without a fault nothing is reported.
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "dialects/tile/Distribution.h"
@@ -14,8 +14,8 @@ using namespace effc::test;
 
 namespace {
 
-// A norm, whose sum crosses warps, and a product of 37 outputs in three stages of
-// 64.
+// A norm, whose sum crosses warps, and a product of 37 outputs in three stages
+// of 64.
 constexpr const char *kModel = R"(
 module attributes {seq.model = #seq.model<family = "t", vocabulary = 37, width = 192, max_context = 0>} {
   seq.weight @table source("table") : tensor<37x192xf32>
@@ -98,8 +98,7 @@ TEST_F(SeededFaults, BarrierRemoved) {
     first<tile::BarrierOp>(kernel(module, "lm_head")).erase();
   });
   EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
-  EXPECT_NE(outcome.fault.find("tile.dot"), std::string::npos)
-      << outcome.fault;
+  EXPECT_NE(outcome.fault.find("tile.dot"), std::string::npos) << outcome.fault;
 }
 
 TEST_F(SeededFaults, WaitForgetsAGroup) {

@@ -1,0 +1,18 @@
+// RUN: effc-opt %s --effc-nvptx-kernels --nvptx-emit-code=chip=sm_80 | FileCheck %s
+
+// What is compiled: PTX for newer chips and, where ptxas is, a cubin with what it
+// says of each kernel. Four rows of 64 f32, one row to a block of 32 threads.
+// CHECK: plan.binary @compute_80 isa "compute_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0] code
+tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%item, %c0] sizes [1, 64]
+      : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<64xf32, row>
+  %b = tile.map(%a) : (!tile.tile<64xf32, row>) -> !tile.tile<64xf32, row> {
+  ^bb0(%e: f32):
+    %s = arith.addf %e, %e : f32
+    tile.yield %s : f32
+  }
+  tile.store %b, %y[%item, %c0] sizes [1, 64]
+      : !tile.tile<64xf32, row>, !tile.view<?x64xf32, [64, 1]>
+}

@@ -1,0 +1,74 @@
+// One recorded checkpoint of every family on the simulated GPU, from its folder
+// to logits, for sm_80 and sm_90a in turn: the code that goes to `ptxas`, run
+// with all of the simulator's checks.
+//
+// Products of f32 lose 2^-21 there and exponentials some units in the last
+// place, in each of some layers: two parts in 10^5 of the float64 logits are
+// allowed.
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace effc::test;
+using Arguments = std::vector<std::string>;
+
+namespace {
+
+constexpr const char *kWithin = "2e-5";
+
+/// The first case of every family, "family/case".
+std::vector<std::string> firstCases() {
+  std::filesystem::path root = EFFC_GOLDENS "/families";
+  std::vector<std::string> all, first;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(root))
+    if (entry.path().filename() == "config.json")
+      all.push_back(
+          std::filesystem::relative(entry.path().parent_path(), root));
+  std::sort(all.begin(), all.end());
+  std::string family;
+  for (const std::string &name : all)
+    if (std::string of = name.substr(0, name.find('/')); of != family) {
+      family = of;
+      first.push_back(name);
+    }
+  return first;
+}
+
+class SimulatedGpu : public testing::TestWithParam<size_t> {};
+
+} // namespace
+
+TEST_P(SimulatedGpu, FromTheFolderToLogits) {
+  std::string name = firstCases().at(GetParam());
+  std::string golden = EFFC_GOLDENS "/families/" + name + "/";
+  TemporaryFolder folder;
+  Finished done = runProgram(
+      {EFFC_PROGRAM, "compile", golden, "-o", folder.at("model.effc"),
+       "--dtype", "f32", "--prefill-rows", "64", "--max-batch", "2", "--target",
+       GetParam() % 2 == 0 ? "sim_80" : "sim_90a"});
+  ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+  for (const char *split : {"all", "5,1,1,64"}) {
+    done = runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"),
+                       "--device", "sim", "--tokens", golden + "tokens.json",
+                       "--split", split, "--logits", folder.at("logits")});
+    ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+    done = runProgram({EFFC_COMPARE, "--within", kWithin, folder.at("logits"),
+                       golden + "golden.safetensors"});
+    EXPECT_EQ(done.status, 0) << name << ", split " << split << "\n"
+                              << done.out << done.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, SimulatedGpu,
+                         testing::Range<size_t>(0, firstCases().size()),
+                         [](const auto &info) {
+                           std::string name = firstCases().at(info.param);
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
+
+// An empty list would run no test and say nothing.
+TEST(SimulatedGpuCases, AreThere) { EXPECT_GE(firstCases().size(), 20u); }
