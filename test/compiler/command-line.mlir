@@ -85,7 +85,7 @@
 // A list takes one argument, so that the model may stand behind it.
 // RUN: sh -c 'effc-compile --prefill-rows 16,64 %t/none -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: sh -c 'effc-compile a --dense library -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE
-// DENSE: effc: error: --dense: library is for CUDA targets, which this compiler does not have; on the host all code is generated
+// DENSE: effc: error: --dense: library products are not there yet; all code is generated
 // DENSE-NEXT: effc: note: see effc compile --help
 // DENSE-NEXT: status 2
 

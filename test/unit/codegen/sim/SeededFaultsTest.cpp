@@ -17,18 +17,18 @@ namespace {
 // A norm, whose sum crosses warps, and a product of 37 outputs in three stages
 // of 64.
 constexpr const char *kModel = R"(
-module attributes {seq.model = #seq.model<family = "t", vocabulary = 37, width = 192, max_context = 0>} {
-  seq.weight @table source("table") : tensor<37x192xf32>
-  seq.weight @scale source("scale") : tensor<192xf32>
-  seq.weight @w source("w") : tensor<37x192xf32>
+module attributes {seq.model = #seq.model<family = "t", vocabulary = 37, width = 320, max_context = 0>} {
+  seq.weight @table source("table") : tensor<37x320xf32>
+  seq.weight @scale source("scale") : tensor<320xf32>
+  seq.weight @w source("w") : tensor<37x320xf32>
   func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x37xf32> {
-    %table = seq.parameter @table : tensor<37x192xf32>
-    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<37x192xf32>) -> tensor<?x192xf32>
-    %scale = seq.parameter @scale : tensor<192xf32>
-    %n = seq.rms_norm %x, %scale {eps = 1.000000e-05 : f64} : tensor<?x192xf32>, tensor<192xf32>
-    %s = seq.select_rows %n, %rows : (tensor<?x192xf32>, tensor<?xi32>) -> tensor<?x192xf32>
-    %w = seq.parameter @w : tensor<37x192xf32>
-    %y = seq.lm_head %s, %w : (tensor<?x192xf32>, tensor<37x192xf32>) -> tensor<?x37xf32>
+    %table = seq.parameter @table : tensor<37x320xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<37x320xf32>) -> tensor<?x320xf32>
+    %scale = seq.parameter @scale : tensor<320xf32>
+    %n = seq.rms_norm %x, %scale {eps = 1.000000e-05 : f64} : tensor<?x320xf32>, tensor<320xf32>
+    %s = seq.select_rows %n, %rows : (tensor<?x320xf32>, tensor<?xi32>) -> tensor<?x320xf32>
+    %w = seq.parameter @w : tensor<37x320xf32>
+    %y = seq.lm_head %s, %w : (tensor<?x320xf32>, tensor<37x320xf32>) -> tensor<?x37xf32>
     return %y : tensor<?x37xf32>
   }
 }
@@ -56,9 +56,9 @@ protected:
         elements.push_back(float((i * 37 + count) % 101) / 50 - 1);
       runner.setWeight(name, elements);
     };
-    fill("table", 37 * 192);
-    fill("scale", 192);
-    fill("w", 37 * 192);
+    fill("table", 37 * 320);
+    fill("scale", 320);
+    fill("w", 37 * 320);
     Outcome outcome;
     outcome.logits = runner.prefill({{.tokens = {3, 36, 1, 0, 9}}});
     outcome.fault = runner.fault;
