@@ -3,6 +3,7 @@
 #include "codegen/nvptx/Ptx.h"
 
 #include "dialects/plan/Plan.h"
+#include "dialects/seq/Remarks.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -49,8 +50,11 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       addBinary(chip, kernels, cubin->bytes, &*cubin);
     } else {
       emitRemark(module.getLoc())
+          << seq::kFallbackRemark
           << "the artifact has PTX only, which the driver compiles when a "
-             "model is loaded: ptxas is neither in CUDA_HOME nor on the PATH";
+             "model is loaded: ptxas is neither in CUDA_HOME or CUDA_PATH nor "
+             "on "
+             "the PATH nor in /usr/local/cuda";
     }
     // Chips of other kinds can not run code that asks for an architecture's own
     // instructions ("a"), and need no PTX of it.

@@ -35,11 +35,12 @@ Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
     Value power = callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
     Value correction =
         arith::MulFOp::create(b, loc, lost, f32(0.693147180559945309f));
-    // At infinity, and where the power is 0, there is nothing to correct.
+    // Where the power is infinite or 0 there is nothing to correct, and
+    // infinity times it would be no number.
     Value corrected = math::FmaOp::create(b, loc, power, correction, power);
     Value finite =
         arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
-                              math::AbsFOp::create(b, loc, t), f32(150.0f));
+                              math::AbsFOp::create(b, loc, t), f32(128.0f));
     return select(finite, corrected, power);
   }
   if (isa<math::Log1pOp>(op)) {

@@ -70,7 +70,8 @@ private:
 
 } // namespace
 
-// Negative numbers in reverse, before the others; NaN last; both zeros alike.
+// Negative numbers in reverse, below the others; NaN the largest; both zeros
+// alike.
 Value Selection::keyOf(Entry entry) {
   Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
   Value value = arith::AddFOp::create(b, loc, entry.value, zero);

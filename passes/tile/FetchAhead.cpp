@@ -63,8 +63,9 @@ bool Expansion::applies() const {
   if (slots < 2)
     return false;
   for (Operation &op : load.without_terminator())
-    if (!isa<LoadOp>(op) && !isMemoryEffectFree(&op))
-      return false;
+    if (isa<LoadOp>(op) ? llvm::count(loaded, op.getResult(0)) != 1
+                        : !isMemoryEffectFree(&op))
+      return false; // a ring is filled by one load
   return llvm::all_of(llvm::enumerate(loaded), [&](auto item) {
     auto op = item.value().template getDefiningOp<LoadOp>();
     auto layout = dyn_cast<SharedAttr>(
@@ -160,6 +161,10 @@ void Expansion::run() {
       next.push_back(mapping.lookupOrDefault(value));
     scf::YieldOp::create(b, loc, next);
   }
+  // In a loop around this one the next turn would fill slots that other warps
+  // still read.
+  if (!isa<KernelOp>(pipeline->getParentOp()))
+    BarrierOp::create(b, loc);
   pipeline.replaceAllUsesWith(loop.getResults());
   pipeline.erase();
 }

@@ -95,6 +95,69 @@ tile.kernel @ahead(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?
 
 // -----
 
+// In a loop around it a barrier stands behind the ring's own loop: the next turn
+// fills slots that other warps may still read.
+// CHECK-LABEL: tile.kernel @ahead_again
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: tile.dot
+// CHECK: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.store
+tile.kernel @ahead_again(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x16xf32, accumulator>
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %turn = %c0 to %c3 step %c1 {
+  %sum = tile.pipeline stages 3 extent 128 step 32 iter(%zero) : !tile.tile<16x16xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [16, 32]
+        : !tile.view<?x128xbf16, [128, 1]> -> !tile.tile<16x32xf32, operand>
+    tile.yield %a : !tile.tile<16x32xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<16x32xf32, operand>, %acc: !tile.tile<16x16xf32, accumulator>):
+    %d = tile.dot %acc, %a, %a transpose_b : !tile.tile<16x16xf32, accumulator>,
+        !tile.tile<16x32xf32, operand>, !tile.tile<16x32xf32, operand>
+    tile.yield %d : !tile.tile<16x16xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 16]
+      : !tile.tile<16x16xf32, accumulator>, !tile.view<?x16xf32, [16, 1]>
+  }
+}
+
+// -----
+
+// A tile that is loaded once and handed on twice has no ring of its own: the loads
+// stay in their turn.
+// CHECK-LABEL: tile.kernel @twice
+// CHECK-NOT: tile.ring
+// CHECK: tile.pipeline
+tile.kernel @twice(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x16xf32, accumulator>
+  %sum = tile.pipeline stages 3 extent 128 step 32 iter(%zero) : !tile.tile<16x16xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [16, 32]
+        : !tile.view<?x128xbf16, [128, 1]> -> !tile.tile<16x32xf32, operand>
+    tile.yield %a, %a : !tile.tile<16x32xf32, operand>, !tile.tile<16x32xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<16x32xf32, operand>, %b: !tile.tile<16x32xf32, operand>, %acc: !tile.tile<16x16xf32, accumulator>):
+    %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<16x16xf32, accumulator>,
+        !tile.tile<16x32xf32, operand>, !tile.tile<16x32xf32, operand>
+    tile.yield %d : !tile.tile<16x16xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 16]
+      : !tile.tile<16x16xf32, accumulator>, !tile.view<?x16xf32, [16, 1]>
+}
+
+// -----
+
 // 512 x 128 f32 do not fit.
 // expected-error @+1 {{kernel 'large' needs 270336 bytes of shared memory, but a block of the target has 166912}}
 tile.kernel @large(%item, %x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)
