@@ -4,6 +4,7 @@
 #include "tools/terminal/Progress.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 using namespace effc;
@@ -40,8 +41,24 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
       ->check(CLI::Range(0, 1024));
 }
 
-/// The GPU, if `model` runs there; else `reason` says why it does not.
+/// Whether a model was compiled for a target whose name starts so.
+static bool hasTarget(const Model &model, const std::string &start) {
+  auto about = nlohmann::json::parse(model.describe());
+  for (const nlohmann::json &target :
+       about.value("targets", nlohmann::json::array()))
+    if (target.at("name").get<std::string>().starts_with(start))
+      return true;
+  return false;
+}
+
+/// The GPU, if `model` runs there; else `reason` says why it does not. A file
+/// without code for one opens no driver.
 static std::optional<Device> tryCuda(const Model &model, std::string &reason) {
+  if (!hasTarget(model, "sm_")) {
+    reason = "cuda: the file has no code for a GPU: compile it with --target "
+             "host,sm_80,sm_90a";
+    return std::nullopt;
+  }
   try {
     Device device = Device::cuda();
     device.requireAccepts(model);
@@ -69,7 +86,10 @@ Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
   try {
     device.requireAccepts(model);
   } catch (const Error &error) {
-    throw Failure(std::string(error.what()) + "; " + reason);
+    throw Failure(std::string(error.what()) + "; " + reason +
+                  (hasTarget(model, "sim_")
+                       ? "; it has code for the simulated GPU: --device sim"
+                       : ""));
   }
   std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
                reason.c_str());

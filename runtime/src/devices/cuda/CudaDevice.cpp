@@ -125,8 +125,8 @@ Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
   if (names.empty())
     return fail(EFFC_UNSUPPORTED,
                 "cuda: the file has no code for a GPU: compile it with "
-                "--target sm_",
-                chip.major, chip.minor);
+                "--target ",
+                chip.major == 9 && chip.minor == 0 ? "sm_90a" : "sm_80");
   return fail(EFFC_UNSUPPORTED, "cuda: the file has code for ", names,
               ", but this GPU (", chip.name, ") has compute capability ",
               chip.major, ".", chip.minor);

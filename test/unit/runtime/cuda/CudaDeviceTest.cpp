@@ -249,7 +249,7 @@ TEST_F(CudaDevice, TakesTheCodeThatFits) {
   EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
                       EFFC_UNSUPPORTED),
             "cuda: the file has no code for a GPU: compile it with --target "
-            "sm_90");
+            "sm_90a");
 }
 
 TEST_F(CudaDevice, NeedsADriver) {
