@@ -33,6 +33,11 @@ static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
                });
 }
 
+// On a GPU a state of all value channels would not fit beside its operands, and
+// heads alone are too few blocks; on the host an item that has the whole head
+// computes decays and scores once.
+static constexpr int64_t kGpuValueBlock = 64;
+
 LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   if (!hasChunkKernel(mixer.getStructure().getLinear()))
@@ -41,7 +46,10 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                               "more, but got ")
            << mixer.getStructure().getLinear();
   FailureOr<Recurrence> begun =
-      beginRecurrence(k, mixer, /*chunked=*/true, /*valueBlock=*/0);
+      beginRecurrence(k, mixer, /*chunked=*/true,
+                      k.getContext().device == tile::Device::Nvptx
+                          ? kGpuValueBlock
+                          : 0);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;
@@ -52,7 +60,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                             : mixer.getFormAttr().getChunk();
   tile::TileType stateType = r.matrix.type;
   tile::TileType outType =
-      k.blockType(chunk, map.valueChannels, tile::Role::Accumulator);
+      k.blockType(chunk, map.getValueBlock(), tile::Role::Accumulator);
   tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
   tile::TileType keyType =
       k.blockType(chunk, map.keyChannels, tile::Role::Operand);
