@@ -134,7 +134,13 @@ TileCode::Plan TileCode::planDirect(Value value, const Axes &axes) {
     if (!how.possible)
       return how;
     Plan parts = withOperands(how.operands);
-    return parts.possible ? how : parts;
+    if (parts.possible)
+      return how;
+    // A sum over one element is a product too, which states of one row want.
+    if (Plan product = planProduct(contract, axes);
+        product.possible && withOperands(product.operands).possible)
+      return product;
+    return parts;
   }
   return refuse(op, "is neither an elementwise op, nor a broadcast, a constant "
                     "or a contraction");
