@@ -452,7 +452,9 @@ TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
   Extents extents = extentsFor(mixer, {0, 6, 3, 12, 40});
   Model model(mixer, extents, Gates::Adversarial, /*bf16=*/false, random);
   std::vector<Sequence> sequences = pickSequences(model, 0);
-  PlanRunner runner = model.compile(optionsFor(), sequences.size());
+  PipelineOptions options = optionsFor();
+  options.bitStableOnGpu = true; // where it is not the default
+  PlanRunner runner = model.compile(options, sequences.size());
   ASSERT_EQ(model.getErrors(), "");
   std::vector<Outcome> among = runPacked(model, runner, sequences, 0);
   const Sequence &sequence = sequences.back();
