@@ -2,6 +2,7 @@
 #include "codegen/host/KernelLowering.h"
 
 #include "dialects/plan/SegmentRecord.h"
+#include "dialects/tile/BoxAxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -159,17 +160,7 @@ Place KernelLowering::windowOf(Value view, ValueRange indices,
                                ArrayRef<int64_t> sizes, TileType tile,
                                Value rows, Value columns) {
   auto type = cast<ViewType>(view.getType());
-  // The view's dimensions that the tile's rows and columns run along: the last
-  // ones with more than one element, columns rightmost.
-  int64_t rowDim = -1, columnDim = -1;
-  for (int64_t dim = sizes.size() - 1; dim >= 0; --dim) {
-    if (sizes[dim] == 1)
-      continue;
-    if (columnDim < 0 && tile.columns() > 1)
-      columnDim = dim;
-    else if (rowDim < 0)
-      rowDim = dim;
-  }
+  BoxAxes axes = axesOf(sizes, tile);
   Value offset = memory.constant(0);
   for (auto [index, stride] : llvm::zip_equal(indices, type.getStrides())) {
     Value scaled =
@@ -185,7 +176,7 @@ Place KernelLowering::windowOf(Value view, ValueRange indices,
       LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
                           bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
   place.element = wide ? storage : type.getElementType();
-  place.rowStride = rowDim < 0 ? 0 : type.getStrides()[rowDim];
+  place.rowStride = BoxAxes::stride(type, axes.row);
   place.validRows = rows ? lookup(rows) : Value();
   place.validColumns = columns ? lookup(columns) : Value();
   return place;

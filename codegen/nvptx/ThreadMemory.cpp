@@ -2,6 +2,7 @@
 #include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
+#include "dialects/tile/BoxAxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -75,27 +76,17 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
                                           TileType type, Value rowLimit,
                                           Value columnLimit) {
   auto viewType = cast<ViewType>(view.getType());
-  // Columns run along the last dimension of more than one element, rows along
-  // the one before.
-  int64_t rowDim = -1, columnDim = -1;
-  for (int64_t dim = sizes.size() - 1; dim >= 0; --dim) {
-    if (sizes[dim] == 1)
-      continue;
-    if (columnDim < 0 && type.columns() > 1)
-      columnDim = dim;
-    else if (rowDim < 0)
-      rowDim = dim;
-  }
+  BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
   box.origin = pointerAt(b, loc, bases.lookup(view), box.element,
                          offsetOf(indices, viewType.getStrides()));
-  box.rowStride = rowDim < 0 ? 0 : viewType.getStrides()[rowDim];
-  box.columnStride = columnDim < 0 ? 0 : viewType.getStrides()[columnDim];
+  box.rowStride = BoxAxes::stride(viewType, axes.row);
+  box.columnStride = BoxAxes::stride(viewType, axes.column);
   box.rowLimit = rowLimit ? lookup(rowLimit) : Value();
   box.columnLimit = columnLimit ? lookup(columnLimit) : Value();
   if (box.columnStride == 1 && !columnLimit)
-    box.vector = alignmentOf(view, indices, sizes, columnDim);
+    box.vector = alignmentOf(view, indices, sizes, axes.column);
   return box;
 }
 

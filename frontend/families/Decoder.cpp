@@ -1,4 +1,5 @@
 #include "frontend/families/Decoder.h"
+#include "frontend/families/TextModel.h"
 
 #include "frontend/checkpoint/Refusal.h"
 
@@ -94,29 +95,22 @@ private:
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 effc::frontend::buildDecoder(const DecoderConfig &config, FamilyInput &input) {
-  HeadConfig head = config.head;
-  head.table = config.prefix + "embed_tokens.weight";
-  auto tied = isHeadTied(head, input);
-  if (!tied)
-    return tied.takeError();
   leaveAside(input, {"rotary_emb.inv_freq"});
-  ModelBuilder model(input, config.family, config.vocabulary, config.width);
-  model.setContext(chooseContext(input, config.context));
-  Value table =
-      model.matrix("embeddings", head.table, config.vocabulary, config.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  if (config.embeddingScale != 1)
-    x = model.scale("embeddings", x, config.embeddingScale);
-  DecoderEmitter emitter(config, config.prefix, model);
-  for (size_t layer = 0; layer < config.layers.size(); ++layer)
-    x = emitter.emitLayer(x, layer);
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", config.prefix + "norm", x, config.norm);
-  Value matrix = *tied ? model.parameter("embeddings")
-                       : model.matrix("lm_head", head.head, config.vocabulary,
-                                      config.width);
-  Value logits = model.lmHead("lm_head", x, matrix);
-  if (config.logitCap)
-    logits = model.softCap("logit_cap", logits, *config.logitCap);
-  return model.finish(logits);
+  TextModelConfig text;
+  text.family = config.family;
+  text.vocabulary = config.vocabulary;
+  text.width = config.width;
+  text.head = config.head;
+  text.head.table = config.prefix + "embed_tokens.weight";
+  text.endNorm = config.prefix + "norm";
+  text.norm = config.norm;
+  text.context = chooseContext(input, config.context);
+  text.embeddingScale = config.embeddingScale;
+  text.logitCap = config.logitCap;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    DecoderEmitter emitter(config, config.prefix, model);
+    for (size_t layer = 0; layer < config.layers.size(); ++layer)
+      x = emitter.emitLayer(x, layer);
+    return x;
+  });
 }

@@ -168,38 +168,43 @@ Value effc::frontend::emitFlashAttention(ModelBuilder &model,
   return emitAttention(model, attention, how, names, x);
 }
 
+TextModelConfig effc::frontend::textOf(const FlashConfig &config,
+                                       const FamilyInput &input) {
+  TextModelConfig text;
+  text.family = config.family;
+  text.vocabulary = config.vocabulary;
+  text.width = config.width;
+  text.head = config.head;
+  text.endNorm = "model.norm";
+  text.norm = config.norm;
+  if (!config.attention.empty())
+    text.context = chooseContext(input, config.context);
+  return text;
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 effc::frontend::buildFlash(const FlashConfig &config, FamilyInput &input,
                            const FlashMixer &mixer) {
-  auto tied = isHeadTied(config.head, input);
-  if (!tied)
-    return tied.takeError();
   leaveAside(input, {"rotary.inv_freq"});
-  ModelBuilder model(input, config.family, config.vocabulary, config.width);
-  if (!config.attention.empty())
-    model.setContext(chooseContext(input, config.context));
-  Value table = model.matrix("embeddings", config.head.table, config.vocabulary,
-                             config.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "model." + name;
-    Value normed =
-        model.norm(name + "mixer_norm", source + "attn_norm", x, config.norm);
-    Value mixed = config.attention.count(layer)
-                      ? emitFlashAttention(model, config, name,
-                                           source + "attn.", normed, layer)
-                      : mixer(model, name, source + "attn.", normed, layer);
-    x = model.add(name + "mixer_residual", x, mixed);
-    normed = model.norm(name + "mlp_norm", source + "mlp_norm", x, config.norm);
-    Value inner =
-        emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, normed);
-    x = model.add(name + "mlp_residual", x, inner);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "model.norm", x, config.norm);
-  Value head = *tied ? model.parameter("embeddings")
-                     : model.matrix("lm_head", config.head.head,
-                                    config.vocabulary, config.width);
-  return model.finish(model.lmHead("lm_head", x, head));
+  return buildTextModel(
+      textOf(config, input), input, [&](ModelBuilder &model, Value x) {
+        for (int64_t layer = 0; layer < config.layers; ++layer) {
+          std::string name = "layers." + std::to_string(layer) + ".";
+          std::string source = "model." + name;
+          Value normed = model.norm(name + "mixer_norm", source + "attn_norm",
+                                    x, config.norm);
+          Value mixed =
+              config.attention.count(layer)
+                  ? emitFlashAttention(model, config, name, source + "attn.",
+                                       normed, layer)
+                  : mixer(model, name, source + "attn.", normed, layer);
+          x = model.add(name + "mixer_residual", x, mixed);
+          normed = model.norm(name + "mlp_norm", source + "mlp_norm", x,
+                              config.norm);
+          Value inner = emitMlp(model, config.mlp,
+                                {name + "mlp", source + "mlp."}, normed);
+          x = model.add(name + "mlp_residual", x, inner);
+        }
+        return x;
+      });
 }

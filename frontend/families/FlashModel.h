@@ -5,8 +5,8 @@
 #define EFFC_FRONTEND_FAMILIES_FLASHMODEL_H
 
 #include "frontend/families/Attention.h"
-#include "frontend/families/Head.h"
 #include "frontend/families/Mlp.h"
+#include "frontend/families/TextModel.h"
 
 #include <functional>
 
@@ -60,6 +60,9 @@ mlir::Value emitFlashAttention(ModelBuilder &model, const FlashConfig &config,
                                const std::string &name,
                                const std::string &source, mlir::Value x,
                                int64_t layer);
+
+/// What stands around the layers of these models.
+TextModelConfig textOf(const FlashConfig &config, const FamilyInput &input);
 
 /// The model of layers `attn_norm`, `attn`, `mlp_norm`, `mlp`.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

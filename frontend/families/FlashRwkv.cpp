@@ -84,41 +84,32 @@ static Value emitLowRank(ModelBuilder &model, const std::string &name,
 static Module build(const RwkvConfig &config, FamilyInput &input,
                     const RwkvMixer &mixer, const RwkvMlp &mlp) {
   const FlashConfig &shared = config.model;
-  auto tied = isHeadTied(shared.head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, shared.family, shared.vocabulary, shared.width);
-  if (!shared.attention.empty())
-    model.setContext(chooseContext(input, shared.context));
-  Value table = model.matrix("embeddings", shared.head.table, shared.vocabulary,
-                             shared.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  for (int64_t layer = 0; layer < shared.layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "model." + name;
-    if (config.normFirst && layer == 0)
-      x = model.norm(name + "first_norm", source + "pre_norm", x, shared.norm);
-    Value normed =
-        model.norm(name + "mixer_norm", source + "attn_norm", x, shared.norm);
-    Value mixed;
-    if (shared.attention.count(layer))
-      mixed = emitFlashAttention(model, shared, name, source + "attn.", normed,
-                                 layer);
-    else
-      mixed = mixer(model, name, source + "attn.", normed,
-                    model.shiftDifference(name + "shift", normed), layer);
-    x = model.add(name + "mixer_residual", x, mixed);
-    normed = model.norm(name + "mlp_norm", source + "ffn_norm", x, shared.norm);
-    Value inner = mlp(model, name + "mlp.", source + "ffn.", normed,
-                      model.shiftDifference(name + "mlp.shift", normed));
-    x = model.add(name + "mlp_residual", x, inner);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "model.norm", x, shared.norm);
-  Value head = *tied ? model.parameter("embeddings")
-                     : model.matrix("lm_head", shared.head.head,
-                                    shared.vocabulary, shared.width);
-  return model.finish(model.lmHead("lm_head", x, head));
+  return buildTextModel(
+      textOf(shared, input), input, [&](ModelBuilder &model, Value x) {
+        for (int64_t layer = 0; layer < shared.layers; ++layer) {
+          std::string name = "layers." + std::to_string(layer) + ".";
+          std::string source = "model." + name;
+          if (config.normFirst && layer == 0)
+            x = model.norm(name + "first_norm", source + "pre_norm", x,
+                           shared.norm);
+          Value normed = model.norm(name + "mixer_norm", source + "attn_norm",
+                                    x, shared.norm);
+          Value mixed;
+          if (shared.attention.count(layer))
+            mixed = emitFlashAttention(model, shared, name, source + "attn.",
+                                       normed, layer);
+          else
+            mixed = mixer(model, name, source + "attn.", normed,
+                          model.shiftDifference(name + "shift", normed), layer);
+          x = model.add(name + "mixer_residual", x, mixed);
+          normed = model.norm(name + "mlp_norm", source + "ffn_norm", x,
+                              shared.norm);
+          Value inner = mlp(model, name + "mlp.", source + "ffn.", normed,
+                            model.shiftDifference(name + "mlp.shift", normed));
+          x = model.add(name + "mlp_residual", x, inner);
+        }
+        return x;
+      });
 }
 
 //===----------------------------------------------------------------------===//

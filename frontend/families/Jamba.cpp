@@ -4,6 +4,7 @@
 #include "frontend/families/Decoder.h"
 #include "frontend/families/Experts.h"
 #include "frontend/families/SelectiveMixer.h"
+#include "frontend/families/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -85,42 +86,40 @@ effc::frontend::importJamba(FamilyInput &input) {
   if (llvm::Error error = input.config.finish())
     return error;
   const DecoderConfig &decoder = config.decoder;
-  auto tied = isHeadTied(decoder.head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, decoder.family, decoder.vocabulary, decoder.width);
-  model.setContext(chooseContext(input, decoder.context));
-  Value table = model.matrix("embeddings", decoder.head.table,
-                             decoder.vocabulary, decoder.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "model." + name;
-    Value normed = model.norm(name + "mixer_norm", source + "input_layernorm",
-                              x, decoder.norm);
-    // Attention turns nothing: the other layers know of positions.
-    Value mixed =
-        config.attends.holds(layer)
-            ? emitAttention(model, decoder.attention, LayerAttention(),
-                            {name + "attention", source + "self_attn."}, normed)
-            : emitSelectiveMixer(model, config.selective, name,
-                                 source + "mamba.", normed);
-    x = model.add(name + "mixer_residual", x, mixed);
-    normed = model.norm(name + "mlp_norm", source + "pre_ff_layernorm", x,
-                        decoder.norm);
-    ExpertsNames experts{name + "experts", source + "feed_forward."};
-    experts.router = "router";
-    Value inner =
-        config.routes.holds(layer) && config.experts.experts > 1
-            ? emitExperts(model, config.experts, experts, normed)
-            : emitMlp(model, decoder.mlp,
-                      {name + "mlp", source + "feed_forward."}, normed);
-    x = model.add(name + "mlp_residual", x, inner);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "model.final_layernorm", x, decoder.norm);
-  Value matrix = *tied ? model.parameter("embeddings")
-                       : model.matrix("lm_head", decoder.head.head,
-                                      decoder.vocabulary, decoder.width);
-  return model.finish(model.lmHead("lm_head", x, matrix));
+  TextModelConfig text;
+  text.family = decoder.family;
+  text.vocabulary = decoder.vocabulary;
+  text.width = decoder.width;
+  text.head = decoder.head;
+  text.endNorm = "model.final_layernorm";
+  text.norm = decoder.norm;
+  text.context = chooseContext(input, decoder.context);
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "model." + name;
+      Value normed = model.norm(name + "mixer_norm", source + "input_layernorm",
+                                x, decoder.norm);
+      // Attention turns nothing: the other layers know of positions.
+      Value mixed =
+          config.attends.holds(layer)
+              ? emitAttention(model, decoder.attention, LayerAttention(),
+                              {name + "attention", source + "self_attn."},
+                              normed)
+              : emitSelectiveMixer(model, config.selective, name,
+                                   source + "mamba.", normed);
+      x = model.add(name + "mixer_residual", x, mixed);
+      normed = model.norm(name + "mlp_norm", source + "pre_ff_layernorm", x,
+                          decoder.norm);
+      ExpertsNames experts{name + "experts", source + "feed_forward."};
+      experts.router = "router";
+      Value inner =
+          config.routes.holds(layer) && config.experts.experts > 1
+              ? emitExperts(model, config.experts, experts, normed)
+              : emitMlp(model, decoder.mlp,
+                        {name + "mlp", source + "feed_forward."}, normed);
+      x = model.add(name + "mlp_residual", x, inner);
+    }
+    return x;
+  });
 }

@@ -3,6 +3,7 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Decoder.h"
 #include "frontend/families/SelectiveMixer.h"
+#include "frontend/families/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -46,26 +47,24 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                   "use_mambapy", "use_falcon_mambapy"});
   if (llvm::Error error = reader.finish())
     return error;
-  auto tied = isHeadTied(head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, family, input.vocabulary, width);
-  Value table = model.matrix("embeddings", head.table, input.vocabulary, width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "backbone." + name;
-    Value normed = model.norm(name + "norm", source + "norm", x, norm);
-    x = model.add(
-        name + "residual", x,
-        emitSelectiveMixer(model, mixer, name, source + "mixer.", normed));
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "backbone.norm_f", x, norm);
-  Value matrix =
-      *tied ? model.parameter("embeddings")
-            : model.matrix("lm_head", head.head, input.vocabulary, width);
-  return model.finish(model.lmHead("lm_head", x, matrix));
+  TextModelConfig text;
+  text.family = family;
+  text.vocabulary = input.vocabulary;
+  text.width = width;
+  text.head = head;
+  text.endNorm = "backbone.norm_f";
+  text.norm = norm;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "backbone." + name;
+      Value normed = model.norm(name + "norm", source + "norm", x, norm);
+      x = model.add(
+          name + "residual", x,
+          emitSelectiveMixer(model, mixer, name, source + "mixer.", normed));
+    }
+    return x;
+  });
 }
 
 Module effc::frontend::importMamba(FamilyInput &input) {

@@ -4,6 +4,7 @@
 #include "frontend/families/Head.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/ModelBuilder.h"
+#include "frontend/families/TextModel.h"
 
 #include <cmath>
 
@@ -113,19 +114,6 @@ private:
 
 } // namespace
 
-/// Whether the head is the table of embeddings.
-static llvm::Expected<bool> isTied(const Mamba2Config &config,
-                                   FamilyInput &input) {
-  HeadConfig head;
-  head.table = config.table;
-  head.tied = config.tied;
-  head.mayDiffer = config.headMayDiffer;
-  head.key = "tie_embeddings";
-  if (config.headMayDiffer)
-    head.key = "tie_word_embeddings";
-  return isHeadTied(head, input);
-}
-
 /// Over how many groups of channels the gated norm takes its means.
 static int64_t chooseNormGroups(const Mamba2Config &config,
                                 FamilyInput &input) {
@@ -153,24 +141,23 @@ static int64_t chooseNormGroups(const Mamba2Config &config,
 
 static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 build(const Mamba2Config &config, FamilyInput &input) {
-  auto tied = isTied(config, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, "mamba2", config.vocabulary, config.width);
-  Value table =
-      model.matrix("embeddings", config.table, config.vocabulary, config.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  Mamba2Emitter emitter(config, chooseNormGroups(config, input), model);
-  for (int64_t layer = 0; layer < config.layers; ++layer)
-    x = emitter.emitLayer(x, layer);
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.rmsNorm(
-      "norm", x, model.vector("norm", "backbone.norm_f.weight", config.width),
-      config.epsilon);
-  Value head = *tied ? model.parameter("embeddings")
-                     : model.matrix("lm_head", "lm_head.weight",
-                                    config.vocabulary, config.width);
-  return model.finish(model.lmHead("lm_head", x, head));
+  TextModelConfig text;
+  text.family = "mamba2";
+  text.vocabulary = config.vocabulary;
+  text.width = config.width;
+  text.head.table = config.table.str();
+  text.head.tied = config.tied;
+  text.head.mayDiffer = config.headMayDiffer;
+  text.head.key =
+      config.headMayDiffer ? "tie_word_embeddings" : "tie_embeddings";
+  text.endNorm = "backbone.norm_f";
+  text.norm.epsilon = config.epsilon;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    Mamba2Emitter emitter(config, chooseNormGroups(config, input), model);
+    for (int64_t layer = 0; layer < config.layers; ++layer)
+      x = emitter.emitLayer(x, layer);
+    return x;
+  });
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -4,6 +4,7 @@
 #include "frontend/families/Decoder.h"
 #include "frontend/families/Experts.h"
 #include "frontend/families/LayerPattern.h"
+#include "frontend/families/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -133,44 +134,42 @@ effc::frontend::importMiniMax(FamilyInput &input) {
   if (llvm::Error error = input.config.finish())
     return error;
   const DecoderConfig &decoder = config.decoder;
-  auto tied = isHeadTied(decoder.head, input);
-  if (!tied)
-    return tied.takeError();
   leaveAside(input, {"rotary_emb.inv_freq", ".slope_rate", ".query_decay",
                      ".key_decay", ".diagonal_decay"});
-  ModelBuilder model(input, decoder.family, decoder.vocabulary, decoder.width);
-  model.setContext(chooseContext(input, decoder.context));
-  Value table = model.matrix("embeddings", decoder.head.table,
-                             decoder.vocabulary, decoder.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  // The residual is the normalised token.
-  for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "model." + name;
-    x = model.norm(name + "mixer_norm", source + "input_layernorm", x,
-                   decoder.norm);
-    bool linear = config.linear[size_t(layer)] == 1;
-    Value mixed =
-        linear ? emitLightning(model, config, name, source + "self_attn.", x,
-                               layer)
-               : emitAttention(model, decoder.attention,
-                               decoder.layers[size_t(layer)],
-                               {name + "attention", source + "self_attn."}, x);
-    x = sum(model, name + "mixer_residual", x, mixed,
-            linear ? config.linearShares : config.softmaxShares);
-    x = model.norm(name + "mlp_norm", source + "post_attention_layernorm", x,
-                   decoder.norm);
-    ExpertsNames names{name + "experts", source + "block_sparse_moe."};
-    names.gate = "w1";
-    names.up = "w3";
-    names.down = "w2";
-    x = sum(model, name + "mlp_residual", x,
-            emitExperts(model, config.experts, names, x), config.mlpShares);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "model.norm", x, decoder.norm);
-  Value matrix = *tied ? model.parameter("embeddings")
-                       : model.matrix("lm_head", decoder.head.head,
-                                      decoder.vocabulary, decoder.width);
-  return model.finish(model.lmHead("lm_head", x, matrix));
+  TextModelConfig text;
+  text.family = decoder.family;
+  text.vocabulary = decoder.vocabulary;
+  text.width = decoder.width;
+  text.head = decoder.head;
+  text.endNorm = "model.norm";
+  text.norm = decoder.norm;
+  text.context = chooseContext(input, decoder.context);
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    // The residual is the normalised token.
+    for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "model." + name;
+      x = model.norm(name + "mixer_norm", source + "input_layernorm", x,
+                     decoder.norm);
+      bool linear = config.linear[size_t(layer)] == 1;
+      Value mixed =
+          linear
+              ? emitLightning(model, config, name, source + "self_attn.", x,
+                              layer)
+              : emitAttention(model, decoder.attention,
+                              decoder.layers[size_t(layer)],
+                              {name + "attention", source + "self_attn."}, x);
+      x = sum(model, name + "mixer_residual", x, mixed,
+              linear ? config.linearShares : config.softmaxShares);
+      x = model.norm(name + "mlp_norm", source + "post_attention_layernorm", x,
+                     decoder.norm);
+      ExpertsNames names{name + "experts", source + "block_sparse_moe."};
+      names.gate = "w1";
+      names.up = "w3";
+      names.down = "w2";
+      x = sum(model, name + "mlp_residual", x,
+              emitExperts(model, config.experts, names, x), config.mlpShares);
+    }
+    return x;
+  });
 }

@@ -1,6 +1,7 @@
 #include "frontend/families/PublicRwkv.h"
 
 #include "frontend/families/Decoder.h"
+#include "frontend/families/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -105,34 +106,31 @@ effc::frontend::importPublicRwkv(FamilyInput &input) {
   ignoreHarmless(reader, input.remarks, {"context_length", "rescale_every"});
   if (llvm::Error error = reader.finish())
     return error;
-  auto tied = isHeadTied(head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, "rwkv4", input.vocabulary, width);
-  Value table = model.matrix("embeddings", head.table, input.vocabulary, width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  RwkvEmitter emitter(model, inner, hidden);
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "rwkv.blocks." + std::to_string(layer) + ".";
-    if (layer == 0)
-      x = model.norm(name + "first_norm", source + "pre_ln", x, norm);
-    Value mixed = emitter.emitMixer(
-        name, source + "attention.",
-        model.norm(name + "mixer_norm", source + "ln1", x, norm));
-    x = model.add(name + "mixer_residual", x, mixed);
-    Value between =
-        emitter.emitMlp(name + "mlp.", source + "feed_forward.",
-                        model.norm(name + "mlp_norm", source + "ln2", x, norm));
-    x = model.add(name + "mlp_residual", x, between);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
+  TextModelConfig text;
+  text.family = "rwkv4";
+  text.vocabulary = input.vocabulary;
+  text.width = width;
+  text.head = head;
+  text.endNorm = "rwkv.ln_out";
+  text.norm = norm;
   // The library makes its last norm without the configuration's epsilon.
-  NormConfig last = norm;
-  last.epsilon = 1e-5;
-  x = model.norm("norm", "rwkv.ln_out", x, last);
-  Value matrix =
-      *tied ? model.parameter("embeddings")
-            : model.matrix("lm_head", head.head, input.vocabulary, width);
-  return model.finish(model.lmHead("lm_head", x, matrix));
+  text.norm.epsilon = 1e-5;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    RwkvEmitter emitter(model, inner, hidden);
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "rwkv.blocks." + std::to_string(layer) + ".";
+      if (layer == 0)
+        x = model.norm(name + "first_norm", source + "pre_ln", x, norm);
+      Value mixed = emitter.emitMixer(
+          name, source + "attention.",
+          model.norm(name + "mixer_norm", source + "ln1", x, norm));
+      x = model.add(name + "mixer_residual", x, mixed);
+      Value between = emitter.emitMlp(
+          name + "mlp.", source + "feed_forward.",
+          model.norm(name + "mlp_norm", source + "ln2", x, norm));
+      x = model.add(name + "mlp_residual", x, between);
+    }
+    return x;
+  });
 }

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Decoder.h"
+#include "frontend/families/TextModel.h"
 
 #include <cmath>
 
@@ -154,39 +155,34 @@ effc::frontend::importRecurrentGemma(FamilyInput &input) {
   GriffinConfig config = readGriffin(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  auto tied = isHeadTied(config.head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, "recurrent_gemma", input.vocabulary, config.width);
-  Value table = model.matrix("embeddings", config.head.table, input.vocabulary,
-                             config.width);
-  Value x = model.scale("embeddings",
-                        model.embedding("embeddings", model.getTokens(), table),
-                        config.embeddingScale);
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "model." + name;
-    Value normed = model.norm(name + "mixer_norm", source + "temporal_pre_norm",
-                              x, config.norm);
-    std::string mixer = source + "temporal_block.";
-    bool attends = config.attends[size_t(layer) % config.attends.size()];
-    Value mixed = attends ? emitAttention(model, config.attention, config.layer,
-                                          {name + "attention", mixer}, normed)
-                          : emitRecurrence(model, config, name, mixer, normed);
-    x = model.add(name + "mixer_residual", x, mixed);
-    normed = model.norm(name + "mlp_norm", source + "channel_pre_norm", x,
-                        config.norm);
-    Value inner = emitMlp(model, config.mlp,
-                          {name + "mlp", source + "mlp_block."}, normed);
-    x = model.add(name + "mlp_residual", x, inner);
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  x = model.norm("norm", "model.final_norm", x, config.norm);
-  Value matrix = *tied ? model.parameter("embeddings")
-                       : model.matrix("lm_head", config.head.head,
-                                      input.vocabulary, config.width);
-  Value logits = model.lmHead("lm_head", x, matrix);
-  if (config.logitCap)
-    logits = model.softCap("logit_cap", logits, *config.logitCap);
-  return model.finish(logits);
+  TextModelConfig text;
+  text.family = "recurrent_gemma";
+  text.vocabulary = input.vocabulary;
+  text.width = config.width;
+  text.head = config.head;
+  text.endNorm = "model.final_norm";
+  text.norm = config.norm;
+  text.embeddingScale = config.embeddingScale;
+  text.logitCap = config.logitCap;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "model." + name;
+      Value normed = model.norm(name + "mixer_norm",
+                                source + "temporal_pre_norm", x, config.norm);
+      std::string mixer = source + "temporal_block.";
+      bool attends = config.attends[size_t(layer) % config.attends.size()];
+      Value mixed = attends
+                        ? emitAttention(model, config.attention, config.layer,
+                                        {name + "attention", mixer}, normed)
+                        : emitRecurrence(model, config, name, mixer, normed);
+      x = model.add(name + "mixer_residual", x, mixed);
+      normed = model.norm(name + "mlp_norm", source + "channel_pre_norm", x,
+                          config.norm);
+      Value inner = emitMlp(model, config.mlp,
+                            {name + "mlp", source + "mlp_block."}, normed);
+      x = model.add(name + "mlp_residual", x, inner);
+    }
+    return x;
+  });
 }

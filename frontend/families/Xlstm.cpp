@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Decoder.h"
+#include "frontend/families/TextModel.h"
 
 #include <cmath>
 
@@ -161,41 +162,35 @@ effc::frontend::importXlstm(FamilyInput &input) {
   XlstmConfig config = readXlstm(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  auto tied = isHeadTied(config.head, input);
-  if (!tied)
-    return tied.takeError();
-  ModelBuilder model(input, "xlstm", input.vocabulary, config.width);
-  Value table = model.matrix("embeddings", config.head.table, input.vocabulary,
-                             config.width);
-  Value x = model.embedding("embeddings", model.getTokens(), table);
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    std::string name = "layers." + std::to_string(layer) + ".";
-    std::string source = "backbone.blocks." + std::to_string(layer) + ".";
-    Value normed =
-        model.norm(name + "mixer_norm", source + "norm_mlstm", x, config.norm);
-    x = model.add(
-        name + "mixer_residual", x,
-        emitMixer(model, config, name, source + "mlstm_layer.", normed));
-    MlpNames names{name + "mlp", source + "ffn."};
-    names.gate = "proj_up_gate";
-    names.up = "proj_up";
-    names.down = "proj_down";
-    if (config.fused)
-      names.fused = "proj_up_gate_z";
-    normed = model.norm(name + "mlp_norm", source + "norm_ffn", x, config.norm);
-    x = model.add(name + "mlp_residual", x,
-                  emitMlp(model, config.mlp, names, normed));
-  }
-  x = model.selectRows("output_rows", x, model.getOutputRows());
-  NormConfig plain;
-  plain.epsilon = config.norm.epsilon;
+  TextModelConfig text;
+  text.family = "xlstm";
+  text.vocabulary = input.vocabulary;
+  text.width = config.width;
+  text.head = config.head;
   if (config.endNorm)
-    x = model.norm("norm", "backbone.out_norm", x, plain);
-  Value matrix = *tied ? model.parameter("embeddings")
-                       : model.matrix("lm_head", config.head.head,
-                                      input.vocabulary, config.width);
-  Value logits = model.lmHead("lm_head", x, matrix);
-  if (config.logitCap)
-    logits = model.softCap("logit_cap", logits, *config.logitCap);
-  return model.finish(logits);
+    text.endNorm = "backbone.out_norm";
+  text.norm.epsilon = config.norm.epsilon; // nothing else of the layers'
+  text.logitCap = config.logitCap;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "backbone.blocks." + std::to_string(layer) + ".";
+      Value normed = model.norm(name + "mixer_norm", source + "norm_mlstm", x,
+                                config.norm);
+      x = model.add(
+          name + "mixer_residual", x,
+          emitMixer(model, config, name, source + "mlstm_layer.", normed));
+      MlpNames names{name + "mlp", source + "ffn."};
+      names.gate = "proj_up_gate";
+      names.up = "proj_up";
+      names.down = "proj_down";
+      if (config.fused)
+        names.fused = "proj_up_gate_z";
+      normed =
+          model.norm(name + "mlp_norm", source + "norm_ffn", x, config.norm);
+      x = model.add(name + "mlp_residual", x,
+                    emitMlp(model, config.mlp, names, normed));
+    }
+    return x;
+  });
 }

@@ -4,6 +4,7 @@
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/cuda/FakeCuda.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/runtime/toy/ToyOnDevice.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -68,45 +69,12 @@ static Model loadToy(Change change = {}) {
   return Model(file.path());
 }
 
-static std::string messageOf(const std::function<void()> &action,
-                             effc_status_code_t code) {
-  try {
-    action();
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "nothing is wrong";
-}
-
 static std::string engineMessage(effc_status_code_t code, Change change = {}) {
   Model model = loadToy(std::move(change));
   return messageOf([&] { Engine engine(model, Device::cuda()); }, code);
 }
 
-static std::vector<int32_t> someTokens(size_t count) {
-  std::vector<int32_t> tokens;
-  for (size_t i = 0; i < count; ++i)
-    tokens.push_back(static_cast<int32_t>(i * 37 % 250));
-  return tokens;
-}
-
-TEST_F(CudaDevice, RunsTheToy) {
-  Model model = loadToy();
-  const std::vector<int32_t> tokens = someTokens(41);
-  const std::vector<float> expected = ToyReference().feed(tokens);
-  Engine engine(model, Device::cuda(), 3);
-  Session session(engine);
-  EXPECT_EQ(engine.prefill(session, tokens, EFFC_LOGITS_ALL), expected);
-  Session steps(engine), other(engine);
-  std::vector<float> all;
-  for (int32_t token : tokens) {
-    std::vector<float> two =
-        engine.decode({steps.get(), other.get()}, {token, 7});
-    all.insert(all.end(), two.begin(), two.begin() + kToyVocabulary);
-  }
-  EXPECT_EQ(all, expected);
-}
+TEST_F(CudaDevice, RunsTheToy) { expectToyRuns(loadToy(), Device::cuda()); }
 
 TEST_F(CudaDevice, DescribesItself) {
   EXPECT_EQ(Device::cuda().description(),
@@ -120,7 +88,7 @@ TEST_F(CudaDevice, LaunchesWhatThePlanSays) {
   Session first(engine), second(engine);
   fake->calls.clear();
   std::vector<float> logits(4 * kToyVocabulary);
-  std::vector<int32_t> tokens = someTokens(5);
+  std::vector<int32_t> tokens = toyTokens(5);
   engine.prefill(
       {{first.get(), tokens.data(), 3, EFFC_LOGITS_ALL, logits.data()},
        {second.get(), tokens.data(), 5, EFFC_LOGITS_LAST,
@@ -171,19 +139,7 @@ TEST_F(CudaDevice, RecordsDecoding) {
 }
 
 TEST_F(CudaDevice, StatesAreCopiedAndMoveToTheHost) {
-  Model model = loadToy();
-  const std::vector<int32_t> tokens = someTokens(20);
-  const std::vector<float> expected = ToyReference().feed(tokens);
-  Engine gpu(model, Device::cuda(), 2), host(model, Device::host(1));
-  Session here(gpu), there(host);
-  gpu.prefill(here, {tokens.begin(), tokens.begin() + 9});
-  there.loadBytes(here.save());
-  host.prefill(there, {tokens.begin() + 9, tokens.begin() + 15});
-  here.loadBytes(there.save());
-  Session fork = here.fork();
-  EXPECT_EQ(
-      gpu.prefill(fork, {tokens.begin() + 15, tokens.end()}),
-      std::vector<float>(expected.end() - kToyVocabulary, expected.end()));
+  expectToyStatesMove(loadToy(), Device::cuda());
 }
 
 TEST_F(CudaDevice, TellsHowFarTheWeightsAre) {

@@ -4,6 +4,7 @@
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/toy/ElfImage.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/runtime/toy/ToyOnDevice.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -36,33 +37,14 @@ makeSimToy(const std::string &head = "toy_head",
   return makeToyArtifact(options);
 }
 
-static std::vector<int32_t> someTokens(size_t count) {
-  std::vector<int32_t> tokens;
-  for (size_t i = 0; i < count; ++i)
-    tokens.push_back(static_cast<int32_t>(i * 37 % 250));
-  return tokens;
-}
-
 TEST(SimDevice, RunsTheToy) {
   TemporaryFile file(makeSimToy());
   Model model(file.path());
-  const std::vector<int32_t> tokens = someTokens(41);
-  const std::vector<float> expected = ToyReference().feed(tokens);
   for (uint32_t threads : {1, 3}) {
     Device device = Device::sim(0, threads);
     device.requireAccepts(model);
     EXPECT_EQ(device.threads(), threads);
-    Engine engine(model, device, 3);
-    Session session(engine);
-    EXPECT_EQ(engine.prefill(session, tokens, EFFC_LOGITS_ALL), expected);
-    Session steps(engine), other(engine);
-    std::vector<float> all;
-    for (int32_t token : tokens) {
-      std::vector<float> two =
-          engine.decode({steps.get(), other.get()}, {token, 7});
-      all.insert(all.end(), two.begin(), two.begin() + kToyVocabulary);
-    }
-    EXPECT_EQ(all, expected);
+    expectToyRuns(model, device);
   }
 }
 
@@ -70,29 +52,7 @@ TEST(SimDevice, RunsTheToy) {
 TEST(SimDevice, StatesMoveToTheHostAndBack) {
   TemporaryFile file(makeSimToy());
   Model model(file.path());
-  const std::vector<int32_t> tokens = someTokens(20);
-  const std::vector<float> expected = ToyReference().feed(tokens);
-  Engine sim(model, Device::sim(80, 1), 2), host(model, Device::host(1));
-  Session here(sim), there(host);
-  sim.prefill(here, {tokens.begin(), tokens.begin() + 9});
-  there.loadBytes(here.save());
-  host.prefill(there, {tokens.begin() + 9, tokens.begin() + 15});
-  here.loadBytes(there.save());
-  Session fork = here.fork();
-  EXPECT_EQ(
-      sim.prefill(fork, {tokens.begin() + 15, tokens.end()}),
-      std::vector<float>(expected.end() - kToyVocabulary, expected.end()));
-}
-
-static std::string messageOf(const std::function<void()> &action,
-                             effc_status_code_t code) {
-  try {
-    action();
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
+  expectToyStatesMove(model, Device::sim(80, 1));
 }
 
 TEST(SimDevice, NamesTheKernelAtFault) {

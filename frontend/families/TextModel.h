@@ -1,0 +1,36 @@
+// What every language model has around its layers: the table of embeddings
+// before them, and after them the choice of rows, the last norm and the head.
+#ifndef EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
+#define EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
+
+#include "frontend/families/Head.h"
+#include "frontend/families/ModelBuilder.h"
+
+namespace effc::frontend {
+
+struct TextModelConfig {
+  llvm::StringRef family;
+  int64_t vocabulary = 1, width = 1;
+  HeadConfig head;
+  /// The last norm, by its tensor without `.weight`; empty: there is none.
+  std::string endNorm;
+  NormConfig norm;
+  /// Positions that states which grow have room for; 0: none of them grows.
+  int64_t context = 0;
+  double embeddingScale = 1;
+  std::optional<double> logitCap;
+};
+
+/// The layers, from embeddings [T, D] to what the last norm takes.
+using EmitLayers =
+    llvm::function_ref<mlir::Value(ModelBuilder &model, mlir::Value x)>;
+
+/// Builds the module. Fails where a tied head differs from the table, and with
+/// the first weight that does not fit, or that no layer reads.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+buildTextModel(const TextModelConfig &config, FamilyInput &input,
+               EmitLayers emitLayers);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
