@@ -1,8 +1,8 @@
 #include "frontend/families/FlashDelta.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
 #include "frontend/families/FlashModel.h"
+#include "frontend/model/Decoder.h"
 
 #include <cmath>
 

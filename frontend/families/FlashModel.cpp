@@ -1,7 +1,7 @@
 #include "frontend/families/FlashModel.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
+#include "frontend/model/Decoder.h"
 
 #include <cmath>
 

@@ -4,9 +4,9 @@
 #ifndef EFFC_FRONTEND_FAMILIES_FLASHMODEL_H
 #define EFFC_FRONTEND_FAMILIES_FLASHMODEL_H
 
-#include "frontend/families/Attention.h"
-#include "frontend/families/Mlp.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Attention.h"
+#include "frontend/model/Mlp.h"
+#include "frontend/model/TextModel.h"
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 #include "frontend/families/FlashRwkv.h"
 
-#include "frontend/families/Decoder.h"
 #include "frontend/families/FlashModel.h"
+#include "frontend/model/Decoder.h"
 
 #include <cmath>
 

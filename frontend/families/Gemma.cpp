@@ -1,8 +1,8 @@
 #include "frontend/families/Gemma.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
-#include "frontend/families/LayerPattern.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/LayerPattern.h"
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
 #include "frontend/families/Jamba.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
-#include "frontend/families/Experts.h"
-#include "frontend/families/SelectiveMixer.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/Experts.h"
+#include "frontend/model/SelectiveMixer.h"
+#include "frontend/model/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;

@@ -1,7 +1,7 @@
 #include "frontend/families/Llama.h"
 
-#include "frontend/families/Decoder.h"
-#include "frontend/families/LayerPattern.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/LayerPattern.h"
 
 using namespace effc;
 using namespace effc::frontend;

@@ -1,9 +1,9 @@
 #include "frontend/families/Mamba.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
-#include "frontend/families/SelectiveMixer.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/SelectiveMixer.h"
+#include "frontend/model/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;

@@ -1,10 +1,10 @@
 #include "frontend/families/Mamba2.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Head.h"
 #include "frontend/families/Mamba2Config.h"
-#include "frontend/families/ModelBuilder.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Head.h"
+#include "frontend/model/ModelBuilder.h"
+#include "frontend/model/TextModel.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include "frontend/families/PublicRwkv.h"
 
-#include "frontend/families/Decoder.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/TextModel.h"
 
 using namespace effc;
 using namespace effc::frontend;

@@ -1,8 +1,8 @@
 #include "frontend/families/RecurrentGemma.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Decoder.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/TextModel.h"
 
 #include <cmath>
 

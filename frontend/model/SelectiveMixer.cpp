@@ -1,4 +1,4 @@
-#include "frontend/families/SelectiveMixer.h"
+#include "frontend/model/SelectiveMixer.h"
 
 using namespace effc;
 using namespace effc::frontend;

@@ -1,4 +1,4 @@
-#include "frontend/families/Mlp.h"
+#include "frontend/model/Mlp.h"
 
 #include "frontend/checkpoint/Refusal.h"
 

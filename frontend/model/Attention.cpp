@@ -1,4 +1,4 @@
-#include "frontend/families/Attention.h"
+#include "frontend/model/Attention.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -1,10 +1,10 @@
 // A layer's softmax attention: its numbers, and the ops from a normalised token
 // to what is added to the residual.
-#ifndef EFFC_FRONTEND_FAMILIES_ATTENTION_H
-#define EFFC_FRONTEND_FAMILIES_ATTENTION_H
+#ifndef EFFC_FRONTEND_MODEL_ATTENTION_H
+#define EFFC_FRONTEND_MODEL_ATTENTION_H
 
-#include "frontend/families/ModelBuilder.h"
-#include "frontend/families/RotaryConfig.h"
+#include "frontend/model/ModelBuilder.h"
+#include "frontend/model/RotaryConfig.h"
 
 namespace effc::frontend {
 
@@ -65,4 +65,4 @@ mlir::Value attend(ModelBuilder &model, const std::string &name,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_ATTENTION_H
+#endif // EFFC_FRONTEND_MODEL_ATTENTION_H

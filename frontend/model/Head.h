@@ -1,6 +1,6 @@
 // The head of a language model: the table of embeddings or a matrix of its own.
-#ifndef EFFC_FRONTEND_FAMILIES_HEAD_H
-#define EFFC_FRONTEND_FAMILIES_HEAD_H
+#ifndef EFFC_FRONTEND_MODEL_HEAD_H
+#define EFFC_FRONTEND_MODEL_HEAD_H
 
 #include "frontend/families/Family.h"
 
@@ -34,4 +34,4 @@ std::string findPrefix(FamilyInput &input,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_HEAD_H
+#endif // EFFC_FRONTEND_MODEL_HEAD_H

@@ -1,4 +1,4 @@
-#include "frontend/families/TextModel.h"
+#include "frontend/model/TextModel.h"
 
 using namespace effc::frontend;
 using mlir::Value;

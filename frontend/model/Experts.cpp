@@ -1,4 +1,4 @@
-#include "frontend/families/Experts.h"
+#include "frontend/model/Experts.h"
 
 using namespace effc;
 using namespace effc::frontend;

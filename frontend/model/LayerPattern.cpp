@@ -1,4 +1,4 @@
-#include "frontend/families/LayerPattern.h"
+#include "frontend/model/LayerPattern.h"
 
 #include "frontend/checkpoint/Refusal.h"
 

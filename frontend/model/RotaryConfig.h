@@ -1,8 +1,8 @@
 // Rotary positions as config.json describes them, in the spellings of releases
 // 4 (`rope_theta`, `rope_scaling`, `partial_rotary_factor`) and 5
 // (`rope_parameters`) of the public library.
-#ifndef EFFC_FRONTEND_FAMILIES_ROTARYCONFIG_H
-#define EFFC_FRONTEND_FAMILIES_ROTARYCONFIG_H
+#ifndef EFFC_FRONTEND_MODEL_ROTARYCONFIG_H
+#define EFFC_FRONTEND_MODEL_ROTARYCONFIG_H
 
 #include "dialects/seq/Seq.h"
 #include "frontend/families/Family.h"
@@ -42,4 +42,4 @@ RotaryConfig readRotary(ConfigReader &reader, FamilyInput &input,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_ROTARYCONFIG_H
+#endif // EFFC_FRONTEND_MODEL_ROTARYCONFIG_H

@@ -1,6 +1,6 @@
 // Which kind of layer each layer is.
-#ifndef EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H
-#define EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H
+#ifndef EFFC_FRONTEND_MODEL_LAYERPATTERN_H
+#define EFFC_FRONTEND_MODEL_LAYERPATTERN_H
 
 #include "frontend/checkpoint/ConfigReader.h"
 
@@ -18,4 +18,4 @@ readLayerPattern(ConfigReader &reader, llvm::StringRef key, int64_t layers,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_LAYERPATTERN_H
+#endif // EFFC_FRONTEND_MODEL_LAYERPATTERN_H

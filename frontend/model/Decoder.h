@@ -1,11 +1,11 @@
 // The decoder that most public models of attention are: layers of attention and
 // of a gated MLP, each behind a norm and beside a residual.
-#ifndef EFFC_FRONTEND_FAMILIES_DECODER_H
-#define EFFC_FRONTEND_FAMILIES_DECODER_H
+#ifndef EFFC_FRONTEND_MODEL_DECODER_H
+#define EFFC_FRONTEND_MODEL_DECODER_H
 
-#include "frontend/families/Attention.h"
-#include "frontend/families/Head.h"
-#include "frontend/families/Mlp.h"
+#include "frontend/model/Attention.h"
+#include "frontend/model/Head.h"
+#include "frontend/model/Mlp.h"
 
 namespace effc::frontend {
 
@@ -51,4 +51,4 @@ buildDecoder(const DecoderConfig &config, FamilyInput &input);
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_DECODER_H
+#endif // EFFC_FRONTEND_MODEL_DECODER_H

@@ -1,4 +1,4 @@
-#include "frontend/families/ModelBuilder.h"
+#include "frontend/model/ModelBuilder.h"
 
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"

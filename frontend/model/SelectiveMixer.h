@@ -1,8 +1,8 @@
 // The mixer of Mamba, which hybrids have too.
-#ifndef EFFC_FRONTEND_FAMILIES_SELECTIVEMIXER_H
-#define EFFC_FRONTEND_FAMILIES_SELECTIVEMIXER_H
+#ifndef EFFC_FRONTEND_MODEL_SELECTIVEMIXER_H
+#define EFFC_FRONTEND_MODEL_SELECTIVEMIXER_H
 
-#include "frontend/families/ModelBuilder.h"
+#include "frontend/model/ModelBuilder.h"
 
 namespace effc::frontend {
 
@@ -29,4 +29,4 @@ int64_t readTimeStepRank(ConfigReader &reader, llvm::StringRef key,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_SELECTIVEMIXER_H
+#endif // EFFC_FRONTEND_MODEL_SELECTIVEMIXER_H

@@ -1,4 +1,4 @@
-#include "frontend/families/RotaryConfig.h"
+#include "frontend/model/RotaryConfig.h"
 
 #include "frontend/checkpoint/Refusal.h"
 

@@ -1,4 +1,4 @@
-#include "frontend/families/Head.h"
+#include "frontend/model/Head.h"
 
 #include "frontend/checkpoint/Refusal.h"
 

@@ -1,5 +1,5 @@
-#include "frontend/families/Decoder.h"
-#include "frontend/families/TextModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/TextModel.h"
 
 #include "frontend/checkpoint/Refusal.h"
 

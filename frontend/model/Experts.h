@@ -1,8 +1,8 @@
 // Gated layers of which each token takes a few.
-#ifndef EFFC_FRONTEND_FAMILIES_EXPERTS_H
-#define EFFC_FRONTEND_FAMILIES_EXPERTS_H
+#ifndef EFFC_FRONTEND_MODEL_EXPERTS_H
+#define EFFC_FRONTEND_MODEL_EXPERTS_H
 
-#include "frontend/families/ModelBuilder.h"
+#include "frontend/model/ModelBuilder.h"
 
 namespace effc::frontend {
 
@@ -27,4 +27,4 @@ mlir::Value emitExperts(ModelBuilder &model, const ExpertsConfig &config,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_EXPERTS_H
+#endif // EFFC_FRONTEND_MODEL_EXPERTS_H

@@ -1,10 +1,10 @@
 // What every language model has around its layers: the table of embeddings
 // before them, and after them the choice of rows, the last norm and the head.
-#ifndef EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
-#define EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
+#ifndef EFFC_FRONTEND_MODEL_TEXTMODEL_H
+#define EFFC_FRONTEND_MODEL_TEXTMODEL_H
 
-#include "frontend/families/Head.h"
-#include "frontend/families/ModelBuilder.h"
+#include "frontend/model/Head.h"
+#include "frontend/model/ModelBuilder.h"
 
 namespace effc::frontend {
 
@@ -33,4 +33,4 @@ buildTextModel(const TextModelConfig &config, FamilyInput &input,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_TEXTMODEL_H
+#endif // EFFC_FRONTEND_MODEL_TEXTMODEL_H

@@ -1,8 +1,8 @@
 // Layers between the mixers: two matrices, or three with a gate.
-#ifndef EFFC_FRONTEND_FAMILIES_MLP_H
-#define EFFC_FRONTEND_FAMILIES_MLP_H
+#ifndef EFFC_FRONTEND_MODEL_MLP_H
+#define EFFC_FRONTEND_MODEL_MLP_H
 
-#include "frontend/families/ModelBuilder.h"
+#include "frontend/model/ModelBuilder.h"
 
 namespace effc::frontend {
 
@@ -31,4 +31,4 @@ mlir::Value emitMlp(ModelBuilder &model, const MlpConfig &config,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_MLP_H
+#endif // EFFC_FRONTEND_MODEL_MLP_H

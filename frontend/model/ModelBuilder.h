@@ -12,8 +12,8 @@
 // to, after which kernels and remarks are named. Each weight is checked against
 // the checkpoint when it is declared; the first problem is kept, and finish()
 // returns it.
-#ifndef EFFC_FRONTEND_FAMILIES_MODELBUILDER_H
-#define EFFC_FRONTEND_FAMILIES_MODELBUILDER_H
+#ifndef EFFC_FRONTEND_MODEL_MODELBUILDER_H
+#define EFFC_FRONTEND_MODEL_MODELBUILDER_H
 
 #include "dialects/seq/Seq.h"
 #include "frontend/families/Family.h"
@@ -182,4 +182,4 @@ private:
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_MODELBUILDER_H
+#endif // EFFC_FRONTEND_MODEL_MODELBUILDER_H
