@@ -11,15 +11,15 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     one block of threads per work item: parameters are its operands' addresses in
     global memory, then the call's rows, segments and outputs (i64). A tile in registers
     is the elements that the thread holds by its layout; what several threads hold
-    alike is stored by the first. Products become `mma.sync` with f32 operands in
-    two tf32 (3xTF32).
+    alike is stored by the first. Products become `mma.sync` of bf16, an f32 being
+    the sum of three.
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
     Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction; other
     `math` functions without an instruction stay, for `host-expand-math`.
 
-    Example: test/codegen/nvptx/decode-state-update.mlir
+    Example: test/codegen/nvptx/dots.mlir
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

@@ -1,15 +1,18 @@
 // Products on tensor cores.
 //
-// A warp multiplies pieces of 16 x 8 by 8 x 8 (mma.sync m16n8k8, tf32). tf32
-// has 10 bits of mantissa; an f32 is the sum of its leading bits and the rest,
-// and three of the four products of such sums, the small ones first, give the
-// f32 product but for 2^-21 of it (3xTF32). bf16 and f16 are exact in tf32 and
-// have no rest. Rows, columns and depths past the shape are zeros in shared
-// memory.
+// A warp multiplies pieces of 16 x 16 by 16 x 8 of bf16 (mma.sync m16n8k16). An
+// f32 is the sum of three bf16, exactly: its leading 8 bits of mantissa, the
+// next 8 and the last 8; an f16 is the sum of two, a bf16 is one. Of the
+// products of such sums those are formed that matter in f32, the small ones
+// first: what is left out is below 2^-23 of a term. Rows, columns and depths
+// past the shape are zeros in shared memory.
 //
-// Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, A has (g,
-// t), (g + 8, t), (g, t + 4), (g + 8, t + 4), B has (t, g), (t + 4, g), and the
-// accumulator is #tile.mma.
+// Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, a register
+// has two elements that follow one another in depth. A has (g, 2t), (g + 8,
+// 2t), (g, 2t + 8), (g + 8, 2t + 8), B has (2t, g), (2t + 8, g), and the
+// accumulator is #tile.mma. So an operand is read as 8 x 8 matrices of (outer,
+// depth) of which a lane holds (g, 2t) and the next: what ldmatrix loads.
+#include "codegen/nvptx/Permutation.h"
 #include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
@@ -23,86 +26,200 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kPieceDepth = 8;
-
-namespace {
-
-/// A number in two tf32; small is null where large is all of it.
-struct Split {
-  Value large, small; // i32: the bits
-};
+static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kPieceDepth = 16;
+static constexpr int64_t kMatrix = 8; // rows and columns of ldmatrix's matrices
+/// How many bf16 together are an f32.
+static constexpr size_t kMostParts = 3;
 
 /// An operand of a product in shared memory: element (outer, depth), where
 /// outer is a row of A or a column of B.
-struct Operand {
+struct ThreadLowering::DotOperand {
   int64_t offset, outerStride, depthStride, outerSize;
   Type element;
   Value slot; // bytes; null: none
+
+  size_t parts() const {
+    return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
+  }
 };
 
-Operand operandOf(Value tile, bool depthIsRow, Value slot) {
+static ThreadLowering::DotOperand operandOf(Value tile, bool depthIsRow,
+                                            Value slot) {
   auto type = cast<TileType>(tile.getType());
   auto layout = cast<SharedAttr>(type.getLayout());
-  if (depthIsRow)
-    return {layout.getOffset(),
-            1,
-            layout.getStride(),
-            int64_t(llvm::alignTo(type.columns(), kSharedTile)),
-            type.getElementType(),
-            slot};
+  int64_t outer = depthIsRow ? type.columns() : type.rows();
   return {layout.getOffset(),
-          layout.getStride(),
-          1,
-          int64_t(llvm::alignTo(type.rows(), kSharedTile)),
+          depthIsRow ? 1 : layout.getStride(),
+          depthIsRow ? layout.getStride() : 1,
+          static_cast<int64_t>(llvm::alignTo(outer, kSharedTile)),
           type.getElementType(),
           slot};
 }
 
-} // namespace
+// The upper halves of two f32, which are bf16, in one register.
+static Value packUpper(OpBuilder &b, Location loc, Value first, Value second) {
+  Value selector =
+      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(kUpperHalves));
+  return LLVM::CallIntrinsicOp::create(b, loc, b.getI32Type(),
+                                       b.getStringAttr("llvm.nvvm.prmt"),
+                                       ValueRange{first, second, selector})
+      .getResult(0);
+}
 
-static Split splitTf32(OpBuilder &b, Location loc, Value stored, Type element) {
-  Type bits = b.getI32Type();
-  Value value = widen(b, loc, stored, element);
-  if (!element.isF32())
-    return {arith::BitcastOp::create(b, loc, bits, value), {}};
-  Value whole = arith::BitcastOp::create(b, loc, bits, value);
+// Two neighbours as registers of bf16 whose sums they are, the largest first.
+static ThreadLowering::Parts splitPair(OpBuilder &b, Location loc, Value first,
+                                       Value second, size_t count) {
   Value mask = arith::ConstantOp::create(
-      b, loc, b.getI32IntegerAttr(static_cast<int32_t>(0xffffe000)));
-  Value large = arith::AndIOp::create(b, loc, whole, mask);
-  Value rest = arith::SubFOp::create(
-      b, loc, value, arith::BitcastOp::create(b, loc, b.getF32Type(), large));
-  return {large, arith::BitcastOp::create(b, loc, bits, rest)};
+      b, loc, b.getI32IntegerAttr(static_cast<int32_t>(0xffff0000)));
+  auto bitsOf = [&](Value x) -> Value {
+    return arith::BitcastOp::create(b, loc, b.getI32Type(), x);
+  };
+  auto rest = [&](Value x, Value bits) -> Value {
+    Value leading = arith::AndIOp::create(b, loc, bits, mask);
+    return arith::SubFOp::create(
+        b, loc, x, arith::BitcastOp::create(b, loc, b.getF32Type(), leading));
+  };
+  ThreadLowering::Parts parts;
+  while (true) {
+    Value ofFirst = bitsOf(first), ofSecond = bitsOf(second);
+    parts.push_back(packUpper(b, loc, ofFirst, ofSecond));
+    if (parts.size() == count)
+      return parts;
+    first = rest(first, ofFirst);
+    second = rest(second, ofSecond);
+  }
+}
+
+Value ThreadLowering::dotAddress(const DotOperand &operand, Value outer,
+                                 Value depth) {
+  Value element =
+      add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
+  return sharedAddress(operand.offset, element, storedType(operand.element, 1),
+                       operand.slot);
+}
+
+// `matrices` of 8 x 8 from `outer` and `depth` on: the second lies 8 further
+// along the outer axis where `outerFirst`, else along the depth, the third and
+// fourth along the other.
+SmallVector<ThreadLowering::Parts>
+ThreadLowering::loadMatrices(const DotOperand &operand, Value outer,
+                             Value depth, unsigned matrices, bool outerFirst) {
+  SmallVector<Parts> registers;
+  if (operand.parts() < kMostParts) {
+    // Lane 8 i + r brings the address of row r of matrix i.
+    Value r = bitsOfThread(0b111), low = mul(bitsOfThread(0b01000), kMatrix),
+          high = mul(bitsOfThread(0b10000), kMatrix);
+    Value alongOuter = outerFirst ? low : high,
+          alongDepth = outerFirst ? high : low;
+    bool transposed = operand.depthStride != 1;
+    (transposed ? alongDepth : alongOuter) =
+        add(transposed ? alongDepth : alongOuter, r);
+    Value address =
+        dotAddress(operand, add(outer, alongOuter), add(depth, alongDepth));
+    Type i32Type = b.getI32Type(), result = i32Type;
+    if (matrices > 1)
+      result = LLVM::LLVMStructType::getLiteral(
+          b.getContext(), SmallVector<Type>(matrices, i32Type));
+    Value loaded = NVVM::LdMatrixOp::create(
+        b, loc, result, address, matrices,
+        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(b.getContext(), kMatrix, kMatrix),
+        NVVM::LdStMatrixEltType::B16);
+    for (unsigned i = 0; i < matrices; ++i) {
+      Value pair =
+          matrices > 1
+              ? LLVM::ExtractValueOp::create(b, loc, loaded, i).getResult()
+              : loaded;
+      if (operand.parts() == 1) {
+        registers.push_back({pair});
+        continue;
+      }
+      Value halves = LLVM::BitcastOp::create(
+          b, loc, VectorType::get({2}, b.getI16Type()), pair);
+      auto half = [&](int64_t at) {
+        return widen(b, loc,
+                     LLVM::ExtractElementOp::create(b, loc, halves, i32(at)),
+                     operand.element);
+      };
+      registers.push_back(splitPair(b, loc, half(0), half(1), operand.parts()));
+    }
+    return registers;
+  }
+  Value g = add(outer, bitsOfThread(0b11100)),
+        t = add(depth, mul(bitsOfThread(0b11), 2));
+  for (unsigned i = 0; i < matrices; ++i) {
+    bool furtherOut = outerFirst ? i & 1 : i & 2,
+         deeper = outerFirst ? i & 2 : i & 1;
+    Value row = furtherOut ? add(g, constant(kMatrix)) : g,
+          at = deeper ? add(t, constant(kMatrix)) : t;
+    std::array<Value, 2> pair;
+    if (operand.depthStride == 1) {
+      auto type = VectorType::get({2}, b.getF32Type());
+      Value both = LLVM::LoadOp::create(
+          b, loc, type, dotAddress(operand, row, at), /*alignment=*/8);
+      for (int64_t e = 0; e < 2; ++e)
+        pair[e] = LLVM::ExtractElementOp::create(b, loc, both, i32(e));
+    } else {
+      for (int64_t e = 0; e < 2; ++e)
+        pair[e] = LLVM::LoadOp::create(
+            b, loc, b.getF32Type(),
+            dotAddress(operand, row, add(at, constant(e))));
+    }
+    registers.push_back(splitPair(b, loc, pair[0], pair[1], kMostParts));
+  }
+  return registers;
+}
+
+// acc += A B for one piece; `places` are its four elements among the sums.
+void ThreadLowering::multiplyPiece(ArrayRef<Parts> a, ArrayRef<Parts> w,
+                                   MutableArrayRef<Value> sums,
+                                   ArrayRef<size_t> places) {
+  Type f32Type = b.getF32Type();
+  auto result = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                                 SmallVector<Type>(4, f32Type));
+  auto part = [](ArrayRef<Parts> registers, size_t number) {
+    return llvm::map_to_vector(
+        registers, [&](const Parts &parts) { return parts[number]; });
+  };
+  for (size_t order = kMostParts; order-- > 0;)
+    for (size_t i = 0; i < a[0].size() && i <= order; ++i) {
+      if (order - i >= w[0].size())
+        continue;
+      SmallVector<Value> acc;
+      for (size_t place : places)
+        acc.push_back(sums[place]);
+      Value product = NVVM::MmaOp::create(
+          b, loc, result, part(a, i), part(w, order - i), acc,
+          ArrayRef<int64_t>{kPieceRows, kPieceColumns, kPieceDepth},
+          /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
+          std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::bf16,
+                                        NVVM::MMATypes::bf16},
+          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                         NVVM::MMALayout::col});
+      for (size_t e = 0; e < places.size(); ++e)
+        sums[places[e]] = LLVM::ExtractValueOp::create(b, loc, product, e);
+    }
 }
 
 void ThreadLowering::lowerDot(DotOp dot) {
-  TileType accType = dot.getAcc().getType();
+  TileType accType = dot.getAcc().getType(), aType = dot.getA().getType();
   Held held = heldOf(accType);
-  Operand a =
+  DotOperand a =
       operandOf(dot.getA(), dot.getTransposeA(), slotBytes.lookup(dot.getA()));
-  Operand w =
+  DotOperand w =
       operandOf(dot.getB(), !dot.getTransposeB(), slotBytes.lookup(dot.getB()));
-  TileType aType = dot.getA().getType();
   int64_t depth = llvm::alignTo(
       dot.getTransposeA() ? aType.rows() : aType.columns(), kPieceDepth);
-  // A lane's place in a fragment: g comes with the accumulator's first row, t
-  // is half its first column's even number.
-  Value t = bitsOfThread(0b11), g = bitsOfThread(0b11100);
-  Value warpRow = arith::SubIOp::create(b, loc, held.firstRow, g);
-  Value warpColumn = arith::SubIOp::create(b, loc, held.firstColumn, mul(t, 2));
+  // The warp's first row and column: a lane's place in a fragment is g and 2t.
+  Value warpRow =
+      arith::SubIOp::create(b, loc, held.firstRow, bitsOfThread(0b11100));
+  Value warpColumn = arith::SubIOp::create(b, loc, held.firstColumn,
+                                           mul(bitsOfThread(0b11), 2));
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   const auto &[rows, columns] = held.distribution;
-
-  auto read = [&](const Operand &operand, Value outer, Value at) -> Split {
-    Value element =
-        add(mul(outer, operand.outerStride), mul(at, operand.depthStride));
-    Value value = LLVM::LoadOp::create(
-        b, loc, storedType(operand.element, 1),
-        sharedAddress(operand.offset, element, operand.element, operand.slot));
-    return splitTf32(b, loc, value, operand.element);
-  };
   // A warp past the tile works on its first pieces, to no effect.
   auto clamp = [&](Value outer, const Axis &axis, int64_t size) {
-    if (axis.exact() || size == 0)
+    if (axis.exact())
       return outer;
     return select(less(outer, constant(size)), outer, constant(0));
   };
@@ -112,51 +229,24 @@ void ThreadLowering::lowerDot(DotOp dot) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value at = add(loop.getInductionVar(), t), later = add(at, constant(4));
-    SmallVector<std::array<Split, 2>> ofColumns;
+    Value at = loop.getInductionVar();
+    SmallVector<SmallVector<Parts>> ofColumns;
     for (size_t j = 0; j < columnPieces; ++j) {
-      Value column = add(add(warpColumn, constant(columns.offsets[2 * j])), g);
-      column = clamp(column, columns, w.outerSize);
-      ofColumns.push_back({read(w, column, at), read(w, column, later)});
+      Value column = add(warpColumn, constant(columns.offsets[2 * j]));
+      ofColumns.push_back(loadMatrices(w, clamp(column, columns, w.outerSize),
+                                       at, 2, /*outerFirst=*/false));
     }
     SmallVector<Value> sums(loop.getRegionIterArgs());
     for (size_t i = 0; i < rowPieces; ++i) {
-      Value row = add(add(warpRow, constant(rows.offsets[2 * i])), g);
-      Value low = clamp(row, rows, a.outerSize),
-            high = clamp(add(row, constant(8)), rows, a.outerSize);
-      std::array<Split, 4> ofRow = {read(a, low, at), read(a, high, at),
-                                    read(a, low, later), read(a, high, later)};
+      Value row = add(warpRow, constant(rows.offsets[2 * i]));
+      SmallVector<Parts> ofRow =
+          loadMatrices(a, clamp(row, rows, a.outerSize), at, 4,
+                       /*outerFirst=*/true);
       for (size_t j = 0; j < columnPieces; ++j) {
         std::array<size_t, 4> places;
         for (size_t e = 0; e < 4; ++e)
           places[e] = (2 * i + e / 2) * held.columns() + 2 * j + e % 2;
-        auto multiply = [&](bool smallA, bool smallB) {
-          SmallVector<Value> left, right, acc;
-          for (const Split &part : ofRow)
-            left.push_back(smallA ? part.small : part.large);
-          for (const Split &part : ofColumns[j])
-            right.push_back(smallB ? part.small : part.large);
-          for (size_t place : places)
-            acc.push_back(sums[place]);
-          Type f32Type = b.getF32Type();
-          auto result = LLVM::LLVMStructType::getLiteral(
-              b.getContext(), {f32Type, f32Type, f32Type, f32Type});
-          Value product = NVVM::MmaOp::create(
-              b, loc, result, left, right, acc,
-              ArrayRef<int64_t>{kPieceRows, kPieceColumns, kPieceDepth},
-              /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
-              std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::tf32,
-                                            NVVM::MMATypes::tf32},
-              std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                             NVVM::MMALayout::col});
-          for (size_t e = 0; e < 4; ++e)
-            sums[places[e]] = LLVM::ExtractValueOp::create(b, loc, product, e);
-        };
-        if (ofRow[0].small)
-          multiply(true, false);
-        if (ofColumns[j][0].small)
-          multiply(false, true);
-        multiply(false, false);
+        multiplyPiece(ofRow, ofColumns[j], sums, places);
       }
     }
     scf::YieldOp::create(b, loc, sums);

@@ -18,6 +18,10 @@ namespace effc::nvptx {
 
 class ThreadLowering {
 public:
+  /// Registers of two bf16 each, whose sums two neighbours are.
+  using Parts = llvm::SmallVector<mlir::Value, 3>;
+  struct DotOperand; // of ThreadDots.cpp
+
   /// Emits into `entry`, whose arguments are the operands' addresses and the
   /// three counts. `shared` names the module's shared memory.
   ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
@@ -101,6 +105,9 @@ private:
   int64_t alignmentOf(mlir::Value view, mlir::ValueRange indices,
                       llvm::ArrayRef<int64_t> sizes, int64_t columnDim);
 
+  mlir::Value runOf(const mlir::Value *elements, int64_t lanes);
+  Elements elementsOf(mlir::Value run);
+
   /// Neighbours along the columns that a thread may move together.
   static int64_t lanesOf(const tile::Distribution &d, int64_t vector);
 
@@ -109,8 +116,12 @@ private:
   /// further (null: none).
   mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
                             mlir::Type type, mlir::Value slot = {});
+  mlir::Value sharedPlace(tile::TileType type, mlir::Value row,
+                          mlir::Value column);
   mlir::Value loadShared(tile::TileType type, mlir::Value row,
-                         mlir::Value column);
+                         mlir::Value column, int64_t lanes = 1);
+  /// Neighbours along the columns that move together to or from a tile there.
+  static int64_t sharedLanes(const Held &held, tile::TileType type);
   void storeShared(llvm::ArrayRef<mlir::Value> elements, const Held &held,
                    tile::TileType to);
   void clearPadding(tile::TileType type);
@@ -136,6 +147,14 @@ private:
   void lowerCommit();
 
   // Products (ThreadDots.cpp)
+  mlir::Value dotAddress(const DotOperand &operand, mlir::Value outer,
+                         mlir::Value depth);
+  llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
+                                        mlir::Value outer, mlir::Value depth,
+                                        unsigned matrices, bool outerFirst);
+  void multiplyPiece(llvm::ArrayRef<Parts> a, llvm::ArrayRef<Parts> w,
+                     llvm::MutableArrayRef<mlir::Value> sums,
+                     llvm::ArrayRef<size_t> places);
   void lowerDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)

@@ -129,6 +129,27 @@ int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector) {
   return lanes;
 }
 
+// Neighbours as they are moved, and one by one.
+Value ThreadLowering::runOf(const Value *elements, int64_t lanes) {
+  if (lanes == 1)
+    return *elements;
+  Value run = LLVM::PoisonOp::create(
+      b, loc, VectorType::get({lanes}, elements->getType()));
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    run = LLVM::InsertElementOp::create(b, loc, run, elements[lane], i32(lane));
+  return run;
+}
+
+ThreadLowering::Elements ThreadLowering::elementsOf(Value run) {
+  auto type = dyn_cast<VectorType>(run.getType());
+  if (!type)
+    return {run};
+  Elements elements;
+  for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+    elements.push_back(LLVM::ExtractElementOp::create(b, loc, run, i32(lane)));
+  return elements;
+}
+
 ThreadLowering::Elements ThreadLowering::loadBox(const Box &box,
                                                  const Held &held) {
   int64_t lanes = lanesOf(held.distribution, box.vector);
@@ -142,11 +163,7 @@ ThreadLowering::Elements ThreadLowering::loadBox(const Box &box,
       if (box.columnLimit)
         valid = both(valid, less(column, box.columnLimit));
       Value run = loadRun(box, row, column, valid, lanes);
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        elements.push_back(
-            lanes == 1 ? run
-                       : LLVM::ExtractElementOp::create(b, loc, run, i32(lane))
-                             .getResult());
+      llvm::append_range(elements, elementsOf(run));
     }
   return elements;
 }
@@ -273,15 +290,7 @@ void ThreadLowering::lowerStore(StoreOp store) {
         if (box.columnLimit)
           valid = both(valid, less(column, box.columnLimit));
         guarded(valid, [&] {
-          const Value *run = &elements[i * held.columns() + j];
-          Value value = *run;
-          if (lanes > 1) {
-            value = LLVM::PoisonOp::create(
-                b, loc, VectorType::get({lanes}, value.getType()));
-            for (int64_t lane = 0; lane < lanes; ++lane)
-              value = LLVM::InsertElementOp::create(b, loc, value, run[lane],
-                                                    i32(lane));
-          }
+          Value value = runOf(&elements[i * held.columns() + j], lanes);
           LLVM::StoreOp::create(b, loc, narrow(b, loc, value, box.element),
                                 elementAddress(box, row, column, {}),
                                 bytes * lanes);

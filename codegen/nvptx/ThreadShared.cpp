@@ -37,39 +37,50 @@ static std::pair<int64_t, int64_t> stridesOf(TileType type) {
                                      : std::pair<int64_t, int64_t>{1, 0};
 }
 
-Value ThreadLowering::loadShared(TileType type, Value row, Value column) {
+// Neighbours of a row are moved together where the rows begin at multiples of
+// so many elements.
+int64_t ThreadLowering::sharedLanes(const Held &held, TileType type) {
+  auto layout = cast<SharedAttr>(type.getLayout());
+  bool rowsAlong = type.getRole() != Role::Column;
+  int64_t vector = !rowsAlong       ? 1
+                   : type.isBlock() ? layout.getStride() & -layout.getStride()
+                                    : kSharedAlignment;
+  return lanesOf(held.distribution, std::min<int64_t>(vector, 4));
+}
+
+Value ThreadLowering::sharedPlace(TileType type, Value row, Value column) {
   auto [rowStride, columnStride] = stridesOf(type);
   Value element = constant(0);
   if (rowStride)
     element = mul(row, rowStride);
   if (columnStride)
     element = rowStride ? add(element, column) : column;
-  return LLVM::LoadOp::create(
-      b, loc, type.getElementType(),
-      sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
-                    type.getElementType()));
+  return sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
+                       storedType(type.getElementType(), 1));
+}
+
+Value ThreadLowering::loadShared(TileType type, Value row, Value column,
+                                 int64_t lanes) {
+  Type stored = storedType(type.getElementType(), lanes);
+  unsigned bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  return LLVM::LoadOp::create(b, loc, stored, sharedPlace(type, row, column),
+                              /*alignment=*/bytes * lanes);
 }
 
 void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
                                  TileType to) {
-  auto [rowStride, columnStride] = stridesOf(to);
-  int64_t offset = cast<SharedAttr>(to.getLayout()).getOffset();
-  guarded(isFirstHolder(held.distribution), [&, rowStride = rowStride,
-                                             columnStride = columnStride] {
+  int64_t lanes = sharedLanes(held, to);
+  unsigned bytes = to.getElementType().getIntOrFloatBitWidth() / 8;
+  guarded(isFirstHolder(held.distribution), [&] {
     for (size_t i = 0; i < held.rows(); ++i)
-      for (size_t j = 0; j < held.columns(); ++j)
+      for (size_t j = 0; j < held.columns(); j += lanes)
         guarded(inside(held, i, j), [&] {
-          Value element = constant(0);
-          if (rowStride)
-            element = mul(rowAt(held, i), rowStride);
-          if (columnStride)
-            element = add(element, columnAt(held, j));
+          Value run = runOf(&elements[i * held.columns() + j], lanes);
           // Narrower elements were read as such, and are exact.
-          Value stored = narrowExact(b, loc, elements[i * held.columns() + j],
-                                     to.getElementType());
           LLVM::StoreOp::create(
-              b, loc, stored,
-              sharedAddress(offset, element, to.getElementType()));
+              b, loc, narrowExact(b, loc, run, to.getElementType()),
+              sharedPlace(to, rowAt(held, i), columnAt(held, j)),
+              /*alignment=*/bytes * lanes);
         });
   });
   clearPadding(to);
@@ -117,15 +128,17 @@ void ThreadLowering::lowerConvert(ConvertOp convert) {
     return storeShared(elements, heldOf(from), to);
   }
   Held held = heldOf(to);
+  int64_t lanes = sharedLanes(held, from);
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
-    for (size_t j = 0; j < held.columns(); ++j) {
+    for (size_t j = 0; j < held.columns(); j += lanes) {
       Value row = rowAt(held, i), column = columnAt(held, j);
       if (Value valid = inside(held, i, j)) {
         row = select(valid, row, constant(0));
         column = select(valid, column, constant(0));
       }
-      elements.push_back(loadShared(from, row, column));
+      llvm::append_range(elements,
+                         elementsOf(loadShared(from, row, column, lanes)));
     }
   tiles[convert.getResult()] = elements;
 }

@@ -6,6 +6,7 @@
 //                                    %v = llvm.load %p
 #include "codegen/sim/Passes.h"
 
+#include "codegen/nvptx/Permutation.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -55,6 +56,8 @@ private:
   void bindParameters(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp function);
   LogicalResult rewrite(Operation *op);
   LogicalResult rewriteIntrinsic(LLVM::CallIntrinsicOp op);
+  LogicalResult rewritePermute(LLVM::CallIntrinsicOp op);
+  LogicalResult rewriteLoadMatrix(NVVM::LdMatrixOp op);
   void rewriteMma(NVVM::MmaOp op, rt::SimMma type);
   void checkAccess(Operation *op, Value address, Type type, uint64_t alignment,
                    bool writes);
@@ -200,7 +203,24 @@ void KernelRewrite::rewriteMma(NVVM::MmaOp op, rt::SimMma type) {
   op.erase();
 }
 
+// prmt, of the one selector that lowerings use.
+LogicalResult KernelRewrite::rewritePermute(LLVM::CallIntrinsicOp op) {
+  APInt selector;
+  if (!matchPattern(op.getArgs()[2], m_ConstantInt(&selector)) ||
+      selector != nvptx::kUpperHalves)
+    return op.emitError(
+        "the simulator does not know this permutation of bytes");
+  Value lower = LLVM::LShrOp::create(b, loc(), op.getArgs()[0], i32(16));
+  Value upper = LLVM::AndOp::create(b, loc(), op.getArgs()[1], i32(0xffff0000));
+  op.getResult(0).replaceAllUsesWith(
+      LLVM::OrOp::create(b, loc(), lower, upper));
+  op.erase();
+  return success();
+}
+
 LogicalResult KernelRewrite::rewriteIntrinsic(LLVM::CallIntrinsicOp op) {
+  if (op.getIntrin() == "llvm.nvvm.prmt")
+    return rewritePermute(op);
   static const llvm::StringMap<size_t> functions = {
       {"llvm.nvvm.ex2.approx.ftz.f", EFFC_SIM_CALL(exp2)},
       {"llvm.nvvm.lg2.approx.ftz.f", EFFC_SIM_CALL(log2)},
@@ -214,6 +234,29 @@ LogicalResult KernelRewrite::rewriteIntrinsic(LLVM::CallIntrinsicOp op) {
   Value result =
       call(found->second, b.getF32Type(), op.getArgs(), /*withSite=*/false);
   op.getResult(0).replaceAllUsesWith(result);
+  op.erase();
+  return success();
+}
+
+LogicalResult KernelRewrite::rewriteLoadMatrix(NVVM::LdMatrixOp op) {
+  if (op.getEltType() != NVVM::LdStMatrixEltType::B16)
+    return op.emitError("the simulator loads matrices of 16-bit elements only");
+  Type word = b.getI32Type();
+  int32_t count = static_cast<int32_t>(op.getNum());
+  Value out = reserve(word, count);
+  Value address = LLVM::AddrSpaceCastOp::create(b, loc(), pointer, op.getPtr());
+  call(EFFC_SIM_CALL(loadMatrix), {},
+       {address, i32(count), i32(op.getLayout() == NVVM::MMALayout::col), out},
+       /*withSite=*/true);
+  auto load = [&](int32_t i) -> Value {
+    return LLVM::LoadOp::create(b, loc(), word, elementAt(out, word, i));
+  };
+  Value result =
+      count == 1 ? load(0)
+                 : LLVM::PoisonOp::create(b, loc(), op.getType()).getResult();
+  for (int32_t i = 0; count > 1 && i < count; ++i)
+    result = LLVM::InsertValueOp::create(b, loc(), result, load(i), i);
+  op.getResult().replaceAllUsesWith(result);
   op.erase();
   return success();
 }
@@ -289,6 +332,8 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
          /*withSite=*/true);
     return op->erase(), success();
   }
+  if (auto matrix = dyn_cast<NVVM::LdMatrixOp>(op))
+    return rewriteLoadMatrix(matrix);
   if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
     call(EFFC_SIM_CALL(commitGroup), {}, {}, /*withSite=*/true);
     return op->erase(), success();

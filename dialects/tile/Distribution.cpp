@@ -104,9 +104,11 @@ int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
   return llvm::alignTo(element * elements, kSharedAlignment);
 }
 
-int64_t effc::tile::sharedStride(TileType type) {
-  return type.isBlock() ? llvm::alignTo(type.columns(), kSharedTile) +
-                              kSharedAlignment * 8 /
-                                  type.getElementType().getIntOrFloatBitWidth()
-                        : 1;
+int64_t effc::tile::sharedStride(TileType type, bool inPairs) {
+  if (!type.isBlock())
+    return 1;
+  bool wide = inPairs && type.getElementType().isF32();
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  return llvm::alignTo(type.columns(), kSharedTile) +
+         kSharedAlignment * (wide ? 2 : 1) * 8 / bits;
 }

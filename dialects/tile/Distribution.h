@@ -55,8 +55,10 @@ BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
 /// Bytes that a tile takes in shared memory, with rows `stride` apart.
 int64_t sharedBytes(TileType type, int64_t stride);
 /// A stride at which the rows that a product reads at once start in different
-/// banks: 16 bytes past a multiple of 16 elements. 1 for rows and columns.
-int64_t sharedStride(TileType type);
+/// banks: 16 bytes past a multiple of 16 elements, 32 bytes where `inPairs`
+/// says that f32 are read two neighbours of a row at a time. 1 for rows and
+/// columns.
+int64_t sharedStride(TileType type, bool inPairs);
 
 } // namespace effc::tile
 

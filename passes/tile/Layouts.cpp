@@ -34,18 +34,6 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
   return threads;
 }
 
-static FragmentAttr fragmentFor(MLIRContext *context, int64_t rows,
-                                int64_t columns, int64_t threads) {
-  int64_t warps = threads / kWarp, best = 0, fewest = 0;
-  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
-    int64_t pieces = llvm::divideCeil(rows, 16 * rowWarps) *
-                     llvm::divideCeil(columns, 8 * (warps / rowWarps));
-    if (best == 0 || pieces < fewest)
-      best = rowWarps, fewest = pieces;
-  }
-  return FragmentAttr::get(context, threads, best);
-}
-
 /// Whether an op reads this operand from shared memory.
 static bool readsShared(OpOperand &use) {
   Operation *op = use.getOwner();
@@ -58,6 +46,57 @@ static bool readsShared(OpOperand &use) {
 static bool handsOn(OpOperand &use) {
   return isa<YieldOp>(use.getOwner()) &&
          isa<PipelineOp>(use.getOwner()->getParentOp());
+}
+
+/// Bytes that an element of a product's operand takes where it is loaded from:
+/// what is computed is f32.
+static int64_t bytesOfOperand(Value tile) {
+  if (auto argument = dyn_cast<BlockArgument>(tile))
+    if (auto pipeline =
+            dyn_cast<PipelineOp>(argument.getOwner()->getParentOp()))
+      if (auto loaded =
+              pipeline.getLoad().front().getTerminator()->getOperands();
+          argument.getArgNumber() < loaded.size())
+        tile = loaded[argument.getArgNumber()];
+  auto load = tile.getDefiningOp<LoadOp>();
+  Type element = load ? load.getView().getType().getElementType()
+                      : cast<TileType>(tile.getType()).getElementType();
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+// The warps lie so that none has more pieces than it must, and of such ways the
+// one by which a warp reads the fewest bytes: its rows of A, its columns of B.
+static FragmentAttr fragmentFor(DotOp dot, int64_t threads) {
+  TileType type = dot.getAcc().getType();
+  int64_t warps = threads / kWarp, best = 0;
+  std::pair<int64_t, int64_t> least;
+  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
+    int64_t rows = llvm::divideCeil(type.rows(), 16 * rowWarps) * 16,
+            columns =
+                llvm::divideCeil(type.columns(), 8 * (warps / rowWarps)) * 8;
+    std::pair<int64_t, int64_t> cost = {
+        rows * columns, rows * bytesOfOperand(dot.getA()) +
+                            columns * bytesOfOperand(dot.getB())};
+    if (best == 0 || cost < least)
+      best = rowWarps, least = cost;
+  }
+  return FragmentAttr::get(dot.getContext(), threads, best);
+}
+
+/// Whether products read neighbours of a row together: those that contract the
+/// tile's columns.
+static bool readInPairs(Value tile) {
+  return llvm::any_of(tile.getUses(), [](OpOperand &use) {
+    if (handsOn(use)) {
+      auto pipeline = cast<PipelineOp>(use.getOwner()->getParentOp());
+      return use.getOwner()->getBlock() == &pipeline.getLoad().front() &&
+             readInPairs(
+                 pipeline.getCompute().getArgument(use.getOperandNumber()));
+    }
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && ((use.getOperandNumber() == 1 && !dot.getTransposeA()) ||
+                   (use.getOperandNumber() == 2 && dot.getTransposeB()));
+  });
 }
 
 namespace {
@@ -114,6 +153,12 @@ private:
     if (type.getRole() == Role::Column)
       return BlockedAttr::get(context, threads, /*lanes=*/1, /*vector=*/1);
     return blockedFor(context, type.rows(), type.columns(), threads);
+  }
+
+  /// The places of a tile of `type`, at an offset yet to be chosen.
+  SharedAttr inSharedMemory(Value tile, TileType type) const {
+    return SharedAttr::get(context, threads, /*offset=*/0,
+                           sharedStride(type, readInPairs(tile)));
   }
 
   KernelOp kernel;
@@ -177,13 +222,10 @@ void LayoutChoice::chooseBlocks() {
   });
   forEachTile([&](Value tile) {
     if (onlyShared.lookup(classOf(tile)))
-      layouts[classOf(tile)] = SharedAttr::get(context, threads, /*offset=*/0,
-                                               sharedStride(typeOf(tile)));
+      layouts[classOf(tile)] = inSharedMemory(tile, typeOf(tile));
   });
   kernel.getBody().walk([&](DotOp dot) {
-    TileType type = dot.getAcc().getType();
-    layouts[classOf(dot.getAcc())] =
-        fragmentFor(context, type.rows(), type.columns(), threads);
+    layouts[classOf(dot.getAcc())] = fragmentFor(dot, threads);
   });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
@@ -251,7 +293,7 @@ void LayoutChoice::setTypes() {
     if (auto reduce = tile.getDefiningOp<ReduceOp>())
       layout = layouts.lookup(classOf(reduce.getTile()));
     if (isa<SharedAttr>(layout)) // of the narrowed type
-      layout = SharedAttr::get(context, threads, 0, sharedStride(typeOf(tile)));
+      layout = inSharedMemory(tile, typeOf(tile));
     tile.setType(typeOf(tile).withLayout(layout));
   });
 }
@@ -265,9 +307,7 @@ Value LayoutChoice::inShared(Value tile) {
     OpBuilder b(context);
     b.setInsertionPointAfterValue(tile);
     copy = ConvertOp::create(b, tile.getLoc(),
-                             type.withLayout(SharedAttr::get(
-                                 context, threads, 0, sharedStride(type))),
-                             tile);
+                             type.withLayout(inSharedMemory(tile, type)), tile);
   }
   return copy;
 }
