@@ -55,19 +55,28 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
   bool copies = bytes >= kLeastCopy && bytes <= kMostCopy;
   Value slot =
       mul(lookup(fetch.getSlot()), sharedBytes(type, layout.getStride()));
+  const auto &[rows, columns] = held.distribution;
+  Counted inTile = countedOf(held),
+          counted = countedOf(held, box.rowLimit, box.columnLimit);
+  Type stored = storedType(type.getElementType(), 1);
+  Value firstTo = sharedPlace(type, held.firstRow, held.firstColumn, slot),
+        firstFrom = heldAddress(box, held);
   for (size_t i = 0; i < held.rows(); ++i)
-    for (size_t j = 0; j < held.columns(); j += lanes) {
-      Value row = rowAt(held, i), column = columnAt(held, j);
-      Value valid;
-      if (box.rowLimit)
-        valid = both(valid, less(row, box.rowLimit));
-      if (box.columnLimit)
-        valid = both(valid, less(column, box.columnLimit));
-      guarded(inside(held, i, j), [&] {
-        Value place = add(mul(row, layout.getStride()), column);
-        Value to = sharedAddress(layout.getOffset(), place,
-                                 type.getElementType(), slot);
-        Value from = elementAddress(box, row, column, valid);
+    for (size_t j = 0; j < held.columns(); j += lanes)
+      guarded(both(inTile.rows[i], inTile.columns[j]), [&] {
+        Value valid;
+        if (box.rowLimit)
+          valid = counted.rows[i];
+        if (box.columnLimit)
+          valid = both(valid, counted.columns[j]);
+        Value to =
+            further(firstTo, stored,
+                    rows.offsets[i] * layout.getStride() + columns.offsets[j]);
+        Value from = further(firstFrom, box.element,
+                             rows.offsets[i] * box.rowStride +
+                                 columns.offsets[j] * box.columnStride);
+        if (valid)
+          from = select(valid, from, box.origin);
         if (copies) {
           Value taken = valid ? select(valid, i32(bytes), i32(0)) : Value();
           NVVM::CpAsyncOp::create(b, loc, to, from, bytes,
@@ -85,7 +94,6 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
                      arith::ConstantOp::create(b, loc, b.getZeroAttr(moved)));
         LLVM::StoreOp::create(b, loc, loaded, to, bytes);
       });
-    }
 }
 
 void ThreadLowering::lowerCommit() {

@@ -90,39 +90,39 @@ static ThreadLowering::Parts splitPair(OpBuilder &b, Location loc, Value first,
   }
 }
 
-Value ThreadLowering::dotAddress(const DotOperand &operand, Value outer,
-                                 Value depth) {
-  Value element =
-      add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
-  return sharedAddress(operand.offset, element, storedType(operand.element, 1),
-                       operand.slot);
+// Where this lane begins to read: of 8 x 8 matrices as they lie in memory lane
+// 8 i + r brings row r of matrix i to `ldmatrix`; f32 it reads itself, (g, 2t).
+// The second of several matrices lies 8 further along the outer axis where
+// `outerFirst`, else along the depth, the third and fourth along the other.
+Value ThreadLowering::laneElement(const DotOperand &operand, bool outerFirst) {
+  Value outer, depth;
+  if (operand.parts() == kMostParts) {
+    outer = bitsOfThread(0b11100);
+    depth = mul(bitsOfThread(0b11), 2);
+  } else {
+    Value low = mul(bitsOfThread(0b01000), kMatrix),
+          high = mul(bitsOfThread(0b10000), kMatrix);
+    outer = outerFirst ? low : high;
+    depth = outerFirst ? high : low;
+    Value &ofRow = operand.depthStride == 1 ? outer : depth;
+    ofRow = add(ofRow, bitsOfThread(0b111));
+  }
+  return add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
 }
 
-// `matrices` of 8 x 8 from `outer` and `depth` on: the second lies 8 further
-// along the outer axis where `outerFirst`, else along the depth, the third and
-// fourth along the other.
+// The matrices of a piece, of which this lane begins at `address`.
 SmallVector<ThreadLowering::Parts>
-ThreadLowering::loadMatrices(const DotOperand &operand, Value outer,
-                             Value depth, unsigned matrices, bool outerFirst) {
+ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
+                             unsigned matrices, bool outerFirst) {
   SmallVector<Parts> registers;
   if (operand.parts() < kMostParts) {
-    // Lane 8 i + r brings the address of row r of matrix i.
-    Value r = bitsOfThread(0b111), low = mul(bitsOfThread(0b01000), kMatrix),
-          high = mul(bitsOfThread(0b10000), kMatrix);
-    Value alongOuter = outerFirst ? low : high,
-          alongDepth = outerFirst ? high : low;
-    bool transposed = operand.depthStride != 1;
-    (transposed ? alongDepth : alongOuter) =
-        add(transposed ? alongDepth : alongOuter, r);
-    Value address =
-        dotAddress(operand, add(outer, alongOuter), add(depth, alongDepth));
     Type i32Type = b.getI32Type(), result = i32Type;
     if (matrices > 1)
       result = LLVM::LLVMStructType::getLiteral(
           b.getContext(), SmallVector<Type>(matrices, i32Type));
     Value loaded = NVVM::LdMatrixOp::create(
         b, loc, result, address, matrices,
-        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        operand.depthStride == 1 ? NVVM::MMALayout::row : NVVM::MMALayout::col,
         NVVM::LdStMatrixShapeAttr::get(b.getContext(), kMatrix, kMatrix),
         NVVM::LdStMatrixEltType::B16);
     for (unsigned i = 0; i < matrices; ++i) {
@@ -145,25 +145,24 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value outer,
     }
     return registers;
   }
-  Value g = add(outer, bitsOfThread(0b11100)),
-        t = add(depth, mul(bitsOfThread(0b11), 2));
+  Type f32Type = b.getF32Type();
   for (unsigned i = 0; i < matrices; ++i) {
     bool furtherOut = outerFirst ? i & 1 : i & 2,
          deeper = outerFirst ? i & 2 : i & 1;
-    Value row = furtherOut ? add(g, constant(kMatrix)) : g,
-          at = deeper ? add(t, constant(kMatrix)) : t;
+    int64_t place = (furtherOut ? kMatrix * operand.outerStride : 0) +
+                    (deeper ? kMatrix * operand.depthStride : 0);
     std::array<Value, 2> pair;
     if (operand.depthStride == 1) {
-      auto type = VectorType::get({2}, b.getF32Type());
-      Value both = LLVM::LoadOp::create(
-          b, loc, type, dotAddress(operand, row, at), /*alignment=*/8);
+      Value both = LLVM::LoadOp::create(b, loc, VectorType::get({2}, f32Type),
+                                        further(address, f32Type, place),
+                                        /*alignment=*/8);
       for (int64_t e = 0; e < 2; ++e)
         pair[e] = LLVM::ExtractElementOp::create(b, loc, both, i32(e));
     } else {
       for (int64_t e = 0; e < 2; ++e)
         pair[e] = LLVM::LoadOp::create(
-            b, loc, b.getF32Type(),
-            dotAddress(operand, row, add(at, constant(e))));
+            b, loc, f32Type,
+            further(address, f32Type, place + e * operand.depthStride));
     }
     registers.push_back(splitPair(b, loc, pair[0], pair[1], kMostParts));
   }
@@ -217,12 +216,31 @@ void ThreadLowering::lowerDot(DotOp dot) {
                                            mul(bitsOfThread(0b11), 2));
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   const auto &[rows, columns] = held.distribution;
-  // A warp past the tile works on its first pieces, to no effect.
-  auto clamp = [&](Value outer, const Axis &axis, int64_t size) {
-    if (axis.exact())
-      return outer;
-    return select(less(outer, constant(size)), outer, constant(0));
+  // Where a lane begins to read an operand for its warp's pieces, at depth 0. A
+  // warp past the tile works on its first piece, to no effect.
+  struct Lane {
+    Value atWarp, atStart;
   };
+  auto laneOf = [&](const DotOperand &operand, Value warp, bool outerFirst) {
+    Value element = laneElement(operand, outerFirst);
+    auto at = [&](Value place) {
+      return sharedAddress(operand.offset, place,
+                           storedType(operand.element, 1), operand.slot);
+    };
+    return Lane{at(add(element, mul(warp, operand.outerStride))), at(element)};
+  };
+  auto pieceAt = [&](const DotOperand &operand, const Lane &lane,
+                     const Axis &axis, Value warp, int64_t offset, Value at) {
+    Type type = storedType(operand.element, 1);
+    Value address = further(lane.atWarp, type, offset * operand.outerStride);
+    if (!axis.exact())
+      address =
+          select(less(add(warp, constant(offset)), constant(operand.outerSize)),
+                 address, lane.atStart);
+    return further(address, type, mul(at, operand.depthStride));
+  };
+  Lane laneOfA = laneOf(a, warpRow, /*outerFirst=*/true),
+       laneOfW = laneOf(w, warpColumn, /*outerFirst=*/false);
 
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
                                  constant(kPieceDepth), tiles[dot.getAcc()]);
@@ -231,17 +249,16 @@ void ThreadLowering::lowerDot(DotOp dot) {
     b.setInsertionPointToStart(loop.getBody());
     Value at = loop.getInductionVar();
     SmallVector<SmallVector<Parts>> ofColumns;
-    for (size_t j = 0; j < columnPieces; ++j) {
-      Value column = add(warpColumn, constant(columns.offsets[2 * j]));
-      ofColumns.push_back(loadMatrices(w, clamp(column, columns, w.outerSize),
-                                       at, 2, /*outerFirst=*/false));
-    }
+    for (size_t j = 0; j < columnPieces; ++j)
+      ofColumns.push_back(loadMatrices(
+          w,
+          pieceAt(w, laneOfW, columns, warpColumn, columns.offsets[2 * j], at),
+          2, /*outerFirst=*/false));
     SmallVector<Value> sums(loop.getRegionIterArgs());
     for (size_t i = 0; i < rowPieces; ++i) {
-      Value row = add(warpRow, constant(rows.offsets[2 * i]));
-      SmallVector<Parts> ofRow =
-          loadMatrices(a, clamp(row, rows, a.outerSize), at, 4,
-                       /*outerFirst=*/true);
+      SmallVector<Parts> ofRow = loadMatrices(
+          a, pieceAt(a, laneOfA, rows, warpRow, rows.offsets[2 * i], at), 4,
+          /*outerFirst=*/true);
       for (size_t j = 0; j < columnPieces; ++j) {
         std::array<size_t, 4> places;
         for (size_t e = 0; e < 4; ++e)

@@ -69,30 +69,42 @@ private:
   mlir::Value firstPlace(const tile::Axis &axis);
   mlir::Value rowAt(const Held &held, size_t i);
   mlir::Value columnAt(const Held &held, size_t j);
-  /// Whether a place lies inside the tile; null where all of them do.
-  mlir::Value inside(const Held &held, size_t i, size_t j);
+  /// Whether what a thread holds in a row and in a column counts; null where it
+  /// does for all threads.
+  struct Counted {
+    Elements rows, columns;
+  };
+  /// Inside the tile and, where they are given, before the limits.
+  Counted countedOf(const Held &held, mlir::Value rowLimit = {},
+                    mlir::Value columnLimit = {});
   /// Whether this thread, of all that hold the same elements, is the first;
   /// null where no others do.
   mlir::Value isFirstHolder(const tile::Distribution &distribution);
   mlir::Value both(mlir::Value a, mlir::Value b); // of conditions or nulls
+  /// The address of the element so many further.
+  mlir::Value further(mlir::Value address, mlir::Type element, int64_t count);
+  mlir::Value further(mlir::Value address, mlir::Type element,
+                      mlir::Value count);
   mlir::Value bitsOfThread(unsigned mask);
   /// Runs `body` where `condition` holds; always where it is null.
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);
 
-  /// An f32 that one of two pieces of code computes.
-  mlir::Value either(mlir::Value condition,
-                     llvm::function_ref<mlir::Value()> yes,
-                     llvm::function_ref<mlir::Value()> no);
+  /// `count` f32 that one of two pieces of code computes.
+  Elements either(mlir::Value condition, size_t count,
+                  llvm::function_ref<Elements()> yes,
+                  llvm::function_ref<Elements()> no);
 
   // Views (ThreadMemory.cpp)
   Box boxOf(mlir::Value view, mlir::ValueRange indices,
             llvm::ArrayRef<int64_t> sizes, tile::TileType type,
             mlir::Value rowLimit, mlir::Value columnLimit);
   Elements loadBox(const Box &box, const Held &held);
-  mlir::Value loadRun(const Box &box, mlir::Value row, mlir::Value column,
-                      mlir::Value valid, int64_t lanes);
-  mlir::Value elementAddress(const Box &box, mlir::Value row,
-                             mlir::Value column, mlir::Value valid);
+  /// The address of the first element of a box that the thread holds.
+  mlir::Value heldAddress(const Box &box, const Held &held);
+  /// `lanes` neighbours along the columns, zeros where `valid` says no.
+  mlir::Value loadRun(mlir::Value address, mlir::Type element, int64_t lanes);
+  mlir::Value loadRun(const Box &box, mlir::Value address, mlir::Value valid,
+                      int64_t lanes);
   void finishLoad(mlir::Value result,
                   llvm::function_ref<Elements(const Held &)> load);
   void lowerLoad(tile::LoadOp load);
@@ -117,9 +129,9 @@ private:
   mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
                             mlir::Type type, mlir::Value slot = {});
   mlir::Value sharedPlace(tile::TileType type, mlir::Value row,
-                          mlir::Value column);
+                          mlir::Value column, mlir::Value slot = {});
   mlir::Value loadShared(tile::TileType type, mlir::Value row,
-                         mlir::Value column, int64_t lanes = 1);
+                         mlir::Value column);
   /// Neighbours along the columns that move together to or from a tile there.
   static int64_t sharedLanes(const Held &held, tile::TileType type);
   void storeShared(llvm::ArrayRef<mlir::Value> elements, const Held &held,
@@ -147,11 +159,10 @@ private:
   void lowerCommit();
 
   // Products (ThreadDots.cpp)
-  mlir::Value dotAddress(const DotOperand &operand, mlir::Value outer,
-                         mlir::Value depth);
+  mlir::Value laneElement(const DotOperand &operand, bool outerFirst);
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
-                                        mlir::Value outer, mlir::Value depth,
-                                        unsigned matrices, bool outerFirst);
+                                        mlir::Value address, unsigned matrices,
+                                        bool outerFirst);
   void multiplyPiece(llvm::ArrayRef<Parts> a, llvm::ArrayRef<Parts> w,
                      llvm::MutableArrayRef<mlir::Value> sums,
                      llvm::ArrayRef<size_t> places);

@@ -16,13 +16,6 @@ using namespace effc::tile;
 // The most elements of f32 that one access moves.
 static constexpr int64_t kMostVector = 4;
 
-static Value pointerAt(OpBuilder &b, Location loc, Value base, Type element,
-                       Value offset) {
-  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  return LLVM::GEPOp::create(b, loc, base.getType(), element, base,
-                             ArrayRef<LLVM::GEPArg>{offset});
-}
-
 Value ThreadLowering::offsetOf(ValueRange indices, ArrayRef<int64_t> strides) {
   Value offset = constant(0);
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
@@ -79,8 +72,8 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
   BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
-  box.origin = pointerAt(b, loc, bases.lookup(view), box.element,
-                         offsetOf(indices, viewType.getStrides()));
+  box.origin = further(bases.lookup(view), box.element,
+                       offsetOf(indices, viewType.getStrides()));
   box.rowStride = BoxAxes::stride(viewType, axes.row);
   box.columnStride = BoxAxes::stride(viewType, axes.column);
   box.rowLimit = rowLimit ? lookup(rowLimit) : Value();
@@ -90,29 +83,31 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
   return box;
 }
 
-// An element that does not count is not read: the box's first one is, which is
-// always there.
-Value ThreadLowering::elementAddress(const Box &box, Value row, Value column,
-                                     Value valid) {
-  Value offset = add(mul(row, box.rowStride), mul(column, box.columnStride));
-  if (valid)
-    offset = select(valid, offset, constant(0));
-  return pointerAt(b, loc, box.origin, box.element, offset);
+Value ThreadLowering::heldAddress(const Box &box, const Held &held) {
+  return further(box.origin, box.element,
+                 add(mul(held.firstRow, box.rowStride),
+                     mul(held.firstColumn, box.columnStride)));
 }
 
-// `lanes` neighbours along the columns, zeros where they do not count.
-Value ThreadLowering::loadRun(const Box &box, Value row, Value column,
-                              Value valid, int64_t lanes) {
-  unsigned bytes = box.element.getIntOrFloatBitWidth() / 8;
-  Value loaded = LLVM::LoadOp::create(b, loc, storedType(box.element, lanes),
-                                      elementAddress(box, row, column, valid),
-                                      /*alignment=*/bytes * lanes);
-  loaded = widen(b, loc, loaded, box.element);
+Value ThreadLowering::loadRun(Value address, Type element, int64_t lanes) {
+  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+  Value loaded =
+      LLVM::LoadOp::create(b, loc, storedType(element, lanes), address,
+                           /*alignment=*/bytes * lanes);
+  return widen(b, loc, loaded, element);
+}
+
+// An element that does not count is not read: the box's first one is, which is
+// always there.
+Value ThreadLowering::loadRun(const Box &box, Value address, Value valid,
+                              int64_t lanes) {
   if (!valid)
-    return loaded;
-  Value zero =
-      arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType()));
-  return select(valid, loaded, zero);
+    return loadRun(address, box.element, lanes);
+  Value loaded =
+      loadRun(select(valid, address, box.origin), box.element, lanes);
+  return select(
+      valid, loaded,
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType())));
 }
 
 int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector) {
@@ -153,16 +148,16 @@ ThreadLowering::Elements ThreadLowering::elementsOf(Value run) {
 ThreadLowering::Elements ThreadLowering::loadBox(const Box &box,
                                                  const Held &held) {
   int64_t lanes = lanesOf(held.distribution, box.vector);
+  const auto &[rows, columns] = held.distribution;
+  Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
+  Value first = heldAddress(box, held);
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes) {
-      Value row = rowAt(held, i), column = columnAt(held, j);
-      Value valid = inside(held, i, j);
-      if (box.rowLimit)
-        valid = both(valid, less(row, box.rowLimit));
-      if (box.columnLimit)
-        valid = both(valid, less(column, box.columnLimit));
-      Value run = loadRun(box, row, column, valid, lanes);
+      int64_t place = rows.offsets[i] * box.rowStride +
+                      columns.offsets[j] * box.columnStride;
+      Value run = loadRun(box, further(first, box.element, place),
+                          both(counted.rows[i], counted.columns[j]), lanes);
       llvm::append_range(elements, elementsOf(run));
     }
   return elements;
@@ -197,45 +192,35 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
   ViewType view = gather.getView().getType();
   Box box;
   box.element = view.getElementType();
-  box.origin = pointerAt(b, loc, bases.lookup(gather.getView()), box.element,
-                         lookup(gather.getColumn()));
+  box.origin = further(bases.lookup(gather.getView()), box.element,
+                       lookup(gather.getColumn()));
   box.rowStride = view.getStrides()[0];
   box.columnStride = 1;
   Value rowLimit = gather.getRows() ? lookup(gather.getRows()) : Value();
   Value columnLimit =
       gather.getColumns() ? lookup(gather.getColumns()) : Value();
-  Value numbers =
-      pointerAt(b, loc, bases.lookup(gather.getNumbers()), b.getI32Type(),
-                offsetOf(gather.getIndices(),
-                         gather.getNumbers().getType().getStrides()));
+  Value numbers = further(bases.lookup(gather.getNumbers()), b.getI32Type(),
+                          offsetOf(gather.getIndices(),
+                                   gather.getNumbers().getType().getStrides()));
   finishLoad(gather.getResult(), [&](const Held &held) {
+    const auto &[rows, columns] = held.distribution;
+    Counted counted = countedOf(held, rowLimit, columnLimit);
+    Value firstNumber = further(numbers, b.getI32Type(), held.firstRow);
     Elements elements;
     for (size_t i = 0; i < held.rows(); ++i) {
-      Value row = rowAt(held, i), there;
-      if (!held.distribution.rows.exact())
-        there = less(row, constant(held.distribution.rows.size));
-      if (rowLimit)
-        there = both(there, less(row, rowLimit));
-      if (there)
-        row = select(there, row, constant(0));
-      Value number =
-          LLVM::LoadOp::create(b, loc, b.getI32Type(),
-                               pointerAt(b, loc, numbers, b.getI32Type(), row));
-      number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+      // The row is one of the view's in any case.
+      Value at = further(firstNumber, b.getI32Type(), rows.offsets[i]);
+      if (counted.rows[i])
+        at = select(counted.rows[i], at, numbers);
+      Value number = arith::IndexCastOp::create(
+          b, loc, b.getIndexType(),
+          LLVM::LoadOp::create(b, loc, b.getI32Type(), at));
+      Value row = further(box.origin, box.element, mul(number, box.rowStride));
+      Value first = further(row, box.element, held.firstColumn);
       for (size_t j = 0; j < held.columns(); ++j) {
-        Value column = columnAt(held, j),
-              valid = both(there, inside(held, i, j));
-        if (columnLimit)
-          valid = both(valid, less(column, columnLimit));
-        // The row is one of the view's in any case.
-        Value safe = select(valid, column, constant(0));
-        Value offset = add(mul(number, box.rowStride), safe);
-        Value loaded =
-            widen(b, loc,
-                  LLVM::LoadOp::create(
-                      b, loc, storedType(box.element, 1),
-                      pointerAt(b, loc, box.origin, box.element, offset)),
-                  box.element);
+        Value address = further(first, box.element, columns.offsets[j]);
+        Value valid = both(counted.rows[i], counted.columns[j]);
+        Value loaded = loadRun(select(valid, address, row), box.element, 1);
         elements.push_back(valid ? select(valid, loaded, f32(0)) : loaded);
       }
     }
@@ -243,6 +228,9 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
   });
 }
 
+// Row by row: whichever box it comes from, one piece of code reads it where
+// both hold the same elements. Either box may be empty, and then need not lie
+// inside its view, so that a row that neither has is not read at all.
 void ThreadLowering::lowerSplice(SpliceOp splice) {
   TileType type = splice.getResult().getType();
   Value head = lookup(splice.getHead()), end = lookup(splice.getEnd());
@@ -250,24 +238,54 @@ void ThreadLowering::lowerSplice(SpliceOp splice) {
                     splice.getFirstSizes(), type, {}, {});
   Box second = boxOf(splice.getSecond(), splice.getSecondIndices(),
                      splice.getSecondSizes(), type, {}, {});
-  // Either box may be empty, and then need not lie inside its view.
+  bool alike = first.element == second.element &&
+               first.columnStride == second.columnStride;
   finishLoad(splice.getResult(), [&](const Held &held) {
-    Elements elements;
-    for (size_t i = 0; i < held.rows(); ++i)
-      for (size_t j = 0; j < held.columns(); ++j) {
-        Value row = rowAt(held, i), column = columnAt(held, j);
-        Value valid = inside(held, i, j);
-        Value later = arith::SubIOp::create(b, loc, row, head);
-        elements.push_back(either(
-            both(valid, less(row, head)),
-            [&] { return loadRun(first, row, column, {}, 1); },
-            [&] {
-              return either(
-                  both(valid, less(row, end)),
-                  [&] { return loadRun(second, later, column, {}, 1); },
-                  [&] { return f32(0); });
-            }));
+    const auto &[rows, columns] = held.distribution;
+    Counted counted = countedOf(held);
+    int64_t lanes =
+        lanesOf(held.distribution, std::min(first.vector, second.vector));
+    auto readRow = [&](const Box &box, Value row) {
+      Elements elements;
+      for (size_t j = 0; j < held.columns(); j += lanes) {
+        Value from =
+            further(row, box.element, columns.offsets[j] * box.columnStride);
+        Value run = counted.columns[j]
+                        ? loadRun(box, from, counted.columns[j], lanes)
+                        : loadRun(from, box.element, lanes);
+        llvm::append_range(elements, elementsOf(run));
       }
+      return elements;
+    };
+    auto rowOf = [&](const Box &box, Value row) {
+      return further(box.origin, box.element,
+                     add(mul(row, box.rowStride),
+                         mul(held.firstColumn, box.columnStride)));
+    };
+    Elements elements, zeros(held.columns(), f32(0));
+    for (size_t i = 0; i < held.rows(); ++i) {
+      Value row = rowAt(held, i);
+      Value ofFirst = less(row, head),
+            later = arith::SubIOp::create(b, loc, row, head);
+      Value there = both(counted.rows[i], less(row, end));
+      llvm::append_range(
+          elements,
+          either(
+              there, held.columns(),
+              [&] {
+                if (alike) {
+                  Box box = first;
+                  box.origin = select(ofFirst, first.origin, second.origin);
+                  return readRow(box, select(ofFirst, rowOf(first, row),
+                                             rowOf(second, later)));
+                }
+                return either(
+                    ofFirst, held.columns(),
+                    [&] { return readRow(first, rowOf(first, row)); },
+                    [&] { return readRow(second, rowOf(second, later)); });
+              },
+              [&] { return zeros; }));
+    }
     return elements;
   });
 }
@@ -280,30 +298,29 @@ void ThreadLowering::lowerStore(StoreOp store) {
   const Elements elements = tiles.lookup(store.getTile());
   int64_t lanes = lanesOf(held.distribution, box.vector);
   unsigned bytes = box.element.getIntOrFloatBitWidth() / 8;
+  const auto &[rows, columns] = held.distribution;
   guarded(isFirstHolder(held.distribution), [&] {
+    Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
+    Value first = heldAddress(box, held);
     for (size_t i = 0; i < held.rows(); ++i)
-      for (size_t j = 0; j < held.columns(); j += lanes) {
-        Value row = rowAt(held, i), column = columnAt(held, j);
-        Value valid = inside(held, i, j);
-        if (box.rowLimit)
-          valid = both(valid, less(row, box.rowLimit));
-        if (box.columnLimit)
-          valid = both(valid, less(column, box.columnLimit));
-        guarded(valid, [&] {
-          Value value = runOf(&elements[i * held.columns() + j], lanes);
-          LLVM::StoreOp::create(b, loc, narrow(b, loc, value, box.element),
-                                elementAddress(box, row, column, {}),
-                                bytes * lanes);
-        });
-      }
+      guarded(counted.rows[i], [&] {
+        for (size_t j = 0; j < held.columns(); j += lanes)
+          guarded(counted.columns[j], [&] {
+            int64_t place = rows.offsets[i] * box.rowStride +
+                            columns.offsets[j] * box.columnStride;
+            Value run = runOf(&elements[i * held.columns() + j], lanes);
+            LLVM::StoreOp::create(b, loc, narrow(b, loc, run, box.element),
+                                  further(first, box.element, place),
+                                  bytes * lanes);
+          });
+      });
   });
 }
 
 void ThreadLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
-  Value at =
-      pointerAt(b, loc, bases.lookup(read.getView()), type.getElementType(),
-                offsetOf(read.getIndices(), type.getStrides()));
+  Value at = further(bases.lookup(read.getView()), type.getElementType(),
+                     offsetOf(read.getIndices(), type.getStrides()));
   Value value =
       LLVM::LoadOp::create(b, loc, storedType(type.getElementType(), 1), at);
   value = widen(b, loc, value, type.getElementType());

@@ -2,6 +2,7 @@
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -47,14 +48,40 @@ Value ThreadLowering::both(Value x, Value y) {
   return arith::AndIOp::create(b, loc, x, y);
 }
 
-Value ThreadLowering::inside(const Held &held, size_t i, size_t j) {
+ThreadLowering::Counted
+ThreadLowering::countedOf(const Held &held, Value rowLimit, Value columnLimit) {
+  auto along = [&](const Axis &axis, Value first, Value limit) {
+    Elements counted;
+    for (int64_t offset : axis.offsets) {
+      Value place = add(first, constant(offset)), counts;
+      if (!axis.exact())
+        counts = less(place, constant(axis.size));
+      if (limit)
+        counts = both(counts, less(place, limit));
+      counted.push_back(counts);
+    }
+    return counted;
+  };
   const auto &[rows, columns] = held.distribution;
-  Value row, column;
-  if (!rows.exact())
-    row = less(rowAt(held, i), constant(rows.size));
-  if (!columns.exact())
-    column = less(columnAt(held, j), constant(columns.size));
-  return both(row, column);
+  return {along(rows, held.firstRow, rowLimit),
+          along(columns, held.firstColumn, columnLimit)};
+}
+
+Value ThreadLowering::further(Value address, Type element, int64_t count) {
+  if (count == 0)
+    return address;
+  return LLVM::GEPOp::create(
+      b, loc, address.getType(), element, address,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count)});
+}
+
+Value ThreadLowering::further(Value address, Type element, Value count) {
+  bool isShared =
+      cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() == 3;
+  count = arith::IndexCastOp::create(
+      b, loc, isShared ? b.getI32Type() : b.getI64Type(), count);
+  return LLVM::GEPOp::create(b, loc, address.getType(), element, address,
+                             ArrayRef<LLVM::GEPArg>{count});
 }
 
 // The bits of the thread's number in `mask`, packed.
@@ -90,14 +117,16 @@ void ThreadLowering::guarded(Value condition, function_ref<void()> body) {
   body();
 }
 
-Value ThreadLowering::either(Value condition, function_ref<Value()> yes,
-                             function_ref<Value()> no) {
-  auto taken = scf::IfOp::create(b, loc, b.getF32Type(), condition,
-                                 /*withElseRegion=*/true);
+ThreadLowering::Elements ThreadLowering::either(Value condition, size_t count,
+                                                function_ref<Elements()> yes,
+                                                function_ref<Elements()> no) {
+  auto taken =
+      scf::IfOp::create(b, loc, SmallVector<Type>(count, b.getF32Type()),
+                        condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(taken.thenBlock());
   scf::YieldOp::create(b, loc, yes());
   b.setInsertionPointToStart(taken.elseBlock());
   scf::YieldOp::create(b, loc, no());
-  return taken.getResult(0);
+  return Elements(taken.getResults());
 }

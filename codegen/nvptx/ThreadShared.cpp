@@ -48,7 +48,8 @@ int64_t ThreadLowering::sharedLanes(const Held &held, TileType type) {
   return lanesOf(held.distribution, std::min<int64_t>(vector, 4));
 }
 
-Value ThreadLowering::sharedPlace(TileType type, Value row, Value column) {
+Value ThreadLowering::sharedPlace(TileType type, Value row, Value column,
+                                  Value slot) {
   auto [rowStride, columnStride] = stridesOf(type);
   Value element = constant(0);
   if (rowStride)
@@ -56,32 +57,41 @@ Value ThreadLowering::sharedPlace(TileType type, Value row, Value column) {
   if (columnStride)
     element = rowStride ? add(element, column) : column;
   return sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
-                       storedType(type.getElementType(), 1));
+                       storedType(type.getElementType(), 1), slot);
 }
 
-Value ThreadLowering::loadShared(TileType type, Value row, Value column,
-                                 int64_t lanes) {
-  Type stored = storedType(type.getElementType(), lanes);
-  unsigned bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  return LLVM::LoadOp::create(b, loc, stored, sharedPlace(type, row, column),
-                              /*alignment=*/bytes * lanes);
+Value ThreadLowering::loadShared(TileType type, Value row, Value column) {
+  return LLVM::LoadOp::create(b, loc, storedType(type.getElementType(), 1),
+                              sharedPlace(type, row, column));
+}
+
+// From the place of row i and column j to that of the first ones.
+static int64_t placeIn(TileType type, const Distribution &d, size_t i,
+                       size_t j) {
+  auto [rowStride, columnStride] = stridesOf(type);
+  return d.rows.offsets[i] * rowStride + d.columns.offsets[j] * columnStride;
 }
 
 void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
                                  TileType to) {
   int64_t lanes = sharedLanes(held, to);
-  unsigned bytes = to.getElementType().getIntOrFloatBitWidth() / 8;
+  Type stored = storedType(to.getElementType(), 1);
+  unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
   guarded(isFirstHolder(held.distribution), [&] {
+    Counted counted = countedOf(held);
+    Value first = sharedPlace(to, held.firstRow, held.firstColumn);
     for (size_t i = 0; i < held.rows(); ++i)
-      for (size_t j = 0; j < held.columns(); j += lanes)
-        guarded(inside(held, i, j), [&] {
-          Value run = runOf(&elements[i * held.columns() + j], lanes);
-          // Narrower elements were read as such, and are exact.
-          LLVM::StoreOp::create(
-              b, loc, narrowExact(b, loc, run, to.getElementType()),
-              sharedPlace(to, rowAt(held, i), columnAt(held, j)),
-              /*alignment=*/bytes * lanes);
-        });
+      guarded(counted.rows[i], [&] {
+        for (size_t j = 0; j < held.columns(); j += lanes)
+          guarded(counted.columns[j], [&] {
+            Value run = runOf(&elements[i * held.columns() + j], lanes);
+            // Narrower elements were read as such, and are exact.
+            LLVM::StoreOp::create(
+                b, loc, narrowExact(b, loc, run, to.getElementType()),
+                further(first, stored, placeIn(to, held.distribution, i, j)),
+                /*alignment=*/bytes * lanes);
+          });
+      });
   });
   clearPadding(to);
 }
@@ -129,16 +139,18 @@ void ThreadLowering::lowerConvert(ConvertOp convert) {
   }
   Held held = heldOf(to);
   int64_t lanes = sharedLanes(held, from);
+  Type element = from.getElementType();
+  Counted counted = countedOf(held);
+  Value first = sharedPlace(from, held.firstRow, held.firstColumn),
+        origin = sharedPlace(from, constant(0), constant(0));
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes) {
-      Value row = rowAt(held, i), column = columnAt(held, j);
-      if (Value valid = inside(held, i, j)) {
-        row = select(valid, row, constant(0));
-        column = select(valid, column, constant(0));
-      }
-      llvm::append_range(elements,
-                         elementsOf(loadShared(from, row, column, lanes)));
+      Value at = further(first, storedType(element, 1),
+                         placeIn(from, held.distribution, i, j));
+      if (Value valid = both(counted.rows[i], counted.columns[j]))
+        at = select(valid, at, origin);
+      llvm::append_range(elements, elementsOf(loadRun(at, element, lanes)));
     }
   tiles[convert.getResult()] = elements;
 }
