@@ -35,6 +35,8 @@ struct KernelContext {
   /// Whether result i is the model's logits, which lie densely.
   llvm::SmallVector<bool> resultIsLogits;
   int64_t slotBytes = 0;
+
+  bool isGpu() const { return device == tile::Device::Nvptx; }
 };
 
 /// One operand of a launch: an operand or a result of the seq.kernel, so many
@@ -65,6 +67,7 @@ public:
   bool isDecode() const {
     return context.entry.getKind() == seq::EntryKind::Decode;
   }
+  bool isGpu() const { return context.isGpu(); }
 
   /// The view through which `tensor` is read: an argument of the seq.kernel or
   /// slices and reshapes of one. A state's view has a leading dimension of

@@ -3,6 +3,7 @@
 // Floor: bytes of the chosen rows.
 #include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/Contraction.h"
 
 using namespace mlir;
 using namespace effc;
@@ -38,12 +39,6 @@ static Value zeros(KernelBuilder &k, int64_t columns) {
   return tile::SplatOp::create(k.ops(), k.loc(),
                                k.blockType(1, columns, tile::Role::Accumulator),
                                k.scalar(0));
-}
-
-// acc + a b^T, for a row of products whose operands run along the contraction.
-static Value dot(KernelBuilder &k, Value acc, Value a, Value rows) {
-  return tile::DotOp::create(k.ops(), k.loc(), acc.getType(), acc, a, rows,
-                             /*transpose_a=*/false, /*transpose_b=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,13 +118,18 @@ static LogicalResult buildNeurons(KernelBuilder &k, seq::ExpertHiddenOp op) {
   OpBuilder &b = k.ops();
   Value zero = k.index(0);
   auto type = k.blockType(1, size, tile::Role::Accumulator);
-  Value x = k.load(k.read(op.getX()), {row, zero}, {1, channels},
-                   k.blockType(1, channels, tile::Role::Operand));
-  Value experts = tile::GatherRowsOp::create(
-      b, k.loc(), k.blockType(size, channels, tile::Role::Operand),
-      k.read(op.getTable()), zero, k.read(op.getRows()),
-      ValueRange{row, run.first}, run.limit, /*columns=*/Value());
-  Value sums = dot(k, zeros(k, size), x, experts);
+  Value xView = k.read(op.getX()), tableView = k.read(op.getTable()),
+        rowsView = k.read(op.getRows());
+  auto along = Contraction::of(k.getContext(), channels);
+  Value sums = contract(k, along, zeros(k, size), [&](Value at) {
+    Value x = k.load(xView, {row, at}, {1, along.step},
+                     k.blockType(1, along.step, tile::Role::Operand));
+    Value experts = tile::GatherRowsOp::create(
+        b, k.loc(), k.blockType(size, along.step, tile::Role::Operand),
+        tableView, at, rowsView, ValueRange{row, run.first}, run.limit,
+        /*columns=*/Value());
+    return std::pair<Value, Value>(x, experts);
+  });
   Value weights = k.load(k.read(op.getWeights()), {row, run.first}, {1, size},
                          type, {}, run.limit);
   SmallVector<Value> at = {row, run.first, zero};
@@ -155,23 +155,26 @@ static LogicalResult buildNetworks(KernelBuilder &k, seq::ExpertHiddenOp op) {
   auto [choice, number] = k.divide(rest, runs);
   Run run = runOf(k, number, size, units);
   OpBuilder &b = k.ops();
-  Value zero = k.index(0);
   auto type = k.blockType(1, size, tile::Role::Accumulator);
-  Value x = k.load(k.read(op.getX()), {row, zero}, {1, channels},
-                   k.blockType(1, channels, tile::Role::Operand));
+  Value xView = k.read(op.getX()), tableView = k.read(op.getTable());
   Value expert =
       tile::ReadOp::create(b, k.loc(), b.getIndexType(), k.read(op.getRows()),
                            ValueRange{row, choice});
   Value weight =
       tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(op.getWeights()),
                            ValueRange{row, choice});
+  auto along = Contraction::of(k.getContext(), channels);
   auto dots = [&](int64_t skipped) {
     Value first = k.add(k.mul(expert, op.getRowsPerExpert()),
                         k.add(run.first, k.index(skipped)));
-    Value rows =
-        k.load(k.read(op.getTable()), {first, zero}, {size, channels},
-               k.blockType(size, channels, tile::Role::Operand), run.limit);
-    return dot(k, zeros(k, size), x, rows);
+    return contract(k, along, zeros(k, size), [&](Value at) {
+      return std::pair(
+          k.load(xView, {row, at}, {1, along.step},
+                 k.blockType(1, along.step, tile::Role::Operand)),
+          k.load(tableView, {first, at}, {size, along.step},
+                 k.blockType(size, along.step, tile::Role::Operand),
+                 run.limit));
+    });
   };
   Value sums = dots(0);
   Value ups = op.getGated() ? dots(units) : Value();
@@ -211,22 +214,25 @@ LogicalResult effc::buildExpertOutput(KernelBuilder &k) {
   Value hiddenView = k.read(op.getHidden()), rowsView = k.read(op.getRows()),
         tableView = k.read(op.getTable());
   auto type = k.blockType(1, size, tile::Role::Accumulator);
+  auto along = Contraction::of(k.getContext(), units);
   auto loop = scf::ForOp::create(b, k.loc(), zero, k.index(count), k.index(1),
                                  zeros(k, size));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value choice = loop.getInductionVar();
-    Value hidden = k.load(hiddenView, {row, choice, zero}, {1, 1, units},
-                          k.blockType(1, units, tile::Role::Operand));
     Value expert = tile::ReadOp::create(b, k.loc(), b.getIndexType(), rowsView,
                                         ValueRange{row, choice});
     Value first = k.add(k.mul(expert, outputs), run.first);
-    Value rows =
-        k.load(tableView, {first, zero}, {size, units},
-               k.blockType(size, units, tile::Role::Operand), run.limit);
-    scf::YieldOp::create(b, k.loc(),
-                         dot(k, loop.getRegionIterArg(0), hidden, rows));
+    Value sums = contract(k, along, loop.getRegionIterArg(0), [&](Value at) {
+      return std::pair(
+          k.load(hiddenView, {row, choice, at}, {1, 1, along.step},
+                 k.blockType(1, along.step, tile::Role::Operand)),
+          k.load(tableView, {first, at}, {size, along.step},
+                 k.blockType(size, along.step, tile::Role::Operand),
+                 run.limit));
+    });
+    scf::YieldOp::create(b, k.loc(), sums);
   }
   SmallVector<int64_t> sizes = {1, size};
   return k.finish(

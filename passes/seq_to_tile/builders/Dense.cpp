@@ -10,6 +10,7 @@
 // and both operands pass through shared memory, fetched ahead. Floor: bytes of
 // w for few rows, 2 R N K FLOPs for many.
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/Contraction.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -17,31 +18,26 @@ using namespace mlir;
 using namespace effc;
 
 namespace {
-/// Sizes of a work item, and of a step along the contraction.
+/// Sizes of a work item.
 struct DenseTiles {
-  int64_t rows, outputs, step, stages = 1;
+  int64_t rows, outputs;
 };
 } // namespace
 
 static constexpr int64_t kRowTile = 4;
-// On a GPU: pieces of tensor cores, tiles of several, and how far copies run
-// ahead: three stages of 64 x 64 f32 of both operands are 96 KiB.
-static constexpr int64_t kPiece = 16, kGpuTile = 64, kGpuStages = 3;
-
-static bool isGpu(const KernelContext &context) {
-  return context.device == tile::Device::Nvptx;
-}
+// On a GPU: pieces of tensor cores, and tiles of several.
+static constexpr int64_t kPiece = 16, kGpuTile = 64;
 
 // Whether items pass over rows, a tile at a time.
 static bool loopsOverRows(const KernelContext &context) {
-  return !isGpu(context) &&
+  return !context.isGpu() &&
          (context.entry.getKind() == seq::EntryKind::Prefill ||
           context.entry.getRows() > kRowTile);
 }
 
 static int64_t rowTile(const KernelContext &context) {
   int64_t rows = context.entry.getRows();
-  if (isGpu(context))
+  if (context.isGpu())
     return std::min<int64_t>(llvm::alignTo(rows, kPiece), kGpuTile);
   return loopsOverRows(context) ? kRowTile : rows;
 }
@@ -50,29 +46,14 @@ int64_t effc::denseRowsOf(const KernelContext &context) {
   return loopsOverRows(context) ? 0 : rowTile(context);
 }
 
-// The longest step that divides the contraction, in whole pieces if there is
-// one; a short contraction without is one step.
-static int64_t chooseStep(int64_t inner) {
-  int64_t best = 1;
-  for (int64_t step = 1; step <= kGpuTile; ++step)
-    if (inner % step == 0 && (step % kPiece == 0 || best % kPiece != 0))
-      best = step;
-  return best < kPiece && inner <= 4 * kGpuTile ? inner : best;
-}
-
 // On the host few outputs per item keep its weights close to the core while
 // rows pass by, four at a time; with no more rows than that nothing passes, and
-// longer items cost less, and the whole contraction is one step, so that
-// partial sums stay in registers from the first element to the last.
-static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs,
-                              int64_t inner) {
+// longer items cost less.
+static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs) {
   int64_t rows = rowTile(context);
-  if (isGpu(context))
-    return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2),
-            chooseStep(inner), kGpuStages};
-  if (loopsOverRows(context))
-    return {rows, std::min<int64_t>(outputs, 12), inner};
-  return {rows, std::min<int64_t>(outputs, 24), inner};
+  if (context.isGpu())
+    return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2)};
+  return {rows, std::min<int64_t>(outputs, loopsOverRows(context) ? 12 : 24)};
 }
 
 namespace {
@@ -134,10 +115,10 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
                   : isBlocks ? weight.front()
                              : 1;
   inner = keyScores ? keyScores.getChannels() : weight.back();
-  tiles = chooseTiles(k.getContext(), outputs, inner);
+  tiles = chooseTiles(k.getContext(), outputs);
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
   Value item = k.item();
-  if (isGpu(k.getContext())) {
+  if (k.isGpu()) {
     k.setItems(k.getContext().lead, tiles.rows, parts * runs);
     std::tie(tileNumber, item) = k.divide(item, parts * runs);
   } else {
@@ -196,40 +177,29 @@ LogicalResult Product::emitTile(Value count) {
 }
 
 Value Product::multiply(Value row, Value rows, bool firstPass) {
-  OpBuilder &b = k.ops();
-  Value zero = tile::SplatOp::create(b, k.loc(), accType, k.scalar(0));
-  auto pipeline = tile::PipelineOp::create(b, k.loc(), accType, tiles.stages,
-                                           inner, tiles.step, zero);
-  OpBuilder::InsertionGuard guard(b);
-  Block *load = b.createBlock(&pipeline.getLoad());
-  Value at = load->addArgument(b.getIndexType(), k.loc());
+  auto contraction = Contraction::of(k.getContext(), inner);
+  Value zero = tile::SplatOp::create(k.ops(), k.loc(), accType, k.scalar(0));
   tile::TileType aType =
-      k.blockType(tiles.rows, tiles.step, tile::Role::Operand);
+      k.blockType(tiles.rows, contraction.step, tile::Role::Operand);
   tile::TileType wType =
-      k.blockType(tiles.outputs, tiles.step, tile::Role::Operand);
+      k.blockType(tiles.outputs, contraction.step, tile::Role::Operand);
   auto from = [&](Value begin, Value index) {
     return begin ? k.add(begin, index) : index;
   };
-  Box ofX, ofWeight;
-  ofX.add(row, tiles.rows);
-  ofX.add(part.block, 1);
-  ofX.add(from(part.xColumn, at), tiles.step);
-  ofWeight.add(part.block, 1);
-  ofWeight.add(from(part.weightRow, first), tiles.outputs);
-  ofWeight.add(from(part.weightColumn, at), tiles.step);
-  Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
-  Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
-  if (firstPass)
-    k.fetchNext(w);
-  tile::YieldOp::create(b, k.loc(), ValueRange{a, w});
-  Block *compute = b.createBlock(&pipeline.getCompute());
-  compute->addArguments({aType, wType, accType}, {k.loc(), k.loc(), k.loc()});
-  Value sum =
-      tile::DotOp::create(b, k.loc(), accType, compute->getArgument(2),
-                          compute->getArgument(0), compute->getArgument(1),
-                          /*transpose_a=*/false, /*transpose_b=*/true);
-  tile::YieldOp::create(b, k.loc(), sum);
-  return pipeline.getResult(0);
+  return contract(k, contraction, zero, [&](Value at) {
+    Box ofX, ofWeight;
+    ofX.add(row, tiles.rows);
+    ofX.add(part.block, 1);
+    ofX.add(from(part.xColumn, at), contraction.step);
+    ofWeight.add(part.block, 1);
+    ofWeight.add(from(part.weightRow, first), tiles.outputs);
+    ofWeight.add(from(part.weightColumn, at), contraction.step);
+    Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
+    Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
+    if (firstPass)
+      k.fetchNext(w);
+    return std::pair(a, w);
+  });
 }
 
 LogicalResult Product::finish(Value row, Value rows, Value y) {

@@ -3,6 +3,8 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace effc;
 
@@ -20,6 +22,9 @@ static int64_t blockOf(int64_t channels, int64_t limit) {
       return block;
   return channels;
 }
+
+/// Elements of a state that the threads of a block can hold in registers.
+static constexpr int64_t kMostStateOnGpu = 16384;
 
 // The item's part of a state of shape H, ... with channels as `letters` say.
 static ItemState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
@@ -61,9 +66,17 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   // The normaliser's sum and a maximum per head belong to all value channels.
   bool shared = linear.getNormaliser() != seq::Normaliser::None ||
                 linear.getStabiliser() != seq::Stabiliser::None;
-  if (valueBlock > 0 && (!shared || r.map.getQuantities().valueLogDecay))
+  bool independent = !shared || r.map.getQuantities().valueLogDecay;
+  bool tooLarge =
+      k.isGpu() && r.map.keyChannels * r.map.valueChannels > kMostStateOnGpu;
+  if (k.isGpu())
+    valueBlock = std::min(
+        valueBlock, std::max<int64_t>(kMostStateOnGpu / r.map.keyChannels, 8));
+  if (valueBlock > 0 && (independent || tooLarge))
     r.map.setValueBlock(blockOf(r.map.valueChannels, valueBlock));
   int64_t blocks = r.map.valueChannels / r.map.getValueBlock();
+  if (!independent)
+    r.blocksInside = std::exchange(blocks, 1);
   k.setItems(tile::Count::Segments, 1, r.map.heads * blocks);
   auto [sequence, part] = k.divide(k.item(), r.map.heads * blocks);
   auto [head, block] =
@@ -85,6 +98,13 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
       r.maximum = state;
   }
   return r;
+}
+
+void Recurrence::setFirstValue(Value first) {
+  firstValue = first;
+  matrix.at.back() = first;
+  if (imaginary)
+    imaginary->at.back() = first;
 }
 
 LogicalResult Recurrence::finish(KernelBuilder &k, Value row, Value y,

@@ -22,7 +22,12 @@ struct Recurrence {
   std::optional<ItemState> maximum;   // row of 1, or row of V
   mlir::Value result;                 // of the mixer, per token
   seq::LinearAttr linear;
+  /// Blocks of value channels that the item passes over, one after another,
+  /// since a state that all of them share must be written once.
+  int64_t blocksInside = 1;
 
+  /// Moves on to the value channels from `first` on.
+  void setFirstValue(mlir::Value first);
   mlir::Value load(KernelBuilder &k, const ItemState &state) {
     return state.load(k, segment);
   }

@@ -45,9 +45,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                               "per head, a read after the write and nothing "
                               "more, but got ")
            << mixer.getStructure().getLinear();
-  FailureOr<Recurrence> begun = beginRecurrence(
-      k, mixer, /*chunked=*/true,
-      k.getContext().device == tile::Device::Nvptx ? kGpuValueBlock : 0);
+  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, /*chunked=*/true,
+                                                k.isGpu() ? kGpuValueBlock : 0);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;

@@ -257,14 +257,9 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
     read(after);
   if (r.sum) {
     after.sum = nextSum(q, decays, before.sum);
-    if (k.isDecode())
-      r.store(k, *r.sum, after.sum);
     if (!readsBefore)
       read(after);
   }
-  if (r.maximum && k.isDecode())
-    r.store(k, *r.maximum, after.maximum);
-
   if (q.bonusKey) {
     Value weight = dot(q.query, q.bonusKey);
     reading.read =
@@ -315,25 +310,16 @@ FailureOr<Carried> Stepper::complexStep(Value row, const TokenMap::Scope &scope,
   return after;
 }
 
-LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  // Four vectors of 32 lanes: query, key and decays are read once for them.
-  constexpr int64_t kValueBlock = 128;
-  FailureOr<Recurrence> begun =
-      beginRecurrence(k, mixer, /*chunked=*/false, kValueBlock);
-  if (failed(begun))
-    return failure();
-  Recurrence &r = *begun;
+// All tokens of a block of value channels, whose state is stored; from states
+// before the call to those after it.
+static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
+                                   Carried states) {
   OpBuilder &b = k.ops();
   Stepper stepper(k, r);
   stepper.emitConstants();
-  Carried states{r.load(k, r.matrix), {}, {}, {}};
+  states.matrix = r.load(k, r.matrix);
   if (r.imaginary)
     states.imaginary = r.load(k, *r.imaginary);
-  if (r.sum)
-    states.sum = r.load(k, *r.sum);
-  if (r.maximum)
-    states.maximum = r.load(k, *r.maximum);
   if (k.isDecode())
     return stepper.step(r.segment.getFirstRow(), states);
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), r.segment.getLength(),
@@ -352,9 +338,50 @@ LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   r.store(k, r.matrix, last.matrix);
   if (r.imaginary)
     r.store(k, *r.imaginary, last.imaginary);
+  return last;
+}
+
+LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  // Four vectors of 32 lanes: query, key and decays are read once for them.
+  constexpr int64_t kValueBlock = 128;
+  FailureOr<Recurrence> begun =
+      beginRecurrence(k, mixer, /*chunked=*/false, kValueBlock);
+  if (failed(begun))
+    return failure();
+  Recurrence &r = *begun;
+  OpBuilder &b = k.ops();
+  OpBuilder::InsertionGuard guard(b);
+  Carried shared;
   if (r.sum)
-    r.store(k, *r.sum, last.sum);
+    shared.sum = r.load(k, *r.sum);
   if (r.maximum)
-    r.store(k, *r.maximum, last.maximum);
+    shared.maximum = r.load(k, *r.maximum);
+  scf::ForOp overBlocks;
+  if (r.blocksInside > 1) {
+    overBlocks =
+        scf::ForOp::create(b, k.loc(), k.index(0), k.index(r.blocksInside),
+                           k.index(1), shared.values());
+    b.setInsertionPointToStart(overBlocks.getBody());
+    r.setFirstValue(k.mul(overBlocks.getInductionVar(), r.map.getValueBlock()));
+  }
+  FailureOr<Carried> last = passOver(k, r, shared);
+  if (failed(last))
+    return failure();
+  last->matrix = last->imaginary = {};
+  if (overBlocks) {
+    if (SmallVector<Value> values = last->values(); !values.empty())
+      scf::YieldOp::create(b, k.loc(), values);
+    b.setInsertionPointAfter(overBlocks);
+    ValueRange results = overBlocks.getResults();
+    if (r.sum)
+      last->sum = results.front();
+    if (r.maximum)
+      last->maximum = results.back();
+  }
+  if (r.sum)
+    r.store(k, *r.sum, last->sum);
+  if (r.maximum)
+    r.store(k, *r.maximum, last->maximum);
   return success();
 }

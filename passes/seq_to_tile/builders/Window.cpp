@@ -24,6 +24,7 @@
 #include "passes/seq_to_tile/builders/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 #include <numeric>
@@ -34,11 +35,12 @@ using namespace effc;
 namespace {
 
 /// Queries of a block in prefill: four times the rows that a product takes at
-/// once, so that a key is read from the cache once for all of them.
-constexpr int64_t kQueries = 16;
+/// once, so that a key is read from the cache once for all of them; on a GPU
+/// four pieces of tensor cores.
+constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// Heads times parts of a segment's queries, at least: enough for the cores of
 /// a machine where a call has one segment and a model few heads.
-constexpr int64_t kItems = 8;
+constexpr int64_t kItems = 8, kGpuItems = 264;
 /// What a running maximum starts with: below every score, yet finite, so that
 /// no difference of infinities arises.
 constexpr float kLowest = std::numeric_limits<float>::lowest();
@@ -87,7 +89,7 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
-  rows = k.isDecode() ? headsOfDecode() : kQueries;
+  rows = k.isDecode() ? headsOfDecode() : k.isGpu() ? kGpuQueries : kQueries;
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
@@ -134,7 +136,14 @@ LogicalResult WindowKernel::buildDecode() {
 // these keys are found once for all of them.
 LogicalResult WindowKernel::buildPrefill() {
   int64_t together = record.getKeep() ? headsPerNumber : 1;
-  int64_t groups = heads / together, parts = (kItems + groups - 1) / groups;
+  int64_t groups = heads / together;
+  // No more parts than an entry's rows have blocks.
+  int64_t wanted = k.isGpu() ? kGpuItems : kItems,
+          most =
+              k.isGpu()
+                  ? llvm::divideCeilSigned(k.getContext().entry.getRows(), rows)
+                  : kItems;
+  int64_t parts = std::min(llvm::divideCeilSigned(wanted, groups), most);
   k.setItems(tile::Count::Segments, 1, groups * parts);
   auto [sequence, rest] = k.divide(k.item(), groups * parts);
   auto [group, part] = k.divide(rest, parts);

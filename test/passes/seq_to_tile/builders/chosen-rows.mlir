@@ -25,9 +25,11 @@ seq.weight @up source("up") : tensor<49x20xbf16>
 
 // CHECK-LABEL: tile.kernel @expert_hidden_2(
 // CHECK-SAME: items(#tile.items<rows, tile = 1, times = 1>)
+// CHECK: %[[SUMS:.*]] = tile.pipeline stages 1 extent 20 step 20
 // CHECK: %[[X:.*]] = tile.load {{.*}} sizes [1, 20]
 // CHECK: %[[ROWS:.*]] = tile.gather_rows {{.*}} : <49x20xbf16, [32, 1]>, <?x12xi32, [16, 1]> -> <12x20xf32, operand>
-// CHECK: %[[SUMS:.*]] = tile.dot %{{.*}}, %[[X]], %[[ROWS]] transpose_b
+// CHECK: tile.yield %[[X]], %[[ROWS]]
+// CHECK: tile.dot {{.*}} transpose_b
 // CHECK: %[[H:.*]] = tile.map(%[[SUMS]],
 // CHECK: tile.store %[[H]], {{.*}} sizes [1, 12, 1]
 

@@ -14,21 +14,26 @@ seq.weight @down source("down") : tensor<350x30xf32>
 // CHECK: %[[EXPERT:.*]] = tile.read {{.*}} -> index
 // CHECK: %[[WEIGHT:.*]] = tile.read {{.*}} -> f32
 // CHECK: arith.muli %[[EXPERT]], %c60
+// CHECK: %[[G:.*]] = tile.pipeline stages 1 extent 50 step 50
+// CHECK: %[[X:.*]] = tile.load {{.*}} sizes [1, 50]
 // CHECK: %[[GATES:.*]] = tile.load {{.*}} rows({{.*}}) sizes [24, 50]
-// CHECK: %[[G:.*]] = tile.dot {{.*}}, %[[GATES]] transpose_b
+// CHECK: tile.yield %[[X]], %[[GATES]]
+// CHECK: tile.dot {{.*}} transpose_b
 // CHECK: arith.constant 30 : index
-// CHECK: %[[UPS:.*]] = tile.load {{.*}} rows({{.*}}) sizes [24, 50]
-// CHECK: %[[U:.*]] = tile.dot {{.*}}, %[[UPS]] transpose_b
+// CHECK: %[[U:.*]] = tile.pipeline stages 1 extent 50 step 50
+// CHECK: tile.load {{.*}} rows({{.*}}) sizes [24, 50]
+// CHECK: tile.dot {{.*}} transpose_b
 // CHECK: tile.map(%[[G]], %[[WEIGHT]], %[[U]])
 // CHECK: tile.store {{.*}} columns({{.*}}) sizes [1, 1, 24]
 
 // CHECK-LABEL: tile.kernel @expert_output_3(
 // CHECK-SAME: items(#tile.items<rows, tile = 1, times = 3>)
 // CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
-// CHECK: tile.load {{.*}} sizes [1, 1, 30]
 // CHECK: arith.muli %{{.*}}, %c50
+// CHECK: tile.pipeline stages 1 extent 30 step 30 iter(%[[ACC]])
+// CHECK: tile.load {{.*}} sizes [1, 1, 30]
 // CHECK: tile.load {{.*}} sizes [24, 30]
-// CHECK: tile.dot %[[ACC]], {{.*}} transpose_b
+// CHECK: tile.dot {{.*}} transpose_b
 func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x50xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x57xf32>
