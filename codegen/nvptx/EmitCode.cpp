@@ -40,6 +40,12 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     std::optional<std::string> ptxas = findPtxas();
     if (ptxas) {
       llvm::Expected<Cubin> cubin = assemble(*ptxas, *ptx, chip);
+      if (cubin && wantRegisters(kernels, *cubin)) {
+        ptx = emitPtx(module, chip, features);
+        if (!ptx)
+          return fail(ptx.takeError());
+        cubin = assemble(*ptxas, *ptx, chip);
+      }
       if (!cubin)
         return fail(cubin.takeError());
       for (LLVM::LLVMFuncOp kernel : kernels)
@@ -68,6 +74,20 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     for (auto global :
          llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>()))
       global.erase();
+  }
+
+  // ptxas gives a thread fewer registers than it may have, so that more blocks
+  // run side by side; a kernel that spills for it is satisfied with one.
+  static bool wantRegisters(ArrayRef<LLVM::LLVMFuncOp> kernels,
+                            const Cubin &cubin) {
+    bool any = false;
+    for (LLVM::LLVMFuncOp kernel : kernels)
+      if (cubin.kernels.lookup(kernel.getSymName()).spillBytes > 0) {
+        kernel->setAttr("nvvm.minctasm",
+                        Builder(kernel.getContext()).getI32IntegerAttr(1));
+        any = true;
+      }
+    return any;
   }
 
   void fail(llvm::Error error) {

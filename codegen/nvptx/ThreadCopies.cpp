@@ -58,27 +58,40 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
   const auto &[rows, columns] = held.distribution;
   Counted inTile = countedOf(held),
           counted = countedOf(held, box.rowLimit, box.columnLimit);
+  // All ones before a limit, by arithmetic: a predicate for each row would be
+  // more than a thread has. Null without a limit.
+  auto maskOf = [&](Value first, int64_t offset, Value limit) -> Value {
+    if (!limit)
+      return {};
+    auto word = [&](Value index) -> Value {
+      return arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
+    };
+    Value past = arith::SubIOp::create(
+        b, loc, word(add(first, constant(offset))), word(limit));
+    return arith::ShRSIOp::create(b, loc, past, i32(31));
+  };
+  SmallVector<Value> rowMasks, columnMasks;
+  for (int64_t offset : rows.offsets)
+    rowMasks.push_back(maskOf(held.firstRow, offset, box.rowLimit));
+  for (int64_t offset : columns.offsets)
+    columnMasks.push_back(maskOf(held.firstColumn, offset, box.columnLimit));
   Type stored = storedType(type.getElementType(), 1);
   Value firstTo = sharedPlace(type, held.firstRow, held.firstColumn, slot),
         firstFrom = heldAddress(box, held);
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes)
       guarded(both(inTile.rows[i], inTile.columns[j]), [&] {
-        Value valid;
-        if (box.rowLimit)
-          valid = counted.rows[i];
-        if (box.columnLimit)
-          valid = both(valid, counted.columns[j]);
         Value to =
             further(firstTo, stored,
                     rows.offsets[i] * layout.getStride() + columns.offsets[j]);
         Value from = further(firstFrom, box.element,
                              rows.offsets[i] * box.rowStride +
                                  columns.offsets[j] * box.columnStride);
-        if (valid)
-          from = select(valid, from, box.origin);
         if (copies) {
-          Value taken = valid ? select(valid, i32(bytes), i32(0)) : Value();
+          // A copy that takes nothing does not look at its source.
+          Value taken;
+          if (Value mask = both(rowMasks[i], columnMasks[j]))
+            taken = arith::AndIOp::create(b, loc, mask, i32(bytes));
           NVVM::CpAsyncOp::create(b, loc, to, from, bytes,
                                   bytes == kMostCopy
                                       ? NVVM::LoadCacheModifierKind::CG
@@ -86,6 +99,13 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
                                   taken);
           return;
         }
+        Value valid;
+        if (box.rowLimit)
+          valid = counted.rows[i];
+        if (box.columnLimit)
+          valid = both(valid, counted.columns[j]);
+        if (valid)
+          from = select(valid, from, box.origin);
         Type moved = storedType(box.element, lanes);
         Value loaded = LLVM::LoadOp::create(b, loc, moved, from, bytes);
         if (valid)
