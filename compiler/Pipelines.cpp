@@ -18,10 +18,13 @@
 using namespace mlir;
 using namespace effc;
 
+static bool isBitStable(const PipelineOptions &options) {
+  return options.target->device == tile::Device::Host ? options.bitStable
+                                                      : options.bitStableOnGpu;
+}
+
 static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
-  bool bitStable = options.target->device == tile::Device::Host
-                       ? options.bitStable
-                       : options.bitStableOnGpu;
+  bool bitStable = isBitStable(options);
   passes.addPass(createApplyMatricesPass());
   passes.addPass(createSplitStepsPass());
   passes.addPass(createCSEPass());
@@ -45,7 +48,9 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void addTile(OpPassManager &passes, const PipelineOptions &options) {
-  passes.addPass(createConvertSeqToTilePass());
+  ConvertSeqToTilePassOptions kernels;
+  kernels.bitStable = isBitStable(options);
+  passes.addPass(createConvertSeqToTilePass(kernels));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (options.target->device != tile::Device::Nvptx)

@@ -41,9 +41,9 @@ using BuiltKernels = SmallVector<BuiltKernel, 1>;
 
 class EntryConversion {
 public:
-  EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
+  EntryConversion(ModuleOp module, seq::StateLayoutAttr layout, bool bitStable,
                   llvm::StringMap<BuiltKernels> &kernels)
-      : module(module), layout(layout), kernels(kernels),
+      : module(module), layout(layout), bitStable(bitStable), kernels(kernels),
         plan(module.getContext()), kernelBuilder(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp entry);
@@ -58,6 +58,7 @@ private:
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
+  bool bitStable;
   llvm::StringMap<BuiltKernels> &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
@@ -182,6 +183,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target"))
     context.device = target.getDevice();
   context.slotBytes = layout.getSlotBytes();
+  context.bitStable = bitStable;
   SmallVector<Memory> operands;
   for (Value input : kernel.getInputs()) {
     operands.push_back(memory.lookup(input));
@@ -388,7 +390,7 @@ struct ConvertSeqToTilePass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))
         continue;
-      EntryConversion conversion(module, layout, kernels);
+      EntryConversion conversion(module, layout, bitStable, kernels);
       if (failed(conversion.convert(function)))
         return signalPassFailure();
     }

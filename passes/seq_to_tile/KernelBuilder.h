@@ -35,6 +35,8 @@ struct KernelContext {
   /// Whether result i is the model's logits, which lie densely.
   llvm::SmallVector<bool> resultIsLogits;
   int64_t slotBytes = 0;
+  /// Whether a token's bits may not depend on what it is computed with.
+  bool bitStable = true;
 
   bool isGpu() const { return device == tile::Device::Nvptx; }
 };

@@ -26,6 +26,10 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::tile::TileDialect", "::effc::plan::PlanDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
+           "A token has the same bits whatever it is computed with; else a single "
+           "row may have a kernel of its own">];
 }
 
 #endif

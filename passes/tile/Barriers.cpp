@@ -38,8 +38,18 @@ struct Access {
   // that read never meet.
   bool conflicts(const Access &earlier) const {
     return (writes || earlier.writes) && place.meets(earlier.place) &&
-           !(place.view && writes && earlier.writes && op == earlier.op);
+           !(place.view && writes && earlier.writes && op == earlier.op) &&
+           !(place.view && isOwn(earlier));
   }
+  bool isOwn(const Access &earlier) const;
+};
+
+/// A load or store of a box by threads that hold it in registers.
+struct Box {
+  OperandRange indices;
+  ArrayRef<int64_t> sizes;
+  TileType tile;
+  bool limited;
 };
 
 class BarrierInsertion {
@@ -54,6 +64,38 @@ private:
 };
 
 } // namespace
+
+static std::optional<Box> boxOf(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return Box{load.getIndices(), load.getSizes(), load.getResult().getType(),
+               load.getRows() || load.getColumns()};
+  if (auto store = dyn_cast<StoreOp>(op))
+    return Box{store.getIndices(), store.getSizes(), store.getTile().getType(),
+               store.getRows() || store.getColumns()};
+  return std::nullopt;
+}
+
+// Whether each thread meets nobody but itself: the same box, lying alike, every
+// element in one thread, at a place that no loop moves. A thread that holds
+// something past the shape or a limit reads the box's first element instead.
+bool Access::isOwn(const Access &earlier) const {
+  std::optional<Box> mine = boxOf(op), other = boxOf(earlier.op);
+  if (!mine || !other || mine->indices != other->indices ||
+      mine->sizes != other->sizes ||
+      mine->tile.getLayout() != other->tile.getLayout() ||
+      mine->tile.getRole() != other->tile.getRole() ||
+      isa<SharedAttr>(mine->tile.getLayout()) || mine->limited ||
+      other->limited)
+    return false;
+  Distribution d = Distribution::of(mine->tile);
+  int64_t threads = getThreads(mine->tile.getLayout());
+  bool once = (d.rows.threadBits() | d.columns.threadBits()) ==
+              static_cast<unsigned>(threads - 1);
+  return once && d.rows.exact() && d.columns.exact() &&
+         llvm::all_of(mine->indices, [](Value index) {
+           return isa<KernelOp>(index.getParentBlock()->getParentOp());
+         });
+}
 
 // The ring that a tile is a slot of, or is.
 static Value ringOf(Value tile) {

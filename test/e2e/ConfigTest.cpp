@@ -84,7 +84,7 @@ TEST_P(ConfigTest, SpillsNothingOnGpus) {
   Finished done =
       runProgram({EFFC_PROGRAM, "compile", folder.at(""), "-o", model,
                   "--weights", "none", "--dtype", "bf16", "--max-context",
-                  "4096", "--target", even ? "sm_80" : "sm_90a"});
+                  "4096", "--target", older ? "sm_80" : "sm_90a"});
   ASSERT_EQ(done.status, 0) << done.err;
   done = runProgram({EFFC_PROGRAM, "inspect", "--kernels", model, "--json"});
   ASSERT_EQ(done.status, 0) << done.err;

@@ -7,12 +7,18 @@
 // On the host an item computes `N` outputs of all rows: its N rows of the
 // weight are read once per call, in storage dtype, while the rows of x, which
 // all items share, stay in cache. On a GPU it computes them of a tile of rows,
-// and both operands pass through shared memory, fetched ahead. Floor: bytes of
-// w for few rows, 2 R N K FLOPs for many.
+// and both operands pass through shared memory, fetched ahead; a single row is
+// no matrix: threads multiply and add what they read of the weight, and need no
+// more than many of them to keep memory busy. Floor: bytes of w for few rows,
+// 2 R N K FLOPs for many.
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <utility>
 
 using namespace mlir;
 using namespace effc;
@@ -35,6 +41,22 @@ static bool loopsOverRows(const KernelContext &context) {
           context.entry.getRows() > kRowTile);
 }
 
+// A single row on a GPU: elements of the weight that an item takes at once, 32
+// for each of 128 threads, and the longest run of a row among them.
+static constexpr int64_t kRowElements = 4096, kLongestRun = 1024;
+
+// How a single row passes over its contraction: the longest divisor up to a
+// run; 0 where that would be short, and where a row has to have the bits that
+// it has among others.
+static int64_t singleRowStep(const KernelContext &context, int64_t inner) {
+  if (!context.isGpu() || context.bitStable || context.entry.getRows() != 1)
+    return 0;
+  int64_t step = std::min(inner, kLongestRun);
+  while (inner % step != 0)
+    --step;
+  return step >= 64 || step == inner ? step : 0;
+}
+
 static int64_t rowTile(const KernelContext &context) {
   int64_t rows = context.entry.getRows();
   if (context.isGpu())
@@ -43,7 +65,8 @@ static int64_t rowTile(const KernelContext &context) {
 }
 
 int64_t effc::denseRowsOf(const KernelContext &context) {
-  return loopsOverRows(context) ? 0 : rowTile(context);
+  bool alone = context.isGpu() && context.entry.getRows() == 1;
+  return loopsOverRows(context) ? 0 : alone ? 1 : rowTile(context);
 }
 
 // On the host few outputs per item keep its weights close to the core while
@@ -92,11 +115,15 @@ public:
 private:
   void placePart(Value number, seq::KeyScoresOp op);
   Value multiply(Value row, Value rows, bool firstPass);
+  Value multiplySingleRow(Value row);
+  Box boxOfX(Value row, Value at, int64_t step);
+  Box boxOfWeight(Value at, int64_t step);
   LogicalResult finish(Value row, Value rows, Value y);
 
   KernelBuilder &k;
   Operation *core;
   int64_t inner;
+  int64_t singleStep; // of a single row; 0: rows are a matrix
   Part part;
   Value xView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
@@ -115,7 +142,11 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
                   : isBlocks ? weight.front()
                              : 1;
   inner = keyScores ? keyScores.getChannels() : weight.back();
+  singleStep = singleRowStep(k.getContext(), inner);
   tiles = chooseTiles(k.getContext(), outputs);
+  if (singleStep > 0)
+    tiles = {1, std::min<int64_t>(outputs, llvm::bit_floor<uint64_t>(
+                                               kRowElements / singleStep))};
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
   Value item = k.item();
   if (k.isGpu()) {
@@ -141,7 +172,10 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   // The last item may have fewer outputs.
   if (outputs % tiles.outputs != 0)
     columns = k.min(k.sub(k.index(outputs), first), k.index(tiles.outputs));
-  accType = k.blockType(tiles.rows, tiles.outputs, tile::Role::Accumulator);
+  // The sums along the rows of a weight are a column.
+  accType = singleStep > 0 ? k.columnType(tiles.outputs)
+                           : k.blockType(tiles.rows, tiles.outputs,
+                                         tile::Role::Accumulator);
 }
 
 // Part `number` is a head of a half, half after half. Places are linear in
@@ -172,8 +206,30 @@ LogicalResult Product::emitRows(Value begin, Value end, bool firstPass) {
 
 LogicalResult Product::emitTile(Value count) {
   Value row = k.mul(tileNumber, tiles.rows);
+  if (singleStep > 0)
+    return finish(row, {}, multiplySingleRow(row));
   Value rows = k.min(k.sub(count, row), k.index(tiles.rows));
   return finish(row, rows, multiply(row, rows, /*firstPass=*/false));
+}
+
+static Value from(KernelBuilder &k, Value begin, Value index) {
+  return begin ? k.add(begin, index) : index;
+}
+
+Box Product::boxOfX(Value row, Value at, int64_t step) {
+  Box box;
+  box.add(row, tiles.rows);
+  box.add(part.block, 1);
+  box.add(from(k, part.xColumn, at), step);
+  return box;
+}
+
+Box Product::boxOfWeight(Value at, int64_t step) {
+  Box box;
+  box.add(part.block, 1);
+  box.add(from(k, part.weightRow, first), tiles.outputs);
+  box.add(from(k, part.weightColumn, at), step);
+  return box;
 }
 
 Value Product::multiply(Value row, Value rows, bool firstPass) {
@@ -183,17 +239,9 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);
   tile::TileType wType =
       k.blockType(tiles.outputs, contraction.step, tile::Role::Operand);
-  auto from = [&](Value begin, Value index) {
-    return begin ? k.add(begin, index) : index;
-  };
   return contract(k, contraction, zero, [&](Value at) {
-    Box ofX, ofWeight;
-    ofX.add(row, tiles.rows);
-    ofX.add(part.block, 1);
-    ofX.add(from(part.xColumn, at), contraction.step);
-    ofWeight.add(part.block, 1);
-    ofWeight.add(from(part.weightRow, first), tiles.outputs);
-    ofWeight.add(from(part.weightColumn, at), contraction.step);
+    Box ofX = boxOfX(row, at, contraction.step),
+        ofWeight = boxOfWeight(at, contraction.step);
     Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
     Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
     if (firstPass)
@@ -202,13 +250,47 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   });
 }
 
+// Each thread adds up its own part of every output, over all steps, before the
+// threads add up theirs.
+Value Product::multiplySingleRow(Value row) {
+  OpBuilder &b = k.ops();
+  tile::TileType wType =
+      k.blockType(tiles.outputs, singleStep, tile::Role::Accumulator);
+  Value zero = tile::SplatOp::create(b, k.loc(), wType, k.scalar(0));
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
+                                 k.index(singleStep), zero);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Box ofX = boxOfX(row, loop.getInductionVar(), singleStep),
+        ofWeight = boxOfWeight(loop.getInductionVar(), singleStep);
+    Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
+    Value x = k.load(xView, ofX.at, ofX.sizes, k.rowType(singleStep));
+    Value sums =
+        k.map(wType, {loop.getRegionIterArg(0), w, x},
+              [&](OpBuilder &inside, ValueRange e) -> Value {
+                return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+              });
+    scf::YieldOp::create(b, k.loc(), sums);
+  }
+  return tile::ReduceOp::create(b, k.loc(), accType, tile::ReduceKind::Add,
+                                loop.getResult(0), /*over_rows=*/false);
+}
+
 LogicalResult Product::finish(Value row, Value rows, Value y) {
+  // Limits of tiles of outputs, which are the rows of a column.
+  Value columnLimit = columns, biasRows;
+  tile::TileType biasType = k.rowType(tiles.outputs);
+  if (singleStep > 0) {
+    biasType = accType;
+    biasRows = rows = std::exchange(columnLimit, Value());
+  }
   if (biasView) {
     Box box;
     box.add(part.block, 1);
     box.add(first, tiles.outputs);
-    Value bias = k.load(biasView, box.at, box.sizes, k.rowType(tiles.outputs),
-                        {}, columns);
+    Value bias =
+        k.load(biasView, box.at, box.sizes, biasType, biasRows, columnLimit);
     y = k.map(accType, {y, bias},
               [&](OpBuilder &builder, ValueRange e) -> Value {
                 return arith::AddFOp::create(builder, k.loc(), e[0], e[1]);
@@ -222,10 +304,10 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
       core->getResult(0), y,
       [&](Value tensor) {
         return k.load(k.read(tensor), box.at, box.sizes, accType, rows,
-                      columns);
+                      columnLimit);
       },
       [&](unsigned result, Value tile) {
-        k.store(tile, k.write(result), box.at, box.sizes, rows, columns);
+        k.store(tile, k.write(result), box.at, box.sizes, rows, columnLimit);
       });
 }
 

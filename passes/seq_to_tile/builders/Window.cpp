@@ -89,7 +89,10 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
-  rows = k.isDecode() ? headsOfDecode() : k.isGpu() ? kGpuQueries : kQueries;
+  rows = k.isDecode() ? headsOfDecode() : kQueries;
+  if (k.isGpu() && !k.isDecode())
+    rows = std::min<int64_t>(
+        llvm::alignTo(k.getContext().entry.getRows(), kQueries), kGpuQueries);
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);

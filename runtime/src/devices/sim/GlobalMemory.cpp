@@ -121,21 +121,31 @@ static Fault explain(std::span<const OperandRange> ranges, uintptr_t address,
              " (", nearest->what, "), which has ", nearest->bytes);
 }
 
-Fault rt::checkGlobal(std::span<const OperandRange> ranges, const void *address,
-                      uint32_t bytes, bool write) {
+const OperandRange *rt::findRange(std::span<const OperandRange> ranges,
+                                  const void *address, uint32_t bytes,
+                                  bool write) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  const OperandRange *readOnly = nullptr;
-  for (const OperandRange &range : ranges) {
-    if (!range.holds(at, bytes))
-      continue;
-    if (!write || range.writable)
-      return {};
-    readOnly = &range;
-  }
-  if (readOnly)
-    return fail(EFFC_DEVICE_ERROR, "writes ", bytes, " bytes at byte ",
-                at - readOnly->start, " of operand ", readOnly - ranges.data(),
-                " (", readOnly->what, "), which is only read")
-        .message;
-  return explain(ranges, at, bytes, write);
+  for (const OperandRange &range : ranges)
+    if ((!write || range.writable) && range.holds(at, bytes))
+      return &range;
+  return nullptr;
+}
+
+Fault rt::describeAccess(std::span<const OperandRange> ranges,
+                         const OperandRange &range, const void *address,
+                         uint32_t bytes, bool write) {
+  return fail(EFFC_DEVICE_ERROR, write ? "writes " : "reads ", bytes,
+              " bytes at byte ",
+              reinterpret_cast<uintptr_t>(address) - range.start,
+              " of operand ", &range - ranges.data(), " (", range.what, ")")
+      .message;
+}
+
+Fault rt::explainAccess(std::span<const OperandRange> ranges,
+                        const void *address, uint32_t bytes, bool write) {
+  if (const OperandRange *readOnly =
+          write ? findRange(ranges, address, bytes, false) : nullptr)
+    return describeAccess(ranges, *readOnly, address, bytes, write) +
+           ", which is only read";
+  return explain(ranges, reinterpret_cast<uintptr_t>(address), bytes, write);
 }

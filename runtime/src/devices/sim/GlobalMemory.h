@@ -42,9 +42,19 @@ std::vector<OperandRange> rangesOf(const artifact::Program &program,
 /// Sets the sizes that depend on a call.
 void setCounts(std::span<OperandRange> ranges, const int64_t *counts);
 
-/// Whether an access lies in one of `ranges`, and may write there if it does.
-Fault checkGlobal(std::span<const OperandRange> ranges, const void *address,
-                  uint32_t bytes, bool write);
+/// The one of `ranges` that an access lies in and, if it writes, may write;
+/// null for none.
+const OperandRange *findRange(std::span<const OperandRange> ranges,
+                              const void *address, uint32_t bytes, bool write);
+
+/// What is wrong with an access that has no range.
+Fault explainAccess(std::span<const OperandRange> ranges, const void *address,
+                    uint32_t bytes, bool write);
+
+/// "reads 4 bytes at byte 12 of operand 0 (the arena)".
+Fault describeAccess(std::span<const OperandRange> ranges,
+                     const OperandRange &range, const void *address,
+                     uint32_t bytes, bool write);
 
 } // namespace effc::rt
 

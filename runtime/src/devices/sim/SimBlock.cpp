@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 using namespace effc;
 using namespace effc::rt;
@@ -68,6 +69,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
   idleAccesses = 0;
   stopped = false;
   shared.beginBlock(given.sharedBytes);
+  global.beginBlock();
   for (uint32_t i = 0; i < given.threads; ++i) {
     SimThread &thread = threads[i];
     thread.copies.clear();
@@ -84,6 +86,9 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
   schedule();
   if (stopped)
     return std::move(report);
+  Fault meeting = given.watch ? given.watch->add(global, number) : Fault();
+  if (!meeting.empty())
+    return SimReport{0, "the end of the block", std::move(meeting)};
   return std::nullopt;
 }
 
@@ -180,12 +185,28 @@ void SimBlock::access(SimThread &thread, const void *address, uint32_t bytes,
             write ? shared.write(address, bytes, thread.index)
                   : shared.read(address, bytes, thread.index));
   } else {
-    require(thread, site, checkGlobal(launch->ranges, address, bytes, write));
+    accessGlobal(thread, address, bytes, write, site);
   }
   if (write)
     idleAccesses = 0;
   else if (++thread.accesses == kReadsInTurn) [[unlikely]]
     spin(thread, site);
+}
+
+void SimBlock::accessGlobal(SimThread &thread, const void *address,
+                            uint32_t bytes, bool write, const char *site) {
+  const OperandRange *range = findRange(launch->ranges, address, bytes, write);
+  if (!range) [[unlikely]]
+    require(thread, site, explainAccess(launch->ranges, address, bytes, write));
+  // What nobody may write, all may read.
+  if (!range->writable)
+    return;
+  Fault fault = global.touch(reinterpret_cast<uintptr_t>(address), bytes,
+                             thread.index, write);
+  if (!fault.empty()) [[unlikely]]
+    require(thread, site,
+            describeAccess(launch->ranges, *range, address, bytes, write) +
+                ", " + std::exchange(fault, {}));
 }
 
 /// Lets the others go on, in case the thread waits for one of them.
@@ -227,6 +248,7 @@ void SimBlock::barrier(SimThread &thread, const char *site) {
   arrivals = 0;
   idleAccesses = 0;
   shared.beginEpoch();
+  global.beginEpoch();
   for (Warp &other : std::span(warps).first(launch->threads / kWarpThreads))
     other.ready |= std::exchange(other.atBarrier, 0);
   warp.ready &= ~(1u << thread.index % kWarpThreads);
@@ -364,8 +386,7 @@ void SimBlock::copyAsync(SimThread &thread, const SimCopy &copy,
                 ", which is not shared memory"));
   if (copy.taken > 0) {
     requireAligned(thread, copy.global, copy.bytes, site);
-    require(thread, site,
-            checkGlobal(launch->ranges, copy.global, copy.taken, false));
+    accessGlobal(thread, copy.global, copy.taken, /*write=*/false, site);
   }
   require(thread, site,
           shared.beginCopy(copy.shared, copy.bytes, thread.index));

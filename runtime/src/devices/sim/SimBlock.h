@@ -11,6 +11,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/devices/sim/GlobalMemory.h"
+#include "runtime/src/devices/sim/GlobalWatch.h"
 #include "runtime/src/devices/sim/SimAbi.h"
 #include "runtime/src/devices/sim/WarpProducts.h"
 
@@ -29,6 +30,8 @@ struct SimLaunch {
   const void *const *operands;
   const int64_t *counts;
   std::span<const OperandRange> ranges;
+  /// Of all blocks of the launch; null: they are not compared.
+  LaunchWatch *watch = nullptr;
 };
 
 /// What is wrong, and where.
@@ -116,6 +119,8 @@ private:
   void note(const SimThread &thread, const char *site, Fault what);
   void halt(SimThread &thread);
   void require(SimThread &thread, const char *site, Fault fault);
+  void accessGlobal(SimThread &thread, const void *address, uint32_t bytes,
+                    bool write, const char *site);
   void requireAligned(SimThread &thread, const void *address, uint32_t to,
                       const char *site);
   void joinOp(SimThread &thread, Op op, uint32_t detail, const char *site);
@@ -134,6 +139,7 @@ private:
   std::vector<Warp> warps;
   FiberStacks stacks;
   SharedMemory shared;
+  GlobalWatch global;
 
   const SimLaunch *launch = nullptr;
   uint32_t index = 0;

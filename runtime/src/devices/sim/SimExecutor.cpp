@@ -124,7 +124,9 @@ public:
                        kernel.shared_bytes(),
                        executor.ready.operands.data() + launch.firstOperand,
                        counts,
-                       executor.ranges[number]};
+                       executor.ranges[number],
+                       &executor.watch};
+    executor.watch.enter(phase);
     std::unique_ptr<SimBlock> block = executor.takeBlock();
     for (int64_t i = begin; i < end && i < failedBlock.load(); ++i)
       if (auto report = block->run(given, static_cast<uint32_t>(i)))
@@ -160,6 +162,7 @@ Check SimExecutor::run(uint32_t entry, const CallCounts &counts) {
   // What a call has not written itself is nothing: NaN as floats.
   const artifact::Entry &started = *compiled.entries->Get(entry);
   std::memset(memory.addresses().arena, 0xFF, started.arena_bytes());
+  watch.beginCall();
   Call call(*this, entry, counts);
   pool.run(call, /*onCaller=*/true);
   if (!call.failed())

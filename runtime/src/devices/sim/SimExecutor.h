@@ -49,6 +49,7 @@ private:
   std::vector<SimKernel> kernels;
   ReadyPlan ready;
   std::vector<std::vector<OperandRange>> ranges; // of each launch
+  LaunchWatch watch;
 
   std::mutex blocksGuard;
   std::vector<std::unique_ptr<SimBlock>> blocks; // that no thread uses now

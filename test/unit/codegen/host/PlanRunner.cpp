@@ -355,6 +355,8 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
   launch.operands = operands.data();
   launch.counts = counts;
   launch.ranges = ranges;
+  rt::LaunchWatch watch;
+  launch.watch = &watch;
   for (int64_t part = parts; part-- > 0;)
     for (int64_t i = blocks * part / parts; i < blocks * (part + 1) / parts;
          ++i)

@@ -132,6 +132,79 @@ TEST(SimFaults, NotSharedMemoryAtAll) {
                "thread 0 at 'load': ", "which is not shared memory");
 }
 
+/// Every thread writes a number to the arena and reads its neighbour's.
+template <bool kBarrier>
+static void neighboursInArena(const SimCalls *calls, SimThread *self,
+                              const void *const *operands,
+                              const int64_t *counts) {
+  UNUSED;
+  Thread t(calls, self);
+  auto *cells = static_cast<float *>(const_cast<void *>(operands[0]));
+  t.write(cells + t.index, float(t.index), "store");
+  if (kBarrier)
+    t.barrier("between");
+  t.read(cells + (t.index + 1) % 64, "load");
+}
+
+TEST(SimFaults, RaceInGlobalMemory) {
+  float cells[64] = {};
+  SimTrial trial;
+  trial.operand(cells, sizeof cells, true, "the arena");
+  EXPECT_EQ(trial.run(neighboursInArena<true>), "");
+  // Thread 0 reads before thread 1 writes.
+  expectReport(trial.run(neighboursInArena<false>), "thread 1 at 'store': ",
+               "writes 4 bytes at byte 4 of operand 0 (the arena), a race: "
+               "thread 0 has read there since the last barrier");
+}
+
+TEST(SimFaults, NeighbouringHalvesOfGlobalMemoryAreNoRace) {
+  uint16_t halves[64] = {};
+  SimTrial trial;
+  trial.operand(halves, sizeof halves, true, "the arena");
+  EXPECT_EQ(trial.run(KERNEL {
+    UNUSED;
+    Thread t(calls, self);
+    auto *cells = static_cast<uint16_t *>(const_cast<void *>(operands[0]));
+    t.write(cells + t.index, uint16_t(1), "store");
+    t.read(cells + t.index, "load");
+  }),
+            "");
+}
+
+/// Thread 0 of block 0 writes the first number, that of another block does what
+/// `kWrites` says.
+template <bool kWrites>
+static void blocksMeet(const SimCalls *calls, SimThread *self,
+                       const void *const *operands, const int64_t *counts) {
+  UNUSED;
+  Thread t(calls, self);
+  if (t.index != 0)
+    return;
+  auto *cells = static_cast<float *>(const_cast<void *>(operands[0]));
+  if (t.block == 0 || kWrites)
+    t.write(cells, 1.0f, "store");
+  else
+    t.read(cells, "load");
+}
+
+TEST(SimFaults, BlocksOfALaunchMeet) {
+  float cells[2] = {};
+  for (bool writes : {false, true}) {
+    SimTrial trial;
+    trial.operand(cells, sizeof cells, true, "the arena");
+    SimKernel kernel = writes ? blocksMeet<true> : blocksMeet<false>;
+    EXPECT_EQ(trial.run(kernel, 0), "");
+    expectReport(trial.run(kernel, 3), "thread 0 at 'the end of the block': ",
+                 ", a race: block 0 of the launch has written there");
+  }
+  SimTrial trial;
+  trial.operand(cells, sizeof cells, true, "the arena");
+  EXPECT_EQ(trial.run(blocksMeet<false>, 3), "");
+  expectReport(trial.run(blocksMeet<false>, 0),
+               "thread 0 at 'the end of the block': ",
+               ", a race: block 3 of the launch has read there");
+}
+
 TEST(SimFaults, Misaligned) {
   alignas(16) float data[80] = {};
   SimTrial trial;
@@ -288,23 +361,29 @@ TEST(SimFaults, Deadlock) {
                "returned");
 }
 
-// A thread waits in a loop for what another one was to write.
+// Threads wait in a loop for what another one writes: with no barrier between,
+// that is a race; if nobody writes, they wait forever.
 TEST(SimFaults, WaitingForNobody) {
-  int32_t flag = 0;
+  int32_t flag = 0, raises = 1;
   SimTrial trial(32, 0);
-  trial.operand(&flag, sizeof flag, true, "the arena");
+  trial.operand(&flag, sizeof flag, true, "the arena")
+      .operand(&raises, sizeof raises, false, "weight 'raises'");
   SimKernel waits = KERNEL {
     (void)counts;
     Thread t(calls, self);
     auto *flag = static_cast<int32_t *>(const_cast<void *>(operands[0]));
-    if (t.index == 31)
-      return t.write(flag, *flag == 2 ? 2 : 1, "raise");
+    if (t.index == 31) {
+      if (t.read(static_cast<const int32_t *>(operands[1]), "whether"))
+        t.write(flag, 1, "raise");
+      return;
+    }
     while (t.read(flag, "wait") != 1)
       ;
   };
   // Whoever waits lets the others go on.
-  EXPECT_EQ(trial.run(waits), "");
-  flag = 2;
+  expectReport(trial.run(waits), "thread 31 at 'raise': ",
+               "a race: several threads have read there");
+  flag = raises = 0;
   expectReport(trial.run(waits), "thread ",
                "deadlock: nothing but reads has happened");
 }

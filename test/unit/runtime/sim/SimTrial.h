@@ -77,6 +77,7 @@ private:
   uint32_t threads, sharedBytes;
   std::unique_ptr<rt::SimBlock> machine;
   std::vector<rt::OperandRange> ranges;
+  rt::LaunchWatch watch; // of all runs, which are blocks of one launch
   std::vector<const void *> addresses;
 };
 

@@ -1,0 +1,86 @@
+#include "runtime/src/devices/sim/GlobalWatch.h"
+
+using namespace effc;
+using namespace effc::rt;
+
+template <typename... Parts> static Fault say(const Parts &...parts) {
+  return fail(EFFC_DEVICE_ERROR, parts...).message;
+}
+
+void GlobalWatch::beginBlock() {
+  words.clear();
+  epoch = 1;
+}
+
+Fault GlobalWatch::touch(uintptr_t address, uint32_t bytes, uint32_t thread,
+                         bool write) {
+  uint64_t end = (address + bytes + 1) / 2;
+  for (uint64_t number = address / 2; number < end; ++number) {
+    Pair &pair = words.at(number / 2).pairs[number % 2];
+    if (pair.wroteAt == epoch && pair.writer != thread) [[unlikely]]
+      return say("a race: thread ", pair.writer,
+                 " has written there since the last barrier");
+    bool readByOthers = pair.readAt == epoch && pair.reader != thread;
+    if (!write) {
+      pair.readAt = epoch;
+      pair.reader = readByOthers ? kSeveral : static_cast<uint16_t>(thread);
+      continue;
+    }
+    if (readByOthers) [[unlikely]]
+      return pair.reader == kSeveral
+                 ? Fault("a race: several threads have read there since the "
+                         "last barrier")
+                 : say("a race: thread ", pair.reader,
+                       " has read there since the last barrier");
+    pair.wroteAt = epoch;
+    pair.writer = static_cast<uint16_t>(thread);
+  }
+  return {};
+}
+
+void LaunchWatch::enter(uint32_t number) {
+  std::lock_guard<std::mutex> lock(guard);
+  if (launch == number)
+    return;
+  launch = number;
+  words.clear();
+}
+
+void LaunchWatch::beginCall() {
+  std::lock_guard<std::mutex> lock(guard);
+  launch = kNone;
+}
+
+Fault LaunchWatch::add(GlobalWatch &block, uint32_t index) {
+  std::lock_guard<std::mutex> lock(guard);
+  Fault fault;
+  auto isOther = [&](uint32_t other) {
+    return other != kNone && other != index;
+  };
+  block.words.forEach([&](uint64_t number, const GlobalWatch::Word &touched) {
+    Word &word = words.at(number);
+    for (int half = 0; half < 2; ++half) {
+      const GlobalWatch::Pair &mine = touched.pairs[half];
+      Pair &all = word.pairs[half];
+      auto meets = [&](const char *what, uint32_t other, const char *did) {
+        if (fault.empty())
+          fault = say(
+              what, reinterpret_cast<const void *>(number * 4 + half * 2),
+              ", a race: block ", other, " of the launch has ", did, " there");
+      };
+      if (mine.wroteAt) {
+        if (isOther(all.writer))
+          meets("writes at ", all.writer, "written");
+        else if (isOther(all.reader))
+          meets("writes at ", all.reader, "read");
+        all.writer = index;
+      }
+      if (mine.readAt) {
+        if (!mine.wroteAt && isOther(all.writer))
+          meets("reads at ", all.writer, "written");
+        all.reader = index;
+      }
+    }
+  });
+  return fault;
+}

@@ -1,0 +1,61 @@
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile=bit-stable=false > %t.mlir
+// RUN: FileCheck %s --input-file %t.mlir
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile \
+// RUN:   | FileCheck %s --check-prefix=STABLE
+
+// On a GPU an item is a tile of rows and outputs, whose operands are fetched in
+// steps. A single row is no matrix: 4 outputs of runs of 768, added up by every
+// thread for itself and then by all of them. 1,535 = 2 x 768 - 1 outputs leave one
+// short item; where bits are to be stable the row is computed as among others.
+
+module attributes {
+    seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
+    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072>} {
+seq.weight @table source("table") : tensor<11x1536xf32>
+seq.weight @w source("w") : tensor<1535x1536xbf16>
+seq.weight @bias source("bias") : tensor<1535xf32>
+
+// CHECK-LABEL: tile.kernel @linear_1(
+// CHECK-SAME: items(#tile.items<rows, tile = 64, times = 24>)
+// CHECK: tile.pipeline stages 3 extent 1536 step 64
+// CHECK: tile.dot {{.*}} transpose_b : <64x64xf32, accumulator>, <64x64xf32, operand>, <64x64xf32, operand>
+func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 64>} {
+  %table = seq.parameter @table : tensor<11x1536xf32>
+  %w = seq.parameter @w : tensor<1535x1536xbf16>
+  %bias = seq.parameter @bias : tensor<1535xf32>
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x1536xf32>) -> tensor<?x1536xf32>
+  %y = seq.linear %x, %w bias(%bias) : (tensor<?x1536xf32>, tensor<1535x1536xbf16>, tensor<1535xf32>) -> tensor<?x1535xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x1535xf32>, tensor<?xi32>) -> tensor<?x1535xf32>
+  return %out : tensor<?x1535xf32>
+}
+
+// CHECK-LABEL: plan.entry @decode_1
+// CHECK-LABEL: tile.kernel @linear_{{[0-9]+}}(
+// CHECK-SAME: %[[X:[^:,]+]]: !tile.view<?x1536xf32, [1536, 1]>, %[[W:[^:,]+]]:
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 384>)
+// CHECK: %[[COUNT:.*]] = arith.minsi
+// CHECK: %[[SUMS:.*]] = scf.for %[[AT:.*]] = %c0{{[_0-9]*}} to %c1536{{[_0-9]*}} step %c768{{[_0-9]*}} iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK: %[[A:.*]] = tile.load %[[W]][%{{.*}}, %[[AT]]] rows(%[[COUNT]]) sizes [4, 768]
+// CHECK: %[[B:.*]] = tile.load %[[X]][%{{.*}}, %[[AT]]] sizes [1, 768]
+// CHECK: tile.map(%[[ACC]], %[[A]], %[[B]])
+// CHECK: math.fma
+// CHECK: %[[Y:.*]] = tile.reduce add %[[SUMS]] over columns : {{.*}} -> !tile.tile<4xf32, column>
+// CHECK: tile.load {{.*}} rows(%[[COUNT]]) sizes [4] : {{.*}} -> <4xf32, column>
+// CHECK: tile.store {{.*}} rows(%[[COUNT]]) sizes [1, 4]
+// STABLE-LABEL: plan.entry @decode_1
+// STABLE-LABEL: tile.kernel @linear_{{[0-9]+}}(
+// STABLE: tile.pipeline stages 3 extent 1536 step 64
+// STABLE: tile.dot {{.*}} : <16x32xf32, accumulator>
+func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x1536xf32>
+  %w = seq.parameter @w : tensor<1535x1536xbf16>
+  %bias = seq.parameter @bias : tensor<1535xf32>
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x1536xf32>) -> tensor<?x1536xf32>
+  %y = seq.linear %x, %w bias(%bias) : (tensor<?x1536xf32>, tensor<1535x1536xbf16>, tensor<1535xf32>) -> tensor<?x1535xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x1535xf32>, tensor<?xi32>) -> tensor<?x1535xf32>
+  return %out : tensor<?x1535xf32>
+}
+}
