@@ -23,6 +23,10 @@ class Case:
     # What is changed in config.json after the library wrote it: other spellings.
     rewrite: Callable[[dict], dict] | None = None
 
+    # Whether the library is given one token a call, with its cache.
+    stepwise: bool = False
+    # Whether no token comes twice in a sequence: ties that the library breaks in any way.
+    distinct: bool = False
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
 

@@ -162,8 +162,11 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
       std::vector<double> written =
           decode<double>(gathered.type, gathered.bytes);
       EXPECT_EQ(written.size(), numbers.size());
+      // Two by two where it is turned.
+      constexpr size_t kTurned[] = {0, 2, 1, 3};
       for (size_t i = 0; i < numbers.size(); ++i)
-        EXPECT_EQ(written[i], double(float(numbers[i])));
+        EXPECT_EQ(written[weight.getTransposed() ? kTurned[i] : i],
+                  double(float(numbers[i])));
     }
     return std::make_pair(std::string(), numbers);
   };
@@ -177,6 +180,10 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
                     stride = 2, count = 2>) : tensor<2x2xf32>)")
                 .second,
             (Numbers{3, 4, 7, 8}));
+  EXPECT_EQ(read(R"(source("a") rows(#seq.row_groups<offset = 1, size = 1,
+                    stride = 2, count = 2>) transposed : tensor<2x2xf32>)")
+                .second,
+            (Numbers{3, 7, 4, 8}));
   EXPECT_EQ(read(R"(source("a") derived(#seq.derivation<rule =
                     negated_exponential>) : tensor<4x2xf32>)")
                 .second[2],
