@@ -85,6 +85,9 @@ public:
     if (options.ungroupedNorm)
       return refuse("a module states its norms: an ungrouped norm cannot be "
                     "asked for");
+    if (options.streamed.window > 0)
+      return refuse("a module states its windows: another one cannot be asked "
+                    "for");
     if (llvm::Error error = parseModule(path))
       return error;
     if (llvm::Error error = addSource(path, llvm::sys::path::filename(path)))
@@ -138,13 +141,22 @@ private:
       return reader.getProblem();
     if (llvm::Error error = readGenerationFor(reader))
       return error;
-    FamilyInput input = {
-        &context,           reader,       *model.checkpoint,
-        vocabulary,         dtype,        options.ungroupedNorm,
-        options.maxContext, model.remarks};
+    FamilyInput input = {&context,
+                         reader,
+                         *model.checkpoint,
+                         vocabulary,
+                         dtype,
+                         options.ungroupedNorm,
+                         options.maxContext,
+                         options.streamed,
+                         model.remarks};
     auto module = family->import(input);
     if (!module)
       return module.takeError();
+    if (options.streamed.window > 0 && !input.streams)
+      return refuse("a window of " + std::to_string(options.streamed.window) +
+                    " tokens is asked for, but no layer of the model sees all "
+                    "keys (--window)");
     model.module = std::move(*module);
     return addSource(pathOf(kConfigFile), kConfigFile);
   }

@@ -70,9 +70,10 @@ static DogeConfig readDoge(FamilyInput &input) {
 /// Attention whose scores have a number of each key added, which follows from
 /// the values of all its heads.
 static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
-                             const LayerAttention &layer,
+                             const LayerAttention &given,
                              const std::string &name, const std::string &source,
                              Value x) {
+  LayerAttention layer = streamed(model, name, given);
   const AttentionConfig &attention = config.decoder.attention;
   int64_t heads = attention.heads, keyHeads = attention.keyHeads,
           keys = attention.keys;
@@ -80,16 +81,15 @@ static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
     return model.project(name + part, source + tensor, x, rows,
                          attention.inputBias);
   };
-  auto turned = [&](const char *part, const char *tensor, const char *norm,
+  auto normed = [&](const char *part, const char *tensor, const char *norm,
                     int64_t count) {
     Value y = project(part, tensor, count * keys);
     y = model.groupNorm(name + part + "_norm", source + norm, y, count, keys,
                         *attention.headNorm);
-    return turn(model, name + part, layer,
-                model.reshape(name + part, y, {count, keys}));
+    return model.reshape(name + part, y, {count, keys});
   };
-  Value query = turned(".query", "q_proj", "q_norm", heads);
-  Value key = turned(".key", "k_proj", "k_norm", keyHeads);
+  Value query = normed(".query", "q_proj", "q_norm", heads);
+  Value key = normed(".key", "k_proj", "k_norm", keyHeads);
   Value value = project(".value", "v_proj", attention.keyWidth());
   Value step = model.elementwise<seq::SoftplusOp>(
       name + ".mask", model.project(name + ".mask", source + "dt_proj", value,
@@ -101,7 +101,10 @@ static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
                                 model.broadcast(name + ".mask", rate, step)));
   extras.effect = seq::KeyScore::Bias;
   extras.keep = config.keep;
-  Value mixed = attend(model, name, attention, layer.window, query, key,
+  addSinks(model, name, layer, query, extras);
+  Value mixed = attend(model, name, attention, layer.window,
+                       turn(model, name + ".query", layer, query),
+                       turn(model, name + ".key", layer, key),
                        model.reshape(name, value, {keyHeads, keys}), extras);
   return model.project(name + ".out", source + "o_proj",
                        model.reshape(name, mixed, {attention.inner()}),

@@ -49,7 +49,8 @@ AttentionConfig effc::frontend::readEqualHeads(ConfigReader &reader,
 }
 
 Value effc::frontend::turn(ModelBuilder &model, const Twine &name,
-                           const LayerAttention &layer, Value x) {
+                           const LayerAttention &layer, Value x,
+                           std::optional<int64_t> last) {
   const RotaryConfig &rotary = layer.rotary;
   if (!rotary.frequencies)
     return x;
@@ -58,10 +59,35 @@ Value effc::frontend::turn(ModelBuilder &model, const Twine &name,
     shape.insert(shape.begin(), model.getContext());
   Value frequencies =
       model.computed(layer.frequencies, rotary.frequencies, shape);
-  return seq::RotaryOp::create(model.getBuilder(), model.at(name), x.getType(),
-                               rotary.layout, x, model.getPositions(),
-                               frequencies, llvm::APFloat(rotary.amplitude),
-                               /*last=*/nullptr);
+  return seq::RotaryOp::create(
+      model.getBuilder(), model.at(name), x.getType(), rotary.layout, x,
+      model.getPositions(), frequencies, llvm::APFloat(rotary.amplitude),
+      last ? model.getBuilder().getI64IntegerAttr(*last) : nullptr);
+}
+
+LayerAttention effc::frontend::streamed(ModelBuilder &model,
+                                        llvm::StringRef name,
+                                        LayerAttention layer) {
+  const StreamedKeys &wanted = model.getStreamed();
+  if (wanted.window == 0 || layer.window > 0)
+    return layer;
+  if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
+    model.report(
+        "expects rotary positions that are the same for all lengths beside "
+        "--window, but got dynamic ones");
+  layer.window = wanted.window;
+  layer.sinks = wanted.sinks;
+  model.noteStreamed(name);
+  return layer;
+}
+
+void effc::frontend::addSinks(ModelBuilder &model, const std::string &name,
+                              const LayerAttention &layer, Value query,
+                              AttentionExtras &extras) {
+  extras.sinks = layer.sinks;
+  if (layer.sinks > 0)
+    extras.sinkQuery = turn(model, name + ".sink_query", layer, query,
+                            layer.sinks + layer.window - 1);
 }
 
 Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
@@ -74,20 +100,24 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
   if (model.getContext() > 0 && window >= model.getContext())
     window = 0;
   int64_t rows = llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
-  auto stateFor = [&](const Twine &part, Value token) {
+  llvm::SmallVector<mlir::Type> further;
+  auto stateFor = [&](const Twine &part, Value token, int64_t extent) {
+    if (!token || extent == 0)
+      return Value();
     auto type = llvm::cast<mlir::RankedTensorType>(token.getType());
     llvm::SmallVector<int64_t> shape(type.getShape());
-    shape.front() = rows;
-    return model.state(name + part, shape);
+    shape.front() = extent;
+    Value state = model.state(name + part, shape);
+    further.push_back(state.getType());
+    return state;
   };
-  Value keys = stateFor(".keys", key);
-  Value values = stateFor(".values", value);
-  Value scores;
-  llvm::SmallVector<mlir::Type> further;
-  if (extras.numbers) {
-    scores = stateFor(".numbers", extras.numbers);
-    further.push_back(scores.getType());
-  }
+  Value keys = stateFor(".keys", key, rows);
+  Value values = stateFor(".values", value, rows);
+  further.clear();
+  Value scores = stateFor(".numbers", extras.numbers, rows);
+  Value sinkKeys = stateFor(".sink_keys", key, extras.sinks);
+  Value sinkValues = stateFor(".sink_values", value, extras.sinks);
+  Value sinkScores = stateFor(".sink_numbers", extras.numbers, extras.sinks);
   mlir::OpBuilder &builder = model.getBuilder();
   mlir::IntegerAttr windowAttr, keep;
   mlir::FloatAttr softCap;
@@ -106,12 +136,11 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
       builder, model.at(name), type, keys.getType(), values.getType(), further,
-      query, key, value, model.getPositions(),
-      /*sink_query=*/nullptr, extras.numbers, /*sinks=*/nullptr, extras.slopes,
-      keys, values, scores, /*sink_keys=*/nullptr,
-      /*sink_values=*/nullptr, /*sink_scores=*/nullptr, windowAttr,
-      builder.getF64FloatAttr(config.scale), softCap,
-      seq::KeyScoreAttr::get(builder.getContext(), extras.effect), keep,
+      query, key, value, model.getPositions(), extras.sinkQuery, extras.numbers,
+      /*sinks=*/nullptr, extras.slopes, keys, values, scores, sinkKeys,
+      sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
+      softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
+      keep,
       /*form=*/nullptr);
   model.setNextState(op.getNextKeys());
   model.setNextState(op.getNextValues());
@@ -175,9 +204,10 @@ static AttentionInputs project(ModelBuilder &model,
 
 Value effc::frontend::emitAttention(ModelBuilder &model,
                                     const AttentionConfig &config,
-                                    const LayerAttention &layer,
+                                    const LayerAttention &given,
                                     const AttentionNames &names, Value x) {
   const std::string &name = names.name, &source = names.source;
+  LayerAttention layer = streamed(model, name, given);
   AttentionInputs in = project(model, config, names, x);
   if (config.headNorm) {
     in.query =
@@ -197,9 +227,11 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                                  seq::DecayRule::Alibi, /*layer=*/0,
                                  /*layers=*/0, /*negated=*/true),
         {config.heads});
+  Value query = inHeads(in.query, config.heads);
+  addSinks(model, name, layer, query, extras);
   Value mixed = attend(
       model, name, config, layer.window,
-      turn(model, name + ".query", layer, inHeads(in.query, config.heads)),
+      turn(model, name + ".query", layer, query),
       turn(model, name + ".key", layer, inHeads(in.key, config.keyHeads)),
       inHeads(in.value, config.keyHeads), extras);
   mixed = model.reshape(name, mixed, {config.inner()});

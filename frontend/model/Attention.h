@@ -31,6 +31,8 @@ struct AttentionConfig {
 struct LayerAttention {
   /// Keys in sight of a query, its own included; 0: all.
   int64_t window = 0;
+  /// The first tokens, which stay in sight when the window has passed them.
+  int64_t sinks = 0;
   RotaryConfig rotary;
   /// Under which its frequencies are declared.
   std::string frequencies = "frequencies";
@@ -67,9 +69,10 @@ mlir::Value emitAttention(ModelBuilder &model, const AttentionConfig &config,
                           const LayerAttention &layer,
                           const AttentionNames &names, mlir::Value x);
 
-/// x [T, H, K], turned by its position.
+/// x [T, H, K], turned by its position, or by `last` where that is less.
 mlir::Value turn(ModelBuilder &model, const llvm::Twine &name,
-                 const LayerAttention &layer, mlir::Value x);
+                 const LayerAttention &layer, mlir::Value x,
+                 std::optional<int64_t> last = std::nullopt);
 
 /// What few models have besides queries, keys and values; all may be absent.
 struct AttentionExtras {
@@ -80,7 +83,21 @@ struct AttentionExtras {
   mlir::Value numbers;
   seq::KeyScore effect = seq::KeyScore::None;
   std::optional<int64_t> keep;
+  /// How many first tokens stay in sight, and the queries for their keys.
+  int64_t sinks = 0;
+  mlir::Value sinkQuery;
 };
+
+/// The layer, with the sinks and the window that the model's user asks for
+/// where it would see all keys. `name` is the layer's.
+LayerAttention streamed(ModelBuilder &model, llvm::StringRef name,
+                        LayerAttention layer);
+
+/// Sets `extras` for the sinks of a layer, if it has any: `query` is not
+/// turned.
+void addSinks(ModelBuilder &model, const std::string &name,
+              const LayerAttention &layer, mlir::Value query,
+              AttentionExtras &extras);
 
 /// The attention itself, with the states of its keys and values: [T, H, V] from
 /// queries, keys and values [T, H, K], [T, G, K], [T, J, V].

@@ -193,6 +193,19 @@ Value ModelBuilder::getPositions() {
   return positions;
 }
 
+void ModelBuilder::noteStreamed(llvm::StringRef name) {
+  input.streams = true;
+  std::string first = input.streamed.sinks == 0
+                          ? ""
+                          : "the first " +
+                                std::to_string(input.streamed.sinks) +
+                                " tokens and ";
+  input.remarks.push_back((name + " sees " + first + "the last " +
+                           llvm::Twine(input.streamed.window) +
+                           " instead of all (--sinks, --window)")
+                              .str());
+}
+
 void ModelBuilder::report(const llvm::Twine &message) {
   if (problem.empty())
     problem = message.str();

@@ -98,6 +98,10 @@ public:
   int64_t getContext() const { return context; }
   int64_t getWidth() const { return width; }
   void setContext(int64_t positions) { context = positions; }
+  /// What layers are to see that would see all keys.
+  const StreamedKeys &getStreamed() const { return input.streamed; }
+  /// Notes that the layer `name` follows it.
+  void noteStreamed(llvm::StringRef name);
 
   // Ops whose result type follows from their operands, each at the location
   // `name`. `x` is [T, ...].

@@ -6,6 +6,9 @@ using mlir::Value;
 Value effc::frontend::addPositions(ModelBuilder &model,
                                    const std::string &source, int64_t rows,
                                    int64_t offset, Value x) {
+  if (model.getStreamed().window > 0)
+    model.report("expects positions that turn keys or lower their scores "
+                 "beside --window, but got a table of positions");
   WeightSource from(source);
   if (offset > 0)
     from.rows = model.rows(offset, rows, offset + rows, 1);
@@ -21,8 +24,15 @@ effc::frontend::buildTextModel(const TextModelConfig &config,
   if (!tied)
     return tied.takeError();
   ModelBuilder model(input, config.family, config.vocabulary, config.width);
-  if (config.context > 0)
+  const StreamedKeys &streamed = input.streamed;
+  if (streamed.window == 0)
     model.setContext(config.context);
+  else if (config.context > 0 &&
+           streamed.sinks + streamed.window > config.context)
+    model.report(
+        "expects --sinks and --window to be at most the " +
+        llvm::Twine(config.context) + " positions of the model, but got " +
+        llvm::Twine(streamed.sinks) + " and " + llvm::Twine(streamed.window));
   int64_t width =
       config.embeddingWidth > 0 ? config.embeddingWidth : config.width;
   Value table =

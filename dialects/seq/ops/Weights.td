@@ -73,7 +73,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
     seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8,
         stride = 24, count = 3>) : tensor<24x5xbf16>
-    seq.weight @taps source("conv1d") rows(#seq.row_groups<offset = 6, size = 6,
+    seq.weight @turned source("conv1d") rows(#seq.row_groups<offset = 6, size = 6,
         stride = 18, count = 1>) transposed : tensor<4x6xf32>
     seq.weight @decay source("decay") derived(#seq.derivation<rule = negated_exponential>)
         : tensor<12xf32>

@@ -27,6 +27,10 @@ class Case:
     stepwise: bool = False
     # Whether no token comes twice in a sequence: ties that the library breaks in any way.
     distinct: bool = False
+    # What gives logits instead of the library, from its model's weights and token ids.
+    forward: Callable | None = None
+    # Options of the compilation, for options.json.
+    options: dict | None = None
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
 
@@ -50,3 +54,5 @@ class Case:
         if self.rewrite:
             config = self.rewrite(config)
         path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+        if self.options:
+            (folder / "options.json").write_text(json.dumps(self.options) + "\n")
