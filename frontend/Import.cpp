@@ -4,6 +4,7 @@
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/TokenizerImport.h"
+#include "frontend/tokenizer/VocabularyFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -199,17 +200,39 @@ private:
         return error;
     if (!options.tokenizer)
       return llvm::Error::success();
-    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile))) {
-      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
-                              "and gives token ids");
-      return llvm::Error::success();
-    }
+    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile)))
+      return readVocabulary();
     auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
                                  vocabulary, model.remarks);
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
     return addSource(pathOf(kTokenizerFile), kTokenizerFile);
+  }
+
+  /// A tokenizer without a 'tokenizer.json'.
+  llvm::Error readVocabulary() {
+    const std::string &directory = model.checkpoint->getDirectory();
+    auto name = findVocabularyFile(directory);
+    if (!name)
+      return name.takeError();
+    if (name->empty()) {
+      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
+                              "and gives token ids");
+      return llvm::Error::success();
+    }
+    auto text = readVocabularyFile(directory, *name, model.remarks);
+    if (!text)
+      return text.takeError();
+    auto bytes = translateTokenizer(*text, *name, vocabulary, model.remarks);
+    if (!bytes)
+      return bytes.takeError();
+    model.tokenizer = std::move(*bytes);
+    constexpr llvm::StringLiteral kSettings = "tokenizer_config.json";
+    if (llvm::sys::fs::exists(pathOf(kSettings)))
+      if (llvm::Error error = addSource(pathOf(kSettings), kSettings))
+        return error;
+    return addSource(pathOf(*name), *name);
   }
 
   llvm::Error addSource(llvm::StringRef path, llvm::StringRef name) {

@@ -53,9 +53,11 @@ protected:
                      "8,64",       "--max-batch", "4",        "--werror",
                      "fallback"};
     // How the case is to be compiled, where that is not as it is.
-    if (std::ifstream options(golden("options.json")); options)
-      for (const auto &[name, value] : nlohmann::json::parse(options).items())
+    if (std::ifstream file(golden("options.json")); file) {
+      nlohmann::json options = nlohmann::json::parse(file);
+      for (const auto &[name, value] : options.items())
         all.insert(all.end(), {"--" + name, value.dump()});
+    }
     Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;
   }

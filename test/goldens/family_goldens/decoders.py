@@ -50,7 +50,7 @@ CASES = [
         "attention_types": [[["local"], 2], [["global"], 1]], "window_size": 11,
         "activation_function": "relu", "tie_word_embeddings": False}, dtype="bf16"),
     case("gpt_neox", "parallel", "GPTNeoX", NEOX),
-    case("gpt_neox", "in_series_release_4_bf16", "GPTNeoX", {
+    case("gpt_neox", "in_series_bf16", "GPTNeoX", {
         **NEOX, "hidden_size": 30, "num_attention_heads": 3, "intermediate_size": 52,
         "use_parallel_residual": False, "attention_bias": False, "hidden_act": "gelu_new",
         "layer_norm_eps": 1e-4,

@@ -32,7 +32,7 @@ DOGE_DRAW = {r"self_attn\.A$": (0.0, 0.7), r"_residual$": (1.0, 0.3), r"(down|up
 CASES = [
     case("qwen2_moe", "plain", "Qwen2Moe", {
         **QWEN, "hidden_size": 24, "shared_expert_intermediate_size": 16, "mlp_only_layers": [1]}),
-    case("qwen2_moe", "normalised_windows_bf16", "Qwen2Moe", {
+    case("qwen2_moe", "windows_bf16", "Qwen2Moe", {
         **QWEN, "hidden_size": 32, "num_hidden_layers": 2, "num_key_value_heads": 1, "num_experts": 3,
         "qkv_bias": False,
         "shared_expert_intermediate_size": 8, "norm_topk_prob": True, "decoder_sparse_step": 2,

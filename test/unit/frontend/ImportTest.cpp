@@ -79,6 +79,19 @@ TEST_F(ImportTest, RemarksOnEveryTensor) {
                                "and gives token ids"));
 }
 
+TEST_F(ImportTest, VocabulariesOfOtherKinds) {
+  directory.write("a.tiktoken", "QQ== 0\nQg== 1\nQUI= 2\n");
+  directory.write("tokenizer_config.json", R"({"pat_str": ".+"})");
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(model.tokenizer);
+  EXPECT_EQ(model.sources[0].name, "a.tiktoken");
+  EXPECT_EQ(model.sources.back().name, "tokenizer_config.json");
+  directory.write("a.tiktoken", "QQ== 0\nQg== 99999\n");
+  std::string result = outcome(import());
+  EXPECT_NE(result.find("a.tiktoken"), std::string::npos) << result;
+  EXPECT_NE(result.find("99999"), std::string::npos) << result;
+}
+
 // Taps [C, 1, W] of 3 channels and 2 taps are read as [W, C].
 TEST_F(ImportTest, TransposesWeights) {
   SafetensorsBuilder builder;
