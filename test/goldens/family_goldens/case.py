@@ -31,6 +31,8 @@ class Case:
     forward: Callable | None = None
     # Options of the compilation, for options.json.
     options: dict | None = None
+    # Buffers that old files hold too, by their names and shapes.
+    buffers: dict = field(default_factory=dict)
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
 
@@ -45,10 +47,12 @@ class Case:
             rounded.load_state_dict(model.state_dict())
             model = rounded
         model.save_pretrained(folder)
-        if self.rename:
+        if self.rename or self.buffers:
             weights = folder / "model.safetensors"
-            save_file({self.rename(name): tensor for name, tensor in load_file(weights).items()},
-                      weights, metadata={"format": "pt"})
+            rename = self.rename or (lambda name: name)
+            tensors = {rename(name): tensor for name, tensor in load_file(weights).items()}
+            tensors |= {name: torch.ones(shape) for name, shape in self.buffers.items()}
+            save_file(tensors, weights, metadata={"format": "pt"})
         path = folder / "config.json"
         config = json.loads(path.read_text())
         if self.rewrite:

@@ -43,7 +43,8 @@ CASES = [
         **GPT2, "n_embd": 24, "n_layer": 3, "n_head": 3, "n_inner": 40, "n_positions": 52,
         "activation_function": "gelu", "scale_attn_by_inverse_layer_idx": True,
         "layer_norm_epsilon": 1e-4, "tie_word_embeddings": False}, model_class="GPT2LMHeadModel",
-         dtype="bf16", rename=without("transformer.")),
+         dtype="bf16", rename=without("transformer."),
+         buffers={"h.0.attn.bias": (1, 1, 12, 12), "h.2.attn.masked_bias": (1,)}),
     case("gpt_neo", "plain", "GPTNeo", NEO, embedding=0.3),
     case("gpt_neo", "local_first_bf16", "GPTNeo", {
         **NEO, "hidden_size": 24, "num_layers": 3, "num_heads": 3, "intermediate_size": 40,
@@ -55,7 +56,9 @@ CASES = [
         "use_parallel_residual": False, "attention_bias": False, "hidden_act": "gelu_new",
         "layer_norm_eps": 1e-4,
         "rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.4}},
-         dtype="bf16", rewrite=rotary_of_release_4, rename=lambda name: name.replace("lm_head", "embed_out")),
+         dtype="bf16", rewrite=rotary_of_release_4, rename=lambda name: name.replace("lm_head", "embed_out"),
+         buffers={"gpt_neox.layers.0.attention.rotary_emb.inv_freq": (2,),
+                  "gpt_neox.layers.1.attention.bias": (1, 1, 12, 12)}),
     case("opt", "plain", "OPT", OPT, embedding=0.3),
     case("opt", "narrow_norm_last_bf16", "OPT", {
         **OPT, "hidden_size": 24, "num_attention_heads": 3, "word_embed_proj_dim": 20, "ffn_dim": 40,

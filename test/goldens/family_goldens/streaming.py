@@ -74,9 +74,11 @@ def streaming(name, sinks, window, config, **more):
                 options={"sinks": sinks, "window": window}, **more)
 
 
+# Fewer positions than the sequences have tokens.
+SHORT = {**LLAMA, "max_position_embeddings": 20}
 CASES = [
-    streaming("streaming", 3, 7, {**LLAMA, "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}),
+    streaming("streaming", 3, 7, {**SHORT, "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}),
     streaming("streaming_biases_bf16", 1, 12, {
-        **LLAMA, "hidden_size": 24, "num_key_value_heads": 2, "attention_bias": True, "mlp_bias": True,
+        **SHORT, "hidden_size": 24, "num_key_value_heads": 2, "attention_bias": True, "mlp_bias": True,
         "rope_parameters": {"rope_type": "linear", "rope_theta": 150.0, "factor": 2.0}}, dtype="bf16"),
 ]
