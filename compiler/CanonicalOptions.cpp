@@ -20,6 +20,11 @@ struct CanonicalOption {
 
 static std::string flag(bool set) { return set ? "set" : ""; }
 
+/// A number whose default is 0.
+static std::string count(int64_t number) {
+  return number == 0 ? "" : std::to_string(number);
+}
+
 static bool readRows(StringRef text, SmallVectorImpl<int64_t> &rows) {
   rows.clear();
   for (StringRef part : split(text, ',')) {
@@ -69,13 +74,18 @@ static const CanonicalOption kOptions[] = {
        return true;
      }},
     {"--max-context",
-     [](const CompileOptions &o) {
-       int64_t context = o.pipeline.maxContext;
-       return context == 0 ? "" : std::to_string(context);
-     },
+     [](const CompileOptions &o) { return count(o.pipeline.maxContext); },
      [](StringRef value, CompileOptions &o) {
        return !value.getAsInteger(10, o.pipeline.maxContext) &&
               o.pipeline.maxContext >= 1;
+     }},
+    {"--sinks", [](const CompileOptions &o) { return count(o.sinks); },
+     [](StringRef value, CompileOptions &o) {
+       return !value.getAsInteger(10, o.sinks) && o.sinks >= 1;
+     }},
+    {"--window", [](const CompileOptions &o) { return count(o.window); },
+     [](StringRef value, CompileOptions &o) {
+       return !value.getAsInteger(10, o.window) && o.window >= 1;
      }},
     {"--dtype", [](const CompileOptions &o) { return o.dtype; },
      [](StringRef value, CompileOptions &o) {

@@ -122,6 +122,7 @@ llvm::Error Compilation::import() {
   else if (options.dtype == "f16")
     importOptions.dtype = frontend::WeightType::F16;
   importOptions.ungroupedNorm = options.ungroupedNorm;
+  importOptions.streamed = {options.sinks, options.window};
   if (options.weights == codegen::WeightsMode::None)
     importOptions.weights = frontend::WeightsNeeded::ShapesOnly;
   llvm::Expected<frontend::ImportedModel> imported =

@@ -4,6 +4,7 @@
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/TokenizerImport.h"
+#include "frontend/tokenizer/VocabularyFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -85,6 +86,9 @@ public:
     if (options.ungroupedNorm)
       return refuse("a module states its norms: an ungrouped norm cannot be "
                     "asked for");
+    if (options.streamed.window > 0)
+      return refuse("a module states its windows: another one cannot be asked "
+                    "for");
     if (llvm::Error error = parseModule(path))
       return error;
     if (llvm::Error error = addSource(path, llvm::sys::path::filename(path)))
@@ -138,13 +142,22 @@ private:
       return reader.getProblem();
     if (llvm::Error error = readGenerationFor(reader))
       return error;
-    FamilyInput input = {
-        &context,           reader,       *model.checkpoint,
-        vocabulary,         dtype,        options.ungroupedNorm,
-        options.maxContext, model.remarks};
+    FamilyInput input = {&context,
+                         reader,
+                         *model.checkpoint,
+                         vocabulary,
+                         dtype,
+                         options.ungroupedNorm,
+                         options.maxContext,
+                         options.streamed,
+                         model.remarks};
     auto module = family->import(input);
     if (!module)
       return module.takeError();
+    if (options.streamed.window > 0 && !input.streams)
+      return refuse("a window of " + std::to_string(options.streamed.window) +
+                    " tokens is asked for, but no layer of the model sees all "
+                    "keys (--window)");
     model.module = std::move(*module);
     return addSource(pathOf(kConfigFile), kConfigFile);
   }
@@ -187,17 +200,39 @@ private:
         return error;
     if (!options.tokenizer)
       return llvm::Error::success();
-    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile))) {
-      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
-                              "and gives token ids");
-      return llvm::Error::success();
-    }
+    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile)))
+      return readVocabulary();
     auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
                                  vocabulary, model.remarks);
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
     return addSource(pathOf(kTokenizerFile), kTokenizerFile);
+  }
+
+  /// A tokenizer without a 'tokenizer.json'.
+  llvm::Error readVocabulary() {
+    const std::string &directory = model.checkpoint->getDirectory();
+    auto name = findVocabularyFile(directory);
+    if (!name)
+      return name.takeError();
+    if (name->empty()) {
+      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
+                              "and gives token ids");
+      return llvm::Error::success();
+    }
+    auto text = readVocabularyFile(directory, *name, model.remarks);
+    if (!text)
+      return text.takeError();
+    auto bytes = translateTokenizer(*text, *name, vocabulary, model.remarks);
+    if (!bytes)
+      return bytes.takeError();
+    model.tokenizer = std::move(*bytes);
+    constexpr llvm::StringLiteral kSettings = "tokenizer_config.json";
+    if (llvm::sys::fs::exists(pathOf(kSettings)))
+      if (llvm::Error error = addSource(pathOf(kSettings), kSettings))
+        return error;
+    return addSource(pathOf(*name), *name);
   }
 
   llvm::Error addSource(llvm::StringRef path, llvm::StringRef name) {

@@ -26,6 +26,8 @@ struct ImportOptions {
   bool ungroupedNorm = false;
   /// Positions of the longest context that is asked for; 0: the model's.
   int64_t maxContext = 0;
+  /// What layers of attention see instead of all keys.
+  StreamedKeys streamed;
   /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
   /// the model has no weights yet.
   std::string weightsFrom;

@@ -90,7 +90,7 @@ frontend::readWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
     llvm::append_range(stored, decode<S>(data->type, data->bytes));
   }
   if (seq::RowGroupsAttr rows = weight.getRowsAttr())
-    return selectRows<S>(rows, stored);
+    stored = selectRows<S>(rows, stored);
   std::vector<uint64_t> shape = getShape(weight);
   if (seq::DerivationAttr derived = weight.getDerivedAttr()) {
     std::vector<double> tensor(stored.begin(), stored.end());
@@ -119,6 +119,8 @@ frontend::readWeight<double>(seq::WeightOp, const Checkpoint &);
 llvm::Expected<GatheredWeight>
 frontend::gatherWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
   GatheredWeight gathered{ElementType::F32, getShape(weight), {}};
+  if (weight.getTransposed())
+    std::reverse(gathered.shape.begin(), gathered.shape.end());
   if (weight.getDerived()) {
     auto numbers = readWeight<float>(weight, checkpoint);
     if (!numbers)

@@ -20,7 +20,8 @@ llvm::Expected<std::vector<S>> readWeight(seq::WeightOp weight,
                                           const Checkpoint &checkpoint);
 
 /// The bytes of a weight that is made of several tensors, of rows of one or
-/// derived from one, in the order of its own type.
+/// derived from one, in the order of its own type, or turned where it is
+/// `transposed`.
 struct GatheredWeight {
   ElementType type;
   std::vector<uint64_t> shape;

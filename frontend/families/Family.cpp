@@ -1,17 +1,23 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Bloom.h"
+#include "frontend/families/Doge.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/Gemma.h"
+#include "frontend/families/Gpt.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MiniMaxText.h"
+#include "frontend/families/Opt.h"
 #include "frontend/families/PublicRwkv.h"
+#include "frontend/families/Qwen3Next.h"
+#include "frontend/families/QwenMoe.h"
 #include "frontend/families/RecurrentGemma.h"
 #include "frontend/families/Xlstm.h"
 
@@ -54,6 +60,18 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
       {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
       {"minimax", "MiniMaxForCausalLM", "", readVocabularySize, importMiniMax},
+      {"gpt2", "GPT2LMHeadModel", "", readVocabularySize, importGpt2},
+      {"gpt_neo", "GPTNeoForCausalLM", "", readVocabularySize, importGptNeo},
+      {"gpt_neox", "GPTNeoXForCausalLM", "", readVocabularySize, importGptNeoX},
+      {"opt", "OPTForCausalLM", "", readVocabularySize, importOpt},
+      {"bloom", "BloomForCausalLM", "", readVocabularySize, importBloom},
+      {"qwen2_moe", "Qwen2MoeForCausalLM", "", readVocabularySize,
+       importQwen2Moe},
+      {"qwen3_moe", "Qwen3MoeForCausalLM", "", readVocabularySize,
+       importQwen3Moe},
+      {"qwen3_next", "Qwen3NextForCausalLM", "", readVocabularySize,
+       importQwen3Next},
+      {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;

@@ -17,6 +17,16 @@ namespace effc::frontend {
 /// Element types in which a matrix of weights can be kept.
 enum class WeightType { F32, BF16, F16 };
 
+/// What layers that see all keys are to see instead: the first tokens of a
+/// sequence and its last ones, as if positions were places in a cache of them
+/// (`sink_query` of seq.attention).
+struct StreamedKeys {
+  /// The first tokens; 0: none.
+  int64_t sinks = 0;
+  /// The last tokens, the query's own included; 0: nothing is asked for.
+  int64_t window = 0;
+};
+
 /// What a family's importer reads and writes to.
 struct FamilyInput {
   mlir::MLIRContext *context;
@@ -33,7 +43,10 @@ struct FamilyInput {
   bool ungroupedNorm;
   /// The positions that the longest context is asked to have; 0: the model's.
   int64_t contextWanted;
+  StreamedKeys streamed;
   Remarks &remarks;
+  /// Whether a layer has followed `streamed`.
+  bool streams = false;
 };
 
 /// The most that a dimension of a configuration may be, and the most layers.

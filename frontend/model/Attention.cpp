@@ -32,8 +32,25 @@ AttentionConfig effc::frontend::readAttention(ConfigReader &reader,
   return config;
 }
 
+AttentionConfig effc::frontend::readEqualHeads(ConfigReader &reader,
+                                               llvm::StringRef heads,
+                                               int64_t width,
+                                               llvm::StringRef widthKey) {
+  AttentionConfig config;
+  config.heads = config.keyHeads =
+      reader.requireInteger(heads, 1, kMostDimension);
+  if (!reader.hasProblem() && width % config.heads != 0)
+    reader.report("expects " + llvm::Twine("'") + widthKey +
+                  "' to be a multiple of '" + heads + "' " +
+                  Twine(config.heads) + ", but got " + Twine(width));
+  config.keys = std::max<int64_t>(width / config.heads, 1);
+  config.scale = 1 / std::sqrt(double(config.keys));
+  return config;
+}
+
 Value effc::frontend::turn(ModelBuilder &model, const Twine &name,
-                           const LayerAttention &layer, Value x) {
+                           const LayerAttention &layer, Value x,
+                           std::optional<int64_t> last) {
   const RotaryConfig &rotary = layer.rotary;
   if (!rotary.frequencies)
     return x;
@@ -42,34 +59,74 @@ Value effc::frontend::turn(ModelBuilder &model, const Twine &name,
     shape.insert(shape.begin(), model.getContext());
   Value frequencies =
       model.computed(layer.frequencies, rotary.frequencies, shape);
-  return seq::RotaryOp::create(model.getBuilder(), model.at(name), x.getType(),
-                               rotary.layout, x, model.getPositions(),
-                               frequencies, llvm::APFloat(rotary.amplitude),
-                               /*last=*/nullptr);
+  return seq::RotaryOp::create(
+      model.getBuilder(), model.at(name), x.getType(), rotary.layout, x,
+      model.getPositions(), frequencies, llvm::APFloat(rotary.amplitude),
+      last ? model.getBuilder().getI64IntegerAttr(*last) : nullptr);
+}
+
+LayerAttention effc::frontend::streamed(ModelBuilder &model,
+                                        llvm::StringRef name,
+                                        LayerAttention layer) {
+  const StreamedKeys &wanted = model.getStreamed();
+  if (wanted.window == 0 || layer.window > 0)
+    return layer;
+  if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
+    model.report(
+        "expects rotary positions that are the same for all lengths beside "
+        "--window, but got dynamic ones");
+  layer.window = wanted.window;
+  layer.sinks = wanted.sinks;
+  model.noteStreamed(name);
+  return layer;
+}
+
+void effc::frontend::addSinks(ModelBuilder &model, const std::string &name,
+                              const LayerAttention &layer, Value query,
+                              AttentionExtras &extras) {
+  extras.sinks = layer.sinks;
+  if (layer.sinks > 0)
+    extras.sinkQuery = turn(model, name + ".sink_query", layer, query,
+                            layer.sinks + layer.window - 1);
 }
 
 Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
                              const AttentionConfig &config, int64_t window,
                              Value query, Value key, Value value,
-                             Value slopes) {
+                             const AttentionExtras &extras) {
   // Kernels read keys in blocks of as many rows.
   constexpr int64_t kRows = 32;
   // A window that no context outgrows is none.
   if (model.getContext() > 0 && window >= model.getContext())
     window = 0;
   int64_t rows = llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
-  auto stateFor = [&](const Twine &part, Value token) {
+  llvm::SmallVector<mlir::Type> further;
+  auto stateFor = [&](const Twine &part, Value token, int64_t extent) {
+    if (!token || extent == 0)
+      return Value();
     auto type = llvm::cast<mlir::RankedTensorType>(token.getType());
-    return model.state(name + part,
-                       {rows, type.getDimSize(1), type.getDimSize(2)});
+    llvm::SmallVector<int64_t> shape(type.getShape());
+    shape.front() = extent;
+    Value state = model.state(name + part, shape);
+    further.push_back(state.getType());
+    return state;
   };
-  Value keys = stateFor(".keys", key);
-  Value values = stateFor(".values", value);
+  Value keys = stateFor(".keys", key, rows);
+  Value values = stateFor(".values", value, rows);
+  further.clear();
+  Value scores = stateFor(".numbers", extras.numbers, rows);
+  Value sinkKeys = stateFor(".sink_keys", key, extras.sinks);
+  Value sinkValues = stateFor(".sink_values", value, extras.sinks);
+  Value sinkScores = stateFor(".sink_numbers", extras.numbers, extras.sinks);
   mlir::OpBuilder &builder = model.getBuilder();
-  mlir::IntegerAttr windowAttr;
+  mlir::IntegerAttr windowAttr, keep;
   mlir::FloatAttr softCap;
   if (window > 0)
     windowAttr = builder.getI64IntegerAttr(window);
+  // What no context outgrows leaves no key out.
+  if (extras.keep && (model.getContext() == 0 ||
+                      *extras.keep < std::max(window, model.getContext())))
+    keep = builder.getI64IntegerAttr(*extras.keep);
   if (config.softCap)
     softCap = builder.getF64FloatAttr(*config.softCap);
   auto queries = llvm::cast<mlir::RankedTensorType>(query.getType());
@@ -78,57 +135,110 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       {queries.getDimSize(0), queries.getDimSize(1), results.getDimSize(2)},
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
-      builder, model.at(name), type, keys.getType(), values.getType(),
-      mlir::TypeRange(), query, key, value, model.getPositions(),
-      /*sink_query=*/nullptr, /*d=*/nullptr, /*sinks=*/nullptr, slopes, keys,
-      values, /*key_scores=*/nullptr, /*sink_keys=*/nullptr,
-      /*sink_values=*/nullptr, /*sink_scores=*/nullptr, windowAttr,
-      builder.getF64FloatAttr(config.scale), softCap,
-      seq::KeyScoreAttr::get(builder.getContext(), seq::KeyScore::None),
-      /*keep=*/nullptr, /*form=*/nullptr);
+      builder, model.at(name), type, keys.getType(), values.getType(), further,
+      query, key, value, model.getPositions(), extras.sinkQuery, extras.numbers,
+      /*sinks=*/nullptr, extras.slopes, keys, values, scores, sinkKeys,
+      sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
+      softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
+      keep,
+      /*form=*/nullptr);
   model.setNextState(op.getNextKeys());
   model.setNextState(op.getNextValues());
+  for (Value next : op.getNextStates())
+    model.setNextState(next);
   return op.getY();
 }
 
-Value effc::frontend::emitAttention(ModelBuilder &model,
-                                    const AttentionConfig &config,
-                                    const LayerAttention &layer,
-                                    const AttentionNames &names, Value x) {
+namespace {
+
+/// What a token's projections give, each [T, channels]; there may be no gate.
+struct AttentionInputs {
+  Value query, key, value, gate;
+};
+
+} // namespace
+
+static AttentionInputs project(ModelBuilder &model,
+                               const AttentionConfig &config,
+                               const AttentionNames &names, Value x) {
   const std::string &name = names.name, &source = names.source;
-  int64_t inner = config.inner(), keyWidth = config.keyWidth();
-  Value query, key, value;
+  int64_t keys = config.keys, inner = config.inner(),
+          keyWidth = config.keyWidth();
+  AttentionInputs in;
   if (names.fused.empty()) {
     auto project = [&](const Twine &part, llvm::StringRef tensor,
                        int64_t rows) {
       return model.project(name + part, source + tensor, x, rows,
-                           config.inputBias);
+                           config.inputBias, names.transposed);
     };
-    query = project(".query", names.query, inner);
-    key = project(".key", names.key, keyWidth);
-    value = project(".value", names.value, keyWidth);
+    auto half = [&](const Twine &part, int64_t offset) {
+      return model.projectRows(name + part, source + names.query, x,
+                               model.rows(offset, keys, 2 * keys, config.heads),
+                               config.inputBias);
+    };
+    in.query = config.gated ? half(".query", 0)
+                            : project(".query", names.query, inner);
+    in.key = project(".key", names.key, keyWidth);
+    in.value = project(".value", names.value, keyWidth);
+    if (config.gated)
+      in.gate = half(".gate", keys);
+  } else if (names.inTurn) {
+    auto third = [&](const Twine &part, int64_t offset) {
+      return model.projectRows(name + part, source + names.fused, x,
+                               model.rows(offset, keys, 3 * keys, config.heads),
+                               config.inputBias);
+    };
+    in.query = third(".query", 0);
+    in.key = third(".key", keys);
+    in.value = third(".value", 2 * keys);
   } else {
-    Value all = model.project(name + ".in", source + names.fused, x,
-                              inner + 2 * keyWidth, config.inputBias);
-    query = model.slice(name + ".query", all, 0, inner);
-    key = model.slice(name + ".key", all, inner, keyWidth);
-    value = model.slice(name + ".value", all, inner + keyWidth, keyWidth);
+    Value all =
+        model.project(name + ".in", source + names.fused, x,
+                      inner + 2 * keyWidth, config.inputBias, names.transposed);
+    in.query = model.slice(name + ".query", all, 0, inner);
+    in.key = model.slice(name + ".key", all, inner, keyWidth);
+    in.value = model.slice(name + ".value", all, inner + keyWidth, keyWidth);
   }
+  return in;
+}
+
+Value effc::frontend::emitAttention(ModelBuilder &model,
+                                    const AttentionConfig &config,
+                                    const LayerAttention &given,
+                                    const AttentionNames &names, Value x) {
+  const std::string &name = names.name, &source = names.source;
+  LayerAttention layer = streamed(model, name, given);
+  AttentionInputs in = project(model, config, names, x);
   if (config.headNorm) {
-    query = model.groupNorm(name + ".query_norm", source + names.queryNorm,
-                            query, config.heads, config.keys, *config.headNorm);
-    key = model.groupNorm(name + ".key_norm", source + names.keyNorm, key,
-                          config.keyHeads, config.keys, *config.headNorm);
+    in.query =
+        model.groupNorm(name + ".query_norm", source + names.queryNorm,
+                        in.query, config.heads, config.keys, *config.headNorm);
+    in.key = model.groupNorm(name + ".key_norm", source + names.keyNorm, in.key,
+                             config.keyHeads, config.keys, *config.headNorm);
   }
   auto inHeads = [&](Value flat, int64_t heads) {
     return model.reshape(name, flat, {heads, config.keys});
   };
-  Value mixed =
-      attend(model, name, config, layer.window,
-             turn(model, name + ".query", layer, inHeads(query, config.heads)),
-             turn(model, name + ".key", layer, inHeads(key, config.keyHeads)),
-             inHeads(value, config.keyHeads));
-  return model.project(name + ".out", source + names.output,
-                       model.reshape(name, mixed, {inner}), model.getWidth(),
-                       config.outputBias);
+  AttentionExtras extras;
+  if (config.slopes)
+    extras.slopes = model.computed(
+        "slopes",
+        seq::HeadDecaysAttr::get(model.getBuilder().getContext(),
+                                 seq::DecayRule::Alibi, /*layer=*/0,
+                                 /*layers=*/0, /*negated=*/true),
+        {config.heads});
+  Value query = inHeads(in.query, config.heads);
+  addSinks(model, name, layer, query, extras);
+  Value mixed = attend(
+      model, name, config, layer.window,
+      turn(model, name + ".query", layer, query),
+      turn(model, name + ".key", layer, inHeads(in.key, config.keyHeads)),
+      inHeads(in.value, config.keyHeads), extras);
+  mixed = model.reshape(name, mixed, {config.inner()});
+  if (in.gate)
+    mixed = model.mul(
+        name + ".gate", mixed,
+        model.activate(name + ".gate", in.gate, seq::Nonlinearity::Sigmoid));
+  return model.project(name + ".out", source + names.output, mixed,
+                       model.getWidth(), config.outputBias, names.transposed);
 }

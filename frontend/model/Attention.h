@@ -16,6 +16,12 @@ struct AttentionConfig {
   bool inputBias = false, outputBias = false;
   /// A norm of each query's and key's channels before they are turned.
   std::optional<NormConfig> headNorm;
+  /// Whether scores fall with the distance, by slopes that follow from the
+  /// number of heads (ALiBi).
+  bool slopes = false;
+  /// Whether a sigmoid gate follows each head's result. Its rows lie behind
+  /// those of the head's queries.
+  bool gated = false;
 
   int64_t inner() const { return heads * keys; }
   int64_t keyWidth() const { return keyHeads * keys; }
@@ -25,6 +31,8 @@ struct AttentionConfig {
 struct LayerAttention {
   /// Keys in sight of a query, its own included; 0: all.
   int64_t window = 0;
+  /// The first tokens, which stay in sight when the window has passed them.
+  int64_t sinks = 0;
   RotaryConfig rotary;
   /// Under which its frequencies are declared.
   std::string frequencies = "frequencies";
@@ -37,6 +45,10 @@ struct AttentionNames {
                   output = "o_proj";
   /// One tensor [queries; keys; values] instead of three.
   llvm::StringRef fused = "";
+  /// Whether these three come in turn for each head.
+  bool inTurn = false;
+  /// Whether matrices lie as [inputs, outputs].
+  bool transposed = false;
   llvm::StringRef queryNorm = "q_norm", keyNorm = "k_norm";
 };
 
@@ -45,23 +57,54 @@ struct AttentionNames {
 /// in the reader.
 AttentionConfig readAttention(ConfigReader &reader, int64_t width);
 
+/// The same of the key `heads`, for a model whose keys and values have as many
+/// heads and whose heads share `width` evenly, which is that of the key
+/// `widthKey`.
+AttentionConfig readEqualHeads(ConfigReader &reader, llvm::StringRef heads,
+                               int64_t width, llvm::StringRef widthKey);
+
 /// Everything from a normalised token [T, D] to the product with the output's
 /// matrix.
 mlir::Value emitAttention(ModelBuilder &model, const AttentionConfig &config,
                           const LayerAttention &layer,
                           const AttentionNames &names, mlir::Value x);
 
-/// x [T, H, K], turned by its position.
+/// x [T, H, K], turned by its position, or by `last` where that is less.
 mlir::Value turn(ModelBuilder &model, const llvm::Twine &name,
-                 const LayerAttention &layer, mlir::Value x);
+                 const LayerAttention &layer, mlir::Value x,
+                 std::optional<int64_t> last = std::nullopt);
+
+/// What few models have besides queries, keys and values; all may be absent.
+struct AttentionExtras {
+  /// [H]
+  mlir::Value slopes;
+  /// A number for each key, [T, N], what it does to the key's scores, and how
+  /// many keys of the largest are attended to.
+  mlir::Value numbers;
+  seq::KeyScore effect = seq::KeyScore::None;
+  std::optional<int64_t> keep;
+  /// How many first tokens stay in sight, and the queries for their keys.
+  int64_t sinks = 0;
+  mlir::Value sinkQuery;
+};
+
+/// The layer, with the sinks and the window that the model's user asks for
+/// where it would see all keys. `name` is the layer's.
+LayerAttention streamed(ModelBuilder &model, llvm::StringRef name,
+                        LayerAttention layer);
+
+/// Sets `extras` for the sinks of a layer, if it has any: `query` is not
+/// turned.
+void addSinks(ModelBuilder &model, const std::string &name,
+              const LayerAttention &layer, mlir::Value query,
+              AttentionExtras &extras);
 
 /// The attention itself, with the states of its keys and values: [T, H, V] from
-/// queries, keys and values [T, H, K], [T, G, K], [T, J, V]. `slopes` [H] may
-/// be null.
+/// queries, keys and values [T, H, K], [T, G, K], [T, J, V].
 mlir::Value attend(ModelBuilder &model, const std::string &name,
                    const AttentionConfig &config, int64_t window,
                    mlir::Value query, mlir::Value key, mlir::Value value,
-                   mlir::Value slopes = {});
+                   const AttentionExtras &extras = {});
 
 } // namespace effc::frontend
 

@@ -41,6 +41,18 @@ int64_t effc::frontend::chooseContext(const FamilyInput &input,
   return input.contextWanted > 0 ? input.contextWanted : modelContext;
 }
 
+Value effc::frontend::emitMlpOrExperts(ModelBuilder &model,
+                                       const DecoderConfig &config,
+                                       int64_t layer, const std::string &name,
+                                       const std::string &source, Value x) {
+  if (config.experts && config.routes.holds(layer))
+    return emitExperts(model, *config.experts, {name + "experts", source}, x);
+  MlpNames names{name + "mlp", source};
+  if (config.fused)
+    names.fused = "gate_up_proj";
+  return emitMlp(model, config.mlp, names, x);
+}
+
 namespace {
 
 class DecoderEmitter {
@@ -57,10 +69,12 @@ public:
     if (config.normsAfter)
       mixed = norm("attention_end_norm", "post_attention_layernorm", mixed);
     x = model.add(name + "attention_residual", x, mixed);
-    Value inner = emitMlp(norm("mlp_norm",
-                               config.normsAfter ? "pre_feedforward_layernorm"
-                                                 : "post_attention_layernorm",
-                               x));
+    Value inner =
+        emitMlpOrExperts(model, config, int64_t(index), name, source + "mlp.",
+                         norm("mlp_norm",
+                              config.normsAfter ? "pre_feedforward_layernorm"
+                                                : "post_attention_layernorm",
+                              x));
     if (config.normsAfter)
       inner = norm("mlp_end_norm", "post_feedforward_layernorm", inner);
     return model.add(name + "mlp_residual", x, inner);
@@ -76,13 +90,6 @@ private:
     if (config.fused)
       names.fused = "qkv_proj";
     return emitAttention(model, config.attention, layer, names, x);
-  }
-
-  Value emitMlp(Value x) {
-    MlpNames names{name + "mlp", source + "mlp."};
-    if (config.fused)
-      names.fused = "gate_up_proj";
-    return frontend::emitMlp(model, config.mlp, names, x);
   }
 
   const DecoderConfig &config;

@@ -4,6 +4,7 @@
 #define EFFC_FRONTEND_MODEL_DECODER_H
 
 #include "frontend/model/Attention.h"
+#include "frontend/model/Experts.h"
 #include "frontend/model/Head.h"
 #include "frontend/model/Mlp.h"
 
@@ -18,6 +19,9 @@ struct DecoderConfig {
   /// One for each layer.
   std::vector<LayerAttention> layers;
   MlpConfig mlp;
+  /// What layers of this pattern have instead of the MLP; none without.
+  std::optional<ExpertsConfig> experts;
+  ExpertsPattern routes;
   NormConfig norm;
   /// Whether what a mixer or an MLP gives is normalised too, before it is
   /// added.
@@ -41,6 +45,12 @@ DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
 /// initialises weights.
 void ignoreHarmless(ConfigReader &reader, Remarks &remarks,
                     llvm::ArrayRef<llvm::StringRef> more = {});
+
+/// What a layer has after its mixer, from a normalised token: experts or an
+/// MLP, of the tensors behind `source`.
+mlir::Value emitMlpOrExperts(ModelBuilder &model, const DecoderConfig &config,
+                             int64_t layer, const std::string &name,
+                             const std::string &source, mlir::Value x);
 
 /// The positions that growing states are made for: those asked for, else those
 /// of the model.

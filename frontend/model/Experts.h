@@ -12,6 +12,9 @@ struct ExpertsConfig {
   seq::Nonlinearity activation = seq::Nonlinearity::Silu;
   /// Weights are the softmax over the experts taken, or that over all of them.
   bool normalised = true;
+  /// Hidden units of a gated layer that every token passes, weighted by a
+  /// sigmoid; 0: there is none.
+  int64_t shared = 0;
 };
 
 /// The tensors: `source` + `router` + ".weight", and for each expert its three
@@ -20,7 +23,26 @@ struct ExpertsNames {
   std::string name, source;
   llvm::StringRef router = "gate", experts = "experts";
   llvm::StringRef gate = "gate_proj", up = "up_proj", down = "down_proj";
+  llvm::StringRef shared = "shared_expert", sharedGate = "shared_expert_gate";
 };
+
+/// Which layers have experts: every so many, those left out that a list names.
+struct ExpertsPattern {
+  int64_t period = 1;
+  std::vector<int64_t> without;
+
+  bool holds(int64_t layer) const {
+    return (layer + 1) % period == 0 && !llvm::is_contained(without, layer);
+  }
+};
+
+/// Reads `num_experts`, or `num_local_experts`, and `num_experts_per_tok`, the
+/// number that is not above it, `moe_intermediate_size` and `norm_topk_prob`,
+/// true where `normalised`. Problems are left in the reader.
+ExpertsConfig readExperts(ConfigReader &reader, bool normalised);
+
+/// Reads `decoder_sparse_step` and `mlp_only_layers`.
+ExpertsPattern readExpertsPattern(ConfigReader &reader, int64_t layers);
 
 mlir::Value emitExperts(ModelBuilder &model, const ExpertsConfig &config,
                         const ExpertsNames &names, mlir::Value x);

@@ -39,7 +39,8 @@ Value effc::frontend::emitMlp(ModelBuilder &model, const MlpConfig &config,
   const std::string &name = names.name, &source = names.source;
   auto project = [&](const llvm::Twine &part, llvm::StringRef tensor, Value in,
                      int64_t rows) {
-    return model.project(name + part, source + tensor, in, rows, config.bias);
+    return model.project(name + part, source + tensor, in, rows, config.bias,
+                         names.transposed);
   };
   Value hidden;
   if (!names.fused.empty()) {

@@ -18,6 +18,8 @@ struct MlpNames {
   llvm::StringRef gate = "gate_proj", up = "up_proj", down = "down_proj";
   /// One tensor [gates; ups] instead of two.
   llvm::StringRef fused = "";
+  /// Whether matrices lie as [inputs, outputs].
+  bool transposed = false;
 };
 
 /// The function that a configuration calls `key`, `otherwise` where it does

@@ -193,6 +193,19 @@ Value ModelBuilder::getPositions() {
   return positions;
 }
 
+void ModelBuilder::noteStreamed(llvm::StringRef name) {
+  input.streams = true;
+  std::string first = input.streamed.sinks == 0
+                          ? ""
+                          : "the first " +
+                                std::to_string(input.streamed.sinks) +
+                                " tokens and ";
+  input.remarks.push_back((name + " sees " + first + "the last " +
+                           llvm::Twine(input.streamed.window) +
+                           " instead of all (--sinks, --window)")
+                              .str());
+}
+
 void ModelBuilder::report(const llvm::Twine &message) {
   if (problem.empty())
     problem = message.str();
@@ -234,6 +247,8 @@ Value ModelBuilder::rmsNorm(const llvm::Twine &name, Value x, Value weight,
 Value ModelBuilder::norm(const llvm::Twine &name, const llvm::Twine &source,
                          Value x, const NormConfig &config) {
   int64_t channels = typeOf(x).getDimSize(1);
+  if (!config.weight)
+    return groupNorm(name, source, x, /*groups=*/1, /*size=*/0, config);
   if (!config.centred && !config.bias && !config.unitOffset)
     return rmsNorm(name, x, vector(name, source + ".weight", channels),
                    config.epsilon);
@@ -263,6 +278,22 @@ Value ModelBuilder::project(const llvm::Twine &name, const llvm::Twine &source,
   Value shift;
   if (bias)
     shift = vector(name + "_bias", source + ".bias", rows);
+  return linear(name, x, weight, shift);
+}
+
+Value ModelBuilder::projectRows(const llvm::Twine &name,
+                                const llvm::Twine &source, Value x,
+                                seq::RowGroupsAttr rows, bool bias) {
+  int64_t count = rows.getSize() * rows.getCount();
+  WeightSource from(source + ".weight");
+  from.rows = rows;
+  Value weight = matrix(name, from, count, typeOf(x).getDimSize(1));
+  Value shift;
+  if (bias) {
+    WeightSource shiftFrom(source + ".bias");
+    shiftFrom.rows = rows;
+    shift = numbers(name + "_bias", shiftFrom, {count});
+  }
   return linear(name, x, weight, shift);
 }
 
@@ -299,6 +330,11 @@ Value ModelBuilder::broadcast(const llvm::Twine &name, Value vector,
                               Value like) {
   return seq::BroadcastOp::create(builder, at(name), vector, like,
                                   llvm::ArrayRef<int64_t>{1});
+}
+
+Value ModelBuilder::spread(const llvm::Twine &name, Value number, Value like) {
+  return seq::BroadcastOp::create(builder, at(name), reshape(name, number, {}),
+                                  like, llvm::ArrayRef<int64_t>{0});
 }
 
 Value ModelBuilder::activate(const llvm::Twine &name, Value x,

@@ -46,6 +46,8 @@ struct NormConfig {
   bool centred = false, bias = false;
   /// The stored weight is one less.
   bool unitOffset = false;
+  /// Whether it has a weight at all.
+  bool weight = true;
 };
 
 class ModelBuilder {
@@ -96,6 +98,10 @@ public:
   int64_t getContext() const { return context; }
   int64_t getWidth() const { return width; }
   void setContext(int64_t positions) { context = positions; }
+  /// What layers are to see that would see all keys.
+  const StreamedKeys &getStreamed() const { return input.streamed; }
+  /// Notes that the layer `name` follows it.
+  void noteStreamed(llvm::StringRef name);
 
   // Ops whose result type follows from their operands, each at the location
   // `name`. `x` is [T, ...].
@@ -122,6 +128,16 @@ public:
   mlir::Value project(const llvm::Twine &name, const llvm::Twine &source,
                       mlir::Value x, int64_t rows, bool bias = false,
                       bool transposed = false);
+  /// The same with some rows of both.
+  mlir::Value projectRows(const llvm::Twine &name, const llvm::Twine &source,
+                          mlir::Value x, seq::RowGroupsAttr rows,
+                          bool bias = false);
+  /// Of each of `count` groups of `stride` rows, the `size` rows from `offset`.
+  seq::RowGroupsAttr rows(int64_t offset, int64_t size, int64_t stride,
+                          int64_t count) {
+    return seq::RowGroupsAttr::get(builder.getContext(), offset, size, stride,
+                                   count);
+  }
   /// The channels [offset, offset + size) of x, on its last dimension.
   mlir::Value slice(const llvm::Twine &name, mlir::Value x, int64_t offset,
                     int64_t size);
@@ -135,6 +151,9 @@ public:
   /// `vector` [D] for each token of `like` [T, D].
   mlir::Value broadcast(const llvm::Twine &name, mlir::Value vector,
                         mlir::Value like);
+  /// The number [T, 1] of each token for all channels of `like` [T, D].
+  mlir::Value spread(const llvm::Twine &name, mlir::Value number,
+                     mlir::Value like);
   mlir::Value activate(const llvm::Twine &name, mlir::Value x,
                        seq::Nonlinearity function);
   /// An op on elements that has no attributes.

@@ -90,8 +90,10 @@ private:
 
   int64_t readPairs() {
     llvm::StringRef key = request.shareKey;
+    llvm::StringRef outerKey =
+        request.outerShareKey.empty() ? key : request.outerShareKey;
     double share = scaling.getNumberIfSet(key, 0, 1).value_or(
-        outer.getNumberIfSet(key, 0, 1).value_or(request.turned));
+        outer.getNumberIfSet(outerKey, 0, 1).value_or(request.turned));
     auto turned = int64_t(double(request.keys) * share);
     if (!scaling.hasProblem() && (turned % 2 != 0 || turned < 2))
       outer.report("expects an even number of channels to turn, but got " +

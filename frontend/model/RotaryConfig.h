@@ -34,6 +34,8 @@ struct RotaryRequest {
   bool scaled = true;
   /// The key of the share of channels that turn.
   llvm::StringRef shareKey = "partial_rotary_factor";
+  /// The same outside of these objects, where it is called otherwise.
+  llvm::StringRef outerShareKey = "";
 };
 
 /// Reads the keys; problems are left in the reader.

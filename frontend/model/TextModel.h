@@ -17,9 +17,19 @@ struct TextModelConfig {
   NormConfig norm;
   /// Positions that states which grow have room for; 0: none of them grows.
   int64_t context = 0;
+  /// Channels of an embedding, where they are not `width`.
+  int64_t embeddingWidth = 0;
+  /// What leads back to them after the last norm, by its tensor without
+  /// `.weight`; empty: nothing.
+  std::string endProjection;
   double embeddingScale = 1;
   std::optional<double> logitCap;
 };
+
+/// `x` and what the table `source` has for its tokens' positions: one of `rows`
+/// rows for each, behind `offset` more.
+mlir::Value addPositions(ModelBuilder &model, const std::string &source,
+                         int64_t rows, int64_t offset, mlir::Value x);
 
 /// The layers, from embeddings [T, D] to what the last norm takes.
 using EmitLayers =

@@ -192,7 +192,7 @@ private:
     const std::string *prefix = reader.getString("continuing_subword_prefix");
     into.subword_prefix = prefix ? *prefix : "##";
     into.longest_word =
-        reader.getInteger("max_input_chars_per_word", 0, 1 << 20, 100);
+        reader.getInteger("max_input_chars_per_word", 0, UINT32_MAX, 100);
     readUnknown(/*isRequired=*/true);
     return reader.finish();
   }

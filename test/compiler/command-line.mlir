@@ -31,6 +31,24 @@
 // CONTEXT: effc: error: --max-context: Value 0 not in range
 // CONTEXT-NEXT: effc: note: see effc compile --help
 // CONTEXT-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --sinks=4; echo status $?' 2>&1 | FileCheck %s --check-prefix=SINKS
+// SINKS: effc: error: --sinks requires --window
+// SINKS-NEXT: effc: note: see effc compile --help
+// SINKS-NEXT: status 2
+// RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --window=40; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOKEYS
+// NOKEYS: effc: error: a window of 40 tokens is asked for, but no layer of the model sees all keys (--window){{$}}
+// NOKEYS-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/llama/streaming -o %t/x --window=18 --sinks=3; echo status $?' 2>&1 | FileCheck %s --check-prefix=LONG
+// LONG: effc: error: expects --sinks and --window to be at most the 20 positions of the model, but got 3 and 18{{$}}
+// LONG-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/gpt2/plain -o %t/x --window=40; echo status $?' 2>&1 | FileCheck %s --check-prefix=TABLE
+// TABLE: effc: error: expects positions that turn keys or lower their scores beside --window, but got a table of positions{{$}}
+// TABLE-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/llama/dynamic_steps -o %t/x --window=9; echo status $?' 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// DYNAMIC: effc: error: expects rotary positions that are the same for all lengths beside --window, but got dynamic ones{{$}}
+// DYNAMIC-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/gpt2/plain -o %t/x --max-context=65; echo status $?' 2>&1 | FileCheck %s --check-prefix=ROWS65
+// ROWS65: expects a row for each of the 65 positions of the longest context, but got 'tensor<64x28xf32>'
 // RUN: sh -c 'effc-compile a -o %t/x --bit-stable --state-dtype=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=STABLE
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
 // STABLE-NEXT: effc: note: see effc compile --help

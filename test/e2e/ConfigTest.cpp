@@ -68,8 +68,10 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
 #endif
   done = runProgram({EFFC_PROGRAM, "inspect", model, "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
+  // Those that no token ever reads are not in the artifact.
+  int64_t unread = entry.value("unread_parameters", 0);
   EXPECT_EQ(nlohmann::json::parse(done.out).at("parameters"),
-            entry.at("parameters"));
+            entry.at("parameters").get<int64_t>() - unread);
 }
 
 // Code for either architecture is tried on every second configuration.

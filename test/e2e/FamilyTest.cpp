@@ -48,9 +48,17 @@ protected:
   }
 
   void compile() {
-    Finished done = runProgram(
-        {EFFC_PROGRAM, "compile", golden(""), "-o", model, "--dtype", "f32",
-         "--prefill-rows", "8,64", "--max-batch", "4", "--werror", "fallback"});
+    Arguments all = {EFFC_PROGRAM, "compile",     golden(""), "-o",
+                     model,        "--dtype",     "f32",      "--prefill-rows",
+                     "8,64",       "--max-batch", "4",        "--werror",
+                     "fallback"};
+    // How the case is to be compiled, where that is not as it is.
+    if (std::ifstream file(golden("options.json")); file) {
+      nlohmann::json options = nlohmann::json::parse(file);
+      for (const auto &[name, value] : options.items())
+        all.insert(all.end(), {"--" + name, value.dump()});
+    }
+    Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;
   }
 

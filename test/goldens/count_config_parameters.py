@@ -3,7 +3,7 @@
 
 Each file has a released configuration, where it is from, and `parameters`, which this script
 compares with the sum over the library's model on the meta device; `--write` puts the sum there
-where it is null.
+where it is null. `unread_parameters` are those that no token reads: the rows before OPT's positions.
 """
 
 import argparse

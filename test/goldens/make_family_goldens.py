@@ -4,8 +4,9 @@
 Each folder holds
 
     config.json, generation_config.json, model.safetensors    as the library writes them
+    options.json               options of the compilation, where the case has any
     tokens.json                an array of arrays of token ids, of unequal lengths
-    golden.safetensors         logits_f32.<i>  [T, vocabulary]  the library, f32, no cache
+    golden.safetensors         logits_f32.<i>  [T, vocabulary]  the library, f32, no cache (but `stepwise`)
                                logits_f64.<i>  [T, vocabulary]  the same, everything in double
 
 The cases are the tables in `family_goldens/`, one module for each library. Weights are drawn so
@@ -26,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from family_goldens import flash, public
+from family_goldens import decoders, flash, public, rotary, routed, streaming
 from family_goldens.double import everything_in_double
 from family_goldens.weights import randomise, seed_of
 from safetensors.numpy import save_file
@@ -37,16 +38,30 @@ MOST_ERROR = 1e-4
 
 
 def draw_tokens(case, generator):
+    if case.distinct:
+        return [torch.randperm(case.vocabulary, generator=generator)[:length].tolist()
+                for length in case.lengths]
     return [torch.randint(case.vocabulary, (length,), generator=generator).tolist()
             for length in case.lengths]
 
 
-def logits_of(model, tokens):
+def logits_of(case, model, tokens):
+    if case.forward:
+        return [torch.from_numpy(case.forward(model, ids)) for ids in tokens]
     with torch.no_grad():
-        return [case_logits(model, ids) for ids in tokens]
+        return [stepped_logits(model, ids) if case.stepwise else whole_logits(model, ids) for ids in tokens]
 
 
-def case_logits(model, ids):
+def stepped_logits(model, ids):
+    rows, cache = [], None
+    for token in ids:
+        out = model(torch.tensor([[token]]), past_key_values=cache, use_cache=True)
+        rows.append(out.logits[0])
+        cache = out.past_key_values
+    return torch.cat(rows)
+
+
+def whole_logits(model, ids):
     out = model(torch.tensor([ids]), use_cache=False)
     return (out.logits if hasattr(out, "logits") else out)[0]
 
@@ -68,12 +83,12 @@ def write_case(case, folder):
     # Without buffers, which follow from the configuration; RWKV4 rescales its weights where they
     # are, so they are copied.
     weights = {name: value.detach().clone() for name, value in model.named_parameters()}
-    single = logits_of(model, tokens)
+    single = logits_of(case, model, tokens)
     with everything_in_double():
         exact_model = case.build().eval().double()
         exact_model.load_state_dict({name: value.double() for name, value in weights.items()},
                                     strict=False)
-        exact = logits_of(exact_model, tokens)
+        exact = logits_of(case, exact_model, tokens)
     golden = {}
     for index, (a, b) in enumerate(zip(single, exact)):
         assert a.dtype == torch.float32 and b.dtype == torch.float64, (a.dtype, b.dtype)
@@ -95,7 +110,9 @@ def main():
     parser.add_argument("--only", default="", help="the cases whose FAMILY/NAME begins so")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
-    cases = [case for case in public.CASES + flash.CASES if case.path.startswith(arguments.only)]
+    every = (public.CASES + flash.CASES + decoders.CASES + routed.CASES + rotary.CASES
+             + streaming.CASES)
+    cases = [case for case in every if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")
     for case in cases:

@@ -30,7 +30,7 @@ struct Arguments {
               compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
   std::vector<int64_t> prefillRows = {16, 64, 256};
-  int64_t maxBatch = 64, maxContext = 0;
+  int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
   bool ungroupedNorm = false;
   const CLI::Option *bitStableFlag = nullptr;
@@ -38,6 +38,8 @@ struct Arguments {
 
 /// What the runtime loads at most.
 constexpr int64_t kLongestContext = int64_t(1) << 48;
+/// What a state of all its keys can have at most.
+constexpr int64_t kLongestWindow = int64_t(1) << 30;
 
 /// What is wrong with a form; empty when nothing is.
 std::string checkForm(const std::string &text) {
@@ -113,6 +115,16 @@ void declare(CLI::App &app, Arguments &a) {
                  "for (default: the model's); no effect on a model without "
                  "such states")
       ->check(CLI::Range(int64_t(1), kLongestContext));
+  CLI::Option *window =
+      app.add_option("--window", a.window,
+                     "tokens, its own included, that a token sees in layers "
+                     "which see all of them in the model; texts are then as "
+                     "long as one likes (StreamingLLM)")
+          ->check(CLI::Range(int64_t(1), kLongestWindow));
+  app.add_option("--sinks", a.sinks,
+                 "first tokens that stay in sight beside --window")
+      ->check(CLI::Range(int64_t(1), kLongestWindow))
+      ->needs(window);
   app.add_option(
          "--weights", a.weights,
          "embed: into the .effc file; reference: matrices stay in the "
@@ -181,6 +193,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.output = a.output;
   options.dtype = a.dtype;
   options.ungroupedNorm = a.ungroupedNorm;
+  options.sinks = a.sinks;
+  options.window = a.window;
   if (a.weights == "reference")
     options.weights = codegen::WeightsMode::Reference;
   else if (a.weights == "none")

@@ -28,11 +28,11 @@ static LogicalResult verifyTensors(WeightOp op) {
   StringRef other = op.getComputed()     ? "a 'computed'"
                     : op.getTransposed() ? "a 'transposed'"
                                          : "";
-  StringRef named = op.getFurther()   ? "'then'"
-                    : op.getStored()  ? "'stored'"
-                    : op.getRows()    ? "'rows'"
-                    : op.getDerived() ? "'derived'"
-                                      : "";
+  StringRef named = op.getFurther()                    ? "'then'"
+                    : op.getStored()                   ? "'stored'"
+                    : op.getRows() && op.getComputed() ? "'rows'"
+                    : op.getDerived()                  ? "'derived'"
+                                                       : "";
   if (!other.empty() && !named.empty())
     return op.emitOpError()
            << "expects no " << named << " for " << other << " weight";
@@ -52,12 +52,20 @@ static LogicalResult verifyTensors(WeightOp op) {
     if (op.getFurther() || op.getDerived())
       return op.emitOpError() << "expects 'rows' of one tensor as it is, but "
                                  "got 'then' or 'derived' as well";
-    if (rows.getSize() * rows.getCount() != type.getDimSize(0))
-      return op.emitOpError() << "expects a first dimension of the "
-                              << rows.getSize() * rows.getCount()
-                              << " 'rows', but got " << type.getDimSize(0);
-    int64_t elements = rows.getStride() * rows.getCount() *
-                       (type.getNumElements() / type.getDimSize(0));
+    bool turned = op.getTransposed();
+    if (turned && type.getRank() != 2)
+      return op.emitOpError()
+             << "expects 'rows' of a 'transposed' weight of 2 dimensions, but "
+                "got "
+             << type.getRank();
+    int64_t extent = turned ? type.getShape().back() : type.getDimSize(0);
+    if (rows.getSize() * rows.getCount() != extent)
+      return op.emitOpError()
+             << "expects a " << (turned ? "last" : "first")
+             << " dimension of the " << rows.getSize() * rows.getCount()
+             << " 'rows', but got " << extent;
+    int64_t elements =
+        rows.getStride() * rows.getCount() * (type.getNumElements() / extent);
     if (std::optional<ArrayRef<int64_t>> stored = op.getStored();
         stored && ShapedType::getNumElements(*stored) != elements)
       return op.emitOpError() << "expects 'stored' of " << elements

@@ -32,7 +32,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     checkpoint holds one by one. `stored` is the shape in which the checkpoint holds
     each tensor, where that is another one with the same elements in the same order:
     `H,K` as a vector, `E,F,D` as a matrix. Dimensions of size 1 need no mention.
-    `rows` are the rows it has of one tensor that holds several weights.
+    `rows` are the rows it has of one tensor that holds several weights, counted as
+    they lie there, whether or not they are then turned.
     A `derived` weight follows from the numbers of its tensor by the rule of
     `#seq.derivation`, computed in double and rounded to f32.
 
@@ -57,8 +58,9 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       for `lower_bound` its `stored` is a row of the weight's elements for each layer,
       and `layer` is one of them; for `repeated` it is `H,V,K` and `stored` is `H,K`.
     * (WEIGHT8) A weight of `rows` has as many of them as these have, and is of one
-      tensor that is neither `derived` nor `transposed`; `stored` beside them has the
-      elements of all rows they are counted in.
+      tensor that is not `derived`; `stored` beside them has the elements of all rows
+      they are counted in. A `transposed` one has two dimensions, and its rows are
+      the last.
 
     Example:
 
@@ -71,6 +73,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
     seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8,
         stride = 24, count = 3>) : tensor<24x5xbf16>
+    seq.weight @turned source("conv1d") rows(#seq.row_groups<offset = 6, size = 6,
+        stride = 18, count = 1>) transposed : tensor<4x6xf32>
     seq.weight @decay source("decay") derived(#seq.derivation<rule = negated_exponential>)
         : tensor<12xf32>
     seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,

@@ -128,6 +128,18 @@ seq.weight @weight8_two source("a") then ["b"] rows(#seq.row_groups<offset = 0, 
 
 // -----
 
+// WEIGHT8
+// expected-error @+1 {{expects a last dimension of the 6 'rows', but got 4}}
+seq.weight @weight8_turned source("a") rows(#seq.row_groups<offset = 6, size = 6, stride = 18, count = 1>) transposed : tensor<6x4xf32>
+
+// -----
+
+// WEIGHT8
+// expected-error @+1 {{expects 'rows' of a 'transposed' weight of 2 dimensions, but got 3}}
+seq.weight @weight8_three source("a") rows(#seq.row_groups<offset = 6, size = 6, stride = 18, count = 1>) transposed : tensor<2x4x6xf32>
+
+// -----
+
 // ROW_GROUPS1
 // expected-error @+1 {{expects 'size' of at least 1 rows from 'offset' on inside of 'stride' rows, and 'count' of at least 1, but got 8, 17, 24 and 3}}
 seq.weight @row_groups1_outside source("a") rows(#seq.row_groups<offset = 17, size = 8, stride = 24, count = 3>) : tensor<24x5xf32>

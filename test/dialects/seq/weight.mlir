@@ -21,6 +21,9 @@ seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8, strid
     : tensor<24x5xbf16>
 // CHECK: seq.weight @taps computed(#seq.row_numbers<numbers = [1.000000e+00, -1.000000e+00]>) : tensor<2x6xf32>
 seq.weight @taps computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : tensor<2x6xf32>
+// CHECK: seq.weight @turned source("conv1d") rows(<offset = 6, size = 6, stride = 18, count = 1>) transposed : tensor<4x6xf32>
+seq.weight @turned source("conv1d") rows(#seq.row_groups<offset = 6, size = 6, stride = 18, count = 1>)
+    transposed : tensor<4x6xf32>
 // CHECK: seq.weight @sums source("r_k") stored [3, 4] derived(<rule = repeated>) : tensor<3x5x4xf32>
 seq.weight @sums source("r_k") stored [3, 4] derived(#seq.derivation<rule = repeated>) : tensor<3x5x4xf32>
 // CHECK: seq.weight @decay source("decay") derived(<rule = negated_exponential>) : tensor<12xf32>

@@ -23,6 +23,16 @@ class Case:
     # What is changed in config.json after the library wrote it: other spellings.
     rewrite: Callable[[dict], dict] | None = None
 
+    # Whether the library is given one token a call, with its cache.
+    stepwise: bool = False
+    # Whether no token comes twice in a sequence: ties that the library breaks in any way.
+    distinct: bool = False
+    # What gives logits instead of the library, from its model's weights and token ids.
+    forward: Callable | None = None
+    # Options of the compilation, for options.json.
+    options: dict | None = None
+    # Buffers that old files hold too, by their names and shapes.
+    buffers: dict = field(default_factory=dict)
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
 
@@ -37,12 +47,16 @@ class Case:
             rounded.load_state_dict(model.state_dict())
             model = rounded
         model.save_pretrained(folder)
-        if self.rename:
+        if self.rename or self.buffers:
             weights = folder / "model.safetensors"
-            save_file({self.rename(name): tensor for name, tensor in load_file(weights).items()},
-                      weights, metadata={"format": "pt"})
+            rename = self.rename or (lambda name: name)
+            tensors = {rename(name): tensor for name, tensor in load_file(weights).items()}
+            tensors |= {name: torch.ones(shape) for name, shape in self.buffers.items()}
+            save_file(tensors, weights, metadata={"format": "pt"})
         path = folder / "config.json"
         config = json.loads(path.read_text())
         if self.rewrite:
             config = self.rewrite(config)
         path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+        if self.options:
+            (folder / "options.json").write_text(json.dumps(self.options) + "\n")

@@ -20,11 +20,20 @@ TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
-  Texts all = {
-      "--target=host",       "--prefill-rows=7,48", "--max-batch=6",
-      "--max-context=4099",  "--dtype=bf16",        "--state-dtype=bf16",
-      "--weights=reference", "--ungrouped-norm",    "--force-form=quadratic",
-      "--bit-stable=false",  "--no-tokenizer",      "--strip-ir"};
+  Texts all = {"--target=host",
+               "--prefill-rows=7,48",
+               "--max-batch=6",
+               "--max-context=4099",
+               "--sinks=4",
+               "--window=60",
+               "--dtype=bf16",
+               "--state-dtype=bf16",
+               "--weights=reference",
+               "--ungrouped-norm",
+               "--force-form=quadratic",
+               "--bit-stable=false",
+               "--no-tokenizer",
+               "--strip-ir"};
   EXPECT_EQ(roundTrip(all), all);
   CompileOptions options;
   llvm::cantFail(readCanonicalOptions(all, options));
@@ -32,6 +41,8 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
             (llvm::SmallVector<int64_t>{1, 2, 4, 6}));
   EXPECT_FALSE(options.pipeline.bitStable);
   EXPECT_EQ(options.pipeline.maxContext, 4099);
+  EXPECT_EQ(options.sinks, 4);
+  EXPECT_EQ(options.window, 60);
 }
 
 // Half of a file's options would describe no file.

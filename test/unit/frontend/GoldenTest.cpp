@@ -122,6 +122,15 @@ TEST_P(GoldenTest, MeansWhatWasRecorded) {
   mlir::MLIRContext context;
   ImportOptions options;
   options.ungroupedNorm = llvm::StringRef(GetParam()).contains("ungrouped");
+  if (std::filesystem::exists(directory + "/options.json")) {
+    JsonValue values = llvm::cantFail(
+        readJsonObject(directory + "/options.json", "options.json"));
+    ConfigReader reader("options.json", *values.getObject());
+    options.streamed.sinks = reader.getInteger("sinks", 1, 64, 0);
+    options.streamed.window = reader.getInteger("window", 1, 64, 0);
+    options.maxContext = reader.getInteger("max-context", 1, 64, 0);
+    llvm::cantFail(reader.finish());
+  }
   ImportedModel model =
       llvm::cantFail(importModel(context, directory, options));
   ASSERT_TRUE(mlir::succeeded(mlir::verify(*model.module)));

@@ -79,6 +79,19 @@ TEST_F(ImportTest, RemarksOnEveryTensor) {
                                "and gives token ids"));
 }
 
+TEST_F(ImportTest, VocabulariesOfOtherKinds) {
+  directory.write("a.tiktoken", "QQ== 0\nQg== 1\nQUI= 2\n");
+  directory.write("tokenizer_config.json", R"({"pat_str": ".+"})");
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(model.tokenizer);
+  EXPECT_EQ(model.sources[0].name, "a.tiktoken");
+  EXPECT_EQ(model.sources.back().name, "tokenizer_config.json");
+  directory.write("a.tiktoken", "QQ== 0\nQg== 99999\n");
+  std::string result = outcome(import());
+  EXPECT_NE(result.find("a.tiktoken"), std::string::npos) << result;
+  EXPECT_NE(result.find("99999"), std::string::npos) << result;
+}
+
 // Taps [C, 1, W] of 3 channels and 2 taps are read as [W, C].
 TEST_F(ImportTest, TransposesWeights) {
   SafetensorsBuilder builder;
@@ -162,8 +175,11 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
       std::vector<double> written =
           decode<double>(gathered.type, gathered.bytes);
       EXPECT_EQ(written.size(), numbers.size());
+      // Two by two where it is turned.
+      constexpr size_t kTurned[] = {0, 2, 1, 3};
       for (size_t i = 0; i < numbers.size(); ++i)
-        EXPECT_EQ(written[i], double(float(numbers[i])));
+        EXPECT_EQ(written[weight.getTransposed() ? kTurned[i] : i],
+                  double(float(numbers[i])));
     }
     return std::make_pair(std::string(), numbers);
   };
@@ -177,6 +193,10 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
                     stride = 2, count = 2>) : tensor<2x2xf32>)")
                 .second,
             (Numbers{3, 4, 7, 8}));
+  EXPECT_EQ(read(R"(source("a") rows(#seq.row_groups<offset = 1, size = 1,
+                    stride = 2, count = 2>) transposed : tensor<2x2xf32>)")
+                .second,
+            (Numbers{3, 7, 4, 8}));
   EXPECT_EQ(read(R"(source("a") derived(#seq.derivation<rule =
                     negated_exponential>) : tensor<4x2xf32>)")
                 .second[2],
