@@ -1,6 +1,7 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Explicit.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashRwkv.h"
@@ -54,6 +55,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
       {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
       {"minimax", "MiniMaxForCausalLM", "", readVocabularySize, importMiniMax},
+      {"effc", "EffcForCausalLM", "", readVocabularySize, importExplicit},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;
