@@ -202,9 +202,14 @@ static Value emitTaylor(ModelBuilder &model, const std::string &name, Value x) {
   mlir::OpBuilder &builder = model.getBuilder();
   mlir::Location loc = model.at(name);
   int64_t heads = innerShape(x)[0], keys = innerShape(x)[1];
-  Value square = model.reshape(
+  // Elements are scaled by kernels of channels, which have no heads.
+  Value pairs = model.scale(
       name, seq::ContractOp::create(builder, loc, x, "thk", x, "thl", "thkl"),
-      {heads, keys * keys});
+      1 / std::sqrt(2 * double(keys)));
+  Value quadratic = model.reshape(name, pairs, {heads, keys * keys});
+  Value flat = model.scale(name, model.reshape(name, x, {heads * keys}),
+                           1 / std::pow(double(keys), 0.25));
+  Value linear = model.reshape(name, flat, {heads, keys});
   Value one = model.computed(
       "ones." + std::to_string(heads),
       seq::RowNumbersAttr::get(builder.getContext(),
@@ -214,8 +219,6 @@ static Value emitTaylor(ModelBuilder &model, const std::string &name, Value x) {
   Value first = model.slice(name, x, 0, 1);
   Value ones = seq::BroadcastOp::create(builder, loc, one, first,
                                         llvm::ArrayRef<int64_t>{1, 2});
-  Value linear = model.scale(name, x, 1 / std::pow(double(keys), 0.25));
-  Value quadratic = model.scale(name, square, 1 / std::sqrt(2 * double(keys)));
   return seq::ConcatOp::create(builder, loc,
                                mlir::ValueRange{ones, linear, quadratic},
                                /*axis=*/2);

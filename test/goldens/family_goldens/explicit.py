@@ -298,7 +298,7 @@ CASES = [
     srm("row_column", [{"heads": 4, "repeat_kind": "row", "decay": False},
                        {"heads": 2, "repeat_kind": "column", "projections": False},
                        {"heads": 1, "repeat_kind": "row", "decay": False, "projections": False}],
-        hidden_size=20),
+        hidden_size=20, max_position_embeddings=1100),
     srm("diagonal_kernel", [{"heads": 4, "diagonal": True},
                             {"heads": 1, "repeat_kind": "column", "kernel": 3}]),
     case("effc_masked_mixer", "plain", [block(
