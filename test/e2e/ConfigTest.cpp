@@ -1,6 +1,7 @@
-// Released configurations, found by listing goldens/configs: each is compiled
-// from its config.json alone in under 20 seconds of processor time and 2 GB,
-// and has exactly as many parameters as the public library's model.
+// Released configurations and the papers' ablations, found by listing
+// goldens/configs: each is compiled from its config.json alone in under 20
+// seconds of processor time and 2 GB, and has exactly as many parameters as the
+// public library's model, or for ablations as an independent forward reads.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -60,12 +61,19 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
 
 static std::vector<std::string> configs() {
   std::vector<std::string> names;
-  for (const auto &file :
-       std::filesystem::directory_iterator(EFFC_GOLDENS "/configs"))
-    names.push_back(file.path().stem());
+  std::filesystem::path root = EFFC_GOLDENS "/configs";
+  for (const auto &file : std::filesystem::recursive_directory_iterator(root))
+    if (file.path().extension() == ".json")
+      names.push_back(std::filesystem::relative(file.path(), root)
+                          .replace_extension()
+                          .string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
 INSTANTIATE_TEST_SUITE_P(Released, ConfigTest, testing::ValuesIn(configs()),
-                         [](const auto &info) { return info.param; });
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
