@@ -1,7 +1,7 @@
 // Softmax attention of the explicit layout, with or without a number per key.
 #include "frontend/families/ExplicitParts.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "frontend/model/DynamicMask.h"
 
 #include <cmath>
 
@@ -61,62 +61,28 @@ private:
     return emitPositions(model, at, config.positions, y);
   }
 
-  /// exp(A * softplus(dt(v))) [T, N], by the values of all heads.
-  Value keyNumbers(Value value) {
-    Value flat =
-        model.reshape(at + "dt", value, {config.valueHeads * config.values});
-    Value step = model.elementwise<seq::SoftplusOp>(
-        at + "dt", model.project(at + "dt", at + "dt", flat, config.masks));
-    Value rate = model.vector(at + "a", at + "a", config.masks);
-    return model.elementwise<seq::ExpOp>(
-        at + "dt",
-        model.mul(at + "dt", step, model.broadcast(at + "dt", rate, step)));
-  }
-
   Value attend(Value query, Value key, Value value) {
-    if (config.mask == seq::KeyScore::None && !config.keep) {
+    std::string name = at + "mixer";
+    if (config.mask == seq::KeyScore::None) {
       AttentionConfig plain;
       plain.scale = config.scale;
       plain.softCap = config.softCap;
-      return frontend::attend(model, at + "mixer", plain, config.window, query,
-                              key, value);
+      return frontend::attend(model, name, plain, config.window, query, key,
+                              value);
     }
-    // Kernels read keys in blocks of as many rows.
-    constexpr int64_t kRows = 32;
-    std::string name = at + "mixer";
-    int64_t window = config.window;
-    if (model.getContext() > 0 && window >= model.getContext())
-      window = 0;
-    int64_t rows =
-        llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
-    Value numbers = keyNumbers(value);
-    auto stateFor = [&](const Twine &part, Value token) {
-      llvm::SmallVector<int64_t> shape = {rows};
-      llvm::append_range(shape, innerShape(token));
-      return model.state(name + part, shape);
-    };
-    Value keys = stateFor(".keys", key), values = stateFor(".values", value),
-          scores = stateFor(".scores", numbers);
-    mlir::OpBuilder &builder = model.getBuilder();
-    auto type = llvm::cast<mlir::RankedTensorType>(query.getType());
-    auto result = mlir::RankedTensorType::get(
-        {type.getDimSize(0), config.heads, config.values},
-        builder.getF32Type());
-    auto op = seq::AttentionOp::create(
-        builder, model.at(name), result, keys.getType(), values.getType(),
-        mlir::TypeRange(scores.getType()), query, key, value,
-        model.getPositions(), /*sink_query=*/nullptr, numbers,
-        /*sinks=*/nullptr, /*slopes=*/nullptr, keys, values, scores,
-        /*sink_keys=*/nullptr, /*sink_values=*/nullptr, /*sink_scores=*/nullptr,
-        window > 0 ? builder.getI64IntegerAttr(window) : nullptr,
-        builder.getF64FloatAttr(config.scale),
-        config.softCap ? builder.getF64FloatAttr(*config.softCap) : nullptr,
-        seq::KeyScoreAttr::get(builder.getContext(), config.mask),
-        config.keep ? builder.getI64IntegerAttr(*config.keep) : nullptr,
-        /*form=*/nullptr);
-    for (Value next : op->getResults().drop_front())
-      model.setNextState(next);
-    return op.getY();
+    Value flat =
+        model.reshape(at + "dt", value, {config.valueHeads * config.values});
+    Value numbers =
+        keyNumbers(model, at + "dt",
+                   model.project(at + "dt", at + "dt", flat, config.masks),
+                   model.vector(at + "a", at + "a", config.masks));
+    MaskedAttention masked;
+    masked.scale = config.scale;
+    masked.softCap = config.softCap;
+    masked.window = config.window;
+    masked.mask = config.mask;
+    masked.keep = config.keep;
+    return attendMasked(model, name, masked, query, key, value, numbers);
   }
 
   ModelBuilder &model;

@@ -1,7 +1,9 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Cheems.h"
 #include "frontend/families/Explicit.h"
+#include "frontend/families/FlashClassic.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashRwkv.h"
@@ -14,6 +16,9 @@
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/RecurrentGemma.h"
+#include "frontend/families/Rodimus.h"
+#include "frontend/families/StructuredMixer.h"
+#include "frontend/families/TransNormer.h"
 #include "frontend/families/Xlstm.h"
 
 using namespace effc::frontend;
@@ -55,6 +60,20 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"xlstm", "xLSTMForCausalLM", "", readVocabularySize, importXlstm},
       {"jamba", "JambaForCausalLM", "", readVocabularySize, importJamba},
       {"minimax", "MiniMaxForCausalLM", "", readVocabularySize, importMiniMax},
+      {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},
+      {"linear_attn", "LinearAttentionForCausalLM", "", readVocabularySize,
+       importFlashLinearAttention},
+      {"samba", "SambaForCausalLM", "", readVocabularySize, importFlashSamba},
+      {"rodimus", "RodimusForCausalLM", "", readVocabularySize, importRodimus,
+       /*hasOwnCode=*/true},
+      {"transnormer", "TransnormerForCausalLM", "", readVocabularySize,
+       importTransNormer, /*hasOwnCode=*/true},
+      {"cheems", "CheemsForCausalLM", "", readVocabularySize, importCheems,
+       /*hasOwnCode=*/true},
+      {"srm", "MLPMixer DualMLPMixer", "", readVocabularySize,
+       importStructuredMixer},
+      {"masked_mixer", "LanguageMixer", "", readMaskedMixerVocabulary,
+       importMaskedMixer},
       {"effc", "EffcForCausalLM", "", readVocabularySize, importExplicit},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };

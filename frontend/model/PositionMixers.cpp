@@ -37,7 +37,8 @@ Value effc::frontend::emitStructured(ModelBuilder &model,
 Value effc::frontend::emitCausalMix(ModelBuilder &model,
                                     const std::string &name,
                                     const std::string &source, Value x,
-                                    int64_t positions, int64_t kernel) {
+                                    int64_t positions, int64_t kernel,
+                                    bool hasBias) {
   int64_t width = typeOf(x).getDimSize(1);
   llvm::SmallVector<int64_t> shape = {positions, positions};
   if (kernel > 1)
@@ -53,8 +54,10 @@ Value effc::frontend::emitCausalMix(ModelBuilder &model,
     return op.getY();
   };
   if (kernel == 1)
-    return finish(model.vector(name + "_bias", source + ".bias", positions),
-                  x.getType());
+    return finish(
+        hasBias ? model.vector(name + "_bias", source + ".bias", positions)
+                : Value(),
+        x.getType());
   Value taps = finish(
       /*bias=*/{},
       mlir::RankedTensorType::get({typeOf(x).getDimSize(0), kernel, width},

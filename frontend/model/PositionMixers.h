@@ -27,10 +27,12 @@ mlir::Value emitStructured(ModelBuilder &model, const std::string &name,
                            mlir::Value x, const StructuredWeights &weights);
 
 /// x [T, D] mixed by the weights `source`.weight of pairs of positions, and
-/// `source`.bias: a convolution over tokens that sees `kernel` channels.
+/// perhaps `source`.bias: a convolution over tokens that sees `kernel`
+/// channels.
 mlir::Value emitCausalMix(ModelBuilder &model, const std::string &name,
                           const std::string &source, mlir::Value x,
-                          int64_t positions, int64_t kernel);
+                          int64_t positions, int64_t kernel,
+                          bool hasBias = true);
 
 } // namespace effc::frontend
 

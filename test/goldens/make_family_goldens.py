@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from family_goldens import explicit, flash, public
+from family_goldens import explicit, flash, papers, public
 from family_goldens.double import everything_in_double
 from family_goldens.weights import randomise, seed_of
 from safetensors.numpy import save_file
@@ -95,7 +95,8 @@ def main():
     parser.add_argument("--only", default="", help="the cases whose FAMILY/NAME begins so")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
-    cases = [case for case in public.CASES + flash.CASES + explicit.CASES if case.path.startswith(arguments.only)]
+    cases = [case for case in public.CASES + flash.CASES + explicit.CASES + papers.CASES
+             if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")
     for case in cases:

@@ -54,7 +54,9 @@ class View:
         return self.tensors.get_tensor(self.prefix + name, *shape)
 
 
-class ExplicitModel(nn.Module):
+class NamedModel(nn.Module):
+    """A forward as one method, whose parameters are named as a file names them."""
+
     def __init__(self, config):
         super().__init__()
         self.config = config
@@ -82,6 +84,11 @@ class ExplicitModel(nn.Module):
             self.tensors[name] = nn.Parameter(fn(value.detach()))
         return self
 
+    def forward(self, ids, use_cache=False):
+        raise NotImplementedError
+
+
+class ExplicitModel(NamedModel):
     def forward(self, ids, use_cache=False):
         config, width = self.config, self.config["hidden_size"]
         whole = View(self.tensors, "", config)
