@@ -200,7 +200,7 @@ static uint64_t publishedMixerWork(MixerOpInterface mixer,
                                    const PublishedSettings &settings) {
   switch (mixer.getStructure().getMixerClass()) {
   case MixerClass::Linear:
-    return publishedLinearWork(mixer, settings.chunk);
+    return settings.chunk ? publishedLinearWork(mixer, settings.chunk) : 0;
   case MixerClass::Window:
     return publishedWindowWork(mixer, settings.tokens);
   case MixerClass::Retrieval:

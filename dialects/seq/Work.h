@@ -33,7 +33,8 @@ Work countWork(mlir::Operation *op);
 struct PublishedSettings {
   /// Tokens of a sequence, all of whose logits are wanted.
   uint64_t tokens = 2048;
-  /// Tokens of a chunk of a linear mixer.
+  /// Tokens of a chunk of a linear mixer; 0: such mixers are not counted, as
+  /// by profilers that do not see their kernels.
   uint64_t chunk = 64;
 };
 

@@ -386,7 +386,7 @@ CASES = [
         SRM, seq_len=1100, heads=4, mixed_heads=True, decay=True)),
     case("srm", "parallel", StructuredMixer, dict(
         SRM, seq_len=600, heads=4, parallel_heads=True, decay=True, use_projections=True, hidden_dim=20)),
-    case("srm", "combined", StructuredMixer, dict(SRM, seq_len=600, heads=2, combined_heads=True, decay=True)),
+    case("srm", "combined_heads", StructuredMixer, dict(SRM, seq_len=600, heads=2, combined_heads=True, decay=True)),
     case("srm", "kernel_columns", StructuredMixer, dict(SRM, seq_len=512, kernel=3, decay=True)),
     case("srm", "rows", StructuredMixer, dict(SRM, seq_len=520)),
     case("srm", "columns_no_decay", StructuredMixer, dict(SRM, seq_len=540, heads=2)),
