@@ -1,11 +1,10 @@
 // The recurrences of the explicit layout: a table of what each op takes, and
-// one way from a normalised token to every operand of every one of them.
-#include "frontend/families/ExplicitPart.h"
+// how a configuration says where its operands come from.
+#include "frontend/families/ExplicitRecurrence.h"
 
 #include "frontend/checkpoint/Refusal.h"
 
 #include <cmath>
-#include <map>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -13,23 +12,7 @@ using llvm::StringRef;
 using llvm::Twine;
 using mlir::Value;
 
-namespace {
-
-/// A recurrence of the dialect. Operands are listed in the op's order as
-/// "symbol:shape", where the shape is that behind T in the letters H, G, K, V
-/// and 1. Before a symbol, '~' marks what learns of positions, '@' another use
-/// of an operand of that symbol with its positions, '?' an operand that may be
-/// absent, and '!' the positions themselves.
-struct Recurrence {
-  llvm::StringLiteral name, op;
-  StringRef tokens, parameters, states;
-  /// Numbers: "name" (required), "name=1" or "name?"; `scale` is K^-1/2 where
-  /// it is not said.
-  StringRef numbers = "";
-  bool hasSegments = false;
-};
-
-constexpr Recurrence kRecurrences[] = {
+static constexpr Recurrence kRecurrences[] = {
     {"linear_attention", "linear_attention", "~q:GK ~k:GK v:HV", "", "HKV",
      "scale"},
     {"normalised_attention", "normalised_attention", "~q:GK ~k:GK v:HV", "",
@@ -70,13 +53,7 @@ constexpr Recurrence kRecurrences[] = {
      "H1V", "exponent=8"},
 };
 
-/// "~q:GK" taken apart.
-struct Symbol {
-  StringRef name, letters;
-  char mark = 0;
-};
-
-llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
+static llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
   llvm::SmallVector<StringRef> words;
   list.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   llvm::SmallVector<Symbol> symbols;
@@ -92,96 +69,12 @@ llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
   return symbols;
 }
 
-/// Where an operand comes from: the token, or the wider token of 'inner',
-/// before or after its convolution; or a tensor, the same for every token.
-enum class From { Token, Inner, Convolved, Tensor };
-
-/// A product with one matrix, or with two.
-struct Projection {
-  From from = From::Token;
-  int64_t rank = 0;
-  bool bias = false;
-  FeatureChoice feature;
-};
-
-struct Operand {
-  explicit Operand(Symbol symbol) : symbol(symbol) {}
-
-  Symbol symbol;
-  bool present = true;
-  Projection projection;
-  bool projects = true;
-  /// A matrix for each head's channels.
-  bool blocks = false;
-  int64_t taps = 0;
-  bool tapsBias = false;
-  /// A number in place of everything.
-  std::optional<double> value;
-  /// Of length 1 in each head.
-  std::optional<NormConfig> unit;
-  seq::NormMeasure measure = seq::NormMeasure::SumSquare;
-  /// What it is multiplied with.
-  std::optional<Projection> gate;
-};
-
-struct Parameter {
-  Symbol symbol;
-  std::optional<double> value;
-  std::optional<seq::DecayRule> rule;
-};
-
-struct InnerToken {
-  int64_t width = 0;
-  bool bias = false;
-  int64_t taps = 0;
-  bool tapsBias = false;
-  FeatureChoice feature;
-};
-
-struct Output {
-  std::optional<Projection> gate;
-  bool gateFirst = false;
-  NormChoice norm{/*present=*/false, /*hasWeight=*/true, {}};
-  int64_t groups = 1;
-  FeatureChoice feature;
-  bool projects = true, bias = false;
-  /// The product's first half times the sigmoid of its second.
-  bool glu = false;
-  /// What is added to the recurrence, times a weight per channel.
-  std::optional<From> feed;
-};
-
-/// A recurrence of a configuration.
-struct Mixer {
-  const Recurrence *kind = nullptr;
-  std::map<char, int64_t> dims;
-  std::vector<Operand> operands;
-  std::vector<Parameter> parameters;
-  std::vector<std::pair<std::string, double>> numbers;
-  InnerToken inner;
-  PositionChoice positions;
-  Output output;
-
-  llvm::SmallVector<int64_t> shapeOf(StringRef letters) const {
-    llvm::SmallVector<int64_t> shape;
-    for (char letter : letters)
-      shape.push_back(letter == '1' ? 1 : dims.at(letter));
-    return shape;
-  }
-};
-
-int64_t countOf(llvm::ArrayRef<int64_t> shape) {
+int64_t effc::frontend::countOf(llvm::ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
   return count;
 }
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Reading
-//===----------------------------------------------------------------------===//
 
 static From readFrom(ConfigReader &reader) {
   return From(
@@ -205,8 +98,8 @@ static std::optional<Projection> readGate(PartInput &in) {
   return gate;
 }
 
-static Operand readOperand(PartInput &in, Symbol symbol) {
-  Operand operand(symbol);
+static RecurrentOperand readOperand(PartInput &in, Symbol symbol) {
+  RecurrentOperand operand(symbol);
   bool said = readInner(in, symbol.name, [&](PartInput &inner) {
     ConfigReader &reader = inner.reader;
     operand.value = reader.getNumberIfSet("value", -1e30, 1e30);
@@ -232,8 +125,8 @@ static Operand readOperand(PartInput &in, Symbol symbol) {
   return operand;
 }
 
-static Parameter readParameter(PartInput &in, Symbol symbol) {
-  Parameter parameter{symbol, std::nullopt, std::nullopt};
+static RecurrentParameter readParameter(PartInput &in, Symbol symbol) {
+  RecurrentParameter parameter{symbol, std::nullopt, std::nullopt};
   readInner(in, symbol.name, [&](PartInput &inner) {
     parameter.value = inner.reader.getNumberIfSet("value", -1e30, 1e30);
     if (inner.reader.get("rule"))
@@ -243,7 +136,7 @@ static Parameter readParameter(PartInput &in, Symbol symbol) {
   return parameter;
 }
 
-static void readNumbers(PartInput &in, Mixer &mixer) {
+static void readNumbers(PartInput &in, RecurrentMixer &mixer) {
   llvm::SmallVector<StringRef> words;
   mixer.kind->numbers.split(words, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef word : words) {
@@ -258,7 +151,7 @@ static void readNumbers(PartInput &in, Mixer &mixer) {
   }
 }
 
-static void readInnerToken(PartInput &in, Mixer &mixer) {
+static void readInnerToken(PartInput &in, RecurrentMixer &mixer) {
   readInner(in, "inner", [&](PartInput &inner) {
     ConfigReader &reader = inner.reader;
     mixer.inner.width = reader.requireInteger("width", 1, kMostDimension);
@@ -269,8 +162,8 @@ static void readInnerToken(PartInput &in, Mixer &mixer) {
   });
 }
 
-static void readOutput(PartInput &in, Mixer &mixer) {
-  Output &output = mixer.output;
+static void readOutput(PartInput &in, RecurrentMixer &mixer) {
+  RecurrentOutput &output = mixer.output;
   readInner(in, "output", [&](PartInput &inner) {
     ConfigReader &reader = inner.reader;
     output.gate = readGate(inner);
@@ -296,7 +189,8 @@ static void readOutput(PartInput &in, Mixer &mixer) {
 }
 
 /// The channels of what `from` names; 0 where it is not there.
-static int64_t widthOf(const PartInput &in, const Mixer &mixer, From from) {
+static int64_t widthOf(const PartInput &in, const RecurrentMixer &mixer,
+                       From from) {
   switch (from) {
   case From::Token:
     return in.width;
@@ -311,7 +205,7 @@ static int64_t widthOf(const PartInput &in, const Mixer &mixer, From from) {
 }
 
 /// What operands say has to be there, and of the right size.
-static void checkSources(PartInput &in, const Mixer &mixer) {
+static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
   auto check = [&](StringRef who, From from, int64_t exactly) {
     int64_t width = widthOf(in, mixer, from);
     if (width == 0)
@@ -323,7 +217,7 @@ static void checkSources(PartInput &in, const Mixer &mixer) {
                        quote(who) + ", which is not projected, but got " +
                        Twine(width));
   };
-  for (const Operand &operand : mixer.operands) {
+  for (const RecurrentOperand &operand : mixer.operands) {
     if (!operand.present || operand.value || operand.symbol.mark == '@' ||
         operand.symbol.mark == '!')
       continue;
@@ -344,9 +238,9 @@ static void checkSources(PartInput &in, const Mixer &mixer) {
     check("feed", *mixer.output.feed, mixer.dims.at('H') * mixer.dims.at('V'));
 }
 
-static Mixer readMixer(PartInput &in, const Recurrence &kind) {
+static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {
   ConfigReader &reader = in.reader;
-  Mixer mixer;
+  RecurrentMixer mixer;
   mixer.kind = &kind;
   mixer.dims['H'] = reader.requireInteger("heads", 1, kMostDimension);
   mixer.dims['V'] = reader.requireInteger("values", 1, kMostDimension);
@@ -365,7 +259,7 @@ static Mixer readMixer(PartInput &in, const Recurrence &kind) {
   llvm::SmallVector<Symbol> symbols = symbolsOf(kind.tokens);
   for (Symbol symbol : symbols)
     mixer.operands.push_back(symbol.mark == '@' || symbol.mark == '!'
-                                 ? Operand(symbol)
+                                 ? RecurrentOperand(symbol)
                                  : readOperand(in, symbol));
   for (Symbol symbol : symbolsOf(kind.parameters))
     mixer.parameters.push_back(readParameter(in, symbol));
@@ -380,301 +274,13 @@ static Mixer readMixer(PartInput &in, const Recurrence &kind) {
   return mixer;
 }
 
-//===----------------------------------------------------------------------===//
-// Emission
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// One use of a mixer in a block.
-class MixerEmitter {
-public:
-  MixerEmitter(ModelBuilder &model, const Mixer &mixer, const std::string &at,
-               Value x)
-      : model(model), mixer(mixer), at(at), dims(mixer.dims), token(x) {}
-
-  Value emit() {
-    emitInner();
-    emitOperands();
-    return emitOutput(emitRecurrence());
-  }
-
-private:
-  void emitInner() {
-    const InnerToken &config = mixer.inner;
-    if (config.width == 0)
-      return;
-    inner = model.project(at + "inner", at + "inner", token, config.width,
-                          config.bias);
-    if (config.taps == 0) {
-      inner = emitFeature(model, at + "inner", inner, config.feature);
-      return;
-    }
-    convolved = emitFeature(
-        model, at + "convolution",
-        convolve(at + "convolution", inner, config.taps, config.tapsBias),
-        config.feature);
-  }
-
-  Value convolve(const std::string &name, Value x, int64_t taps, bool bias) {
-    int64_t channels = innerShape(x)[0];
-    Value weight = model.taps(name, name + ".weight", taps, channels), shift;
-    if (bias)
-      shift = model.vector(name + "_bias", name + ".bias", channels);
-    return model.shortConvolution(name, x, weight, shift,
-                                  seq::Activation::None);
-  }
-
-  Value sourceOf(From from) const {
-    return from == From::Token   ? token
-           : from == From::Inner ? inner
-                                 : convolved;
-  }
-
-  Value project(const std::string &name, const Projection &how, int64_t rows) {
-    Value x = sourceOf(how.from);
-    if (how.rank == 0)
-      return model.project(name, name, x, rows, how.bias);
-    Value low = model.project(name + ".0", name + ".0", x, how.rank);
-    return model.project(name + ".1", name + ".1", low, rows, how.bias);
-  }
-
-  /// A product with a matrix for each head's channels: [T, H, V].
-  Value projectBlocks(const std::string &name, const Projection &how) {
-    Value x = sourceOf(how.from);
-    int64_t heads = dims['H'], columns = innerShape(x)[0] / heads;
-    Value weight = model.blocks(name, WeightSource(name + ".weight"), heads,
-                                dims['V'], columns);
-    Value bias;
-    if (how.bias)
-      bias = model.numbers(name + "_bias", WeightSource(name + ".bias"),
-                           {heads, dims['V']});
-    return model.linear(name, model.reshape(name, x, {heads, columns}), weight,
-                        bias);
-  }
-
-  /// An operand that varies with the token, before its positions.
-  Value emitOperand(const Operand &operand) {
-    std::string name = at + operand.symbol.name.str();
-    llvm::SmallVector<int64_t> shape = mixer.shapeOf(operand.symbol.letters);
-    int64_t size = countOf(shape);
-    Value y;
-    if (operand.blocks)
-      y = projectBlocks(name, operand.projection);
-    else if (operand.projects)
-      y = project(name, operand.projection, size);
-    else
-      y = sourceOf(operand.projection.from);
-    if (operand.taps)
-      y = convolve(name + ".convolution", y, operand.taps, operand.tapsBias);
-    bool perHead = operand.projection.feature.kind == FeatureChoice::Taylor;
-    if (!perHead)
-      y = emitFeature(model, name, y, operand.projection.feature);
-    if (operand.gate) {
-      Value gate = emitFeature(model, name + ".gate",
-                               project(name + ".gate", *operand.gate, size),
-                               operand.gate->feature);
-      y = model.mul(name, y, gate);
-    }
-    if (operand.unit)
-      y = model.groupNorm(name, "", y, shape[0], /*size=*/0, *operand.unit,
-                          operand.measure);
-    if (innerShape(y) != llvm::ArrayRef<int64_t>(shape))
-      y = model.reshape(name, y, shape);
-    return perHead ? emitFeature(model, name, y, operand.projection.feature)
-                   : y;
-  }
-
-  /// The same number, or the same tensor, for every token.
-  Value emitConstant(const Operand &operand) {
-    std::string name = at + operand.symbol.name.str();
-    llvm::SmallVector<int64_t> shape = mixer.shapeOf(operand.symbol.letters);
-    Value like;
-    for (const auto &[other, value] : emitted)
-      if (innerShape(value) == llvm::ArrayRef<int64_t>(shape))
-        like = value;
-    if (!like) {
-      model.report(name + ": expects another operand of its shape that varies "
-                          "with the token, but got none");
-      return token;
-    }
-    if (shape.size() == 1) {
-      // A vector is computed as one row.
-      Value row = operand.value
-                      ? constant(name, *operand.value, {1, shape[0]})
-                      : model.numbers(name, WeightSource(name), {1, shape[0]});
-      Value flat = seq::ReshapeOp::create(model.getBuilder(), model.at(name),
-                                          row, shape);
-      return model.broadcast(name, flat, like);
-    }
-    Value numbers = operand.value
-                        ? constant(name, *operand.value, shape)
-                        : model.numbers(name, WeightSource(name), shape);
-    return seq::BroadcastOp::create(model.getBuilder(), model.at(name), numbers,
-                                    like, llvm::ArrayRef<int64_t>{1, 2});
-  }
-
-  Value constant(const std::string &name, double number,
-                 llvm::ArrayRef<int64_t> shape) {
-    mlir::OpBuilder &builder = model.getBuilder();
-    std::vector<double> rows(size_t(shape[0]), number);
-    return model.computed(
-        name,
-        seq::RowNumbersAttr::get(builder.getContext(),
-                                 builder.getDenseF64ArrayAttr(rows)),
-        shape);
-  }
-
-  void emitOperands() {
-    auto varies = [](const Operand &operand) {
-      return operand.symbol.mark != '@' && operand.symbol.mark != '!' &&
-             !operand.value && operand.projection.from != From::Tensor;
-    };
-    for (const Operand &operand : mixer.operands)
-      if (operand.present && varies(operand))
-        emitted[operand.symbol.name] = emitOperand(operand);
-    for (const Operand &operand : mixer.operands)
-      if (operand.present && !emitted.count(operand.symbol.name) &&
-          operand.symbol.mark != '@' && operand.symbol.mark != '!')
-        emitted[operand.symbol.name] = emitConstant(operand);
-    for (const Operand &operand : mixer.operands) {
-      Value value;
-      if (operand.symbol.mark == '!')
-        value = model.getPositions();
-      else if (operand.present)
-        value = emitted.at(operand.symbol.name);
-      if (operand.symbol.mark == '~' || operand.symbol.mark == '@')
-        value = emitPositions(model, at, mixer.positions, value);
-      tokens.push_back(value);
-      // Positions and features may have made keys wider.
-      if (value)
-        for (auto [letter, size] :
-             llvm::zip(operand.symbol.letters, innerShape(value)))
-          if (letter != '1')
-            dims[letter] = size;
-    }
-  }
-
-  Value emitParameter(const Parameter &parameter) {
-    std::string name = at + parameter.symbol.name.str();
-    llvm::SmallVector<int64_t> shape;
-    for (char letter : parameter.symbol.letters)
-      shape.push_back(dims[letter]);
-    mlir::OpBuilder &builder = model.getBuilder();
-    if (parameter.rule)
-      return model.computed(name,
-                            seq::HeadDecaysAttr::get(
-                                builder.getContext(), *parameter.rule,
-                                /*layer=*/0, /*layers=*/0, /*negated=*/false),
-                            shape);
-    if (!parameter.value)
-      return model.numbers(name, WeightSource(name), shape);
-    // Computed as rows of one number.
-    llvm::SmallVector<int64_t> rows = {shape[0], countOf(shape) / shape[0]};
-    Value numbers = constant(name, *parameter.value, rows);
-    if (shape.size() == 2)
-      return numbers;
-    return seq::ReshapeOp::create(builder, model.at(name), numbers, shape);
-  }
-
-  Value emitRecurrence() {
-    mlir::OpBuilder &builder = model.getBuilder();
-    std::string name = at + "mixer";
-    mlir::OperationState op(model.at(name), ("seq." + mixer.kind->op).str());
-    llvm::SmallVector<int32_t> segments;
-    for (Value value : tokens) {
-      segments.push_back(value ? 1 : 0);
-      if (value)
-        op.operands.push_back(value);
-    }
-    for (const Parameter &parameter : mixer.parameters) {
-      op.operands.push_back(emitParameter(parameter));
-      segments.push_back(1);
-    }
-    Value like = valueOperand();
-    op.types.push_back(like.getType());
-    llvm::SmallVector<StringRef> states;
-    mixer.kind->states.split(states, ' ');
-    for (size_t i = 0; i < states.size(); ++i) {
-      llvm::SmallVector<int64_t> shape;
-      for (char letter : states[i])
-        shape.push_back(letter == '1' ? 1 : dims[letter]);
-      Value state =
-          model.state(i == 0 ? name : name + "." + std::to_string(i), shape);
-      op.operands.push_back(state);
-      op.types.push_back(state.getType());
-      segments.push_back(1);
-    }
-    for (const auto &[key, number] : mixer.numbers)
-      op.addAttribute(key, builder.getF64FloatAttr(number));
-    if (mixer.kind->hasSegments)
-      op.addAttribute("operandSegmentSizes",
-                      builder.getDenseI32ArrayAttr(segments));
-    mlir::Operation *made = builder.create(op);
-    for (Value next : made->getResults().drop_front())
-      model.setNextState(next);
-    return model.reshape(name, made->getResult(0), {dims['H'] * dims['V']});
-  }
-
-  /// The operand whose type the mixed tokens have.
-  Value valueOperand() const {
-    for (const auto &[operand, value] : llvm::zip(mixer.operands, tokens))
-      if (value && operand.symbol.letters == "HV")
-        return value;
-    llvm_unreachable("every recurrence has values");
-  }
-
-  Value emitOutput(Value y) {
-    const Output &config = mixer.output;
-    if (config.feed) {
-      Value weight = model.vector(at + "d", at + "d", innerShape(y)[0]);
-      Value fed = sourceOf(*config.feed);
-      y = model.add(at + "feed", y,
-                    model.mul(at + "feed", fed,
-                              model.broadcast(at + "feed", weight, fed)));
-    }
-    Value gate;
-    if (config.gate)
-      gate = emitFeature(model, at + "g",
-                         project(at + "g", *config.gate, innerShape(y)[0]),
-                         config.gate->feature);
-    if (gate && config.gateFirst)
-      y = model.mul(at + "gate", y, gate);
-    y = emitNorm(model, at + "o_norm", y, config.norm, config.groups);
-    if (gate && !config.gateFirst)
-      y = model.mul(at + "gate", y, gate);
-    y = emitFeature(model, at + "o", y, config.feature);
-    if (!config.projects)
-      return y;
-    int64_t width = model.getWidth();
-    y = model.project(at + "o", at + "o", y, config.glu ? 2 * width : width,
-                      config.bias);
-    if (!config.glu)
-      return y;
-    return model.mul(at + "o", model.slice(at + "o", y, 0, width),
-                     model.activate(at + "o",
-                                    model.slice(at + "o", y, width, width),
-                                    seq::Nonlinearity::Sigmoid));
-  }
-
-  ModelBuilder &model;
-  const Mixer &mixer;
-  const std::string &at;
-  std::map<char, int64_t> dims;
-  Value token, inner, convolved;
-  std::map<StringRef, Value> emitted;
-  llvm::SmallVector<Value> tokens;
-};
-
-} // namespace
-
 EmitPart effc::frontend::readRecurrence(PartInput &in, StringRef name) {
   for (const Recurrence &kind : kRecurrences) {
     if (name != kind.name)
       continue;
-    Mixer mixer = readMixer(in, kind);
+    RecurrentMixer mixer = readMixer(in, kind);
     return [mixer](ModelBuilder &model, const std::string &at, Value x) {
-      return MixerEmitter(model, mixer, at, x).emit();
+      return emitRecurrence(model, mixer, at, x);
     };
   }
   return {};

@@ -2,7 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Cheems.h"
-#include "frontend/families/Explicit.h"
+#include "frontend/families/ExplicitModel.h"
 #include "frontend/families/FlashClassic.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashLinear.h"

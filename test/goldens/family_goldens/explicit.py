@@ -260,7 +260,7 @@ CASES = [
     # Rodimus: tables 14 to 18.
     case("effc_rodimus", "plus", [block(
         rodimus(), {**SKA, "residual": "two_hop"}, GLU), block(rodimus(), {**SKA, "residual": "two_hop"}, GLU)]),
-    case("effc_rodimus", "reordered_one_hop", [block(
+    case("effc_rodimus", "reordered", [block(
         {**SKA, "key_heads": 3}, GLU, rodimus()), block(
         {**SKA, "residual": "two_hop", "value_heads": 1}, GLU, rodimus())], tie_word_embeddings=True, embedding=0.3),
     case("effc_rodimus", "gates_off", [
@@ -276,10 +276,10 @@ CASES = [
     case("effc_wonderful", "ssd_and_masks", [
         block(SSD_ROTARY, GLU), block(masked("bias"), LISTING), block(masked("scale", heads=1), CODE)],
         residual="learned", norm={"kind": "rms", "eps": 1e-6}),
-    case("effc_wonderful", "convolution_threshold", [
+    case("effc_wonderful", "convolution", [
         block(SSD_CONVOLUTION, GLU), block(masked("threshold"), CODE, LISTING),
         block({**SSD_ROTARY, "positions": None, "d": {"value": 0.0}}, GLU)]),
-    case("effc_wonderful", "linear_mask_keep", [
+    case("effc_wonderful", "mask_linear", [
         block({"part": "dynamic_mask_linear", "heads": 3, "keys": 8, "values": 8, "positions": ROTARY,
                "delta": {"activation": "sigmoid"}}, GLU), block(masked("bias", keep=9), GLU)]),
     # Retrieval.
@@ -287,7 +287,7 @@ CASES = [
         block(ATTENTION, {"part": "pkm", "heads": 2, "experts": 36, "taken": 5, "keys": 6,
                           "query_bias": True}),
         block(ATTENTION, {"part": "peer", "heads": 3, "experts": 25, "taken": 4, "keys": 5})]),
-    case("effc_retrieval", "experts_noncompeting", [
+    case("effc_retrieval", "experts", [
         block(ATTENTION, {"part": "experts", "experts": 5, "taken": 2, "hidden": 14, "shared": SHARED}),
         block(ATTENTION, {"part": "peer", "heads": 3, "experts": 49, "taken": 1, "keys": 4,
                           "weighting": "relu", "activation": "gelu"})], hidden_size=20),
@@ -311,7 +311,7 @@ CASES = [
     case("effc_masked_mixer", "plain", [block(
         {"part": "masked_mixer"}, {"part": "mlp", "hidden": 40, "bias": True, "activation": "gelu"})] * 2,
         norm=LAYER, final_norm=None, max_position_embeddings=50),
-    case("effc_masked_mixer", "kernel_expanded", [
+    case("effc_masked_mixer", "wide", [
         block({"part": "masked_mixer", "kernel": 4}, SRM_FEED),
         block({"part": "masked_mixer", "expanded": True}, SRM_FEED)], norm=LAYER, final_norm=None,
         hidden_size=20, max_position_embeddings=52),

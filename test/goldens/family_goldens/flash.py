@@ -95,7 +95,7 @@ CASES = [
     case("hgrn", "convolutions_no_bounds", "HGRN", dict(
         hidden_size=24, use_lower_bound=False, use_short_conv=True, conv_size=3, vocab_size=61)),
     case("linear_attn", "product", "LinearAttention", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
-    case("linear_attn", "elu_normalised_bf16", "LinearAttention", dict(
+    case("linear_attn", "elu_bf16", "LinearAttention", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, feature_map="elu", norm_feature_map=True,
         elementwise_affine=True, intermediate_size=36), dtype="bf16"),
     case("samba", "plain", "Samba", dict(

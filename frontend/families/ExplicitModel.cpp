@@ -1,4 +1,4 @@
-#include "frontend/families/Explicit.h"
+#include "frontend/families/ExplicitModel.h"
 
 #include "frontend/families/ExplicitPart.h"
 #include "frontend/model/Decoder.h"

@@ -1,6 +1,6 @@
 // The explicit layout: config.json lists the blocks one by one.
-#ifndef EFFC_FRONTEND_FAMILIES_EXPLICIT_H
-#define EFFC_FRONTEND_FAMILIES_EXPLICIT_H
+#ifndef EFFC_FRONTEND_FAMILIES_EXPLICITMODEL_H
+#define EFFC_FRONTEND_FAMILIES_EXPLICITMODEL_H
 
 #include "frontend/families/Family.h"
 
@@ -13,4 +13,4 @@ importExplicit(FamilyInput &input);
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_FAMILIES_EXPLICIT_H
+#endif // EFFC_FRONTEND_FAMILIES_EXPLICITMODEL_H
