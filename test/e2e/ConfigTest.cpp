@@ -59,6 +59,38 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
             entry.at("parameters"));
 }
 
+// Six blocks: 3 E D + 4 n E + 2 l E numbers of matrices, W E taps, and of the
+// recurrence 4 n E and, in chunks of C, 2 C (n + E).
+TEST(PublishedWork, IsCountedFromTheStoredModule) {
+  nlohmann::json entry = nlohmann::json::parse(
+      std::ifstream(EFFC_GOLDENS "/configs/ablations/rodimus_t15_all.json"));
+  TemporaryFolder folder;
+  std::ofstream(folder.at("config.json")) << entry.at("config");
+  std::string model = folder.at("model.effc");
+  Finished done = runProgram({EFFC_PROGRAM, "compile", folder.at(""), "-o",
+                              model, "--weights", "none"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  uint64_t d = 512, e = 1024, n = 64, l = 16, w = 4, v = 50277, t = 100;
+  auto count = [&](uint64_t chunk) {
+    Finished told = runProgram({EFFC_PROGRAM, "inspect", model,
+                                "--flops=published", "--sequence", "100",
+                                "--chunk", std::to_string(chunk), "--json"});
+    EXPECT_EQ(told.status, 0) << told.err;
+    return nlohmann::json::parse(told.out);
+  };
+  uint64_t dense = 6 * 2 * (3 * e * d + 4 * n * e + 2 * l * e + w * e);
+  EXPECT_EQ(count(0).at("layers"), t * dense);
+  EXPECT_EQ(count(32).at("layers"),
+            t * (dense + 6 * (4 * n * e + 2 * 32 * (n + e))));
+  EXPECT_EQ(count(32).at("embeddings"), t * 2 * 2 * v * d);
+  EXPECT_EQ(count(32).at("training").get<uint64_t>(),
+            3 * count(32).at("forward").get<uint64_t>());
+  done = runProgram({EFFC_PROGRAM, "inspect", model, "--flops", "published"});
+  EXPECT_NE(done.out.find("lookup and head"), std::string::npos) << done.out;
+  done = runProgram({EFFC_PROGRAM, "inspect", model, "--flops=other"});
+  EXPECT_NE(done.status, 0);
+}
+
 static std::vector<std::string> configs() {
   std::vector<std::string> names;
   std::filesystem::path root = EFFC_GOLDENS "/configs";
