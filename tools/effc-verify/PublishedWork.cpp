@@ -1,6 +1,5 @@
 #include "tools/effc-verify/PublishedWork.h"
 
-#include "compiler/StoredModel.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Quantities.h"
 #include "tools/terminal/Table.h"

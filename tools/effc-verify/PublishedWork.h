@@ -3,7 +3,7 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_PUBLISHEDWORK_H
 #define EFFC_TOOLS_EFFC_VERIFY_PUBLISHEDWORK_H
 
-#include "dialects/seq/Work.h"
+#include "compiler/StoredModel.h"
 #include "tools/effc/ModelAccess.h"
 
 #include <string>
