@@ -3,6 +3,7 @@
 #define EFFC_COMPILER_STOREDMODEL_H
 
 #include "compiler/Compiler.h"
+#include "dialects/seq/Work.h"
 
 #include <functional>
 #include <vector>
@@ -32,6 +33,11 @@ llvm::Error recompile(const StoredModel &model, const CompileOptions &options);
 /// are not read.
 llvm::Expected<std::vector<uint8_t>>
 recompileCode(const StoredModel &model, const CompileOptions &options);
+
+/// The FLOPs of a sequence through a stored model, as papers count them.
+llvm::Expected<seq::PublishedWork>
+countPublishedWork(const StoredModel &model,
+                   const seq::PublishedSettings &settings);
 
 } // namespace effc
 

@@ -129,9 +129,14 @@ private:
     const Family *family = findFamily(reader);
     if (!family)
       return reader.getProblem();
-    if (reader.get("auto_map"))
-      reader.report("'auto_map' names code of the checkpoint's own, which is "
-                    "not run");
+    if (reader.get("auto_map")) {
+      if (!family->hasOwnCode)
+        reader.report("'auto_map' names code of the checkpoint's own, which is "
+                      "not run");
+      else
+        model.remarks.push_back("config.json: 'auto_map' is ignored: the code "
+                                "it names is not run");
+    }
     if (reader.getBoolean("is_encoder_decoder", false))
       reader.report("expects 'is_encoder_decoder' to be false, but got true");
     reader.ignore(kBookkeepingKeys);

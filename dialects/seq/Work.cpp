@@ -151,4 +151,97 @@ Work countWork(Operation *root) {
   return work;
 }
 
+//===----------------------------------------------------------------------===//
+// As papers count
+//===----------------------------------------------------------------------===//
+
+static uint64_t elementsOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  uint64_t elements = 1;
+  for (int64_t size : type.getShape())
+    elements *= ShapedType::isDynamic(size) ? 1 : size;
+  return elements;
+}
+
+// For each token.
+static uint64_t publishedLinearWork(MixerOpInterface mixer, uint64_t chunk) {
+  LinearAttr linear = mixer.getStructure().getLinear();
+  ArrayRef<int64_t> state = cast<StatefulOpInterface>(mixer.getOperation())
+                                .getStates()
+                                .front()
+                                .type.getShape();
+  uint64_t heads = state[0], keys = state[1], values = state[2];
+  uint64_t elements = keys * values;
+  // Decays of their own for each element leave no products to form.
+  if (linear.getField() == DecayField::Complex)
+    return 14 * heads * elements;
+  if (linear.getDecay() == DecayAxis::Element)
+    return 6 * heads * elements;
+  uint64_t groups = heads / std::max<uint64_t>(linear.getHeadsPerGroup(), 1);
+  if (linear.getLowRank() != LowRankPair::None)
+    return heads * (6 * elements + 2 * chunk * (3 * keys + 2 * values));
+  return 4 * heads * elements + 2 * chunk * (groups * keys + heads * values);
+}
+
+static uint64_t publishedWindowWork(MixerOpInterface mixer, uint64_t tokens) {
+  auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
+  WindowTokens operands =
+      mixer.getWindowTokens(stateful.getOperandsOf(OperandRole::Token),
+                            stateful.getOperandsOf(OperandRole::Parameter));
+  auto query = cast<RankedTensorType>(operands.query.getType());
+  auto value = cast<RankedTensorType>(operands.value.getType());
+  uint64_t window = mixer.getStructure().getWindow().getWindow();
+  uint64_t keys = window ? std::min(window, tokens) : tokens;
+  return 2 * keys * query.getDimSize(1) *
+         (query.getDimSize(2) + value.getDimSize(2));
+}
+
+static uint64_t publishedMixerWork(MixerOpInterface mixer,
+                                   const PublishedSettings &settings) {
+  switch (mixer.getStructure().getMixerClass()) {
+  case MixerClass::Linear:
+    return settings.chunk ? publishedLinearWork(mixer, settings.chunk) : 0;
+  case MixerClass::Window:
+    return publishedWindowWork(mixer, settings.tokens);
+  case MixerClass::Retrieval:
+    return retrievalWork(mixer);
+  case MixerClass::Opaque:
+    return 0;
+  }
+  llvm_unreachable("a mixer of no class");
+}
+
+PublishedWork countPublishedWork(Operation *root,
+                                 const PublishedSettings &settings) {
+  PublishedWork perToken;
+  // Words, not positions: the first argument of a function.
+  auto isWords = [](Value indices) {
+    auto argument = dyn_cast<BlockArgument>(indices);
+    return argument && argument.getArgNumber() == 0;
+  };
+  root->walk([&](Operation *op) {
+    if (auto linear = dyn_cast<LinearOp>(op))
+      perToken.layers += 2 * elementsOf(linear.getWeight());
+    else if (auto scores = dyn_cast<KeyScoresOp>(op))
+      perToken.layers += 2 * elementsOf(scores.getKeys());
+    else if (auto head = dyn_cast<LmHeadOp>(op))
+      perToken.embeddings += 2 * elementsOf(head.getWeight());
+    else if (auto lookup = dyn_cast<EmbeddingOp>(op))
+      perToken.embeddings +=
+          isWords(lookup.getTokens()) ? 2 * elementsOf(lookup.getTable()) : 0;
+    else if (auto rotary = dyn_cast<RotaryOp>(op))
+      perToken.layers += 2 * elementsOf(rotary.getX());
+    else if (auto convolution = dyn_cast<ShortConvolutionOp>(op))
+      perToken.layers += 2 * elementsOf(convolution.getWeight());
+    else if (auto mix = dyn_cast<CausalMixOp>(op))
+      perToken.layers += 2 * settings.tokens * elementsOf(mix.getY());
+    else if (auto mixer = dyn_cast<MixerOpInterface>(op))
+      perToken.layers += publishedMixerWork(mixer, settings);
+    else
+      perToken.layers += phaseWork(op);
+  });
+  return {perToken.layers * settings.tokens,
+          perToken.embeddings * settings.tokens};
+}
+
 } // namespace effc::seq

@@ -29,6 +29,33 @@ struct Work {
 /// sequence that fills it.
 Work countWork(mlir::Operation *op);
 
+/// What the papers' tables count with.
+struct PublishedSettings {
+  /// Tokens of a sequence, all of whose logits are wanted.
+  uint64_t tokens = 2048;
+  /// Tokens of a chunk of a linear mixer; 0: such mixers are not counted, as
+  /// by profilers that do not see their kernels.
+  uint64_t chunk = 64;
+};
+
+/// FLOPs of one sequence, forward, as papers count them: 2 for a multiplication
+/// with its addition; the lookup of an embedding as the product with its table;
+/// squares of a causal softmax, of a chunk and of a masked mixer in full; 2 for
+/// each number that is turned by its position and for each tap of a
+/// convolution; no norms, activations, gates or softmax. A linear mixer takes
+/// chunks of C tokens: 4 K V for each head, and 2 C K for each group, 2 C V for
+/// each head.
+struct PublishedWork {
+  uint64_t layers = 0;
+  /// Of the table of embeddings and of the head.
+  uint64_t embeddings = 0;
+
+  uint64_t sum() const { return layers + embeddings; }
+};
+
+PublishedWork countPublishedWork(mlir::Operation *op,
+                                 const PublishedSettings &settings);
+
 } // namespace effc::seq
 
 #endif // EFFC_DIALECTS_SEQ_WORK_H

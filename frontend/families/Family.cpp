@@ -3,6 +3,9 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Doge.h"
+#include "frontend/families/Cheems.h"
+#include "frontend/families/ExplicitModel.h"
+#include "frontend/families/FlashClassic.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashRwkv.h"
@@ -19,6 +22,9 @@
 #include "frontend/families/Qwen3Next.h"
 #include "frontend/families/QwenMoe.h"
 #include "frontend/families/RecurrentGemma.h"
+#include "frontend/families/Rodimus.h"
+#include "frontend/families/StructuredMixer.h"
+#include "frontend/families/TransNormer.h"
 #include "frontend/families/Xlstm.h"
 
 using namespace effc::frontend;
@@ -72,6 +78,21 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"qwen3_next", "Qwen3NextForCausalLM", "", readVocabularySize,
        importQwen3Next},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge},
+      {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},
+      {"linear_attn", "LinearAttentionForCausalLM", "", readVocabularySize,
+       importFlashLinearAttention},
+      {"samba", "SambaForCausalLM", "", readVocabularySize, importFlashSamba},
+      {"rodimus", "RodimusForCausalLM", "", readVocabularySize, importRodimus,
+       /*hasOwnCode=*/true},
+      {"transnormer", "TransnormerForCausalLM", "", readVocabularySize,
+       importTransNormer, /*hasOwnCode=*/true},
+      {"cheems", "CheemsForCausalLM", "", readVocabularySize, importCheems,
+       /*hasOwnCode=*/true},
+      {"srm", "MLPMixer DualMLPMixer", "", readVocabularySize,
+       importStructuredMixer},
+      {"masked_mixer", "LanguageMixer", "", readMaskedMixerVocabulary,
+       importMaskedMixer},
+      {"effc", "EffcForCausalLM", "", readVocabularySize, importExplicit},
       {"", "", "ssm_cfg", readMambaSsmVocabulary, importMambaSsm},
   };
   return families;

@@ -67,6 +67,9 @@ struct Family {
   int64_t (*readVocabulary)(ConfigReader &, int64_t most);
   /// Builds the module: seq.model, the weights, @forward.
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> (*import)(FamilyInput &);
+  /// Whether checkpoints come with code of their own, which 'auto_map' names
+  /// and which this family stands for.
+  bool hasOwnCode = false;
 };
 
 /// All families and their layouts.

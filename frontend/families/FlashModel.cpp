@@ -19,6 +19,8 @@ static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
   attention.keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)
                            .value_or(attention.heads);
   attention.inputBias = reader.getBoolean("qkv_bias", false);
+  if (reader.getBoolean("qk_norm", false))
+    attention.headNorm.emplace();
   if (!reader.hasProblem() && (config.width % attention.heads != 0 ||
                                attention.heads % attention.keyHeads != 0))
     reader.report(

@@ -12,6 +12,30 @@ using mlir::Value;
 
 using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
 
+/// Layers of a norm and a mixer, under the names of both layouts.
+static Module build(FamilyInput &input, llvm::StringRef family, int64_t width,
+                    int64_t layers, const SelectiveConfig &mixer,
+                    const NormConfig &norm, const HeadConfig &head) {
+  TextModelConfig text;
+  text.family = family;
+  text.vocabulary = input.vocabulary;
+  text.width = width;
+  text.head = head;
+  text.endNorm = "backbone.norm_f";
+  text.norm = norm;
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "backbone." + name;
+      Value normed = model.norm(name + "norm", source + "norm", x, norm);
+      x = model.add(
+          name + "residual", x,
+          emitSelectiveMixer(model, mixer, name, source + "mixer.", normed));
+    }
+    return x;
+  });
+}
+
 static Module import(FamilyInput &input, llvm::StringRef family,
                      bool innerNorms) {
   ConfigReader &reader = input.config;
@@ -47,24 +71,7 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                   "use_mambapy", "use_falcon_mambapy"});
   if (llvm::Error error = reader.finish())
     return error;
-  TextModelConfig text;
-  text.family = family;
-  text.vocabulary = input.vocabulary;
-  text.width = width;
-  text.head = head;
-  text.endNorm = "backbone.norm_f";
-  text.norm = norm;
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "backbone." + name;
-      Value normed = model.norm(name + "norm", source + "norm", x, norm);
-      x = model.add(
-          name + "residual", x,
-          emitSelectiveMixer(model, mixer, name, source + "mixer.", normed));
-    }
-    return x;
-  });
+  return build(input, family, width, layers, mixer, norm, head);
 }
 
 Module effc::frontend::importMamba(FamilyInput &input) {
@@ -73,4 +80,55 @@ Module effc::frontend::importMamba(FamilyInput &input) {
 
 Module effc::frontend::importFalconMamba(FamilyInput &input) {
   return import(input, "falcon_mamba", /*innerNorms=*/true);
+}
+
+/// What would make another model of the package's.
+static void requireNone(ConfigReader &reader) {
+  if (reader.getInteger("d_intermediate", 0, kMostDimension, 0) != 0)
+    reader.reportMismatch("d_intermediate", "0", *reader.get("d_intermediate"));
+  if (const JsonValue *layers = reader.get("attn_layer_idx"))
+    if (!layers->getArray() || !layers->getArray()->empty())
+      reader.reportMismatch("attn_layer_idx", "an empty array", *layers);
+  if (!reader.getBoolean("rms_norm", true))
+    reader.reportMismatch("rms_norm", "true", *reader.get("rms_norm"));
+  reader.ignore({"attn_cfg"}); // it is about those layers only
+}
+
+Module effc::frontend::importMambaSsm1(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  int64_t width = reader.requireInteger("d_model", 1, kMostDimension);
+  int64_t layers = reader.requireInteger("n_layer", 1, kMostLayers);
+  HeadConfig head;
+  head.table = "backbone.embedding.weight";
+  head.key = "tie_embeddings";
+  // The package would load the one over the other.
+  head.mayDiffer = false;
+  head.tied = reader.getBoolean("tie_embeddings", true);
+  requireNone(reader);
+  ignoreHarmless(reader, input.remarks, {"fused_add_norm", "residual_in_fp32"});
+  SelectiveConfig mixer;
+  mixer.inner = 2 * width;
+  mixer.keys = 16;
+  mixer.rank = (width + 15) / 16;
+  if (const JsonObject *object = reader.getObjectIfSet("ssm_cfg")) {
+    ConfigReader inner("config.json: ssm_cfg", *object);
+    (void)inner.getString("layer");
+    mixer.keys = inner.getInteger("d_state", 1, kMostDimension, 16);
+    mixer.taps = inner.getInteger("d_conv", 2, 64, 4);
+    mixer.inner = inner.getInteger("expand", 1, 1024, 2) * width;
+    mixer.rank = readTimeStepRank(inner, "dt_rank", width);
+    mixer.projectionBias = inner.getBoolean("bias", false);
+    mixer.convolutionBias = inner.getBoolean("conv_bias", true);
+    ignoreHarmless(inner, input.remarks,
+                   {"dt_init", "dt_init_floor", "dt_max", "dt_min", "dt_scale",
+                    "use_fast_path"});
+    reader.finishInner(inner);
+  }
+  // Read with the vocabulary.
+  (void)reader.get("pad_vocab_size_multiple");
+  if (llvm::Error error = reader.finish())
+    return error;
+  NormConfig norm;
+  norm.epsilon = 1e-5;
+  return build(input, "mamba", width, layers, mixer, norm, head);
 }

@@ -12,6 +12,10 @@ importMamba(FamilyInput &input);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importFalconMamba(FamilyInput &input);
 
+/// The original authors' layout, whose `ssm_cfg` names Mamba-1 or nothing.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMambaSsm1(FamilyInput &input);
+
 } // namespace effc::frontend
 
 #endif // EFFC_FRONTEND_FAMILIES_MAMBA_H

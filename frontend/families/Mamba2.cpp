@@ -1,5 +1,7 @@
 #include "frontend/families/Mamba2.h"
 
+#include "frontend/families/Mamba.h"
+
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/model/Head.h"
@@ -170,6 +172,13 @@ frontend::importMamba2(FamilyInput &input) {
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 frontend::importMambaSsm(FamilyInput &input) {
+  // The package's default is its first mixer.
+  const JsonValue *mixer = input.config.get("ssm_cfg");
+  const JsonObject *arguments = mixer ? mixer->getObject() : nullptr;
+  const JsonValue *layer = arguments ? arguments->find("layer") : nullptr;
+  const std::string *name = layer ? layer->getString() : nullptr;
+  if (arguments && (!layer || (name && *name == "Mamba1")))
+    return importMambaSsm1(input);
   auto config =
       readMambaSsmConfig(input.config, input.vocabulary, input.remarks);
   if (!config)

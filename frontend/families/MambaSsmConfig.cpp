@@ -77,7 +77,7 @@ static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
   const std::string *layer = mixer.getString("layer");
   if (!mixer.hasProblem() && (!layer || *layer != "Mamba2"))
     mixer.report("layer " + (layer ? quote(*layer) : "'Mamba1' (the default)") +
-                 " is not supported; supported: Mamba2");
+                 " is not supported; supported: Mamba1, Mamba2");
   config.keys = mixer.getInteger("d_state", 1, kMostMamba2Dimension, 128);
   config.window = mixer.getInteger("d_conv", 2, 64, 4);
   config.projectionBias = mixer.getBoolean("bias", false);

@@ -82,6 +82,7 @@ public:
                        llvm::ArrayRef<int64_t> shape);
   /// Another use of a weight that has been declared.
   mlir::Value parameter(llvm::StringRef name);
+  bool isDeclared(llvm::StringRef name) const { return weights.contains(name); }
 
   /// A state of the model: the argument that carries it in.
   mlir::Value state(const llvm::Twine &name, llvm::ArrayRef<int64_t> shape);

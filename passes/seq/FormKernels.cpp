@@ -92,7 +92,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   }
 
   // The group whose last result `op` alone uses, if the op can move there: its
-  // other operands then are there already or come before.
+  // other operands then are there already or come before. Logits are nobody's
+  // but the call's, and what is joined is nowhere as a whole.
   static Group *findHost(std::vector<Group> &groups, Operation *op) {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
@@ -100,7 +101,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         continue;
       for (Group &group : groups)
         if (group.ops.back() == producer && producer->getResult(0) == operand &&
-            !isa<seq::LmHeadOp>(producer))
+            !isa<seq::LmHeadOp, seq::ConcatOp>(producer))
           return &group;
     }
     return nullptr;

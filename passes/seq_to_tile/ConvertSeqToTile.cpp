@@ -315,6 +315,10 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildCausalMix(k);
   if (isa<seq::ChannelConvolutionOp>(core))
     return buildChannelConvolution(k);
+  if (isa<seq::ConcatOp>(core))
+    return buildConcat(k);
+  if (isa<seq::ContractOp>(core))
+    return buildProduct(k);
   if (isa<seq::RingRowOp>(core))
     return buildRingRow(k);
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);

@@ -1,5 +1,6 @@
 // `effc verify`: parses options, verifies, prints what was found.
 
+#include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
@@ -120,6 +121,18 @@ int main(int argc, char **argv) {
   CLI::App app("Checks a compiled model against its meaning", "effc verify");
   VerifyOptions options;
   bool json = false;
+  // `effc inspect --flops=published` comes here, where modules can be read.
+  std::string flops;
+  seq::PublishedSettings counting;
+  app.add_option("--flops", flops, "Count FLOPs instead, as papers do")
+      ->check(CLI::IsMember({"published"}));
+  app.add_option("--sequence", counting.tokens, "Tokens of the sequence")
+      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 30))
+      ->capture_default_str();
+  app.add_option("--chunk", counting.chunk,
+                 "Tokens of a recurrence's chunk; 0: leave them out")
+      ->check(CLI::Range(uint64_t(0), uint64_t(1) << 20))
+      ->capture_default_str();
   app.add_option("FILE", options.file, "A compiled model")->required();
   app.add_option("--tokens", options.tokens, "Length of the sequence to try")
       ->check(CLI::Range(2, 4096))
@@ -137,6 +150,12 @@ int main(int argc, char **argv) {
     return kWrongUsage;
   }
   try {
+    if (!flops.empty()) {
+      print(
+          describePublishedWork(options.file, options.access, counting, json));
+      flushOutput();
+      return kDone;
+    }
     return verifyFile(options, json);
   } catch (const std::bad_alloc &) {
     printError("out of memory");

@@ -21,7 +21,7 @@ namespace {
 struct EvalOptions {
   std::string file;
   ModelAccess access;
-  std::optional<std::string> tokens, text, logits;
+  std::optional<std::string> tokens, text, logits, targets;
   std::string split = "all";
   uint32_t batch = 1;
   DeviceChoice device;
@@ -65,10 +65,10 @@ static double meanOf(const Score &score) {
 
 static void printJson(const Score &total, const std::vector<Score> &scores) {
   auto describe = [](const Score &score) {
-    return nlohmann::ordered_json{{"tokens", score.tokens},
-                                  {"predicted", score.predicted},
-                                  {"mean_nll", meanOf(score)},
-                                  {"perplexity", std::exp(meanOf(score))}};
+    return nlohmann::ordered_json{
+        {"tokens", score.tokens},    {"predicted", score.predicted},
+        {"mean_nll", meanOf(score)}, {"perplexity", std::exp(meanOf(score))},
+        {"targets", score.targets},  {"right", score.right}};
   };
   nlohmann::ordered_json json = describe(total);
   json["sequences"] = nlohmann::ordered_json::array();
@@ -81,6 +81,10 @@ static void evaluate(const EvalOptions &options) {
   Split split = Split::parse(options.split);
   Model model = openModel(options.file, options.access);
   std::vector<Tokens> sequences = readSequences(model, options);
+  std::vector<Targets> targets;
+  if (options.targets)
+    targets =
+        readTargetFile(*options.targets, sequences, model.vocabularySize());
   auto writer = openLogits(model, options, sequences);
   uint64_t tokens = 0;
   for (const Tokens &sequence : sequences)
@@ -93,7 +97,7 @@ static void evaluate(const EvalOptions &options) {
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);
-    scores = evaluation.run(sequences, progress);
+    scores = evaluation.run(sequences, targets, progress);
   }
   if (writer)
     writer->finish();
@@ -103,6 +107,8 @@ static void evaluate(const EvalOptions &options) {
     total.tokens += score.tokens;
     total.predicted += score.predicted;
     total.sumNll += score.sumNll;
+    total.targets += score.targets;
+    total.right += score.right;
   }
   if (total.predicted == 0 && !options.json) {
     print("tokens      " + formatCount(total.tokens) + "\n");
@@ -113,6 +119,11 @@ static void evaluate(const EvalOptions &options) {
   print("tokens      " + formatCount(total.tokens) + "\n");
   print("mean NLL    " + formatNumber(meanOf(total), 6) + "\n");
   print("perplexity  " + formatNumber(std::exp(meanOf(total)), 6) + "\n");
+  if (total.targets > 0)
+    print("accuracy    " +
+          formatNumber(double(total.right) / double(total.targets), 6) + ", " +
+          formatCount(total.right) + " of " + formatCount(total.targets) +
+          " targets\n");
 }
 
 void effc::cli::addEvalCommand(CLI::App &app) {
@@ -139,6 +150,10 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--logits", options->logits,
                       "Write logits.0, logits.1, ... to this safetensors file");
+  command->add_option("--targets", options->targets,
+                      "A file with a JSON array of {\"positions\": [...], "
+                      "\"ids\": [...]} for each sequence: how often the most "
+                      "likely token after a position is the one given");
   addDeviceChoice(*command, options->device);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { evaluate(*options); });

@@ -45,7 +45,8 @@ uint64_t effc::cli::callStride(const Model &model) {
 
 struct Evaluation::Running {
   const Tokens *tokens;
-  size_t index; // of the sequence
+  const Targets *targets; // or null
+  size_t index;           // of the sequence
   Session session;
   Score score;
   uint64_t at = 0;    // tokens fed
@@ -76,6 +77,13 @@ static void checkRow(std::span<const float> logits, size_t sequence,
                   (std::isnan(*bad) ? "NaN" : "infinite"));
 }
 
+/// Whether no token has a larger logit than `token`, and none before it the
+/// same.
+static bool isChoice(std::span<const float> logits, int32_t token) {
+  return std::max_element(logits.begin(), logits.end()) - logits.begin() ==
+         token;
+}
+
 /// Scores and writes `count` rows that follow the tokens fed so far.
 void Evaluation::takeLogits(Running &running, const float *logits,
                             uint64_t count) {
@@ -91,6 +99,16 @@ void Evaluation::takeLogits(Running &running, const float *logits,
     running.score.sumNll += negativeLogLikelihood(
         {logits + i * vocabulary, vocabulary}, (*running.tokens)[next]);
     ++running.score.predicted;
+  }
+  for (size_t i = 0; running.targets && i < running.targets->positions.size();
+       ++i) {
+    uint64_t position = running.targets->positions[i];
+    if (position < running.at || position >= running.at + count)
+      continue;
+    ++running.score.targets;
+    running.score.right +=
+        isChoice({logits + (position - running.at) * vocabulary, vocabulary},
+                 running.targets->ids[i]);
   }
   running.at += count;
   running.piece -= count;
@@ -142,6 +160,7 @@ void Evaluation::feedRound(std::vector<Running> &group) {
 }
 
 std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
+                                   const std::vector<Targets> &targets,
                                    Progress &progress) {
   std::vector<Score> scores(sequences.size());
   uint64_t done = 0;
@@ -149,8 +168,11 @@ std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
     std::vector<Running> group;
     for (size_t i = first;
          i < std::min<size_t>(first + batch, sequences.size()); ++i)
-      group.push_back(
-          {&sequences[i], i, Session(engine), {sequences[i].size()}});
+      group.push_back({&sequences[i],
+                       targets.empty() ? nullptr : &targets[i],
+                       i,
+                       Session(engine),
+                       {sequences[i].size()}});
     auto unfinished = [](const Running &running) {
       return running.at < running.tokens->size();
     };

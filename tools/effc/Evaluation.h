@@ -27,6 +27,8 @@ struct Score {
   uint64_t tokens = 0;
   uint64_t predicted = 0; // all but the first
   double sumNll = 0;      // over those
+  uint64_t targets = 0;   // positions at which a token is expected
+  uint64_t right = 0;     // those at which it has the largest logit
 };
 
 /// Feeds sequences to a model in pieces, several at a time. Memory is bounded
@@ -38,8 +40,10 @@ public:
   Evaluation(const Model &model, const Device &device, Split split,
              uint32_t batch, SafetensorsWriter *writer);
 
-  /// Reports tokens fed to `progress`.
+  /// Reports tokens fed to `progress`. `targets` is empty, or has one element
+  /// for each sequence.
   std::vector<Score> run(const std::vector<Tokens> &sequences,
+                         const std::vector<Targets> &targets,
                          Progress &progress);
 
 private:

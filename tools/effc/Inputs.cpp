@@ -91,6 +91,55 @@ std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
   return sequences;
 }
 
+/// The numbers of `key`, each below `limit`.
+static std::vector<uint64_t> readTargets(const nlohmann::json &object,
+                                         const char *key, uint64_t limit,
+                                         const std::string &where) {
+  auto array = object.find(key);
+  if (array == object.end() || !array->is_array())
+    throw Failure(where + " has no array '" + key + "'");
+  std::vector<uint64_t> numbers;
+  for (const nlohmann::json &number : *array) {
+    if (!number.is_number_unsigned() || number.get<uint64_t>() >= limit)
+      throw Failure("element " + std::to_string(numbers.size()) + " of '" +
+                    key + "' of " + where + " is " + show(number) +
+                    ", not a number below " + std::to_string(limit));
+    numbers.push_back(number.get<uint64_t>());
+  }
+  return numbers;
+}
+
+std::vector<Targets>
+effc::cli::readTargetFile(const std::string &path,
+                          const std::vector<Tokens> &sequences,
+                          uint32_t vocabularySize) {
+  nlohmann::json json =
+      nlohmann::json::parse(readWholeFile(path), nullptr, false);
+  if (json.is_discarded())
+    throw Failure("'" + path + "' is not JSON");
+  if (!json.is_array() || json.size() != sequences.size())
+    throw Failure("'" + path + "' is not an array of " +
+                  std::to_string(sequences.size()) +
+                  " objects, one for each sequence");
+  std::vector<Targets> targets;
+  for (size_t i = 0; i < json.size(); ++i) {
+    std::string where = "element " + std::to_string(i) + " of '" + path + "'";
+    if (!json[i].is_object())
+      throw Failure(where + " is not an object");
+    Targets target;
+    target.positions =
+        readTargets(json[i], "positions", sequences[i].size(), where);
+    for (uint64_t id : readTargets(json[i], "ids", vocabularySize, where))
+      target.ids.push_back(static_cast<int32_t>(id));
+    if (target.ids.size() != target.positions.size())
+      throw Failure(where + " has " + std::to_string(target.positions.size()) +
+                    " positions and " + std::to_string(target.ids.size()) +
+                    " ids");
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
 uint64_t effc::cli::parseBytes(std::string_view text) {
   double number = 0;
   auto [next, failure] =

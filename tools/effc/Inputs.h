@@ -24,6 +24,19 @@ Tokens parseTokenList(std::string_view text);
 std::vector<Tokens> readTokenFile(const std::string &path,
                                   uint32_t vocabularySize);
 
+/// What a model is expected to say at some positions of a sequence: the token
+/// that follows each of them, in any order of positions.
+struct Targets {
+  std::vector<uint64_t> positions;
+  Tokens ids;
+};
+
+/// A JSON array of an object {"positions": [...], "ids": [...]} for each of
+/// `sequences`. Throws Failure naming `path` and the place of what is wrong.
+std::vector<Targets> readTargetFile(const std::string &path,
+                                    const std::vector<Tokens> &sequences,
+                                    uint32_t vocabularySize);
+
 /// "64", "16K", "1.5G": bytes, with binary units. Throws UsageError.
 uint64_t parseBytes(std::string_view text);
 

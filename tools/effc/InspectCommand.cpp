@@ -29,6 +29,7 @@ struct InspectOptions {
   ModelAccess access;
   bool kernels = false, state = false, check = false, json = false;
   std::optional<std::string> budget;
+  std::string flops = "executed";
 };
 } // namespace
 
@@ -296,5 +297,13 @@ void effc::cli::addInspectCommand(CLI::App &app) {
       "--budget", options->budget,
       "Say how many sequences fit in so many bytes (512M, 1.5G)");
   command->add_flag("--json", options->json, "Print JSON");
+  // Published ones are counted by the program that links the compiler, which
+  // takes `--sequence` and `--chunk` besides.
+  command
+      ->add_option("--flops", options->flops,
+                   "Whose FLOPs: 'executed', those that no way of computing "
+                   "the model avoids, or 'published', as papers count them for "
+                   "a --sequence of 2048 tokens and a --chunk of 64")
+      ->check(CLI::IsMember({"executed", "published"}));
   command->callback([options] { inspect(*options); });
 }

@@ -50,9 +50,25 @@ static void become(const char *program, char **argumentsAfterCommand) {
   throw Failure("cannot start '" + path + "': " + std::strerror(errno));
 }
 
+/// `inspect --flops=published`, which reads the model's module.
+static bool asksForPublished(char **arguments) {
+  if (std::string_view(arguments[1]) != "inspect")
+    return false;
+  for (char **argument = arguments + 2; *argument; ++argument) {
+    std::string_view text = *argument;
+    if (text == "--flops=published" ||
+        (text == "--flops" && argument[1] &&
+         std::string_view(argument[1]) == "published"))
+      return true;
+  }
+  return false;
+}
+
 void effc::cli::becomeSibling(char **arguments) {
   if (!arguments[0] || !arguments[1])
     return;
+  if (asksForPublished(arguments))
+    become("effc-verify", arguments + 2);
   for (const Sibling &sibling : kSiblings)
     if (std::string_view(arguments[1]) == sibling.command)
       become(sibling.program, arguments + 2);

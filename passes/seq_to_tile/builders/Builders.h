@@ -29,6 +29,10 @@ mlir::LogicalResult buildTokenShift(KernelBuilder &k);
 mlir::LogicalResult buildCausalMix(KernelBuilder &k);
 /// A token's channels mixed with their neighbours (ChannelConvolution.cpp).
 mlir::LogicalResult buildChannelConvolution(KernelBuilder &k);
+/// Tensors joined along their last axis (Concat.cpp).
+mlir::LogicalResult buildConcat(KernelBuilder &k);
+/// Products of elements without a sum (Product.cpp).
+mlir::LogicalResult buildProduct(KernelBuilder &k);
 /// The row of a ring that a position lies in (RingRow.cpp).
 mlir::LogicalResult buildRingRow(KernelBuilder &k);
 /// The call's tokens into the state of a causal mix, after buildCausalMix's

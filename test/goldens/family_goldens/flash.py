@@ -24,7 +24,11 @@ DRAW = {
     r"(k_k|k_a)$": (0.9, 0.3),
     r"r_k$": (0.0, 0.4),
     r"gk_proj\.1\.bias$": (-20.0, 12.0),
-    r"conv1d\.weight$": (0.1, 0.5),
+    r"conv(1d)?\.weight$": (0.1, 0.5),
+    r"residual_weight$": (1.0, 0.4),
+    r"dt_proj\.bias$": (-0.5, 1.0),
+    r"mixer\.D$": (1.0, 0.4),
+    r"activation_norm\.weight$": (1.0, 0.3),
 }
 
 
@@ -78,4 +82,27 @@ CASES = [
         hidden_size=32, head_dim=8, num_heads=4, decay_low_rank_dim=6, gate_low_rank_dim=4,
         a_low_rank_dim=5, v_low_rank_dim=3, intermediate_size=36, fuse_norm=False, num_hidden_layers=3,
         vocab_size=53), dtype="bf16"),
+    case("rodimus", "plus", "Rodimus", dict(
+        hidden_size=24, block_type="rodimus_plus", residual_in_fp32=False, expand_ratio=7, input_gate_low_rank=5, conv_size=3,
+        ska_attn=dict(num_heads=3, window_size=11, qk_norm=True, qkv_bias=True, rope_theta=500.0),
+        intermediate_size=30, vocab_size=61, tie_word_embeddings=False)),
+    case("rodimus", "hybrid_bf16", "Rodimus", dict(
+        hidden_size=20, block_type="rodimus", residual_in_fp32=False, expand_ratio=9, num_hidden_layers=3, k_norm_eps=1e-6,
+        attn=dict(layers=[1], num_heads=2, num_kv_heads=1, window_size=None, rope_theta=300.0),
+        intermediate_size=28, tie_word_embeddings=True), dtype="bf16", embedding=0.3),
+    case("hgrn", "lower_bounds", "HGRN", dict(
+        hidden_size=20, num_hidden_layers=3, expand_ratio=2, intermediate_size=28)),
+    case("hgrn", "convolutions_no_bounds", "HGRN", dict(
+        hidden_size=24, use_lower_bound=False, use_short_conv=True, conv_size=3, vocab_size=61)),
+    case("linear_attn", "product", "LinearAttention", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
+    case("linear_attn", "elu_bf16", "LinearAttention", dict(
+        hidden_size=24, num_heads=2, expand_k=0.5, feature_map="elu", norm_feature_map=True,
+        elementwise_affine=True, intermediate_size=36), dtype="bf16"),
+    case("samba", "plain", "Samba", dict(
+        hidden_size=12, state_size=5, time_step_rank=3, num_hidden_layers=3, hidden_ratio=4,
+        attn=dict(layers=[1], num_heads=3, window_size=7, rope_theta=300.0)), dtype="bf16"),
+    case("samba", "biases", "Samba", dict(
+        hidden_size=10, state_size=7, conv_kernel=3, expand=3, use_bias=True, tie_word_embeddings=False,
+        vocab_size=59, attn=dict(layers=[1], num_heads=5, num_kv_heads=1, qkv_bias=True,
+                                 rope_theta=500.0))),
 ]

@@ -18,9 +18,12 @@ import fla.layers.attn  # noqa: E402
 import fla.layers.delta_net  # noqa: E402
 import fla.layers.gated_deltanet  # noqa: E402
 import fla.layers.gla  # noqa: E402
+import fla.layers.hgrn  # noqa: E402
 import fla.layers.hgrn2  # noqa: E402
 import fla.layers.kda  # noqa: E402
+import fla.layers.linear_attn  # noqa: E402
 import fla.layers.multiscale_retention  # noqa: E402
+import fla.layers.rodimus  # noqa: E402
 import fla.layers.rwkv6  # noqa: E402
 import fla.layers.rwkv7  # noqa: E402
 import fla.models.rwkv6.modeling_rwkv6  # noqa: E402
@@ -28,15 +31,17 @@ import fla.models.rwkv7.modeling_rwkv7  # noqa: E402
 from fla.modules import mlp, norm, rotary  # noqa: E402
 from fla.modules.activations import ACT2FN  # noqa: E402
 from fla.modules.causal_conv1d import ShortConvolution  # noqa: E402
-from fla.modules.norm import fused_norm_gate, layernorm  # noqa: E402
+from fla.modules.norm import fused_norm_gate, layernorm, layernorm_gated  # noqa: E402
 from fla.modules.rotary import RotaryEmbedding  # noqa: E402
 from fla.modules.token_shift import token_shift_ref  # noqa: E402
 from fla.ops.delta_rule.naive import delta_rule_recurrence  # noqa: E402
 from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # noqa: E402
 from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence  # noqa: E402
 from fla.ops.gla.naive import naive_recurrent_gla  # noqa: E402
+from fla.ops.hgrn.naive import naive_recurrent_hgrn  # noqa: E402
 from fla.ops.kda.gate import naive_kda_gate  # noqa: E402
 from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
+from fla.ops.linear_attn.naive import naive_recurrent_linear_attn  # noqa: E402
 from fla.ops.retention.naive import naive_retention  # noqa: E402
 from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6  # noqa: E402
 from fla.ops.rwkv7.fused_addcmul import torch_addcmul_rwkv7  # noqa: E402
@@ -89,6 +94,11 @@ def rms_gated(self, x, g, residual=None, prenorm=False, residual_in_fp32=False):
 fused_norm_gate.FusedRMSNormGated.forward = rms_gated
 
 
+# The gate comes first.
+layernorm_gated.RMSNormGated.forward = lambda self, x, z: rms(
+    x * functional.silu(z), self.eps) * self.weight
+
+
 def rms_norm_linear(x, norm_weight, norm_bias, weight, bias, eps=1e-5):
     x = rms(x, eps)
     return functional.linear(x if norm_weight is None else x * norm_weight, weight, bias)
@@ -102,6 +112,7 @@ ACT2FN.update(sigmoid=torch.sigmoid, logsigmoid=functional.logsigmoid, silu=func
               swish=functional.silu, sqrelu=lambda x: functional.relu(x).square(),
               gelu=lambda x: functional.gelu(x, approximate="tanh"))
 fla.layers.hgrn2.swish = functional.silu
+fla.layers.hgrn.swiglu = lambda gate, x: functional.silu(gate) * x
 mlp.swiglu = lambda gate, x: functional.silu(gate) * x
 mlp.SwiGLULinear.forward = lambda self, x, y, weight, bias: functional.linear(
     functional.silu(x) * y, weight, bias)
@@ -159,7 +170,9 @@ def softmax_attention(q, k, v, causal=True, window_size=(-1, -1), **unused):
     return torch.einsum("bhts,bshd->bthd", weights, v)
 
 
-fla.layers.attn.flash_attn_func = softmax_attention
+fla.layers.attn.flash_attn_func = fla.layers.rodimus.flash_attn_func = softmax_attention
+# Which would round queries, keys and values.
+fla.layers.rodimus.autocast_to_fp16 = lambda x: x
 
 # Recurrences.
 
@@ -169,6 +182,28 @@ def gla(q, k, v, gk, **unused):
 
 
 fla.layers.gla.fused_recurrent_gla = fla.layers.hgrn2.fused_recurrent_gla = gla
+
+
+def rodimus_gla(q, k, v, g, **unused):
+    return naive_recurrent_gla(q, k, v, g)
+
+
+fla.layers.rodimus.chunk_gla = rodimus_gla
+fla.layers.rodimus.fused_recurrent_gla = gla
+
+
+def hgrn(x, g, **unused):
+    return naive_recurrent_hgrn(x, g)
+
+
+fla.layers.hgrn.fused_recurrent_hgrn = hgrn
+
+
+def linear_attention(q, k, v, normalize=False, **unused):
+    return naive_recurrent_linear_attn(q, k, v, normalize=normalize)
+
+
+fla.layers.linear_attn.fused_recurrent_linear_attn = linear_attention
 
 
 def retention(q, k, v, **unused):

@@ -229,6 +229,76 @@ TEST(ChannelKernels, ResidualsAgreeWithTheReference) {
              add("s", "g", "x") + add("y", "s", "h")});
 }
 
+// Parts of other widths side by side, and in each of three heads; what follows
+// reads the whole.
+TEST(ChannelKernels, JoinedTensorsAgreeWithTheReference) {
+  std::string x = tensorType({"?", "24"}), a = tensorType({"?", "7"}),
+              b = tensorType({"?", "17"}), heads = tensorType({"?", "3", "8"}),
+              first = tensorType({"?", "3", "1"}),
+              rest = tensorType({"?", "3", "7"});
+  check({"channels",
+         24,
+         {{"w1", {24, 24}}},
+         "  %a = seq.slice %x {axis = 1 : i64, offset = 2 : i64, size = 7 : "
+         "i64} : " +
+             x + " -> " + a +
+             "\n  %b = seq.slice %x {axis = 1 : i64, offset = 4 : i64, size = "
+             "17 : i64} : " +
+             x + " -> " + b +
+             "\n  %j = seq.concat %b, %a {axis = 1 : i64} : (" + b + ", " + a +
+             ") -> " + x + "\n  %s = seq.silu %j : " + x +
+             "\n  %y = seq.linear %s, %w1 : (" + x + ", " + shapeOf({24, 24}) +
+             ") -> " + x + "\n"});
+  check({"heads",
+         24,
+         {{"one", {3, 1}}},
+         "  %h = seq.reshape %x : " + x + " -> " + heads +
+             "\n  %f = seq.slice %h {axis = 2 : i64, offset = 5 : i64, size = "
+             "1 : i64} : " +
+             heads + " -> " + first +
+             "\n  %r = seq.slice %h {axis = 2 : i64, offset = 0 : i64, size = "
+             "7 : i64} : " +
+             heads + " -> " + rest +
+             "\n  %o = seq.broadcast %one along %f {dimensions = array<i64: "
+             "1, 2>} : tensor<3x1xf32>, " +
+             first + "\n  %j = seq.concat %o, %r {axis = 2 : i64} : (" + first +
+             ", " + rest + ") -> " + heads +
+             "\n  %y = seq.reshape %j "
+             ": " +
+             heads + " -> " + x + "\n"});
+}
+
+// Every pair of a head's channels, and a number for each head's channels.
+TEST(ChannelKernels, ProductsWithoutASumAgreeWithTheReference) {
+  std::string x = tensorType({"?", "36"}), heads = tensorType({"?", "4", "9"}),
+              pairs = tensorType({"?", "4", "3", "3"}),
+              part = tensorType({"?", "4", "3"});
+  auto slice = [&](std::string to, int offset) {
+    return "  %" + to +
+           " = seq.slice %h {axis = 2 : i64, offset = " + n(offset) +
+           " : i64, size = 3 : i64} : " + heads + " -> " + part + "\n";
+  };
+  std::string inHeads = "  %h = seq.reshape %x : " + x + " -> " + heads + "\n";
+  check({"pairs",
+         36,
+         {},
+         inHeads + slice("a", 1) + slice("b", 5) +
+             "  %p = seq.contract %a, %b {indexing_maps = [affine_map<(t, h, "
+             "k, l) -> (t, h, k)>, affine_map<(t, h, k, l) -> (t, h, l)>, "
+             "affine_map<(t, h, k, l) -> (t, h, k, l)>]} : (" +
+             part + ", " + part + ") -> " + pairs +
+             "\n  %y = seq.reshape %p : " + pairs + " -> " + x + "\n"});
+  check({"gains",
+         36,
+         {{"g", {4, 9}}},
+         inHeads +
+             "  %p = seq.contract %g, %h {indexing_maps = [affine_map<(t, h, "
+             "k) -> (h, k)>, affine_map<(t, h, k) -> (t, h, k)>, "
+             "affine_map<(t, h, k) -> (t, h, k)>]} : (tensor<4x9xf32>, " +
+             heads + ") -> " + heads + "\n  %y = seq.reshape %p : " + heads +
+             " -> " + x + "\n"});
+}
+
 // The shared experts of shared-expert isolation: a gated layer whose result is
 // scaled by one number for each token, added to something else.
 TEST(ChannelKernels, AGatePerTokenAgreesWithTheReference) {

@@ -197,13 +197,14 @@ TEST_F(MambaSsmTest, TimeStepLimit) {
 
 TEST_F(MambaSsmTest, OtherModels) {
   std::string where = "config.json: ssm_cfg: ";
-  EXPECT_EQ(importingWithMixer("layer", "\"Mamba1\""),
-            where + "layer 'Mamba1' is not supported; supported: Mamba2");
+  EXPECT_EQ(importingWithMixer("layer", "\"Mamba3\""),
+            where +
+                "layer 'Mamba3' is not supported; supported: Mamba1, Mamba2");
   EXPECT_EQ(importingWithMixer("layer", "2"),
             where + "expects 'layer' to be a string, but got 2");
+  // Without a name it is the package's first mixer, which has no such keys.
   mixer.erase("layer");
-  EXPECT_EQ(importing(), where + "layer 'Mamba1' (the default) is not "
-                                 "supported; supported: Mamba2");
+  EXPECT_EQ(importing(), where + "unknown key 'chunk_size'");
   mixer["layer"] = "\"Mamba2\"";
   EXPECT_EQ(importingWithMixer("rmsnorm", "false"),
             where + "expects 'rmsnorm' to be true, but got false: the gate "

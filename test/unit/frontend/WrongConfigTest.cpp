@@ -105,7 +105,8 @@ bool isBookkeeping(const std::string &key) {
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
-/// The places of all numbers, strings and booleans, those in lists aside.
+/// The places of all numbers, strings and booleans, in objects of lists too,
+/// but not in lists themselves.
 std::vector<json::json_pointer>
 leavesOf(const json &object,
          const json::json_pointer &at = json::json_pointer()) {
@@ -116,7 +117,12 @@ leavesOf(const json &object,
     if (value.is_object()) {
       for (const auto &leaf : leavesOf(value, at / key))
         leaves.push_back(leaf);
-    } else if (!value.is_array() && !value.is_null()) {
+    } else if (value.is_array()) {
+      for (size_t i = 0; i < value.size(); ++i)
+        if (value[i].is_object())
+          for (const auto &leaf : leavesOf(value[i], at / key / i))
+            leaves.push_back(leaf);
+    } else if (!value.is_null()) {
       leaves.push_back(at / key);
     }
   }
@@ -131,7 +137,9 @@ TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   for (const auto &leaf : leavesOf(config)) {
     if (!config[leaf].is_number())
       continue;
-    expectRefused(leaf, -7, "-7");
+    // Any number may stand in place of a weight.
+    if (leaf.back() != "value")
+      expectRefused(leaf, -7, "-7");
     if (config[leaf].is_number_integer())
       expectRefused(leaf, int64_t(1) << 60, std::to_string(int64_t(1) << 60));
     expectRefused(leaf, "seven", "seven");

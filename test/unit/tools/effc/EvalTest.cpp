@@ -271,3 +271,75 @@ TEST_F(Eval, FailsOnLogitsThatAreNoNumbers) {
       << done.err;
   EXPECT_FALSE(std::filesystem::exists(at("out")));
 }
+
+// Targets that are the largest logits, and others, at positions in any order.
+TEST_F(Eval, CountsTargetsForEverySplitAndBatch) {
+  ASSERT_EQ(
+      eval({"--tokens", at("tokens.json"), "--logits", at("logits")}).status,
+      0);
+  SafetensorsFile logits = SafetensorsFile::read(at("logits"));
+  nlohmann::json targets;
+  uint64_t all = 0, right = 0;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    nlohmann::json one = {{"positions", nlohmann::json::array()},
+                          {"ids", nlohmann::json::array()}};
+    std::vector<double> rows;
+    if (!sequences[i].empty())
+      rows = logits.tensor("logits." + std::to_string(i)).values();
+    for (size_t p = sequences[i].size(); p-- > 0;) {
+      auto row = rows.begin() + static_cast<long>(p * kToyVocabulary);
+      auto most = std::max_element(row, row + kToyVocabulary) - row;
+      bool wrong = p % 4 == 1;
+      one["positions"].push_back(p);
+      one["ids"].push_back((most + wrong) % kToyVocabulary);
+      ++all;
+      right += !wrong;
+    }
+    targets.push_back(one);
+  }
+  std::ofstream(at("targets.json")) << targets.dump();
+  ASSERT_GT(right, 0u);
+  ASSERT_LT(right, all);
+  for (const char *split : {"all", "1", "5,1,1,64"})
+    for (const char *batch : {"1", "3"}) {
+      Finished done =
+          eval({"--tokens", at("tokens.json"), "--targets", at("targets.json"),
+                "--split", split, "--batch", batch, "--json"});
+      ASSERT_EQ(done.status, 0) << done.err;
+      nlohmann::json told = nlohmann::json::parse(done.out);
+      EXPECT_EQ(told["targets"], all);
+      EXPECT_EQ(told["right"], right) << split << " " << batch;
+    }
+  Finished text =
+      eval({"--tokens", at("tokens.json"), "--targets", at("targets.json")});
+  EXPECT_NE(text.out.find(std::to_string(right) + " of " + std::to_string(all) +
+                          " targets"),
+            std::string::npos)
+      << text.out;
+}
+
+TEST_F(Eval, NamesWhatIsWrongWithTargets) {
+  auto says = [&](const std::string &targets) {
+    std::ofstream(at("targets.json")) << targets;
+    Finished done =
+        eval({"--tokens", at("tokens.json"), "--targets", at("targets.json")});
+    EXPECT_NE(done.status, 0);
+    return done.err;
+  };
+  auto expect = [&](const std::string &targets, const std::string &part) {
+    std::string said = says(targets);
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+  };
+  std::string empty = R"({"positions": [], "ids": []})",
+              rest = "," + empty + "," + empty + "," + empty + "," + empty;
+  expect("nonsense", "is not JSON");
+  expect("[]", "is not an array of 5 objects");
+  expect("[3" + rest + "]", "element 0");
+  expect("[{\"ids\": []}" + rest + "]", "has no array 'positions'");
+  expect("[{\"positions\": [7], \"ids\": [1]}" + rest + "]",
+         "is 7, not a number below 7");
+  expect("[{\"positions\": [0], \"ids\": [271]}" + rest + "]",
+         "is 271, not a number below 271");
+  expect("[{\"positions\": [0, 1], \"ids\": [1]}" + rest + "]",
+         "has 2 positions and 1 ids");
+}

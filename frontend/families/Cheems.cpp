@@ -1,0 +1,260 @@
+#include "frontend/families/Cheems.h"
+
+#include "frontend/model/Decoder.h"
+#include "frontend/model/DynamicMask.h"
+#include "frontend/model/TextModel.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+
+struct CheemsConfig {
+  DecoderConfig model;
+  LayerAttention turned;
+  bool bias = false;
+  int64_t period = 8, offset = 7;
+  /// Experts by product keys beside the gated layers.
+  bool experts = false;
+  int64_t rows = 1, heads = 1, taken = 1, retrieval = 2, side = 1;
+};
+
+class CheemsEmitter {
+public:
+  CheemsEmitter(ModelBuilder &model, const CheemsConfig &config)
+      : model(model), config(config) {}
+
+  Value emitLayer(Value x, int64_t layer) {
+    name = "layers." + std::to_string(layer) + ".";
+    source = "model." + name;
+    Value mixed = norm("sequence_norm", "pre_sequence_layernorm", x);
+    mixed = layer % config.period == config.offset ? emitAttention(mixed)
+                                                   : emitDuality(mixed);
+    x = residual("post_sequence_residual", x, mixed);
+    Value inner = emitState(norm("state_norm", "pre_state_layernorm", x));
+    return residual("post_state_residual", x, inner);
+  }
+
+private:
+  Value norm(const char *part, const char *tensor, Value x) {
+    return model.norm(name + part, source + tensor, x, config.model.norm);
+  }
+
+  /// The residual times a weight for each channel, and what is added.
+  Value residual(const std::string &tensor, Value x, Value y) {
+    Value weight = model.vector(name + tensor, source + tensor + ".weight",
+                                model.getWidth());
+    Value kept =
+        model.mul(name + tensor, x, model.broadcast(name + tensor, weight, x));
+    return model.add(name + tensor, kept, y);
+  }
+
+  Value project(const std::string &part, const std::string &tensor, Value x,
+                int64_t rows) {
+    return model.project(name + part, source + tensor, x, rows, config.bias);
+  }
+
+  /// State-space duality whose rate of decay is used as it is, so that a state
+  /// may grow: a step that is written out.
+  Value emitDuality(Value x) {
+    int64_t heads = config.model.attention.heads,
+            channels = config.model.attention.keys;
+    auto inHeads = [&](Value flat) {
+      return model.reshape(name + "ssd", flat, {heads, channels});
+    };
+    auto turnedPart = [&](const char *part, const std::string &tensor) {
+      return turn(model, name + part, config.turned,
+                  inHeads(project(part, tensor, x, heads * channels)));
+    };
+    Value c = turnedPart("c", "ssd.c_proj"), b = turnedPart("b", "ssd.b_proj");
+    Value value = inHeads(project("x", "ssd.x_proj", x, heads * channels));
+    Value step = model.elementwise<seq::SoftplusOp>(
+        name + "dt", project("dt", "ssd.dt_proj", x, heads));
+    Value rate = model.vector(name + "a", source + "ssd.A", heads);
+    Value state = model.state(name + "ssd", {heads, channels, channels});
+    Value y = emitStep({c, b, value, step}, rate, state);
+    return project("out", "ssd.out_proj",
+                   model.reshape(name + "ssd", y, {heads * channels}),
+                   model.getWidth());
+  }
+
+  /// S = exp(rate * step) S + b (x) (step * x);  y = c S
+  Value emitStep(llvm::ArrayRef<Value> tokens, Value rate, Value state) {
+    mlir::OpBuilder &builder = model.getBuilder();
+    mlir::Location loc = model.at(name + "ssd");
+    auto op = seq::RecurrenceOp::create(
+        builder, loc, tokens[2].getType(), mlir::TypeRange(state.getType()),
+        tokens, mlir::ValueRange(rate), mlir::ValueRange(state),
+        /*form=*/nullptr);
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    mlir::Block *body = builder.createBlock(&op.getBody());
+    auto argument = [&](Value value, bool token) -> Value {
+      auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+      if (token)
+        type = mlir::RankedTensorType::get(type.getShape().drop_front(),
+                                           type.getElementType());
+      return body->addArgument(type, loc);
+    };
+    llvm::SmallVector<Value> rows;
+    for (Value token : tokens)
+      rows.push_back(argument(token, true));
+    Value a = argument(rate, false), s = argument(state, false);
+    auto contract = [&](Value left, llvm::StringRef leftMap, Value right,
+                        llvm::StringRef rightMap, llvm::StringRef map) {
+      return seq::ContractOp::create(builder, loc, left, leftMap, right,
+                                     rightMap, map);
+    };
+    Value decay = seq::ExpOp::create(
+        builder, loc, seq::MulOp::create(builder, loc, a, rows[3]));
+    Value kept = contract(decay, "h", s, "hkv", "hkv");
+    Value value = contract(rows[3], "h", rows[2], "hv", "hv");
+    Value next = seq::AddOp::create(
+        builder, loc, kept, contract(rows[1], "hk", value, "hv", "hkv"));
+    Value read = contract(rows[0], "hk", next, "hkv", "hv");
+    seq::YieldOp::create(builder, loc, mlir::ValueRange{read, next});
+    model.setNextState(op.getNextStates().front());
+    return op.getY();
+  }
+
+  Value emitAttention(Value x) {
+    const AttentionConfig &attention = config.model.attention;
+    auto inHeads = [&](const char *part, const std::string &tensor,
+                       int64_t heads) {
+      return model.reshape(name + part,
+                           project(part, tensor, x, heads * attention.keys),
+                           {heads, attention.keys});
+    };
+    Value query = turn(model, name + "q", config.turned,
+                       inHeads("q", "attn.q_proj", attention.heads));
+    Value key = turn(model, name + "k", config.turned,
+                     inHeads("k", "attn.k_proj", attention.keyHeads));
+    Value value = inHeads("v", "attn.v_proj", attention.keyHeads);
+    Value flat = model.reshape(name + "delta", value, {attention.keyWidth()});
+    Value numbers = keyNumbers(
+        model, name + "delta",
+        project("delta", "attn.dt_proj", flat, attention.heads),
+        model.vector(name + "a", source + "attn.A", attention.heads));
+    MaskedAttention masked;
+    masked.scale = attention.scale;
+    masked.mask = seq::KeyScore::Bias;
+    Value y = attendMasked(model, name + "attention", masked, query, key, value,
+                           numbers);
+    return project("out", "attn.o_proj",
+                   model.reshape(name + "attention", y, {attention.inner()}),
+                   model.getWidth());
+  }
+
+  Value emitState(Value x) {
+    Value dense = emitMlp(model, config.model.mlp,
+                          {name + "mlp", source + "feed_forward."}, x);
+    if (!config.experts)
+      return dense;
+    std::string layer = source + "feed_forward.";
+    int64_t width = model.getWidth();
+    Value query = model.project(name + "queries", layer + "queries", x,
+                                config.heads * config.retrieval);
+    WeightSource stored(layer + "keys");
+    stored.stored = {config.heads, config.side, 2, config.retrieval / 2};
+    Value keys = model.matrix(name + "keys", stored, config.heads * config.side,
+                              config.retrieval);
+    mlir::OpBuilder &builder = model.getBuilder();
+    auto type = mlir::RankedTensorType::get(
+        {mlir::ShapedType::kDynamic, 2, config.heads, config.side},
+        builder.getF32Type());
+    Value scores =
+        seq::KeyScoresOp::create(builder, model.at(name + "scores"), type,
+                                 query, keys, seq::KeyLayout::HalfHead);
+    auto table = [&](const char *part) {
+      return model.matrix(name + part, layer + part + ".weight", config.rows,
+                          width);
+    };
+    Value experts = seq::ProductKeyExpertsOp::create(
+        builder, model.at(name + "experts"), x.getType(), x, scores,
+        table("down_embed"), table("up_embed"), config.taken,
+        config.model.mlp.activation, seq::RetrievalWeighting::Softmax,
+        /*weight_inside=*/false, /*form=*/nullptr);
+    return model.add(name + "experts", dense, experts);
+  }
+
+  ModelBuilder &model;
+  const CheemsConfig &config;
+  std::string name, source;
+};
+
+} // namespace
+
+static void readExperts(ConfigReader &reader, CheemsConfig &config) {
+  config.experts = reader.getBoolean("is_moe", false);
+  config.rows =
+      reader.getInteger("num_cdmoe_experts", 1, int64_t(1) << 30, 16348);
+  config.heads = reader.getInteger("num_cdmoe_heads", 1, kMostDimension, 4);
+  config.taken =
+      reader.getInteger("num_cdmoe_experts_per_head", 1, kMostDimension, 8);
+  config.retrieval =
+      reader.getInteger("expert_retrieval_size", 2, kMostDimension, 64);
+  config.side = int64_t(std::sqrt(double(config.rows)));
+  if (!config.experts || reader.hasProblem())
+    return;
+  if (config.retrieval % 2 != 0)
+    reader.report("expects an even 'expert_retrieval_size', but got " +
+                  Twine(config.retrieval));
+  if (config.taken > config.side)
+    reader.report("expects 'num_cdmoe_experts_per_head' of at most the " +
+                  Twine(config.side) + " keys of a half, but got " +
+                  Twine(config.taken));
+}
+
+static CheemsConfig readCheems(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  CheemsConfig config;
+  config.model = readDecoder(reader, input.vocabulary, /*tiedByDefault=*/true);
+  config.bias = reader.getBoolean("hidden_bias", false);
+  config.model.mlp.bias = config.bias;
+  config.model.mlp.activation =
+      readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
+  config.period = reader.getInteger("attn_layer_period", 1, kMostLayers, 8);
+  config.offset = reader.getInteger("attn_layer_offset", 0, kMostLayers, 7);
+  if (!reader.hasProblem() && config.offset >= config.period)
+    reader.report("expects 'attn_layer_offset' below 'attn_layer_period' " +
+                  Twine(config.period) + ", but got " + Twine(config.offset));
+  // Its selection looks at keys behind the query.
+  if (reader.getNumber("dynamic_mask_ratio", 0, 1, 0) != 0)
+    reader.reportMismatch("dynamic_mask_ratio", "0",
+                          *reader.get("dynamic_mask_ratio"));
+  readExperts(reader, config);
+  if (!reader.hasProblem()) {
+    RotaryRequest request{config.model.attention.keys, config.model.context};
+    config.turned.rotary = readRotary(reader, input, request);
+  }
+  ignoreHarmless(reader, input.remarks, {"ssd_chunk_size", "hidden_dropout"});
+  return config;
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importCheems(FamilyInput &input) {
+  CheemsConfig config = readCheems(input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  input.remarks.push_back(
+      "the rates of decay 'ssd.A' are used as they are: where one is above 0, "
+      "its head's state grows with every token");
+  TextModelConfig text;
+  text.family = "cheems";
+  text.vocabulary = input.vocabulary;
+  text.width = config.model.width;
+  text.head = config.model.head;
+  text.head.table = "model.word_embed.weight";
+  text.endNorm = "model.final_layernorm";
+  text.norm = config.model.norm;
+  text.context = chooseContext(input, config.model.context);
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    CheemsEmitter emitter(model, config);
+    for (size_t layer = 0; layer < config.model.layers.size(); ++layer)
+      x = emitter.emitLayer(x, int64_t(layer));
+    return x;
+  });
+}

@@ -1,0 +1,294 @@
+// The recurrences of the explicit layout: a table of what each op takes, and
+// how a configuration says where its operands come from.
+#include "frontend/families/ExplicitRecurrence.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::StringRef;
+using llvm::Twine;
+using mlir::Value;
+
+static constexpr Recurrence kRecurrences[] = {
+    {"linear_attention", "linear_attention", "~q:GK ~k:GK v:HV", "", "HKV",
+     "scale"},
+    {"normalised_attention", "normalised_attention", "~q:GK ~k:GK v:HV", "",
+     "HKV HK", "scale eps=1e-10"},
+    {"normalised_rotary", "normalised_rotary",
+     "@q:GK @k:GK q:GK k:GK v:HV dt:H", "a_log:H dt_bias:H", "HKV HK",
+     "eps=1e-10"},
+    {"dynamic_mask_linear", "dynamic_mask_linear", "~q:GK ~k:GK v:HV delta:H",
+     "", "HKV"},
+    {"retention", "retention", "~q:GK ~k:GK v:HV", "log_decay:H", "HKV",
+     "scale"},
+    {"gated_retention", "gated_retention", "~q:GK ~k:GK v:HV gate:H", "", "HKV",
+     "scale temperature=16"},
+    {"gla", "gated_linear_attention",
+     "~q:HK ~k:HK v:HV ?key_gate:HK ?value_gate:HV", "", "HKV",
+     "scale temperature=16", true},
+    {"hgrn", "hgrn", "x:HV forget:HV", "lower_bound:HV", "H1V"},
+    {"hgrn2", "hgrn2", "q:HK forget:HK v:HV", "lower_bound:HK", "HKV", "scale"},
+    {"ssd", "ssd", "x:HV dt:H ~b:GK ~c:GK", "a_log:H dt_bias:H d:H", "HKV",
+     "dt_min? dt_max?"},
+    {"mamba", "selective_scan", "x:HV dt:HV b:GK c:GK",
+     "a_log:HKV dt_bias:HV d:HV", "HKV"},
+    {"rodimus", "rodimus", "~q:HK ~k:HK v:HV select:HK temper:HK x:HV", "d:HV",
+     "HKV", "scale"},
+    {"delta_rule", "delta_rule", "~q:GK ~k:GK v:HV beta:H", "", "HKV", "scale"},
+    {"gated_delta_rule", "gated_delta_rule", "~q:GK ~k:GK v:HV beta:H a:H",
+     "a_log:H dt_bias:H", "HKV", "scale"},
+    {"kda", "kimi_delta_attention", "~q:GK ~k:GK v:HV beta:H f:HK",
+     "a_log:H dt_bias:HK", "HKV", "scale"},
+    {"rwkv6", "rwkv6", "r:HK k:HK v:HV w:HK", "u:HK", "HKV"},
+    {"rwkv7", "rwkv7", "r:HK w:HK k:HK v:HV kk:HK a:HK", "", "HKV"},
+    {"mlstm", "mlstm", "~q:GK ~k:GK v:HV input:H forget:H", "", "HKV HK H",
+     "scale eps=1e-6"},
+    {"s4d", "s4d", "x:HV",
+     "log_dt:HV log_a:HKV a_imaginary:HKV c:HKV c_imaginary:HKV d:HV",
+     "HKV HKV"},
+    {"rg_lru", "rg_lru", "x:HV recurrence:HV input:HV !positions:", "rate:HV",
+     "H1V", "exponent=8"},
+};
+
+static llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
+  llvm::SmallVector<StringRef> words;
+  list.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  llvm::SmallVector<Symbol> symbols;
+  for (StringRef word : words) {
+    Symbol symbol;
+    if (StringRef("~@?!").contains(word.front())) {
+      symbol.mark = word.front();
+      word = word.drop_front();
+    }
+    std::tie(symbol.name, symbol.letters) = word.split(':');
+    symbols.push_back(symbol);
+  }
+  return symbols;
+}
+
+int64_t effc::frontend::countOf(llvm::ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+static From readFrom(ConfigReader &reader) {
+  return From(
+      readName(reader, "from", {"token", "inner", "convolved", "tensor"}, 0));
+}
+
+static Projection readProjection(ConfigReader &reader) {
+  Projection projection;
+  projection.from = readFrom(reader);
+  projection.rank =
+      reader.getIntegerIfSet("rank", 1, kMostDimension).value_or(0);
+  projection.bias = reader.getBoolean("bias", false);
+  projection.feature = readFeature(reader, "activation");
+  return projection;
+}
+
+static std::optional<Projection> readGate(PartInput &in) {
+  std::optional<Projection> gate;
+  readInner(in, "gate",
+            [&](PartInput &inner) { gate = readProjection(inner.reader); });
+  return gate;
+}
+
+static RecurrentOperand readOperand(PartInput &in, Symbol symbol) {
+  RecurrentOperand operand(symbol);
+  bool said = readInner(in, symbol.name, [&](PartInput &inner) {
+    ConfigReader &reader = inner.reader;
+    operand.value = reader.getNumberIfSet("value", -1e30, 1e30);
+    if (operand.value)
+      return;
+    operand.projection = readProjection(reader);
+    operand.projects = reader.getBoolean("project", true);
+    operand.blocks = reader.getBoolean("blocks", false);
+    operand.taps = reader.getIntegerIfSet("convolution", 2, 64).value_or(0);
+    operand.tapsBias = reader.getBoolean("convolution_bias", false);
+    operand.gate = readGate(inner);
+    readInner(inner, "unit", [&](PartInput &unit) {
+      size_t kind =
+          readName(unit.reader, "kind", {"sum_square", "max_length"}, 0);
+      operand.measure =
+          kind == 0 ? seq::NormMeasure::SumSquare : seq::NormMeasure::MaxLength;
+      operand.unit.emplace();
+      operand.unit->epsilon =
+          unit.reader.getNumber("eps", 0, 1, kind == 0 ? 1e-6 : 1e-12);
+    });
+  });
+  operand.present = said || symbol.mark != '?';
+  return operand;
+}
+
+static RecurrentParameter readParameter(PartInput &in, Symbol symbol) {
+  RecurrentParameter parameter{symbol, std::nullopt, std::nullopt};
+  readInner(in, symbol.name, [&](PartInput &inner) {
+    parameter.value = inner.reader.getNumberIfSet("value", -1e30, 1e30);
+    if (inner.reader.get("rule"))
+      parameter.rule =
+          seq::DecayRule(readName(inner.reader, "rule", {"retention"}, 0));
+  });
+  return parameter;
+}
+
+static void readNumbers(PartInput &in, RecurrentMixer &mixer) {
+  llvm::SmallVector<StringRef> words;
+  mixer.kind->numbers.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words) {
+    auto [name, text] = word.split('=');
+    bool optional = name.consume_back("?");
+    std::optional<double> number = in.reader.getNumberIfSet(name, 0, 1e9);
+    double otherwise = 1 / std::sqrt(double(mixer.dims['K']));
+    if (!text.empty())
+      (void)text.getAsDouble(otherwise);
+    if (number || !optional)
+      mixer.numbers.emplace_back(name.str(), number.value_or(otherwise));
+  }
+}
+
+static void readInnerToken(PartInput &in, RecurrentMixer &mixer) {
+  readInner(in, "inner", [&](PartInput &inner) {
+    ConfigReader &reader = inner.reader;
+    mixer.inner.width = reader.requireInteger("width", 1, kMostDimension);
+    mixer.inner.bias = reader.getBoolean("bias", false);
+    mixer.inner.taps = reader.getIntegerIfSet("convolution", 2, 64).value_or(0);
+    mixer.inner.tapsBias = reader.getBoolean("convolution_bias", true);
+    mixer.inner.feature = readFeature(reader, "activation");
+  });
+}
+
+static void readOutput(PartInput &in, RecurrentMixer &mixer) {
+  RecurrentOutput &output = mixer.output;
+  readInner(in, "output", [&](PartInput &inner) {
+    ConfigReader &reader = inner.reader;
+    output.gate = readGate(inner);
+    output.gateFirst = reader.getBoolean("gate_before_norm", false);
+    output.norm = readNorm(inner, "norm", output.norm);
+    output.groups = reader.getInteger("groups", 1, kMostDimension, 1);
+    output.feature = readFeature(reader, "activation");
+    output.projects = reader.getBoolean("project", true);
+    output.bias = reader.getBoolean("bias", false);
+    output.glu = reader.getBoolean("glu", false);
+    readInner(inner, "feed",
+              [&](PartInput &feed) { output.feed = readFrom(feed.reader); });
+  });
+  int64_t width = mixer.dims['H'] * mixer.dims['V'];
+  if (!in.reader.hasProblem() && width % output.groups != 0)
+    in.reader.report("expects 'groups' of the output to divide its " +
+                     Twine(width) + " channels, but got " +
+                     Twine(output.groups));
+  if (!in.reader.hasProblem() && !output.projects && width != in.width)
+    in.reader.report("expects the output's " + Twine(in.width) +
+                     " channels where 'project' is false, but got " +
+                     Twine(width));
+}
+
+/// The channels of what `from` names; 0 where it is not there.
+static int64_t widthOf(const PartInput &in, const RecurrentMixer &mixer,
+                       From from) {
+  switch (from) {
+  case From::Token:
+    return in.width;
+  case From::Inner:
+    return mixer.inner.width;
+  case From::Convolved:
+    return mixer.inner.taps ? mixer.inner.width : 0;
+  case From::Tensor:
+    return -1;
+  }
+  llvm_unreachable("every source is listed");
+}
+
+/// What operands say has to be there, and of the right size.
+static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
+  auto check = [&](StringRef who, From from, int64_t exactly) {
+    int64_t width = widthOf(in, mixer, from);
+    if (width == 0)
+      in.reader.report("expects 'inner' with a width, and a convolution where "
+                       "'from' is \"convolved\", for " +
+                       quote(who) + ", but got none");
+    else if (exactly > 0 && width > 0 && width != exactly)
+      in.reader.report("expects " + Twine(exactly) + " channels for " +
+                       quote(who) + ", which is not projected, but got " +
+                       Twine(width));
+  };
+  for (const RecurrentOperand &operand : mixer.operands) {
+    if (!operand.present || operand.value || operand.symbol.mark == '@' ||
+        operand.symbol.mark == '!')
+      continue;
+    int64_t size = countOf(mixer.shapeOf(operand.symbol.letters));
+    check(operand.symbol.name, operand.projection.from,
+          operand.projects ? 0 : size);
+    if (operand.gate)
+      check(operand.symbol.name, operand.gate->from, 0);
+    if (operand.blocks &&
+        widthOf(in, mixer, operand.projection.from) % mixer.dims.at('H') != 0)
+      in.reader.report("expects 'heads' to divide the channels of which " +
+                       quote(operand.symbol.name) + " has blocks, but got " +
+                       Twine(mixer.dims.at('H')));
+  }
+  if (mixer.output.gate)
+    check("gate", mixer.output.gate->from, 0);
+  if (mixer.output.feed)
+    check("feed", *mixer.output.feed, mixer.dims.at('H') * mixer.dims.at('V'));
+}
+
+static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {
+  ConfigReader &reader = in.reader;
+  RecurrentMixer mixer;
+  mixer.kind = &kind;
+  mixer.dims['H'] = reader.requireInteger("heads", 1, kMostDimension);
+  mixer.dims['V'] = reader.requireInteger("values", 1, kMostDimension);
+  mixer.dims['K'] = 1;
+  if (kind.states.contains('K'))
+    mixer.dims['K'] = reader.requireInteger("keys", 1, kMostDimension);
+  mixer.dims['G'] = mixer.dims['H'];
+  if (kind.tokens.contains('G'))
+    mixer.dims['G'] =
+        reader.getInteger("groups", 1, kMostDimension, mixer.dims['H']);
+  if (!reader.hasProblem() && mixer.dims['H'] % mixer.dims['G'] != 0)
+    reader.report("expects 'heads' to be a multiple of 'groups' " +
+                  Twine(mixer.dims['G']) + ", but got " +
+                  Twine(mixer.dims['H']));
+  readInnerToken(in, mixer);
+  llvm::SmallVector<Symbol> symbols = symbolsOf(kind.tokens);
+  for (Symbol symbol : symbols)
+    mixer.operands.push_back(symbol.mark == '@' || symbol.mark == '!'
+                                 ? RecurrentOperand(symbol)
+                                 : readOperand(in, symbol));
+  for (Symbol symbol : symbolsOf(kind.parameters))
+    mixer.parameters.push_back(readParameter(in, symbol));
+  if (llvm::any_of(symbols, [](const Symbol &symbol) {
+        return symbol.mark == '~' || symbol.mark == '@';
+      }))
+    mixer.positions = readPositions(in, mixer.dims['K']);
+  readNumbers(in, mixer);
+  readOutput(in, mixer);
+  if (!reader.hasProblem())
+    checkSources(in, mixer);
+  return mixer;
+}
+
+EmitPart effc::frontend::readRecurrence(PartInput &in, StringRef name) {
+  for (const Recurrence &kind : kRecurrences) {
+    if (name != kind.name)
+      continue;
+    RecurrentMixer mixer = readMixer(in, kind);
+    return [mixer](ModelBuilder &model, const std::string &at, Value x) {
+      return emitRecurrence(model, mixer, at, x);
+    };
+  }
+  return {};
+}
+
+std::string effc::frontend::listRecurrences() {
+  llvm::SmallVector<StringRef> names;
+  for (const Recurrence &kind : kRecurrences)
+    names.push_back(kind.name);
+  return llvm::join(names, ", ");
+}

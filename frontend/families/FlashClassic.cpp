@@ -1,0 +1,289 @@
+#include "frontend/families/FlashClassic.h"
+
+#include "frontend/families/FlashModel.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/SelectiveMixer.h"
+
+#include <cmath>
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
+
+/// Rows of the same number.
+static seq::RowNumbersAttr repeated(ModelBuilder &model, int64_t rows,
+                                    double number) {
+  mlir::OpBuilder &builder = model.getBuilder();
+  return seq::RowNumbersAttr::get(
+      builder.getContext(),
+      builder.getDenseF64ArrayAttr(std::vector<double>(size_t(rows), number)));
+}
+
+//===----------------------------------------------------------------------===//
+// HGRN
+//===----------------------------------------------------------------------===//
+
+Module effc::frontend::importFlashHgrn(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  FlashConfig config = readFlash(input, 4);
+  config.family = "hgrn";
+  double expand = reader.getNumberIfSet("expand_ratio", 1e-3, 1024).value_or(1);
+  int64_t inner = std::max<int64_t>(int64_t(double(config.width) * expand), 1);
+  int64_t taps = reader.getInteger("conv_size", 2, 64, 4);
+  if (!reader.getBoolean("use_short_conv", false))
+    taps = 0;
+  bool bounded = reader.getBoolean("use_lower_bound", true);
+  requireOneOf(reader, "hidden_act", {"swish"});
+  requireOneOf(reader, "elementwise_affine", {"true", "null"});
+  ignoreHarmless(reader, input.remarks, {"fuse_norm"});
+  if (llvm::Error error = reader.finish())
+    return error;
+  auto lowerBound = [&](ModelBuilder &model, const std::string &name,
+                        int64_t layer) {
+    if (layer == 0 || !bounded)
+      return model.computed("no_bound", repeated(model, 1, 0), {1, inner});
+    WeightSource source("model.lower_bounds");
+    source.stored = {config.layers, inner};
+    source.derived =
+        seq::DerivationAttr::get(model.getBuilder().getContext(),
+                                 seq::DerivationRule::LowerBound, layer);
+    return model.numbers(name + "lower_bound", source, {1, inner});
+  };
+  auto mixer = [&](ModelBuilder &model, const std::string &name,
+                   const std::string &source, Value x, int64_t layer) {
+    auto each = [&](llvm::StringRef part) {
+      return projectAndConvolve(model, name, source, part, x, inner, taps,
+                                seq::Activation::None);
+    };
+    Value value =
+        model.activate(name + "i", each("i"), seq::Nonlinearity::Silu);
+    auto one = [&](Value flat) {
+      return model.reshape(name + "mixer", flat, {1, inner});
+    };
+    Value forget = one(each("f")), values = one(value);
+    Value bound = lowerBound(model, name, layer);
+    Value state = model.state(name + "mixer", {1, 1, inner});
+    auto op = seq::HgrnOp::create(model.getBuilder(), model.at(name + "mixer"),
+                                  values.getType(), state.getType(), values,
+                                  forget, bound, state, /*form=*/nullptr);
+    model.setNextState(op.getNextState());
+    Value gate = model.project(name + "g", source + "g_proj", x, inner);
+    Value y = normAndGate(model, name, source + "g_norm",
+                          model.reshape(name + "mixer", op.getY(), {inner}), 1,
+                          config.norm.epsilon, gate, seq::Nonlinearity::Silu);
+    return model.project(name + "o", source + "o_proj", y, config.width);
+  };
+  if (bounded && config.layers == 1)
+    leaveAside(input, {"lower_bounds"});
+  return buildFlash(config, input, mixer);
+}
+
+//===----------------------------------------------------------------------===//
+// Linear attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+enum class FeatureMap { Product, Elu, Relu, Identity };
+
+struct LinearAttentionConfig {
+  FlashConfig model;
+  int64_t heads = 1, keys = 1, values = 1; // H, K, V
+  FeatureMap feature = FeatureMap::Product;
+  /// Whether keys have the queries' features.
+  bool shared = false;
+  /// Whether the reading is divided by the sum of the keys.
+  bool normalised = false;
+  bool affine = true;
+};
+
+} // namespace
+
+static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  LinearAttentionConfig config;
+  config.model = readFlash(input, 4);
+  config.model.family = "linear_attn";
+  config.heads = reader.requireInteger("num_heads", 1, kMostDimension);
+  config.keys =
+      readHeadChannels(reader, "expand_k", 1, config.model.width, config.heads);
+  config.values =
+      readHeadChannels(reader, "expand_v", 1, config.model.width, config.heads);
+  int64_t keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)
+                         .value_or(config.heads);
+  if (!reader.hasProblem() && keyHeads != config.heads)
+    reader.report("expects 'num_kv_heads' to be null or 'num_heads' " +
+                  Twine(config.heads) + ", but got " + Twine(keyHeads));
+  requireOneOf(reader, "feature_map",
+               {"elementwise_product", "elu", "relu", "identity"});
+  if (const std::string *name = reader.getString("feature_map"))
+    config.feature = *name == "elu"        ? FeatureMap::Elu
+                     : *name == "relu"     ? FeatureMap::Relu
+                     : *name == "identity" ? FeatureMap::Identity
+                                           : FeatureMap::Product;
+  config.shared = reader.getBoolean("tie_feature_map_qk", false);
+  config.normalised = reader.getBoolean("norm_feature_map", false);
+  config.affine = !reader.isSet("elementwise_affine") ||
+                  reader.getBoolean("elementwise_affine", true);
+  requireOneOf(reader, "norm_q", {"false"});
+  requireOneOf(reader, "norm_k", {"false"});
+  requireOneOf(reader, "hidden_act", {"swish"});
+  ignoreHarmless(reader, input.remarks, {"fuse_norm"});
+  return config;
+}
+
+/// The features of x [T, H K], in heads.
+static Value emitFeatures(ModelBuilder &model,
+                          const LinearAttentionConfig &config,
+                          const std::string &name, const std::string &source,
+                          Value x) {
+  int64_t heads = config.heads, keys = config.keys;
+  auto inHeads = [&](Value flat) {
+    return model.reshape(name, flat, {heads, keys});
+  };
+  switch (config.feature) {
+  case FeatureMap::Identity:
+    return inHeads(x);
+  case FeatureMap::Relu:
+    return inHeads(model.activate(name, x, seq::Nonlinearity::Relu));
+  case FeatureMap::Elu: {
+    // e^x below 0, x + 1 above: e^-relu(-x) + relu(x).
+    Value below = model.elementwise<seq::ReluOp>(
+        name, model.elementwise<seq::NegOp>(name, x));
+    return inHeads(
+        model.add(name,
+                  model.elementwise<seq::ExpOp>(
+                      name, model.elementwise<seq::NegOp>(name, below)),
+                  model.elementwise<seq::ReluOp>(name, x)));
+  }
+  case FeatureMap::Product:
+    break;
+  }
+  // All heads have the same two matrices.
+  auto layer = [&](const char *part) {
+    std::string weight = name + "." + part;
+    std::vector<std::string> matrices(size_t(heads), source + part + ".weight"),
+        biases(size_t(heads), source + part + ".bias");
+    if (!model.isDeclared(weight))
+      (void)model.blocks(weight, WeightSource(matrices), heads, keys, keys);
+    Value bias = model.isDeclared(weight + "_bias")
+                     ? model.parameter(weight + "_bias")
+                     : model.numbers(weight + "_bias", WeightSource(biases),
+                                     {heads, keys});
+    Value y = model.linear(weight, inHeads(x), model.parameter(weight), bias);
+    return model.reshape(name, y, {heads * keys});
+  };
+  return inHeads(model.mul(name, layer("layer1"), layer("layer2")));
+}
+
+Module effc::frontend::importFlashLinearAttention(FamilyInput &input) {
+  LinearAttentionConfig config = readLinearAttention(input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  auto mixer = [&](ModelBuilder &model, const std::string &name,
+                   const std::string &source, Value x, int64_t) {
+    int64_t heads = config.heads, inner = heads * config.values;
+    auto each = [&](llvm::StringRef part, int64_t rows) {
+      return model.project(name + part, source + part + "_proj", x, rows);
+    };
+    Value query =
+        emitFeatures(model, config, name + "feature_map_q",
+                     source + "feature_map_q.", each("q", heads * config.keys));
+    // Shared features are stored under both names.
+    Value key =
+        emitFeatures(model, config, name + "feature_map_k",
+                     source + "feature_map_k.", each("k", heads * config.keys));
+    Value value =
+        model.reshape(name + "mixer", each("v", inner), {heads, config.values});
+    llvm::APFloat scale(1 / std::sqrt(double(config.keys)));
+    Value state =
+        model.state(name + "mixer", {heads, config.keys, config.values});
+    mlir::OpBuilder &builder = model.getBuilder();
+    mlir::Location loc = model.at(name + "mixer");
+    Value mixed;
+    if (config.normalised) {
+      Value sum = model.state(name + "mixer.sum", {heads, config.keys});
+      auto op = seq::NormalisedAttentionOp::create(
+          builder, loc, value.getType(), state.getType(), sum.getType(), query,
+          key, value, state, sum, scale, llvm::APFloat(1e-10),
+          /*form=*/nullptr);
+      model.setNextState(op.getNextState());
+      model.setNextState(op.getNextSum());
+      mixed = op.getY();
+    } else {
+      auto op = seq::LinearAttentionOp::create(builder, loc, value.getType(),
+                                               state.getType(), query, key,
+                                               value, state, scale,
+                                               /*form=*/nullptr);
+      model.setNextState(op.getNextState());
+      mixed = op.getY();
+    }
+    NormConfig norm;
+    norm.epsilon = config.model.norm.epsilon;
+    Value y = model.groupNorm(name + "norm", source + "norm",
+                              model.reshape(name + "mixer", mixed, {inner}),
+                              heads, config.affine ? config.values : 0, norm);
+    return model.project(name + "o", source + "o_proj", y, model.getWidth());
+  };
+  return buildFlash(config.model, input, mixer);
+}
+
+//===----------------------------------------------------------------------===//
+// Samba
+//===----------------------------------------------------------------------===//
+
+Module effc::frontend::importFlashSamba(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  FlashConfig config = readFlash(input, 4);
+  config.family = "samba";
+  config.norm.epsilon = reader.getNumber("norm_eps", 0, 1, 1e-5);
+  config.head.table = "backbone.embeddings.weight";
+  // 'intermediate_size' is Mamba's here; the gated layers go by the ratio.
+  double ratio = reader.getNumberIfSet("hidden_ratio", 0, 1024).value_or(4);
+  auto hidden = int64_t(double(config.width) * ratio * 2 / 3);
+  config.mlp.hidden = (hidden + 255) / 256 * 256;
+  SelectiveConfig mixer;
+  double expand = reader.getNumber("expand", 1e-6, 1024, 2);
+  mixer.inner = std::max<int64_t>(int64_t(expand * double(config.width)), 1);
+  mixer.inner = reader.getIntegerIfSet("intermediate_size", 1, kMostDimension)
+                    .value_or(mixer.inner);
+  mixer.keys = reader.getInteger("state_size", 1, kMostDimension, 16);
+  mixer.taps = reader.getInteger("conv_kernel", 2, 64, 4);
+  mixer.projectionBias = reader.getBoolean("use_bias", false);
+  mixer.rank = readTimeStepRank(reader, "time_step_rank", config.width);
+  requireOneOf(reader, "hidden_act", {"swish", "silu"});
+  // The library does not hand "use_conv_bias" to its layers.
+  ignoreHarmless(reader, input.remarks,
+                 {"use_conv_bias", "fuse_norm", "residual_in_fp32",
+                  "rescale_prenorm_residual", "time_step_floor",
+                  "time_step_init_scheme", "time_step_max", "time_step_min",
+                  "time_step_scale"});
+  if (llvm::Error error = reader.finish())
+    return error;
+  leaveAside(input, {"rotary.inv_freq"});
+  TextModelConfig text = textOf(config, input);
+  text.endNorm = "backbone.norm_f";
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "backbone." + name;
+      Value normed = model.norm(name + "mixer_norm", source + "mixer_norm", x,
+                                config.norm);
+      Value mixed = config.attention.count(layer)
+                        ? emitFlashAttention(model, config, name,
+                                             source + "mixer.", normed, layer)
+                        : emitSelectiveMixer(model, mixer, name,
+                                             source + "mixer.", normed);
+      x = model.add(name + "mixer_residual", x, mixed);
+      normed =
+          model.norm(name + "mlp_norm", source + "mlp_norm", x, config.norm);
+      Value inner =
+          emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, normed);
+      x = model.add(name + "mlp_residual", x, inner);
+    }
+    return x;
+  });
+}
