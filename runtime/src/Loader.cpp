@@ -3,6 +3,7 @@
 // program checksum, flatbuffer structure, meaning, segment checksums.
 
 #include "runtime/src/Checksum.h"
+#include "runtime/src/DrawnWeights.h"
 #include "runtime/src/Limits.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/ModelChecks.h"
@@ -33,6 +34,8 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
     error = model->readSegments();
   if (!error)
     error = model->openWeightFiles(path, options);
+  if (!error && options.drawSeed && !model->weightsThere)
+    error = model->drawWeights(options.drawSeed);
   if (error)
     return fail(error->code, "'", path, "': ", error->message);
   model->json = describe(*model);
@@ -184,6 +187,24 @@ Check Model::openWeightFiles(const std::string &path,
   if (weightsThere)
     for (const artifact::Weight *weight : *root->weights())
       weightStarts.push_back(startOf(*weight));
+  return {};
+}
+
+Check Model::drawWeights(uint64_t seed) {
+  uint64_t bytes = 0;
+  for (const artifact::Weight *weight : *root->weights())
+    bytes += drawnBytes(*weight);
+  Result<Mapping> memory = Mapping::anonymous(bytes, "weights");
+  if (!memory)
+    return memory.error();
+  drawnWeights = std::move(*memory);
+  uint8_t *at = drawnWeights.data();
+  for (const artifact::Weight *weight : *root->weights()) {
+    drawWeight(*weight, seed++, at);
+    weightStarts.push_back(at);
+    at += drawnBytes(*weight);
+  }
+  weightsThere = true;
   return {};
 }
 

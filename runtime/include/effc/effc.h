@@ -124,6 +124,9 @@ typedef struct effc_model_load_options {
    * in place ends the process with SIGBUS when a missing page is touched: a
    * library cannot catch it without taking the signal from its user. */
   bool copy;
+  /* For timing: not 0 gives a model that was compiled from shapes alone weights
+   * that are drawn at random from this seed. What it says means nothing. */
+  uint64_t draw_seed;
 } effc_model_load_options_t;
 
 EFFC_API effc_model_load_options_t effc_model_load_options_default(void);

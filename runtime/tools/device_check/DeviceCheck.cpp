@@ -159,6 +159,9 @@ static void addTime(CLI::App &app, TimeRequest &request, std::string &device) {
                       "timed, so that no cache holds what it reads");
   command->add_option("--outputs", request.outputs,
                       "File that gets the results of one run as f32");
+  command->add_option("--weights-out", request.weights,
+                      "Safetensors file that gets the weights, which are drawn "
+                      "at random where the model has none");
   command->callback([&] {
     std::shared_ptr<rt::Device> opened = openDevice(device);
     std::printf("%s\n", timeLaunches(*opened, request).dump(1).c_str());

@@ -32,7 +32,9 @@ std::shared_ptr<rt::Device> check::openDevice(const std::string &name) {
 
 Prepared check::prepare(rt::Device &device, const std::string &path,
                         uint32_t slots) {
-  auto model = rt::Model::load(path);
+  rt::LoadOptions options;
+  options.drawSeed = 1;
+  auto model = rt::Model::load(path, options);
   if (!model)
     throw Failure(model.error().message);
   auto executor = device.prepare(*model, slots, {});

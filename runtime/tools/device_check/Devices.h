@@ -17,6 +17,7 @@ struct Prepared {
 };
 
 /// Loads a file and makes it ready on `device`. Throws Failure.
+/// Weights are drawn where the file has none.
 Prepared prepare(rt::Device &device, const std::string &path, uint32_t slots);
 
 /// The smallest entry of `kind` with room for `rows`. Throws Failure.

@@ -15,6 +15,7 @@ struct TimeRequest {
   uint32_t tokens = 1; // of each; token i of the call is i
   rt::TimingOptions timing;
   std::string outputs; // a file that gets the results of one run; empty: none
+  std::string weights; // one that gets the weights (safetensors); empty: none
 };
 
 /// Runs a call once and then as often as is asked, on sequences that begin with

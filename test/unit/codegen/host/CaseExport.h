@@ -6,8 +6,8 @@
 // says, and gives the test the reference's numbers. The model is left as text,
 // with the options that `effc compile` makes a case.effc of it with.
 //
-// EFFC_EXPORT_PICK=K,N: of the runners of each test those that are number K,
-// K + N, K + 2N and so on.
+// EFFC_EXPORT_PICK=3,13: of the runners of each test those with these numbers,
+// counted from 0.
 #ifndef EFFC_TEST_UNIT_CODEGEN_HOST_CASEEXPORT_H
 #define EFFC_TEST_UNIT_CODEGEN_HOST_CASEEXPORT_H
 
