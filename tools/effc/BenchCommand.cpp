@@ -308,13 +308,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       ->add_option("--chip", options->chip,
                    "Hold what a GPU takes against the ceilings of a chip: " +
                        chipNames())
-      ->check(CLI::Validator(
-          [](std::string &name) {
-            return findChip(name) ? ""
-                                  : "expects one of " + chipNames() +
-                                        ", but got '" + name + "'";
-          },
-          "CHIP"));
+      ->check(CLI::IsMember(chipList()));
   command->add_flag("--draw-weights", options->drawWeights,
                     "Draw weights at random for a model that was compiled with "
                     "--weights none: its speed is that of any other weights");

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace effc::cli {
 
@@ -34,6 +35,13 @@ inline const Chip *findChip(std::string_view name) {
     if (chip.name == name)
       return &chip;
   return nullptr;
+}
+
+inline std::vector<std::string> chipList() {
+  std::vector<std::string> names;
+  for (const Chip &chip : kChips)
+    names.emplace_back(chip.name);
+  return names;
 }
 
 /// "a100, h100, h200".

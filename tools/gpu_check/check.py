@@ -40,19 +40,21 @@ def install_wheels(data: pathlib.Path, work: pathlib.Path) -> str:
 def time_mixers(programs: pathlib.Path, folder: pathlib.Path, device: str, ceilings: dict, small: bool, scratch: pathlib.Path,
                 budget: Budget) -> list[dict]:
     """Every mixer and call, public kernels beside it."""
+    listed = shapes.SMALL_MIXERS if small else shapes.MIXERS
+    # Main shapes first, for the time may not be enough for all.
+    ordered = sorted(((index, mixer, call) for mixer, calls in listed for index, call in enumerate(calls)), key=lambda one: one[0])
     results = []
-    for mixer, calls in shapes.SMALL_MIXERS if small else shapes.MIXERS:
-        for index, call in enumerate(calls):
-            if budget.left() < 15:
-                results.append({"mixer": mixer.op, "name": mixer.name, "decode": call[0], "sequences": call[1], "tokens": call[2],
-                                "left_out": "the time is over"})
-                continue
-            one = timing.time_mixer(programs / "effc-device-check", folder, device, mixer, call, ceilings, scratch, budget.share(0.5, 60))
-            one["main"] = index == 0
-            if "error" not in one:
-                one["beside"] = peers.compare(mixer, call, device, scratch, budget.share(0.4, 75))
-            results.append(one)
-            say(f"timed {mixer.name}, {'decode of' if call[0] else 'prefill of'} {call[1]} x {call[2]}")
+    for index, mixer, call in ordered:
+        if budget.left() < 15:
+            results.append({"mixer": mixer.op, "name": mixer.name, "decode": call[0], "sequences": call[1], "tokens": call[2],
+                            "left_out": "the time is over"})
+            continue
+        one = timing.time_mixer(programs / "effc-device-check", folder, device, mixer, call, ceilings, scratch, budget.share(0.5, 60))
+        one["main"] = index == 0
+        if "error" not in one:
+            one["beside"] = peers.compare(mixer, call, device, scratch, budget.share(0.4, 75))
+        results.append(one)
+        say(f"timed {mixer.name}, {'decode of' if call[0] else 'prefill of'} {call[1]} x {call[2]}")
     return results
 
 
@@ -64,8 +66,9 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
         folder.mkdir(parents=True, exist_ok=True)
     budget = Budget(options.seconds)
     prepared = json.loads((data / "prepared.json").read_text())
+    wheels = install_wheels(data, work)  # before packages are looked for
     result: dict = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "device": options.device,
-                    "prepared": prepared, "machine": machine.describe(), "wheels": install_wheels(data, work), "steps": []}
+                    "prepared": prepared, "machine": machine.describe(), "wheels": wheels, "steps": []}
 
     def step(name: str, function):
         """What a step gives; its failure is kept, and the next begins."""
@@ -85,18 +88,20 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
     programs = options.programs.resolve() if options.programs else step(
         "building the runtime", lambda: gather.build_runtime(data, work / "build", jobs))
     if files and programs:
+        small = prepared["small"] or options.device == "sim"
+        timed = files / ("timed-small" if small else "timed")
         devices = ["sim", "host"] if options.device == "sim" else ["cuda", "sim", "host"]
         result["cases"] = step("kernel tests", lambda: kernel_cases.check(
             programs / "effc-device-check", files / "cases", devices, budget.share(0.2, 60), budget.share(0.5, 200)))
         result["models"] = step("recorded checkpoints", lambda: models.check(
-            programs / "effc", files / "models", devices, work, budget, budget.share(0.2, 60)))
+            programs / "effc", files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
         ceilings = step("what the machine can do", lambda: machine.ceilings(result["machine"], options.device))
         result["ceilings"] = ceilings
-        result["mixers"] = step("mixers", lambda: time_mixers(
-            programs, files / "timed", options.device, ceilings, prepared["small"], work, budget))
         result["timed"] = step("models", lambda: timing.time_models(
-            programs, files / "timed", options.device, ceilings, prepared["small"], budget))
-        result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", files, options.device))
+            programs, timed, options.device, ceilings, small, budget))
+        result["mixers"] = step("mixers", lambda: time_mixers(
+            programs, timed, options.device, ceilings, small, work, budget))
+        result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", timed, options.device))
     result["seconds"] = round(time.monotonic() - START, 1)
     notes = json.loads((pathlib.Path(__file__).parent / "notes.json").read_text())
     report.judge(result, notes)

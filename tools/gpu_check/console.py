@@ -41,6 +41,13 @@ class Budget:
     def __init__(self, seconds: float):
         self.end = START + seconds
 
+    @classmethod
+    def of(cls, seconds: float) -> "Budget":
+        """From now on."""
+        made = cls(0)
+        made.end = time.monotonic() + seconds
+        return made
+
     def left(self) -> float:
         return self.end - time.monotonic()
 

@@ -1,4 +1,5 @@
 """Recorded checkpoints: compiled here, evaluated there on every device against their float64 logits."""
+import concurrent.futures
 import json
 import math
 import pathlib
@@ -53,12 +54,13 @@ def evaluate(effc: pathlib.Path, model: pathlib.Path, device: str, scratch: path
     golden = safetensors.read(model / "golden.safetensors")
     worst, allowed, rows = 0.0, 0.0, []
     for split in SPLITS:
-        output = scratch / "logits.safetensors"
+        output = scratch / f"{model.name}.{device}.logits"
         done = run([effc, "eval", model / "model.effc", "--device", device, "--tokens", model / "tokens.json", "--split", split,
                     "--logits", output], timeout=timeout, may_fail=True)
         if done.returncode != 0:
             return {"passed": False, "error": last_line(done.stderr)}
         logits = safetensors.read(output)
+        output.unlink()
         for number in range(sum(name.startswith("logits_f64.") for name in golden)):
             exact = golden[f"logits_f64.{number}"][1]
             library = distance(golden[f"logits_f32.{number}"][1], exact)
@@ -79,34 +81,36 @@ def continue_sample(effc: pathlib.Path, model: pathlib.Path, device: str, timeou
     return {"passed": same} if same else {"passed": False, "error": f"says {done.stdout!r}"}
 
 
+def check_one(effc: pathlib.Path, model: pathlib.Path, devices: list[str], scratch: pathlib.Path, budget: Budget, simulated: Budget) -> dict:
+    """One model on every device."""
+    one: dict = {"name": model.name, "devices": {}, "apart": {}}
+    logits = {}
+    for device in devices:
+        # The sample has 48 tokens to write: too many for the simulated GPU.
+        if device == "sim" and (simulated.left() <= 0 or model.name == "sample"):
+            one["devices"][device] = {"left_out": "takes too long when simulated" if model.name == "sample"
+                                      else "the time for simulation is over"}
+            continue
+        timeout = max(20.0, budget.share(0.5, 120))
+        if model.name == "sample":
+            found = continue_sample(effc, model, device, timeout)
+        else:
+            found = evaluate(effc, model, device, scratch, timeout)
+            if rows := found.pop("logits", None):
+                logits[device] = rows
+        one["devices"][device] = found
+    names = list(logits)
+    for i, first in enumerate(names):
+        for second in names[i + 1:]:
+            one["apart"][f"{first} and {second}"] = max(distance(a, b) for a, b in zip(logits[first], logits[second]))
+    failed = [name for name, found in one["devices"].items() if not found.get("passed", True)]
+    say(f"{model.name}: {'FAILED on ' + ', '.join(failed) if failed else 'passed'}")
+    return one
+
+
 def check(effc: pathlib.Path, folder: pathlib.Path, devices: list[str], scratch: pathlib.Path, budget: Budget,
-          simulated_seconds: float) -> list[dict]:
-    """Every model on every device; the simulated GPU as long as it has time."""
-    results = []
-    simulated = Budget(0)
-    simulated.end = budget.end - budget.left() + simulated_seconds
-    for model in sorted(folder.iterdir()):
-        one = {"name": model.name, "devices": {}, "apart": {}}
-        logits = {}
-        for device in devices:
-            # The sample has 48 tokens to write: too many for the simulated GPU.
-            if device == "sim" and (simulated.left() <= 0 or model.name == "sample"):
-                one["devices"][device] = {"left_out": "the time for simulation is over" if model.name != "sample"
-                                          else "takes too long when simulated"}
-                continue
-            timeout = max(20.0, budget.share(0.5, 120))
-            if model.name == "sample":
-                found = continue_sample(effc, model, device, timeout)
-            else:
-                found = evaluate(effc, model, device, scratch, timeout)
-                if rows := found.pop("logits", None):
-                    logits[device] = rows
-            one["devices"][device] = found
-        names = list(logits)
-        for i, first in enumerate(names):
-            for second in names[i + 1:]:
-                one["apart"][f"{first} and {second}"] = max(distance(a, b) for a, b in zip(logits[first], logits[second]))
-        results.append(one)
-        failed = [name for name, found in one["devices"].items() if not found.get("passed", True)]
-        say(f"{model.name}: {'FAILED on ' + ', '.join(failed) if failed else 'passed'}")
-    return results
+          simulated_seconds: float, jobs: int) -> list[dict]:
+    """Every model on every device, several at once; the simulated GPU as long as it has time."""
+    simulated = Budget.of(simulated_seconds)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(lambda model: check_one(effc, model, devices, scratch, budget, simulated), sorted(folder.iterdir())))

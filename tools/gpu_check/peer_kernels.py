@@ -52,7 +52,7 @@ class Operands:
 
     def heads(self, x: torch.Tensor) -> torch.Tensor:
         """One row for each head, of one for each group."""
-        return x.repeat_interleave(self.mixer.H // self.mixer.G, dim=2)
+        return x if x.shape[2] == self.mixer.H else x.repeat_interleave(self.mixer.H // self.mixer.G, dim=2)
 
     def log_decay(self, kind: torch.dtype) -> torch.Tensor:
         """[B, T, H], or [B, T, H, K] where it is per key channel."""
@@ -74,8 +74,7 @@ def exact(o: Operands) -> torch.Tensor:
     m, double = o.mixer, torch.float64
     q, k, v = {"ssd": ("c", "b", "x"), "rwkv6": ("r", "k", "v")}.get(m.op, ("q", "k", "v"))
     q, k, v = (getattr(o, name).to(double) for name in (q, k, v))
-    if q.shape[2] != m.H:
-        q, k = o.heads(q), o.heads(k)
+    q, k = o.heads(q), o.heads(k)
     decay = torch.exp(o.log_decay(double))
     decay = decay[..., None, None] if decay.dim() == 3 else decay[..., None]
     written = v * F.softplus(o.dt.to(double) + o.dt_bias.to(double))[..., None] if m.op == "ssd" else v
@@ -126,7 +125,7 @@ def public(o: Operands, decode: bool) -> list[tuple[str, str, callable]]:
         step = F.softplus(o.dt.float() + o.dt_bias)
         fla("simple_gla", f"{way}_simple_gla", o.heads(o.c), o.heads(o.b), (o.x * step[..., None]).to(o.x.dtype), g=g, scale=1.0)
     elif m.op == "gated_retention":
-        fla("simple_gla", f"{way}_simple_gla", o.q, o.k, o.v, g=g, scale=1.0)
+        fla("simple_gla", f"{way}_simple_gla", o.heads(o.q), o.heads(o.k), o.v, g=g, scale=1.0)
     elif m.op == "gated_linear_attention":
         fla("gla", f"{way}_gla", o.q, o.k, o.v, **{"gk" if decode else "g": g}, scale=1.0)
     elif m.op == "rwkv6":

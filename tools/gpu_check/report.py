@@ -7,10 +7,10 @@ from .console import run
 SLOW = 5  # times its floor: needs a reason
 
 
-def registers(effc: pathlib.Path, files: pathlib.Path, device: str) -> list[dict]:
+def registers(effc: pathlib.Path, folder: pathlib.Path, device: str) -> list[dict]:
     """Kernels of the timed files, as the compiler left them."""
     rows = []
-    for file in sorted((files / "timed").glob("*.effc")):
+    for file in sorted(folder.glob("*.effc")):
         about = json.loads(run([effc, "inspect", "--kernels", "--json", file]).stdout)
         for target in about["targets"]:
             if target["name"].startswith("sim_") != (device == "sim"):

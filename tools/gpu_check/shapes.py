@@ -15,7 +15,11 @@ MIXERS = [
     (Mixer("kimi_delta_attention", 32, 32, 128, 128), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
 ]
 SMALL_MIXERS = [(Mixer("ssd", 4, 1, 16, 8), [(False, 1, 48), (True, 4, 1)]),
-                (Mixer("gated_delta_rule", 4, 2, 16, 16), [(False, 1, 48)])]
+                (Mixer("gated_retention", 4, 2, 16, 8), [(False, 1, 48)]),
+                (Mixer("gated_linear_attention", 4, 4, 16, 8), [(False, 1, 48)]),
+                (Mixer("rwkv6", 4, 4, 16, 16), [(False, 1, 48)]),
+                (Mixer("gated_delta_rule", 4, 2, 16, 16), [(False, 2, 24)]),
+                (Mixer("kimi_delta_attention", 4, 4, 16, 16), [(False, 1, 48)])]
 
 
 def mamba2(width: int, layers: int, vocabulary: int, head: int = 64, state: int = 128) -> dict:
