@@ -132,9 +132,9 @@ Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
           one.tokens,
           one.batch,
           summarise(std::move(seconds)),
-          summarise(std::move(hostSeconds)),
-          byDevice,
           one.decode ? work.decode(one.batch)
                      : work.prefill(one.tokens, one.batch),
-          rates.empty() ? known : medianOf(rates)};
+          rates.empty() ? known : medianOf(rates),
+          summarise(std::move(hostSeconds)),
+          byDevice};
 }

@@ -27,10 +27,10 @@ struct Measurement {
   uint64_t tokens;
   uint32_t batch;
   Timing seconds; // by the device's clock where it has one, else the host's
-  Timing hostSeconds;
-  bool byDevice; // whether it has one
-  Work work;     // of a prefill, or of one decode step
-  Rates rates;   // of the machine, between the runs; none where it is no host
+  Work work;      // of a prefill, or of one decode step
+  Rates rates;    // of the machine, between the runs, or of a chip; or none
+  Timing hostSeconds = {}; // as `seconds`, by the host's clock
+  bool byDevice = false;   // whether the device has one
 
   /// Whether anything is known of what the machine could do.
   bool hasCeiling() const { return rates.readBytesPerSecond > 0; }
