@@ -104,6 +104,8 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
         result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", timed, options.device))
     result["seconds"] = round(time.monotonic() - START, 1)
     notes = json.loads((pathlib.Path(__file__).parent / "notes.json").read_text())
+    # What was found outlives a mistake in telling it.
+    (place / "report.json").write_text(json.dumps({**result, "passed": False, "problems": ["not judged"]}, indent=1) + "\n")
     report.judge(result, notes)
     (place / "report.json").write_text(json.dumps(result, indent=1) + "\n")
     (place / "report.md").write_text(report.markdown(result))

@@ -41,7 +41,7 @@ def judge(result: dict, notes: dict) -> None:
         for one in list_of:
             problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}"
                          for device, found in one["devices"].items() if not found.get("passed", True)]
-    known = notes.get(result["machine"]["gpu"].get("name", ""), {})
+    known = notes["gpus"].get(result["machine"]["gpu"].get("name", ""), {})
     for one in result.get("mixers") or []:
         name = row_name(one)
         if "error" in one:

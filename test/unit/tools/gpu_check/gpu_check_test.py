@@ -16,6 +16,24 @@ from gpu_check import gather, report  # noqa: E402
 OPTIONS = argparse.Namespace()
 
 
+# In place of a program on a machine with a GPU: the simulated one is told to play it, and times are made up.
+STAND_IN = """#!{python}
+import json, os, subprocess, sys
+played = "sim:90" if "check" in "{program}" else "sim"
+arguments = [{{"cuda": played, "cuda,sim,host": played + ",sim,host"}}.get(a, a) for a in sys.argv[1:]]
+done = subprocess.run(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
+text = done.stdout.replace("sim:90", "cuda")
+if "time" in arguments[:1] and done.returncode == 0:
+    found = json.loads(text)
+    for i, launch in enumerate(found["launches"]):
+        launch["seconds"] = {{"median": 1e-6 * (i + 1), "p10": 1e-6, "p90": 9e-6}}
+    found["call_seconds"] = found["nothing_seconds"] = {{"median": 5e-6, "p10": 4e-6, "p90": 6e-6}}
+    text = json.dumps(found)
+sys.stdout.write(text)
+sys.exit(done.returncode)
+"""
+
+
 def run(*command) -> subprocess.CompletedProcess:
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
 
@@ -82,6 +100,42 @@ class GpuCheckFlow(Prepared):
         self.assertEqual(json.loads(done.stdout)["problems"], [
             f"kernel test {case.name} on {device}: too far from float64" for device in ("sim", "host")])
 
+    def test_everything_is_reported_of_a_gpu(self):
+        programs = self.scratch / "programs"
+        programs.mkdir(exist_ok=True)
+        for name in ("effc", "effc-device-check"):
+            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}"))
+            (programs / name).chmod(0o755)
+        place = self.scratch / "made-up"
+        done = run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", place,
+                   "--work", self.scratch / "made-up-work")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda", "sim", "host"])
+        for one in found["cases"]["cases"] + found["models"]:
+            self.assertEqual(sorted(one["devices"]), ["cuda", "host", "sim"])
+        # An embedding, the mixer, a choice of rows: the second launch is the mixer's.
+        for one in found["mixers"]:
+            self.assertEqual([launch["seconds"]["median"] for launch in one["launches"]], [2e-6])
+            self.assertEqual(one["seconds"], 2e-6)
+            self.assertAlmostEqual(one["times_floor"], 2e-6 / one["floor"]["seconds"])
+        self.assertEqual(sum("why_slow" in one for one in found["mixers"]), 6)
+        model = found["timed"][0]
+        self.assertEqual(model["decode_launches_seconds"], 5e-6)
+        self.assertEqual(model["prefill_kernels"][0]["seconds"], max(kernel["seconds"] for kernel in model["prefill_kernels"]))
+        self.assertTrue(any(row["registers"] and row["instructions"] for row in found["kernels"]))
+        # With public kernels beside them, one of which is not there.
+        for one in found["mixers"]:
+            one["beside"] = {"ours": {"largest": 1e-4, "relative": 1e-4}, "peers": [
+                {"package": "p", "name": "slow", "seconds": 9e-6, "largest": 1e-3, "relative": 2e-3, "first_call_seconds": 3.0},
+                {"package": "p", "name": "fast", "seconds": 8e-6, "graph_seconds": 4e-6, "largest": 1e-3, "relative": 1e-3,
+                 "first_call_seconds": 2.0},
+                {"package": "q", "name": "absent", "error": "ModuleNotFoundError: No module named 'q'"}]}
+        text = report.markdown(found)
+        self.assertRegex(text, r"\| ssd-4x16x8-g1 prefill 1x48 \| 2\.0 \| .* \| fast \| 4\.0 \| 2\.00 \| 1\.0e-04 \| 1\.0e-03 \| no note yet")
+        self.assertIn("| ssd-4x16x8-g1 prefill 1x48 | slow | 9.0 | - | 1.0e-03 | 2.0e-03 | 3.0 |", text)
+        self.assertIn("- absent: ModuleNotFoundError: No module named 'q'", text)
+
     def test_without_a_gpu_it_says_so(self):
         done = run(sys.executable, self.folder / "gpu-check", "--programs", f"{OPTIONS.build}/bin", "--json",
                    "--report", self.scratch / "no-gpu")
@@ -105,13 +159,13 @@ class GpuCheckFlow(Prepared):
         mixer = {"mixer": "ssd", "name": "ssd-64x128x64-g1", "decode": False, "sequences": 1, "tokens": 4096, "main": True,
                  "times_floor": 6.0, "beside": {"ours": {"relative": 2e-3}, "peers": [{"name": "one", "relative": 1e-3}]}}
         result = {"steps": [], "machine": {"gpu": {"name": "A GPU"}}, "mixers": [mixer]}
-        report.judge(result, {"A GPU": {"ssd-64x128x64-g1 prefill 1x4096": "a reason"}})
+        report.judge(result, {"gpus": {"A GPU": {"ssd-64x128x64-g1 prefill 1x4096": "a reason"}}})
         self.assertEqual(result["problems"],
                          ["ssd-64x128x64-g1 prefill 1x4096: relative error 2.0e-03, but a public kernel's is 1.0e-03"])
         self.assertEqual(mixer["why_slow"], "a reason")
         self.assertFalse(result["passed"])
         mixer["beside"]["ours"]["relative"] = 1e-4
-        report.judge(result, {})
+        report.judge(result, {"gpus": {}})
         self.assertTrue(result["passed"])
         self.assertIn("no note yet", mixer["why_slow"])
 
