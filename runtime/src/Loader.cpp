@@ -268,9 +268,10 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
   for (const artifact::Segment *segment : *root->segments())
     if (segment->kind() != artifact::SegmentKind::Weights)
       progress.total += segment->size();
-  if (weightsThere)
-    for (const artifact::Weight *weight : *root->weights())
-      progress.total += weight->size();
+  // What was drawn is in no file.
+  size_t stored = drawnWeights.data() ? 0 : weightStarts.size();
+  for (uint32_t i = 0; i < stored; ++i)
+    progress.total += root->weights()->Get(i)->size();
 
   for (uint32_t i = 0; i < root->segments()->size(); ++i) {
     const artifact::Segment &segment = *root->segments()->Get(i);
@@ -280,7 +281,7 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
   }
   if (Check error = checkPadding())
     return error;
-  for (uint32_t i = 0; i < weightStarts.size(); ++i) {
+  for (uint32_t i = 0; i < stored; ++i) {
     const artifact::Weight &weight = *root->weights()->Get(i);
     if (progress.hash({weightStarts[i], weight.size()}) == weight.checksum())
       continue;
