@@ -1,6 +1,7 @@
 // plan -> the program's tables, field by field.
 #include "codegen/artifact/ProgramTables.h"
 
+#include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/plan/SegmentRecord.h"
 #include "dialects/seq/Seq.h"
@@ -95,6 +96,14 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
       kernel.shared_bytes = at(binary.getSharedBytes(), i);
       kernel.registers = at(binary.getRegisters(), i);
       kernel.spill_bytes = at(binary.getSpillBytes(), i);
+      if (auto counts =
+              binary->getAttrOfType<mlir::ArrayAttr>(plan::kInstructionsAttr))
+        for (mlir::NamedAttribute one : cast<mlir::DictionaryAttr>(counts[i])) {
+          auto count = std::make_unique<InstructionCountT>();
+          count->name = one.getName().str();
+          count->count = cast<mlir::IntegerAttr>(one.getValue()).getInt();
+          kernel.instructions.push_back(std::move(count));
+        }
     }
     auto code = std::make_unique<KernelCodeT>();
     code->segment = segment;

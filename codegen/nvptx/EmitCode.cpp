@@ -1,7 +1,9 @@
 // nvvm.kernel functions -> plan.binary: a cubin, and the PTX for newer chips.
+#include "codegen/nvptx/InstructionCounts.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 
+#include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Remarks.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,7 +55,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
           emitRemark(kernel.getLoc())
               << "kernel '" << kernel.getSymName() << "' spills " << spills
               << " bytes of registers on " << chip;
-      addBinary(chip, kernels, cubin->bytes, &*cubin);
+      addBinary(chip, kernels, cubin->bytes, &*cubin, *ptx);
     } else {
       emitRemark(module.getLoc())
           << seq::kFallbackRemark
@@ -68,7 +70,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       addBinary("compute_" + chip.substr(3), kernels,
                 ArrayRef(reinterpret_cast<const uint8_t *>(ptx->data()),
                          ptx->size() + 1),
-                nullptr);
+                nullptr, *ptx);
     for (LLVM::LLVMFuncOp kernel : kernels)
       kernel.erase();
     for (auto global :
@@ -96,14 +98,16 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
   }
 
   void addBinary(const std::string &isa, ArrayRef<LLVM::LLVMFuncOp> kernels,
-                 ArrayRef<uint8_t> bytes, const Cubin *cubin) {
+                 ArrayRef<uint8_t> bytes, const Cubin *cubin, StringRef ptx) {
     ModuleOp module = getOperation();
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-    SmallVector<Attribute> names;
+    SmallVector<Attribute> names, instructions;
     SmallVector<int64_t> zeros(kernels.size(), 0), threads, shared, registers,
         spills;
     for (LLVM::LLVMFuncOp kernel : kernels) {
       names.push_back(kernel.getSymNameAttr());
+      instructions.push_back(
+          countInstructions(ptx, kernel.getSymName(), b.getContext()));
       auto number = [&](StringRef name) {
         return kernel->getAttrOfType<IntegerAttr>(name).getInt();
       };
@@ -120,7 +124,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     };
     auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
                                       b.getI8Type());
-    plan::BinaryOp::create(
+    auto binary = plan::BinaryOp::create(
         b, module.getLoc(), isa, isa, b.getArrayAttr(names),
         b.getDenseI64ArrayAttr(zeros), b.getDenseI64ArrayAttr(zeros),
         b.getDenseI64ArrayAttr(threads), b.getDenseI64ArrayAttr(shared),
@@ -128,6 +132,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         DenseElementsAttr::getFromRawBuffer(
             type, ArrayRef(reinterpret_cast<const char *>(bytes.data()),
                            bytes.size())));
+    binary->setAttr(plan::kInstructionsAttr, b.getArrayAttr(instructions));
   }
 };
 } // namespace

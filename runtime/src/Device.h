@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace effc::rt {
 
@@ -33,6 +35,22 @@ struct UploadProgress {
   void *user = nullptr;
 };
 
+/// How the launches of a call are timed.
+struct TimingOptions {
+  uint32_t warmUps = 3;
+  uint32_t runs = 30;
+  /// Before each thing that is timed so many bytes are written elsewhere, so
+  /// that no cache holds what it reads; 0: they are timed as they come.
+  uint64_t flushBytes = 0;
+};
+
+/// Seconds by the clock of a device, of each run.
+struct CallTimes {
+  std::vector<std::vector<double>> launches; // one list for each launch
+  std::vector<double> calls;                 // all launches, one behind another
+  std::vector<double> nothing;               // what timing nothing takes
+};
+
 /// A model made ready on a device with memory for a number of sequences. Used
 /// by one thread at a time.
 class Executor {
@@ -52,6 +70,19 @@ public:
   /// The states of a slot as the program lays them out: `slot_bytes` bytes.
   virtual Check readSlot(uint32_t slot, uint8_t *out) = 0;
   virtual Check writeSlot(uint32_t slot, const uint8_t *in) = 0;
+
+  /// Runs the launches of a call over what inputs() holds, again and again, and
+  /// times them. The states of the slots it names hold anything afterwards.
+  virtual Check time(uint32_t entry, const CallCounts &counts,
+                     const TimingOptions &options, CallTimes &out) {
+    return fail(EFFC_UNSUPPORTED, "this device keeps no time");
+  }
+  /// From now on run() keeps the time of each call, inputs and logits included.
+  virtual Check keepTime() {
+    return fail(EFFC_UNSUPPORTED, "this device keeps no time");
+  }
+  /// What calls have taken since keepTime(), if that was asked for.
+  virtual std::optional<double> keptSeconds() const { return std::nullopt; }
 };
 
 class Device {

@@ -31,6 +31,12 @@ public:
 
   const Model &model() const { return *artifact; }
 
+  /// From now on the device's time is kept, where it keeps one.
+  void keepTime() { executor->keepTime(); }
+  std::optional<double> deviceSeconds() const {
+    return executor->keptSeconds();
+  }
+
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
   void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }

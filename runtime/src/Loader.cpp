@@ -3,6 +3,7 @@
 // program checksum, flatbuffer structure, meaning, segment checksums.
 
 #include "runtime/src/Checksum.h"
+#include "runtime/src/DrawnWeights.h"
 #include "runtime/src/Limits.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/ModelChecks.h"
@@ -33,6 +34,8 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
     error = model->readSegments();
   if (!error)
     error = model->openWeightFiles(path, options);
+  if (!error && options.drawSeed && !model->weightsThere)
+    error = model->drawWeights(options.drawSeed);
   if (error)
     return fail(error->code, "'", path, "': ", error->message);
   model->json = describe(*model);
@@ -187,6 +190,24 @@ Check Model::openWeightFiles(const std::string &path,
   return {};
 }
 
+Check Model::drawWeights(uint64_t seed) {
+  uint64_t bytes = 0;
+  for (const artifact::Weight *weight : *root->weights())
+    bytes += drawnBytes(*weight);
+  Result<Mapping> memory = Mapping::anonymous(bytes, "weights");
+  if (!memory)
+    return memory.error();
+  drawnWeights = std::move(*memory);
+  uint8_t *at = drawnWeights.data();
+  for (const artifact::Weight *weight : *root->weights()) {
+    drawWeight(*weight, seed++, at);
+    weightStarts.push_back(at);
+    at += drawnBytes(*weight);
+  }
+  weightsThere = true;
+  return {};
+}
+
 const uint8_t *Model::startOf(const artifact::Weight &weight) const {
   if (weight.file() != 0)
     return weightFiles[weight.file() - 1].bytes().data() + weight.file_offset();
@@ -247,9 +268,10 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
   for (const artifact::Segment *segment : *root->segments())
     if (segment->kind() != artifact::SegmentKind::Weights)
       progress.total += segment->size();
-  if (weightsThere)
-    for (const artifact::Weight *weight : *root->weights())
-      progress.total += weight->size();
+  // What was drawn is in no file.
+  size_t stored = drawnWeights.data() ? 0 : weightStarts.size();
+  for (uint32_t i = 0; i < stored; ++i)
+    progress.total += root->weights()->Get(i)->size();
 
   for (uint32_t i = 0; i < root->segments()->size(); ++i) {
     const artifact::Segment &segment = *root->segments()->Get(i);
@@ -259,7 +281,7 @@ Check Model::checkSegmentsAndWeights(void (*report)(void *, uint64_t, uint64_t),
   }
   if (Check error = checkPadding())
     return error;
-  for (uint32_t i = 0; i < weightStarts.size(); ++i) {
+  for (uint32_t i = 0; i < stored; ++i) {
     const artifact::Weight &weight = *root->weights()->Get(i);
     if (progress.hash({weightStarts[i], weight.size()}) == weight.checksum())
       continue;

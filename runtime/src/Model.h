@@ -23,6 +23,9 @@ struct LoadOptions {
   /// artifact says, from its own folder.
   std::string weightsFolder;
   Access access = Access::Mapped;
+  /// Not 0: a file that was compiled from shapes gets weights drawn at random
+  /// from this seed (DrawnWeights.h).
+  uint64_t drawSeed = 0;
 };
 
 /// Immutable once loaded, hence shared between threads without care. The
@@ -70,6 +73,7 @@ private:
   Check readProgram();
   Check readSegments();
   Check openWeightFiles(const std::string &path, const LoadOptions &options);
+  Check drawWeights(uint64_t seed);
   const uint8_t *startOf(const artifact::Weight &weight) const;
   Check checkPadding() const;
 
@@ -79,6 +83,7 @@ private:
   std::vector<uint64_t> programBytes; // 8-byte aligned for the flatbuffer
   const artifact::Program *root = nullptr;
   bool weightsThere = false;
+  Mapping drawnWeights; // empty: they are the file's
   std::vector<const uint8_t *> weightStarts;
   std::unique_ptr<Tokenizer> vocabulary;
   std::string json;

@@ -260,6 +260,13 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
       json.field("shared_bytes", kernel.shared_bytes());
       json.field("registers", kernel.registers());
       json.field("spill_bytes", kernel.spill_bytes());
+      if (kernel.instructions()) {
+        json.key("instructions");
+        json.beginObject();
+        for (const artifact::InstructionCount *one : *kernel.instructions())
+          json.field(one->name()->c_str(), one->count());
+        json.endObject();
+      }
     }
     json.field("launches", uses[i]);
     json.field("step_bytes", work[i].bytes);

@@ -1,6 +1,7 @@
 // `effc bench`: how fast a model runs here, and how fast it could.
 
 #include "tools/effc/Benchmark.h"
+#include "tools/effc/Chips.h"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
@@ -30,6 +31,8 @@ struct BenchOptions {
   std::vector<uint32_t> batch = {1, 8};
   uint64_t decode = 128;
   uint32_t repeat = 5;
+  std::string chip;         // whose ceilings; empty: none are known
+  bool drawWeights = false; // of a file that has none
   DeviceChoice device;
   bool json = false;
 };
@@ -92,7 +95,9 @@ static void checkOptions(const Model &model, const BenchOptions &options) {
 static Results measure(const BenchOptions &options) {
   Results results;
   Laps laps;
-  Model model = openModel(options.file, options.access);
+  ModelAccess access = options.access;
+  access.drawSeed = options.drawWeights ? 1 : 0;
+  Model model = openModel(options.file, access);
   results.start.load = laps.lap();
   checkOptions(model, options);
   Device device = openDevice(options.device, model);
@@ -100,7 +105,8 @@ static Results measure(const BenchOptions &options) {
   laps.lap();
   Engine engine =
       openEngine(model, device,
-                 *std::max_element(options.batch.begin(), options.batch.end()));
+                 *std::max_element(options.batch.begin(), options.batch.end()),
+                 /*keepTime=*/true);
   results.start.engine = laps.lap();
   {
     Session session(engine);
@@ -128,9 +134,15 @@ static Results measure(const BenchOptions &options) {
   std::optional<MachineProbes> probes;
   if (results.device.rfind("host", 0) == 0)
     probes.emplace(results.threads);
+  Rates known;
+  const Chip *chip = findChip(options.chip);
+  if (chip && results.device.rfind("cuda", 0) == 0) {
+    known = {chip->bytesPerSecond, chip->flopsPerSecond};
+    results.cacheBytes = chip->cacheBytes;
+  }
   for (size_t i = 0; i < cases.size(); ++i) {
     results.measurements.push_back(benchmark.measure(
-        cases[i], options.repeat, probes ? &*probes : nullptr));
+        cases[i], options.repeat, probes ? &*probes : nullptr, known));
     progress.update(cases.size() + i + 1);
   }
   return results;
@@ -158,7 +170,13 @@ static void printTable(const BenchOptions &options, const Results &results) {
   if (results.peakBytes)
     text += "; peak memory " + formatBytes(results.peakBytes);
   text += "\n";
-  if (machine.readBytesPerSecond > 0)
+  if (!options.chip.empty() && machine.readBytesPerSecond > 0)
+    text += "  ceilings of " + options.chip + " (" +
+            std::string(findChip(options.chip)->source) +
+            "): " + formatNumber(machine.readBytesPerSecond / 1e9) +
+            " GB/s, products " +
+            formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
+  else if (machine.readBytesPerSecond > 0)
     text += "  measured with " + std::to_string(results.threads) +
             (results.threads == 1 ? " thread" : " threads") + ": reads " +
             formatNumber(machine.readBytesPerSecond / 1e9) +
@@ -229,6 +247,8 @@ static void printJson(const BenchOptions &options, const Results &results) {
         {{"call", one.decode ? "decode" : "prefill"},
          {"tokens", one.tokens},
          {"batch", one.batch},
+         {"clock", one.byDevice ? "device" : "host"},
+         {"host_seconds_median", one.hostSeconds.median},
          {"seconds_median", one.seconds.median},
          {"seconds_p10", one.seconds.p10},
          {"seconds_p90", one.seconds.p90},
@@ -284,9 +304,20 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   addDeviceChoice(*command, options->device);
+  command
+      ->add_option("--chip", options->chip,
+                   "Hold what a GPU takes against the ceilings of a chip: " +
+                       chipNames())
+      ->check(CLI::IsMember(chipList()));
+  command->add_flag("--draw-weights", options->drawWeights,
+                    "Draw weights at random for a model that was compiled with "
+                    "--weights none: its speed is that of any other weights");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     std::erase(options->prefill, 0u);
+    if (!options->chip.empty() && options->device.name == "host")
+      throw UsageError("--chip is for GPUs: on the host the machine itself is "
+                       "measured");
     if (options->prefill.empty() && options->decode == 0)
       throw UsageError("--prefill 0 and --decode 0 leave nothing to measure");
     bench(*options);

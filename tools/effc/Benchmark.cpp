@@ -87,7 +87,7 @@ static std::vector<effc_prompt_t> makePrompts(const Sequences &sequences,
   return prompts;
 }
 
-double Benchmark::run(const BenchCase &one) {
+Benchmark::Seconds Benchmark::run(const BenchCase &one) {
   uint32_t vocabulary = model.vocabularySize();
   Sequences sequences(engine, one.batch);
   Tokens prompt = makeTokens(vocabulary, one.decode ? 16 : one.tokens);
@@ -95,27 +95,36 @@ double Benchmark::run(const BenchCase &one) {
   std::vector<float> logits(size_t(one.batch) * vocabulary);
   std::vector<effc_prompt_t> prompts = makePrompts(sequences, prompt, logits);
   auto start = std::chrono::steady_clock::now();
+  double before = engine.deviceSeconds();
+  auto passed = [&]() -> Seconds {
+    return {secondsSince(start),
+            before < 0 ? before : engine.deviceSeconds() - before};
+  };
   engine.prefill(prompts);
   if (!one.decode)
-    return secondsSince(start);
+    return passed();
   start = std::chrono::steady_clock::now();
+  before = engine.deviceSeconds();
   for (uint64_t step = 0; step < one.tokens; ++step)
     check(effc_engine_decode(engine.get(), sequences.handles.data(),
                              fed.data() + step * one.batch, one.batch,
                              logits.data()));
-  return secondsSince(start);
+  return passed();
 }
 
 void Benchmark::warmUp(const BenchCase &one) { run(one); }
 
 Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
-                               MachineProbes *probes) {
-  std::vector<double> seconds;
+                               MachineProbes *probes, const Rates &known) {
+  std::vector<double> seconds, hostSeconds;
   std::vector<Rates> rates;
+  bool byDevice = engine.deviceSeconds() >= 0;
   for (uint32_t i = 0; i < repeat; ++i) {
     if (probes)
       rates.push_back(probes->sample());
-    seconds.push_back(run(one));
+    Seconds passed = run(one);
+    seconds.push_back(byDevice ? passed.device : passed.host);
+    hostSeconds.push_back(passed.host);
   }
   if (probes)
     rates.push_back(probes->sample());
@@ -125,5 +134,7 @@ Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
           summarise(std::move(seconds)),
           one.decode ? work.decode(one.batch)
                      : work.prefill(one.tokens, one.batch),
-          rates.empty() ? Rates() : medianOf(rates)};
+          rates.empty() ? known : medianOf(rates),
+          summarise(std::move(hostSeconds)),
+          byDevice};
 }

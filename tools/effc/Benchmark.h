@@ -26,9 +26,11 @@ struct Measurement {
   bool decode;
   uint64_t tokens;
   uint32_t batch;
-  Timing seconds;
-  Work work;   // of a prefill, or of one decode step
-  Rates rates; // of the machine, between the runs; none where it is no host
+  Timing seconds; // by the device's clock where it has one, else the host's
+  Work work;      // of a prefill, or of one decode step
+  Rates rates;    // of the machine, between the runs, or of a chip; or none
+  Timing hostSeconds = {}; // as `seconds`, by the host's clock
+  bool byDevice = false;   // whether the device has one
 
   /// Whether anything is known of what the machine could do.
   bool hasCeiling() const { return rates.readBytesPerSecond > 0; }
@@ -58,13 +60,16 @@ public:
   /// Runs a case once, so that everything it touches is in memory.
   void warmUp(const BenchCase &one);
   /// Runs it `repeat` times, each after a sample of the machine's rates, which
-  /// `probes` takes; null: nothing is known of them.
+  /// `probes` takes; null: they are `rates`, if anything is known of them.
   Measurement measure(const BenchCase &one, uint32_t repeat,
-                      MachineProbes *probes);
+                      MachineProbes *probes, const Rates &rates = Rates());
 
 private:
-  /// Seconds of one run; decoding starts behind a prompt of 16 tokens.
-  double run(const BenchCase &one);
+  struct Seconds {
+    double host, device; // the device's negative where it keeps no time
+  };
+  /// One run; decoding starts behind a prompt of 16 tokens.
+  Seconds run(const BenchCase &one);
 
   const Model &model;
   Engine &engine;

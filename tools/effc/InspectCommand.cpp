@@ -2,6 +2,7 @@
 // of effc_model_describe(), which --json prints as it is.
 
 #include "runtime/include/effc/effc.hpp"
+#include "tools/effc/Chips.h"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
@@ -30,6 +31,7 @@ struct InspectOptions {
   bool kernels = false, state = false, check = false, json = false;
   std::optional<std::string> budget;
   std::string flops = "executed";
+  std::string chip; // empty: the one that a target is named for
 };
 } // namespace
 
@@ -204,6 +206,41 @@ static std::string hostKernels(const Json &model) {
   return table.text();
 }
 
+/// The chip whose ceilings give the floors of a target's kernels.
+static const Chip &chipOf(const Json &target, const std::string &asked) {
+  if (const Chip *chip = findChip(asked))
+    return *chip;
+  bool isAmpere =
+      target["name"].get<std::string>().find("_80") != std::string::npos;
+  return *findChip(isAmpere ? "a100" : "h200");
+}
+
+/// Adds to each kernel of a GPU the least time of its launches in a decode step
+/// of one sequence.
+static void addFloors(Json &model, const std::string &chip) {
+  for (Json &target : model["targets"]) {
+    const Chip &on = chipOf(target, chip);
+    target["chip"] = {{"name", on.name},
+                      {"bytes_per_second", on.bytesPerSecond},
+                      {"flops_per_second", on.flopsPerSecond},
+                      {"source", on.source}};
+    for (Json &kernel : target["kernels"])
+      kernel["step_floor_seconds"] =
+          floorSeconds(on, kernel["step_bytes"], kernel["step_flops"]);
+  }
+}
+
+/// "mma 12, ex2 4".
+static std::string instructionsOf(const Json &kernel) {
+  if (!kernel.contains("instructions"))
+    return "-";
+  std::string text;
+  for (const auto &[name, count] : kernel["instructions"].items())
+    text += (text.empty() ? "" : ", ") + name + " " +
+            std::to_string(count.get<uint64_t>());
+  return text.empty() ? "none of those counted" : text;
+}
+
 static std::string targetKernels(const Json &model, const Json &target) {
   bool known = statesFlops(target);
   // ptxas tells registers and spills together; every kernel has registers.
@@ -212,7 +249,8 @@ static std::string targetKernels(const Json &model, const Json &target) {
   };
   Table table;
   table.add({"kernel", "operands", "threads", "shared", "registers", "spills",
-             "launches", "bytes/step", "FLOPs/step", "code"});
+             "launches", "bytes/step", "FLOPs/step", "floor", "code",
+             "instructions"});
   for (const Json &kernel : target["kernels"]) {
     std::vector<std::string> row = {kernel["name"],
                                     std::to_string(int(kernel["operands"])),
@@ -223,11 +261,15 @@ static std::string targetKernels(const Json &model, const Json &target) {
                                     formatCount(kernel["launches"])};
     for (std::string &cell : workOf(kernel, known))
       row.push_back(std::move(cell));
+    row.push_back(
+        formatNumber(1e6 * kernel["step_floor_seconds"].get<double>()));
     row.push_back(placesOf(model, kernel));
+    row.push_back(instructionsOf(kernel));
     table.add(row);
   }
   return "\nkernels of " + target["name"].get<std::string>() +
-         "; spills in bytes of a thread\n" + table.text();
+         "; spills in bytes of a thread, floors in microseconds a step on " +
+         target["chip"]["name"].get<std::string>() + "\n" + table.text();
 }
 
 static std::string kernels(const Json &model) {
@@ -259,6 +301,7 @@ static void inspect(const InspectOptions &options) {
   Model model = openModel(options.file, options.access);
   Json json = Json::parse(model.describe());
   completeWork(json);
+  addFloors(json, options.chip);
   if (options.check) {
     checkAll(model);
     json["check"] = "ok";
@@ -290,6 +333,11 @@ void effc::cli::addInspectCommand(CLI::App &app) {
   command->add_option("FILE", options->file, "A compiled model")->required();
   addModelAccess(*command, options->access);
   command->add_flag("--kernels", options->kernels, "List the kernels");
+  command
+      ->add_option("--chip", options->chip,
+                   "Whose ceilings give the floors of kernels (" + chipNames() +
+                       "); default: a100 for sm_80, h200 for sm_90a")
+      ->check(CLI::IsMember(chipList()));
   command->add_flag("--state", options->state, "List the states of a sequence");
   command->add_flag("--check", options->check,
                     "Compare all checksums, weights included");

@@ -24,6 +24,7 @@ Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
   if (!access.weightsFolder.empty())
     options.weights_folder = access.weightsFolder.c_str();
   options.copy = access.copy;
+  options.draw_seed = access.drawSeed;
   return Model(file, options);
 }
 
@@ -97,10 +98,11 @@ Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
 }
 
 Engine effc::cli::openEngine(const Model &model, const Device &device,
-                             uint32_t sessions) {
+                             uint32_t sessions, bool keepTime) {
   std::optional<Progress> bar; // made when the total is known
   effc_engine_options_t options = effc_engine_options_default();
   options.max_sessions = sessions;
+  options.keep_time = keepTime;
   options.user = &bar;
   options.progress = [](void *user, uint64_t done, uint64_t total) {
     auto &bar = *static_cast<std::optional<Progress> *>(user);

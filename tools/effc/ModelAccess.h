@@ -15,6 +15,7 @@ namespace effc::cli {
 
 struct ModelAccess {
   std::string weightsFolder; // empty: where the file says
+  uint64_t drawSeed = 0;     // not 0: weights are drawn where the file has none
   bool copy = false;
 };
 
@@ -39,8 +40,9 @@ Device openDevice(const DeviceChoice &choice, const Model &model);
 
 /// The model on the device; shows how far the weights have come that are
 /// brought there.
+/// `keepTime`: calls are timed by the device's clock, where it has one.
 Engine openEngine(const Model &model, const Device &device,
-                  uint32_t sessions = 1);
+                  uint32_t sessions = 1, bool keepTime = false);
 
 } // namespace effc::cli
 

@@ -124,6 +124,9 @@ typedef struct effc_model_load_options {
    * in place ends the process with SIGBUS when a missing page is touched: a
    * library cannot catch it without taking the signal from its user. */
   bool copy;
+  /* For timing: not 0 gives a model that was compiled from shapes alone weights
+   * that are drawn at random from this seed. What it says means nothing. */
+  uint64_t draw_seed;
 } effc_model_load_options_t;
 
 EFFC_API effc_model_load_options_t effc_model_load_options_default(void);
@@ -354,6 +357,9 @@ typedef struct effc_engine_options {
    * memory of its own; NULL: nobody is. */
   void (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
+  /* Not 0: the device keeps the time of calls by its own clock, for
+   * effc_engine_device_seconds(). A GPU can; elsewhere nothing is kept. */
+  uint32_t keep_time;
 } effc_engine_options_t;
 
 EFFC_API effc_engine_options_t effc_engine_options_default(void);
@@ -378,6 +384,11 @@ EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_engine_t **out_engine);
 
 EFFC_API void effc_engine_free(effc_engine_t *engine);
+
+/* Returns the seconds that the device has spent on all calls so far, from the
+ * arrival of their inputs to the departure of their logits, by its own clock;
+ * negative where `keep_time` was not asked for or the device keeps none. */
+EFFC_API double effc_engine_device_seconds(const effc_engine_t *engine);
 
 /* Opens a sequence at position 0.
  * EFFC_EXHAUSTED: `max_sessions` are open. */

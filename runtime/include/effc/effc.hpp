@@ -223,6 +223,9 @@ public:
     return logits;
   }
 
+  /// Negative where no time is kept.
+  double deviceSeconds() const { return effc_engine_device_seconds(get()); }
+
 private:
   static effc_engine_options_t optionsFor(uint32_t maxSessions) {
     effc_engine_options_t options = effc_engine_options_default();

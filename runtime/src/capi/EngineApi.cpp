@@ -78,7 +78,7 @@ const char *effc_device_description(const effc_device_t *device) {
 }
 
 effc_engine_options_t effc_engine_options_default(void) {
-  return {sizeof(effc_engine_options_t), 1, nullptr, nullptr};
+  return {sizeof(effc_engine_options_t), 1, nullptr, nullptr, 0};
 }
 
 effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
@@ -93,12 +93,18 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
                        {given->progress, given->user});
     if (!engine)
       return engine.error();
+    if (given->keep_time)
+      (*engine)->keepTime();
     *out_engine = new effc_engine{std::move(*engine)};
     return {};
   });
 }
 
 void effc_engine_free(effc_engine_t *engine) { delete engine; }
+
+double effc_engine_device_seconds(const effc_engine_t *engine) {
+  return engine->engine->deviceSeconds().value_or(-1);
+}
 
 /// A session in a free slot of `engine`, at position 0.
 static Result<effc_session_t *>

@@ -11,7 +11,7 @@ using namespace effc::rt;
 const char *effc_version(void) { return EFFC_VERSION; }
 
 effc_model_load_options_t effc_model_load_options_default(void) {
-  return {sizeof(effc_model_load_options_t), nullptr, false};
+  return {sizeof(effc_model_load_options_t), nullptr, false, 0};
 }
 
 effc_status_t *effc_model_load(const char *path, effc_model_t **out_model) {
@@ -32,6 +32,7 @@ effc_status_t *effc_model_load_with(const char *path,
       chosen.weightsFolder = given->weights_folder;
     if (given->copy)
       chosen.access = Access::Copied;
+    chosen.drawSeed = given->draw_seed;
     auto model = Model::load(path, chosen);
     if (!model)
       return model.error();

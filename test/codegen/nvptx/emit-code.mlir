@@ -3,6 +3,8 @@
 // What is compiled: PTX for newer chips and, where ptxas is, a cubin with what it
 // says of each kernel. Four rows of 64 f32, one row to a block of 32 threads.
 // CHECK: plan.binary @compute_80 isa "compute_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0] code
+// What its text is made of: four elements of a row in a thread, where there are so many.
+// CHECK-SAME: plan.instructions = [{ld.global.32 = 4 : i64, st.global.32 = 4 : i64}]
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index

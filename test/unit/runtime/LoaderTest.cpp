@@ -6,6 +6,7 @@
 #include "runtime/src/Model.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -224,6 +225,59 @@ TEST(Loader, RefusesMoreTablesThanAProgramHas) {
                       : "3: 'FILE': the vocabulary has 0 tokens, but 1 to "
                         "16777216 are expected");
   }
+}
+
+// For timing a model of shapes alone: no weight is 0, and what pads rows is.
+TEST(Loader, DrawsWeightsWhereThereAreNone) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.segments.erase(program.segments.begin() + 1);
+    program.weights[1]->type = artifact::ElementType::BF16;
+    program.weights[1]->shape = {271, 6};
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  LoadOptions draw;
+  draw.drawSeed = 7;
+  auto model = Model::load(file.path(), draw),
+       same = Model::load(file.path(), draw);
+  ASSERT_TRUE(model && same);
+  EXPECT_TRUE((*model)->hasWeights());
+  draw.drawSeed = 8;
+  auto other = Model::load(file.path(), draw);
+  ASSERT_TRUE(other);
+  for (uint32_t i : {0u, 1u}) {
+    const auto &weight = *(*model)->program().weights()->Get(i);
+    const uint8_t *bytes = (*model)->weight(i);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 64, 0u);
+    EXPECT_EQ(std::memcmp(bytes, (*same)->weight(i), weight.size()), 0);
+    EXPECT_NE(std::memcmp(bytes, (*other)->weight(i), weight.size()), 0);
+    size_t negative = 0;
+    for (size_t row = 0; row < 271; ++row)
+      for (size_t at = 0; at < 64; at += i ? 2 : 4) {
+        // Rows of 12 bytes, three elements of f32 or six of bf16.
+        uint32_t bits = 0;
+        std::memcpy(reinterpret_cast<uint8_t *>(&bits) + (i ? 2 : 0),
+                    bytes + row * 64 + at, i ? 2 : 4);
+        if (at >= 12) {
+          ASSERT_EQ(bits, 0u) << row;
+          continue;
+        }
+        float number;
+        std::memcpy(&number, &bits, 4);
+        ASSERT_GE(std::fabs(number), 0x1p-7f);
+        ASSERT_LT(std::fabs(number), 0x1p-5f);
+        negative += number < 0;
+      }
+    size_t count = 271 * (i ? 6 : 3);
+    EXPECT_GT(negative, count / 3);
+    EXPECT_LT(negative, 2 * count / 3);
+  }
+  // A file that has weights keeps them.
+  TemporaryFile whole(makeToyArtifact());
+  auto plain = Model::load(whole.path()),
+       drawn = Model::load(whole.path(), draw);
+  ASSERT_TRUE(plain && drawn);
+  EXPECT_EQ(std::memcmp((*plain)->weight(0), (*drawn)->weight(0), 271 * 64), 0);
 }
 
 TEST(Loader, ChecksWeightsOnDemand) {

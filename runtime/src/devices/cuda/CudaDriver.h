@@ -47,6 +47,7 @@ constexpr int kJitErrorLogBytes = 6;
 constexpr int kCaptureThreadLocal = 1;
 // CUstream_flags, CUevent_flags
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr unsigned kEventTiming = 0;
 constexpr unsigned kEventNoTiming = 2;
 } // namespace cuda
 
@@ -98,6 +99,8 @@ constexpr unsigned kEventNoTiming = 2;
   F(eventDestroy, "cuEventDestroy_v2", (cuda::Event event))                    \
   F(eventRecord, "cuEventRecord", (cuda::Event event, cuda::Stream stream))    \
   F(eventSynchronize, "cuEventSynchronize", (cuda::Event event))               \
+  F(eventElapsed, "cuEventElapsedTime",                                        \
+    (float *milliseconds, cuda::Event from, cuda::Event to))                   \
   F(captureBegin, "cuStreamBeginCapture_v2", (cuda::Stream stream, int mode))  \
   F(captureEnd, "cuStreamEndCapture",                                          \
     (cuda::Stream stream, cuda::Graph * graph))                                \

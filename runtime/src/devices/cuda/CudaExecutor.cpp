@@ -176,20 +176,30 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index,
   return {};
 }
 
-/// Puts a whole call into the stream.
-Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
-                            float *logitsTo) {
-  if (Check error = driver().check(
-          "uploading the inputs of a call",
-          driver().copyToDevice(deviceInputs.get(), inputBytes.get(), inputSize,
-                                stream.get())))
-    return error;
-  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+Check CudaExecutor::uploadInputs() {
+  return driver().check("uploading the inputs of a call",
+                        driver().copyToDevice(deviceInputs.get(),
+                                              inputBytes.get(), inputSize,
+                                              stream.get()));
+}
+
+Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts]) {
   const ReadyPlan::Entry &range = ready.entries[entry];
   for (size_t i = range.firstLaunch; i < range.endLaunch; ++i)
     if (Check error =
             launch(entry, static_cast<uint32_t>(i - range.firstLaunch), counts))
       return error;
+  return {};
+}
+
+/// Puts a whole call into the stream.
+Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
+                            float *logitsTo) {
+  if (Check error = uploadInputs())
+    return error;
+  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  if (Check error = launchAll(entry, counts))
+    return error;
   uint64_t bytes = static_cast<uint64_t>(given.outputs) *
                    model->program().vocabulary_size() * sizeof(float);
   if (bytes == 0)
@@ -251,7 +261,9 @@ Check CudaExecutor::replay(uint32_t entry, const CallCounts &counts) {
 Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
   CudaScope scope(*context);
   const artifact::Entry &compiledEntry = *compiled.entries->Get(entry);
-  Check error;
+  Check error = kept ? watch.start() : Check();
+  if (error)
+    return error;
   if (isDecode(compiledEntry) && !checkLaunches) {
     lastLogits = static_cast<float *>(decodeLogits.get());
     error = replay(entry, counts);
@@ -259,6 +271,8 @@ Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
     lastLogits = reinterpret_cast<float *>(prefillLogits.data());
     error = enqueue(entry, counts, lastLogits);
   }
+  if (!error && kept)
+    error = watch.stop();
   if (error)
     return error;
   error = finish("entry '" + compiledEntry.name()->str() + "'");
@@ -266,7 +280,84 @@ Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
     error->message +=
         "; one of its launches failed: EFFC_CUDA_CHECK_LAUNCHES=1 "
         "in the environment tells which";
-  return error;
+  if (error || !kept)
+    return error;
+  Result<double> seconds = watch.seconds();
+  if (!seconds)
+    return seconds.error();
+  *kept += *seconds;
+  return {};
+}
+
+Check CudaExecutor::keepTime() {
+  CudaScope scope(*context);
+  Result<CudaStopwatch> made = CudaStopwatch::create(context, stream.get());
+  if (!made)
+    return made.error();
+  watch = std::move(*made);
+  kept = 0;
+  return {};
+}
+
+Check CudaExecutor::time(uint32_t entry, const CallCounts &given,
+                         const TimingOptions &options, CallTimes &out) {
+  CudaScope scope(*context);
+  DeviceMemory elsewhere;
+  if (options.flushBytes) {
+    auto memory = allocateOnDevice(context, options.flushBytes,
+                                   "what is written between timings");
+    if (!memory)
+      return memory.error();
+    elsewhere = std::move(*memory);
+  }
+  if (Check error = uploadInputs())
+    return error;
+  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  const ReadyPlan::Entry &range = ready.entries[entry];
+  auto launches = static_cast<uint32_t>(range.endLaunch - range.firstLaunch);
+  // What to time: each launch, then all of them, then nothing.
+  std::vector<CudaStopwatch> watches;
+  for (uint32_t i = 0; i < launches + 2; ++i) {
+    auto made = CudaStopwatch::create(context, stream.get());
+    if (!made)
+      return made.error();
+    watches.push_back(std::move(*made));
+  }
+  out = CallTimes();
+  out.launches.resize(launches);
+  for (uint32_t run = 0; run < options.warmUps + options.runs; ++run) {
+    for (uint32_t i = 0; i < launches + 2; ++i) {
+      if (options.flushBytes)
+        if (Check error = driver().check(
+                "writing between timings",
+                driver().setBytes(elsewhere.get(),
+                                  static_cast<unsigned char>(run),
+                                  options.flushBytes, stream.get())))
+          return error;
+      if (Check error = watches[i].start())
+        return error;
+      Check failed = i < launches    ? launch(entry, i, counts)
+                     : i == launches ? launchAll(entry, counts)
+                                     : Check();
+      if (failed)
+        return failed;
+      if (Check error = watches[i].stop())
+        return error;
+    }
+    if (Check error = finish("timing entry '" +
+                             compiled.entries->Get(entry)->name()->str() + "'"))
+      return error;
+    for (uint32_t i = 0; i < launches + 2 && run >= options.warmUps; ++i) {
+      Result<double> seconds = watches[i].seconds();
+      if (!seconds)
+        return seconds.error();
+      std::vector<double> &list = i < launches    ? out.launches[i]
+                                  : i == launches ? out.calls
+                                                  : out.nothing;
+      list.push_back(*seconds);
+    }
+  }
+  return {};
 }
 
 cuda::Pointer CudaExecutor::slot(uint32_t index) const {

@@ -12,6 +12,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAEXECUTOR_H
 
 #include "runtime/src/devices/PlanMemory.h"
+#include "runtime/src/devices/cuda/CudaClock.h"
 #include "runtime/src/devices/cuda/CudaModules.h"
 
 #include <map>
@@ -33,6 +34,10 @@ public:
   Check copySlot(uint32_t from, uint32_t to) override;
   Check readSlot(uint32_t slot, uint8_t *out) override;
   Check writeSlot(uint32_t slot, const uint8_t *in) override;
+  Check time(uint32_t entry, const CallCounts &counts,
+             const TimingOptions &options, CallTimes &out) override;
+  Check keepTime() override;
+  std::optional<double> keptSeconds() const override { return kept; }
 
 private:
   /// Entry, rows, segments, outputs.
@@ -47,6 +52,8 @@ private:
   Check requireFree(uint64_t weights, const PlanSizes &sizes) const;
   Check uploadWeights(const UploadProgress &progress);
   Check enqueue(uint32_t entry, const CallCounts &counts, float *logitsTo);
+  Check uploadInputs();
+  Check launchAll(uint32_t entry, int64_t (&counts)[kCounts]);
   Check launch(uint32_t entry, uint32_t index, int64_t (&counts)[kCounts]);
   Check finish(const std::string &what);
   Check replay(uint32_t entry, const CallCounts &counts);
@@ -69,6 +76,8 @@ private:
   CallInputs callInputs = {};
   float *lastLogits = nullptr;
   ReadyPlan ready;
+  CudaStopwatch watch; // of calls, where their time is kept
+  std::optional<double> kept;
   std::map<GraphKey, CudaOwned<cuda::GraphExec>> graphs;
 };
 

@@ -1,5 +1,7 @@
 #include "test/unit/codegen/host/PlanRunner.h"
 
+#include "test/unit/codegen/host/CaseExport.h"
+
 #include "compiler/Register.h"
 #include "compiler/Target.h"
 #include "dialects/plan/MemoryLayout.h"
@@ -153,6 +155,8 @@ llvm::StringMap<std::string> KernelModule::add(ModuleOp plans) {
 }
 
 void KernelModule::compile(const PipelineOptions &given) {
+  if (CaseExport::isAsked())
+    return;
   PipelineOptions options = given;
   options.target = &testTarget();
   PassManager passes(&context);
@@ -183,10 +187,15 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
     }
     if (phase == Phase::Tile && edit)
       edit(*module);
+    if (CaseExport::isAsked())
+      break;
   }
-  kernels = &together;
-  kernelNames = together.add(*module);
   layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
+  if (CaseExport::isAsked())
+    exported = std::make_unique<CaseExport>(model, given, layout, slotCount);
+  else
+    kernelNames = together.add(*module);
+  kernels = &together;
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
     auto type = cast<RankedTensorType>(weight.getType());
@@ -209,12 +218,17 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
   own->compile(options);
 }
 
+PlanRunner::PlanRunner(PlanRunner &&) noexcept = default;
+PlanRunner::~PlanRunner() = default;
+
 void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
   auto type = cast<RankedTensorType>(
       module->lookupSymbol<seq::WeightOp>(symbol).getType());
   int64_t stride = plan::weightStrides(type)[0];
   int64_t width = type.getNumElements() / type.getDimSize(0);
   ASSERT_EQ(int64_t(elements.size()), type.getNumElements());
+  if (exported)
+    exported->setWeight(symbol, elements);
   GuardedMemory &memory = weights[symbol];
   for (auto [i, element] : llvm::enumerate(elements)) {
     int64_t at = int64_t(i) / width * stride + int64_t(i) % width;
@@ -283,6 +297,8 @@ plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
 
 std::vector<float> PlanRunner::run(plan::EntryKind kind,
                                    ArrayRef<Segment> call) {
+  if (exported)
+    return exported->call(kind, call, slots.data());
   int64_t rows = 0;
   for (const Segment &segment : call)
     rows += segment.tokens.size();

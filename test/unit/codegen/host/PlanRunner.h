@@ -12,6 +12,8 @@
 //
 // EFFC_TEST_TARGET names another target than the host; the code of a simulated
 // GPU ("sim_80") runs block by block, with all of the simulator's checks.
+//
+// EFFC_EXPORT_DIR has tests written as files instead of run (CaseExport.h).
 #ifndef EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
 #define EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
 
@@ -27,6 +29,8 @@
 #include "llvm/ADT/StringMap.h"
 
 namespace effc::test {
+
+class CaseExport;
 
 /// What tests compile for: the host, or what EFFC_TEST_TARGET says.
 const Target &testTarget();
@@ -109,6 +113,9 @@ public:
     std::vector<int32_t> tokens;
   };
 
+  PlanRunner(PlanRunner &&) noexcept;
+  ~PlanRunner();
+
   using Edit = llvm::function_ref<void(mlir::ModuleOp)>;
 
   /// Compiles a copy of `model`, whose @forward may have any number of states.
@@ -170,7 +177,8 @@ private:
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;
   GuardedMemory slots, arena, logits;
-  GuardedMemory tables[5]; // by plan::Table
+  GuardedMemory tables[5];              // by plan::Table
+  std::unique_ptr<CaseExport> exported; // null where tests are run
 };
 
 } // namespace effc::test

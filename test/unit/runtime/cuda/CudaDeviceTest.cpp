@@ -1,6 +1,7 @@
 // A model on a GPU, by a driver that plays itself (FakeCuda.h): the toy's
 // numbers, the calls that are made of them, and what is said when one fails.
 
+#include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/include/effc/effc.hpp"
 #include "test/unit/runtime/cuda/FakeCuda.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
@@ -155,6 +156,83 @@ TEST_F(CudaDevice, TellsHowFarTheWeightsAre) {
   std::vector<std::pair<uint64_t, uint64_t>> expected = {{17344, 34688},
                                                          {34688, 34688}};
   EXPECT_EQ(told, expected);
+}
+
+// The driver that plays itself says 2 milliseconds between any two marks.
+TEST_F(CudaDevice, KeepsTheTimeOfCalls) {
+  Model model = loadToy();
+  {
+    Engine engine(model, Device::cuda());
+    EXPECT_LT(engine.deviceSeconds(), 0);
+    Session session(engine);
+    engine.prefill(session, {1});
+    EXPECT_LT(engine.deviceSeconds(), 0);
+    EXPECT_EQ(fake->marks, 2); // of two weights on their way
+  }
+  fake->marks = 0;
+  effc_engine_options_t options = effc_engine_options_default();
+  options.keep_time = 1;
+  Engine engine(model, Device::cuda(), options);
+  EXPECT_EQ(engine.deviceSeconds(), 0);
+  Session session(engine);
+  fake->marks = 0;
+  engine.prefill(session, {1, 2, 3});
+  EXPECT_FLOAT_EQ(engine.deviceSeconds(), 0.002);
+  engine.decode({session.get()}, {1});
+  EXPECT_FLOAT_EQ(engine.deviceSeconds(), 0.004);
+  EXPECT_EQ(fake->marks, 4);
+  // Marks lie around a replayed graph, not in it.
+  engine.decode({session.get()}, {2});
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
+  EXPECT_EQ(fake->marks, 6);
+  fake->failures["cuEventElapsedTime"] = 999;
+  EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {3}); },
+                      EFFC_DEVICE_ERROR),
+            "cuda: reading the time: CUDA_ERROR_UNKNOWN (something)");
+  Engine host(model, Device::host(1), options);
+  EXPECT_LT(host.deviceSeconds(), 0);
+}
+
+TEST_F(CudaDevice, TimesEachLaunch) {
+  TemporaryFile file(makeToyArtifact(cudaToy({})));
+  auto model = rt::Model::load(file.path());
+  ASSERT_TRUE(model);
+  auto device = rt::CudaDevice::create(0);
+  ASSERT_TRUE(device);
+  auto executor = (*device)->prepare(*model, 1, {});
+  ASSERT_TRUE(executor);
+  const rt::CallInputs &inputs = (*executor)->inputs();
+  inputs.segments[0] = artifact::SegmentRecord(0, 0, 2, 3, 0);
+  for (int32_t row = 0; row < 2; ++row) {
+    inputs.tokens[row] = row;
+    inputs.rowSlots[row] = 0;
+    inputs.rowPositions[row] = row;
+    inputs.outputRows[row] = row;
+  }
+  fake->calls.clear();
+  fake->marks = 0;
+  rt::CallTimes times;
+  rt::TimingOptions options;
+  options.warmUps = 1;
+  options.runs = 4;
+  options.flushBytes = 4096;
+  rt::Check error = (*executor)->time(0, {2, 1, 2}, options, times);
+  ASSERT_FALSE(error) << error->message;
+  // Three launches, all of them together, and nothing, each between two marks.
+  EXPECT_EQ(fake->marks, 5 * 5 * 2);
+  EXPECT_EQ(fake->count("cuLaunchKernel"), 5u * (3 + 3));
+  EXPECT_EQ(fake->count("cuStreamSynchronize"), 5u);
+  ASSERT_EQ(times.launches.size(), 3u);
+  for (const std::vector<double> &runs :
+       {times.launches[0], times.launches[2], times.calls, times.nothing}) {
+    ASSERT_EQ(runs.size(), 4u);
+    EXPECT_FLOAT_EQ(runs[0], 0.002);
+  }
+  fake->failures["cuLaunchKernel toy_scan"] = 999;
+  error = (*executor)->time(0, {2, 1, 2}, options, times);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message.find("cuda: kernel 'toy_scan' (launch 1"), 0u)
+      << error->message;
 }
 
 TEST_F(CudaDevice, AsksForLargeSharedMemory) {

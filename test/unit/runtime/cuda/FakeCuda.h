@@ -32,6 +32,7 @@ struct FakeCuda {
   /// Every call, in order: its symbol, and of some what they are given.
   std::vector<std::string> calls;
   std::vector<std::string> images; // that were loaded
+  int marks = 0;                   // of time, in the order of the stream
   int live = 0; // objects and stretches of memory that nobody has freed
 
   size_t count(const std::string &call) const {

@@ -191,6 +191,17 @@ TEST(Bench, PrintsATable) {
   EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
 }
 
+// On the host the machine is measured, not looked up.
+TEST(Bench, TakesAChipForGpusAlone) {
+  Finished done = bench({"--device", "host", "--chip", "h200"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.err.find("effc: error: --chip is for GPUs: on the host the "
+                          "machine itself is measured\n"),
+            0u)
+      << done.err;
+  EXPECT_EQ(bench({"--chip", "h201"}).status, 2);
+}
+
 TEST(Bench, RefusesWhatCannotBe) {
   EXPECT_EQ(bench({"--repeat", "0"}).status, 2);
   EXPECT_EQ(bench({"--batch", "0"}).status, 2);

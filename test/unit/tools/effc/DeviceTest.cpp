@@ -6,7 +6,9 @@
 #include "tools/effc/Evaluation.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace effc;
 using namespace effc::test;
@@ -77,6 +79,69 @@ TEST(Device, NothingToRunOn) {
       << done.err;
   EXPECT_EQ(run(file, "auto", EFFC_FAKE_CUDA).status, 0);
   EXPECT_EQ(run(file, "cuda", kNone).status, 1);
+}
+
+// The driver that plays itself says 2 milliseconds of every call.
+TEST(Device, BenchmarksByTheDevicesClock) {
+  TemporaryFile file(makeCudaToy(true));
+  setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
+  std::vector<std::string> arguments = {
+      EFFC_PROGRAM, "bench",     file.path(), "--device", "cuda",
+      "--chip",     "h200",      "--decode",  "5",        "--batch",
+      "2",          "--prefill", "16,40",     "--repeat", "3"};
+  Finished table = runProgram(arguments);
+  arguments.push_back("--json");
+  Finished done = runProgram(arguments);
+  unsetenv("EFFC_CUDA_DRIVER");
+  ASSERT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["machine"]["cache_bytes"], 60 << 20);
+  // Two prompts of 16 are two calls of the largest entry, two of 40 are five.
+  const double calls[] = {2, 5, 5};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto &result = json["results"][i];
+    EXPECT_EQ(result["clock"], "device");
+    EXPECT_FLOAT_EQ(result["seconds_median"], 0.002 * calls[i]) << i;
+    EXPECT_GT(result["host_seconds_median"], 0);
+    EXPECT_EQ(result["read_bytes_per_second"], 4.3e12);
+    EXPECT_GT(result["fraction"], 0);
+  }
+  EXPECT_NE(table.out.find("  ceilings of h200 (measured on one, SXM): 4300 "
+                           "GB/s, products 790000 GFLOP/s\n"),
+            std::string::npos)
+      << table.out;
+}
+
+// What a machine with a GPU runs, on the driver that plays itself.
+TEST(Device, TimesLaunchesAlone) {
+  TemporaryFile file(makeCudaToy(true)), outputs({}), weights({});
+  setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
+  Finished done = runProgram({EFFC_DEVICE_CHECK, "time", file.path(),
+                              "--sequences", "2", "--tokens", "3", "--runs",
+                              "4", "--flush", "1000", "--outputs",
+                              outputs.path(), "--weights-out", weights.path()});
+  Finished missing =
+      runProgram({EFFC_DEVICE_CHECK, "time", file.path(), "--tokens", "1000"});
+  unsetenv("EFFC_CUDA_DRIVER");
+  ASSERT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["target"], "sm_90a");
+  ASSERT_EQ(json["launches"].size(), 3u);
+  for (const auto &launch : json["launches"])
+    EXPECT_FLOAT_EQ(launch["seconds"]["median"], 0.002);
+  EXPECT_FLOAT_EQ(json["call_seconds"]["p90"], 0.002);
+  EXPECT_FLOAT_EQ(json["nothing_seconds"]["p10"], 0.002);
+  // Rows in fours; the head's rows in pairs, times three; 271 rows of 64 bytes;
+  // states of 12 and 8 bytes, read and written for both sequences.
+  EXPECT_EQ(json["launches"][0]["blocks"], 2);
+  EXPECT_EQ(json["launches"][2]["blocks"], 9);
+  EXPECT_EQ(json["launches"][0]["weight_bytes"], 0);
+  EXPECT_EQ(json["launches"][2]["weight_bytes"], 271 * 64);
+  EXPECT_EQ(json["launches"][1]["state_bytes"], 2 * 2 * (12 + 8));
+  EXPECT_EQ(std::filesystem::file_size(outputs.path()), 2 * 3 * 271 * 4u);
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_EQ(missing.err,
+            "effc-device-check: error: no prefill entry has 1000 rows\n");
 }
 
 // Where a prompt is cut that is fed in parts: on the chunks of every target.

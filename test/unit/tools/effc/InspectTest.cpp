@@ -49,6 +49,12 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
     program.targets[0]->kernels[1]->registers = 72;
     program.targets[0]->kernels[1]->spill_bytes = 4;
     program.targets[0]->kernels[1]->shared_bytes = 20480;
+    for (auto [name, count] : {std::pair("ex2", 3u), {"mma", 12u}}) {
+      auto one = std::make_unique<artifact::InstructionCountT>();
+      one->name = name;
+      one->count = count;
+      program.targets[0]->kernels[1]->instructions.push_back(std::move(one));
+    }
   };
   TemporaryFile file(makeToyArtifact(options));
   Finished done = inspect(file.path(), {"--kernels"});
@@ -62,7 +68,26 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_TRUE(
       contains(done.out, "toy_scan   4         128      0 B     -          -"))
       << done.out;
+  EXPECT_TRUE(contains(done.out, "kernels of sm_90a; spills in bytes of a "
+                                 "thread, floors in microseconds a step on "
+                                 "h200"))
+      << done.out;
+  EXPECT_TRUE(contains(done.out, "ex2 3, mma 12")) << done.out;
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
+  // The head's 271 rows of 64 bytes at 4.3 and 2.039 TB/s.
+  const auto &head = json["targets"][0]["kernels"][2];
+  EXPECT_DOUBLE_EQ(head["step_floor_seconds"], 271 * 64 / 4.3e12);
+  EXPECT_EQ(json["targets"][1]["chip"]["name"], "a100");
+  EXPECT_DOUBLE_EQ(json["targets"][1]["kernels"][2]["step_floor_seconds"],
+                   271 * 64 / 2.039e12);
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["instructions"],
+            (nlohmann::json{{"ex2", 3}, {"mma", 12}}));
+  EXPECT_FALSE(json["targets"][1]["kernels"][1].contains("instructions"));
+  auto on = nlohmann::json::parse(
+      inspect(file.path(), {"--json", "--chip", "h100"}).out);
+  EXPECT_DOUBLE_EQ(on["targets"][0]["kernels"][2]["step_floor_seconds"],
+                   271 * 64 / 3.35e12);
+  EXPECT_EQ(inspect(file.path(), {"--chip", "h201"}).status, 2);
   EXPECT_EQ(json["targets"][0]["name"], "sm_90a");
   EXPECT_EQ(json["targets"][0]["kernels"][1]["threads"], 64);
   EXPECT_EQ(json["targets"][1]["entries"].size(), 5u);

@@ -1,0 +1,60 @@
+#include "runtime/src/DrawnWeights.h"
+
+#include <cstring>
+
+using namespace effc;
+using namespace effc::rt;
+
+static constexpr uint64_t kAlignment = 64;
+
+uint64_t rt::drawnBytes(const artifact::Weight &weight) {
+  return (weight.size() + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// SplitMix64.
+static uint64_t next(uint64_t &state) {
+  uint64_t z = state += 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+namespace {
+/// Which bits of an element are drawn and which are set: sign, the exponents of
+/// [2^-7, 2^-5), all of the fraction.
+struct Bits {
+  uint64_t width, drawn, set;
+};
+} // namespace
+
+static Bits bitsOf(artifact::ElementType type) {
+  switch (type) {
+  case artifact::ElementType::BF16:
+    return {2, 0x80FF80FF80FF80FFu, 0x3C003C003C003C00u};
+  case artifact::ElementType::F16:
+    return {2, 0x87FF87FF87FF87FFu, 0x2000200020002000u};
+  default:
+    return {4, 0x80FFFFFF80FFFFFFu, 0x3C0000003C000000u};
+  }
+}
+
+void rt::drawWeight(const artifact::Weight &weight, uint64_t seed,
+                    uint8_t *out) {
+  Bits bits = bitsOf(weight.type());
+  uint64_t state = seed * 0xD1342543DE82EF95u;
+  bool isVector = weight.shape()->size() < 2;
+  uint64_t rows = isVector ? 1 : weight.shape()->Get(0);
+  uint64_t elements = 1;
+  for (uint32_t i = isVector ? 0 : 1; i < weight.shape()->size(); ++i)
+    elements *= weight.shape()->Get(i);
+  for (uint64_t row = 0; row < rows; ++row) {
+    uint8_t *at = out + row * weight.row_stride_bytes();
+    for (uint64_t left = elements * bits.width; left > 0;) {
+      uint64_t word = (next(state) & bits.drawn) | bits.set;
+      uint64_t count = left < sizeof word ? left : sizeof word;
+      std::memcpy(at, &word, count);
+      at += count;
+      left -= count;
+    }
+  }
+}

@@ -1,0 +1,204 @@
+"""tools/gpu-check, prepared and run on the simulated GPU, as on a machine that has a real one."""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT / "tools"))
+from gpu_check import gather, report  # noqa: E402
+
+OPTIONS = argparse.Namespace()
+
+
+# In place of a program on a machine with a GPU: the simulated one is told to play it, and times are made up.
+STAND_IN = """#!{python}
+import json, os, subprocess, sys
+played = "sim:90" if "check" in "{program}" else "sim"
+arguments = [{{"cuda": played, "cuda,sim,host": played + ",sim,host"}}.get(a, a) for a in sys.argv[1:]]
+done = subprocess.run(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
+text = done.stdout.replace("sim:90", "cuda")
+if "time" in arguments[:1] and done.returncode == 0:
+    found = json.loads(text)
+    for i, launch in enumerate(found["launches"]):
+        launch["seconds"] = {{"median": 1e-6 * (i + 1), "p10": 1e-6, "p90": 9e-6}}
+    found["call_seconds"] = found["nothing_seconds"] = {{"median": 5e-6, "p10": 4e-6, "p90": 6e-6}}
+    text = json.dumps(found)
+sys.stdout.write(text)
+sys.exit(done.returncode)
+"""
+
+
+def run(*command) -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+class Prepared(unittest.TestCase):
+    """A small folder, prepared once for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = pathlib.Path(OPTIONS.scratch)
+        shutil.rmtree(cls.scratch, ignore_errors=True)
+        cls.folder = cls.scratch / "prepared"
+        done = run(sys.executable, ROOT / "tools/gpu-check", "--prepare", cls.folder, "--small", "--build", OPTIONS.build)
+        assert done.returncode == 0, done.stderr
+
+
+class GpuCheckFlow(Prepared):
+    def check(self, *more) -> subprocess.CompletedProcess:
+        return run(sys.executable, self.folder / "gpu-check", "--device", "sim", "--programs", f"{OPTIONS.build}/bin", *more)
+
+    def test_everything_passes_on_the_simulated_gpu(self):
+        done = self.check("--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual(found["problems"], [])
+        self.assertTrue(all(step["error"] is None for step in found["steps"]), found["steps"])
+        self.assertGreaterEqual(len(found["cases"]["cases"]), 3)
+        for one in found["cases"]["cases"]:
+            self.assertEqual(sorted(one["devices"]), ["host", "sim"])
+            for outcome in one["devices"].values():
+                self.assertLessEqual(outcome["largest"], one["tolerance"])
+            # f32 in another order of summing, at most.
+            self.assertLess(one["apart"]["sim and host"], 1e-5)
+        for one in found["models"]:
+            for outcome in one["devices"].values():
+                self.assertLessEqual(outcome["relative"], outcome["allowed"])
+        # Every mixer has run, and what is not there is said.
+        self.assertEqual(len({one["mixer"] for one in found["mixers"]}), 6)
+        for one in found["mixers"]:
+            self.assertIsNone(one["seconds"])
+            self.assertGreater(one["floor"]["seconds"], 0)
+            self.assertTrue("error" in one["beside"] or all("error" in peer for peer in one["beside"]["peers"]))
+        self.assertEqual(found["timed"][0]["bench"]["results"][0]["clock"], "host")
+        text = (self.folder / "report/report.md").read_text()
+        for heading in ("Machine", "Steps", "Kernel tests", "Recorded checkpoints", "Mixers", "Models", "Kernels of the timed files"):
+            self.assertIn(f"## {heading}\n", text)
+
+    def test_a_wrong_number_fails_by_name(self):
+        broken = self.scratch / "broken"
+        shutil.rmtree(broken, ignore_errors=True)
+        shutil.copytree(self.folder, broken, ignore=shutil.ignore_patterns("report", "work"))
+        with tarfile.open(broken / "data.tar.xz") as tar:
+            tar.extractall(broken / "data")
+        case = sorted((broken / "data/cases").iterdir())[0]
+        numbers = bytearray((case / "numbers.bin").read_bytes())
+        numbers[-1] ^= 0x40  # the largest exponent bit of the last expected number
+        (case / "numbers.bin").write_bytes(numbers)
+        (broken / "data.tar.xz").unlink()
+        with tarfile.open(broken / "data.tar.xz", "w:xz", preset=0) as tar:
+            for path in sorted((broken / "data").iterdir()):
+                tar.add(path, path.name)
+        done = run(sys.executable, broken / "gpu-check", "--device", "sim", "--programs", f"{OPTIONS.build}/bin", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["problems"], [
+            f"kernel test {case.name} on {device}: too far from float64" for device in ("sim", "host")])
+
+    def test_everything_is_reported_of_a_gpu(self):
+        programs = self.scratch / "programs"
+        programs.mkdir(exist_ok=True)
+        for name in ("effc", "effc-device-check"):
+            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}"))
+            (programs / name).chmod(0o755)
+        place = self.scratch / "made-up"
+        done = run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", place,
+                   "--work", self.scratch / "made-up-work")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda", "sim", "host"])
+        for one in found["cases"]["cases"] + found["models"]:
+            self.assertEqual(sorted(one["devices"]), ["cuda", "host", "sim"])
+        # An embedding, the mixer, a choice of rows: the second launch is the mixer's.
+        for one in found["mixers"]:
+            self.assertEqual([launch["seconds"]["median"] for launch in one["launches"]], [2e-6])
+            self.assertEqual(one["seconds"], 2e-6)
+            self.assertAlmostEqual(one["times_floor"], 2e-6 / one["floor"]["seconds"])
+        self.assertEqual(sum("why_slow" in one for one in found["mixers"]), 6)
+        model = found["timed"][0]
+        self.assertEqual(model["decode_launches_seconds"], 5e-6)
+        self.assertEqual(model["prefill_kernels"][0]["seconds"], max(kernel["seconds"] for kernel in model["prefill_kernels"]))
+        self.assertTrue(any(row["registers"] and row["instructions"] for row in found["kernels"]))
+        # With public kernels beside them, one of which is not there.
+        for one in found["mixers"]:
+            one["beside"] = {"ours": {"largest": 1e-4, "relative": 1e-4}, "peers": [
+                {"package": "p", "name": "slow", "seconds": 9e-6, "largest": 1e-3, "relative": 2e-3, "first_call_seconds": 3.0},
+                {"package": "p", "name": "fast", "seconds": 8e-6, "graph_seconds": 4e-6, "largest": 1e-3, "relative": 1e-3,
+                 "first_call_seconds": 2.0},
+                {"package": "q", "name": "absent", "error": "ModuleNotFoundError: No module named 'q'"}]}
+        text = report.markdown(found)
+        self.assertRegex(text, r"\| ssd-4x16x8-g1 prefill 1x48 \| 2\.0 \| .* \| fast \| 4\.0 \| 2\.00 \| 1\.0e-04 \| 1\.0e-03 \| no note yet")
+        self.assertIn("| ssd-4x16x8-g1 prefill 1x48 | slow | 9.0 | - | 1.0e-03 | 2.0e-03 | 3.0 |", text)
+        self.assertIn("- absent: ModuleNotFoundError: No module named 'q'", text)
+
+    def test_without_a_gpu_it_says_so(self):
+        done = run(sys.executable, self.folder / "gpu-check", "--programs", f"{OPTIONS.build}/bin", "--json",
+                   "--report", self.scratch / "no-gpu")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        problems = "\n".join(json.loads(done.stdout)["problems"])
+        self.assertRegex(problems, "device cuda: cuda: (there is no NVIDIA driver here|the driver)")
+
+    def test_wrong_usage_is_one_line(self):
+        for arguments, message in (
+                (["--prepare", self.folder, "--build", OPTIONS.build], "is not empty"),
+                (["--prepare", self.scratch / "new", "--target", "sm_75", "--build", OPTIONS.build],
+                 "no such GPU target: sm_75; there are sm_80, sm_90a"),
+                (["--prepare", self.scratch / "new", "--build", self.scratch], "is missing: build it first"),
+                (["--device", "sim"], "was not prepared")):
+            done = run(sys.executable, ROOT / "tools/gpu-check", *arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"^gpu-check: error: .*{re.escape(message)}.*\n$")
+
+    def test_it_is_judged_by_public_kernels_and_floors(self):
+        """Errors and times made up: a larger error than a public kernel's, and six times the floor."""
+        mixer = {"mixer": "ssd", "name": "ssd-64x128x64-g1", "decode": False, "sequences": 1, "tokens": 4096, "main": True,
+                 "times_floor": 6.0, "beside": {"ours": {"relative": 2e-3}, "peers": [{"name": "one", "relative": 1e-3}]}}
+        result = {"steps": [], "machine": {"gpu": {"name": "A GPU"}}, "mixers": [mixer]}
+        report.judge(result, {"gpus": {"A GPU": {"ssd-64x128x64-g1 prefill 1x4096": "a reason"}}})
+        self.assertEqual(result["problems"],
+                         ["ssd-64x128x64-g1 prefill 1x4096: relative error 2.0e-03, but a public kernel's is 1.0e-03"])
+        self.assertEqual(mixer["why_slow"], "a reason")
+        self.assertFalse(result["passed"])
+        mixer["beside"]["ours"]["relative"] = 1e-4
+        report.judge(result, {"gpus": {}})
+        self.assertTrue(result["passed"])
+        self.assertIn("no note yet", mixer["why_slow"])
+
+
+class GpuCheckBuild(Prepared):
+    def test_the_runtime_is_built_from_what_was_gathered(self):
+        build = self.scratch / "build"
+        options = [option for option in gather.configure_options(self.folder) if not option.startswith("-DCMAKE_BUILD_TYPE")]
+        done = run("cmake", "-S", self.folder / "source", "-B", build, "-G", "Ninja", *options, "-DCMAKE_BUILD_TYPE=Debug",
+                   f"-DCMAKE_CXX_COMPILER={OPTIONS.compiler}", f"-DCMAKE_C_COMPILER={OPTIONS.c_compiler}",
+                   f"-DCMAKE_CXX_COMPILER_LAUNCHER={OPTIONS.launcher}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("no Boost.Context", done.stdout)
+        done = run("cmake", "--build", build, "--target", "effc", "effc-device-check")
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+        # No header of another project was found elsewhere, and none of LLVM's anywhere.
+        for line in run("ninja", "-C", build, "-t", "deps").stdout.splitlines():
+            if line.startswith(" "):
+                header = line.strip()
+                self.assertFalse(gather.FOREIGN.search(header) and str(self.folder) not in str((build / header).resolve()), header)
+                self.assertNotIn("llvm/", header.replace("/lib/llvm-22/lib/clang/", ""))
+        done = run(build / "bin/effc-device-check", "cases", "--device", "sim,host", *self.unpacked_cases())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def unpacked_cases(self) -> list[pathlib.Path]:
+        with tarfile.open(self.folder / "data.tar.xz") as tar:
+            tar.extractall(self.scratch / "data")
+        return sorted((self.scratch / "data/cases").iterdir())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("build", "scratch", "compiler", "c-compiler", "launcher"):
+        parser.add_argument(f"--{name}", default="")
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

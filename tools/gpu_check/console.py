@@ -1,0 +1,56 @@
+"""Progress on standard error, programs, and failures that end the script."""
+import subprocess
+import sys
+import time
+
+START = time.monotonic()
+
+
+class Failure(Exception):
+    """Ends the script with status 1 and one line."""
+
+
+def say(text: str) -> None:
+    """One line of progress, with the seconds since the start."""
+    print(f"[{time.monotonic() - START:6.1f} s] {text}", file=sys.stderr, flush=True)
+
+
+def run(command: list, *, timeout: float | None = None, env: dict | None = None, may_fail: bool = False) -> subprocess.CompletedProcess:
+    """Runs a program; its output is text. Fails with the end of what it says."""
+    command = [str(part) for part in command]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, errors="replace")
+    except subprocess.TimeoutExpired:
+        done = subprocess.CompletedProcess(command, 124, "", f"took more than {timeout:.0f} s")
+    except OSError as error:
+        done = subprocess.CompletedProcess(command, 127, "", str(error))
+    if done.returncode != 0 and not may_fail:
+        raise Failure(f"{' '.join(command[:6])} ...: status {done.returncode}: {last_line(done.stderr or done.stdout)}")
+    return done
+
+
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+class Budget:
+    """Seconds that are left of the whole, so that what is less important gives way."""
+
+    def __init__(self, seconds: float):
+        self.end = START + seconds
+
+    @classmethod
+    def of(cls, seconds: float) -> "Budget":
+        """From now on."""
+        made = cls(0)
+        made.end = time.monotonic() + seconds
+        return made
+
+    def left(self) -> float:
+        return self.end - time.monotonic()
+
+    def share(self, part: float, most: float) -> float:
+        """At most `most` seconds and that part of what is left."""
+        return max(0.0, min(most, part * self.left()))

@@ -1,0 +1,64 @@
+"""What the machine is: GPU, driver, toolkit, packages, and what it can do today."""
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+from .console import last_line, run
+
+# What was measured on a chip, or its data sheet says (tools/effc/Chips.h); used where torch cannot measure the machine's own.
+CEILINGS = {"H200": (4.3e12, 790e12, "measured on another H200"), "H100": (3.35e12, 989e12, "data sheet"),
+            "A100": (2.039e12, 312e12, "data sheet")}
+
+
+def first_match(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return found.group(1) if found else ""
+
+
+def gpu() -> dict:
+    """Of the first GPU, by nvidia-smi."""
+    names = ["name", "driver_version", "memory.total", "clocks.sm", "clocks.mem", "power.limit", "temperature.gpu"]
+    done = run(["nvidia-smi", f"--query-gpu={','.join(names)}", "--format=csv,noheader", "-i", "0"], may_fail=True, timeout=30)
+    if done.returncode != 0:
+        return {"error": last_line(done.stderr or done.stdout) or "nvidia-smi cannot be run"}
+    return dict(zip(names, (field.strip() for field in done.stdout.strip().split(","))))
+
+
+def packages() -> dict:
+    """Versions of what public kernels need; null: not there."""
+    names = ["torch", "triton", "flash-linear-attention", "fla-core", "mamba-ssm", "causal-conv1d", "numpy"]
+    code = ("import importlib.metadata as m, json\n"
+            f"out = {{}}\nfor n in {names!r}:\n"
+            " try: out[n] = m.version(n)\n except m.PackageNotFoundError: out[n] = None\nprint(json.dumps(out))")
+    done = run([sys.executable, "-c", code], may_fail=True, timeout=60)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def describe() -> dict:
+    """Everything that does not need a GPU to work."""
+    nvcc = run(["nvcc", "--version"], may_fail=True, timeout=30)
+    compiler = run([os.environ.get("CXX", "c++"), "--version"], may_fail=True, timeout=30)
+    return {"gpu": gpu(), "cuda_toolkit": first_match(r"release ([0-9.]+)", nvcc.stdout) or "not there",
+            "compiler": compiler.stdout.splitlines()[0] if compiler.stdout else "not there",
+            "cmake": first_match(r"version ([0-9.]+)", run(["cmake", "--version"], may_fail=True, timeout=30).stdout),
+            "python": platform.python_version(), "packages": packages(), "system": platform.platform(),
+            "cores": len(os.sched_getaffinity(0))}
+
+
+def ceilings(machine: dict, device: str) -> dict:
+    """Bytes and FLOPs per second: measured in this run by torch, else of the chip."""
+    if device == "cuda":
+        done = subprocess.run([sys.executable, "-m", "gpu_check.measure_ceilings"], capture_output=True, text=True, timeout=90,
+                              cwd=pathlib.Path(__file__).resolve().parent.parent)
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        reason = last_line(done.stderr)
+    else:
+        reason = "nothing is measured on a simulated GPU"
+    name = next((name for name in CEILINGS if name in machine["gpu"].get("name", "")), "H200")
+    moved, products, source = CEILINGS[name]
+    return {"bytes_per_second": moved, "flops_per_second": products, "source": f"{name}, {source}", "reason": reason}

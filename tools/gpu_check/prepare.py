@@ -1,0 +1,87 @@
+"""Makes the folder that is taken to a machine with a GPU."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import tarfile
+import tempfile
+
+from . import gather, kernel_cases, models, shapes
+from .console import Failure, run, say
+
+LIMIT_BYTES = 50 * 10**6
+
+
+class Compiler:
+    """`effc compile`, for all targets of a prepared folder."""
+
+    def __init__(self, effc: pathlib.Path, targets: list[str], jobs: int):
+        self.effc, self.targets, self.jobs = effc, targets, jobs
+
+    def compile(self, model: pathlib.Path, output: pathlib.Path, *options, targets: list[str] | None = None) -> None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        run([self.effc, "compile", model, "-o", output, "--strip-ir", "--target", ",".join(targets or self.targets), *options])
+
+    def all(self, jobs: list) -> None:
+        """Calls functions, as many at once as there are to be jobs."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for done in [pool.submit(job) for job in jobs]:
+                done.result()
+
+
+def targets_for(chips: list[str]) -> list[str]:
+    """The host, the chips, and each chip's simulated twin."""
+    simulated = {"sm_80": "sim_80", "sm_90a": "sim_90a"}
+    unknown = [chip for chip in chips if chip not in simulated]
+    if unknown:
+        raise Failure(f"no such GPU target: {', '.join(unknown)}; there are {', '.join(simulated)}")
+    return ["host", *(simulated[chip] for chip in chips), *chips]
+
+
+def folder_bytes(folder: pathlib.Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
+    with tarfile.open(archive, "w:xz", preset=1) as tar:
+        for path in sorted(folder.iterdir()):
+            tar.add(path, path.name)
+
+
+def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chips: list[str], jobs: int, small: bool) -> dict:
+    """Fills `target`; returns what is in it. A `small` one is for trying the script out."""
+    effc = build / "bin/effc"
+    for program in (effc, build / "bin/effc-compile", build / "bin/effc-device-check"):
+        if not program.exists():
+            raise Failure(f"{program} is missing: build it first (tools/build release)")
+    if target.exists() and any(target.iterdir()):
+        raise Failure(f"{target} is not empty")
+    target.mkdir(parents=True, exist_ok=True)
+    compiler = Compiler(effc, targets_for(chips), jobs)
+    gather.gather_runtime(source, build, target)
+    with tempfile.TemporaryDirectory() as scratch:
+        data = pathlib.Path(scratch) / "data"
+        cases = kernel_cases.prepare(build, data / "cases", compiler, small)
+        goldens = models.prepare(source / "test/goldens", data / "models", compiler, small)
+        # The simulated GPU is too slow for what a real one is timed on.
+        timed = shapes.prepare(data / "timed-small", compiler, chips, small=True)
+        if not small:
+            timed = shapes.prepare(data / "timed", compiler, chips, small=False)
+        pack(data, target / "data.tar.xz")
+    shutil.copy2(source / "tools/gpu-check", target / "gpu-check")
+    shutil.copytree(pathlib.Path(__file__).parent, target / "gpu_check", dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    version = run([effc, "--version"]).stdout.strip()
+    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens, "timed": timed}
+    (target / "prepared.json").write_text(json.dumps(about, indent=1) + "\n")
+    size = folder_bytes(target)
+    if size >= LIMIT_BYTES:
+        raise Failure(f"{target} has {size} bytes, but {LIMIT_BYTES} are the limit")
+    say(f"{target}: {size / 1e6:.1f} MB, {cases['count']} kernel tests, {len(goldens)} models, {len(timed)} to time; "
+        f"start {target}/gpu-check on the machine with the GPU")
+    return about
+
+
+def default_jobs() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,209 @@
+"""What was found, judged and as Markdown."""
+import json
+import pathlib
+
+from .console import run
+
+SLOW = 5  # times its floor: needs a reason
+
+
+def registers(effc: pathlib.Path, folder: pathlib.Path, device: str) -> list[dict]:
+    """Kernels of the timed files, as the compiler left them."""
+    rows = []
+    for file in sorted(folder.glob("*.effc")):
+        about = json.loads(run([effc, "inspect", "--kernels", "--json", file]).stdout)
+        for target in about["targets"]:
+            if target["name"].startswith("sim_") != (device == "sim"):
+                continue
+            rows += [{"file": file.stem, "target": target["name"], **{key: kernel.get(key) for key in (
+                "name", "threads", "shared_bytes", "registers", "spill_bytes", "instructions")}} for kernel in target["kernels"]]
+    return rows
+
+
+def peer_seconds(peer: dict) -> float | None:
+    """The better of its two times."""
+    times = [peer[key] for key in ("seconds", "graph_seconds") if peer.get(key)]
+    return min(times) if times else None
+
+
+def best_peer(mixer: dict) -> dict | None:
+    """The fastest public kernel that ran."""
+    ran = [peer for peer in mixer.get("beside", {}).get("peers", []) if peer_seconds(peer)]
+    return min(ran, key=peer_seconds, default=None)
+
+
+def judge(result: dict, notes: dict) -> None:
+    """Lists what is wrong in result["problems"], and fills the reasons of slow kernels from the notes."""
+    problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
+    cases = result.get("cases") or {"cases": [], "devices": []}
+    problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
+    for kind, list_of in (("kernel test", cases["cases"]), ("model", result.get("models") or [])):
+        for one in list_of:
+            problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}"
+                         for device, found in one["devices"].items() if not found.get("passed", True)]
+    known = notes["gpus"].get(result["machine"]["gpu"].get("name", ""), {})
+    for one in result.get("mixers") or []:
+        name = row_name(one)
+        if "error" in one:
+            problems.append(f"{name}: {one['error']}")
+        ours = one.get("beside", {}).get("ours", {}).get("relative", 0)
+        theirs = [peer["relative"] for peer in one.get("beside", {}).get("peers", []) if peer.get("relative")]
+        if ours is None or (theirs and ours > min(theirs)):
+            problems.append(f"{name}: relative error {number(ours)}, but a public kernel's is {number(min(theirs, default=None))}")
+        if one.get("main") and (one.get("times_floor") or 0) > SLOW:
+            one["why_slow"] = known.get(name, "no note yet (tools/gpu_check/notes.json)")
+    for one in result.get("timed") or []:
+        problems += [f"{one['name']}: {one[key]['error']}" for key in ("bench", "decode_kernels", "prefill_kernels")
+                     if isinstance(one.get(key), dict) and "error" in one[key]]
+    spilled = [f"{row['file']}: kernel {row['name']} spills {row['spill_bytes']} bytes on {row['target']}"
+               for row in result.get("kernels") or [] if row["spill_bytes"]]
+    result["problems"], result["spills"], result["passed"] = problems, spilled, not problems
+
+
+def row_name(mixer: dict) -> str:
+    return f"{mixer['name']} {'decode' if mixer['decode'] else 'prefill'} {mixer['sequences']}x{mixer['tokens']}"
+
+
+def number(value) -> str:
+    return "-" if value is None else f"{value:.1e}"
+
+
+def micros(seconds) -> str:
+    return "-" if seconds is None else f"{1e6 * seconds:,.1f}"
+
+
+def table(head: list[str], rows: list[list]) -> list[str]:
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+            *("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows), ""]
+
+
+def markdown(result: dict) -> str:
+    """The report for people."""
+    machine, gpu = result["machine"], result["machine"]["gpu"]
+    lines = [f"# {gpu.get('name', 'no GPU') if result['device'] == 'cuda' else 'Simulated GPU'}, {result['started'][:10]}", "",
+             f"**{'Everything passed' if result['passed'] else 'Not everything passed'}**, in {result['seconds']:.0f} s. "
+             f"{result['prepared']['version']}, compiled for {', '.join(result['prepared']['targets'])}.", ""]
+    if result["problems"]:
+        lines += ["## What is wrong", "", *(f"- {problem}" for problem in result["problems"]), ""]
+    lines += ["## Machine", "", *table(["what", "which"], [[key, value] for key, value in gpu.items()] + [
+        [key, machine[key]] for key in ("cuda_toolkit", "compiler", "cmake", "python", "system", "cores")] + [
+        [name, version or "not there"] for name, version in machine["packages"].items()] + [["wheels", result["wheels"]]])]
+    if ceilings := result.get("ceilings"):
+        lines += [f"Ceilings: {ceilings['bytes_per_second'] / 1e12:.2f} TB/s, {ceilings['flops_per_second'] / 1e12:.0f} TFLOP/s "
+                  f"({ceilings['source']}{'; ' + ceilings['reason'] if 'reason' in ceilings else ''}).", ""]
+    lines += steps(result) + cases(result) + checkpoints(result) + mixers(result) + models(result) + kernels(result)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def steps(result: dict) -> list[str]:
+    return ["## Steps", "", *table(["step", "seconds", "error"], [[s["name"], s["seconds"], s["error"] or ""] for s in result["steps"]])]
+
+
+def state_of(found: dict, key: str) -> str:
+    """One device's cell."""
+    if "left_out" in found:
+        return "left out"
+    if found.get("error"):
+        return f"FAILED: {found['error']}"
+    return number(found.get(key)) + ("" if found["passed"] else " FAILED") if key in found else ("passed" if found["passed"] else "FAILED")
+
+
+def cases(result: dict) -> list[str]:
+    if not (found := result.get("cases")):
+        return []
+    devices = [one["name"] for one in found["devices"]]
+    lines = ["## Kernel tests", "", "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
+             "devices from each other, the worst pair.", ""]
+    lines += [f"- {one['name']}: {one['description'] or one['error']}" for one in found["devices"]] + [""]
+    rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"error": "no device"}), "largest") for device in devices),
+             number(max((v for v in one["apart"].values() if v is not None), default=None))] for one in found["cases"]]
+    left = sum("left_out" in one for case in found["cases"] for one in case["devices"].values())
+    if left:
+        lines += [f"{left} runs on the simulated GPU were left out: its time was over.", ""]
+    return lines + table(["test", "allowed", *devices, "apart"], rows)
+
+
+def checkpoints(result: dict) -> list[str]:
+    if not (found := result.get("models")):
+        return []
+    devices = list(found[0]["devices"])
+    rows = [[one["name"], number(next((d["allowed"] for d in one["devices"].values() if "allowed" in d), None)),
+             *(state_of(one["devices"][device], "relative") for device in devices), number(max(one["apart"].values(), default=None))]
+            for one in found]
+    return ["## Recorded checkpoints", "", "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
+            "whether it writes the public library's text.", "", *table(["model", "allowed", *devices, "apart"], rows)]
+
+
+def mixers(result: dict) -> list[str]:
+    if not (found := result.get("mixers")):
+        return []
+    rows = []
+    for one in found:
+        if "error" in one or "left_out" in one:
+            rows.append([row_name(one), one.get("error") or one["left_out"]] + [""] * 9)
+            continue
+        peer, ours = best_peer(one), one.get("beside", {}).get("ours", {})
+        theirs = peer_seconds(peer) if peer else None
+        rows.append([row_name(one), micros(one["seconds"]), micros(one["floor"]["seconds"]), micros(one["own_floor"]["seconds"]),
+                     f"{one['times_floor']:.1f}" if one.get("times_floor") else "-", peer["name"] if peer else "-", micros(theirs),
+                     f"{theirs / one['seconds']:.2f}" if theirs and one["seconds"] else "-", number(ours.get("relative")),
+                     number(peer["relative"]) if peer else "-", one.get("why_slow", "")])
+    lines = ["## Mixers", "", "One call; microseconds, medians of 30 by the device's events, every launch after 256 MiB were written elsewhere. "
+             "The floor takes operands of bf16, as public kernels do; effc's are f32 (its own floor). effc computes gates inside, public "
+             "kernels are given them. Of public kernels the fastest that ran, the better of its times with cold caches and as a replayed "
+             "graph with warm ones. Errors: |y - float64| / |float64| on the same operands, drawn at random in +-[2^-7, 2^-5).", "",
+             *table(["call", "effc", "floor", "own floor", "x floor", "fastest public", "its time", "ratio", "effc's error", "its error",
+                     "why over 5 x"], rows)]
+    absent = sorted({f"{peer['name']}: {peer['error']}" for one in found for peer in one.get("beside", {}).get("peers", []) if "error" in peer}
+                    | {f"nothing beside it: {one['beside']['error']}" for one in found if "error" in one.get("beside", {})})
+    every = [[row_name(one), peer["name"], micros(peer.get("seconds")), micros(peer.get("graph_seconds")), number(peer.get("largest")),
+              number(peer.get("relative")), f"{peer['first_call_seconds']:.1f}"] for one in found
+             for peer in one.get("beside", {}).get("peers", []) if "first_call_seconds" in peer]
+    if every:
+        lines += ["Every public kernel:", "", *table(["call", "kernel", "cold", "graph, warm", "largest error", "relative error",
+                                                      "first call, s"], every)]
+    if absent:
+        lines += ["What did not run:", "", *(f"- {text}" for text in absent), ""]
+    return lines
+
+
+def models(result: dict) -> list[str]:
+    if not (found := result.get("timed")):
+        return []
+    timed = result["device"] == "cuda"
+    lines = ["## Models", "", "`effc bench`, weights drawn at random; times by the device's clock"
+             + (", bytes the weights once and states read and written." if timed else ": the simulated GPU keeps none."), ""]
+    rows = []
+    for one in found:
+        if "left_out" in one or "error" in one["bench"]:
+            rows.append([one["name"], one.get("left_out") or one["bench"]["error"]] + [""] * 5)
+            continue
+        for call in one["bench"]["results"]:
+            calls = call["tokens"] if call["call"] == "decode" else 1
+            rows.append([one["name"], "decode" if call["call"] == "decode" else f"prefill {call['tokens']}", call["batch"],
+                         f"{call['tokens_per_second']:,.0f}" if timed else "-", micros(call["seconds_median"] / calls) if timed else "-",
+                         micros(call["floor"]["seconds"]), f"{call['times_floor']:.1f}" if call["times_floor"] else "-"])
+    lines += table(["model", "call", "batch", "tokens/s", "us per call", "floor", "x floor"], rows)
+    for one in found:
+        for key in ("decode_kernels", "prefill_kernels"):
+            if not isinstance(one.get(key), list):
+                continue
+            rows = [[k["kernel"], k["example"], k["launches"], k["blocks"], k["threads"], micros(k["seconds"]), micros(k["floor_seconds"])]
+                    for k in one[key][:12]]
+            lines += [f"{one['name']}, {key.split('_')[0]} of one sequence: "
+                      f"{len(one[key])} kernels, {sum(k['launches'] for k in one[key])} launches"
+                      + (", the slowest" if len(one[key]) > 12 else "") + ":", "",
+                      *table(["kernel", "such as", "launches", "blocks", "threads", "us in all", "floor"], rows)]
+    return lines
+
+
+def kernels(result: dict) -> list[str]:
+    if not (found := result.get("kernels")):
+        return []
+    rows = []
+    for row in found:
+        counts = row.get("instructions") or {}
+        rows.append([row["file"], row["name"], row["threads"], row["shared_bytes"], row["registers"] or "-", row["spill_bytes"] if row["registers"] else "-",
+                     ", ".join(f"{name} {count}" for name, count in counts.items()) or "-"])
+    return ["## Kernels of the timed files", "", f"{len(result['spills'])} spill.", "",
+            *table(["file", "kernel", "threads", "shared bytes", "registers", "spilled bytes", "instructions"], rows)]
