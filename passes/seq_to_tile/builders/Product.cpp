@@ -26,7 +26,8 @@ LogicalResult effc::buildProduct(KernelBuilder &k) {
   if (!maps[2].isIdentity() || !isChoice(maps[0]) || !isChoice(maps[1]))
     return core.emitOpError("has a kernel only where it sums over nothing and "
                             "its tensors have the result's order");
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(core.getOut().getType()).getShape();
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(core.getOut().getType()).getShape();
   int64_t rank = int64_t(shape.size()), between = 1;
   for (int64_t size : shape.drop_front().drop_back())
     between *= size;

@@ -101,7 +101,8 @@ protected:
 bool isBookkeeping(const std::string &key) {
   constexpr const char *kKeys[] = {
       "dtype",     "torch_dtype",   "transformers_version",
-      "use_cache", "architectures", "model_type"};
+      "use_cache", "architectures", "model_type",
+      "auto_map"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
