@@ -18,8 +18,9 @@ RotaryFrequenciesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   std::string kind = "'" + stringifyRotaryScaling(scaling).str() + "'";
   if (!theta.getValue().isFinite() || numberOf(theta) <= 0)
     return emitError() << "expects a finite 'theta' above 0, but got " << theta;
-  bool stretches =
-      scaling != RotaryScaling::Default && scaling != RotaryScaling::Longrope;
+  bool divides = scaling == RotaryScaling::Longrope ||
+                 scaling == RotaryScaling::LongropeSteps;
+  bool stretches = scaling != RotaryScaling::Default && !divides;
   if (stretches != bool(factor))
     return emitError() << "expects " << (stretches ? "a" : "no")
                        << " 'factor' for " << kind;
@@ -30,7 +31,8 @@ RotaryFrequenciesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       scaling == RotaryScaling::Llama3 || scaling == RotaryScaling::Yarn;
   bool dynamic = scaling == RotaryScaling::Dynamic,
        steps = scaling == RotaryScaling::DynamicSteps;
-  if ((ramps || dynamic || steps) && originalContext < 1)
+  bool changes = steps || scaling == RotaryScaling::LongropeSteps;
+  if ((ramps || dynamic || changes) && originalContext < 1)
     return emitError() << "expects 'original_context' of at least 1 for "
                        << kind << ", but got " << originalContext;
   if (dynamic && plannedContext < 1)
@@ -47,7 +49,6 @@ RotaryFrequenciesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "expects 'low' and 'high' above 0 that differ, but got " << low
            << " and " << high;
-  bool divides = scaling == RotaryScaling::Longrope;
   if (divides != bool(divisors))
     return emitError() << "expects " << (divides ? "" : "no ")
                        << "'divisors' for " << kind;
@@ -81,14 +82,17 @@ static SmallVector<double> yarnShares(RotaryFrequenciesAttr attr,
 
 LogicalResult RotaryFrequenciesAttr::verifyCount(
     int64_t count, function_ref<InFlightDiagnostic()> emitError) const {
-  if (getDivisors() && getDivisors().size() != count)
-    return emitError() << "expects a divisor for each of the " << count
+  bool both = getScaling() == RotaryScaling::LongropeSteps;
+  if (getDivisors() && getDivisors().size() != (both ? 2 * count : count))
+    return emitError() << "expects " << (both ? "two divisors" : "a divisor")
+                       << " for each of the " << count
                        << " frequencies, but got " << getDivisors().size();
   return success();
 }
 
 bool RotaryFrequenciesAttr::hasRows() const {
-  return getScaling() == RotaryScaling::DynamicSteps;
+  return getScaling() == RotaryScaling::DynamicSteps ||
+         getScaling() == RotaryScaling::LongropeSteps;
 }
 
 SmallVector<double> RotaryFrequenciesAttr::compute(int64_t pairs) const {
@@ -100,8 +104,9 @@ SmallVector<double> RotaryFrequenciesAttr::computeRow(int64_t position,
   double theta = numberOf(getTheta());
   double factor = getFactor() ? numberOf(getFactor()) : 1;
   double original = double(getOriginalContext());
-  if (getScaling() == RotaryScaling::Dynamic || hasRows()) {
-    int64_t length = hasRows() ? position + 1 : getPlannedContext();
+  bool steps = getScaling() == RotaryScaling::DynamicSteps;
+  if (getScaling() == RotaryScaling::Dynamic || steps) {
+    int64_t length = steps ? position + 1 : getPlannedContext();
     double context = std::max(double(length), original);
     theta *= std::pow(factor * context / original - (factor - 1),
                       double(pairs) / double(pairs - 1));
@@ -132,6 +137,9 @@ SmallVector<double> RotaryFrequenciesAttr::computeRow(int64_t position,
       break;
     case RotaryScaling::Longrope:
       f /= getDivisors()[i];
+      break;
+    case RotaryScaling::LongropeSteps:
+      f /= getDivisors()[position < getOriginalContext() ? i : pairs + i];
       break;
     }
     frequencies.push_back(f);

@@ -130,7 +130,8 @@ def Seq_RotaryScaling
         I32EnumCase<"Llama3", 3, "llama3">,
         I32EnumCase<"Yarn", 4, "yarn">,
         I32EnumCase<"Longrope", 5, "longrope">,
-        I32EnumCase<"DynamicSteps", 6, "dynamic_steps">]>;
+        I32EnumCase<"DynamicSteps", 6, "dynamic_steps">,
+        I32EnumCase<"LongropeSteps", 7, "longrope_steps">]>;
 
 def Seq_DecayRule
     : Seq_Enum<"DecayRule", "how a head's constant decay follows from its number", [

@@ -27,6 +27,8 @@ def Seq_RotaryFrequenciesAttr
                turn `high` times and `low` times in o positions, outwards to
                whole pairs
     longrope   f_i / divisors[i]
+    longrope_steps  f_i / divisors[i] for the token at position p below o, else
+               f_i / divisors[P + i]: a row for each position
     ```
 
     with `o` the `original_context`, for which the model was trained. Public code
@@ -35,21 +37,22 @@ def Seq_RotaryFrequenciesAttr
     one call with it, a token here is turned for the length up to itself. A prompt
     that is longer than `o` and comes to public code in one call is turned for its
     whole length there, so that the result depends on how it is cut; `dynamic` is that
-    for a length known beforehand, and keeps to it. `longrope` has two lists of divisors, one for contexts up to `o` and one for longer ones;
-    `divisors` is the one that applies. The amplitude that `yarn` and `longrope`
+    for a length known beforehand, and keeps to it. `longrope` comes with two lists of divisors, one for contexts up to `o` and one for longer ones, of which
+    `divisors` is the one that applies; `longrope_steps` has both, the first one first, and is again what one token a call gives. The amplitude that `yarn` and `longrope`
     come with belongs to `seq.rotary`: as configured, else 1 + 0.1 ln factor and
     sqrt(1 + ln factor / ln o).
 
     Constraints:
 
     * (FREQUENCIES1) `theta` is finite and above 0; `factor` is finite and at
-      least 1, absent for `default` and `longrope`.
+      least 1, absent for `default`, `longrope` and `longrope_steps`.
     * (FREQUENCIES2) `original_context` is at least 1 for `dynamic`, `dynamic_steps`,
-      `llama3` and `yarn`; `planned_context` is at least 1 for `dynamic` and 0 for
+      `llama3`, `yarn` and `longrope_steps`; `planned_context` is at least 1 for `dynamic` and 0 for
       `dynamic_steps`.
     * (FREQUENCIES3) `low` and `high` are above 0 and differ, for `llama3` and
       `yarn` alone.
-    * (FREQUENCIES4) `divisors` are present for `longrope` alone, each above 0.
+    * (FREQUENCIES4) `divisors` are present for `longrope` and `longrope_steps` alone,
+      each above 0.
 
     Example:
 

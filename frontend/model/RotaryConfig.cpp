@@ -58,6 +58,7 @@ public:
       readLongrope(config);
       break;
     case RotaryScaling::Dynamic:
+    case RotaryScaling::LongropeSteps:
       llvm_unreachable("no configuration names it");
     }
     return config;
@@ -204,8 +205,8 @@ private:
     return builder.getDenseF64ArrayAttr(divisors);
   }
 
-  // Which list of divisors applies follows from the longest context, not from
-  // how long a sequence is: keys are kept as they were turned.
+  // Which list of divisors applies follows from a token's position, not from
+  // how long a sequence gets: keys are kept as they were turned.
   void readLongrope(RotaryConfig &config) {
     int64_t original = readOriginal();
     mlir::DenseF64ArrayAttr brief = readDivisors("short_factor", config.pairs);
@@ -223,15 +224,18 @@ private:
       return;
     int64_t longest =
         input.contextWanted > 0 ? input.contextWanted : request.context;
-    bool isLong = longest > original;
-    input.remarks.push_back(
-        "config.json: '" + std::string(isLong ? "long" : "short") +
-        "_factor' scales rotary positions: contexts of up to " +
-        std::to_string(longest) + " tokens are " + (isLong ? "" : "not ") +
-        "longer than the " + std::to_string(original) +
-        " the model was first trained with (--max-context)");
-    config.frequencies =
-        make(RotaryScaling::Longrope, {}, 0, {}, {}, isLong ? extended : brief);
+    if (longest <= original) {
+      config.frequencies = make(RotaryScaling::Longrope, {}, 0, {}, {}, brief);
+      return;
+    }
+    input.remarks.push_back("config.json: 'short_factor' scales rotary "
+                            "positions of the first " +
+                            std::to_string(original) +
+                            " tokens, 'long_factor' those of the others");
+    llvm::SmallVector<double> both(brief.asArrayRef());
+    llvm::append_range(both, extended.asArrayRef());
+    config.frequencies = make(RotaryScaling::LongropeSteps, {}, original, {},
+                              {}, builder.getDenseF64ArrayAttr(both));
   }
 
   ConfigReader &outer, &scaling;

@@ -236,6 +236,12 @@
 
 // -----
 
+// FREQUENCIES2
+// expected-error @+1 {{expects 'original_context' of at least 1 for 'longrope_steps', but got 0}}
+"test.op"() {test.a = #seq.rotary_frequencies<scaling = longrope_steps, theta = 1.0e4 : f64, divisors = [1.0, 2.0]>} : () -> ()
+
+// -----
+
 // FREQUENCIES3
 // expected-error @+1 {{expects 'low' and 'high' for 'llama3'}}
 "test.op"() {test.a = #seq.rotary_frequencies<scaling = llama3, theta = 1.0e4 : f64, factor = 2.0 : f64, original_context = 64>} : () -> ()

@@ -62,6 +62,12 @@ seq.weight @weight4_no_positions computed(#seq.rotary_frequencies<scaling = dyna
 
 // -----
 
+// WEIGHT4
+// expected-error @+1 {{expects two divisors for each of the 3 frequencies, but got 3}}
+seq.weight @weight4_both computed(#seq.rotary_frequencies<scaling = longrope_steps, theta = 1.0e4 : f64, original_context = 5, divisors = [1.0, 2.0, 3.0]>) : tensor<8x3xf32>
+
+// -----
+
 // WEIGHT5
 // expected-error @+1 {{expects 'then' to name tensors, but got [""]}}
 seq.weight @weight5_no_name source("a") then [""] : tensor<6x5xf32>

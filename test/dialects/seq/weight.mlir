@@ -37,6 +37,9 @@ seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
     theta = 1.0e4 : f64>) : tensor<32xf32>
 // CHECK: seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
 seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
+// CHECK: seq.weight @both computed(#seq.rotary_frequencies<scaling = longrope_steps, theta = 1.000000e+04 : f64, original_context = 64, divisors = [1.000000e+00, 1.500000e+00, 2.000000e+00, 3.000000e+00]>) : tensor<128x2xf32>
+seq.weight @both computed(#seq.rotary_frequencies<scaling = longrope_steps, theta = 1.0e4 : f64, original_context = 64,
+    divisors = [1.0, 1.5, 2.0, 3.0]>) : tensor<128x2xf32>
 // CHECK: seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.000000e+04 : f64, factor = 2.000000e+00 : f64, original_context = 64>) : tensor<128x32xf32>
 seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64,
     original_context = 64>) : tensor<128x32xf32>

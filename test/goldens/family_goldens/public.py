@@ -124,13 +124,13 @@ CASES = [
     case("phi3", "plain_window", "Phi3", {
         **{k: v for k, v in LLAMA.items() if k != "head_dim"}, "hidden_size": 36,
         "sliding_window": 13}),
-    # The library takes the long factors for sequences longer than the original context alone.
+    # One token a call: in longer ones the library turns all of them by the last one's factors.
     case("phi3", "longrope_long", "Phi3", {
         **{k: v for k, v in LLAMA.items() if k != "head_dim"}, "hidden_size": 32,
         "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 40,
         "original_max_position_embeddings": 24, "rope_parameters": {
             "rope_type": "longrope", "rope_theta": 150.0, "partial_rotary_factor": 0.75,
-            "short_factor": [1.0, 1.1, 1.3], "long_factor": [1.2, 2.0, 4.5]}}, lengths=(48, 27)),
+            "short_factor": [1.0, 1.1, 1.3], "long_factor": [1.2, 2.0, 4.5]}}, lengths=(48, 27), stepwise=True),
     case("phi3", "longrope_short", "Phi3", {
         **{k: v for k, v in LLAMA.items() if k != "head_dim"}, "hidden_size": 24,
         "num_attention_heads": 4, "num_key_value_heads": 1, "intermediate_size": 36,
