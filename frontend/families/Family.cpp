@@ -2,8 +2,8 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Bloom.h"
-#include "frontend/families/Doge.h"
 #include "frontend/families/Cheems.h"
+#include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
 #include "frontend/families/FlashClassic.h"
 #include "frontend/families/FlashDelta.h"

@@ -84,7 +84,7 @@ private:
     llvm::SmallVector<Axes, 2> operands;
     int left = -1; // the left operand of a product of matrices
     mlir::Operation *obstacle = nullptr;
-    std::string reason;
+    std::string reason = {};
   };
   static Key keyOf(mlir::Value value, const Axes &axes);
   Plan plan(mlir::Value value, const Axes &axes);
