@@ -32,14 +32,21 @@ def best_peer(mixer: dict) -> dict | None:
     return min(ran, key=peer_seconds, default=None)
 
 
+def says_launch(found: dict) -> str:
+    """What a case said that was run again, waiting for each launch."""
+    return f"; waiting for each launch: {found['each_launch']}" if "each_launch" in found else ""
+
+
 def judge(result: dict, notes: dict) -> None:
     """Lists what is wrong in result["problems"], and fills the reasons of slow kernels from the notes."""
     problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
     cases = result.get("cases") or {"cases": [], "devices": []}
     problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
+    if cases.get("not_begun"):
+        problems.append(f"{cases['not_begun']} kernel tests were not begun: the time was over")
     for kind, list_of in (("kernel test", cases["cases"]), ("model", result.get("models") or [])):
         for one in list_of:
-            problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}"
+            problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}{says_launch(found)}"
                          for device, found in one["devices"].items() if not found.get("passed", True)]
     known = notes["gpus"].get(result["machine"]["gpu"].get("name", ""), {})
     for one in result.get("mixers") or []:
