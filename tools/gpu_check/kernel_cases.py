@@ -3,7 +3,7 @@ import json
 import os
 import pathlib
 
-from .console import Budget, Failure, last_line, run, say
+from .console import Budget, Failure, last_line, leave_out, run, say
 
 # Binary of test/unit/contract, its tests, and which runners of each (EFFC_EXPORT_PICK; empty: all). What is not here
 # runs on the simulated GPU alone: the same bits in any pieces, and the other shapes of the tests below.
@@ -24,6 +24,7 @@ NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delt
 NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
+MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed
 SMALL = [("BandTest", "*AgreesWithTheSum/W4_N3", ""),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/ssd", "0"),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/gated_delta_rule", "20")]
@@ -58,7 +59,13 @@ def prepare(build: pathlib.Path, folder: pathlib.Path, compiler, small: bool) ->
         (case / "model.safetensors").unlink()
 
     compiler.all([lambda case=case: compile_case(case) for case in cases])
-    return {"count": len(cases), "exports": [list(one) for one in (SMALL if small else EXPORTS)],
+    # Of each test the first case, then the second ones, and so on, as far as there is room.
+    rank = {case: sum(other.stem == case.stem and other < case for other in cases) for case in cases}
+    cases.sort(key=lambda case: (rank[case], case))
+    left_out = leave_out(cases, MOST_BYTES)
+    if left_out:
+        say(f"left out for their size: {', '.join(left_out)}")
+    return {"count": len(cases), "left_out": left_out, "exports": [list(one) for one in (SMALL if small else EXPORTS)],
             "bf16_states": [] if small else NARROW}
 
 

@@ -119,7 +119,8 @@ def cases(result: dict) -> list[str]:
     if not (found := result.get("cases")):
         return []
     devices = [one["name"] for one in found["devices"]]
-    lines = ["## Kernel tests", "", "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
+    left_out = result["prepared"]["cases"].get("left_out", [])
+    lines = ["## Kernel tests", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
              "devices from each other, the worst pair.", ""]
     lines += [f"- {one['name']}: {one['description'] or one['error']}" for one in found["devices"]] + [""]
     rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"error": "no device"}), "largest") for device in devices),
@@ -137,7 +138,8 @@ def checkpoints(result: dict) -> list[str]:
     rows = [[one["name"], number(next((d["allowed"] for d in one["devices"].values() if "allowed" in d), None)),
              *(state_of(one["devices"][device], "relative") for device in devices), number(max(one["apart"].values(), default=None))]
             for one in found]
-    return ["## Recorded checkpoints", "", "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
+    left_out = result["prepared"].get("models_left_out", [])
+    return ["## Recorded checkpoints", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
             "whether it writes the public library's text.", "", *table(["model", "allowed", *devices, "apart"], rows)]
 
 
