@@ -1,4 +1,6 @@
 """Progress on standard error, programs, and failures that end the script."""
+import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +35,21 @@ def last_line(text: str) -> str:
     """The last line that says something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
+
+
+def folder_bytes(folder: pathlib.Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def leave_out(folders: list[pathlib.Path], most: int) -> list[str]:
+    """Removes folders from the end of the list until the others have at most so many bytes; the names of those removed."""
+    names, total = [], sum(map(folder_bytes, folders))
+    while total > most and folders:
+        last = folders.pop()
+        total -= folder_bytes(last)
+        shutil.rmtree(last)
+        names.append(last.name)
+    return sorted(names)
 
 
 class Budget:

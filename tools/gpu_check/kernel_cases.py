@@ -2,9 +2,8 @@
 import json
 import os
 import pathlib
-import shutil
 
-from .console import Failure, run, say
+from .console import Budget, Failure, last_line, leave_out, run, say
 
 # Binary of test/unit/contract, its tests, and which runners of each (EFFC_EXPORT_PICK; empty: all). What is not here
 # runs on the simulated GPU alone: the same bits in any pieces, and the other shapes of the tests below.
@@ -23,6 +22,9 @@ EXPORTS = [
 # States of bf16, of one mixer of each structure.
 NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delta_rule", "ssd", "rwkv7", "hgrn"]
 NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
+# Processes after which all that fails on a GPU is taken as it comes.
+MOST_RESTARTS = 10
+MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed
 SMALL = [("BandTest", "*AgreesWithTheSum/W4_N3", ""),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/ssd", "0"),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/gated_delta_rule", "20")]
@@ -57,23 +59,46 @@ def prepare(build: pathlib.Path, folder: pathlib.Path, compiler, small: bool) ->
         (case / "model.safetensors").unlink()
 
     compiler.all([lambda case=case: compile_case(case) for case in cases])
-    return {"count": len(cases), "exports": [list(one) for one in (SMALL if small else EXPORTS)],
+    # Of each test the first case, then the second ones, and so on, as far as there is room.
+    rank = {case: sum(other.stem == case.stem and other < case for other in cases) for case in cases}
+    cases.sort(key=lambda case: (rank[case], case))
+    left_out = leave_out(cases, MOST_BYTES)
+    if left_out:
+        say(f"left out for their size: {', '.join(left_out)}")
+    return {"count": len(cases), "left_out": left_out, "exports": [list(one) for one in (SMALL if small else EXPORTS)],
             "bf16_states": [] if small else NARROW}
 
 
-def check(program: pathlib.Path, folder: pathlib.Path, devices: list[str], simulated_seconds: float, timeout: float) -> dict:
-    """Runs all cases on all devices; what effc-device-check says."""
-    cases = sorted(path.parent for path in folder.glob("*/case.json"))
+def run_cases(program: pathlib.Path, cases: list[pathlib.Path], devices: list[str], simulated_seconds: float, timeout: float,
+              env: dict | None = None) -> dict:
+    """What effc-device-check says of cases."""
     done = run([program, "cases", "--device", ",".join(devices), "--simulated-seconds", simulated_seconds, *cases],
-               timeout=timeout, may_fail=True)
+               timeout=timeout, may_fail=True, env=env)
     if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
-        tail = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
-        raise Failure(f"effc-device-check: status {done.returncode}: {tail[0]}")
-    result = json.loads(done.stdout)
+        raise Failure(f"effc-device-check: status {done.returncode}: {last_line(done.stderr) or 'it says nothing'}")
+    return json.loads(done.stdout)
+
+
+def check(program: pathlib.Path, folder: pathlib.Path, devices: list[str], simulated_seconds: float, timeout: float) -> dict:
+    """Runs all cases on all devices. Where a launch fails a driver gives the process up: the rest goes on in another, and the launch is
+    asked for."""
+    left = sorted(path.parent for path in folder.glob("*/case.json"))
+    budget, result = Budget.of(timeout), {"devices": [], "cases": [], "not_begun": 0}
+    for restart in range(len(left)):
+        if not left or budget.left() < 1:
+            break
+        found = run_cases(program, left, devices, simulated_seconds, budget.left())
+        result["devices"] = found["devices"]
+        failed = next((i for i, case in enumerate(found["cases"]) if case["devices"].get("cuda", {}).get("error")), None)
+        if restart == MOST_RESTARTS:
+            failed = None
+        ended = len(left) if failed is None else failed + 1
+        result["cases"] += found["cases"][:ended]
+        if failed is not None:
+            alone = run_cases(program, [left[failed]], ["cuda"], 0, max(10.0, budget.left()), {**os.environ, "EFFC_CUDA_CHECK_LAUNCHES": "1"})
+            result["cases"][-1]["devices"]["cuda"]["each_launch"] = alone["cases"][0]["devices"]["cuda"].get("error", "passes")
+        left = left[ended:]
+    result["not_begun"] = len(left)
     for case in result["cases"]:
         case["folder"] = pathlib.Path(case["folder"]).name
     return result
-
-
-def remove(folder: pathlib.Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)

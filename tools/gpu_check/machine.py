@@ -49,16 +49,20 @@ def describe() -> dict:
             "cores": len(os.sched_getaffinity(0))}
 
 
-def ceilings(machine: dict, device: str) -> dict:
-    """Bytes and FLOPs per second: measured in this run by torch, else of the chip."""
-    if device == "cuda":
-        done = subprocess.run([sys.executable, "-m", "gpu_check.measure_ceilings"], capture_output=True, text=True, timeout=90,
-                              cwd=pathlib.Path(__file__).resolve().parent.parent)
-        if done.returncode == 0:
-            return json.loads(done.stdout)
-        reason = last_line(done.stderr)
-    else:
-        reason = "nothing is measured on a simulated GPU"
+def known_ceilings(machine: dict, reason: str) -> dict:
+    """Of the chip, where nothing was measured; why not is said."""
     name = next((name for name in CEILINGS if name in machine["gpu"].get("name", "")), "H200")
     moved, products, source = CEILINGS[name]
     return {"bytes_per_second": moved, "flops_per_second": products, "source": f"{name}, {source}", "reason": reason}
+
+
+def ceilings(machine: dict, device: str) -> dict:
+    """Bytes and FLOPs per second: measured in this run by torch, else of the chip."""
+    if device != "cuda":
+        return known_ceilings(machine, "nothing is measured on a simulated GPU")
+    try:
+        done = subprocess.run([sys.executable, "-m", "gpu_check.measure_ceilings"], capture_output=True, text=True, timeout=90,
+                              cwd=pathlib.Path(__file__).resolve().parent.parent)
+    except subprocess.TimeoutExpired:
+        return known_ceilings(machine, "measuring them took more than 90 s")
+    return json.loads(done.stdout) if done.returncode == 0 else known_ceilings(machine, last_line(done.stderr))

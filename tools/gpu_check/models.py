@@ -6,28 +6,33 @@ import pathlib
 import shutil
 
 from . import safetensors
-from .console import Budget, last_line, run, say
+from .console import Budget, folder_bytes, last_line, leave_out, run, say
 
 # Where states or products are f32 on a GPU, 2^-21 of a product is lost in each of some layers; four times what the
 # public library loses in f32 where that is more.
 WITHIN = 2e-5
+MOST_BYTES = 60 * 10**6  # of all compiled models; a third of it when packed
 SPLITS = ["all", "5,1,1,64"]
 
 
 def goldens_of(folder: pathlib.Path, small: bool) -> list[pathlib.Path]:
-    """Recorded checkpoints with logits: all of every family."""
+    """Recorded checkpoints with logits: the first of every family, then the second ones, and so on."""
     found = sorted(path.parent for name in ("families", "mamba2") for path in (folder / name).rglob("golden.safetensors"))
-    return found[:1] if small else found
+    rank = {golden: sum(other.parent == golden.parent and other < golden for other in found) for golden in found}
+    return found[:1] if small else sorted(found, key=lambda golden: (rank[golden], golden))
 
 
-def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) -> list[str]:
-    """Compiles them, and the sample with its text; returns their names."""
+def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) -> tuple[list[str], list[str]]:
+    """Compiles them, and the sample with its text; returns their names, and of what is left out for its size."""
     folder.mkdir(parents=True)
     found = goldens_of(goldens, small)
     say(f"compiling {len(found)} recorded checkpoints{'' if small else ' and the sample'}")
 
+    def name_of(golden: pathlib.Path) -> str:
+        return str(golden.relative_to(goldens)).replace("/", ".")
+
     def compile_golden(golden: pathlib.Path) -> None:
-        place = folder / str(golden.relative_to(goldens)).replace("/", ".")
+        place = folder / name_of(golden)
         compiler.compile(golden, place / "model.effc", "--dtype", "f32", "--prefill-rows", "64", "--max-batch", "1")
         for name in ("tokens.json", "golden.safetensors"):
             shutil.copy2(golden / name, place)
@@ -36,9 +41,19 @@ def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) 
         compiler.compile(goldens / "sample", folder / "sample/model.effc", "--prefill-rows", "16", "--max-batch", "1")
         shutil.copy2(goldens / "sample/expected.json", folder / "sample")
 
-    jobs = [lambda golden=golden: compile_golden(golden) for golden in found]
-    compiler.all(jobs if small else [compile_sample, *jobs])
-    return sorted(path.name for path in folder.iterdir())
+    if not small:
+        compile_sample()
+    done, each = [], 20
+    for first in range(0, len(found), each):
+        if folder_bytes(folder) > MOST_BYTES:
+            break
+        compiler.all([lambda golden=golden: compile_golden(golden) for golden in found[first:first + each]])
+        done = found[:first + each]
+    left_out = [name_of(golden) for golden in found[len(done):]]
+    left_out += leave_out([folder / name_of(golden) for golden in done], MOST_BYTES)
+    if left_out:
+        say(f"left out for their size: {', '.join(left_out)}")
+    return sorted(path.name for path in folder.iterdir()), sorted(left_out)
 
 
 def distance(found, expected) -> float:

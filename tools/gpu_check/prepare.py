@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 
 from . import gather, kernel_cases, models, shapes
-from .console import Failure, run, say
+from .console import Failure, folder_bytes, run, say
 
 LIMIT_BYTES = 50 * 10**6
 
@@ -39,12 +39,8 @@ def targets_for(chips: list[str]) -> list[str]:
     return ["host", *(simulated[chip] for chip in chips), *chips]
 
 
-def folder_bytes(folder: pathlib.Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
 def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
-    with tarfile.open(archive, "w:xz", preset=1) as tar:
+    with tarfile.open(archive, "w:xz", preset=6) as tar:
         for path in sorted(folder.iterdir()):
             tar.add(path, path.name)
 
@@ -63,7 +59,7 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
     with tempfile.TemporaryDirectory() as scratch:
         data = pathlib.Path(scratch) / "data"
         cases = kernel_cases.prepare(build, data / "cases", compiler, small)
-        goldens = models.prepare(source / "test/goldens", data / "models", compiler, small)
+        goldens, left_out = models.prepare(source / "test/goldens", data / "models", compiler, small)
         # The simulated GPU is too slow for what a real one is timed on.
         timed = shapes.prepare(data / "timed-small", compiler, chips, small=True)
         if not small:
@@ -73,7 +69,7 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
     shutil.copytree(pathlib.Path(__file__).parent, target / "gpu_check", dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
     version = run([effc, "--version"]).stdout.strip()
-    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens, "timed": timed}
+    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens, "models_left_out": left_out, "timed": timed}
     (target / "prepared.json").write_text(json.dumps(about, indent=1) + "\n")
     size = folder_bytes(target)
     if size >= LIMIT_BYTES:

@@ -32,14 +32,21 @@ def best_peer(mixer: dict) -> dict | None:
     return min(ran, key=peer_seconds, default=None)
 
 
+def says_launch(found: dict) -> str:
+    """What a case said that was run again, waiting for each launch."""
+    return f"; waiting for each launch: {found['each_launch']}" if "each_launch" in found else ""
+
+
 def judge(result: dict, notes: dict) -> None:
     """Lists what is wrong in result["problems"], and fills the reasons of slow kernels from the notes."""
     problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
     cases = result.get("cases") or {"cases": [], "devices": []}
     problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
+    if cases.get("not_begun"):
+        problems.append(f"{cases['not_begun']} kernel tests were not begun: the time was over")
     for kind, list_of in (("kernel test", cases["cases"]), ("model", result.get("models") or [])):
         for one in list_of:
-            problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}"
+            problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}{says_launch(found)}"
                          for device, found in one["devices"].items() if not found.get("passed", True)]
     known = notes["gpus"].get(result["machine"]["gpu"].get("name", ""), {})
     for one in result.get("mixers") or []:
@@ -112,7 +119,8 @@ def cases(result: dict) -> list[str]:
     if not (found := result.get("cases")):
         return []
     devices = [one["name"] for one in found["devices"]]
-    lines = ["## Kernel tests", "", "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
+    left_out = result["prepared"]["cases"].get("left_out", [])
+    lines = ["## Kernel tests", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
              "devices from each other, the worst pair.", ""]
     lines += [f"- {one['name']}: {one['description'] or one['error']}" for one in found["devices"]] + [""]
     rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"error": "no device"}), "largest") for device in devices),
@@ -130,7 +138,8 @@ def checkpoints(result: dict) -> list[str]:
     rows = [[one["name"], number(next((d["allowed"] for d in one["devices"].values() if "allowed" in d), None)),
              *(state_of(one["devices"][device], "relative") for device in devices), number(max(one["apart"].values(), default=None))]
             for one in found]
-    return ["## Recorded checkpoints", "", "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
+    left_out = result["prepared"].get("models_left_out", [])
+    return ["## Recorded checkpoints", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
             "whether it writes the public library's text.", "", *table(["model", "allowed", *devices, "apart"], rows)]
 
 

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tools"))
-from gpu_check import gather, report  # noqa: E402
+from gpu_check import gather, kernel_cases, report  # noqa: E402
 
 OPTIONS = argparse.Namespace()
 
@@ -31,6 +31,23 @@ if "time" in arguments[:1] and done.returncode == 0:
     text = json.dumps(found)
 sys.stdout.write(text)
 sys.exit(done.returncode)
+"""
+
+
+# A GPU that is lost once a case called "bad" has run, to the end of the process; waiting for each launch says which it was.
+LOST = """#!{python}
+import json, os, pathlib, sys
+cases, lost = [], False
+for path in sys.argv[1:]:
+    if not path.startswith("/"):
+        continue
+    name = pathlib.Path(path).name
+    lost |= name.endswith("bad")
+    waits = "EFFC_CUDA_CHECK_LAUNCHES" in os.environ
+    outcome = {{"error": "launch 3" if waits else "something failed", "passed": False}} if lost else {{"largest": 0, "passed": True}}
+    cases.append({{"name": name, "folder": path, "tolerance": 1, "devices": {{"cuda": outcome}}, "apart": {{}}}})
+print(json.dumps({{"devices": [{{"name": "cuda", "description": "", "error": ""}}], "cases": cases}}))
+sys.exit(1 if lost else 0)
 """
 
 
@@ -153,6 +170,23 @@ class GpuCheckFlow(Prepared):
             done = run(sys.executable, ROOT / "tools/gpu-check", *arguments)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, f"^gpu-check: error: .*{re.escape(message)}.*\n$")
+
+    def test_a_lost_gpu_costs_one_case(self):
+        folder = self.scratch / "lost"
+        for name in ("a-good", "b-bad", "c-good", "d-good", "e-bad"):
+            (folder / "cases" / name).mkdir(parents=True, exist_ok=True)
+            (folder / "cases" / name / "case.json").write_text("{}")
+        program = folder / "effc-device-check"
+        program.write_text(LOST.format(python=sys.executable))
+        program.chmod(0o755)
+        found = kernel_cases.check(program, folder / "cases", ["cuda"], 0, 60)
+        self.assertEqual([(one["name"], one["devices"]["cuda"]["passed"]) for one in found["cases"]],
+                         [("a-good", True), ("b-bad", False), ("c-good", True), ("d-good", True), ("e-bad", False)])
+        self.assertEqual(found["not_begun"], 0)
+        result = {"steps": [], "machine": {"gpu": {}}, "cases": found}
+        report.judge(result, {"gpus": {}})
+        self.assertEqual(result["problems"], [
+            f"kernel test {name} on cuda: something failed; waiting for each launch: launch 3" for name in ("b-bad", "e-bad")])
 
     def test_it_is_judged_by_public_kernels_and_floors(self):
         """Errors and times made up: a larger error than a public kernel's, and six times the floor."""
