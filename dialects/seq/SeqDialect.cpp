@@ -100,17 +100,22 @@ LogicalResult SeqDialect::verifyRegionArgAttribute(Operation *op,
                            << name << " expects a static f32 tensor, but got "
                            << type;
 
+  // Once for all of them: with the last one.
+  for (unsigned later = argIndex + 1; later < function.getNumArguments();
+       ++later)
+    if (function.getArgAttr(later, kStateNameAttr))
+      return success();
   SmallVector<unsigned> stateArguments;
+  llvm::DenseMap<Attribute, unsigned> first; // by name
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     Attribute other = function.getArgAttr(index, kStateNameAttr);
     if (!other)
       continue;
     stateArguments.push_back(index);
-    if (index < argIndex && other == name)
-      return op->emitError() << "arguments #" << index << " and #" << argIndex
-                             << " both carry the state " << name;
+    auto [known, isNew] = first.try_emplace(other, index);
+    if (!isNew)
+      return op->emitError() << "arguments #" << known->second << " and #"
+                             << index << " both carry the state " << other;
   }
-  return stateArguments.back() == argIndex
-             ? verifyStateResults(function, stateArguments)
-             : success();
+  return verifyStateResults(function, stateArguments);
 }

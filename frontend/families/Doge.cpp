@@ -137,14 +137,7 @@ effc::frontend::importDoge(FamilyInput &input) {
     return error;
   const DecoderConfig &decoder = config.decoder;
   leaveAside(input, {"rotary_emb.inv_freq"});
-  TextModelConfig text;
-  text.family = decoder.family;
-  text.vocabulary = decoder.vocabulary;
-  text.width = decoder.width;
-  text.head = decoder.head;
-  text.endNorm = "model.norm";
-  text.norm = decoder.norm;
-  text.context = chooseContext(input, decoder.context);
+  TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     for (size_t layer = 0; layer < decoder.layers.size(); ++layer) {
       std::string name = "layers." + std::to_string(layer) + ".";

@@ -88,6 +88,9 @@ static Block readBlock(PartInput &in, const Defaults &defaults) {
   return block;
 }
 
+/// Of all blocks, repetitions counted.
+static constexpr size_t kMostParts = 8192;
+
 /// The blocks of an array 'blocks', whose elements may be such arrays again.
 static void readBlocks(PartInput &in, const Defaults &outer,
                        std::vector<Block> &blocks) {
@@ -104,6 +107,15 @@ static void readBlocks(PartInput &in, const Defaults &outer,
                                 " blocks, but got " +
                                 Twine(int64_t(once.size()) * times) +
                                 " more by 'repeat' " + Twine(times));
+    size_t parts = 0;
+    for (const Block &block : once)
+      parts += block.size() * size_t(times);
+    for (const Block &block : blocks)
+      parts += block.size();
+    if (parts > kMostParts)
+      return each.reader.report("expects at most " + Twine(kMostParts) +
+                                " parts in all blocks, but got " +
+                                Twine(parts));
     for (int64_t i = 0; i < times; ++i)
       llvm::append_range(blocks, once);
   });

@@ -208,7 +208,11 @@ static int64_t widthOf(const PartInput &in, const RecurrentMixer &mixer,
 static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
   auto check = [&](StringRef who, From from, int64_t exactly) {
     int64_t width = widthOf(in, mixer, from);
-    if (width == 0)
+    if (from == From::Tensor)
+      in.reader.report("expects 'from' to be \"token\", \"inner\" or "
+                       "\"convolved\" for what is made of " +
+                       quote(who) + ", but got \"tensor\"");
+    else if (width == 0)
       in.reader.report("expects 'inner' with a width, and a convolution where "
                        "'from' is \"convolved\", for " +
                        quote(who) + ", but got none");

@@ -86,14 +86,8 @@ effc::frontend::importJamba(FamilyInput &input) {
   if (llvm::Error error = input.config.finish())
     return error;
   const DecoderConfig &decoder = config.decoder;
-  TextModelConfig text;
-  text.family = decoder.family;
-  text.vocabulary = decoder.vocabulary;
-  text.width = decoder.width;
-  text.head = decoder.head;
+  TextModelConfig text = textModelOf(decoder, input);
   text.endNorm = "model.final_layernorm";
-  text.norm = decoder.norm;
-  text.context = chooseContext(input, decoder.context);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
       std::string name = "layers." + std::to_string(layer) + ".";

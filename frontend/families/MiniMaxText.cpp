@@ -136,14 +136,7 @@ effc::frontend::importMiniMax(FamilyInput &input) {
   const DecoderConfig &decoder = config.decoder;
   leaveAside(input, {"rotary_emb.inv_freq", ".slope_rate", ".query_decay",
                      ".key_decay", ".diagonal_decay"});
-  TextModelConfig text;
-  text.family = decoder.family;
-  text.vocabulary = decoder.vocabulary;
-  text.width = decoder.width;
-  text.head = decoder.head;
-  text.endNorm = "model.norm";
-  text.norm = decoder.norm;
-  text.context = chooseContext(input, decoder.context);
+  TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     // The residual is the normalised token.
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {

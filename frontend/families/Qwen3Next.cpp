@@ -164,14 +164,7 @@ effc::frontend::importQwen3Next(FamilyInput &input) {
   const DecoderConfig &decoder = config.decoder;
   // Layers that guess several tokens at once.
   leaveAside(input, {"rotary_emb.inv_freq"}, {"mtp."});
-  TextModelConfig text;
-  text.family = decoder.family;
-  text.vocabulary = decoder.vocabulary;
-  text.width = decoder.width;
-  text.head = decoder.head;
-  text.endNorm = "model.norm";
-  text.norm = decoder.norm;
-  text.context = chooseContext(input, decoder.context);
+  TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
       std::string name = "layers." + std::to_string(layer) + ".";

@@ -90,16 +90,26 @@ void effc::frontend::addSinks(ModelBuilder &model, const std::string &name,
                             layer.sinks + layer.window - 1);
 }
 
+int64_t effc::frontend::rowsOfKeys(ModelBuilder &model, const std::string &name,
+                                   int64_t &window) {
+  // Kernels read keys in blocks of as many rows.
+  constexpr int64_t kRows = 32;
+  if (window == 0 && model.getContext() == 0) {
+    model.report("'" + name +
+                 "' sees all keys, and --window is not for layers of its kind");
+    return kRows;
+  }
+  // A window that no context outgrows is none.
+  if (model.getContext() > 0 && window >= model.getContext())
+    window = 0;
+  return llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
+}
+
 Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
                              const AttentionConfig &config, int64_t window,
                              Value query, Value key, Value value,
                              const AttentionExtras &extras) {
-  // Kernels read keys in blocks of as many rows.
-  constexpr int64_t kRows = 32;
-  // A window that no context outgrows is none.
-  if (model.getContext() > 0 && window >= model.getContext())
-    window = 0;
-  int64_t rows = llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
+  int64_t rows = rowsOfKeys(model, name, window);
   llvm::SmallVector<mlir::Type> further;
   auto stateFor = [&](const Twine &part, Value token, int64_t extent) {
     if (!token || extent == 0)

@@ -100,9 +100,8 @@ private:
 
 } // namespace
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-effc::frontend::buildDecoder(const DecoderConfig &config, FamilyInput &input) {
-  leaveAside(input, {"rotary_emb.inv_freq"});
+TextModelConfig effc::frontend::textModelOf(const DecoderConfig &config,
+                                            const FamilyInput &input) {
   TextModelConfig text;
   text.family = config.family;
   text.vocabulary = config.vocabulary;
@@ -114,6 +113,13 @@ effc::frontend::buildDecoder(const DecoderConfig &config, FamilyInput &input) {
   text.context = chooseContext(input, config.context);
   text.embeddingScale = config.embeddingScale;
   text.logitCap = config.logitCap;
+  return text;
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::buildDecoder(const DecoderConfig &config, FamilyInput &input) {
+  leaveAside(input, {"rotary_emb.inv_freq"});
+  TextModelConfig text = textModelOf(config, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     DecoderEmitter emitter(config, config.prefix, model);
     for (size_t layer = 0; layer < config.layers.size(); ++layer)

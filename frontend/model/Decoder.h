@@ -7,6 +7,7 @@
 #include "frontend/model/Experts.h"
 #include "frontend/model/Head.h"
 #include "frontend/model/Mlp.h"
+#include "frontend/model/TextModel.h"
 
 namespace effc::frontend {
 
@@ -55,6 +56,10 @@ mlir::Value emitMlpOrExperts(ModelBuilder &model, const DecoderConfig &config,
 /// The positions that growing states are made for: those asked for, else those
 /// of the model.
 int64_t chooseContext(const FamilyInput &input, int64_t modelContext);
+
+/// What stands around a decoder's layers.
+TextModelConfig textModelOf(const DecoderConfig &config,
+                            const FamilyInput &input);
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 buildDecoder(const DecoderConfig &config, FamilyInput &input);

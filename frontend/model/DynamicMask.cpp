@@ -1,6 +1,6 @@
 #include "frontend/model/DynamicMask.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "frontend/model/Attention.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -17,13 +17,8 @@ Value effc::frontend::keyNumbers(ModelBuilder &model, const std::string &name,
 Value effc::frontend::attendMasked(ModelBuilder &model, const std::string &name,
                                    const MaskedAttention &config, Value query,
                                    Value key, Value value, Value numbers) {
-  // Kernels read keys in blocks of as many rows.
-  constexpr int64_t kRows = 32;
   int64_t window = config.window;
-  // A window that no context outgrows is none.
-  if (model.getContext() > 0 && window >= model.getContext())
-    window = 0;
-  int64_t rows = llvm::alignTo(window > 0 ? window : model.getContext(), kRows);
+  int64_t rows = rowsOfKeys(model, name, window);
   auto stateFor = [&](const Twine &part, Value token) {
     auto type = llvm::cast<mlir::RankedTensorType>(token.getType());
     llvm::SmallVector<int64_t> shape(type.getShape());

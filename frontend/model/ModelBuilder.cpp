@@ -3,6 +3,7 @@
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace effc;
@@ -404,7 +405,19 @@ ModelBuilder::finish(Value logits) {
     return refuse(problem);
   if (llvm::Error error = input.checkpoint.checkAllRead())
     return error;
+  std::string wrong;
+  mlir::ScopedDiagnosticHandler handler(
+      input.context, [&](mlir::Diagnostic &diagnostic) {
+        if (!wrong.empty())
+          return mlir::success();
+        if (auto named =
+                llvm::dyn_cast<mlir::NameLoc>(diagnostic.getLocation()))
+          wrong = quote(named.getName().strref()) + ": ";
+        wrong += diagnostic.str();
+        return mlir::success();
+      });
   if (mlir::failed(mlir::verify(*module)))
-    return refuse("the module made of the checkpoint is not valid");
+    return refuse("what the checkpoint's configuration asks for cannot be: " +
+                  wrong);
   return std::move(module);
 }

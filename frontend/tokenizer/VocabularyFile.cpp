@@ -167,6 +167,9 @@ bool effc::frontend::isTiktoken(StringRef text) {
 }
 
 /// All pairs of tokens that make a token, those of the lowest ranks first.
+/// More than any token has; every way to cut one is tried.
+static constexpr size_t kMostTokenBytes = 1024;
+
 static json::Array listMerges(const Tokens &tokens) {
   llvm::StringMap<int64_t> rankOf;
   for (const auto &[rank, bytes] : tokens)
@@ -206,6 +209,10 @@ effc::frontend::describeTiktoken(StringRef text, StringRef name,
                     ": expects a token in base 64 and a rank of its own, but "
                     "got " +
                     quote(line));
+    if (bytes.size() > kMostTokenBytes)
+      return refuse(name + ": line " + Twine(index + 1) +
+                    ": expects a token of at most " + Twine(kMostTokenBytes) +
+                    " bytes, but got " + Twine(bytes.size()));
   }
   json::Object model{
       {"type", "BPE"}, {"ignore_merges", true}, {"merges", listMerges(tokens)}};

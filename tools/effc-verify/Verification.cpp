@@ -73,7 +73,7 @@ Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
       model(cli::openModel(options.file, options.access)),
-      feeding(model, cli::openDevice(options.device, model)),
+      device(cli::openDevice(options.device, model)), feeding(model, device),
       vocabulary(model.vocabularySize()) {
   size_t count = options.tokens;
   if (model.maxContext())
@@ -140,7 +140,9 @@ void Verification::readStored() {
     stored.seqBytecode.clear();
   }
   const PipelineOptions &pipeline = compileOptions.pipeline;
-  bitStable = optionsKnown && pipeline.bitStable && !narrowStates &&
+  bool onHost = device.description().rfind("host", 0) == 0;
+  bitStable = optionsKnown && !narrowStates &&
+              (onHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
 }
 

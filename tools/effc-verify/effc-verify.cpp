@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
   app.add_option("--flops", flops, "Count FLOPs instead, as papers do")
       ->check(CLI::IsMember({"published"}));
   app.add_option("--sequence", counting.tokens, "Tokens of the sequence")
-      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 30))
+      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 20))
       ->capture_default_str();
   app.add_option("--chunk", counting.chunk,
                  "Tokens of a recurrence's chunk; 0: leave them out")

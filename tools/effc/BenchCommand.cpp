@@ -102,6 +102,9 @@ static Results measure(const BenchOptions &options) {
   checkOptions(model, options);
   Device device = openDevice(options.device, model);
   results.device = device.description();
+  if (!options.chip.empty() && results.device.rfind("host", 0) == 0)
+    throw Failure("--chip is for GPUs, but the model runs on " +
+                  results.device);
   laps.lap();
   Engine engine =
       openEngine(model, device,
@@ -170,7 +173,8 @@ static void printTable(const BenchOptions &options, const Results &results) {
   if (results.peakBytes)
     text += "; peak memory " + formatBytes(results.peakBytes);
   text += "\n";
-  if (!options.chip.empty() && machine.readBytesPerSecond > 0)
+  bool ofChip = !options.chip.empty() && results.device.rfind("cuda", 0) == 0;
+  if (ofChip && machine.readBytesPerSecond > 0)
     text += "  ceilings of " + options.chip + " (" +
             std::string(findChip(options.chip)->source) +
             "): " + formatNumber(machine.readBytesPerSecond / 1e9) +
