@@ -208,11 +208,7 @@ static int64_t widthOf(const PartInput &in, const RecurrentMixer &mixer,
 static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
   auto check = [&](StringRef who, From from, int64_t exactly) {
     int64_t width = widthOf(in, mixer, from);
-    if (from == From::Tensor)
-      in.reader.report("expects 'from' to be \"token\", \"inner\" or "
-                       "\"convolved\" for what is made of " +
-                       quote(who) + ", but got \"tensor\"");
-    else if (width == 0)
+    if (width == 0)
       in.reader.report("expects 'inner' with a width, and a convolution where "
                        "'from' is \"convolved\", for " +
                        quote(who) + ", but got none");
@@ -220,6 +216,14 @@ static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
       in.reader.report("expects " + Twine(exactly) + " channels for " +
                        quote(who) + ", which is not projected, but got " +
                        Twine(width));
+  };
+  // A tensor of the same numbers for every token is an operand of its own.
+  auto checkMade = [&](StringRef who, From from, int64_t exactly) {
+    if (from != From::Tensor)
+      return check(who, from, exactly);
+    in.reader.report("expects 'from' to be \"token\", \"inner\" or "
+                     "\"convolved\" for what is made of " +
+                     quote(who) + ", but got \"tensor\"");
   };
   for (const RecurrentOperand &operand : mixer.operands) {
     if (!operand.present || operand.value || operand.symbol.mark == '@' ||
@@ -229,7 +233,7 @@ static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
     check(operand.symbol.name, operand.projection.from,
           operand.projects ? 0 : size);
     if (operand.gate)
-      check(operand.symbol.name, operand.gate->from, 0);
+      checkMade(operand.symbol.name, operand.gate->from, 0);
     if (operand.blocks &&
         widthOf(in, mixer, operand.projection.from) % mixer.dims.at('H') != 0)
       in.reader.report("expects 'heads' to divide the channels of which " +
@@ -237,9 +241,10 @@ static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
                        Twine(mixer.dims.at('H')));
   }
   if (mixer.output.gate)
-    check("gate", mixer.output.gate->from, 0);
+    checkMade("gate", mixer.output.gate->from, 0);
   if (mixer.output.feed)
-    check("feed", *mixer.output.feed, mixer.dims.at('H') * mixer.dims.at('V'));
+    checkMade("feed", *mixer.output.feed,
+              mixer.dims.at('H') * mixer.dims.at('V'));
 }
 
 static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {

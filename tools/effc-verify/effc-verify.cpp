@@ -146,7 +146,8 @@ int main(int argc, char **argv) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
     printError(error.what());
-    printNote("see effc verify --help");
+    printNote(flops.empty() ? "see effc verify --help"
+                            : "see effc inspect --help");
     return kWrongUsage;
   }
   try {

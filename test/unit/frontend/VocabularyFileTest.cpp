@@ -88,6 +88,10 @@ TEST(VocabularyFiles, WrongLinesAreNamed) {
             std::string("a.tiktoken: line 2: ") + kExpected + "'?? 1'");
   EXPECT_EQ(tiktoken("QQ== 0\nQg== 0\n"),
             std::string("a.tiktoken: line 2: ") + kExpected + "'Qg== 0'");
+  EXPECT_EQ(
+      tiktoken(std::string(4 * 400, 'Q') + " 0\n"),
+      "a.tiktoken: line 1: expects a token of at most 1024 bytes, but got "
+      "1200");
   EXPECT_EQ(tiktoken("QQ== 0\nQQ== 1\n"), "a.tiktoken: token 1 is there twice");
   EXPECT_EQ(tiktoken("QQ== 0\n", R"({"added_tokens_decoder": {"0":
                      {"content": "<x>"}}})"),
