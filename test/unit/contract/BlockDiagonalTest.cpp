@@ -88,6 +88,9 @@ TEST_P(BlockDiagonal, AgreesWithTheFormula) {
   PipelineOptions options;
   options.prefillRows = {kTokens};
   options.decodeRows = {1, 3, 8};
+  // Where it is not the default, a single row has a kernel of its own.
+  PlanRunner single(model, options, /*slots=*/8);
+  options.bitStableOnGpu = true;
   PlanRunner runner(model, options, /*slots=*/8);
   ASSERT_EQ(model.getErrors(), "");
   Random random(c.H * 1000 + c.O);
@@ -99,6 +102,7 @@ TEST_P(BlockDiagonal, AgreesWithTheFormula) {
     for (int64_t i = 0; i < size; ++i)
       weights[name].push_back(narrowed(pickReal(random, -1, 1)));
     runner.setWeight(name, weights[name]);
+    single.setWeight(name, weights[name]);
   }
 
   std::vector<double> expected;
@@ -127,6 +131,12 @@ TEST_P(BlockDiagonal, AgreesWithTheFormula) {
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(reference[i], expected[i], 1e-12);
     ASSERT_NEAR(whole[i], expected[i], tolerance);
+  }
+
+  for (int64_t t = 0; t < kTokens; ++t) {
+    std::vector<float> row = single.decode(Segment{.tokens = {tokens[t]}});
+    for (size_t i = 0; i < row.size(); ++i)
+      ASSERT_NEAR(row[i], expected[t * row.size() + i], tolerance);
   }
 
   // One row at a time, three, and eight, of which the last are no more.
