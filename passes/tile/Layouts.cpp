@@ -259,7 +259,7 @@ void LayoutChoice::chooseRowsAndColumns() {
 }
 
 // Operands of products that are loaded to shared memory keep the type that they
-// are stored in: a narrower one takes less room and is exact in a tf32.
+// are stored in: a narrower one takes less room and fewer products.
 void LayoutChoice::narrowOperands() {
   DenseMap<Class, Type> stored;
   forEachTile([&](Value tile) {

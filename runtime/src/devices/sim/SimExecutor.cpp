@@ -95,7 +95,8 @@ uint64_t SimExecutor::switches() const {
 
 /// One call of an entry: its launches are the phases, their blocks the items.
 /// Of the first launch that fails the first block reports, whichever thread it
-/// runs on; launches behind it do not run.
+/// runs on, or of two that meet the one that ends later; launches behind it do
+/// not run.
 class SimExecutor::Call : public ThreadPool::Job {
 public:
   Call(SimExecutor &executor, uint32_t entry, const CallCounts &given)
