@@ -444,8 +444,9 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
       scalarInits.push_back(lookup(init));
       continue;
     }
-    places[carried] = allocate(type);
-    copy(init, type, places[carried]);
+    Place place = allocate(type);
+    copy(init, type, place);
+    places[carried] = place;
   }
   auto lowered = scf::ForOp::create(b, loc, lookup(loop.getLowerBound()),
                                     lookup(loop.getUpperBound()),
@@ -455,7 +456,7 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
   for (auto [carried, result] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
     if (isa<TileType>(result.getType())) {
-      places[result] = places[carried];
+      places[result] = places.lookup(carried);
       continue;
     }
     scalars.map(carried, lowered.getRegionIterArg(next));
@@ -502,8 +503,8 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
   if (extent == step) { // a single iteration: no copies, no loop
     for (auto [argument, init] :
          llvm::zip_equal(carried, pipeline.getInits())) {
-      if (auto splat = splats.find(init); splat != splats.end())
-        splats[argument] = splat->second;
+      if (Value splat = splats.lookup(init))
+        splats[argument] = splat;
       else
         places[argument] = placeOf(init);
     }
@@ -514,8 +515,10 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
     return success();
   }
   for (auto [argument, init] : llvm::zip_equal(carried, pipeline.getInits())) {
-    places[argument] = allocate(cast<TileType>(init.getType()));
-    copy(init, cast<TileType>(init.getType()), places[argument]);
+    auto type = cast<TileType>(init.getType());
+    Place place = allocate(type);
+    copy(init, type, place);
+    places[argument] = place;
   }
   auto loop =
       scf::ForOp::create(b, loc, memory.constant(0), memory.constant(extent),
@@ -527,6 +530,6 @@ LogicalResult KernelLowering::lowerPipeline(PipelineOp pipeline) {
   assignCarried(yielded, carried);
   for (auto [result, argument] :
        llvm::zip_equal(pipeline.getResults(), carried))
-    places[result] = places[argument];
+    places[result] = places.lookup(argument);
   return success();
 }
