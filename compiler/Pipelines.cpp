@@ -58,6 +58,7 @@ static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   SchedulePassOptions schedule;
   schedule.maxThreads = options.target->mostThreads;
   schedule.maxShared = options.target->mostSharedBytes;
+  schedule.warpGroups = options.target->warpGroups;
   passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
 }
 
@@ -85,6 +86,7 @@ static void addGpuBinary(OpPassManager &passes,
   const Target &target = *options.target;
   addThreads(passes);
   if (!target.simulated) {
+    passes.addPass(nvptx::createWriteAssemblyPass());
     nvptx::EmitCodePassOptions code;
     code.chip = target.cpu.str();
     code.features = target.ptxFeatures.str();

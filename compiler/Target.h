@@ -23,6 +23,8 @@ struct Target {
   llvm::StringRef ptxFeatures = "";
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
+  /// Whether four warps may multiply together (wgmma).
+  bool warpGroups = false;
 };
 
 inline constexpr Target kTargets[] = {
@@ -30,11 +32,11 @@ inline constexpr Target kTargets[] = {
     {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80"},
     {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80"},
+     232448, "+ptx80", false, true},
     {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80", true},
     {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80", true},
+     232448, "+ptx80", true, true},
 };
 
 /// Null where no target has that name.

@@ -22,6 +22,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
 
   static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
   static constexpr int kCounts = 3; // rows, segments, outputs
+  static constexpr unsigned kAlignment = tile::kSwizzleAlignment;
 
   void runOnOperation() override {
     for (auto kernel :
@@ -44,7 +45,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
       auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
       LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
                              LLVM::Linkage::External, shared, Attribute(),
-                             /*alignment=*/16, kSharedSpace);
+                             kAlignment, kSharedSpace);
     }
     SmallVector<Type> parameters(
         kernel.getOperandArguments().size(),

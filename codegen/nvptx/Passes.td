@@ -12,7 +12,7 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     global memory, then the call's rows, segments and outputs (i64). A tile in registers
     is the elements that the thread holds by its layout; what several threads hold
     alike is stored by the first. Products become `mma.sync` of bf16, an f32 being
-    the sum of three.
+    the sum of three, and `tile.nv.warp_group_dot` where their columns lie swizzled.
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
@@ -23,6 +23,22 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def WriteAssemblyPass : Pass<"nvptx-write-assembly", "::mlir::ModuleOp"> {
+  let summary = "Write the products of warp groups as assembly";
+  let description = [{
+    `tile.nv.warp_group_dot` and `tile.nv.warp_group_wait` become inline assembly,
+    since NVVM has products of warp groups only with both operands in shared memory,
+    and a wait that arithmetic may pass.
+
+    Needs: functions in the LLVM and NVVM dialects, and these ops.
+    Keeps: everything else.
+    Not done: fences and commits are NVVM ops already.
+
+    Example: test/codegen/nvptx/warp-group-dots.mlir
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {

@@ -24,9 +24,9 @@ void ThreadLowering::lowerRing(RingOp ring) {
   SharedAttr layout = layoutOf(type);
   int64_t bytes = sharedBytes(type, layout.getStride());
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
-    clearPadding(type.withLayout(SharedAttr::get(
-        b.getContext(), threads, layout.getOffset() + slot * bytes,
-        layout.getStride())));
+    clearPadding(type.withLayout(
+        layout.withSlots(1).withOffset(layout.getOffset() + slot * bytes)));
+  fenceForUnits(type);
 }
 
 void ThreadLowering::lowerAwait(AwaitOp await) {
@@ -34,6 +34,7 @@ void ThreadLowering::lowerAwait(AwaitOp await) {
   for (auto [ring, tile] :
        llvm::zip_equal(await.getRings(), await.getResults())) {
     auto type = cast<TileType>(ring.getType());
+    fenceForUnits(type);
     slotBytes[tile] = mul(lookup(await.getSlot()),
                           sharedBytes(type, layoutOf(type).getStride()));
   }
@@ -46,10 +47,11 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
   SharedAttr layout = layoutOf(type);
   Box box = boxOf(fetch.getView(), fetch.getIndices(), fetch.getSizes(), type,
                   fetch.getRows(), fetch.getColumns());
-  Held held = heldOf(type.withLayout(
-      blockedFor(b.getContext(), type.rows(), type.columns(), threads)));
-  int64_t lanes = lanesOf(held.distribution, box.vector);
   int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
+  Held held = heldOf(
+      type.withLayout(blockedFor(b.getContext(), type.rows(), type.columns(),
+                                 threads, kMostCopy / element)));
+  int64_t lanes = lanesOf(held.distribution, box.vector, /*copied=*/true);
   int64_t bytes = lanes * element;
   // Rows in shared memory start at multiples of 16 bytes.
   bool copies = bytes >= kLeastCopy && bytes <= kMostCopy;
@@ -82,8 +84,12 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
     for (size_t j = 0; j < held.columns(); j += lanes)
       guarded(both(inTile.rows[i], inTile.columns[j]), [&] {
         Value to =
-            further(firstTo, stored,
-                    rows.offsets[i] * layout.getStride() + columns.offsets[j]);
+            layout.getSwizzled() &&
+                    (rows.offsets[i] % 8 != 0 || columns.offsets[j] != 0)
+                ? sharedPlace(type, rowAt(held, i), columnAt(held, j), slot)
+                : further(firstTo, stored,
+                          rows.offsets[i] * layout.getStride() +
+                              columns.offsets[j]);
         Value from = further(firstFrom, box.element,
                              rows.offsets[i] * box.rowStride +
                                  columns.offsets[j] * box.columnStride);

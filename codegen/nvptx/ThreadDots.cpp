@@ -26,25 +26,17 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kPieceDepth = 16;
+static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
 static constexpr int64_t kMatrix = 8; // rows and columns of ldmatrix's matrices
 /// How many bf16 together are an f32.
 static constexpr size_t kMostParts = 3;
 
-/// An operand of a product in shared memory: element (outer, depth), where
-/// outer is a row of A or a column of B.
-struct ThreadLowering::DotOperand {
-  int64_t offset, outerStride, depthStride, outerSize;
-  Type element;
-  Value slot; // bytes; null: none
+size_t ThreadLowering::DotOperand::parts() const {
+  return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
+}
 
-  size_t parts() const {
-    return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
-  }
-};
-
-static ThreadLowering::DotOperand operandOf(Value tile, bool depthIsRow,
-                                            Value slot) {
+ThreadLowering::DotOperand ThreadLowering::operandOf(Value tile,
+                                                     bool depthIsRow) {
   auto type = cast<TileType>(tile.getType());
   auto layout = cast<SharedAttr>(type.getLayout());
   int64_t outer = depthIsRow ? type.columns() : type.rows();
@@ -53,7 +45,7 @@ static ThreadLowering::DotOperand operandOf(Value tile, bool depthIsRow,
           depthIsRow ? layout.getStride() : 1,
           static_cast<int64_t>(llvm::alignTo(outer, kSharedTile)),
           type.getElementType(),
-          slot};
+          slotBytes.lookup(tile)};
 }
 
 // The upper halves of two f32, which are bf16, in one register.
@@ -200,45 +192,47 @@ void ThreadLowering::multiplyPiece(ArrayRef<Parts> a, ArrayRef<Parts> w,
     }
 }
 
+// A lane's place in a fragment is g and 2t.
+std::pair<Value, Value> ThreadLowering::firstOfWarp(const Held &held) {
+  return {arith::SubIOp::create(b, loc, held.firstRow, bitsOfThread(0b11100)),
+          arith::SubIOp::create(b, loc, held.firstColumn,
+                                mul(bitsOfThread(0b11), 2))};
+}
+
+ThreadLowering::Lane ThreadLowering::laneOf(const DotOperand &operand,
+                                            Value warp, bool outerFirst) {
+  Value element = laneElement(operand, outerFirst);
+  auto at = [&](Value place) {
+    return sharedAddress(operand.offset, place, storedType(operand.element, 1),
+                         operand.slot);
+  };
+  return {at(add(element, mul(warp, operand.outerStride))), at(element)};
+}
+
+Value ThreadLowering::pieceAt(const DotOperand &operand, const Lane &lane,
+                              const Axis &axis, Value warp, int64_t offset,
+                              Value depth) {
+  Type type = storedType(operand.element, 1);
+  Value address = further(lane.atWarp, type, offset * operand.outerStride);
+  if (!axis.exact())
+    address =
+        select(less(add(warp, constant(offset)), constant(operand.outerSize)),
+               address, lane.atStart);
+  return further(address, type, mul(depth, operand.depthStride));
+}
+
 void ThreadLowering::lowerDot(DotOp dot) {
+  if (cast<SharedAttr>(dot.getB().getType().getLayout()).getSwizzled())
+    return lowerWarpGroupDot(dot);
   TileType accType = dot.getAcc().getType(), aType = dot.getA().getType();
   Held held = heldOf(accType);
-  DotOperand a =
-      operandOf(dot.getA(), dot.getTransposeA(), slotBytes.lookup(dot.getA()));
-  DotOperand w =
-      operandOf(dot.getB(), !dot.getTransposeB(), slotBytes.lookup(dot.getB()));
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA());
+  DotOperand w = operandOf(dot.getB(), !dot.getTransposeB());
   int64_t depth = llvm::alignTo(
       dot.getTransposeA() ? aType.rows() : aType.columns(), kPieceDepth);
-  // The warp's first row and column: a lane's place in a fragment is g and 2t.
-  Value warpRow =
-      arith::SubIOp::create(b, loc, held.firstRow, bitsOfThread(0b11100));
-  Value warpColumn = arith::SubIOp::create(b, loc, held.firstColumn,
-                                           mul(bitsOfThread(0b11), 2));
+  auto [warpRow, warpColumn] = firstOfWarp(held);
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   const auto &[rows, columns] = held.distribution;
-  // Where a lane begins to read an operand for its warp's pieces, at depth 0. A
-  // warp past the tile works on its first piece, to no effect.
-  struct Lane {
-    Value atWarp, atStart;
-  };
-  auto laneOf = [&](const DotOperand &operand, Value warp, bool outerFirst) {
-    Value element = laneElement(operand, outerFirst);
-    auto at = [&](Value place) {
-      return sharedAddress(operand.offset, place,
-                           storedType(operand.element, 1), operand.slot);
-    };
-    return Lane{at(add(element, mul(warp, operand.outerStride))), at(element)};
-  };
-  auto pieceAt = [&](const DotOperand &operand, const Lane &lane,
-                     const Axis &axis, Value warp, int64_t offset, Value at) {
-    Type type = storedType(operand.element, 1);
-    Value address = further(lane.atWarp, type, offset * operand.outerStride);
-    if (!axis.exact())
-      address =
-          select(less(add(warp, constant(offset)), constant(operand.outerSize)),
-                 address, lane.atStart);
-    return further(address, type, mul(at, operand.depthStride));
-  };
   Lane laneOfA = laneOf(a, warpRow, /*outerFirst=*/true),
        laneOfW = laneOf(w, warpColumn, /*outerFirst=*/false);
 

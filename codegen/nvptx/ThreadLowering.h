@@ -20,7 +20,15 @@ class ThreadLowering {
 public:
   /// Registers of two bf16 each, whose sums two neighbours are.
   using Parts = llvm::SmallVector<mlir::Value, 3>;
-  struct DotOperand; // of ThreadDots.cpp
+  /// An operand of a product in shared memory: element (outer, depth), where
+  /// outer is a row of A or a column of B.
+  struct DotOperand {
+    int64_t offset, outerStride, depthStride, outerSize;
+    mlir::Type element;
+    mlir::Value slot; // bytes; null: none
+    /// How many bf16 are summed to an element.
+    size_t parts() const;
+  };
 
   /// Emits into `entry`, whose arguments are the operands' addresses and the
   /// three counts. `shared` names the module's shared memory.
@@ -120,14 +128,18 @@ private:
   mlir::Value runOf(const mlir::Value *elements, int64_t lanes);
   Elements elementsOf(mlir::Value run);
 
-  /// Neighbours along the columns that a thread may move together.
-  static int64_t lanesOf(const tile::Distribution &d, int64_t vector);
+  /// Neighbours along the columns that a thread may move together, to registers
+  /// or, `copied`, past them.
+  static int64_t lanesOf(const tile::Distribution &d, int64_t vector,
+                         bool copied = false);
 
   // Shared memory (ThreadShared.cpp)
   /// Element `element` of those from byte `byteOffset` on, and `slot` bytes
   /// further (null: none).
   mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
                             mlir::Type type, mlir::Value slot = {});
+  /// Where a column of a swizzled row lies.
+  mlir::Value swizzled(mlir::Value row, mlir::Value column);
   mlir::Value sharedPlace(tile::TileType type, mlir::Value row,
                           mlir::Value column, mlir::Value slot = {});
   mlir::Value loadShared(tile::TileType type, mlir::Value row,
@@ -159,6 +171,19 @@ private:
   void lowerCommit();
 
   // Products (ThreadDots.cpp)
+  static constexpr int64_t kPieceDepth = 16;
+  /// Where a lane begins to read an operand for its warp's pieces, at depth 0;
+  /// a warp past the tile works on the tile's first piece, to no effect.
+  struct Lane {
+    mlir::Value atWarp, atStart;
+  };
+  DotOperand operandOf(mlir::Value tile, bool depthIsRow);
+  /// The first row and column of what a fragment gives to the thread's warp.
+  std::pair<mlir::Value, mlir::Value> firstOfWarp(const Held &held);
+  Lane laneOf(const DotOperand &operand, mlir::Value warp, bool outerFirst);
+  mlir::Value pieceAt(const DotOperand &operand, const Lane &lane,
+                      const tile::Axis &axis, mlir::Value warp, int64_t offset,
+                      mlir::Value depth);
   mlir::Value laneElement(const DotOperand &operand, bool outerFirst);
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
                                         mlir::Value address, unsigned matrices,
@@ -167,6 +192,14 @@ private:
                      llvm::MutableArrayRef<mlir::Value> sums,
                      llvm::ArrayRef<size_t> places);
   void lowerDot(tile::DotOp dot);
+
+  // Products of warp groups (ThreadWarpGroups.cpp)
+  /// Lets what threads wrote to shared memory be read by the asynchronous
+  /// units, if `type` lies there for them.
+  void fenceForUnits(tile::TileType type);
+  mlir::Value descriptorOf(const DotOperand &operand, mlir::Value outer,
+                           int64_t groupStride);
+  void lowerWarpGroupDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)
   void lowerTopK(tile::TopKOp op);

@@ -14,7 +14,8 @@ using namespace effc::nvptx;
 using namespace effc::tile;
 
 // The most elements of f32 that one access moves.
-static constexpr int64_t kMostVector = 4;
+/// The most neighbours that are moved together: to registers, and by copies.
+static constexpr int64_t kMostHeld = 4, kMostCopied = 8;
 
 Value ThreadLowering::offsetOf(ValueRange indices, ArrayRef<int64_t> strides) {
   Value offset = constant(0);
@@ -55,7 +56,7 @@ int64_t ThreadLowering::alignmentOf(Value view, ValueRange indices,
                           operand))
     return 1;
   ArrayRef<int64_t> strides = cast<ViewType>(view.getType()).getStrides();
-  int64_t common = kMostVector;
+  int64_t common = kMostCopied;
   for (auto [dim, index] : llvm::enumerate(indices)) {
     common = std::gcd(common, divisorOf(index) * strides[dim]);
     if (static_cast<int64_t>(dim) != columnDim && sizes[dim] > 1)
@@ -110,13 +111,14 @@ Value ThreadLowering::loadRun(const Box &box, Value address, Value valid,
       arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType())));
 }
 
-int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector) {
+int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector,
+                                bool copied) {
   ArrayRef<int64_t> offsets = d.columns.offsets;
   int64_t run = 1;
   while (run < static_cast<int64_t>(offsets.size()) &&
          offsets[run] == offsets[0] + run)
     ++run;
-  run = std::min<int64_t>(run, kMostVector);
+  run = std::min<int64_t>(run, copied ? kMostCopied : kMostHeld);
   int64_t lanes = 1;
   while (lanes * 2 <= run && vector % (lanes * 2) == 0 &&
          d.columns.size % (lanes * 2) == 0)

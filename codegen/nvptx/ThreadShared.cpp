@@ -48,12 +48,20 @@ int64_t ThreadLowering::sharedLanes(const Held &held, TileType type) {
   return lanesOf(held.distribution, std::min<int64_t>(vector, 4));
 }
 
+// Pieces of eight elements are exchanged within a row.
+Value ThreadLowering::swizzled(Value row, Value column) {
+  Value turn = arith::AndIOp::create(b, loc, row, constant(7));
+  return arith::XOrIOp::create(b, loc, column, mul(turn, 8));
+}
+
 Value ThreadLowering::sharedPlace(TileType type, Value row, Value column,
                                   Value slot) {
   auto [rowStride, columnStride] = stridesOf(type);
   Value element = constant(0);
   if (rowStride)
     element = mul(row, rowStride);
+  if (cast<SharedAttr>(type.getLayout()).getSwizzled())
+    column = swizzled(row, column);
   if (columnStride)
     element = rowStride ? add(element, column) : column;
   return sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
@@ -77,6 +85,7 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
   int64_t lanes = sharedLanes(held, to);
   Type stored = storedType(to.getElementType(), 1);
   unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  bool swizzles = cast<SharedAttr>(to.getLayout()).getSwizzled();
   guarded(isFirstHolder(held.distribution), [&] {
     Counted counted = countedOf(held);
     Value first = sharedPlace(to, held.firstRow, held.firstColumn);
@@ -88,12 +97,15 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
             // Narrower elements were read as such, and are exact.
             LLVM::StoreOp::create(
                 b, loc, narrowExact(b, loc, run, to.getElementType()),
-                further(first, stored, placeIn(to, held.distribution, i, j)),
+                swizzles ? sharedPlace(to, rowAt(held, i), columnAt(held, j))
+                         : further(first, stored,
+                                   placeIn(to, held.distribution, i, j)),
                 /*alignment=*/bytes * lanes);
           });
       });
   });
   clearPadding(to);
+  fenceForUnits(to);
 }
 
 // Zeros past the shape of a block, up to the next multiples of the products'

@@ -7,6 +7,7 @@
 #include "codegen/sim/Passes.h"
 
 #include "codegen/nvptx/Permutation.h"
+#include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -59,6 +60,9 @@ private:
   LogicalResult rewritePermute(LLVM::CallIntrinsicOp op);
   LogicalResult rewriteLoadMatrix(NVVM::LdMatrixOp op);
   void rewriteMma(NVVM::MmaOp op, rt::SimMma type);
+  LogicalResult rewriteWarpGroupDot(tile::WarpGroupDotOp op);
+  LogicalResult rewriteWarpGroupWait(tile::WarpGroupWaitOp op);
+  Value arrayOf(ValueRange values);
   void checkAccess(Operation *op, Value address, Type type, uint64_t alignment,
                    bool writes);
   void roundToBf16(LLVM::FPTruncOp op);
@@ -86,6 +90,10 @@ private:
   Operation *current = nullptr;
   Value calls, thread;
   Block *entry = nullptr;
+  /// Of sums that are under way: the array of which this is an element, and
+  /// its number.
+  llvm::DenseMap<Value, std::pair<Value, unsigned>> underWay;
+  SmallVector<Operation *> begun; // products, whose results nothing may read
 };
 
 } // namespace
@@ -180,16 +188,54 @@ void KernelRewrite::roundToBf16(LLVM::FPTruncOp op) {
   op.erase();
 }
 
+// The values in memory, one after another.
+Value KernelRewrite::arrayOf(ValueRange values) {
+  Type element = values[0].getType();
+  Value array = reserve(element, values.size());
+  for (auto [i, value] : llvm::enumerate(values))
+    LLVM::StoreOp::create(b, loc(), value, elementAt(array, element, i));
+  return array;
+}
+
+// A chain of products has one array of sums, which the simulator changes when
+// they are waited for.
+LogicalResult KernelRewrite::rewriteWarpGroupDot(tile::WarpGroupDotOp op) {
+  Value sums = underWay.lookup(op.getAcc()[0]).first;
+  bool isChain = llvm::all_of(llvm::enumerate(op.getAcc()), [&](auto item) {
+    auto [array, number] = underWay.lookup(item.value());
+    return array == sums && (!sums || number == item.index());
+  });
+  if (!isChain)
+    return op.emitError("the simulator adds to sums that are under way only "
+                        "all together");
+  if (!sums)
+    sums = arrayOf(op.getAcc());
+  for (auto [i, sum] : llvm::enumerate(op.getSums()))
+    underWay[sum] = {sums, i};
+  call(EFFC_SIM_CALL(warpGroupDot), {},
+       {i32(op.getAcc().size()), arrayOf(op.getA()), op.getB(), sums},
+       /*withSite=*/true);
+  begun.push_back(op);
+  return success();
+}
+
+LogicalResult KernelRewrite::rewriteWarpGroupWait(tile::WarpGroupWaitOp op) {
+  call(EFFC_SIM_CALL(waitProducts), {}, {}, /*withSite=*/true);
+  for (auto [pending, sum] : llvm::zip_equal(op.getPending(), op.getSums())) {
+    auto [array, number] = underWay.lookup(pending);
+    if (!array)
+      return op.emitError("the simulator waits for sums that are under way, "
+                          "in the block that began them");
+    sum.replaceAllUsesWith(LLVM::LoadOp::create(
+        b, loc(), b.getF32Type(), elementAt(array, b.getF32Type(), number)));
+  }
+  op.erase();
+  return success();
+}
+
 void KernelRewrite::rewriteMma(NVVM::MmaOp op, rt::SimMma type) {
-  auto store = [&](ValueRange values) {
-    Type element = values[0].getType();
-    Value array = reserve(element, values.size());
-    for (auto [i, value] : llvm::enumerate(values))
-      LLVM::StoreOp::create(b, loc(), value, elementAt(array, element, i));
-    return array;
-  };
-  Value a = store(op.getOperandA()), w = store(op.getOperandB()),
-        c = store(op.getOperandC());
+  Value a = arrayOf(op.getOperandA()), w = arrayOf(op.getOperandB()),
+        c = arrayOf(op.getOperandC());
   Value d = reserve(b.getF32Type(), 4);
   call(EFFC_SIM_CALL(mma), {}, {i32(static_cast<uint32_t>(type)), a, w, c, d},
        /*withSite=*/true);
@@ -342,6 +388,23 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
     call(EFFC_SIM_CALL(waitGroup), {}, i32(wait.getN()), /*withSite=*/true);
     return op->erase(), success();
   }
+  if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op))
+    return rewriteWarpGroupDot(dot);
+  if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
+    return rewriteWarpGroupWait(wait);
+  if (isa<NVVM::WgmmaFenceAlignedOp>(op)) // of registers, which are values here
+    return op->erase(), success();
+  if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op)) {
+    call(EFFC_SIM_CALL(commitProducts), {}, {}, /*withSite=*/true);
+    return op->erase(), success();
+  }
+  if (auto fence = dyn_cast<NVVM::FenceProxyOp>(op)) {
+    if (fence.getKind() != NVVM::ProxyKind::async_shared)
+      return op->emitError("the simulator knows fences of shared memory for "
+                           "asynchronous units only");
+    call(EFFC_SIM_CALL(fenceProxy), {}, {}, /*withSite=*/true);
+    return op->erase(), success();
+  }
   if (auto intrinsic = dyn_cast<LLVM::CallIntrinsicOp>(op))
     return rewriteIntrinsic(intrinsic);
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
@@ -419,6 +482,11 @@ LogicalResult KernelRewrite::run(LLVM::LLVMFuncOp kernel) {
   for (Operation *op : ops)
     if (failed(rewrite(op)))
       return failure();
+  for (Operation *product : llvm::reverse(begun)) {
+    if (!product->use_empty())
+      return product->emitError("is read before it has been waited for");
+    product->erase();
+  }
   return success();
 }
 

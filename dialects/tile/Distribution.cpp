@@ -84,8 +84,9 @@ Distribution Distribution::of(TileType type) {
 }
 
 BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
-                                   int64_t columns, int64_t threads) {
-  int64_t vector = columns % 4 == 0 ? 4 : columns % 2 == 0 ? 2 : 1;
+                                   int64_t columns, int64_t threads,
+                                   int64_t widest) {
+  int64_t vector = std::min(widest, columns & -columns);
   int64_t best = 0, fewest = 0;
   for (int64_t lanes = 1; lanes <= threads; lanes *= 2) {
     int64_t places = llvm::divideCeil(rows, threads / lanes) *

@@ -14,6 +14,9 @@ namespace effc::tile {
 inline constexpr int64_t kWarp = 32;
 /// What places in shared memory are multiples of, in bytes.
 inline constexpr int64_t kSharedAlignment = 16;
+/// Of a block in shared memory whose rows are swizzled: what it starts at a
+/// multiple of, in bytes, and the elements of a row, of 16 bits each.
+inline constexpr int64_t kSwizzleAlignment = 1024, kSwizzledRow = 64;
 /// What the rows and columns of a block in shared memory are rounded up to.
 inline constexpr int64_t kSharedTile = 16;
 
@@ -46,11 +49,11 @@ struct Distribution {
 };
 
 /// The layout of a tile that no product decides: the widest vector that divides
-/// the columns; of the ways to lay lanes along a row the one that leaves a
-/// thread the fewest places, and of those the one that takes the most lanes of
-/// a warp.
+/// the columns, up to `widest` elements; of the ways to lay lanes along a row
+/// the one that leaves a thread the fewest places, and of those the one that
+/// takes the most lanes of a warp.
 BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
-                       int64_t columns, int64_t threads);
+                       int64_t columns, int64_t threads, int64_t widest = 4);
 
 /// Bytes that a tile takes in shared memory, with rows `stride` apart.
 int64_t sharedBytes(TileType type, int64_t stride);

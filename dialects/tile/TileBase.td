@@ -159,21 +159,42 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
     block's `threads` may read it. A block has its rows and columns rounded up to
     multiples of 16, and what is past its shape is zero, so that products need no
     limits. A `row` or `column` is dense. There may be several slots for the tile,
-    one after another.
+    one after another. `swizzled` rows are 128 bytes, of which piece `i` of 16 bytes
+    in row `r` lies at piece `i xor (r mod 8)`: what products of warp groups read
+    (PTX ISA, 128B swizzling mode).
 
     Constraints:
 
     * (SHARED1) `offset` is a multiple of 16, at least 0, and `stride` and `slots`
       are at least 1.
+    * (SHARED2) Where `swizzled`, `offset` is a multiple of 1024 and `stride` 64.
 
     Example: `#tile.shared<threads = 128, offset = 0, stride = 68>`
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$stride,
-    DefaultValuedParameter<"int64_t", "1">:$slots);
-  let assemblyFormat = [{ `<` `threads` `=` $threads `,` `offset` `=` $offset `,`
+    DefaultValuedParameter<"int64_t", "1">:$slots,
+    DefaultValuedParameter<"bool", "false">:$swizzled);
+  let assemblyFormat = [{ `<` `threads` `=` $threads `,`
+    (`swizzled` `=` $swizzled^ `,`)? `offset` `=` $offset `,`
     `stride` `=` $stride (`,` `slots` `=` $slots^)? `>` }];
   let builders = [AttrBuilder<(ins "int64_t":$threads, "int64_t":$offset,
-    "int64_t":$stride), [{ return $_get($_ctxt, threads, offset, stride, 1); }]>];
+    "int64_t":$stride), [{
+      return $_get($_ctxt, threads, offset, stride, 1, false);
+    }]>];
+  let extraClassDeclaration = [{
+    /// The same layout elsewhere.
+    SharedAttr withOffset(int64_t offset) const {
+      return get(getContext(), getThreads(), offset, getStride(), getSlots(),
+                 getSwizzled());
+    }
+    /// The same layout with another number of slots.
+    SharedAttr withSlots(int64_t slots) const {
+      return get(getContext(), getThreads(), getOffset(), getStride(), slots,
+                 getSwizzled());
+    }
+    /// What `offset` is a multiple of, in bytes.
+    int64_t getAlignment() const;
+  }];
   let genVerifyDecl = 1;
 }
 

@@ -74,7 +74,7 @@ LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t, int64_t offset, int64_t stride,
-                                 int64_t slots) {
+                                 int64_t slots, bool swizzled) {
   if (offset < 0 || offset % kSharedAlignment != 0 || stride < 1 ||
       slots < 1) // shared1
     return emitError() << "expects 'offset' to be a multiple of "
@@ -82,5 +82,16 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << ", at least 0, and positive 'stride' and 'slots', "
                           "but got "
                        << offset << ", " << stride << " and " << slots;
+  if (swizzled &&
+      (offset % kSwizzleAlignment != 0 || stride != kSwizzledRow)) // shared2
+    return emitError() << "expects the 'offset' of swizzled rows to be a "
+                          "multiple of "
+                       << kSwizzleAlignment << " and their 'stride' to be "
+                       << kSwizzledRow << ", but got " << offset << " and "
+                       << stride;
   return success();
+}
+
+int64_t SharedAttr::getAlignment() const {
+  return getSwizzled() ? kSwizzleAlignment : kSharedAlignment;
 }

@@ -356,9 +356,7 @@ LogicalResult AwaitOp::verify() {
     auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
     if (!layout)
       return {};
-    return tile.withLayout(
-        SharedAttr::get(type.getContext(), layout.getThreads(),
-                        layout.getOffset(), layout.getStride()));
+    return tile.withLayout(layout.withSlots(1));
   };
   if (getRings().size() != getResults().size() ||
       !llvm::equal(llvm::map_range(getRings().getTypes(), oneSlot),
@@ -446,5 +444,26 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("expects a compute region from the ")
            << loaded.getValues().size() << " loaded and " << getInits().size()
            << " carried tiles to the carried ones";
+  return success();
+}
+
+LogicalResult WarpGroupDotOp::verify() {
+  constexpr size_t kRegisters = 4, kMost = 128;
+  size_t count = getAcc().size();
+  if (getA().size() != kRegisters || count != getSums().size() || count == 0 ||
+      count % 4 != 0 || count > kMost) // wgdot1
+    return emitOpError("expects ")
+           << kRegisters
+           << " registers of A, and as many results as accumulators, a "
+              "multiple of 4 up to "
+           << kMost << ", but got " << getA().size() << ", " << getSums().size()
+           << " and " << count;
+  return success();
+}
+
+LogicalResult WarpGroupWaitOp::verify() {
+  if (getPending().size() != getSums().size()) // wgwait1
+    return emitOpError("expects as many results as operands, but got ")
+           << getSums().size() << " and " << getPending().size();
   return success();
 }

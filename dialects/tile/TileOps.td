@@ -549,5 +549,6 @@ def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
 }
 
 include "dialects/tile/ScheduledOps.td"
+include "dialects/tile/WarpGroupOps.td"
 
 #endif

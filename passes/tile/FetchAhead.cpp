@@ -83,11 +83,8 @@ void Expansion::makeRings() {
   for (Value tile : loaded) {
     auto type = cast<TileType>(tile.getType());
     auto layout = cast<SharedAttr>(type.getLayout());
-    rings.push_back(RingOp::create(
-        b, tile.getLoc(),
-        type.withLayout(SharedAttr::get(b.getContext(), layout.getThreads(),
-                                        layout.getOffset(), layout.getStride(),
-                                        slots))));
+    rings.push_back(RingOp::create(b, tile.getLoc(),
+                                   type.withLayout(layout.withSlots(slots))));
   }
 }
 

@@ -48,9 +48,9 @@ static bool handsOn(OpOperand &use) {
          isa<PipelineOp>(use.getOwner()->getParentOp());
 }
 
-/// Bytes that an element of a product's operand takes where it is loaded from:
-/// what is computed is f32.
-static int64_t bytesOfOperand(Value tile) {
+/// The type of a product's operand where it is loaded from: what is computed
+/// is f32.
+static Type typeOfOperand(Value tile) {
   if (auto argument = dyn_cast<BlockArgument>(tile))
     if (auto pipeline =
             dyn_cast<PipelineOp>(argument.getOwner()->getParentOp()))
@@ -59,24 +59,47 @@ static int64_t bytesOfOperand(Value tile) {
           argument.getArgNumber() < loaded.size())
         tile = loaded[argument.getArgNumber()];
   auto load = tile.getDefiningOp<LoadOp>();
-  Type element = load ? load.getView().getType().getElementType()
-                      : cast<TileType>(tile.getType()).getElementType();
-  return element.getIntOrFloatBitWidth() / 8;
+  return load ? load.getView().getType().getElementType()
+              : cast<TileType>(tile.getType()).getElementType();
+}
+
+/// Pieces of a product that warps share: rows of 16 and columns of 8.
+static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
+/// Of a product of warp groups: its warps, which lie along the rows, and the
+/// most columns.
+static constexpr int64_t kGroupWarps = 4, kMostGroupColumns = 256;
+
+/// Whether warp groups can form the product: `rowWarps` of the warps lie along
+/// the rows, every piece is whole, and B is bf16 in rows of 128 bytes.
+static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
+  TileType type = dot.getAcc().getType(), b = dot.getB().getType();
+  int64_t groupColumns = type.columns() / (warps / rowWarps);
+  return rowWarps % kGroupWarps == 0 &&
+         type.rows() % (kPieceRows * rowWarps) == 0 &&
+         type.columns() % (kPieceColumns * (warps / rowWarps)) == 0 &&
+         groupColumns <= kMostGroupColumns && dot.getTransposeB() &&
+         b.columns() == kSwizzledRow && typeOfOperand(dot.getB()).isBF16();
 }
 
 // The warps lie so that none has more pieces than it must, and of such ways the
 // one by which a warp reads the fewest bytes: its rows of A, its columns of B.
-static FragmentAttr fragmentFor(DotOp dot, int64_t threads) {
+// Groups of warps come first: they read B once for four.
+static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups) {
   TileType type = dot.getAcc().getType();
   int64_t warps = threads / kWarp, best = 0;
-  std::pair<int64_t, int64_t> least;
+  std::tuple<bool, int64_t, int64_t> least;
   for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
-    int64_t rows = llvm::divideCeil(type.rows(), 16 * rowWarps) * 16,
-            columns =
-                llvm::divideCeil(type.columns(), 8 * (warps / rowWarps)) * 8;
-    std::pair<int64_t, int64_t> cost = {
-        rows * columns, rows * bytesOfOperand(dot.getA()) +
-                            columns * bytesOfOperand(dot.getB())};
+    int64_t rows = llvm::divideCeil(type.rows(), kPieceRows * rowWarps) *
+                   kPieceRows,
+            columns = llvm::divideCeil(type.columns(),
+                                       kPieceColumns * (warps / rowWarps)) *
+                      kPieceColumns;
+    auto bytes = [](Value operand) -> int64_t {
+      return typeOfOperand(operand).getIntOrFloatBitWidth() / 8;
+    };
+    std::tuple<bool, int64_t, int64_t> cost = {
+        !(warpGroups && suitsWarpGroups(dot, warps, rowWarps)), rows * columns,
+        rows * bytes(dot.getA()) + columns * bytes(dot.getB())};
     if (best == 0 || cost < least)
       best = rowWarps, least = cost;
   }
@@ -103,8 +126,9 @@ namespace {
 
 class LayoutChoice {
 public:
-  LayoutChoice(KernelOp kernel, int64_t threads)
-      : kernel(kernel), context(kernel.getContext()), threads(threads) {}
+  LayoutChoice(KernelOp kernel, int64_t threads, bool warpGroups)
+      : kernel(kernel), context(kernel.getContext()), threads(threads),
+        warpGroups(warpGroups) {}
 
   void run() {
     unite();
@@ -156,14 +180,19 @@ private:
   }
 
   /// The places of a tile of `type`, at an offset yet to be chosen.
-  SharedAttr inSharedMemory(Value tile, TileType type) const {
+  SharedAttr inSharedMemory(Value tile, TileType type) {
+    bool swizzled = type.getElementType().isBF16() && isForWarpGroups(tile);
     return SharedAttr::get(context, threads, /*offset=*/0,
-                           sharedStride(type, readInPairs(tile)));
+                           swizzled ? kSwizzledRow
+                                    : sharedStride(type, readInPairs(tile)),
+                           /*slots=*/1, swizzled);
   }
+  bool isForWarpGroups(Value tile);
 
   KernelOp kernel;
   MLIRContext *context;
   int64_t threads;
+  bool warpGroups;
   llvm::EquivalenceClasses<const void *> classes;
   DenseMap<Class, Attribute> layouts; // of classes
   DenseMap<Value, Value> shared;      // a tile's copy there
@@ -225,13 +254,33 @@ void LayoutChoice::chooseBlocks() {
       layouts[classOf(tile)] = inSharedMemory(tile, typeOf(tile));
   });
   kernel.getBody().walk([&](DotOp dot) {
-    layouts[classOf(dot.getAcc())] = fragmentFor(dot, threads);
+    layouts[classOf(dot.getAcc())] = fragmentFor(dot, threads, warpGroups);
   });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout && typeOf(tile).isBlock())
       layout = canonical(typeOf(tile));
   });
+}
+
+// Whether nothing but products of warp groups reads the tile, as their columns.
+bool LayoutChoice::isForWarpGroups(Value tile) {
+  return warpGroups && !tile.use_empty() &&
+         llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+           if (handsOn(use)) {
+             auto pipeline = cast<PipelineOp>(use.getOwner()->getParentOp());
+             return use.getOwner()->getBlock() == &pipeline.getLoad().front() &&
+                    isForWarpGroups(pipeline.getCompute().getArgument(
+                        use.getOperandNumber()));
+           }
+           auto dot = dyn_cast<DotOp>(use.getOwner());
+           if (!dot || use.getOperandNumber() != 2)
+             return false;
+           auto fragment = dyn_cast_or_null<FragmentAttr>(
+               layouts.lookup(classOf(dot.getAcc())));
+           return fragment &&
+                  suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps());
+         });
 }
 
 void LayoutChoice::chooseRowsAndColumns() {
@@ -354,6 +403,6 @@ void LayoutChoice::insertConversions() {
   }
 }
 
-void effc::assignLayouts(KernelOp kernel, int64_t threads) {
-  LayoutChoice(kernel, threads).run();
+void effc::assignLayouts(KernelOp kernel, int64_t threads, bool warpGroups) {
+  LayoutChoice(kernel, threads, warpGroups).run();
 }

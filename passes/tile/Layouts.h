@@ -13,8 +13,9 @@ int64_t chooseThreads(tile::KernelOp kernel, int64_t most);
 
 /// Gives every tile of a kernel a layout, starting from the products, and makes
 /// each change of layout a `tile.convert`. Places in shared memory are still
-/// open: their offset is 0.
-void assignLayouts(tile::KernelOp kernel, int64_t threads);
+/// open: their offset is 0. `warpGroups` says that four warps may multiply
+/// together: operands that they can read from shared memory lie swizzled.
+void assignLayouts(tile::KernelOp kernel, int64_t threads, bool warpGroups);
 
 } // namespace effc
 

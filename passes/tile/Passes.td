@@ -16,7 +16,8 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     Changes of layout become `tile.convert`, and `tile.barrier` stands exactly
     where threads read what others wrote, or write what others may still read. A
     pipeline of several stages whose tiles only products read fetches ahead into a
-    `tile.ring`.
+    `tile.ring`. Where `warp-groups` says that four warps can multiply together, the
+    bf16 columns of their products lie swizzled.
 
     Needs: a kernel at kernel level.
     Keeps: the order of the ops, and all arithmetic.
@@ -28,7 +29,9 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     Option<"maxThreads", "max-threads", "int64_t", /*default=*/"256",
            "Most threads of a block">,
     Option<"maxShared", "max-shared", "int64_t", /*default=*/"166912",
-           "Most bytes of shared memory of a block">];
+           "Most bytes of shared memory of a block">,
+    Option<"warpGroups", "warp-groups", "bool", /*default=*/"false",
+           "Whether four warps multiply together">];
   let dependentDialects = ["::effc::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::scf::SCFDialect"];
 }

@@ -28,7 +28,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     if (kernel.getSchedule())
       return;
     int64_t threads = chooseThreads(kernel, maxThreads);
-    assignLayouts(kernel, threads);
+    assignLayouts(kernel, threads, warpGroups);
     fetchAhead(kernel);
     int64_t bytes = placeShared(kernel);
     if (bytes > maxShared) {

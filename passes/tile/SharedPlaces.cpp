@@ -29,6 +29,7 @@ namespace {
 /// Bytes that are in use from op number `first` to op number `last`.
 struct Lifetime {
   int64_t first, last, bytes;
+  int64_t alignment = kSharedAlignment;
   int64_t offset = -1;
 };
 
@@ -59,7 +60,8 @@ Lifetime Places::lifetimeOf(Value tile) {
   Operation *start = tile.getDefiningOp();
   auto layout = cast<SharedAttr>(type.getLayout());
   Lifetime life{numbers.lookup(start), numbers.lookup(start),
-                layout.getSlots() * sharedBytes(type, layout.getStride())};
+                layout.getSlots() * sharedBytes(type, layout.getStride()),
+                layout.getAlignment()};
   SmallVector<Value> values = {tile};
   while (!values.empty()) {
     Value value = values.pop_back_val();
@@ -95,7 +97,7 @@ int64_t Places::place(Lifetime life) {
       if (life.first <= other.last && other.first <= life.last &&
           offset < other.offset + other.bytes &&
           other.offset < offset + life.bytes) {
-        offset = llvm::alignTo(other.offset + other.bytes, kSharedAlignment);
+        offset = llvm::alignTo(other.offset + other.bytes, life.alignment);
         moved = true;
       }
   }
@@ -122,16 +124,12 @@ int64_t Places::run() {
       if (!layout)
         continue;
       int64_t offset = place(lifetimeOf(result));
-      auto at = type.withLayout(
-          SharedAttr::get(op->getContext(), layout.getThreads(), offset,
-                          layout.getStride(), layout.getSlots()));
+      auto at = type.withLayout(layout.withOffset(offset));
       result.setType(at);
       for (OpOperand &use : result.getUses())
         if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
           await.getResult(use.getOperandNumber())
-              .setType(type.withLayout(
-                  SharedAttr::get(op->getContext(), layout.getThreads(), offset,
-                                  layout.getStride())));
+              .setType(type.withLayout(layout.withOffset(offset).withSlots(1)));
       // A pipeline hands its loaded tiles on as they lie.
       for (OpOperand &use : result.getUses())
         if (auto pipeline = dyn_cast<PipelineOp>(use.getOwner()->getParentOp());

@@ -51,7 +51,7 @@ module attributes {
 // TILE-NOT: scf.for
 // TILE: tile.reduce add
 
-// NVVM: llvm.mlir.global external @[[S:.*_shared]]() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+// NVVM: llvm.mlir.global external @[[S:.*_shared]]() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // NVVM: llvm.func @ssd_{{[0-9]+}}({{.*}}!llvm.ptr<1>
 // NVVM-SAME: nvvm.kernel
 // NVVM-SAME: nvvm.maxntid = array<i32: 64, 1, 1>

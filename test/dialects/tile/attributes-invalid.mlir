@@ -56,6 +56,18 @@
 
 // -----
 
+// shared2: not where the pattern begins
+// expected-error @+1 {{expects the 'offset' of swizzled rows to be a multiple of 1024 and their 'stride' to be 64, but got 512 and 64}}
+"test.op"() {test.a = #tile.shared<threads = 128, swizzled = true, offset = 512, stride = 64>} : () -> ()
+
+// -----
+
+// shared2: longer rows
+// expected-error @+1 {{expects the 'offset' of swizzled rows to be a multiple of 1024 and their 'stride' to be 64, but got 0 and 72}}
+"test.op"() {test.a = #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 72>} : () -> ()
+
+// -----
+
 // shared1
 // expected-error @+1 {{expects 'offset' to be a multiple of 16, at least 0, and positive 'stride' and 'slots', but got 8, 4 and 1}}
 "test.op"() {test.a = #tile.shared<threads = 32, offset = 8, stride = 4>} : () -> ()

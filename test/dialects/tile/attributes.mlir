@@ -20,6 +20,8 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 "test.op"() {test.layout = #tile.shared<threads = 128, offset = 0, stride = 68>} : () -> ()
 // CHECK: test.layout = #tile.shared<threads = 128, offset = 16, stride = 68, slots = 3>
 "test.op"() {test.layout = #tile.shared<threads = 128, offset = 16, stride = 68, slots = 3>} : () -> ()
+// CHECK: test.layout = #tile.shared<threads = 128, swizzled = true, offset = 1024, stride = 64, slots = 3>
+"test.op"() {test.layout = #tile.shared<threads = 128, swizzled = true, offset = 1024, stride = 64, slots = 3>} : () -> ()
 // CHECK: test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>, !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]
 "test.op"() {test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>,
     !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]} : () -> ()

@@ -111,6 +111,18 @@ Fault SharedMemory::readByWarp(const void *address, uint32_t bytes) {
       });
 }
 
+Fault SharedMemory::readByUnit(const void *address, uint32_t bytes) {
+  if (Fault fault = readByWarp(address, bytes); !fault.empty())
+    return fault;
+  return each(
+      address, bytes, "reads",
+      [&](Cell &cell) { return cell.fences != fences[cell.writer]; },
+      [&](const Cell &cell) {
+        return say("which thread ", cell.writer,
+                   " has written without a fence for asynchronous units");
+      });
+}
+
 /// A copier of a block before this one is forgotten: it has written before.
 Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
                               uint32_t thread, uint16_t copier) {
@@ -124,6 +136,7 @@ Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
         cell.wroteAt = epoch;
         cell.writer = static_cast<uint16_t>(thread);
         cell.copier = copier;
+        cell.fences = fences[thread];
         return true;
       },
       [&](const Cell &cell) {
@@ -155,5 +168,6 @@ void SharedMemory::endCopy(const void *address, uint32_t bytes,
     cell->copier = 0;
     cell->wroteAt = epoch;
     cell->writer = static_cast<uint16_t>(thread);
+    cell->fences = fences[thread];
   }
 }

@@ -3,7 +3,8 @@
 // The bytes, and for each of them who wrote and read it since which barrier. A
 // barrier starts a new epoch; within one, what a thread writes no other may
 // touch. A copy of cp.async counts as a write from when it is issued until its
-// thread has waited for it.
+// thread has waited for it. Asynchronous units see what a thread has written
+// only past its fence between the proxies.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H
@@ -11,6 +12,8 @@
 
 #include "runtime/src/MappedFile.h"
 #include "runtime/src/devices/sim/Fiber.h"
+
+#include <array>
 
 namespace effc::rt {
 
@@ -40,9 +43,14 @@ public:
   Fault read(const void *address, uint32_t bytes, uint32_t thread);
   /// Of all lanes of a warp at once: none of them may have written it.
   Fault readByWarp(const void *address, uint32_t bytes);
+  /// Of an asynchronous unit: who has written it must have fenced it too.
+  Fault readByUnit(const void *address, uint32_t bytes);
   Fault write(const void *address, uint32_t bytes, uint32_t thread);
   Fault beginCopy(const void *address, uint32_t bytes, uint32_t thread);
   void endCopy(const void *address, uint32_t bytes, uint32_t thread);
+
+  /// What `thread` has written is there for asynchronous units.
+  void fence(uint32_t thread) { ++fences[thread]; }
 
   /// Pointers are this far apart from the start at most: the low 18 bits are
   /// the offset.
@@ -57,7 +65,9 @@ private:
     uint16_t writer;
     uint16_t reader; // or kSeveral
     uint16_t copier; // the thread + 1 that copies into it; 0: none
+    uint16_t fences; // of the writer, when it wrote
   };
+  static constexpr uint32_t kMostThreads = 1024;
 
   Fault outside(const void *address, uint32_t bytes, const char *verb) const;
   Fault explainWriter(const Cell &cell) const;
@@ -74,6 +84,8 @@ private:
   uint32_t size = 0; // of the current block's
   uint32_t epoch = 0;
   uint32_t firstEpoch = 1; // of the current block
+  /// Of each thread; that they wrap around hides a missing one in 65,536.
+  std::array<uint16_t, kMostThreads> fences = {};
 };
 
 } // namespace effc::rt

@@ -77,6 +77,22 @@ struct SimCalls {
   float (*tanh)(SimThread *thread, float x);
   // Library functions without such an instruction (sin, cos, erf, ...) never
   // reach the simulator: codegen expands them.
+  /// wgmma.mma_async m64nNk16 of bf16 by the 128 threads of a warp group: D = A
+  /// B
+  /// + D with N = 2 `count`. `a` are the thread's four registers of A, `b`
+  /// describes B in shared memory (PTX ISA, matrix descriptor format; columns
+  /// run in depth, in 128-byte swizzled rows), `d` are its `count` f32 of D. B
+  /// is read and D written when the product is waited for; `d` lives until
+  /// then.
+  void (*warpGroupDot)(SimThread *thread, uint32_t count, const uint32_t *a,
+                       uint64_t b, float *d, const char *site);
+  /// wgmma.commit_group.
+  void (*commitProducts)(SimThread *thread, const char *site);
+  /// wgmma.wait_group 0, by all threads of the warp group.
+  void (*waitProducts)(SimThread *thread, const char *site);
+  /// fence.proxy.async of shared memory: asynchronous units see what the thread
+  /// wrote before.
+  void (*fenceProxy)(SimThread *thread, const char *site);
 };
 
 /// `operands[i]` is the address of operand i of the launch, its offset added;

@@ -74,6 +74,8 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
     SimThread &thread = threads[i];
     thread.copies.clear();
     thread.groups = 0;
+    thread.products.clear();
+    thread.productGroups = 0;
     thread.accesses = 0;
     thread.fiber.start(stacks.top(i), stacks.bytes() - pageBytes(), threadMain,
                        &thread);
@@ -166,6 +168,9 @@ void SimBlock::finish(SimThread &thread) {
     return note(thread, warp.site,
                 say("divergent: the thread has returned while lane ",
                     lowest(warp.arrived), " of its warp waits there"));
+  if (!thread.products.empty())
+    return note(thread, thread.products[0].site,
+                "the thread has returned without waiting for this product");
   if (arrivals > 0)
     return note(thread, barrierSite,
                 say("deadlock: the thread has returned while thread ",
@@ -281,12 +286,15 @@ void SimBlock::joinOp(SimThread &thread, Op op, uint32_t detail,
     return;
   }
   idleAccesses = 0;
-  complete(warp, thread);
+  if (!complete(warp, thread)) {
+    thread.fiber.switchBack();
+    return;
+  }
   warp.arrived = 0;
   warp.ready = kAllLanes & ~(1u << thread.index % kWarpThreads);
 }
 
-void SimBlock::complete(Warp &warp, SimThread &last) {
+bool SimBlock::complete(Warp &warp, SimThread &last) {
   switch (warp.op) {
   case Op::Shuffle:
     for (uint32_t lane = 0; lane < kWarpThreads; ++lane) {
@@ -295,16 +303,21 @@ void SimBlock::complete(Warp &warp, SimThread &last) {
                                              work.lane, work.clamp)]
                         .value;
     }
-    return;
+    return true;
   case Op::Mma: {
     MmaLane lanes[kWarpThreads];
     for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
       lanes[lane] = warp.lanes[lane].mma;
-    return multiply(SimMma(warp.detail), lanes);
+    multiply(SimMma(warp.detail), lanes);
+    return true;
   }
   case Op::LoadMatrix:
-    return loadMatrices(warp, last);
+    loadMatrices(warp, last);
+    return true;
+  case Op::WaitProducts:
+    return completeGroup(last);
   }
+  return true;
 }
 
 /// Lane 8 i + r has brought the address of row r of matrix i.

@@ -50,14 +50,26 @@ struct SimCopy {
   uint32_t group; // of the thread's, counted from 0
 };
 
+/// A product of a warp group that this thread has begun and not waited for.
+struct SimProduct {
+  uint32_t a[4];
+  uint64_t b; // describes it
+  float *d;
+  uint32_t count;
+  uint32_t group; // of the thread's, counted from 0
+  const char *site;
+};
+
 /// One thread of a block. The kernels' pointer to it is the ABI's.
 struct SimThread {
   SimBlock *block = nullptr;
   uint32_t index = 0;
   Fiber fiber;
-  std::vector<SimCopy> copies; // oldest first
-  uint32_t groups = 0;         // committed so far
-  uint32_t accesses = 0;       // since it last let others go on
+  std::vector<SimCopy> copies;      // oldest first
+  uint32_t groups = 0;              // committed so far
+  std::vector<SimProduct> products; // oldest first
+  uint32_t productGroups = 0;       // committed so far
+  uint32_t accesses = 0;            // since it last let others go on
 };
 
 class SimBlock {
@@ -89,9 +101,11 @@ public:
   void copyAsync(SimThread &thread, const SimCopy &copy, const char *site);
   void commitGroup(SimThread &thread);
   void waitGroup(SimThread &thread, uint32_t pending);
+  void warpGroupDot(SimThread &thread, SimProduct product);
+  void waitProducts(SimThread &thread, const char *site);
 
 private:
-  enum class Op : uint32_t { Shuffle, Mma, LoadMatrix };
+  enum class Op : uint32_t { Shuffle, Mma, LoadMatrix, WaitProducts };
   /// What a lane brings to an op of its warp, and takes from it.
   struct LaneWork {
     uint32_t value, lane, clamp, result;
@@ -124,7 +138,12 @@ private:
   void requireAligned(SimThread &thread, const void *address, uint32_t to,
                       const char *site);
   void joinOp(SimThread &thread, Op op, uint32_t detail, const char *site);
-  void complete(Warp &warp, SimThread &last);
+  /// Does the op of a warp whose lanes have all come; false: the warp group's
+  /// other warps are still missing.
+  bool complete(Warp &warp, SimThread &last);
+  bool completeGroup(SimThread &last);
+  void multiplyGroup(std::span<SimThread> group, size_t number,
+                     SimThread &last);
   void loadMatrices(Warp &warp, SimThread &last);
   void spin(SimThread &thread, const char *site);
   void finishCopy(SimThread &thread, const SimCopy &copy);

@@ -58,6 +58,24 @@ static void loadMatrix(SimThread *thread, const void *address, uint32_t count,
                             site);
 }
 
+static void warpGroupDot(SimThread *thread, uint32_t count, const uint32_t *a,
+                         uint64_t b, float *d, const char *site) {
+  thread->block->warpGroupDot(*thread,
+                              {{a[0], a[1], a[2], a[3]}, b, d, count, 0, site});
+}
+
+static void commitProducts(SimThread *thread, const char *) {
+  ++thread->productGroups;
+}
+
+static void waitProducts(SimThread *thread, const char *site) {
+  thread->block->waitProducts(*thread, site);
+}
+
+static void fenceProxy(SimThread *thread, const char *) {
+  thread->block->sharedMemory().fence(thread->index);
+}
+
 static float exp2Of(SimThread *, float x) { return approximateExp2(x); }
 static float log2Of(SimThread *, float x) { return approximateLog2(x); }
 static float reciprocalOf(SimThread *, float x) {
@@ -66,6 +84,8 @@ static float reciprocalOf(SimThread *, float x) {
 static float tanhOf(SimThread *, float x) { return approximateTanh(x); }
 
 const SimCalls effc::rt::kSimCalls = {
-    special, sharedMemory, access,       barrier,   shuffle,
-    mma,     copyAsync,    commitGroup,  waitGroup, loadMatrix,
-    exp2Of,  log2Of,       reciprocalOf, tanhOf};
+    special,      sharedMemory, access,       barrier,
+    shuffle,      mma,          copyAsync,    commitGroup,
+    waitGroup,    loadMatrix,   exp2Of,       log2Of,
+    reciprocalOf, tanhOf,       warpGroupDot, commitProducts,
+    waitProducts, fenceProxy};

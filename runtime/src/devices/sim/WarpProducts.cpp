@@ -105,6 +105,32 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
       lanes[lane].d[i] = tiles.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
 }
 
+void WarpGroupProduct::run() const {
+  float w[kDepth][kMostColumns];
+  for (uint32_t column = 0; column < columns; ++column)
+    for (uint32_t k = 0; k < kDepth; ++k)
+      w[k][column] = fromBf16(b[column][k]);
+  for (uint32_t row = 0; row < kRows; ++row) {
+    // Of a warp's 16 rows, a thread has one of the first eight and of the last.
+    uint32_t first = row / 16 * 32 + row % 8 * 4, half = row / 8 % 2;
+    float left[kDepth], sums[kMostColumns];
+    for (uint32_t k = 0; k < kDepth; ++k) {
+      uint32_t pair = a[first + k % 8 / 2][half + k / 8 * 2];
+      left[k] = fromBf16(pair >> k % 2 * 16 & 0xFFFF);
+    }
+    auto at = [&](uint32_t column) -> float & {
+      return d[first + column % 8 / 2][column / 8 * 4 + half * 2 + column % 2];
+    };
+    for (uint32_t column = 0; column < columns; ++column)
+      sums[column] = at(column);
+    for (uint32_t k = 0; k < kDepth; ++k)
+      for (uint32_t column = 0; column < columns; ++column)
+        sums[column] += left[k] * w[k][column];
+    for (uint32_t column = 0; column < columns; ++column)
+      at(column) = sums[column];
+  }
+}
+
 uint32_t rt::shuffleSource(SimShuffle kind, uint32_t self, uint32_t lane,
                            uint32_t clamp) {
   int32_t b = static_cast<int32_t>(lane & 31);

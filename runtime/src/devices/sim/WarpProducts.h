@@ -1,8 +1,9 @@
 //===- WarpProducts.h - What tensor cores compute -------------------------===//
 //
-// mma.sync of the PTX ISA ("Matrix Fragments for mma.m16n8k8 / m16n8k16"). The
-// sums run over k in ascending order, beginning with C, each rounded to f32; a
-// tensor core adds in an order of its own.
+// mma.sync of the PTX ISA ("Matrix Fragments for mma.m16n8k8 / m16n8k16") and
+// wgmma.mma_async with A in registers ("Matrix Fragments for wgmma.mma_async").
+// The sums run over k in ascending order, beginning with C, each rounded to
+// f32; a tensor core adds in an order of its own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H
@@ -24,6 +25,19 @@ struct MmaLane {
 
 /// D = A B + C over the 32 lanes of a warp.
 void multiply(SimMma type, const MmaLane *lanes);
+
+/// D = A B + D of bf16 over the 128 threads of a warp group.
+struct WarpGroupProduct {
+  static constexpr uint32_t kThreads = 128, kRows = 64, kDepth = 16,
+                            kMostColumns = 256;
+
+  uint32_t columns = 0;             // of B and D, a multiple of 8
+  uint16_t b[kMostColumns][kDepth]; // column by column
+  const uint32_t *a[kThreads];      // four registers of each thread
+  float *d[kThreads];               // columns / 2 f32 of each thread
+
+  void run() const;
+};
 
 /// The lane that a shuffle of `kind` makes lane `self` read, as shfl.sync says:
 /// `lane` is its operand b, `clamp` its operand c.

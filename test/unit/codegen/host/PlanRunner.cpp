@@ -9,6 +9,8 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
@@ -154,12 +156,27 @@ llvm::StringMap<std::string> KernelModule::add(ModuleOp plans) {
   return added;
 }
 
-void KernelModule::compile(const PipelineOptions &given) {
+namespace {
+/// Edits a module when it is handed to the pass that makes simulated code.
+struct BeforeSimulatedCode : PassInstrumentation {
+  explicit BeforeSimulatedCode(PlanRunner::Edit edit) : edit(edit) {}
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (pass->getArgument() == "sim-call-simulator")
+      edit(cast<ModuleOp>(op));
+  }
+  PlanRunner::Edit edit;
+};
+} // namespace
+
+void KernelModule::compile(const PipelineOptions &given,
+                           PlanRunner::Edit edit) {
   if (CaseExport::isAsked())
     return;
   PipelineOptions options = given;
   options.target = &testTarget();
   PassManager passes(&context);
+  if (edit)
+    passes.addInstrumentation(std::make_unique<BeforeSimulatedCode>(edit));
   addPhase(passes, Phase::Binary, options);
   if (failed(passes.run(*module)))
     ADD_FAILURE() << "the kernels cannot be compiled";
@@ -206,16 +223,16 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
 }
 
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
-                       int64_t slotCount, Edit edit)
+                       int64_t slotCount, Edit edit, Edit editThreads)
     : PlanRunner(model, options, slotCount, std::make_unique<KernelModule>(),
-                 edit) {}
+                 edit, editThreads) {}
 
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &options,
                        int64_t slotCount, std::unique_ptr<KernelModule> alone,
-                       Edit edit)
+                       Edit edit, Edit editThreads)
     : PlanRunner(model, options, slotCount, *alone, edit) {
   own = std::move(alone);
-  own->compile(options);
+  own->compile(options, editThreads);
 }
 
 PlanRunner::PlanRunner(PlanRunner &&) noexcept = default;

@@ -92,8 +92,10 @@ public:
   /// Adds the kernels of a module of the plan phase; what each of them is
   /// called here, by its name there.
   llvm::StringMap<std::string> add(mlir::ModuleOp plans);
-  /// Compiles all that were added.
-  void compile(const PipelineOptions &options);
+  /// Compiles all that were added. `edit` may change what one thread does of
+  /// them before it is made code of the simulated GPU.
+  void compile(const PipelineOptions &options,
+               llvm::function_ref<void(mlir::ModuleOp)> edit = nullptr);
   const CompiledKernels &get() const { return kernels; }
 
 private:
@@ -119,10 +121,10 @@ public:
   using Edit = llvm::function_ref<void(mlir::ModuleOp)>;
 
   /// Compiles a copy of `model`, whose @forward may have any number of states.
-  /// `edit` may change the kernels after the phase `tile`, to see what comes of
-  /// it.
+  /// `edit` may change the kernels after the phase `tile`, `editThreads` what
+  /// one thread does of them, to see what comes of it.
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
-             Edit edit = nullptr);
+             Edit edit = nullptr, Edit editThreads = nullptr);
   /// Adds its kernels to `together`, which is to be compiled before it runs.
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              KernelModule &together, Edit edit = nullptr);
@@ -156,7 +158,7 @@ public:
 
 private:
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
-             std::unique_ptr<KernelModule> alone, Edit edit);
+             std::unique_ptr<KernelModule> alone, Edit edit, Edit editThreads);
   bool isNarrow(llvm::StringRef state) const;
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);

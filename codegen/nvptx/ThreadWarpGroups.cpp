@@ -1,0 +1,106 @@
+// Products of warp groups (wgmma).
+//
+// Four warps, which hold 16 rows of 64 each, multiply by up to 256 columns that
+// they all read from shared memory. A comes in registers, as for mma.sync, so
+// that f32 are split in three bf16 on the way; B is bf16 and swizzled. The
+// accumulator is #tile.mma with the warps along the rows.
+#include "codegen/nvptx/ThreadLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::nvptx;
+using namespace effc::tile;
+
+/// Bytes of a swizzled row, and the rows after which the pattern repeats.
+static constexpr int64_t kRowBytes = 128, kPatternRows = 8;
+/// Of a descriptor (PTX ISA, matrix descriptor format): it counts in 16 bytes;
+/// the bit where the distance of groups of 8 columns starts; the mode of
+/// swizzling in 128 bytes.
+static constexpr int64_t kUnit = 16, kGroupBit = 32,
+                         kSwizzle128 = int64_t(1) << 62;
+static constexpr int64_t kAddressMask = 0x3FFFF;
+
+void ThreadLowering::fenceForUnits(TileType type) {
+  if (cast<SharedAttr>(type.getLayout()).getSwizzled())
+    NVVM::FenceProxyOp::create(
+        b, loc,
+        NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(b.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+}
+
+// Of the columns from `outer` on, of which each eight lie `groupStride` bytes
+// behind those before; at depth 0.
+Value ThreadLowering::descriptorOf(const DotOperand &operand, Value outer,
+                                   int64_t groupStride) {
+  auto i64 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  };
+  Value address = LLVM::PtrToIntOp::create(
+      b, loc, b.getI64Type(),
+      sharedAddress(operand.offset, mul(outer, operand.outerStride),
+                    operand.element, operand.slot));
+  address = arith::AndIOp::create(b, loc, address, i64(kAddressMask));
+  address = arith::ShRUIOp::create(b, loc, address, i64(4)); // in kUnit bytes
+  // With swizzled rows nothing reads the other distance.
+  return arith::OrIOp::create(
+      b, loc, address, i64(kSwizzle128 | (groupStride / kUnit) << kGroupBit));
+}
+
+void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
+  Held held = heldOf(dot.getAcc().getType());
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA()),
+             w = operandOf(dot.getB(), /*depthIsRow=*/false);
+  const auto &[rows, columns] = held.distribution;
+  auto [warpRow, warpColumn] = firstOfWarp(held);
+  Lane lane = laneOf(a, warpRow, /*outerFirst=*/true);
+  size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
+  int64_t apart =
+      columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kPatternRows;
+  Value descriptor = descriptorOf(w, warpColumn, apart * kRowBytes);
+
+  // The elements of one product are those of two rows, in the order of pieces.
+  auto placesOf = [&](size_t row) {
+    SmallVector<size_t> places;
+    for (size_t j = 0; j < columnPieces; ++j)
+      for (size_t e = 0; e < 4; ++e)
+        places.push_back((2 * row + e / 2) * held.columns() + 2 * j + e % 2);
+    return places;
+  };
+  Elements sums = tiles.lookup(dot.getAcc());
+  int64_t depth = dot.getB().getType().columns();
+  for (int64_t at = 0; at < depth; at += kPieceDepth) {
+    SmallVector<SmallVector<Parts>> pieces;
+    for (size_t i = 0; i < rowPieces; ++i)
+      pieces.push_back(loadMatrices(
+          a, pieceAt(a, lane, rows, warpRow, rows.offsets[2 * i], constant(at)),
+          4, /*outerFirst=*/true));
+    Value ofDepth =
+        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(at * 2 / kUnit));
+    Value deeper = arith::AddIOp::create(b, loc, descriptor, ofDepth);
+    // What products read from registers is in them.
+    NVVM::WgmmaFenceAlignedOp::create(b, loc);
+    for (size_t i = 0; i < rowPieces; ++i)
+      for (size_t part = pieces[i][0].size(); part-- > 0;) {
+        SmallVector<Value> ofPart, acc;
+        for (const Parts &parts : pieces[i])
+          ofPart.push_back(parts[part]);
+        SmallVector<size_t> places = placesOf(i);
+        for (size_t place : places)
+          acc.push_back(sums[place]);
+        auto product = WarpGroupDotOp::create(
+            b, loc, SmallVector<Type>(acc.size(), b.getF32Type()), ofPart,
+            deeper, acc);
+        for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
+          sums[place] = sum;
+      }
+  }
+  NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+  auto wait = WarpGroupWaitOp::create(
+      b, loc, SmallVector<Type>(sums.size(), b.getF32Type()), sums);
+  tiles[dot.getResult()] = Elements(wait.getSums());
+}

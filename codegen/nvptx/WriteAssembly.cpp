@@ -1,0 +1,81 @@
+// Products of warp groups -> inline assembly.
+#include "codegen/nvptx/Passes.h"
+
+#include "dialects/tile/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace effc::nvptx {
+#define GEN_PASS_DEF_WRITEASSEMBLYPASS
+#include "codegen/nvptx/Passes.h.inc"
+
+/// "$4, $5, $6": `count` operands from number `first` on.
+static std::string operandList(size_t first, size_t count) {
+  std::string text;
+  for (size_t i = first; i < first + count; ++i)
+    text += (i > first ? ", $" : "$") + std::to_string(i);
+  return text;
+}
+
+/// Replaces `op`, whose results are f32 and change in place from `changed`, by
+/// assembly that also reads `inputs`; `kinds` are the constraints of these.
+static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
+                          StringRef kinds, ValueRange changed) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  size_t count = changed.size();
+  std::string constraints;
+  for (size_t i = 0; i < count; ++i)
+    constraints += i > 0 ? ",=f" : "=f";
+  constraints += kinds;
+  for (size_t i = 0; i < count; ++i)
+    constraints += "," + std::to_string(i);
+  SmallVector<Value> operands(inputs);
+  llvm::append_range(operands, changed);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(count, b.getF32Type()));
+  Value written =
+      LLVM::InlineAsmOp::create(
+          b, loc, type, operands, text, constraints, /*has_side_effects=*/true,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr())
+          .getRes();
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    result.replaceAllUsesWith(
+        LLVM::ExtractValueOp::create(b, loc, written, static_cast<int64_t>(i)));
+  op->erase();
+}
+
+static void write(tile::WarpGroupDotOp dot) {
+  size_t count = dot.getAcc().size();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  // The one scales D, the next two A and B by it; B's columns run in depth.
+  out << "{\n\t.reg .pred one;\n\tsetp.ne.b32 one, 1, 0;\n\t"
+      << "wgmma.mma_async.sync.aligned.m64n" << 2 * count
+      << "k16.f32.bf16.bf16 {" << operandList(0, count) << "}, {"
+      << operandList(count, 4) << "}, $" << count + 4 << ", one, 1, 1, 0;\n\t}";
+  SmallVector<Value> inputs(dot.getA());
+  inputs.push_back(dot.getB());
+  writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());
+}
+
+namespace {
+struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
+  using WriteAssemblyPassBase::WriteAssemblyPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op))
+        write(dot);
+      else if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
+        writeAssembly(wait, "wgmma.wait_group.sync.aligned 0;", {}, "",
+                      wait.getPending());
+    });
+  }
+};
+} // namespace
+} // namespace effc::nvptx

@@ -1,0 +1,57 @@
+//===- WarpGroupOps.td - products of warp groups, in one thread -----------===//
+//
+// Included by TileOps.td. What NVVM has no op for: between the lowering to
+// threads and the assembly text, or the simulator's call, that each becomes.
+#ifndef EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
+#define EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
+
+def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts a product of the 128 threads of a warp group";
+  let description = [{
+    `D = A B + D` of 64 x 16 by 16 x N of bf16 (PTX ISA, wgmma.mma_async m64nNk16):
+    `a` are this thread's four registers of A, as in mma.sync m16n8k16 with 16 rows
+    for each warp; `b` describes B in shared memory, columns of 16 elements in depth;
+    `acc` are this thread's N / 2 elements of D, as in `#tile.mma`. The results are
+    under way until `tile.nv.warp_group_wait` gives them: nothing else may read them
+    but another product.
+
+    Constraints:
+
+    * (WGDOT1) There are four registers of A, and as many results as accumulators, a
+      multiple of 4 up to 128.
+
+    Example:
+
+    ```mlir
+    %y:4 = tile.nv.warp_group_dot (%a0, %a1, %a2, %a3), %b into (%c0, %c1, %c2, %c3)
+        : f32, f32, f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<I32>:$a, I64:$b, Variadic<F32>:$acc);
+  let results = (outs Variadic<F32>:$sums);
+  let assemblyFormat = "`(` $a `)` `,` $b `into` `(` $acc `)` attr-dict `:` type($sums)";
+  let hasVerifier = 1;
+}
+
+def Tile_WarpGroupWaitOp : Tile_Op<"nv.warp_group_wait", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the products of a warp group are done";
+  let description = [{
+    Waits for all committed groups of products of this warp group (PTX ISA,
+    wgmma.wait_group 0) and gives the sums that were under way. That they pass through
+    keeps arithmetic on them behind the wait.
+
+    Constraints:
+
+    * (WGWAIT1) There are as many results as operands.
+
+    Example: `%z:4 = tile.nv.warp_group_wait %y#0, %y#1, %y#2, %y#3 : f32, f32, f32, f32`
+  }];
+  let arguments = (ins Variadic<F32>:$pending);
+  let results = (outs Variadic<F32>:$sums);
+  let assemblyFormat = "$pending attr-dict `:` type($sums)";
+  let hasVerifier = 1;
+}
+
+#endif

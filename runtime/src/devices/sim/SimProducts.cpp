@@ -1,0 +1,118 @@
+// Products of warp groups: begun by each thread, done when all 128 wait.
+#include "runtime/src/devices/sim/SimBlock.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace effc;
+using namespace effc::rt;
+
+static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128;
+/// Bytes that swizzling moves together, and of a column's 16 elements.
+static constexpr uint32_t kPieceBytes = 16, kDepthBytes = 32;
+
+template <typename... Parts> static Fault say(const Parts &...parts) {
+  return fail(EFFC_DEVICE_ERROR, parts...).message;
+}
+
+void SimBlock::warpGroupDot(SimThread &thread, SimProduct product) {
+  if (product.count == 0 || product.count % 4 != 0 ||
+      product.count > 2 * WarpGroupProduct::kMostColumns / 4)
+    require(thread, product.site,
+            say("multiplies ", 2 * product.count,
+                " columns, but multiples of 8 up to ",
+                WarpGroupProduct::kMostColumns, " are expected"));
+  if (product.b >> 62 != 1)
+    require(thread, product.site,
+            say("describes shared memory by ", product.b,
+                ", but swizzling in 128 bytes is expected"));
+  if (launch->threads % (kGroupWarps * kWarpThreads) != 0)
+    require(thread, product.site,
+            say("a product of a warp group in a block of ", launch->threads,
+                " threads"));
+  product.group = thread.productGroups;
+  thread.products.push_back(product);
+}
+
+void SimBlock::waitProducts(SimThread &thread, const char *site) {
+  joinOp(thread, Op::WaitProducts, 0, site);
+}
+
+/// Whether all warps of the group wait; if so, does what they have committed
+/// and lets the others go on.
+bool SimBlock::completeGroup(SimThread &last) {
+  uint32_t firstWarp = last.index / kWarpThreads / kGroupWarps * kGroupWarps;
+  if (firstWarp + kGroupWarps > launch->threads / kWarpThreads)
+    return true; // no warp group: it has no products
+  std::span<Warp> others = std::span(warps).subspan(firstWarp, kGroupWarps);
+  for (const Warp &warp : others)
+    if (warp.arrived != UINT32_MAX || warp.op != Op::WaitProducts)
+      return false;
+  std::span<SimThread> group = std::span(threads).subspan(
+      firstWarp * kWarpThreads, kGroupWarps * kWarpThreads);
+  auto done = [](const SimThread &thread) {
+    return static_cast<size_t>(
+        std::ranges::count_if(thread.products, [&](const SimProduct &product) {
+          return product.group < thread.productGroups;
+        }));
+  };
+  size_t count = done(group[0]);
+  for (SimThread &thread : group)
+    if (done(thread) != count) {
+      note(thread, warpOf(thread).site,
+           say("divergent: the thread waits for ", done(thread),
+               " products, thread ", group[0].index, " for ", count));
+      halt(last);
+    }
+  for (size_t i = 0; i < count; ++i)
+    multiplyGroup(group, i, last);
+  for (SimThread &thread : group)
+    thread.products.erase(thread.products.begin(),
+                          thread.products.begin() +
+                              static_cast<ptrdiff_t>(count));
+  for (Warp &warp : others)
+    if (&warp != &warpOf(last)) {
+      warp.arrived = 0;
+      warp.ready = UINT32_MAX;
+    }
+  return true;
+}
+
+/// Number `number` of the products that each thread has begun.
+void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
+                             SimThread &last) {
+  const SimProduct &first = group[0].products[number];
+  auto stop = [&](SimThread &thread, Fault fault) {
+    note(thread, first.site, std::move(fault));
+    Fault().swap(fault);
+    halt(last);
+  };
+  WarpGroupProduct product;
+  product.columns = 2 * first.count;
+  for (uint32_t i = 0; i < group.size(); ++i) {
+    const SimProduct &own = group[i].products[number];
+    if (own.b != first.b || own.count != first.count ||
+        std::strcmp(own.site, first.site) != 0)
+      stop(group[i], say("divergent: the product's columns or place are not "
+                         "those of thread ",
+                         group[0].index));
+    product.a[i] = own.a;
+    product.d[i] = own.d;
+  }
+  // Start and distance of groups of eight columns, in 16 bytes each; exchanged
+  // are bits 4 to 6 of the address by bits 7 to 9.
+  uint64_t start = (first.b & 0x3FFF) * kPieceBytes,
+           apart = (first.b >> 32 & 0x3FFF) * kPieceBytes;
+  for (uint32_t column = 0; column < product.columns; ++column)
+    for (uint32_t byte = 0; byte < kDepthBytes; byte += kPieceBytes) {
+      uint64_t at = start + column / kPatternRows * apart +
+                    column % kPatternRows * kRowBytes + byte;
+      at ^= (at >> 7 & 7) << 4;
+      const uint8_t *piece = shared.data() + at;
+      if (Fault fault = shared.readByUnit(piece, kPieceBytes); !fault.empty())
+        stop(group[0], std::move(fault));
+      std::memcpy(&product.b[column][byte / 2], piece, kPieceBytes);
+    }
+  product.run();
+}

@@ -1,0 +1,49 @@
+// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
+// RUN: FileCheck %s --input-file %t.ptx
+// RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
+
+// 64 rows of f32 by 64 columns of bf16, in steps of 64: what was copied is made
+// visible to the units that multiply, then four times three products of m64n64k16,
+// each behind a fence of the registers that it reads, one group and one wait.
+// CHECK-LABEL: .entry linear(
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK-NOT: wgmma.mma_async
+// CHECK: wgmma.commit_group.sync.aligned
+// CHECK: wgmma.wait_group.sync.aligned 0
+// LLVM lays the loop's head behind its body.
+// CHECK: cp.async.wait_group
+// CHECK-NEXT: fence.proxy.async.shared::cta
+// CHECK: bar.sync
+// CHECK-NOT: mma.sync
+tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
+                    %y: !tile.view<?x64xf32, [64, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [64, 64]
+        : !tile.view<64x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
+}

@@ -1,0 +1,66 @@
+// RUN: effc-opt %s --tile-schedule=warp-groups | FileCheck %s
+// RUN: effc-opt %s --tile-schedule | FileCheck %s --check-prefix=WARPS
+
+// Where four warps multiply together all of them lie along the rows, and the columns,
+// bf16 in memory and 64 deep, are swizzled, at a multiple of 1024 bytes behind the
+// rows' ring of 3 x 64 x 80 f32.
+// CHECK-LABEL: tile.kernel @linear
+// CHECK: tile.ring : <64x64xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
+// CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 55296, stride = 64, slots = 3>>
+// CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
+
+// WARPS-LABEL: tile.kernel @linear
+// WARPS-NOT: swizzled
+// WARPS: tile.dot {{.*}} #tile.mma<threads = 128, row_warps =
+tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
+                    %y: !tile.view<?x64xf32, [64, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [64, 64]
+        : !tile.view<64x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
+}
+
+// Columns that are f32 in memory are read by single warps.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK-NOT: swizzled
+tile.kernel @wide(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xf32, [192, 1]>,
+                    %y: !tile.view<?x64xf32, [64, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [64, 64]
+        : !tile.view<64x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
+}

@@ -1,0 +1,227 @@
+// The simulator finds what is wrong with products of warp groups: faults are
+// put into what one thread does, one at a time. A fault of order is reported
+// with the kernel's name; one of places gives other numbers, which contracts
+// see.
+#include "test/unit/codegen/host/PlanRunner.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+
+constexpr int64_t kTokens = 48, kInputs = 192, kOutputs = 64;
+
+constexpr const char *kModel = R"(
+module {
+  seq.weight @table source("table") : tensor<48x192xf32>
+  seq.weight @w source("w") : tensor<64x192xbf16>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x64xf32> {
+    %table = seq.parameter @table : tensor<48x192xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<48x192xf32>) -> tensor<?x192xf32>
+    %w = seq.parameter @w : tensor<64x192xbf16>
+    %y = seq.linear %x, %w : (tensor<?x192xf32>, tensor<64x192xbf16>) -> tensor<?x64xf32>
+    %out = seq.select_rows %y, %rows : (tensor<?x64xf32>, tensor<?xi32>) -> tensor<?x64xf32>
+    return %out : tensor<?x64xf32>
+  }
+}
+)";
+
+class SeededWarpGroupFaults : public testing::Test {
+protected:
+  float table(int64_t token, int64_t i) const {
+    return float((token * 37 + i * 11) % 101) / 50 - 1;
+  }
+  float weight(int64_t o, int64_t i) const {
+    return float((o * 29 + i * 7) % 61 - 30) / 32; // bf16 has it
+  }
+
+  /// Runs all tokens with the kernels as the edits leave them; returns what the
+  /// simulator says.
+  std::string run(PlanRunner::Edit edit, PlanRunner::Edit editThreads) {
+    TestModel model(kModel);
+    PipelineOptions options;
+    options.prefillRows = {64};
+    options.decodeRows = {1};
+    PlanRunner runner(model, options, /*slots=*/1, edit, editThreads);
+    runner.looksForFaults = true;
+    std::vector<float> rows, w;
+    for (int64_t t = 0; t < kTokens; ++t)
+      for (int64_t i = 0; i < kInputs; ++i)
+        rows.push_back(table(t, i));
+    for (int64_t o = 0; o < kOutputs; ++o)
+      for (int64_t i = 0; i < kInputs; ++i)
+        w.push_back(weight(o, i));
+    runner.setWeight("table", rows);
+    runner.setWeight("w", w);
+    PlanRunner::Segment all;
+    for (int32_t t = 0; t < kTokens; ++t)
+      all.tokens.push_back(t);
+    logits = runner.prefill(all);
+    return runner.fault;
+  }
+
+  /// The largest distance of the logits from the formula.
+  double error() const {
+    double largest = 0;
+    for (int64_t t = 0; t < kTokens; ++t)
+      for (int64_t o = 0; o < kOutputs; ++o) {
+        double sum = 0;
+        for (int64_t i = 0; i < kInputs; ++i)
+          sum += double(table(t, i)) * weight(o, i);
+        double distance = std::fabs(logits[t * kOutputs + o] - sum);
+        largest =
+            std::isnan(distance) ? INFINITY : std::fmax(largest, distance);
+      }
+    return largest;
+  }
+
+  /// The functions in which warp groups multiply.
+  static SmallVector<LLVM::LLVMFuncOp> functions(ModuleOp module) {
+    SmallVector<LLVM::LLVMFuncOp> found;
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (!function
+               .walk(
+                   [](tile::WarpGroupDotOp) { return WalkResult::interrupt(); })
+               .wasInterrupted())
+        continue;
+      else
+        found.push_back(function);
+    EXPECT_FALSE(found.empty());
+    return found;
+  }
+  template <typename Op> static void eraseAll(ModuleOp module) {
+    int64_t count = 0;
+    for (LLVM::LLVMFuncOp function : functions(module))
+      function.walk([&](Op op) {
+        op.erase();
+        ++count;
+      });
+    EXPECT_GT(count, 0);
+  }
+
+  std::vector<float> logits;
+};
+
+} // namespace
+
+TEST_F(SeededWarpGroupFaults, NoneInKernelsAsTheyAre) {
+  EXPECT_EQ(run(nullptr, nullptr), "");
+  EXPECT_LT(error(), 1e-4);
+}
+
+// One warp may still read what another copies over.
+TEST_F(SeededWarpGroupFaults, BarrierRemoved) {
+  std::string fault = run(
+      [](ModuleOp module) {
+        for (auto kernel : module.getOps<tile::KernelOp>())
+          if (kernel.getSymName().starts_with("linear"))
+            kernel.getBody().walk([](tile::BarrierOp op) { op.erase(); });
+      },
+      nullptr);
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, FenceBetweenTheProxiesRemoved) {
+  std::string fault =
+      run(nullptr, [](ModuleOp m) { eraseAll<NVVM::FenceProxyOp>(m); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("without a fence for asynchronous units"),
+            std::string::npos)
+      << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, ProductsNeverCommitted) {
+  std::string fault = run(
+      nullptr, [](ModuleOp m) { eraseAll<NVVM::WgmmaGroupSyncAlignedOp>(m); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("without waiting for this product"), std::string::npos)
+      << fault;
+}
+
+// Three of four warps.
+TEST_F(SeededWarpGroupFaults, DescriptorDiffersBetweenWarps) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    for (LLVM::LLVMFuncOp function : functions(module)) {
+      OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+      Location loc = function.getLoc();
+      Value thread = NVVM::ThreadIdXOp::create(b, loc, b.getI32Type());
+      Value warp = LLVM::LShrOp::create(
+          b, loc, thread,
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(5)));
+      Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), warp);
+      function.walk([&](tile::WarpGroupDotOp dot) {
+        OpBuilder at(dot);
+        dot.getBMutable().assign(
+            LLVM::AddOp::create(at, dot.getLoc(), dot.getB(), wide));
+      });
+    }
+  });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("divergent"), std::string::npos) << fault;
+}
+
+// Half a warp goes past a wait that all its lanes have to take part in.
+TEST_F(SeededWarpGroupFaults, DivergentWait) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    for (LLVM::LLVMFuncOp function : functions(module)) {
+      tile::WarpGroupWaitOp wait;
+      function.walk([&](tile::WarpGroupWaitOp op) { wait = op; });
+      Block *before = wait->getBlock();
+      Block *taken = before->splitBlock(wait);
+      Block *after = taken->splitBlock(wait->getNextNode());
+      OpBuilder b = OpBuilder::atBlockEnd(before);
+      Location loc = wait.getLoc();
+      Value lane = LLVM::AndOp::create(
+          b, loc, NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()),
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(16)));
+      Value upper = LLVM::ICmpOp::create(
+          b, loc, LLVM::ICmpPredicate::ne, lane,
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
+      Value zero = LLVM::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+      SmallVector<Value> zeros(wait.getSums().size(), zero);
+      LLVM::CondBrOp::create(b, loc, upper, after, zeros, taken, ValueRange());
+      for (Value sum : wait.getSums())
+        sum.replaceAllUsesWith(after->addArgument(sum.getType(), loc));
+      b.setInsertionPointToEnd(taken);
+      LLVM::BrOp::create(b, loc, wait.getSums(), after);
+    }
+  });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, WrongSwizzleGivesOtherNumbers) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    int64_t count = 0;
+    for (LLVM::LLVMFuncOp function : functions(module))
+      function.walk([&](LLVM::XOrOp op) {
+        op.getResult().replaceAllUsesWith(op.getLhs());
+        ++count;
+      });
+    EXPECT_GT(count, 0);
+  });
+  EXPECT_EQ(fault, "");
+  EXPECT_GT(error(), 1e-2);
+}
+
+TEST_F(SeededWarpGroupFaults, WrongFragmentGivesOtherNumbers) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    for (LLVM::LLVMFuncOp function : functions(module))
+      function.walk([](tile::WarpGroupDotOp dot) {
+        // Rows 8 to 15 in place of columns 8 to 15.
+        Value second = dot.getA()[1], third = dot.getA()[2];
+        dot.getAMutable()[1].assign(third);
+        dot.getAMutable()[2].assign(second);
+      });
+  });
+  EXPECT_EQ(fault, "");
+  EXPECT_GT(error(), 1e-2);
+}

@@ -1,0 +1,109 @@
+// Products of f32 rows by bf16 weights agree with the formula, at the sizes
+// where four warps of a GPU multiply together and at those beside them.
+#include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/RetrievalCase.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::test;
+using Segment = PlanRunner::Segment;
+
+namespace {
+
+// Two tiles of rows and a part of one.
+constexpr int64_t kTokens = 150;
+
+struct Case {
+  int64_t I, O;
+  bool byWarpGroups; // on a target that has them
+};
+
+constexpr Case kCases[] = {{64, 64, true},   {128, 200, true}, {192, 24, true},
+                           {64, 8, true},    {320, 72, true},  {96, 80, false},
+                           {128, 36, false}, {640, 320, true}};
+
+std::string modelText(const Case &c) {
+  std::string I = std::to_string(c.I), O = std::to_string(c.O),
+              T = std::to_string(kTokens);
+  std::string x = "tensor<?x" + I + "xf32>", y = "tensor<?x" + O + "xf32>",
+              table = "tensor<" + T + "x" + I + "xf32>",
+              w = "tensor<" + O + "x" + I + "xbf16>";
+  return "seq.weight @table source(\"table\") : " + table +
+         "\nseq.weight @w source(\"w\") : " + w +
+         "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
+         "-> " +
+         y + " {\n  %table = seq.parameter @table : " + table +
+         "\n  %w = seq.parameter @w : " + w +
+         "\n  %x = seq.embedding %tokens, %table : (tensor<?xi32>, " + table +
+         ") -> " + x + "\n  %y = seq.linear %x, %w : (" + x + ", " + w +
+         ") -> " + y + "\n  %out = seq.select_rows %y, %rows : (" + y +
+         ", tensor<?xi32>) -> " + y + "\n  return %out : " + y + "\n}\n";
+}
+
+/// How many products read swizzled columns.
+int64_t countWarpGroupDots(ModuleOp module) {
+  int64_t count = 0;
+  module.walk([&](tile::DotOp dot) {
+    auto layout =
+        dyn_cast_or_null<tile::SharedAttr>(dot.getB().getType().getLayout());
+    count += layout && layout.getSwizzled();
+  });
+  return count;
+}
+
+class NarrowWeights : public testing::TestWithParam<Case> {};
+
+TEST_P(NarrowWeights, AgreeWithTheFormula) {
+  const Case &c = GetParam();
+  TestModel model(modelText(c));
+  PipelineOptions options;
+  options.prefillRows = {kTokens};
+  options.decodeRows = {1, 8};
+  int64_t together = 0;
+  PlanRunner runner(model, options, /*slots=*/8, [&](ModuleOp module) {
+    together = countWarpGroupDots(module);
+  });
+  ASSERT_EQ(model.getErrors(), "");
+  // Of the entries only prefill has as many rows.
+  EXPECT_EQ(together, c.byWarpGroups && testTarget().warpGroups ? 1 : 0);
+  Random random(c.I + c.O);
+  std::vector<float> table, w;
+  for (int64_t i = 0; i < kTokens * c.I; ++i)
+    table.push_back(pickReal(random, -1, 1));
+  for (int64_t i = 0; i < c.O * c.I; ++i)
+    w.push_back(llvm::bit_cast<float>(
+        llvm::bit_cast<uint32_t>(float(pickReal(random, -1, 1))) & 0xffff0000));
+  runner.setWeight("table", table);
+  runner.setWeight("w", w);
+  std::vector<int32_t> tokens(kTokens);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::vector<float> found = runner.prefill(Segment{.tokens = tokens}),
+                     single = runner.decode(Segment{.tokens = {7}});
+  ASSERT_EQ(found.size(), size_t(kTokens * c.O));
+  for (int64_t t = 0; t < kTokens; ++t)
+    for (int64_t o = 0; o < c.O; ++o) {
+      double sum = 0, terms = 0;
+      for (int64_t i = 0; i < c.I; ++i) {
+        double term = double(table[t * c.I + i]) * w[o * c.I + i];
+        sum += term;
+        terms += std::fabs(term);
+      }
+      // Parts of bf16 leave out 2^-23 of a term; the rest is f32's rounding.
+      ASSERT_NEAR(found[t * c.O + o], sum, 1e-6 * terms) << t << ", " << o;
+      if (t == 7)
+        ASSERT_NEAR(single[o], sum, 1e-6 * terms) << o;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, NarrowWeights, testing::ValuesIn(kCases),
+                         [](const testing::TestParamInfo<Case> &info) {
+                           return std::to_string(info.param.I) + "_by_" +
+                                  std::to_string(info.param.O);
+                         });
+
+} // namespace
