@@ -58,7 +58,9 @@ static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   SchedulePassOptions schedule;
   schedule.maxThreads = options.target->mostThreads;
   schedule.maxShared = options.target->mostSharedBytes;
-  schedule.warpGroups = options.target->warpGroups;
+  // They add in an order of their own, and only many rows are theirs.
+  schedule.warpGroups =
+      options.target->warpGroupCores > 0 && !isBitStable(options);
   passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
 }
 

@@ -23,8 +23,8 @@ struct Target {
   llvm::StringRef ptxFeatures = "";
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
-  /// Whether four warps may multiply together (wgmma).
-  bool warpGroups = false;
+  /// Cores whose warps may multiply by fours (wgmma); 0: none.
+  int64_t warpGroupCores = 0;
 };
 
 inline constexpr Target kTargets[] = {
@@ -32,11 +32,11 @@ inline constexpr Target kTargets[] = {
     {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80"},
     {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80", false, true},
+     232448, "+ptx80", false, 132},
     {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80", true},
     {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80", true, true},
+     232448, "+ptx80", true, 132},
 };
 
 /// Null where no target has that name.
@@ -51,7 +51,8 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
                                       mlir::MLIRContext *context) {
   return tile::TargetAttr::get(context, target.device, target.vectorLanes,
                                target.registers, target.stepRate,
-                               target.dotRate, target.stateBytes);
+                               target.dotRate, target.stateBytes,
+                               target.warpGroupCores);
 }
 
 } // namespace effc

@@ -180,8 +180,10 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
                                              Value logits) {
   KernelContext context;
   context.entry = entry;
-  if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target"))
+  if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
+    context.warpGroupCores = target.getWarpGroupCores();
+  }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;
   SmallVector<Memory> operands;
@@ -247,26 +249,30 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
 }
 
 // The rows of the entry, as far as a kernel depends on them: the tile of a
-// decode product, the block of a quadratic form.
-int64_t relevantRows(seq::KernelOp kernel, const KernelContext &context) {
+// product, the block of a quadratic form.
+void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
+                       const KernelContext &context) {
   for (Operation &op : kernel.getBody().front()) {
-    if (seq::isDenseOp(&op))
-      return denseRowsOf(context);
+    if (seq::isDenseOp(&op)) {
+      DenseTile tile = denseTileOf(&op, context);
+      stream << tile.rows << 'x' << tile.outputs;
+      return;
+    }
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
       if (mixer.getFormAttr() &&
           mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
-        return context.entry.getRows();
+        stream << context.entry.getRows();
   }
-  return 0;
 }
 
 // Everything a built kernel depends on, as text.
 std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
-  stream << stringifyEntryKind(context.entry.getKind()) << ' '
-         << relevantRows(kernel, context) << ' ' << stringifyCount(context.lead)
-         << ' ' << context.slotBytes << ' ';
+  stream << stringifyEntryKind(context.entry.getKind()) << ' ';
+  printRelevantRows(stream, kernel, context);
+  stream << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes
+         << ' ';
   for (auto [kind, stored] :
        llvm::zip_equal(context.operands, context.storedTypes)) {
     stream << static_cast<int>(kind);

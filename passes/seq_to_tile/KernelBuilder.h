@@ -25,6 +25,8 @@ enum class MemoryKind { Buffer, Weight, State, Table };
 struct KernelContext {
   seq::EntryAttr entry;
   tile::Device device = tile::Device::Host;
+  /// Cores whose warps multiply by fours, on a GPU that has them.
+  int64_t warpGroupCores = 0;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.

@@ -10,9 +10,13 @@ namespace effc {
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
 /// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
-/// The rows of a tile of a product, where they depend on how many rows an entry
-/// has; 0 where they do not.
-int64_t denseRowsOf(const KernelContext &context);
+/// What an item of a product computes at once.
+struct DenseTile {
+  int64_t rows, outputs;
+};
+/// The tile of `op`, one of the three: all that its kernel takes from the
+/// number of an entry's rows.
+DenseTile denseTileOf(mlir::Operation *op, const KernelContext &context);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).

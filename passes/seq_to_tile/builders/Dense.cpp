@@ -23,13 +23,6 @@
 using namespace mlir;
 using namespace effc;
 
-namespace {
-/// Sizes of a work item.
-struct DenseTiles {
-  int64_t rows, outputs;
-};
-} // namespace
-
 static constexpr int64_t kRowTile = 4;
 // On a GPU: pieces of tensor cores, and tiles of several.
 static constexpr int64_t kPiece = 16, kGpuTile = 64;
@@ -64,19 +57,59 @@ static int64_t rowTile(const KernelContext &context) {
   return loopsOverRows(context) ? kRowTile : rows;
 }
 
-int64_t effc::denseRowsOf(const KernelContext &context) {
-  bool alone = context.isGpu() && context.entry.getRows() == 1;
-  return loopsOverRows(context) ? 0 : alone ? 1 : rowTile(context);
+namespace {
+/// The shapes of a product: so many parts, each of a run of outputs.
+struct DenseShape {
+  int64_t parts, outputs, inner;
+
+  static DenseShape of(Operation *op) {
+    if (auto scores = dyn_cast<seq::KeyScoresOp>(op))
+      return {2 * scores.getHeads(), scores.getKeysPerHalf(),
+              scores.getChannels()};
+    ArrayRef<int64_t> weight =
+        cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+    return {weight.size() == 3 ? weight.front() : 1, weight.drop_back().back(),
+            weight.back()};
+  }
+};
+} // namespace
+
+// Of tiles for groups of four warps the largest that leaves no core without an
+// item: each halves the bytes read of rows or of weights.
+static DenseTile tileForWarpGroups(const KernelContext &context,
+                                   const DenseShape &shape) {
+  constexpr DenseTile kTiles[] = {{128, 128}, {64, 128}};
+  int64_t rows = context.entry.getRows();
+  for (DenseTile tile : kTiles)
+    if (rows >= tile.rows && shape.outputs >= tile.outputs &&
+        llvm::divideCeil(rows, tile.rows) * shape.parts *
+                llvm::divideCeil(shape.outputs, tile.outputs) >=
+            context.warpGroupCores)
+      return tile;
+  return {kGpuTile, kGpuTile};
 }
 
 // On the host few outputs per item keep its weights close to the core while
 // rows pass by, four at a time; with no more rows than that nothing passes, and
 // longer items cost less.
-static DenseTiles chooseTiles(const KernelContext &context, int64_t outputs) {
-  int64_t rows = rowTile(context);
-  if (context.isGpu())
-    return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2)};
-  return {rows, std::min<int64_t>(outputs, loopsOverRows(context) ? 12 : 24)};
+DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
+  DenseShape shape = DenseShape::of(op);
+  int64_t outputs = shape.outputs, rows = rowTile(context);
+  if (int64_t step = singleRowStep(context, shape.inner))
+    return {1, std::min<int64_t>(
+                   outputs, llvm::bit_floor<uint64_t>(kRowElements / step))};
+  if (!context.isGpu())
+    return {rows, std::min<int64_t>(outputs, loopsOverRows(context) ? 12 : 24)};
+  bool narrow = cast<RankedTensorType>(op->getOperand(1).getType())
+                    .getElementType()
+                    .isBF16();
+  // Of an entry's rows few are outputs.
+  if (narrow && rows == kGpuTile && context.lead == tile::Count::Rows &&
+      !context.bitStable && context.warpGroupCores > 0) {
+    DenseTile tile = tileForWarpGroups(context, shape);
+    return {tile.rows, std::min(outputs, tile.outputs)};
+  }
+  return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2)};
 }
 
 namespace {
@@ -109,7 +142,7 @@ public:
   /// that these rows are the first to meet the item's weights.
   LogicalResult emitRows(Value begin, Value end, bool firstPass);
 
-  DenseTiles tiles;
+  DenseTile tiles;
   Value tileNumber; // of the item's rows; null: it has all rows
 
 private:
@@ -132,21 +165,13 @@ private:
 } // namespace
 
 Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
-  ArrayRef<int64_t> weight =
-      cast<RankedTensorType>(core->getOperand(1).getType()).getShape();
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
-  bool isBlocks = weight.size() == 3;
-  int64_t outputs =
-      keyScores ? keyScores.getKeysPerHalf() : weight.drop_back().back();
-  int64_t parts = keyScores  ? 2 * keyScores.getHeads()
-                  : isBlocks ? weight.front()
-                             : 1;
-  inner = keyScores ? keyScores.getChannels() : weight.back();
+  bool isBlocks =
+      cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
+  auto [parts, outputs, contracted] = DenseShape::of(core);
+  inner = contracted;
   singleStep = singleRowStep(k.getContext(), inner);
-  tiles = chooseTiles(k.getContext(), outputs);
-  if (singleStep > 0)
-    tiles = {1, std::min<int64_t>(outputs, llvm::bit_floor<uint64_t>(
-                                               kRowElements / singleStep))};
+  tiles = denseTileOf(core, k.getContext());
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
   Value item = k.item();
   if (k.isGpu()) {

@@ -70,7 +70,7 @@ TEST_P(NarrowWeights, AgreeWithTheFormula) {
   });
   ASSERT_EQ(model.getErrors(), "");
   // Of the entries only prefill has as many rows.
-  EXPECT_EQ(together, c.byWarpGroups && testTarget().warpGroups ? 1 : 0);
+  EXPECT_EQ(together, c.byWarpGroups && testTarget().warpGroupCores ? 1 : 0);
   Random random(c.I + c.O);
   std::vector<float> table, w;
   for (int64_t i = 0; i < kTokens * c.I; ++i)
