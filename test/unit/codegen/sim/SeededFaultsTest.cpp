@@ -1,10 +1,12 @@
 // The simulator finds what is wrong with kernels: faults are put into scheduled
-// kernels of our own, one at a time, and each is reported with the kernel's
-// name. Without a fault nothing is reported.
+// kernels of our own, or into what one thread does of them, one at a time, and
+// each is reported with the kernel's name. Without a fault nothing is reported.
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "gtest/gtest.h"
 
@@ -42,13 +44,13 @@ struct Outcome {
 
 class SeededFaults : public testing::Test {
 protected:
-  /// Runs five rows with the kernels as `edit` leaves them.
-  Outcome run(PlanRunner::Edit edit) {
+  /// Runs five rows with the kernels as the edits leave them.
+  Outcome run(PlanRunner::Edit edit, PlanRunner::Edit editThreads = nullptr) {
     TestModel model(kModel);
     PipelineOptions options;
     options.prefillRows = {16};
     options.decodeRows = {1};
-    PlanRunner runner(model, options, /*slots=*/1, edit);
+    PlanRunner runner(model, options, /*slots=*/1, edit, editThreads);
     runner.looksForFaults = true;
     auto fill = [&](const char *name, size_t count) {
       std::vector<float> elements;
@@ -141,4 +143,59 @@ TEST_F(SeededFaults, ExchangePastTheBlocksMemory) {
   EXPECT_NE(outcome.fault.find("rms_norm"), std::string::npos);
   EXPECT_NE(outcome.fault.find("tile.reduce"), std::string::npos)
       << outcome.fault;
+}
+
+// The upper half of a warp goes past an exchange that all lanes take part in.
+TEST_F(SeededFaults, DivergentShuffle) {
+  Outcome outcome = run(nullptr, [](ModuleOp module) {
+    SmallVector<NVVM::ShflOp> last; // of each function
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      NVVM::ShflOp found;
+      function.walk([&](NVVM::ShflOp op) { found = op; });
+      if (found)
+        last.push_back(found);
+    }
+    EXPECT_FALSE(last.empty());
+    for (NVVM::ShflOp shuffle : last) {
+      Block *before = shuffle->getBlock();
+      Block *taken = before->splitBlock(shuffle);
+      Block *after = taken->splitBlock(shuffle->getNextNode());
+      OpBuilder b = OpBuilder::atBlockEnd(before);
+      Location loc = shuffle.getLoc();
+      Value half = LLVM::AndOp::create(
+          b, loc, NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()),
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(16)));
+      Value upper = LLVM::ICmpOp::create(
+          b, loc, LLVM::ICmpPredicate::ne, half,
+          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
+      LLVM::CondBrOp::create(b, loc, upper, after, shuffle.getVal(), taken,
+                             ValueRange());
+      Value result = shuffle.getRes();
+      result.replaceAllUsesWith(after->addArgument(result.getType(), loc));
+      b.setInsertionPointToEnd(taken);
+      LLVM::BrOp::create(b, loc, result, after);
+    }
+  });
+  EXPECT_NE(outcome.fault.find("rms_norm"), std::string::npos);
+  EXPECT_NE(outcome.fault.find("divergent"), std::string::npos)
+      << outcome.fault;
+}
+
+// Nothing is out of order, but the product is another one: what contracts are
+// for.
+TEST_F(SeededFaults, WrongFragmentColumnGivesOtherNumbers) {
+  Outcome sound = run(nullptr);
+  Outcome outcome = run(nullptr, [](ModuleOp module) {
+    module.walk([](NVVM::MmaOp op) {
+      // Rows 8 to 15 in place of columns 8 to 15.
+      Value second = op.getOperandA()[1], third = op.getOperandA()[2];
+      op.getOperandAMutable()[1].assign(third);
+      op.getOperandAMutable()[2].assign(second);
+    });
+  });
+  EXPECT_EQ(outcome.fault, "");
+  double largest = 0;
+  for (auto [found, right] : llvm::zip_equal(outcome.logits, sound.logits))
+    largest = std::max<double>(largest, std::abs(found - right));
+  EXPECT_GT(largest, 1e-2);
 }
