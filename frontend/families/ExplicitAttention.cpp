@@ -117,7 +117,7 @@ EmitPart effc::frontend::readAttentionPart(PartInput &in) {
   config.keys = reader.requireInteger("keys", 1, kMostDimension);
   config.values = reader.getInteger("values", 1, kMostDimension, config.keys);
   config.window = reader.getIntegerIfSet("window", 1, kMostContext).value_or(0);
-  config.scale = reader.getNumberIfSet("scale", 0, 1e9)
+  config.scale = reader.getNumberIfSet("scale", 1e-9, 1e9)
                      .value_or(1 / std::sqrt(double(config.keys)));
   config.softCap = reader.getNumberIfSet("soft_cap", 1e-9, 1e9);
   config.bias = reader.getBoolean("bias", false);
