@@ -51,9 +51,11 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
       grows = true;
       int64_t limit = chooseLimit(module, states, table);
       if (table && limit > rowsOf(table)) {
-        table->emitOpError("expects a row for each of the ")
-            << limit << " positions of the longest context, but got "
-            << table->getOperand(*tableOf(table)).getType();
+        table->emitOpError("expects ")
+            << nameOf(table->getOperand(*tableOf(table)))
+            << " to have a row for each of the " << limit
+            << " positions of the longest context, but got " << rowsOf(table)
+            << " rows";
         return signalPassFailure();
       }
       for (const Growing &state : states)
@@ -83,6 +85,18 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
           rows && int64_t(rotary.getLast().value_or(rows)) >= rows)
         return rotary.getFrequenciesMutable().getOperandNumber();
     return std::nullopt;
+  }
+
+  // What users know a table by: the tensor of their checkpoint.
+  static std::string nameOf(Value table) {
+    auto parameter = table.getDefiningOp<seq::ParameterOp>();
+    if (!parameter)
+      return "its table";
+    auto weight = SymbolTable::lookupNearestSymbolFrom<seq::WeightOp>(
+        parameter, parameter.getWeightAttr());
+    if (!weight || weight.getSource().empty())
+      return "weight '" + parameter.getWeight().str() + "'";
+    return "tensor '" + weight.getSource().str() + "'";
   }
 
   static int64_t rowsOf(Operation *table) {
