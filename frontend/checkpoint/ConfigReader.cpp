@@ -129,6 +129,16 @@ ConfigReader::ignore(llvm::ArrayRef<llvm::StringRef> keys) {
   return present;
 }
 
+void ConfigReader::expectNone(llvm::ArrayRef<llvm::StringRef> keys,
+                              const llvm::Twine &where) {
+  for (llvm::StringRef key : keys) {
+    const JsonValue *value = get(key);
+    if (value && !value->isNull() && value->getBoolean().value_or(true))
+      report("expects no " + quote(key) + " " + where + ", but got " +
+             value->describe());
+  }
+}
+
 llvm::Error ConfigReader::getProblem() const {
   if (problem.empty())
     return llvm::Error::success();

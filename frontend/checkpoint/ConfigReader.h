@@ -63,6 +63,11 @@ public:
   /// Accepts keys whatever their values; returns those that are there.
   std::vector<llvm::StringRef> ignore(llvm::ArrayRef<llvm::StringRef> keys);
 
+  /// Refuses keys that have no effect `where` something is so. Null and false
+  /// ask for nothing and are right.
+  void expectNone(llvm::ArrayRef<llvm::StringRef> keys,
+                  const llvm::Twine &where);
+
   /// Keeps a problem: "FILE: " and `message`.
   void report(const llvm::Twine &message);
   /// Keeps the problem that `key` is not `expected`.

@@ -138,11 +138,11 @@ private:
         model, name + "delta",
         project("delta", "attn.dt_proj", flat, attention.heads),
         model.vector(name + "a", source + "attn.A", attention.heads));
-    MaskedAttention masked;
-    masked.scale = attention.scale;
-    masked.mask = seq::KeyScore::Bias;
-    Value y = attendMasked(model, name + "attention", masked, query, key, value,
-                           numbers);
+    AttentionExtras extras;
+    extras.numbers = numbers;
+    extras.effect = seq::KeyScore::Bias;
+    Value y = attend(model, name + "attention", attention, /*window=*/0, query,
+                     key, value, extras);
     return project("out", "attn.o_proj",
                    model.reshape(name + "attention", y, {attention.inner()}),
                    model.getWidth());

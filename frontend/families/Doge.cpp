@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
+#include "frontend/model/DynamicMask.h"
 #include "frontend/model/TextModel.h"
 
 #include <cmath>
@@ -91,14 +92,12 @@ static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
   Value query = normed(".query", "q_proj", "q_norm", heads);
   Value key = normed(".key", "k_proj", "k_norm", keyHeads);
   Value value = project(".value", "v_proj", attention.keyWidth());
-  Value step = model.elementwise<seq::SoftplusOp>(
-      name + ".mask", model.project(name + ".mask", source + "dt_proj", value,
-                                    keyHeads, attention.inputBias));
-  Value rate = model.vector(name + ".rate", source + "A", keyHeads);
   AttentionExtras extras;
-  extras.numbers = model.elementwise<seq::ExpOp>(
-      name + ".mask", model.mul(name + ".mask", step,
-                                model.broadcast(name + ".mask", rate, step)));
+  extras.numbers =
+      keyNumbers(model, name + ".mask",
+                 model.project(name + ".mask", source + "dt_proj", value,
+                               keyHeads, attention.inputBias),
+                 model.vector(name + ".rate", source + "A", keyHeads));
   extras.effect = seq::KeyScore::Bias;
   extras.keep = config.keep;
   addSinks(model, name, layer, query, extras);

@@ -63,26 +63,22 @@ private:
 
   Value attend(Value query, Value key, Value value) {
     std::string name = at + "mixer";
-    if (config.mask == seq::KeyScore::None) {
-      AttentionConfig plain;
-      plain.scale = config.scale;
-      plain.softCap = config.softCap;
-      return frontend::attend(model, name, plain, config.window, query, key,
-                              value);
+    AttentionConfig plain;
+    plain.scale = config.scale;
+    plain.softCap = config.softCap;
+    AttentionExtras extras;
+    extras.effect = config.mask;
+    extras.keep = config.keep;
+    if (config.mask != seq::KeyScore::None) {
+      Value flat =
+          model.reshape(at + "dt", value, {config.valueHeads * config.values});
+      extras.numbers =
+          keyNumbers(model, at + "dt",
+                     model.project(at + "dt", at + "dt", flat, config.masks),
+                     model.vector(at + "a", at + "a", config.masks));
     }
-    Value flat =
-        model.reshape(at + "dt", value, {config.valueHeads * config.values});
-    Value numbers =
-        keyNumbers(model, at + "dt",
-                   model.project(at + "dt", at + "dt", flat, config.masks),
-                   model.vector(at + "a", at + "a", config.masks));
-    MaskedAttention masked;
-    masked.scale = config.scale;
-    masked.softCap = config.softCap;
-    masked.window = config.window;
-    masked.mask = config.mask;
-    masked.keep = config.keep;
-    return attendMasked(model, name, masked, query, key, value, numbers);
+    return frontend::attend(model, name, plain, config.window, query, key,
+                            value, extras);
   }
 
   ModelBuilder &model;
@@ -117,7 +113,7 @@ EmitPart effc::frontend::readAttentionPart(PartInput &in) {
   config.keys = reader.requireInteger("keys", 1, kMostDimension);
   config.values = reader.getInteger("values", 1, kMostDimension, config.keys);
   config.window = reader.getIntegerIfSet("window", 1, kMostContext).value_or(0);
-  config.scale = reader.getNumberIfSet("scale", 0, 1e9)
+  config.scale = reader.getNumberIfSet("scale", 1e-9, 1e9)
                      .value_or(1 / std::sqrt(double(config.keys)));
   config.softCap = reader.getNumberIfSet("soft_cap", 1e-9, 1e9);
   config.bias = reader.getBoolean("bias", false);

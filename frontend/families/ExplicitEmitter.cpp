@@ -62,16 +62,17 @@ private:
     return model.project(name + ".1", name + ".1", low, rows, how.bias);
   }
 
-  /// A product with a matrix for each head's channels: [T, H, V].
-  Value projectBlocks(const std::string &name, const Projection &how) {
+  /// A product with a matrix for each head's channels: [T, heads, rows].
+  Value projectBlocks(const std::string &name, const Projection &how,
+                      int64_t heads, int64_t rows) {
     Value x = sourceOf(how.from);
-    int64_t heads = dims['H'], columns = innerShape(x)[0] / heads;
+    int64_t columns = innerShape(x)[0] / heads;
     Value weight = model.blocks(name, WeightSource(name + ".weight"), heads,
-                                dims['V'], columns);
+                                rows, columns);
     Value bias;
     if (how.bias)
       bias = model.numbers(name + "_bias", WeightSource(name + ".bias"),
-                           {heads, dims['V']});
+                           {heads, rows});
     return model.linear(name, model.reshape(name, x, {heads, columns}), weight,
                         bias);
   }
@@ -83,7 +84,7 @@ private:
     int64_t size = countOf(shape);
     Value y;
     if (operand.blocks)
-      y = projectBlocks(name, operand.projection);
+      y = projectBlocks(name, operand.projection, shape[0], size / shape[0]);
     else if (operand.projects)
       y = project(name, operand.projection, size);
     else

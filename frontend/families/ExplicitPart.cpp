@@ -170,7 +170,7 @@ Value effc::frontend::emitPositions(ModelBuilder &model, const std::string &at,
 }
 
 FeatureChoice effc::frontend::readFeature(ConfigReader &reader,
-                                          llvm::StringRef key) {
+                                          llvm::StringRef key, bool heads) {
   using seq::Nonlinearity;
   struct Named {
     llvm::StringLiteral name;
@@ -191,7 +191,8 @@ FeatureChoice effc::frontend::readFeature(ConfigReader &reader,
       {"taylor", {FeatureChoice::Taylor}}};
   llvm::SmallVector<llvm::StringRef> names;
   for (const Named &feature : kFeatures)
-    names.push_back(feature.name);
+    if (heads || feature.choice.kind != FeatureChoice::Taylor)
+      names.push_back(feature.name);
   return kFeatures[readName(reader, key, names, 0)].choice;
 }
 

@@ -81,7 +81,9 @@ struct FeatureChoice {
   seq::Nonlinearity function = seq::Nonlinearity::Identity;
 };
 
-FeatureChoice readFeature(ConfigReader &reader, llvm::StringRef key);
+/// Reads the function at `key`; `Taylor` only of what has keys in `heads`.
+FeatureChoice readFeature(ConfigReader &reader, llvm::StringRef key,
+                          bool heads = false);
 
 /// f(x) of x [T, ...]; for `Taylor`, x is [T, H, K].
 mlir::Value emitFeature(ModelBuilder &model, const std::string &name,

@@ -122,7 +122,8 @@ EmitPart effc::frontend::readStructuredPart(PartInput &in) {
   StructuredPart config;
   config.repeat = Repeat(readName(reader, "repeat_kind",
                                   {"row", "column", "mixed", "combined"}, 2));
-  config.heads = reader.getInteger("heads", 1, kMostDimension, 1);
+  config.heads = reader.getInteger("heads", 1, kMostDimension,
+                                   config.repeat == Repeat::Mixed ? 2 : 1);
   config.decays = reader.getBoolean("decay", true);
   config.projects = reader.getBoolean("projections", true);
   config.diagonal = reader.getBoolean("diagonal", false);

@@ -14,43 +14,45 @@ using mlir::Value;
 
 static constexpr Recurrence kRecurrences[] = {
     {"linear_attention", "linear_attention", "~q:GK ~k:GK v:HV", "", "HKV",
-     "scale"},
+     "+scale"},
     {"normalised_attention", "normalised_attention", "~q:GK ~k:GK v:HV", "",
-     "HKV HK", "scale eps=1e-10"},
+     "HKV HK", "+scale eps=1e-10"},
     {"normalised_rotary", "normalised_rotary",
      "@q:GK @k:GK q:GK k:GK v:HV dt:H", "a_log:H dt_bias:H", "HKV HK",
      "eps=1e-10"},
     {"dynamic_mask_linear", "dynamic_mask_linear", "~q:GK ~k:GK v:HV delta:H",
      "", "HKV"},
-    {"retention", "retention", "~q:GK ~k:GK v:HV", "log_decay:H", "HKV",
-     "scale"},
+    {"retention", "retention", "~q:GK ~k:GK v:HV", "%log_decay:H", "HKV",
+     "+scale"},
     {"gated_retention", "gated_retention", "~q:GK ~k:GK v:HV gate:H", "", "HKV",
-     "scale temperature=16"},
+     "+scale +temperature=16"},
     {"gla", "gated_linear_attention",
      "~q:HK ~k:HK v:HV ?key_gate:HK ?value_gate:HV", "", "HKV",
-     "scale temperature=16", true},
+     "+scale +temperature=16", true},
     {"hgrn", "hgrn", "x:HV forget:HV", "lower_bound:HV", "H1V"},
-    {"hgrn2", "hgrn2", "q:HK forget:HK v:HV", "lower_bound:HK", "HKV", "scale"},
+    {"hgrn2", "hgrn2", "q:HK forget:HK v:HV", "lower_bound:HK", "HKV",
+     "+scale"},
     {"ssd", "ssd", "x:HV dt:H ~b:GK ~c:GK", "a_log:H dt_bias:H d:H", "HKV",
-     "dt_min? dt_max?"},
+     "dt_min? +dt_max?"},
     {"mamba", "selective_scan", "x:HV dt:HV b:GK c:GK",
      "a_log:HKV dt_bias:HV d:HV", "HKV"},
     {"rodimus", "rodimus", "~q:HK ~k:HK v:HV select:HK temper:HK x:HV", "d:HV",
-     "HKV", "scale"},
-    {"delta_rule", "delta_rule", "~q:GK ~k:GK v:HV beta:H", "", "HKV", "scale"},
+     "HKV", "+scale"},
+    {"delta_rule", "delta_rule", "~q:GK ~k:GK v:HV beta:H", "", "HKV",
+     "+scale"},
     {"gated_delta_rule", "gated_delta_rule", "~q:GK ~k:GK v:HV beta:H a:H",
-     "a_log:H dt_bias:H", "HKV", "scale"},
+     "a_log:H dt_bias:H", "HKV", "+scale"},
     {"kda", "kimi_delta_attention", "~q:GK ~k:GK v:HV beta:H f:HK",
-     "a_log:H dt_bias:HK", "HKV", "scale"},
+     "a_log:H dt_bias:HK", "HKV", "+scale"},
     {"rwkv6", "rwkv6", "r:HK k:HK v:HV w:HK", "u:HK", "HKV"},
     {"rwkv7", "rwkv7", "r:HK w:HK k:HK v:HV kk:HK a:HK", "", "HKV"},
     {"mlstm", "mlstm", "~q:GK ~k:GK v:HV input:H forget:H", "", "HKV HK H",
-     "scale eps=1e-6"},
+     "+scale eps=1e-6"},
     {"s4d", "s4d", "x:HV",
      "log_dt:HV log_a:HKV a_imaginary:HKV c:HKV c_imaginary:HKV d:HV",
      "HKV HKV"},
     {"rg_lru", "rg_lru", "x:HV recurrence:HV input:HV !positions:", "rate:HV",
-     "H1V", "exponent=8"},
+     "H1V", "+exponent=8"},
 };
 
 static llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
@@ -59,7 +61,7 @@ static llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
   llvm::SmallVector<Symbol> symbols;
   for (StringRef word : words) {
     Symbol symbol;
-    if (StringRef("~@?!").contains(word.front())) {
+    if (StringRef("~@?!%").contains(word.front())) {
       symbol.mark = word.front();
       word = word.drop_front();
     }
@@ -81,13 +83,14 @@ static From readFrom(ConfigReader &reader) {
       readName(reader, "from", {"token", "inner", "convolved", "tensor"}, 0));
 }
 
-static Projection readProjection(ConfigReader &reader) {
+/// `heads`: of a projection to heads of keys.
+static Projection readProjection(ConfigReader &reader, bool heads = false) {
   Projection projection;
   projection.from = readFrom(reader);
   projection.rank =
       reader.getIntegerIfSet("rank", 1, kMostDimension).value_or(0);
   projection.bias = reader.getBoolean("bias", false);
-  projection.feature = readFeature(reader, "activation");
+  projection.feature = readFeature(reader, "activation", heads);
   return projection;
 }
 
@@ -104,12 +107,30 @@ static RecurrentOperand readOperand(PartInput &in, Symbol symbol) {
     ConfigReader &reader = inner.reader;
     operand.value = reader.getNumberIfSet("value", -1e30, 1e30);
     if (operand.value)
-      return;
-    operand.projection = readProjection(reader);
+      return reader.expectNone({"from", "project", "rank", "bias", "blocks",
+                                "convolution", "convolution_bias", "activation",
+                                "gate", "unit"},
+                               "where 'value' is given");
+    bool heads = symbol.letters == "GK" || symbol.letters == "HK";
+    operand.projection = readProjection(reader, heads);
+    if (operand.projection.from == From::Tensor)
+      return reader.expectNone({"project", "rank", "bias", "blocks",
+                                "convolution", "convolution_bias", "activation",
+                                "gate", "unit"},
+                               "where 'from' is \"tensor\"");
     operand.projects = reader.getBoolean("project", true);
     operand.blocks = reader.getBoolean("blocks", false);
     operand.taps = reader.getIntegerIfSet("convolution", 2, 64).value_or(0);
     operand.tapsBias = reader.getBoolean("convolution_bias", false);
+    if (operand.blocks)
+      reader.expectNone({"rank"}, "where 'blocks' is true");
+    if (operand.blocks && !operand.projects)
+      reader.report("expects 'project' to be true where 'blocks' is true, but "
+                    "got false");
+    if (!operand.projects)
+      reader.expectNone({"rank", "bias"}, "where 'project' is false");
+    if (operand.taps == 0)
+      reader.expectNone({"convolution_bias"}, "without 'convolution'");
     operand.gate = readGate(inner);
     readInner(inner, "unit", [&](PartInput &unit) {
       size_t kind =
@@ -129,7 +150,11 @@ static RecurrentParameter readParameter(PartInput &in, Symbol symbol) {
   RecurrentParameter parameter{symbol, std::nullopt, std::nullopt};
   readInner(in, symbol.name, [&](PartInput &inner) {
     parameter.value = inner.reader.getNumberIfSet("value", -1e30, 1e30);
-    if (inner.reader.get("rule"))
+    if (symbol.mark != '%')
+      inner.reader.expectNone({"rule"}, "of a parameter that no rule gives");
+    else if (parameter.value)
+      inner.reader.expectNone({"rule"}, "where 'value' is given");
+    else if (inner.reader.get("rule"))
       parameter.rule =
           seq::DecayRule(readName(inner.reader, "rule", {"retention"}, 0));
   });
@@ -141,8 +166,9 @@ static void readNumbers(PartInput &in, RecurrentMixer &mixer) {
   mixer.kind->numbers.split(words, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef word : words) {
     auto [name, text] = word.split('=');
-    bool optional = name.consume_back("?");
-    std::optional<double> number = in.reader.getNumberIfSet(name, 0, 1e9);
+    bool optional = name.consume_back("?"), positive = name.consume_front("+");
+    std::optional<double> number =
+        in.reader.getNumberIfSet(name, positive ? 1e-9 : 0, 1e9);
     double otherwise = 1 / std::sqrt(double(mixer.dims['K']));
     if (!text.empty())
       (void)text.getAsDouble(otherwise);
@@ -158,6 +184,8 @@ static void readInnerToken(PartInput &in, RecurrentMixer &mixer) {
     mixer.inner.bias = reader.getBoolean("bias", false);
     mixer.inner.taps = reader.getIntegerIfSet("convolution", 2, 64).value_or(0);
     mixer.inner.tapsBias = reader.getBoolean("convolution_bias", true);
+    if (mixer.inner.taps == 0)
+      reader.expectNone({"convolution_bias"}, "without 'convolution'");
     mixer.inner.feature = readFeature(reader, "activation");
   });
 }
@@ -174,6 +202,12 @@ static void readOutput(PartInput &in, RecurrentMixer &mixer) {
     output.projects = reader.getBoolean("project", true);
     output.bias = reader.getBoolean("bias", false);
     output.glu = reader.getBoolean("glu", false);
+    if (!output.gate || !output.norm.present)
+      reader.expectNone({"gate_before_norm"}, "without 'gate' and 'norm'");
+    if (!output.norm.present)
+      reader.expectNone({"groups"}, "without 'norm'");
+    if (!output.projects)
+      reader.expectNone({"bias", "glu"}, "where 'project' is false");
     readInner(inner, "feed",
               [&](PartInput &feed) { output.feed = readFrom(feed.reader); });
   });
@@ -204,9 +238,13 @@ static int64_t widthOf(const PartInput &in, const RecurrentMixer &mixer,
   llvm_unreachable("every source is listed");
 }
 
-/// What operands say has to be there, and of the right size.
+/// What operands say has to be there, and of the right size; what is there has
+/// to be read.
 static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
+  bool readsInner = false, readsConvolved = false;
   auto check = [&](StringRef who, From from, int64_t exactly) {
+    readsInner |= from == From::Inner;
+    readsConvolved |= from == From::Convolved;
     int64_t width = widthOf(in, mixer, from);
     if (width == 0)
       in.reader.report("expects 'inner' with a width, and a convolution where "
@@ -229,22 +267,32 @@ static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
     if (!operand.present || operand.value || operand.symbol.mark == '@' ||
         operand.symbol.mark == '!')
       continue;
-    int64_t size = countOf(mixer.shapeOf(operand.symbol.letters));
+    llvm::SmallVector<int64_t> shape = mixer.shapeOf(operand.symbol.letters);
+    int64_t size = countOf(shape);
     check(operand.symbol.name, operand.projection.from,
           operand.projects ? 0 : size);
     if (operand.gate)
       checkMade(operand.symbol.name, operand.gate->from, 0);
     if (operand.blocks &&
-        widthOf(in, mixer, operand.projection.from) % mixer.dims.at('H') != 0)
-      in.reader.report("expects 'heads' to divide the channels of which " +
-                       quote(operand.symbol.name) + " has blocks, but got " +
-                       Twine(mixer.dims.at('H')));
+        widthOf(in, mixer, operand.projection.from) % shape[0] != 0)
+      in.reader.report("expects the heads of " + quote(operand.symbol.name) +
+                       " to divide the channels of which it has blocks, but "
+                       "got " +
+                       Twine(shape[0]));
   }
   if (mixer.output.gate)
     checkMade("gate", mixer.output.gate->from, 0);
   if (mixer.output.feed)
     checkMade("feed", *mixer.output.feed,
               mixer.dims.at('H') * mixer.dims.at('V'));
+  if (mixer.inner.taps && !readsConvolved)
+    in.reader.report("expects a 'from' that is \"convolved\" where 'inner' has "
+                     "a convolution of " +
+                     Twine(mixer.inner.taps) + " taps, but got none");
+  if (mixer.inner.width && !readsInner && !readsConvolved)
+    in.reader.report("expects a 'from' that is \"inner\" or \"convolved\" "
+                     "where there is an 'inner' of width " +
+                     Twine(mixer.inner.width) + ", but got none");
 }
 
 static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {

@@ -12,12 +12,13 @@ namespace effc::frontend {
 /// "symbol:shape", where the shape is that behind T in the letters H, G, K, V
 /// and 1. Before a symbol, '~' marks what learns of positions, '@' another use
 /// of an operand of that symbol with its positions, '?' an operand that may be
-/// absent, and '!' the positions themselves.
+/// absent, '!' the positions themselves, and '%' a parameter that a rule may
+/// give.
 struct Recurrence {
   llvm::StringLiteral name, op;
   llvm::StringRef tokens, parameters, states;
-  /// Numbers: "name" (required), "name=1" or "name?"; `scale` is K^-1/2 where
-  /// it is not said.
+  /// Numbers: "name=1" or "name?"; `scale` is K^-1/2 where it is not said. '+'
+  /// before a name: not 0.
   llvm::StringRef numbers = "";
   bool hasSegments = false;
 };

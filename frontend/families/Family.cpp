@@ -26,6 +26,7 @@
 #include "frontend/families/StructuredMixer.h"
 #include "frontend/families/TransNormer.h"
 #include "frontend/families/Xlstm.h"
+#include "frontend/families/Yoco.h"
 
 using namespace effc::frontend;
 
@@ -82,6 +83,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"linear_attn", "LinearAttentionForCausalLM", "", readVocabularySize,
        importFlashLinearAttention},
       {"samba", "SambaForCausalLM", "", readVocabularySize, importFlashSamba},
+      {"yoco", "YOCOForCausalLM", "", readVocabularySize, importYoco},
       {"rodimus", "RodimusForCausalLM", "", readVocabularySize, importRodimus,
        /*hasOwnCode=*/true},
       {"transnormer", "TransnormerForCausalLM", "", readVocabularySize,

@@ -1,7 +1,6 @@
 #include "frontend/families/FlashDelta.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/FlashModel.h"
 #include "frontend/model/Decoder.h"
 
 #include <cmath>
@@ -38,12 +37,15 @@ struct DeltaOperands {
 
 } // namespace
 
-static void readConvolutions(FamilyInput &input, DeltaConfig &config) {
-  ConfigReader &reader = input.config;
+static void readConvolutions(ConfigReader &reader, DeltaConfig &config) {
   config.taps = reader.getInteger("conv_size", 2, 64, 4);
   if (!reader.getBoolean("use_short_conv", true))
     config.taps = 0;
   config.doubled = reader.getBoolean("allow_neg_eigval", false);
+}
+
+static void readHarmless(FamilyInput &input) {
+  ConfigReader &reader = input.config;
   requireOneOf(reader, "hidden_act", {"swish"});
   // "use_output_norm" is written, and read by no model.
   ignoreHarmless(reader, input.remarks, {"fuse_norm", "use_output_norm"});
@@ -122,7 +124,8 @@ Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
   config.values =
       readHeadChannels(reader, "expand_v", 1, config.model.width, config.heads);
   config.gate = reader.getBoolean("use_gate", false);
-  readConvolutions(input, config);
+  readConvolutions(reader, config);
+  readHarmless(input);
   requireOneOf(reader, "qk_activation", {"silu", "relu", "identity"});
   requireOneOf(reader, "qk_norm", {"l2"});
   requireOneOf(reader, "use_beta", {"true"});
@@ -148,21 +151,15 @@ Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
   return buildFlash(config.model, input, mixer);
 }
 
-Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
-  ConfigReader &reader = input.config;
-  DeltaConfig config;
-  config.model = readFlash(input, 4);
-  config.model.family = "gated_deltanet";
+static void readGatedDelta(ConfigReader &reader, DeltaConfig &config) {
   readGroups(reader, config, 256, 2);
   config.gate = reader.getBoolean("use_gate", true);
-  readConvolutions(input, config);
-  requireOneOf(reader, "output_gate_activation", {"swish", "silu", "sigmoid"});
-  config.gateFunction =
-      readActivation(reader, "output_gate_activation", seq::Nonlinearity::Silu);
-  if (llvm::Error error = reader.finish())
-    return error;
-  auto mixer = [&](ModelBuilder &model, const std::string &name,
-                   const std::string &source, Value x, int64_t) {
+  readConvolutions(reader, config);
+}
+
+static FlashMixer makeGatedDeltaMixer(const DeltaConfig &config) {
+  return [config](ModelBuilder &model, const std::string &name,
+                  const std::string &source, Value x, int64_t) {
     DeltaOperands in = emitOperands(model, config, name, source, x);
     Value a = model.project(name + "a", source + "a_proj", x, config.heads);
     Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
@@ -178,7 +175,29 @@ Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
       gate = model.project(name + "g", source + "g_proj", x, config.inner());
     return emitOutput(model, config, name, source, op.getY(), gate);
   };
-  return buildFlash(config.model, input, mixer);
+}
+
+FlashMixer effc::frontend::readGatedDeltaMixer(ConfigReader &reader,
+                                               const FlashConfig &model) {
+  DeltaConfig config;
+  config.model = model;
+  readGatedDelta(reader, config);
+  return makeGatedDeltaMixer(config);
+}
+
+Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  DeltaConfig config;
+  config.model = readFlash(input, 4);
+  config.model.family = "gated_deltanet";
+  readGatedDelta(reader, config);
+  readHarmless(input);
+  requireOneOf(reader, "output_gate_activation", {"swish", "silu", "sigmoid"});
+  config.gateFunction =
+      readActivation(reader, "output_gate_activation", seq::Nonlinearity::Silu);
+  if (llvm::Error error = reader.finish())
+    return error;
+  return buildFlash(config.model, input, makeGatedDeltaMixer(config));
 }
 
 Module effc::frontend::importFlashKda(FamilyInput &input) {
@@ -187,7 +206,8 @@ Module effc::frontend::importFlashKda(FamilyInput &input) {
   config.model = readFlash(input, 4);
   config.model.family = "kda";
   readGroups(reader, config, 128, 1);
-  readConvolutions(input, config);
+  readConvolutions(reader, config);
+  readHarmless(input);
   config.gateFunction = seq::Nonlinearity::Sigmoid;
   requireOneOf(reader, "safe_gate", {"false"});
   requireOneOf(reader, "lower_bound", {"null"});

@@ -3,7 +3,7 @@
 #ifndef EFFC_FRONTEND_FAMILIES_FLASHDELTA_H
 #define EFFC_FRONTEND_FAMILIES_FLASHDELTA_H
 
-#include "frontend/families/Family.h"
+#include "frontend/families/FlashModel.h"
 
 namespace effc::frontend {
 
@@ -13,6 +13,10 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importFlashGatedDeltaNet(FamilyInput &input);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importFlashKda(FamilyInput &input);
+
+/// The mixer of Gated DeltaNet with the keys of `reader`, an object inside of
+/// the configuration of another model. Problems are left in the reader.
+FlashMixer readGatedDeltaMixer(ConfigReader &reader, const FlashConfig &model);
 
 } // namespace effc::frontend
 

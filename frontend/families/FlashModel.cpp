@@ -184,6 +184,20 @@ TextModelConfig effc::frontend::textOf(const FlashConfig &config,
   return text;
 }
 
+Value effc::frontend::emitFlashLayer(ModelBuilder &model,
+                                     const FlashConfig &config,
+                                     const std::string &name,
+                                     const std::string &source, Value x,
+                                     llvm::function_ref<Value(Value)> mixer) {
+  Value normed =
+      model.norm(name + "mixer_norm", source + "attn_norm", x, config.norm);
+  x = model.add(name + "mixer_residual", x, mixer(normed));
+  normed = model.norm(name + "mlp_norm", source + "mlp_norm", x, config.norm);
+  Value inner =
+      emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, normed);
+  return model.add(name + "mlp_residual", x, inner);
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 effc::frontend::buildFlash(const FlashConfig &config, FamilyInput &input,
                            const FlashMixer &mixer) {
@@ -193,19 +207,12 @@ effc::frontend::buildFlash(const FlashConfig &config, FamilyInput &input,
         for (int64_t layer = 0; layer < config.layers; ++layer) {
           std::string name = "layers." + std::to_string(layer) + ".";
           std::string source = "model." + name;
-          Value normed = model.norm(name + "mixer_norm", source + "attn_norm",
-                                    x, config.norm);
-          Value mixed =
-              config.attention.count(layer)
-                  ? emitFlashAttention(model, config, name, source + "attn.",
-                                       normed, layer)
-                  : mixer(model, name, source + "attn.", normed, layer);
-          x = model.add(name + "mixer_residual", x, mixed);
-          normed = model.norm(name + "mlp_norm", source + "mlp_norm", x,
-                              config.norm);
-          Value inner = emitMlp(model, config.mlp,
-                                {name + "mlp", source + "mlp."}, normed);
-          x = model.add(name + "mlp_residual", x, inner);
+          x = emitFlashLayer(model, config, name, source, x, [&](Value normed) {
+            return config.attention.count(layer)
+                       ? emitFlashAttention(model, config, name,
+                                            source + "attn.", normed, layer)
+                       : mixer(model, name, source + "attn.", normed, layer);
+          });
         }
         return x;
       });

@@ -64,6 +64,15 @@ mlir::Value emitFlashAttention(ModelBuilder &model, const FlashConfig &config,
 /// What stands around the layers of these models.
 TextModelConfig textOf(const FlashConfig &config, const FamilyInput &input);
 
+/// A layer `attn_norm`, `attn`, `mlp_norm`, `mlp` around `mixer`, from
+/// normalised tokens. `name` and `source` are the layer's, with a point at the
+/// end.
+mlir::Value
+emitFlashLayer(ModelBuilder &model, const FlashConfig &config,
+               const std::string &name, const std::string &source,
+               mlir::Value x,
+               llvm::function_ref<mlir::Value(mlir::Value normed)> mixer);
+
 /// The model of layers `attn_norm`, `attn`, `mlp_norm`, `mlp`.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 buildFlash(const FlashConfig &config, FamilyInput &input,

@@ -111,23 +111,35 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
                              const AttentionExtras &extras) {
   int64_t rows = rowsOfKeys(model, name, window);
   llvm::SmallVector<mlir::Type> further;
-  auto stateFor = [&](const Twine &part, Value token, int64_t extent) {
+  auto stateFor = [&](const Twine &part, Value token, int64_t extent,
+                      const std::string &owner) {
     if (!token || extent == 0)
       return Value();
     auto type = llvm::cast<mlir::RankedTensorType>(token.getType());
     llvm::SmallVector<int64_t> shape(type.getShape());
     shape.front() = extent;
-    Value state = model.state(name + part, shape);
+    Value state = model.state(owner + part, shape);
     further.push_back(state.getType());
     return state;
   };
-  Value keys = stateFor(".keys", key, rows);
-  Value values = stateFor(".values", value, rows);
+  Value keys, values;
+  if (SharedKeys *shared = extras.shared) {
+    if (!shared->keys) {
+      shared->keys = stateFor(".keys", key, rows, shared->name);
+      shared->values = stateFor(".values", value, rows, shared->name);
+    }
+    keys = shared->keys;
+    values = shared->values;
+  } else {
+    keys = stateFor(".keys", key, rows, name);
+    values = stateFor(".values", value, rows, name);
+  }
   further.clear();
-  Value scores = stateFor(".numbers", extras.numbers, rows);
-  Value sinkKeys = stateFor(".sink_keys", key, extras.sinks);
-  Value sinkValues = stateFor(".sink_values", value, extras.sinks);
-  Value sinkScores = stateFor(".sink_numbers", extras.numbers, extras.sinks);
+  Value scores = stateFor(".numbers", extras.numbers, rows, name);
+  Value sinkKeys = stateFor(".sink_keys", key, extras.sinks, name);
+  Value sinkValues = stateFor(".sink_values", value, extras.sinks, name);
+  Value sinkScores =
+      stateFor(".sink_numbers", extras.numbers, extras.sinks, name);
   mlir::OpBuilder &builder = model.getBuilder();
   mlir::IntegerAttr windowAttr, keep;
   mlir::FloatAttr softCap;
@@ -152,6 +164,11 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
       keep,
       /*form=*/nullptr);
+  if (extras.shared) {
+    extras.shared->keys = op.getNextKeys();
+    extras.shared->values = op.getNextValues();
+    return op.getY();
+  }
   model.setNextState(op.getNextKeys());
   model.setNextState(op.getNextValues());
   for (Value next : op.getNextStates())

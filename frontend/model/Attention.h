@@ -74,6 +74,15 @@ mlir::Value turn(ModelBuilder &model, const llvm::Twine &name,
                  const LayerAttention &layer, mlir::Value x,
                  std::optional<int64_t> last = std::nullopt);
 
+/// Keys and values of tokens that several layers read: each layer's op takes
+/// the states from the one before, keeps the same token once more and hands
+/// them on. Whoever emits the layers sets them as next states behind the last.
+struct SharedKeys {
+  /// Under which the states are declared.
+  std::string name;
+  mlir::Value keys, values;
+};
+
 /// What few models have besides queries, keys and values; all may be absent.
 struct AttentionExtras {
   /// [H]
@@ -86,6 +95,8 @@ struct AttentionExtras {
   /// How many first tokens stay in sight, and the queries for their keys.
   int64_t sinks = 0;
   mlir::Value sinkQuery;
+  /// States of other layers too; of these there are keys and values alone.
+  SharedKeys *shared = nullptr;
 };
 
 /// The layer, with the sinks and the window that the model's user asks for

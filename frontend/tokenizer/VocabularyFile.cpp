@@ -11,6 +11,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
+#include <bitset>
 #include <map>
 
 using namespace effc::frontend;
@@ -141,6 +142,21 @@ describe(StringRef name, const Tokens &tokens, const Settings &settings,
   return text;
 }
 
+/// Any text is bytes, and a piece that no token matches is cut down to them.
+static llvm::Error requireEveryByte(StringRef name, const Tokens &tokens) {
+  std::bitset<256> found;
+  for (const auto &[id, bytes] : tokens)
+    if (bytes.size() == 1)
+      found.set(uint8_t(bytes[0]));
+  for (size_t byte = 0; byte < found.size(); ++byte)
+    if (!found[byte])
+      return refuse(name +
+                    ": expects a token for each byte, but there is none for "
+                    "byte " +
+                    Twine(byte));
+  return llvm::Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // tiktoken
 //===----------------------------------------------------------------------===//
@@ -214,6 +230,8 @@ effc::frontend::describeTiktoken(StringRef text, StringRef name,
                     ": expects a token of at most " + Twine(kMostTokenBytes) +
                     " bytes, but got " + Twine(bytes.size()));
   }
+  if (llvm::Error error = requireEveryByte(name, tokens))
+    return error;
   json::Object model{
       {"type", "BPE"}, {"ignore_merges", true}, {"merges", listMerges(tokens)}};
   json::Object split{
@@ -236,13 +254,14 @@ effc::frontend::describeTiktoken(StringRef text, StringRef name,
 // RWKV's World vocabulary
 //===----------------------------------------------------------------------===//
 
-/// The bytes of a literal of Python's, 'text' or b'bytes'; nothing where it is
-/// none.
+/// The bytes of a literal as Python's repr() writes it, 'text' or b'bytes';
+/// nothing where it is none. Bytes are written in ASCII.
 static std::optional<std::string> readLiteral(StringRef text) {
   bool isBytes = text.consume_front("b");
   if (text.size() < 2 || text.front() != text.back() ||
       (text.front() != '\'' && text.front() != '"'))
     return std::nullopt;
+  char quoteMark = text.front();
   text = text.drop_front().drop_back();
   std::string bytes;
   auto append = [&](unsigned code) {
@@ -258,6 +277,9 @@ static std::optional<std::string> readLiteral(StringRef text) {
   };
   while (!text.empty()) {
     if (!text.consume_front("\\")) {
+      if (text.front() == quoteMark ||
+          (isBytes && !llvm::isASCII(text.front())))
+        return std::nullopt;
       bytes += text.front();
       text = text.drop_front();
       continue;
@@ -268,7 +290,11 @@ static std::optional<std::string> readLiteral(StringRef text) {
     text = text.drop_front();
     constexpr StringRef kNames = "ntr\\'\"", kMeanings = "\n\t\r\\'\"";
     size_t named = kNames.find(kind);
-    size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    size_t digits = kind == 'x'   ? 2
+                    : isBytes     ? 0
+                    : kind == 'u' ? 4
+                    : kind == 'U' ? 8
+                                  : 0;
     unsigned code = 0;
     if (named != StringRef::npos)
       code = uint8_t(kMeanings[named]);
@@ -279,6 +305,8 @@ static std::optional<std::string> readLiteral(StringRef text) {
     if (!append(code))
       return std::nullopt;
   }
+  if (!isBytes && !json::isUTF8(bytes))
+    return std::nullopt;
   return bytes;
 }
 
@@ -306,18 +334,8 @@ effc::frontend::describeWorld(StringRef text, StringRef name,
                     "writes them, and how many bytes these are, but got " +
                     quote(line));
   }
-  std::string first;
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    std::string single(1, char(byte));
-    if (llvm::none_of(
-            tokens, [&](const auto &token) { return token.second == single; }))
-      return refuse(name +
-                    ": expects a token for each byte, but there is none "
-                    "for byte " +
-                    Twine(byte));
-    if (byte == 0)
-      first = inAlphabet(single);
-  }
+  if (llvm::Error error = requireEveryByte(name, tokens))
+    return error;
   // Id 0 ends a text; the file does not have it.
   bool named = llvm::any_of(settings->added,
                             [](const Added &token) { return token.id == 0; });
@@ -328,7 +346,7 @@ effc::frontend::describeWorld(StringRef text, StringRef name,
                      {"continuing_subword_prefix", ""},
                      {"max_input_chars_per_word", int64_t(UINT32_MAX)},
                      // There is none, since every byte is a token.
-                     {"unk_token", first}};
+                     {"unk_token", inAlphabet(StringRef("\0", 1))}};
   return describe(name, tokens, *settings, std::move(model), {});
 }
 

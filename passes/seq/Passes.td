@@ -91,8 +91,8 @@ def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
     too: fewer rows than the longest context has positions are an error.
     `positions` has no effect on a module where neither is, which a remark says.
 
-    Needs: growing states that are arguments of the function of their op;
-    `seq.model` where `positions` are asked for.
+    Needs: growing states that are arguments of the function of their op, or that
+    another op hands on; `seq.model` where `positions` are asked for.
     Keeps: every other state. Running it again changes nothing.
     Not done: ops that read the table's rows from outside of the op that carries it
     do not follow its size.

@@ -20,10 +20,10 @@ namespace {
 /// Rows of a table are a multiple of this: whole blocks of keys.
 constexpr int64_t kRows = 32;
 
-/// A state that grows with the position: an argument and the op that carries
-/// it.
+/// A state that grows with the position, before and after an op that carries
+/// it: an argument, or what another op hands on.
 struct Growing {
-  BlockArgument argument;
+  Value before;
   OpResult next;
   RankedTensorType type;
 };
@@ -51,9 +51,11 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
       grows = true;
       int64_t limit = chooseLimit(module, states, table);
       if (table && limit > rowsOf(table)) {
-        table->emitOpError("expects a row for each of the ")
-            << limit << " positions of the longest context, but got "
-            << table->getOperand(*tableOf(table)).getType();
+        table->emitOpError("expects ")
+            << nameOf(table->getOperand(*tableOf(table)))
+            << " to have a row for each of the " << limit
+            << " positions of the longest context, but got " << rowsOf(table)
+            << " rows";
         return signalPassFailure();
       }
       for (const Growing &state : states)
@@ -85,6 +87,18 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     return std::nullopt;
   }
 
+  // What users know a table by: the tensor of their checkpoint.
+  static std::string nameOf(Value table) {
+    auto parameter = table.getDefiningOp<seq::ParameterOp>();
+    if (!parameter)
+      return "its table";
+    auto weight = SymbolTable::lookupNearestSymbolFrom<seq::WeightOp>(
+        parameter, parameter.getWeightAttr());
+    if (!weight || weight.getSource().empty())
+      return "weight '" + parameter.getWeight().str() + "'";
+    return "tensor '" + weight.getSource().str() + "'";
+  }
+
   static int64_t rowsOf(Operation *table) {
     Value rows = table->getOperand(*tableOf(table));
     return cast<RankedTensorType>(rows.getType()).getDimSize(0);
@@ -109,11 +123,14 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     SmallVector<Growing> states;
     function.walk([&](seq::StatefulOpInterface op) {
       for (const seq::StateDescriptor &state : op.getStates())
-        if (state.growth == seq::StateGrowth::MaxContext)
-          if (auto argument =
-                  dyn_cast<BlockArgument>(op->getOperand(state.operand)))
-            states.push_back(
-                {argument, op->getResult(state.result), state.type});
+        if (state.growth == seq::StateGrowth::MaxContext) {
+          Value before = op->getOperand(state.operand);
+          auto handsOn = [&](const Growing &other) {
+            return other.next == before;
+          };
+          if (isa<BlockArgument>(before) || llvm::any_of(states, handsOn))
+            states.push_back({before, op->getResult(state.result), state.type});
+        }
     });
     return states;
   }
@@ -137,7 +154,7 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
 
   static void resize(Growing state, int64_t rows) {
     RankedTensorType type = seq::withRows(state.type, rows);
-    state.argument.setType(type);
+    state.before.setType(type);
     state.next.setType(type);
   }
 

@@ -1,7 +1,8 @@
-// Released configurations and the papers' ablations, found by listing
-// goldens/configs: each is compiled from its config.json alone in under 20
-// seconds of processor time and 2 GB, and has exactly as many parameters as the
-// public library's model, or for ablations as an independent forward reads.
+// Released configurations, the papers' own models and their ablations, found by
+// listing goldens/configs: each is compiled from its config.json alone in under
+// 20 seconds of processor time and 2 GB, and has exactly as many parameters as
+// the public library's model, or for the papers' as an independent forward
+// reads.
 // Released ones are compiled for one of two GPUs too, where no kernel needs
 // more registers than a thread has.
 
@@ -39,7 +40,7 @@ class GpuConfigTest : public testing::TestWithParam<std::string> {};
 
 } // namespace
 
-/// Released ones by their names, ablations by "ablations/NAME".
+/// Released ones by their names, others by their folder: "ablations/NAME".
 static std::vector<std::string> configs(const std::string &folder) {
   std::vector<std::string> names;
   std::filesystem::path root = EFFC_GOLDENS "/configs";
@@ -53,8 +54,11 @@ static std::vector<std::string> configs(const std::string &folder) {
 }
 
 static std::vector<std::string> allConfigs() {
-  std::vector<std::string> names = configs("."), more = configs("ablations");
-  names.insert(names.end(), more.begin(), more.end());
+  std::vector<std::string> names = configs(".");
+  for (const char *folder : {"papers", "ablations"}) {
+    std::vector<std::string> more = configs(folder);
+    names.insert(names.end(), more.begin(), more.end());
+  }
   return names;
 }
 

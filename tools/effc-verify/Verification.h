@@ -41,6 +41,8 @@ public:
 
 private:
   void readStored();
+  /// What is compiled anew runs on the host.
+  void keepHostTarget();
   void checkFeeding();
   void checkThreads();
   void checkReference();
@@ -73,11 +75,12 @@ private:
   Logits whole;               // of one prefill
   std::vector<double> oracle; // of the reference in double
   bool optionsKnown = true;   // the file's options could be read
+  bool hasHostCode = true;    // it was compiled for the host too
   bool bitStable = false;
-  bool narrowStates = false; // some state is kept in 16 bits
-  StoredModel stored;        // empty without a seq module
-  CompileOptions compileOptions;
-  std::string compiler; // that made the file
+  bool narrowStates = false;     // some state is kept in 16 bits
+  StoredModel stored;            // empty without a seq module
+  CompileOptions compileOptions; // of the file, for the host alone
+  std::string compiler;          // that made the file
   Report report;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace effc::cli;
 
@@ -126,9 +127,18 @@ effc::cli::readTargetFile(const std::string &path,
     std::string where = "element " + std::to_string(i) + " of '" + path + "'";
     if (!json[i].is_object())
       throw Failure(where + " is not an object");
+    for (const auto &[key, value] : json[i].items())
+      if (key != "positions" && key != "ids")
+        throw Failure(where + " has a key '" + key +
+                      "', not 'positions' or 'ids'");
     Targets target;
     target.positions =
         readTargets(json[i], "positions", sequences[i].size(), where);
+    std::set<uint64_t> distinct;
+    for (uint64_t position : target.positions)
+      if (!distinct.insert(position).second)
+        throw Failure(where + " has position " + std::to_string(position) +
+                      " twice");
     for (uint64_t id : readTargets(json[i], "ids", vocabularySize, where))
       target.ids.push_back(static_cast<int32_t>(id));
     if (target.ids.size() != target.positions.size())

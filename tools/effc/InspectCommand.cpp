@@ -295,6 +295,8 @@ static void checkAll(const Model &model) {
 }
 
 static void inspect(const InspectOptions &options) {
+  if (!options.chip.empty() && !options.kernels && !options.json)
+    throw UsageError("--chip needs --kernels or --json, which show floors");
   std::optional<uint64_t> budget;
   if (options.budget)
     budget = parseBytes(*options.budget);

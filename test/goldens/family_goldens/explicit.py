@@ -177,6 +177,7 @@ def block(*parts, **more):
 
 ROTARY = {"kind": "rotary", "rope_theta": 500.0}
 SHARED = {"hidden": 20}
+LAYER = {"kind": "layer", "eps": 1e-5}
 GLU = {"part": "glu", "hidden": 36}
 INNER = {"width": 40, "convolution": 4, "activation": "silu"}
 LOW = {"from": "inner", "rank": 5, "bias": True, "activation": "sigmoid"}
@@ -243,10 +244,47 @@ HAWK = {"part": "rg_lru", "heads": 4, "values": 7, "inner": {"width": 28, "bias"
         "recurrence": {"from": "convolved", "blocks": True, "bias": True},
         "input": {"from": "convolved", "blocks": True, "bias": True},
         "output": {"gate": {"bias": True, "activation": "gelu_tanh"}, "bias": True}}
+SHORT = {"convolution": 4, "activation": "silu"}
+UNIT_SHORT = {**SHORT, "unit": {"kind": "sum_square", "eps": 1e-6}}
+SIGMOID = {"activation": "sigmoid"}
+RMS = {"kind": "rms", "eps": 1e-5}
+# What a scalar or a vector gates, from retention to Mamba.
+GATED_RETENTION = {"part": "gated_retention", "heads": 4, "groups": 2, "keys": 6, "values": 5,
+                   "temperature": 9.0, "gate": {"bias": True}, "positions": ROTARY,
+                   "output": {"norm": RMS, "groups": 4, "gate": {"activation": "silu"}}}
+HGRN = {"part": "hgrn", "heads": 3, "values": 7, "x": {"activation": "silu"},
+        "output": {"norm": {"kind": "rms", "eps": 1e-6}, "gate": {"activation": "silu"}}}
+HGRN2 = {"part": "hgrn2", "heads": 2, "keys": 9, "values": 11, "q": SHORT, "forget": {"bias": True},
+         "v": {"convolution": 3}, "output": {"norm": RMS}}
+MAMBA = {"part": "mamba", "heads": 2, "groups": 1, "keys": 5, "values": 13,
+         "inner": {"width": 26, "convolution": 4, "activation": "silu"},
+         "x": {"from": "convolved", "project": False}, "dt": {"from": "convolved", "rank": 3},
+         "b": {"from": "convolved"}, "c": {"from": "convolved"},
+         "output": {"gate": {"activation": "silu"}}}
+# What corrects what its keys read.
+DELTA_RULE = {"part": "delta_rule", "heads": 4, "groups": 2, "keys": 7, "values": 5, "q": UNIT_SHORT,
+              "k": UNIT_SHORT, "v": SHORT, "beta": SIGMOID,
+              "output": {"norm": RMS, "groups": 4}}
+GATED_DELTA_RULE = {"part": "gated_delta_rule", "heads": 3, "groups": 1, "keys": 8, "values": 11,
+                    "scale": 0.7, "q": UNIT_SHORT, "k": UNIT_SHORT, "v": SHORT, "beta": SIGMOID,
+                    "output": {"norm": RMS, "groups": 3, "gate": {"activation": "silu"}}}
+KDA = {"part": "kda", "heads": 2, "keys": 9, "values": 13, "q": UNIT_SHORT, "k": UNIT_SHORT, "v": SHORT,
+       "beta": SIGMOID, "f": {"rank": 5},
+       "output": {"norm": RMS, "groups": 2, "gate": {"rank": 6, "bias": True, **SIGMOID}}}
+NORMALISED_ROTARY = {"part": "normalised_rotary", "heads": 6, "groups": 2, "keys": 10, "values": 3,
+                     "q": {"activation": "softplus"}, "k": {"activation": "elu_plus_one"},
+                     "positions": {"kind": "rotary", "rope_theta": 300.0}}
+RWKV6 = {"part": "rwkv6", "heads": 3, "keys": 8, "values": 7, "w": {"rank": 4, "bias": True},
+         "output": {"norm": LAYER, "groups": 3, "gate": {"activation": "silu"}}}
+RWKV7 = {"part": "rwkv7", "heads": 2, "keys": 10, "values": 9, "w": {"rank": 3, "bias": True},
+         "kk": {"unit": {"kind": "max_length", "eps": 1e-12}}, "a": {"rank": 4, "bias": True, **SIGMOID},
+         "output": {"norm": LAYER, "groups": 2, "gate": {"rank": 5, **SIGMOID}}}
+MLSTM = {"part": "mlstm", "heads": 4, "groups": 2, "keys": 6, "values": 5, "eps": 1e-5,
+         "input": {"bias": True}, "forget": {"bias": True}, "output": {
+             "norm": {"kind": "layer", "eps": 1e-6, "bias": False}, "groups": 4, "gate": SIGMOID}}
 BASED = {"part": "normalised_attention", "heads": 3, "keys": 4, "values": 8, "scale": 1.0, "eps": 1e-12,
          "q": {"activation": "taylor"}, "k": {"activation": "taylor"}}
 SRM_FEED = {"part": "mlp", "hidden": 40, "bias": True}
-LAYER = {"kind": "layer", "eps": 1e-5}
 
 
 def srm(name, parts, **more):
@@ -300,6 +338,13 @@ CASES = [
         block({**BASED, "part": "normalised_attention", "keys": 6, "values": 5, "eps": 1e-6,
                "q": {"activation": "elu_plus_one"}, "k": {"activation": "elu_plus_one"}}, GLU)],
         dtype="bf16"),
+    case("effc_linear", "gated", [block(GATED_RETENTION), block(HGRN, GLU), block(HGRN2), block(MAMBA)],
+         hidden_size=22),
+    case("effc_linear", "corrected", [
+        block(DELTA_RULE), block(GATED_DELTA_RULE), block(KDA), block(NORMALISED_ROTARY)], vocab_size=53),
+    case("effc_linear", "read_before_write", [block(RWKV6, GLU), block(RWKV7), block(MLSTM)],
+         hidden_size=20, draw={r"\.w\.1\.bias$": (-1.0, 1.5), r"\.forget\.bias$": (2.0, 1.0),
+                              r"\.input\.bias$": (0.5, 1.5)}),
     # Structured recurrent mixers and masked mixers.
     srm("mixed_combined", [{"heads": 4}, {"heads": 3, "repeat_kind": "combined"}]),
     srm("row_column", [{"heads": 4, "repeat_kind": "row", "decay": False},

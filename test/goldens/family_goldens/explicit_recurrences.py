@@ -1,7 +1,8 @@
 """The explicit layout's recurrences: one step of each, and what is projected for it.
 
 A step gets the operands of one token ([H, ...], groups repeated for their heads), the parameters
-and the state, and returns the reading [H, V] and the next state.
+and the state, and returns the reading [H, V] and the next state. Those of `explicit_sequences.py`
+get all tokens and have no state.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Callable
 import torch
 from torch.nn import functional
 
+from . import explicit_sequences as sequences
 from .explicit_parts import ACTIVATIONS, linear, norm, positions
 
 
@@ -87,12 +89,20 @@ def rg_lru(t, p, s, exponent):
 
 @dataclass
 class Recurrence:
+    # Of one token, or of all of them where `whole` is true.
     step: Callable
     tokens: str
     parameters: str = ""
     numbers: tuple = ()
     turned: str = ""
     optional: str = ""
+    # Tokens that are read as they are too; the turned ones are `turned_NAME`.
+    both: str = ""
+    whole: bool = False
+
+
+def whole(step, tokens, parameters="", numbers=(), **more):
+    return Recurrence(step, tokens, parameters, numbers, whole=True, **more)
 
 
 QKV = "q:GK k:GK v:HV"
@@ -109,6 +119,20 @@ RECURRENCES = {
                           turned="q k"),
     "s4d": Recurrence(s4d, "x:HV", "log_dt:HV log_a:HKV a_imaginary:HKV c:HKV c_imaginary:HKV d:HV"),
     "rg_lru": Recurrence(rg_lru, "x:HV recurrence:HV input:HV", "rate:HV", ("exponent",)),
+    "normalised_rotary": whole(sequences.normalised_rotary, QKV + " dt:H", "a_log:H dt_bias:H", ("eps",),
+                               both="q k"),
+    "gated_retention": whole(sequences.gated_retention, QKV + " gate:H", numbers=("scale", "temperature"),
+                             turned="q k"),
+    "hgrn": whole(sequences.hgrn, "x:HV forget:HV", "lower_bound:HV"),
+    "hgrn2": whole(sequences.hgrn2, "q:HK forget:HK v:HV", "lower_bound:HK", ("scale",)),
+    "mamba": whole(sequences.mamba, "x:HV dt:HV b:GK c:GK", "a_log:HKV dt_bias:HV d:HV"),
+    "delta_rule": whole(sequences.delta_rule, QKV + " beta:H", numbers=("scale",), turned="q k"),
+    "gated_delta_rule": whole(sequences.gated_delta_rule, QKV + " beta:H a:H", "a_log:H dt_bias:H",
+                              ("scale",), turned="q k"),
+    "kda": whole(sequences.kda, QKV + " beta:H f:HK", "a_log:H dt_bias:HK", ("scale",), turned="q k"),
+    "rwkv6": whole(sequences.rwkv6, "r:HK k:HK v:HV w:HK", "u:HK"),
+    "rwkv7": whole(sequences.rwkv7, "r:HK w:HK k:HK v:HV kk:HK a:HK"),
+    "mlstm": whole(sequences.mlstm, QKV + " input:H forget:H", numbers=("scale", "eps"), turned="q k"),
 }
 DEFAULTS = {"eps": 1e-10, "temperature": 16.0, "exponent": 8.0}
 
@@ -195,10 +219,13 @@ def recurrence(view, config, x):
         if name in kind.optional.split() and name not in config:
             continue
         tokens[name] = operand(name, letters)
+        if name in kind.both.split():
+            tokens["turned_" + name] = positions(view, config.get("positions"), tokens[name])
         if name in kind.turned.split():
             tokens[name] = positions(view, config.get("positions"), tokens[name])
         if letters[0] == "G":
-            tokens[name] = tokens[name].repeat_interleave(dims["H"] // dims["G"], 1)
+            for each in {name, "turned_" + name} & set(tokens):
+                tokens[each] = tokens[each].repeat_interleave(dims["H"] // dims["G"], 1)
     parameters = {}
     for name, letters in symbols(kind.parameters):
         shape, how = [dims[letter] for letter in letters], config.get(name) or {}
@@ -209,6 +236,9 @@ def recurrence(view, config, x):
         else:
             parameters[name] = view(name, *shape)
     numbers = {name: config.get(name, DEFAULTS.get(name, dims["K"] ** -0.5)) for name in kind.numbers}
+    if kind.whole:
+        y = kind.step(tokens, parameters, **numbers).flatten(-2)
+        return mix_out(view, config, x, y, sources, project)
     key = next((tokens[name] for name in ("k", "b") if name in tokens), None)
     keys = dims["K"] if key is None else key.shape[-1]
     state = {"S": x.new_zeros(dims["H"], keys, dims["V"]), "z": x.new_zeros(dims["H"], keys),
@@ -218,8 +248,11 @@ def recurrence(view, config, x):
         state["first"] = t == 0
         rows.append(kind.step({name: value[t] for name, value in tokens.items()}, parameters, state,
                               **numbers))
-    y = torch.stack(rows).flatten(-2)
+    return mix_out(view, config, x, torch.stack(rows).flatten(-2), sources, project)
 
+
+def mix_out(view, config, x, y, sources, project):
+    """What follows a recurrence's y [T, H V]."""
     output = config.get("output") or {}
     if "feed" in output:
         y = y + view("d", y.shape[-1]) * sources[output["feed"]["from"]]

@@ -94,6 +94,24 @@ CASES = [
         hidden_size=20, num_hidden_layers=3, expand_ratio=2, intermediate_size=28)),
     case("hgrn", "convolutions_no_bounds", "HGRN", dict(
         hidden_size=24, use_lower_bound=False, use_short_conv=True, conv_size=3, vocab_size=61)),
+    case("yoco", "gated_retention", "YOCO", dict(
+        hidden_size=24, num_self_decoder_layers=2, num_hidden_layers=4, intermediate_size=28,
+        max_position_embeddings=64, vocab_size=59,
+        self_decoder_attn=dict(type="gated_retention", num_heads=3, rope_theta=300.0, rope_inv_freq="yoco",
+                               gate_logit_normalizer=7.0),
+        cross_decoder_attn=dict(num_heads=4, num_kv_heads=2, qkv_bias=True, qk_norm=True,
+                                rope_theta=500.0))),
+    case("yoco", "windows_bf16", "YOCO", dict(
+        num_self_decoder_layers=1, num_hidden_layers=4, intermediate_size=28, fuse_norm=False,
+        max_position_embeddings=64, tie_word_embeddings=True,
+        self_decoder_attn=dict(type="swa", num_heads=5, num_v_heads=1, qkv_bias=True, window_size=7,
+                               rope_theta=300.0),
+        cross_decoder_attn=dict(num_heads=3, rope_inv_freq="yoco")), dtype="bf16", embedding=0.1),
+    case("yoco", "gated_deltanet", "YOCO", dict(
+        hidden_size=20, num_self_decoder_layers=2, num_hidden_layers=3, intermediate_size=36,
+        max_position_embeddings=64,
+        self_decoder_attn=dict(num_heads=2, num_v_heads=4, head_dim=6, expand_v=1.5, conv_size=3),
+        cross_decoder_attn=dict(num_heads=5, num_kv_heads=1))),
     case("linear_attn", "product", "LinearAttention", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
     case("linear_attn", "elu_bf16", "LinearAttention", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, feature_map="elu", norm_feature_map=True,

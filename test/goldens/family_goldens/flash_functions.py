@@ -26,6 +26,7 @@ import fla.layers.multiscale_retention  # noqa: E402
 import fla.layers.rodimus  # noqa: E402
 import fla.layers.rwkv6  # noqa: E402
 import fla.layers.rwkv7  # noqa: E402
+import fla.layers.yoco  # noqa: E402
 import fla.models.rwkv6.modeling_rwkv6  # noqa: E402
 import fla.models.rwkv7.modeling_rwkv7  # noqa: E402
 from fla.modules import mlp, norm, rotary  # noqa: E402
@@ -47,6 +48,7 @@ from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6  # noqa: E402
 from fla.ops.rwkv7.fused_addcmul import torch_addcmul_rwkv7  # noqa: E402
 from fla.ops.rwkv7.fused_k_update import k_update_ref  # noqa: E402
 from fla.ops.rwkv7.gate_output_correction import gate_output_correction_ref  # noqa: E402
+from fla.ops.simple_gla.naive import naive_recurrent_simple_gla  # noqa: E402
 
 
 def heads_first(*tensors):
@@ -113,6 +115,7 @@ ACT2FN.update(sigmoid=torch.sigmoid, logsigmoid=functional.logsigmoid, silu=func
               gelu=lambda x: functional.gelu(x, approximate="tanh"))
 fla.layers.hgrn2.swish = functional.silu
 fla.layers.hgrn.swiglu = lambda gate, x: functional.silu(gate) * x
+fla.layers.yoco.swiglu = lambda gate, x: functional.silu(gate) * x
 mlp.swiglu = lambda gate, x: functional.silu(gate) * x
 mlp.SwiGLULinear.forward = lambda self, x, y, weight, bias: functional.linear(
     functional.silu(x) * y, weight, bias)
@@ -158,6 +161,20 @@ def rotate(self, q, k, **unused):
 RotaryEmbedding.forward = rotate
 
 
+def rotate_pairs(self, x, **unused):
+    """Neighbours turn together; the last pair turns 1 / base per position by the rule `yoco`."""
+    pairs = self.dim // 2
+    exponents = (torch.linspace(0, 1, pairs, dtype=torch.float32) if self.rope_inv_freq == "yoco"
+                 else torch.arange(pairs, dtype=torch.float32) / pairs)
+    angles = torch.arange(x.shape[1], dtype=torch.float32)[:, None] / self.base ** exponents
+    cos, sin = angles.cos()[:, None], angles.sin()[:, None]
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+
+
+fla.layers.yoco.YOCORotaryEmbedding.forward = rotate_pairs
+
+
 def softmax_attention(q, k, v, causal=True, window_size=(-1, -1), **unused):
     heads, tokens = q.shape[2], q.shape[1]
     k, v = (x.repeat_interleave(heads // x.shape[2], 2) for x in (k, v))
@@ -171,6 +188,7 @@ def softmax_attention(q, k, v, causal=True, window_size=(-1, -1), **unused):
 
 
 fla.layers.attn.flash_attn_func = fla.layers.rodimus.flash_attn_func = softmax_attention
+fla.layers.yoco.parallel_attn = lambda q, k, v, **unused: softmax_attention(q, k, v)
 # Which would round queries, keys and values.
 fla.layers.rodimus.autocast_to_fp16 = lambda x: x
 
@@ -211,6 +229,13 @@ def retention(q, k, v, **unused):
 
 
 fla.layers.multiscale_retention.fused_recurrent_retention = retention
+
+
+def gated_retention(q, k, v, g, **unused):
+    return naive_recurrent_simple_gla(q, k, v, g)
+
+
+fla.layers.yoco.fused_recurrent_simple_gla = gated_retention
 
 
 def delta_rule(q, k, v, beta, use_qk_l2norm_in_kernel, **unused):

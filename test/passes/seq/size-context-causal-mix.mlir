@@ -7,7 +7,7 @@
 // OWN: remark: contexts end at 45 positions, for which the model's states and tables are made
 // OWN: max_context = 45>
 // ASKED: max_context = 40>
-// MORE: error: 'seq.causal_mix' op expects a row for each of the 46 positions of the longest context, but got 'tensor<45x45xf32>'
+// MORE: error: 'seq.causal_mix' op expects its table to have a row for each of the 46 positions of the longest context, but got 45 rows
 module attributes {seq.model = #seq.model<family = "mine", vocabulary = 11, width = 6, max_context = 0>} {
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: tensor<64x6xf32> {seq.state_name = "inputs"}

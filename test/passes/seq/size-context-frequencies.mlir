@@ -6,7 +6,7 @@
 
 // OWN: remark: contexts end at 40 positions, for which the model's states and tables are made
 // OWN: max_context = 40>
-// MORE: error: 'seq.rotary' op expects a row for each of the 41 positions of the longest context, but got 'tensor<40x3xf32>'
+// MORE: error: 'seq.rotary' op expects its table to have a row for each of the 41 positions of the longest context, but got 40 rows
 module attributes {seq.model = #seq.model<family = "mine", vocabulary = 11, width = 6, max_context = 0>} {
 func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %positions: tensor<?xi32>, %table: tensor<11x6xf32>,
                    %f: tensor<40x3xf32>, %g: tensor<20x3xf32>) -> tensor<?x1x6xf32> {

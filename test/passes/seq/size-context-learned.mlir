@@ -7,7 +7,7 @@
 // OWN: remark: contexts end at 48 positions, for which the model's states and tables are made
 // OWN: max_context = 48>
 // ASKED: max_context = 40>
-// MORE: error: 'seq.embedding' op expects a row for each of the 49 positions of the longest context, but got 'tensor<48x6xf32>'
+// MORE: error: 'seq.embedding' op expects its table to have a row for each of the 49 positions of the longest context, but got 48 rows
 module attributes {seq.model = #seq.model<family = "mine", vocabulary = 11, width = 6, max_context = 0>} {
 // CHECK-LABEL: func.func @forward
 func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %positions: tensor<?xi32>,

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/Base64.h"
 
 #include <cmath>
 
@@ -80,13 +81,23 @@ TEST_F(ImportTest, RemarksOnEveryTensor) {
 }
 
 TEST_F(ImportTest, VocabulariesOfOtherKinds) {
-  directory.write("a.tiktoken", "QQ== 0\nQg== 1\nQUI= 2\n");
+  // A token for each byte, and one of two.
+  TinyMamba2 tiny;
+  tiny.config["vocab_size"] = "257";
+  tiny.tensors["backbone.embeddings.weight"].shape = {257, 6};
+  tiny.tensors["lm_head.weight"].shape = {257, 6};
+  tiny.write(directory);
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte)
+    bytes += llvm::encodeBase64(std::string(1, char(byte))) + " " +
+             std::to_string(byte) + "\n";
+  directory.write("a.tiktoken", bytes + "QUI= 256\n");
   directory.write("tokenizer_config.json", R"({"pat_str": ".+"})");
   ImportedModel model = llvm::cantFail(import());
   EXPECT_TRUE(model.tokenizer);
   EXPECT_EQ(model.sources[0].name, "a.tiktoken");
   EXPECT_EQ(model.sources.back().name, "tokenizer_config.json");
-  directory.write("a.tiktoken", "QQ== 0\nQg== 99999\n");
+  directory.write("a.tiktoken", bytes + "QUI= 99999\n");
   std::string result = outcome(import());
   EXPECT_NE(result.find("a.tiktoken"), std::string::npos) << result;
   EXPECT_NE(result.find("99999"), std::string::npos) << result;

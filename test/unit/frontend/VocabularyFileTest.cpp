@@ -9,6 +9,7 @@
 
 #include "runtime/src/tokenizer/Tokenizer.h"
 
+#include "llvm/Support/Base64.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace effc::frontend;
@@ -75,8 +76,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"tiktoken", "small.tiktoken"}),
     [](const auto &info) { return std::string(info.param.folder); });
 
+/// A token for each byte but those from `end` on, ranked by them.
+static std::string ranksOfBytes(int end = 256) {
+  std::string text;
+  for (int byte = 0; byte < end; ++byte)
+    text += llvm::encodeBase64(std::string(1, char(byte))) + " " +
+            std::to_string(byte) + "\n";
+  return text;
+}
+
 TEST(VocabularyFiles, WrongLinesAreNamed) {
   std::vector<std::string> remarks;
+  std::string bytes = ranksOfBytes();
   auto tiktoken = [&](llvm::StringRef text, llvm::StringRef settings = "") {
     return outcome(describeTiktoken(text, "a.tiktoken", settings, remarks));
   };
@@ -92,15 +103,19 @@ TEST(VocabularyFiles, WrongLinesAreNamed) {
       tiktoken(std::string(4 * 400, 'Q') + " 0\n"),
       "a.tiktoken: line 1: expects a token of at most 1024 bytes, but got "
       "1200");
-  EXPECT_EQ(tiktoken("QQ== 0\nQQ== 1\n"), "a.tiktoken: token 1 is there twice");
-  EXPECT_EQ(tiktoken("QQ== 0\n", R"({"added_tokens_decoder": {"0":
+  EXPECT_EQ(tiktoken(bytes + "QQ== 256\n"),
+            "a.tiktoken: token 256 is there twice");
+  EXPECT_EQ(tiktoken(ranksOfBytes(253) + "QUI= 253\n"),
+            "a.tiktoken: expects a token for each byte, but there is none for "
+            "byte 253");
+  EXPECT_EQ(tiktoken(bytes, R"({"added_tokens_decoder": {"0":
                      {"content": "<x>"}}})"),
             "tokenizer_config.json: token 0 '<x>' is one of 'a.tiktoken' "
             "already");
-  EXPECT_EQ(tiktoken("QQ== 0\n", R"({"added_tokens_decoder": {"1": {}}})"),
+  EXPECT_EQ(tiktoken(bytes, R"({"added_tokens_decoder": {"1": {}}})"),
             "tokenizer_config.json: token 1: lacks 'content'");
   EXPECT_TRUE(remarks.empty());
-  EXPECT_EQ(tiktoken("QQ== 0\n"), "success");
+  EXPECT_EQ(tiktoken(bytes), "success");
   ASSERT_EQ(remarks.size(), 1u);
   EXPECT_NE(remarks[0].find("no 'pat_str'"), std::string::npos);
 }
@@ -113,13 +128,18 @@ TEST(VocabularyFiles, WorldsLiteralsAreRead) {
   EXPECT_EQ(world("1 '\\n' 1\n2 b'\\xe4\\xb8' 2\n3 \"'\" 1\n4 '\\u2028' 3\n"),
             "world.txt: expects a token for each byte, but there is none for "
             "byte 0");
-  for (const char *line : {"1 'a' 2", "x 'a' 1", "1 a 1", "1 'a\" 1",
-                           "1 '\\q' 1", "1 '\\x4' 1", "1 '' 0", "-1 'a' 1"})
+  for (const char *line :
+       {"1 'a' 2", "x 'a' 1", "1 a 1", "1 'a\" 1", "1 '\\q' 1", "1 '\\x4' 1",
+        "1 '' 0", "-1 'a' 1",
+        // Quotes end a literal, bytes are ASCII and know
+        // no \\u, strings are text.
+        "1 'a'b' 3", "1 b'\u00e4' 2", "1 b'\\u0041' 1", "1 '\\ud800' 3"})
     EXPECT_EQ(world(line),
               std::string("world.txt: line 1: expects an id of its own, a "
                           "string or bytes as Python writes them, and how many "
                           "bytes these are, but got '") +
                   line + "'");
+  EXPECT_EQ(world("1 '\xe4' 1").find("world.txt: line 1: expects an id"), 0u);
 }
 
 TEST(VocabularyFiles, AreFoundByName) {

@@ -96,6 +96,18 @@ TEST_F(Verify, ASoundArtifactPasses) {
   EXPECT_LT(find(report, "this file").tolerance, 1e-4);
 }
 
+// The host's code is compared with the host's, wherever its target stands.
+TEST_F(Verify, TheHostMayBeAnyOfTheTargets) {
+  Report report =
+      verify(compile("mamba2/f32_groups2", {"--target", "sim_80,host"}));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(find(report, "code bytes, compiled again").tolerance, 0);
+  EXPECT_EQ(report.checks.size(), 21u);
+  EXPECT_EQ(report.skippedLines(),
+            Arguments{"code of sim_80, compiled again: the host's alone is "
+                      "compared"});
+}
+
 // Chunks show where a prompt is cut, so the bits may differ, but no more than
 // rounding does.
 TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {

@@ -342,4 +342,8 @@ TEST_F(Eval, NamesWhatIsWrongWithTargets) {
          "is 271, not a number below 271");
   expect("[{\"positions\": [0, 1], \"ids\": [1]}" + rest + "]",
          "has 2 positions and 1 ids");
+  expect("[{\"positions\": [4, 0, 4], \"ids\": [1, 2, 3]}" + rest + "]",
+         "has position 4 twice");
+  expect("[{\"positions\": [], \"ids\": [], \"weights\": []}" + rest + "]",
+         "has a key 'weights', not 'positions' or 'ids'");
 }

@@ -88,6 +88,11 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_DOUBLE_EQ(on["targets"][0]["kernels"][2]["step_floor_seconds"],
                    271 * 64 / 3.35e12);
   EXPECT_EQ(inspect(file.path(), {"--chip", "h201"}).status, 2);
+  // Nothing else shows a floor.
+  done = inspect(file.path(), {"--chip", "h100", "--state"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_TRUE(contains(done.err, "--chip needs --kernels or --json"))
+      << done.err;
   EXPECT_EQ(json["targets"][0]["name"], "sm_90a");
   EXPECT_EQ(json["targets"][0]["kernels"][1]["threads"], 64);
   EXPECT_EQ(json["targets"][1]["entries"].size(), 5u);
