@@ -229,17 +229,17 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
   TokenMap::Reading reading;
   if (r.maximum)
     reading.maximum = q.logGate; // the maximum at the time of reading
-  auto read = [&](const Carried &states) {
-    reading.read = overKeys({states.matrix, q.query});
-    if (!r.sum)
-      return;
+  auto read = [&](Value matrix) { reading.read = overKeys({matrix, q.query}); };
+  auto readSum = [&](Value sum) {
     bool perValue = r.sum->type.isBlock();
     Value query = q.sumQuery ? q.sumQuery : q.query;
-    reading.denominator =
-        perValue ? overKeys({states.sum, query}) : dot(states.sum, query);
+    reading.denominator = perValue ? overKeys({sum, query}) : dot(sum, query);
   };
-  if (readsBefore)
-    read(before);
+  if (readsBefore) {
+    read(before.matrix);
+    if (r.sum)
+      readSum(before.sum);
+  }
 
   Value probed;
   if (q.probe) {
@@ -253,12 +253,13 @@ FailureOr<Carried> Stepper::step(Value row, Carried before) {
   // to read and write the state.
   if (k.isDecode())
     r.store(k, r.matrix, after.matrix);
-  if (!readsBefore && !r.sum)
-    read(after);
+  // Read as it is written, in the same pass over its rows.
+  if (!readsBefore)
+    read(after.matrix);
   if (r.sum) {
     after.sum = nextSum(q, decays, before.sum);
     if (!readsBefore)
-      read(after);
+      readSum(after.sum);
   }
   if (q.bonusKey) {
     Value weight = dot(q.query, q.bonusKey);
