@@ -67,6 +67,15 @@ bool KernelLowering::canJoinPass(Operation *op) const {
       shape.isColumn != group.isColumn)
     return false;
   auto reduce = dyn_cast<ReduceOp>(op);
+  // Columns that share nothing, as the gates of two tokens, would only share
+  // registers.
+  if (shape.isColumn && llvm::none_of(last.ops, [&](Operation *member) {
+        return llvm::any_of(op->getOperands(), [&](Value operand) {
+          return isa<TileType>(operand.getType()) &&
+                 (operand.getDefiningOp() == member || uses(member, operand));
+        });
+      }))
+    return false;
   for (Operation *member : last.ops) {
     auto other = dyn_cast<ReduceOp>(member);
     if (!other)
@@ -507,6 +516,23 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
   row(loop.getInductionVar());
 }
 
+// The most sums over rows that a pass of the group keeps at once. Each has as
+// many vectors as a run of columns: with two of four each, what else a pass
+// needs no longer fits the registers.
+int64_t KernelLowering::sumsOverRows() const {
+  int64_t most = 0;
+  for (const Pass &pass : group.passes) {
+    if (pass.rows == 1)
+      continue;
+    int64_t sums = llvm::count_if(pass.ops, [](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && !alongColumns(reduce);
+    });
+    most = std::max(most, sums);
+  }
+  return most;
+}
+
 void KernelLowering::flush() {
   if (group.empty())
     return;
@@ -524,9 +550,10 @@ void KernelLowering::flush() {
       auto reduce = dyn_cast<ReduceOp>(op);
       byRows |= reduce && alongColumns(reduce);
     }
-  ColumnBlocks blocks =
-      ColumnBlocks::cut(group.columns, readsMemory ? ColumnBlocks::kMemoryLanes
-                                                   : ColumnBlocks::kMainLanes);
+  int64_t lanes = readsMemory          ? ColumnBlocks::kMemoryLanes
+                  : sumsOverRows() > 1 ? ColumnBlocks::kMainLanes / 2
+                                       : ColumnBlocks::kMainLanes;
+  ColumnBlocks blocks = ColumnBlocks::cut(group.columns, lanes);
   byRows ? emitByRows(blocks) : emitByColumns(blocks);
   group = {};
 }
