@@ -57,11 +57,12 @@ private:
     Value row;
     TokenMap::Scope scope;
     TokenMap::Tiles q;
-    SmallVector<Value> decays;
+    SmallVector<Value> decays, probing;
     TokenMap::Reading reading;
     TileCode::Emitted emitted;
   };
   Token prepare(Value row, Carried &carried);
+  SmallVector<Value> probeOf(const Token &token);
   void advance(Token &token, Carried &carried);
   void advanceSum(Token &token, Carried &carried);
   LogicalResult finish(Token &token);
@@ -227,6 +228,22 @@ Value Stepper::nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
                });
 }
 
+// What the state is multiplied by where it is probed. A probe of the decayed
+// state is a decayed probe of the state, where the decay does not lie along the
+// values: a multiplication for each key instead of one for each element.
+SmallVector<Value> Stepper::probeOf(const Token &token) {
+  SmallVector<Value> factors = {token.q.probe};
+  if (r.linear.getLowRank() != seq::LowRankPair::DecayedState)
+    return factors;
+  Type type = token.q.probe.getType();
+  for (Value decay : token.decays)
+    if (decay.getType().isF32() || decay.getType() == type)
+      factors[0] = mul({factors[0], decay}, cast<tile::TileType>(type));
+    else
+      factors.push_back(decay);
+  return factors;
+}
+
 // What a token needs no matrix for; its maximum follows the one before.
 Stepper::Token Stepper::prepare(Value row, Carried &carried) {
   Token token;
@@ -240,6 +257,8 @@ Stepper::Token Stepper::prepare(Value row, Carried &carried) {
   for (Value decay : {token.q.decay, token.q.valueDecay})
     if (decay)
       token.decays.push_back(r.map.hasFactors ? decay : exp(decay));
+  if (token.q.probe)
+    token.probing = probeOf(token);
   token.emitted = r.map.leaveScope();
   return token;
 }
@@ -253,9 +272,8 @@ void Stepper::advance(Token &token, Carried &carried) {
     read();
   Value probed;
   if (q.probe) {
-    SmallVector<Value> factors = {carried.matrix, q.probe};
-    if (r.linear.getLowRank() == seq::LowRankPair::DecayedState)
-      llvm::append_range(factors, token.decays);
+    SmallVector<Value> factors = {carried.matrix};
+    llvm::append_range(factors, token.probing);
     probed = overKeys(factors);
   }
   carried.matrix = nextMatrix(q, token.decays, carried.matrix, probed);
