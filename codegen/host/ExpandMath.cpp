@@ -104,14 +104,20 @@ bool isNegatedSize(Value x) {
 Value lessOneOfRest(Arithmetic &a, Value x, Value n) {
   Value r = a.fma(n, a.constant(-0.693359375f), x);
   r = a.fma(n, a.constant(2.12194440e-4f), r);
-  Value p =
-      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  return a.fma(p, a.mul(r, r), r);
+  Value square = a.mul(r, r);
+  auto pair = [&](float slope, float start) {
+    return a.fma(r, a.constant(slope), a.constant(start));
+  };
+  // In pairs, since what exponentials cost is the wait for one another.
+  Value p = a.fma(pair(1.9875691500e-4f, 1.3981999507e-3f), square,
+                  pair(8.3334519073e-3f, 4.1665795894e-2f));
+  p = a.fma(p, square, pair(1.6666665459e-1f, 5.0000001201e-1f));
+  return a.fma(p, square, r);
 }
 
-Value expOfRest(Arithmetic &a, Value x, Value n) {
-  return a.add(lessOneOfRest(a, x, n), a.constant(1.0f));
+// The same and 1, times a power of two: rounded once, as their sum is.
+Value expOfRest(Arithmetic &a, Value less, Value power) {
+  return a.fma(less, power, power);
 }
 
 // Of x at most 0, n lies in [-150, 0]: one factor 2^(n + 32), whose bits are
@@ -124,10 +130,10 @@ Value expandDecay(Arithmetic &a, Value x) {
   Value clamped =
       a.select(a.compare(arith::CmpFPredicate::OLT, x, low), low, x);
   Value sum = a.fma(clamped, a.constant(1.44269504088896341f), rounder);
-  Value result = expOfRest(a, clamped, a.sub(sum, rounder));
+  Value less = lessOneOfRest(a, clamped, a.sub(sum, rounder));
   Value factor = a.asFloat(
       arith::ShLIOp::create(a.b, a.loc, a.asInteger(sum), a.bits(23)));
-  return a.mul(a.mul(result, factor), a.constant(0x1p-32f));
+  return a.mul(expOfRest(a, less, factor), a.constant(0x1p-32f));
 }
 
 // A number between those from which exponentials round to 0 and to infinity,
@@ -160,19 +166,19 @@ Value expandExp(Arithmetic &a, Value x) {
   if (isNegatedSize(x))
     return expandDecay(a, x);
   auto [clamped, n] = reduce(a, x);
-  Value result = expOfRest(a, clamped, n);
+  Value less = lessOneOfRest(a, clamped, n);
   auto [half, rest] = powers(a, n);
-  return a.mul(a.mul(result, half), rest);
+  return a.mul(expOfRest(a, less, half), rest);
 }
 
 Value expandExpM1(Arithmetic &a, Value x) {
   auto [clamped, n] = reduce(a, x);
   auto [half, rest] = powers(a, n);
   Value power = a.mul(half, rest);
-  Value near = a.fma(power, lessOneOfRest(a, clamped, n),
-                     a.sub(power, a.constant(1.0f)));
+  Value less = lessOneOfRest(a, clamped, n);
+  Value near = a.fma(power, less, a.sub(power, a.constant(1.0f)));
   // Where 2^n may be infinite, one is less than a rounding.
-  Value far = a.mul(a.mul(expOfRest(a, clamped, n), half), rest);
+  Value far = a.mul(expOfRest(a, less, half), rest);
   return a.select(
       a.compare(arith::CmpFPredicate::OGT, clamped, a.constant(64.0f)), far,
       near);
