@@ -3,8 +3,9 @@
 //
 // Over all finite arguments exp was measured to be at most 1.0279 units in the
 // last place (ulp) from the exact value, at -38.45, expm1 at most 1.5334, at
-// 0.3475, and log1p at most 1.4375, at -8.94e-8. The test takes every 251st number, which meets every exponent
-// tens of thousands of times, and more denormals besides.
+// 0.3475, and log1p at most 1.4375, at -8.94e-8. The test takes every 251st
+// number, which meets every exponent tens of thousands of times, and more
+// denormals besides.
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "mlir/Pass/PassManager.h"
