@@ -67,6 +67,15 @@ bool KernelLowering::canJoinPass(Operation *op) const {
       shape.isColumn != group.isColumn)
     return false;
   auto reduce = dyn_cast<ReduceOp>(op);
+  // Columns that share nothing, as the gates of two tokens, would only share
+  // registers.
+  if (shape.isColumn && llvm::none_of(last.ops, [&](Operation *member) {
+        return llvm::any_of(op->getOperands(), [&](Value operand) {
+          return isa<TileType>(operand.getType()) &&
+                 (operand.getDefiningOp() == member || uses(member, operand));
+        });
+      }))
+    return false;
   for (Operation *member : last.ops) {
     auto other = dyn_cast<ReduceOp>(member);
     if (!other)
@@ -296,7 +305,8 @@ void KernelLowering::loadRows(const Pass &pass, const Point &point,
 }
 
 void KernelLowering::emitPoint(const Pass &pass, const Point &point,
-                               Lanes &lanes) {
+                               Lanes &lanes,
+                               function_ref<void(ReduceOp, Value)> reduced) {
   // What is read from a view that the pass writes is read first.
   for (Operation *op : pass.ops)
     if (auto store = dyn_cast<StoreOp>(op))
@@ -319,7 +329,8 @@ void KernelLowering::emitPoint(const Pass &pass, const Point &point,
       memory.store(target, point.row, point.column,
                    elementsOf(store.getTile(), point, lanes), point.valid);
     } else {
-      elementsOf(cast<ReduceOp>(op).getTile(), point, lanes);
+      auto reduce = cast<ReduceOp>(op);
+      reduced(reduce, elementsOf(reduce.getTile(), point, lanes));
     }
   }
 }
@@ -351,9 +362,20 @@ struct Reductions {
   static Value accumulate(OpBuilder &b, Location loc, ReduceOp reduce,
                           Value sum, Value element) {
     auto product = element.getDefiningOp<arith::MulFOp>();
-    if (isMax(reduce) || !product || !product->use_empty())
+    bool alone =
+        product && product->use_empty() && reduce.getTile().hasOneUse();
+    if (isMax(reduce) || !alone)
       return combine(b, loc, reduce, sum, element);
     return math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), sum);
+  }
+  /// The running values after a point, each taken further where its reduction
+  /// stands among the pass's ops: what it reads need not wait in registers.
+  auto accumulateInto(OpBuilder &b, Location loc,
+                      SmallVectorImpl<Value> &sums) {
+    return [this, &b, loc, &sums](ReduceOp reduce, Value element) {
+      Value &sum = sums[llvm::find(ops, reduce) - ops.begin()];
+      sum = accumulate(b, loc, reduce, sum, element);
+    };
   }
 };
 } // namespace
@@ -369,11 +391,9 @@ void KernelLowering::emitPass(const Pass &pass, const Point &first,
     sums.push_back(memory.broadcast(
         memory.constantF32(Reductions::neutral(reduce)), first.lanes));
   auto emitRow = [&](Value row, Lanes &lanes, ValueRange before) {
-    emitPoint(pass, {row, first.column, first.lanes, first.valid}, lanes);
-    SmallVector<Value> after;
-    for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, before))
-      after.push_back(Reductions::accumulate(b, loc, reduce, sum,
-                                             lanes.lookup(reduce.getTile())));
+    SmallVector<Value> after(before);
+    emitPoint(pass, {row, first.column, first.lanes, first.valid}, lanes,
+              reductions.accumulateInto(b, loc, after));
     return after;
   };
   if (pass.rows == 1) {
@@ -450,15 +470,11 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
         Lanes lanes;
+        SmallVector<Value> next(loop.getRegionIterArgs());
         emitPoint(
             pass,
             {row, loop.getInductionVar(), blocks.mainLanes, blocks.mainLanes},
-            lanes);
-        SmallVector<Value> next;
-        for (auto [reduce, sum] :
-             llvm::zip_equal(reductions.ops, loop.getRegionIterArgs()))
-          next.push_back(Reductions::accumulate(
-              b, loc, reduce, sum, lanes.lookup(reduce.getTile())));
+            lanes, reductions.accumulateInto(b, loc, next));
         scf::YieldOp::create(b, loc, next);
       }
       for (auto [i, sum] : llvm::enumerate(loop.getResults()))
@@ -468,7 +484,7 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
       Lanes lanes;
       emitPoint(pass,
                 {row, memory.constant(rest.start), rest.lanes, rest.valid},
-                lanes);
+                lanes, [](ReduceOp, Value) {});
       for (auto [i, reduce] : llvm::enumerate(reductions.ops)) {
         Value value = lanes.lookup(reduce.getTile());
         if (rest.valid != rest.lanes) {
@@ -500,6 +516,23 @@ void KernelLowering::emitByRows(const ColumnBlocks &blocks) {
   row(loop.getInductionVar());
 }
 
+// The most sums over rows that a pass of the group keeps at once. Each has as
+// many vectors as a run of columns: with two of four each, what else a pass
+// needs no longer fits the registers.
+int64_t KernelLowering::sumsOverRows() const {
+  int64_t most = 0;
+  for (const Pass &pass : group.passes) {
+    if (pass.rows == 1)
+      continue;
+    int64_t sums = llvm::count_if(pass.ops, [](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && !alongColumns(reduce);
+    });
+    most = std::max(most, sums);
+  }
+  return most;
+}
+
 void KernelLowering::flush() {
   if (group.empty())
     return;
@@ -517,9 +550,10 @@ void KernelLowering::flush() {
       auto reduce = dyn_cast<ReduceOp>(op);
       byRows |= reduce && alongColumns(reduce);
     }
-  ColumnBlocks blocks =
-      ColumnBlocks::cut(group.columns, readsMemory ? ColumnBlocks::kMemoryLanes
-                                                   : ColumnBlocks::kMainLanes);
+  int64_t lanes = readsMemory          ? ColumnBlocks::kMemoryLanes
+                  : sumsOverRows() > 1 ? ColumnBlocks::kMainLanes / 2
+                                       : ColumnBlocks::kMainLanes;
+  ColumnBlocks blocks = ColumnBlocks::cut(group.columns, lanes);
   byRows ? emitByRows(blocks) : emitByColumns(blocks);
   group = {};
 }

@@ -1,9 +1,10 @@
-// exp, log, log1p, tanh, erfc, sin and cos as polynomials.
+// exp, expm1, log, log1p, tanh, erfc, sin and cos as polynomials.
 //
 // exp(x) = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; ln 2 is split
 // in two so that r is exact to the last place; 2^n is applied in two halves, so
 // that results below the normal range round once. Where x is a size, negated,
 // as decays and pairs of exponentials have it, n is at most 0 and less will do.
+// expm1(x) = 2^n (e^r - 1) + (2^n - 1) takes the same steps up to e^r - 1.
 // log1p(x) for x > -1 takes log(y) + c / y with y = fl(1 + x) and c the part of
 // x that y lost; log(y) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). Of an
 // exponential that is at most 1, as softplus takes it, log1p(x) = 2 artanh(s /
@@ -99,14 +100,24 @@ bool isNegatedSize(Value x) {
   return negated && negated.getOperand().getDefiningOp<math::AbsFOp>();
 }
 
-// e^r where x = n ln 2 + r.
-Value expOfRest(Arithmetic &a, Value x, Value n) {
+// e^r - 1 where x = n ln 2 + r.
+Value lessOneOfRest(Arithmetic &a, Value x, Value n) {
   Value r = a.fma(n, a.constant(-0.693359375f), x);
   r = a.fma(n, a.constant(2.12194440e-4f), r);
-  Value p =
-      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  return a.add(a.fma(p, a.mul(r, r), r), a.constant(1.0f));
+  Value square = a.mul(r, r);
+  auto pair = [&](float slope, float start) {
+    return a.fma(r, a.constant(slope), a.constant(start));
+  };
+  // In pairs, since what exponentials cost is the wait for one another.
+  Value p = a.fma(pair(1.9875691500e-4f, 1.3981999507e-3f), square,
+                  pair(8.3334519073e-3f, 4.1665795894e-2f));
+  p = a.fma(p, square, pair(1.6666665459e-1f, 5.0000001201e-1f));
+  return a.fma(p, square, r);
+}
+
+// The same and 1, times a power of two: rounded once, as their sum is.
+Value expOfRest(Arithmetic &a, Value less, Value power) {
+  return a.fma(less, power, power);
 }
 
 // Of x at most 0, n lies in [-150, 0]: one factor 2^(n + 32), whose bits are
@@ -119,15 +130,18 @@ Value expandDecay(Arithmetic &a, Value x) {
   Value clamped =
       a.select(a.compare(arith::CmpFPredicate::OLT, x, low), low, x);
   Value sum = a.fma(clamped, a.constant(1.44269504088896341f), rounder);
-  Value result = expOfRest(a, clamped, a.sub(sum, rounder));
+  Value less = lessOneOfRest(a, clamped, a.sub(sum, rounder));
   Value factor = a.asFloat(
       arith::ShLIOp::create(a.b, a.loc, a.asInteger(sum), a.bits(23)));
-  return a.mul(a.mul(result, factor), a.constant(0x1p-32f));
+  return a.mul(expOfRest(a, less, factor), a.constant(0x1p-32f));
 }
 
-Value expandExp(Arithmetic &a, Value x) {
-  if (isNegatedSize(x))
-    return expandDecay(a, x);
+// A number between those from which exponentials round to 0 and to infinity,
+// and its whole multiples of ln 2.
+struct Reduced {
+  Value x, n;
+};
+Reduced reduce(Arithmetic &a, Value x) {
   // Below -104 the result rounds to 0, above 89 to infinity.
   // A NaN fails both comparisons, passes and stays one.
   Value low = a.constant(-104.0f), high = a.constant(89.0f);
@@ -137,11 +151,37 @@ Value expandExp(Arithmetic &a, Value x) {
                      clamped);
   Value n = math::RoundEvenOp::create(
       a.b, a.loc, a.mul(clamped, a.constant(1.44269504088896341f)));
-  Value result = expOfRest(a, clamped, n);
+  return {clamped, n};
+}
+
+// Two factors whose product is 2^n.
+std::pair<Value, Value> powers(Arithmetic &a, Value n) {
   Value exponent = a.toInteger(n);
   Value half = arith::ShRSIOp::create(a.b, a.loc, exponent, a.bits(1));
   Value rest = arith::SubIOp::create(a.b, a.loc, exponent, half);
-  return a.mul(a.mul(result, a.power(half)), a.power(rest));
+  return {a.power(half), a.power(rest)};
+}
+
+Value expandExp(Arithmetic &a, Value x) {
+  if (isNegatedSize(x))
+    return expandDecay(a, x);
+  auto [clamped, n] = reduce(a, x);
+  Value less = lessOneOfRest(a, clamped, n);
+  auto [half, rest] = powers(a, n);
+  return a.mul(expOfRest(a, less, half), rest);
+}
+
+Value expandExpM1(Arithmetic &a, Value x) {
+  auto [clamped, n] = reduce(a, x);
+  auto [half, rest] = powers(a, n);
+  Value power = a.mul(half, rest);
+  Value less = lessOneOfRest(a, clamped, n);
+  Value near = a.fma(power, less, a.sub(power, a.constant(1.0f)));
+  // Where 2^n may be infinite, one is less than a rounding.
+  Value far = a.mul(expOfRest(a, less, half), rest);
+  return a.select(
+      a.compare(arith::CmpFPredicate::OGT, clamped, a.constant(64.0f)), far,
+      near);
 }
 
 // log(y) for normal positive y.
@@ -335,6 +375,7 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandPattern<math::ExpOp>>(&getContext(), expandExp);
+    patterns.add<ExpandPattern<math::ExpM1Op>>(&getContext(), expandExpM1);
     patterns.add<ExpandPattern<math::ErfcOp>>(&getContext(), expandErfc);
     patterns.add<ExpandPattern<math::LogOp>>(&getContext(), expandLogarithm);
     patterns.add<ExpandPattern<math::TanhOp>>(&getContext(), expandTanh);

@@ -394,20 +394,38 @@ void KernelLowering::fill(const Place &to, TileType type, Value scalar) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-// Lets a map that replaces a carried tile write over it: each element is read
-// before it is written, provided that nothing reads the old tile later.
+// Lets a map that replaces a carried tile write over it, and those that lead to
+// it by way of tiles of its type: each element is read before it is written,
+// provided that nothing reads the old tile, or the one before, later.
 void KernelLowering::bindInPlaceResults(Block &body, ValueRange yielded,
                                         ValueRange carried) {
-  for (auto [next, old] : llvm::zip_equal(yielded, carried)) {
-    auto map = next.getDefiningOp<MapOp>();
-    if (!map || map->getBlock() != &body || !isa<TileType>(next.getType()) ||
-        llvm::count(yielded, next) != 1)
-      continue;
-    bool readLater = llvm::any_of(old.getUsers(), [&](Operation *user) {
+  auto mapOf = [&](Value tile) {
+    auto map = tile.getDefiningOp<MapOp>();
+    return map && map->getBlock() == &body ? map : MapOp();
+  };
+  auto readAfter = [&](Value tile, MapOp map) {
+    return llvm::any_of(tile.getUsers(), [&](Operation *user) {
       return user->getBlock() != &body || map->isBeforeInBlock(user);
     });
-    if (!readLater)
-      places[next] = places.lookup(old);
+  };
+  for (auto [next, old] : llvm::zip_equal(yielded, carried)) {
+    MapOp map = mapOf(next);
+    if (!map || !isa<TileType>(next.getType()) ||
+        llvm::count(yielded, next) != 1 || readAfter(old, map))
+      continue;
+    Place place = places.lookup(old);
+    places[next] = place;
+    Type type = next.getType();
+    while (true) {
+      auto inputs = map.getInputs();
+      auto found = llvm::find_if(
+          inputs, [&](Value input) { return input.getType() == type; });
+      MapOp before = found == inputs.end() ? MapOp() : mapOf(*found);
+      if (!before || readAfter(*found, map) || readAfter(old, before))
+        break;
+      places[*found] = place;
+      map = before;
+    }
   }
 }
 
@@ -444,7 +462,9 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
       scalarInits.push_back(lookup(init));
       continue;
     }
-    Place place = allocate(type);
+    // What a loop before has left, and nothing else sees, is worked on.
+    bool goesOn = init.getDefiningOp<scf::ForOp>() && init.hasOneUse();
+    Place place = goesOn ? placeOf(init) : allocate(type);
     copy(init, type, place);
     places[carried] = place;
   }

@@ -92,7 +92,9 @@ private:
   void emitPass(const Pass &pass, const Point &first, Lanes &shared);
   void emitByRows(const ColumnBlocks &blocks);
   void loadRows(const Pass &pass, const Point &point, Lanes &lanes);
-  void emitPoint(const Pass &pass, const Point &point, Lanes &lanes);
+  int64_t sumsOverRows() const;
+  void emitPoint(const Pass &pass, const Point &point, Lanes &lanes,
+                 llvm::function_ref<void(tile::ReduceOp, mlir::Value)> reduced);
   mlir::Value elementsOf(mlir::Value tile, const Point &point, Lanes &lanes);
   mlir::Value emitMap(tile::MapOp map, const Point &point, Lanes &lanes);
   bool escapes(mlir::Value tile, const Pass &pass) const;

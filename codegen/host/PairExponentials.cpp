@@ -1,4 +1,4 @@
-// Two exponentials of which one is 1, or the other's reciprocal -> one.
+// Exponentials of which one follows from another -> one.
 //
 //   m = max(p, q)                     e = exp(-|p - q|)
 //   exp(p - m), exp(q - m)      ->    p >= q ? 1 : e,  p <= q ? 1 : e
@@ -11,7 +11,13 @@
 //   1 / (1 + exp(x))            ->    x >= 0 ? c : s
 //
 // as a gate and its complement: one division instead of two. `c` is rounded
-// once more than a sigmoid, and relative to its own size.
+// once more than a sigmoid, and relative to its own size. And
+//
+//   tanh(x / 2) (exp(x) + 1)    ->    expm1(x), or of x = 2 z beside exp(z)
+//                                     m = expm1(z), m (m + 2)
+//
+// as what a decay leaves of one: an exponential, a hyperbolic tangent and its
+// division less, since expm1(z) shares all but its last steps with exp(z).
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,12 +97,19 @@ void pairMaxima(Block &block) {
 
 //===- sigmoids of a number and of its negative ---------------------------===//
 
-// 1, or a vector of ones.
-bool isOne(Value value) {
+// `number`, or a vector of it.
+bool isNumber(Value value, double number) {
   if (auto repeat = value.getDefiningOp<vector::BroadcastOp>())
     value = repeat.getSource();
-  return matchPattern(value, m_OneFloat());
+  FloatAttr attr;
+  if (DenseFPElementsAttr many;
+      matchPattern(value, m_Constant(&many)) && many.isSplat())
+    return many.getSplatValue<APFloat>().convertToDouble() == number;
+  return matchPattern(value, m_Constant(&attr)) &&
+         attr.getValueAsDouble() == number;
 }
+
+bool isOne(Value value) { return isNumber(value, 1); }
 
 /// 1 / (1 + exp(-x)), or of the negative of x.
 struct Sigmoid {
@@ -149,6 +162,51 @@ void pairSigmoids(Block &block) {
   }
 }
 
+//===- an exponential less one --------------------------------------------===//
+
+// What `product` multiplies by `number`, on its right; null: nothing.
+Value multipliedBy(Value product, double number) {
+  auto op = product.getDefiningOp<arith::MulFOp>();
+  return op && isNumber(op.getRhs(), number) ? op.getLhs() : Value();
+}
+
+// x, where `op` is tanh(x / 2) (exp(x) + 1); null: it is not.
+Value lessOneOf(arith::MulFOp op) {
+  auto tanh = op.getLhs().getDefiningOp<math::TanhOp>();
+  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+  auto exp = sum ? sum.getLhs().getDefiningOp<math::ExpOp>() : math::ExpOp();
+  if (!tanh || !exp || !isOne(sum.getRhs()) ||
+      multipliedBy(tanh.getOperand(), 0.5) != exp.getOperand())
+    return {};
+  return exp.getOperand();
+}
+
+void joinLessOne(Block &block) {
+  SmallVector<std::pair<arith::MulFOp, Value>> found;
+  llvm::SmallPtrSet<Value, 4> exponents;
+  for (Operation &op : block)
+    if (auto product = dyn_cast<arith::MulFOp>(op)) {
+      if (Value x = lessOneOf(product))
+        found.push_back({product, x});
+    } else if (auto exp = dyn_cast<math::ExpOp>(op)) {
+      exponents.insert(exp.getOperand());
+    }
+  for (auto [op, x] : found) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value half = multipliedBy(x, 2), result;
+    if (half && exponents.contains(half)) {
+      Value m = math::ExpM1Op::create(b, loc, half);
+      result = arith::MulFOp::create(
+          b, loc, m,
+          arith::AddFOp::create(b, loc, m, constantLike(b, loc, m, 2)));
+    } else {
+      result = math::ExpM1Op::create(b, loc, x);
+    }
+    op.replaceAllUsesWith(result);
+  }
+}
+
 struct PairExponentialsPass
     : impl::PairExponentialsPassBase<PairExponentialsPass> {
   using PairExponentialsPassBase::PairExponentialsPassBase;
@@ -157,6 +215,7 @@ struct PairExponentialsPass
     getOperation()->walk([](Block *block) {
       pairMaxima(*block);
       pairSigmoids(*block);
+      joinLessOne(*block);
     });
   }
 };

@@ -5,9 +5,14 @@ For each mixer and head size a model of one layer is written as IR (an embedding
 whose rows hold the operands of every token, the mixer, a choice of rows), compiled with
 random weights, once as effc chooses and once for each form that has kernels of its own, and
 measured by `effc bench`: one form after another, and all of them again, --rounds times. FLOPs
-are those of the mixer's cheapest form; what the embedding copies is part of the time. For
-elementwise recurrences a model without the mixer is measured as well and its time taken off:
-what is left is compared with the bytes of the operands and results.
+are those of the mixer's cheapest form. A model without the mixer is measured as well, and its
+time taken off: the embedding copies operands that in a model a product writes.
+
+Beside each row stands what bounds it besides its FLOPs. A state element takes the products of
+PRODUCTS each token, one instruction each, of which the product rate says how many a second are
+done; gates and elementwise recurrences take functions of each channel, whose time is measured
+too: models of one function more than another, applied to as many channels. --functions measures
+these alone.
 
   tools/bench/mixers.py --effc build/release/bin/effc --output results/FILE.json
 """
@@ -49,6 +54,28 @@ ELEMENTWISE = {
     "rwkv4": (["THV", "THV"], ["HV", "HV"], ["H1V", "H1V", "HV"], ""),
     "structured_recurrence": (["THV", "TH", "TH"], ["H"], ["H1V"],
                               "operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 1, 1>"),
+}
+# Multiplications, fused with an addition or not, that each element of a state takes for a token:
+# decays, an update and a reading; delta rules probe the state as well and correct it.
+PRODUCTS = {
+    "linear_attention": 2, "retention": 3, "gated_retention": 3, "ssd": 3, "mlstm": 3,
+    "gated_linear_attention": 3, "gated_linear_attention, both gates": 4, "hgrn2": 3, "rodimus": 3, "rwkv6": 3,
+    "delta_rule": 3, "gated_delta_rule": 4, "kimi_delta_attention": 4, "rwkv7": 5,
+}
+# Functions of each key channel (K) or value channel (V) of a head and token. A gate beside its
+# complement is one sigmoid; of two exponentials below a running maximum one is 1. Quotients and
+# roots are not counted: beside exponentials their time is within what measurements scatter.
+FUNCTIONS = {
+    "gated_linear_attention": {"log_sigmoid": "K", "exp": "K"},
+    "gated_linear_attention, both gates": {"log_sigmoid": "KV", "exp": "KV"},
+    "hgrn2": {"sigmoid": "K"},
+    "rodimus": {"sigmoid": "K", "softplus": "K", "log": "K", "exp": "KK"},
+    "rwkv6": {"exp": "KK"},
+    "kimi_delta_attention": {"softplus": "K", "exp": "K"},
+    "rwkv7": {"sigmoid": "K", "exp": "K"},
+    "hgrn": {"sigmoid": "V"},
+    "rg_lru": {"sigmoid": "VV", "exp": "V"},
+    "rwkv4": {"exp": "VV"},
 }
 FORMS = ["step", "chunkwise:16", "chunkwise:64", "quadratic"]
 
@@ -157,6 +184,38 @@ class Bench:
         del bench["file"]  # of a folder that is gone
         return bench
 
+    def seconds_of_functions(self, width=1024):
+        """Seconds of one element of each function: as a part of a map, its operands at hand."""
+        def run(ops):
+            lines = ["  %x = seq.slice %in {axis = 1 : i64, offset = 0 : i64, size = " f"{width} : i64}} : {wide} -> {wide}"]
+            value = "%x"
+            for index, op in enumerate(ops):
+                lines.append(f'  %v{index} = "seq.{op}"({value}) : ({wide}) -> {wide}')
+                value = f"%v{index}"
+            body = [f'seq.weight @table source("table") : {table}',
+                    f"func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> {wide} {{",
+                    f"  %table = seq.parameter @table : {table}",
+                    f"  %in = seq.embedding %tokens, %table : (tensor<?xi32>, {table}) -> {wide}", *lines,
+                    f"  %out = seq.select_rows {value}, %rows : ({wide}, tensor<?xi32>) -> {wide}", f"  return %out : {wide}", "}"]
+            (self.folder / "model.mlir").write_text(HEAD.format(name="functions", rows=width, width=width) + "\n".join(body) + "\n}\n")
+            write_weights(self.folder / "model.safetensors", {"table": [width, width]}, self.random)
+            artifact = self.folder / "functions.effc"
+            self.effc("compile", self.folder / "model.mlir", "--weights-from", self.folder, "-o", artifact)
+            return min(prefill_of(self.measure(artifact, [self.options.tokens], 0))["seconds_p10"]
+                       for _ in range(2 * self.options.rounds)) / self.options.tokens / width
+
+        wide, table = tensor([None, width]), tensor([width, width])
+        # A function is applied twice more, to what keeps its results in range.
+        base = {"exp": ["sigmoid"], "sigmoid": ["sigmoid"], "log_sigmoid": ["sigmoid"], "softplus": ["sigmoid"],
+                "log": ["softplus"]}
+        more = {"log": ["log", "softplus", "log", "softplus"]}
+        seconds = {}
+        for op, first in base.items():
+            added = run(first + more.get(op, [op, op])) - run(first)
+            seconds[op] = added / 2
+        seconds["log"] -= seconds["softplus"]
+        return seconds
+
     def forms(self, name, sizes):
         """The chosen form and all others whose code differs, each with its rounds."""
         artifacts, codes = {}, {}
@@ -166,11 +225,14 @@ class Bench:
             if code not in codes:
                 codes[code] = form or "chosen"
                 artifacts[form or "chosen"] = artifact
-        rounds = {form: [] for form in artifacts}
+        empty = self.folder / "without.effc"
+        self.compile(empty, name, sizes, empty=True)
+        rounds, without = {form: [] for form in artifacts}, []
         for _ in range(self.options.rounds):
             for form, artifact in artifacts.items():
                 rounds[form].append(self.measure(artifact, [self.options.tokens], 64))
-        return rounds
+            without.append(prefill_of(self.measure(empty, [self.options.tokens], 0))["seconds_median"])
+        return {"forms": rounds, "seconds_without": without}
 
     def lengths(self, name, sizes):
         """Seconds per token at four lengths."""
@@ -189,23 +251,37 @@ def best(rounds):
     return min(prefill_of(bench)["seconds_median"] for bench in rounds)
 
 
-def print_matrix(records):
-    print("mixer                               head     tokens/s (chosen)  of product rate   other forms, times the chosen one's time")
+def seconds_of_gates(name, sizes, functions):
+    """Of the functions that one token of a head takes."""
+    return sum(functions[op] * sum(sizes[letter] for letter in letters) for op, letters in FUNCTIONS.get(name, {}).items())
+
+
+def print_matrix(records, functions):
+    print("mixer                               head     tokens/s (chosen)  of product rate   could be   other forms, times the chosen one's time")
     for record in records:
         chosen = min(record["forms"]["chosen"], key=lambda bench: prefill_of(bench)["seconds_median"])
         prefill = prefill_of(chosen)
-        share = prefill["flops"] / prefill["seconds_median"] / prefill["gemm_flops_per_second"]
+        # The whole call's tokens, the mixer's own share of the product rate.
+        seconds = prefill["seconds_median"] - min(record["seconds_without"])
+        ideal = prefill["flops"] / prefill["gemm_flops_per_second"]
+        share = ideal / seconds
+        sizes = {"K": record["keys"], "V": record["values"]}
+        products = 2 * PRODUCTS[record["mixer"]] * sizes["K"] * sizes["V"] / prefill["gemm_flops_per_second"]
+        bound = prefill["tokens"] * record["heads"] * (products + seconds_of_gates(record["mixer"], sizes, functions))
         others = ", ".join(f"{form} {best(rounds) / best(record['forms']['chosen']):.2f}"
                            for form, rounds in record["forms"].items() if form != "chosen")
         print(f"{record['mixer']:35s} {record['keys']:3d}x{record['values']:<4d} {prefill['tokens_per_second']:16.0f} "
-              f"{100 * share:14.0f} %   {others or 'none has a kernel'}")
+              f"{100 * share:14.0f} % {100 * ideal / bound:8.0f} %   {others or 'none has a kernel'}")
 
 
-def print_elementwise(records):
-    print("mixer                     channels   ns/token   bytes/token   of the bytes' floor")
+def print_elementwise(records, functions):
+    print("mixer                     channels   ns/token   bytes/token   ns of bytes   ns of functions   of the larger")
     for record in records:
+        moving = record["bytes_per_token"] / statistics.median(record["read_bytes_per_second"])
+        computing = seconds_of_gates(record["mixer"], {"V": record["channels"]}, functions)
         print(f"{record['mixer']:25s} {record['channels']:8d} {1e9 * record['seconds_per_token']:10.0f} "
-              f"{record['bytes_per_token']:12d} {100 * record['of_floor']:14.0f} %")
+              f"{record['bytes_per_token']:12d} {1e9 * moving:13.0f} {1e9 * computing:17.0f} "
+              f"{100 * max(moving, computing) / record['seconds_per_token']:14.0f} %")
 
 
 def elementwise(bench, name, sizes, tokens):
@@ -237,8 +313,15 @@ def main():
     parser.add_argument("--tokens", type=int, default=2048, help="tokens of a prompt")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3, help="times that all forms are measured")
+    parser.add_argument("--lengths", action="store_true", help="measure prompts of 512 to 4,096 tokens as well")
+    parser.add_argument("--functions", action="store_true", help="measure the functions alone")
     options = parser.parse_args()
     records = {"matrix": [], "elementwise": [], "lengths": []}
+    with tempfile.TemporaryDirectory() as folder:
+        records["functions"] = Bench(options, pathlib.Path(folder)).seconds_of_functions()
+    print("ns per element of " + ", ".join(f"{op} {1e9 * seconds:.2f}" for op, seconds in records["functions"].items()))
+    if options.functions:
+        return
     for size in options.sizes:
         keys, values = map(int, size.split("x"))
         sizes = {"H": options.heads, "G": options.heads, "K": keys, "V": values}
@@ -250,13 +333,15 @@ def main():
                 if name in ELEMENTWISE:
                     records["elementwise"].append(elementwise(bench, name, sizes, options.tokens))
                 else:
-                    records["matrix"].append({**about, "forms": bench.forms(name, sizes)})
-                records["lengths"].append({**about, "seconds_per_token": bench.lengths(name, sizes)})
+                    records["matrix"].append({**about, **bench.forms(name, sizes)})
+                if options.lengths:
+                    records["lengths"].append({**about, "seconds_per_token": bench.lengths(name, sizes)})
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(records, indent=1) + "\n")
-    print_matrix(records["matrix"])
-    print_elementwise(records["elementwise"])
-    print("us/token of a prompt of             512      1024     2048     4096 tokens")
+    print_matrix(records["matrix"], records["functions"])
+    print_elementwise(records["elementwise"], records["functions"])
+    if options.lengths:
+        print("us/token of a prompt of             512      1024     2048     4096 tokens")
     for record in records["lengths"]:
         times = "".join(f"{1e6 * seconds:9.2f}" for seconds in record["seconds_per_token"].values())
         print(f"{record['mixer']:25s} {record['keys']:3d}x{record['values']:<3d} {times}")

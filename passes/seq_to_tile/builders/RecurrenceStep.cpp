@@ -46,9 +46,26 @@ public:
 
   /// Emits what no token changes.
   void emitConstants();
-  FailureOr<Carried> step(Value row, Carried before);
+  /// Emits the tokens at `rows`, in order, and stores their results: first all
+  /// that does not need the state, then the state's way through all of them,
+  /// then what is made of their readings.
+  FailureOr<Carried> steps(ArrayRef<Value> rows, Carried before);
 
 private:
+  /// A token on its way.
+  struct Token {
+    Value row;
+    TokenMap::Scope scope;
+    TokenMap::Tiles q;
+    SmallVector<Value> decays, probing;
+    TokenMap::Reading reading;
+    TileCode::Emitted emitted;
+  };
+  Token prepare(Value row, Carried &carried);
+  SmallVector<Value> probeOf(const Token &token);
+  void advance(Token &token, Carried &carried);
+  void advanceSum(Token &token, Carried &carried);
+  LogicalResult finish(Token &token);
   Value mul(ArrayRef<Value> factors, tile::TileType type) {
     return k.map(type, factors, [&](OpBuilder &inside, ValueRange e) -> Value {
       Value product = e[0];
@@ -211,66 +228,113 @@ Value Stepper::nextMatrix(const TokenMap::Tiles &q, ArrayRef<Value> decays,
                });
 }
 
-// One token: the states after it; stores the token's result.
-FailureOr<Carried> Stepper::step(Value row, Carried before) {
-  TokenMap::Scope scope = r.scope(row);
-  TokenMap::Tiles q = r.map.quantities(scope);
-  if (r.imaginary)
-    return complexStep(row, scope, q, before);
-  Carried after = before;
-  if (r.maximum)
-    stabilise(q, after);
-  SmallVector<Value> decays;
-  for (Value decay : {q.decay, q.valueDecay})
+// What the state is multiplied by where it is probed. A probe of the decayed
+// state is a decayed probe of the state, where the decay does not lie along the
+// values: a multiplication for each key instead of one for each element.
+SmallVector<Value> Stepper::probeOf(const Token &token) {
+  SmallVector<Value> factors = {token.q.probe};
+  if (r.linear.getLowRank() != seq::LowRankPair::DecayedState)
+    return factors;
+  Type type = token.q.probe.getType();
+  for (Value decay : token.decays)
+    if (decay.getType().isF32() || decay.getType() == type)
+      factors[0] = mul({factors[0], decay}, cast<tile::TileType>(type));
+    else
+      factors.push_back(decay);
+  return factors;
+}
+
+// What a token needs no matrix for; its maximum follows the one before.
+Stepper::Token Stepper::prepare(Value row, Carried &carried) {
+  Token token;
+  token.row = row;
+  token.scope = r.scope(row);
+  token.q = r.map.quantities(token.scope);
+  if (r.maximum) {
+    stabilise(token.q, carried);
+    token.reading.maximum = token.q.logGate; // the maximum when it is read
+  }
+  for (Value decay : {token.q.decay, token.q.valueDecay})
     if (decay)
-      decays.push_back(r.map.hasFactors ? decay : exp(decay));
+      token.decays.push_back(r.map.hasFactors ? decay : exp(decay));
+  if (token.q.probe)
+    token.probing = probeOf(token);
+  token.emitted = r.map.leaveScope();
+  return token;
+}
 
+// The matrix after a token, and what the token reads of it.
+void Stepper::advance(Token &token, Carried &carried) {
+  const TokenMap::Tiles &q = token.q;
   bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
-  TokenMap::Reading reading;
-  if (r.maximum)
-    reading.maximum = q.logGate; // the maximum at the time of reading
-  auto read = [&](const Carried &states) {
-    reading.read = overKeys({states.matrix, q.query});
-    if (!r.sum)
-      return;
-    bool perValue = r.sum->type.isBlock();
-    Value query = q.sumQuery ? q.sumQuery : q.query;
-    reading.denominator =
-        perValue ? overKeys({states.sum, query}) : dot(states.sum, query);
-  };
+  auto read = [&] { token.reading.read = overKeys({carried.matrix, q.query}); };
   if (readsBefore)
-    read(before);
-
+    read();
   Value probed;
   if (q.probe) {
-    SmallVector<Value> factors = {before.matrix, q.probe};
-    if (r.linear.getLowRank() == seq::LowRankPair::DecayedState)
-      llvm::append_range(factors, decays);
+    SmallVector<Value> factors = {carried.matrix};
+    llvm::append_range(factors, token.probing);
     probed = overKeys(factors);
   }
-  after.matrix = nextMatrix(q, decays, before.matrix, probed);
+  carried.matrix = nextMatrix(q, token.decays, carried.matrix, probed);
   // Stored at once, while it is in registers: decoding is the time it takes
   // to read and write the state.
   if (k.isDecode())
-    r.store(k, r.matrix, after.matrix);
-  if (!readsBefore && !r.sum)
-    read(after);
-  if (r.sum) {
-    after.sum = nextSum(q, decays, before.sum);
-    if (!readsBefore)
-      read(after);
-  }
+    r.store(k, r.matrix, carried.matrix);
+  // Read as it is written, in the same pass over its rows.
+  if (!readsBefore)
+    read();
+}
+
+// The sum of keys after a token, and what the token reads of it.
+void Stepper::advanceSum(Token &token, Carried &carried) {
+  const TokenMap::Tiles &q = token.q;
+  Value query = q.sumQuery ? q.sumQuery : q.query;
+  auto read = [&] {
+    token.reading.denominator = r.sum->type.isBlock()
+                                    ? overKeys({carried.sum, query})
+                                    : dot(carried.sum, query);
+  };
+  bool readsBefore = r.linear.getRead() == seq::ReadOrder::BeforeWrite;
+  if (readsBefore)
+    read();
+  carried.sum = nextSum(q, token.decays, carried.sum);
+  if (!readsBefore)
+    read();
+}
+
+LogicalResult Stepper::finish(Token &token) {
+  const TokenMap::Tiles &q = token.q;
+  r.map.resumeScope(std::move(token.emitted));
   if (q.bonusKey) {
     Value weight = dot(q.query, q.bonusKey);
-    reading.read =
-        k.map(k.rowType(r.map.getValueBlock()), {reading.read, weight, q.value},
-              [&](OpBuilder &inside, ValueRange e) -> Value {
-                return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
-              });
+    token.reading.read = k.map(
+        k.rowType(r.map.getValueBlock()), {token.reading.read, weight, q.value},
+        [&](OpBuilder &inside, ValueRange e) -> Value {
+          return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+        });
   }
-  if (failed(r.finish(k, row, r.map.readOut(scope, reading))))
-    return failure();
-  return after;
+  return r.finish(k, token.row, r.map.readOut(token.scope, token.reading));
+}
+
+FailureOr<Carried> Stepper::steps(ArrayRef<Value> rows, Carried carried) {
+  if (r.imaginary) {
+    assert(rows.size() == 1 && "complex states take one token at a time");
+    TokenMap::Scope scope = r.scope(rows[0]);
+    return complexStep(rows[0], scope, r.map.quantities(scope), carried);
+  }
+  SmallVector<Token, 2> tokens;
+  for (Value row : rows)
+    tokens.push_back(prepare(row, carried));
+  for (Token &token : tokens)
+    advance(token, carried);
+  if (r.sum)
+    for (Token &token : tokens)
+      advanceSum(token, carried);
+  for (Token &token : tokens)
+    if (failed(finish(token)))
+      return failure();
+  return carried;
 }
 
 // One token of a recurrence of complex numbers, whose output is a real part.
@@ -310,6 +374,16 @@ FailureOr<Carried> Stepper::complexStep(Value row, const TokenMap::Scope &scope,
   return after;
 }
 
+// How many tokens a pass over the state takes on the host: with two, each
+// element is loaded and stored once for both, and what their gates wait for
+// overlaps. What a token probes the state for it must know before it writes, so
+// that two would be passes of their own all the same.
+static int64_t tokensTogether(const KernelBuilder &k, const Recurrence &r) {
+  bool oneByOne = k.isGpu() || r.imaginary || r.map.keyChannels == 1 ||
+                  r.map.getQuantities().probe;
+  return oneByOne ? 1 : 2;
+}
+
 // All tokens of a block of value channels, whose state is stored; from states
 // before the call to those after it.
 static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
@@ -321,24 +395,40 @@ static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
   if (r.imaginary)
     states.imaginary = r.load(k, *r.imaginary);
   if (k.isDecode())
-    return stepper.step(r.segment.getFirstRow(), states);
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), r.segment.getLength(),
-                                 k.index(1), states.values());
-  {
+    return stepper.steps({r.segment.getFirstRow()}, states);
+  // The tokens from `first` to `end`, `together` at a time.
+  auto loopOver = [&](Value first, Value end,
+                      int64_t together) -> LogicalResult {
+    auto loop = scf::ForOp::create(b, k.loc(), first, end, k.index(together),
+                                   states.values());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < together; ++i) {
+      Value token = i == 0 ? loop.getInductionVar()
+                           : k.add(loop.getInductionVar(), k.index(i));
+      rows.push_back(k.add(r.segment.getFirstRow(), token));
+    }
     FailureOr<Carried> next =
-        stepper.step(k.add(r.segment.getFirstRow(), loop.getInductionVar()),
-                     Carried::of(loop.getRegionIterArgs(), r));
+        stepper.steps(rows, Carried::of(loop.getRegionIterArgs(), r));
     if (failed(next))
       return failure();
     scf::YieldOp::create(b, k.loc(), next->values());
+    states = Carried::of(loop.getResults(), r);
+    return success();
+  };
+  Value length = r.segment.getLength(), done = k.index(0);
+  if (int64_t together = tokensTogether(k, r); together > 1) {
+    done = k.mul(k.divide(length, together).first, together);
+    if (failed(loopOver(k.index(0), done, together)))
+      return failure();
   }
-  Carried last = Carried::of(loop.getResults(), r);
-  r.store(k, r.matrix, last.matrix);
+  if (failed(loopOver(done, length, 1)))
+    return failure();
+  r.store(k, r.matrix, states.matrix);
   if (r.imaginary)
-    r.store(k, *r.imaginary, last.imaginary);
-  return last;
+    r.store(k, *r.imaginary, states.imaginary);
+  return states;
 }
 
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {

@@ -18,6 +18,8 @@
 
 #include "passes/seq_to_tile/KernelBuilder.h"
 
+#include <utility>
+
 namespace effc {
 
 class TileCode {
@@ -70,6 +72,10 @@ public:
   }
   /// Forgets what varies with the token, bound tiles too.
   void beginScope() { emitted.clear(); }
+  /// What one scope has emitted and bound, for when it goes on after another.
+  using Emitted = llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value>;
+  Emitted leaveScope() { return std::exchange(emitted, Emitted()); }
+  void resumeScope(Emitted of) { emitted = std::move(of); }
   /// Emits a value that can be, of the full type of its axes.
   mlir::Value emit(mlir::Value value, const Axes &axes, const Scope &scope);
   /// The part of a tensor that the scope works on.
@@ -113,7 +119,7 @@ private:
   llvm::DenseMap<mlir::Value, Axes> bound;
   llvm::DenseSet<mlir::Value> varying;
   llvm::DenseMap<Key, Plan> plans;
-  llvm::DenseMap<Key, mlir::Value> emitted, constants;
+  Emitted emitted, constants;
 };
 
 } // namespace effc

@@ -52,6 +52,10 @@ public:
   /// Emits the canonical quantities of `scope`; what they share is emitted
   /// once.
   Tiles quantities(const Scope &scope);
+  /// Leaves a scope whose read-out comes after other tokens' quantities, and
+  /// goes on with it.
+  TileCode::Emitted leaveScope() { return code.leaveScope(); }
+  void resumeScope(TileCode::Emitted of) { code.resumeScope(std::move(of)); }
   /// Emits the mixer's result from what the recurrence has read.
   mlir::Value readOut(const Scope &scope, const Reading &reading);
 

@@ -1,7 +1,8 @@
 // RUN: effc-opt %s --host-expand-math | FileCheck %s
 
-// exp: n = round(x / ln 2), two steps to r = x - n ln 2, five of Horner's rule and
-// one that adds r, 2^n in two halves; the limits let a NaN pass. Vectors as scalars.
+// exp: n = round(x / ln 2), two steps to r = x - n ln 2, a polynomial in pairs of terms,
+// two steps in r^2 and one that adds r, 2^n in two halves, the first of which takes in
+// the 1; the limits let a NaN pass. Vectors as scalars.
 // CHECK-LABEL: func.func @exp
 // CHECK-SAME: (%[[X:.*]]: vector<8xf32>)
 // CHECK-NOT: math.exp
@@ -10,11 +11,16 @@
 // CHECK: %[[N:.*]] = math.roundeven
 // CHECK: math.fma %[[N]]
 // CHECK: %[[R:.*]] = math.fma %[[N]]
-// CHECK-COUNT-5: math.fma %{{.*}}, %[[R]]
-// CHECK: math.fma {{.*}}, %[[R]]
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[R]], %[[R]]
+// CHECK-COUNT-2: math.fma %[[R]]
+// CHECK: math.fma %{{.*}}, %[[SQUARE]]
+// CHECK: math.fma %[[R]]
+// CHECK: math.fma %{{.*}}, %[[SQUARE]]
+// CHECK: %[[LESS:.*]] = math.fma %{{.*}}, %[[SQUARE]], %[[R]]
 // CHECK: arith.fptosi %[[N]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[HALF:.*]] = arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
 // CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
-// CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+// CHECK: math.fma %[[LESS]], %[[HALF]], %[[HALF]]
 func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
   %y = math.exp %x : vector<8xf32>
   return %y : vector<8xf32>

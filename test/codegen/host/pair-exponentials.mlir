@@ -58,3 +58,43 @@ func.func @sigmoids(%x: f32) -> (f32, f32) {
   %s2 = arith.divf %one, %d2 : f32
   return %s, %s2 : f32, f32
 }
+
+// What a decay leaves of one, beside the decay: (e^x - 1) of x = 2 z.
+// CHECK-LABEL: func.func @less_one
+// CHECK-SAME: %[[Z:.*]]: vector<8xf32>
+// CHECK: %[[TWO:.*]] = arith.constant dense<2.0
+// CHECK: %[[DECAY:.*]] = math.exp %[[Z]]
+// CHECK-NOT: math.tanh
+// CHECK: %[[M:.*]] = math.expm1 %[[Z]]
+// CHECK: %[[M2:.*]] = arith.addf %[[M]], %[[TWO]]
+// CHECK: %[[LESS:.*]] = arith.mulf %[[M]], %[[M2]]
+// CHECK: return %[[DECAY]], %[[LESS]]
+func.func @less_one(%z: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %half = arith.constant dense<0.5> : vector<8xf32>
+  %two = arith.constant dense<2.0> : vector<8xf32>
+  %a = math.exp %z : vector<8xf32>
+  %x = arith.mulf %z, %two : vector<8xf32>
+  %h = arith.mulf %x, %half : vector<8xf32>
+  %t = math.tanh %h : vector<8xf32>
+  %e = math.exp %x : vector<8xf32>
+  %s = arith.addf %e, %one : vector<8xf32>
+  %m = arith.mulf %t, %s : vector<8xf32>
+  return %a, %m : vector<8xf32>, vector<8xf32>
+}
+
+// Without the decay, of x itself.
+// CHECK-LABEL: func.func @less_one_alone
+// CHECK-SAME: %[[X:.*]]: f32
+// CHECK: %[[LESS:.*]] = math.expm1 %[[X]]
+// CHECK: return %[[LESS]]
+func.func @less_one_alone(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %h = arith.mulf %x, %half : f32
+  %t = math.tanh %h : f32
+  %e = math.exp %x : f32
+  %s = arith.addf %e, %one : f32
+  %m = arith.mulf %t, %s : f32
+  return %m : f32
+}

@@ -4,7 +4,8 @@
 // head = item mod 6, group = head / 3. K, V = 4, 5; a row of the table holds x (30),
 // dt (6), b (8) and c (8), 52 f32, padded to 64. A slot has 512 bytes, 128 f32.
 // A token takes 5 K V = 100 FLOPs of each head.
-// Prefill walks the segment's rows with the state as carried tile; decode has one.
+// Prefill walks the segment's rows with the state as carried tile, two at a time and then
+// the odd one; decode has one.
 
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
     <name = "ssd", kind = matrix, growth = fixed, type = tensor<6x4x5xf32>, neutral = 0.0 : f32, offset = 0>]>} {
@@ -22,7 +23,22 @@ seq.weight @h source("h") : tensor<6xf32>
 // CHECK: %[[OLD:.*]] = tile.load %[[STATE]][%[[SLOT]], %[[HEAD]], {{.*}}] sizes [1, 1, 4, 5]
 // CHECK: arith.select %[[BEGINS]]
 // CHECK: %[[INIT:.*]] = tile.map(%[[OLD]], %{{.*}})
-// CHECK: %[[LAST:.*]] = scf.for %[[T:.*]] = {{.*}} to %[[LENGTH]] {{.*}} iter_args(%[[S:.*]] = %[[INIT]])
+// CHECK: %[[PAIRS:.*]] = arith.divui %[[LENGTH]], %c2
+// CHECK: %[[EVEN:.*]] = arith.muli %[[PAIRS]], %c2
+// CHECK: %[[PAST:.*]] = scf.for %[[T0:.*]] = %c0{{[_0-9]*}} to %[[EVEN]] step %c2{{[_0-9]*}} iter_args(%[[S0:.*]] = %[[INIT]])
+// CHECK: %[[ROW0:.*]] = arith.addi %[[FIRST]], %[[T0]]
+// CHECK: %[[T1:.*]] = arith.addi %[[T0]], %c1
+// CHECK: %[[ROW1:.*]] = arith.addi %[[FIRST]], %[[T1]]
+// CHECK: %[[S1:.*]] = tile.map(%[[S0]], %{{.*}}, %{{.*}}, %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>, !tile.tile<5xf32, row>, f32)
+// CHECK: tile.map(%[[S1]], %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>)
+// CHECK: tile.reduce add
+// CHECK: %[[S2:.*]] = tile.map(%[[S1]], %{{.*}}, %{{.*}}, %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>, !tile.tile<5xf32, row>, f32)
+// CHECK: tile.map(%[[S2]], %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>)
+// CHECK: tile.reduce add
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[ROW0]], %[[HEAD]], {{.*}}] sizes [1, 1, 5]
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[ROW1]], %[[HEAD]], {{.*}}] sizes [1, 1, 5]
+// CHECK: scf.yield %[[S2]]
+// CHECK: %[[LAST:.*]] = scf.for %[[T:.*]] = %[[EVEN]] to %[[LENGTH]] {{.*}} iter_args(%[[S:.*]] = %[[PAST]])
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[T]]
 // CHECK: %[[NEXT:.*]] = tile.map(%[[S]], %{{.*}}, %{{.*}}, %{{.*}}) : (!tile.tile<4x5xf32, accumulator>, !tile.tile<4xf32, column>, !tile.tile<5xf32, row>, f32)
 // CHECK: math.fma
