@@ -462,8 +462,11 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
       scalarInits.push_back(lookup(init));
       continue;
     }
-    // What a loop before has left, and nothing else sees, is worked on.
-    bool goesOn = init.getDefiningOp<scf::ForOp>() && init.hasOneUse();
+    // What a loop before has left, and nothing else sees, is worked on; around
+    // both of them a loop would come to it again.
+    auto before = init.getDefiningOp<scf::ForOp>();
+    bool goesOn =
+        before && before->getBlock() == loop->getBlock() && init.hasOneUse();
     Place place = goesOn ? placeOf(init) : allocate(type);
     copy(init, type, place);
     places[carried] = place;

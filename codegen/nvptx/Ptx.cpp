@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -82,5 +83,12 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
   if (!translated)
     return llvm::createStringError(
         "the GPU kernels have no translation to LLVM IR");
+  // All threads of a warp come to an instruction together: LLVM's passes may
+  // not make its execution depend on more conditions.
+  for (llvm::Function &function : *translated)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          call && call->isInlineAsm())
+        call->setConvergent();
   return emit(*translated, chip, features);
 }

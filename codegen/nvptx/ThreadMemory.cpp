@@ -13,7 +13,6 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-// The most elements of f32 that one access moves.
 /// The most neighbours that are moved together: to registers, and by copies.
 static constexpr int64_t kMostHeld = 4, kMostCopied = 8;
 

@@ -213,6 +213,10 @@ static YocoConfig readYoco(FamilyInput &input) {
   config.model.family = "yoco";
   config.selfLayers =
       reader.getInteger("num_self_decoder_layers", 1, config.model.layers, 10);
+  if (config.selfLayers > config.model.layers)
+    reader.report("expects 'num_self_decoder_layers' of at most the " +
+                  llvm::Twine(config.model.layers) +
+                  " layers, but it is not there, which means 10");
   readPart(input, "self_decoder_attn", [&](ConfigReader &inner) {
     config.mixer = readSelfDecoder(inner, input, config.model);
   });

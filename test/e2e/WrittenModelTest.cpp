@@ -175,7 +175,7 @@ TEST_P(BoundedModel, IsCompiledForOtherContexts) {
       << done.err;
   done = model().compile("101.effc", {"--max-context", "101"});
   EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("expects a row for each of the 101 positions"),
+  EXPECT_NE(done.err.find("to have a row for each of the 101 positions"),
             std::string::npos)
       << done.err;
 }

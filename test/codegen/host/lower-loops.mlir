@@ -40,6 +40,80 @@ tile.kernel @carried_in_place(%item, %x: !tile.view<?x2x8xf32, [16, 8, 1]>)
   tile.store %last, %x[%item, %c0, %c0] sizes [1, 2, 8] : !tile.tile<2x8xf32, accumulator>, !tile.view<?x2x8xf32, [16, 8, 1]>
 }
 
+// Two maps on the way to the next state write over it both, and a loop that follows
+// goes on with the buffer of the one before.
+// CHECK-LABEL: llvm.func @carried_by_two_maps_and_two_loops(
+// CHECK-SAME: attributes {effc.stack_bytes = 64 : i64}
+// CHECK: llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: llvm.return
+tile.kernel @carried_by_two_maps_and_two_loops(%item, %x: !tile.view<?x2x8xf32, [16, 8, 1]>)
+    items(#tile.items<segments, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %n = tile.count rows
+  %init = tile.splat %one : !tile.tile<2x8xf32, accumulator>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %init) -> (!tile.tile<2x8xf32, accumulator>) {
+    %a = tile.map(%s, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+    ^bb0(%e: f32, %h: f32):
+      %p = arith.mulf %e, %h : f32
+      tile.yield %p : f32
+    }
+    %b = tile.map(%a, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+    ^bb0(%e: f32, %h: f32):
+      %p = arith.mulf %e, %h : f32
+      tile.yield %p : f32
+    }
+    scf.yield %b : !tile.tile<2x8xf32, accumulator>
+  }
+  %after = scf.for %i = %c0 to %n step %c1 iter_args(%s = %last) -> (!tile.tile<2x8xf32, accumulator>) {
+    %a = tile.map(%s, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+    ^bb0(%e: f32, %h: f32):
+      %p = arith.mulf %e, %h : f32
+      tile.yield %p : f32
+    }
+    scf.yield %a : !tile.tile<2x8xf32, accumulator>
+  }
+  tile.store %after, %x[%item, %c0, %c0] sizes [1, 2, 8] : !tile.tile<2x8xf32, accumulator>, !tile.view<?x2x8xf32, [16, 8, 1]>
+}
+
+// A loop inside of another one begins each time with what the loop before both left:
+// it works on a copy.
+// CHECK-LABEL: llvm.func @begins_anew_in_each_round(
+// CHECK-SAME: attributes {effc.stack_bytes = 128 : i64}
+// CHECK-COUNT-2: llvm.alloca
+// CHECK: llvm.return
+tile.kernel @begins_anew_in_each_round(%item, %x: !tile.view<?x2x8xf32, [16, 8, 1]>)
+    items(#tile.items<segments, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %n = tile.count rows
+  %init = tile.splat %one : !tile.tile<2x8xf32, accumulator>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %init) -> (!tile.tile<2x8xf32, accumulator>) {
+    %a = tile.map(%s, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+    ^bb0(%e: f32, %h: f32):
+      %p = arith.mulf %e, %h : f32
+      tile.yield %p : f32
+    }
+    scf.yield %a : !tile.tile<2x8xf32, accumulator>
+  }
+  scf.for %j = %c0 to %n step %c1 {
+    %after = scf.for %i = %c0 to %n step %c1 iter_args(%s = %last) -> (!tile.tile<2x8xf32, accumulator>) {
+      %a = tile.map(%s, %half) : (!tile.tile<2x8xf32, accumulator>, f32) -> !tile.tile<2x8xf32, accumulator> {
+      ^bb0(%e: f32, %h: f32):
+        %p = arith.mulf %e, %h : f32
+        tile.yield %p : f32
+      }
+      scf.yield %a : !tile.tile<2x8xf32, accumulator>
+    }
+    tile.store %after, %x[%item, %c0, %c0] sizes [1, 2, 8] : !tile.tile<2x8xf32, accumulator>, !tile.view<?x2x8xf32, [16, 8, 1]>
+  }
+}
+
 // x . w^T: lanes run along the 20 contracted elements, two vectors and a masked one
 // of 4. 3 rows and 5 outputs are a block of 3 x 4 sums and one of 3 x 1. The sum of
 // lanes folds halves onto halves.

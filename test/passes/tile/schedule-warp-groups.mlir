@@ -3,7 +3,7 @@
 
 // Where four warps multiply together all of them lie along the rows, and the columns,
 // bf16 in memory and 64 deep, are swizzled, at a multiple of 1024 bytes behind the
-// rows' ring of 3 x 64 x 80 f32.
+// rows' ring of 3 x 64 x 72 f32.
 // CHECK-LABEL: tile.kernel @linear
 // CHECK: tile.ring : <64x64xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
 // CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 55296, stride = 64, slots = 3>>

@@ -116,10 +116,11 @@ Fault SharedMemory::readByUnit(const void *address, uint32_t bytes) {
     return fault;
   return each(
       address, bytes, "reads",
-      [&](Cell &cell) { return cell.fences != fences[cell.writer]; },
+      [&](Cell &cell) { return cell.fences != settledFences[cell.writer]; },
       [&](const Cell &cell) {
         return say("which thread ", cell.writer,
-                   " has written without a fence for asynchronous units");
+                   " has written without a fence for asynchronous units "
+                   "before the barrier");
       });
 }
 

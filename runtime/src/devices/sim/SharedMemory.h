@@ -14,6 +14,7 @@
 #include "runtime/src/devices/sim/Fiber.h"
 
 #include <array>
+#include <utility>
 
 namespace effc::rt {
 
@@ -36,21 +37,30 @@ public:
   /// A new block of `bytes`: everything is poison, NaN as floats.
   void beginBlock(uint32_t bytes);
   /// All threads have met.
-  void beginEpoch() { ++epoch; }
+  void beginEpoch() {
+    ++epoch;
+    if (std::exchange(fenced, false))
+      settledFences = fences;
+  }
 
   // Each looks at `bytes` at `address`, inside the block's, and notes the
   // access.
   Fault read(const void *address, uint32_t bytes, uint32_t thread);
   /// Of all lanes of a warp at once: none of them may have written it.
   Fault readByWarp(const void *address, uint32_t bytes);
-  /// Of an asynchronous unit: who has written it must have fenced it too.
+  /// Of an asynchronous unit: who has written it must have fenced it too,
+  /// before the last barrier.
   Fault readByUnit(const void *address, uint32_t bytes);
   Fault write(const void *address, uint32_t bytes, uint32_t thread);
   Fault beginCopy(const void *address, uint32_t bytes, uint32_t thread);
   void endCopy(const void *address, uint32_t bytes, uint32_t thread);
 
-  /// What `thread` has written is there for asynchronous units.
-  void fence(uint32_t thread) { ++fences[thread]; }
+  /// What `thread` has written is there for asynchronous units behind the next
+  /// barrier.
+  void fence(uint32_t thread) {
+    ++fences[thread];
+    fenced = true;
+  }
 
   /// Pointers are this far apart from the start at most: the low 18 bits are
   /// the offset.
@@ -85,7 +95,8 @@ private:
   uint32_t epoch = 0;
   uint32_t firstEpoch = 1; // of the current block
   /// Of each thread; that they wrap around hides a missing one in 65,536.
-  std::array<uint16_t, kMostThreads> fences = {};
+  std::array<uint16_t, kMostThreads> fences = {}, settledFences = {};
+  bool fenced = false; // since the last barrier
 };
 
 } // namespace effc::rt

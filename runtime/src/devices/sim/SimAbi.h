@@ -1,11 +1,13 @@
 //===- SimAbi.h - Between simulated GPU code and the simulator ------------===//
 //
-// Version 1. Depends on nothing: codegen/sim emits calls of this table, and the
-// simulator fills it. A change raises FileHeader::kMajor.
+// Depends on nothing: codegen/sim emits calls of this table, and the simulator
+// fills it. Entries are only ever added at the end, which raises
+// FileHeader::kMinor: SimDevice refuses code of a later one than its own. Any
+// other change raises kMajor.
 //
 // A simulated kernel is what one CUDA thread does, as code of the host. Every
 // NVVM op is a call through `SimCalls`, whose entries are addressed by their
-// place in the struct: entries are only ever added at the end. `thread` is the
+// place in the struct. `thread` is the
 // simulator's, passed through. `site` names the op that the call stands for
 // ("layers.0.ssd: tile.store"); it lives as long as the code.
 //
@@ -77,13 +79,12 @@ struct SimCalls {
   float (*tanh)(SimThread *thread, float x);
   // Library functions without such an instruction (sin, cos, erf, ...) never
   // reach the simulator: codegen expands them.
-  /// wgmma.mma_async m64nNk16 of bf16 by the 128 threads of a warp group: D = A
-  /// B
-  /// + D with N = 2 `count`. `a` are the thread's four registers of A, `b`
-  /// describes B in shared memory (PTX ISA, matrix descriptor format; columns
-  /// run in depth, in 128-byte swizzled rows), `d` are its `count` f32 of D. B
-  /// is read and D written when the product is waited for; `d` lives until
-  /// then.
+  /// wgmma.mma_async m64nNk16 of bf16 by the 128 threads of a warp group, where
+  /// N is 2 `count`: adds A B to D. `a` are the thread's four registers of A,
+  /// `b` describes B in shared memory (PTX ISA, matrix descriptor format;
+  /// columns run in depth, in 128-byte swizzled rows), `d` are its `count` f32
+  /// of D. B is read and D written when the product is waited for; `d` lives
+  /// until then.
   void (*warpGroupDot)(SimThread *thread, uint32_t count, const uint32_t *a,
                        uint64_t b, float *d, const char *site);
   /// wgmma.commit_group.

@@ -27,6 +27,10 @@ void SimBlock::warpGroupDot(SimThread &thread, SimProduct product) {
     require(thread, product.site,
             say("describes shared memory by ", product.b,
                 ", but swizzling in 128 bytes is expected"));
+  if (product.b >> 49 & 7)
+    require(thread, product.site,
+            say("describes a pattern that does not begin at a multiple of 1024 "
+                "bytes"));
   if (launch->threads % (kGroupWarps * kWarpThreads) != 0)
     require(thread, product.site,
             say("a product of a warp group in a block of ", launch->threads,

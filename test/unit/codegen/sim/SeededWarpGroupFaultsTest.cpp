@@ -128,6 +128,7 @@ TEST_F(SeededWarpGroupFaults, BarrierRemoved) {
       },
       nullptr);
   EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("of shared memory"), std::string::npos) << fault;
 }
 
 TEST_F(SeededWarpGroupFaults, FenceBetweenTheProxiesRemoved) {
@@ -196,6 +197,7 @@ TEST_F(SeededWarpGroupFaults, DivergentWait) {
     }
   });
   EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("divergent"), std::string::npos) << fault;
 }
 
 TEST_F(SeededWarpGroupFaults, WrongSwizzleGivesOtherNumbers) {

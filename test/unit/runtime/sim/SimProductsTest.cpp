@@ -52,7 +52,15 @@ uint32_t columnOfD(uint32_t thread, uint32_t i) {
 }
 
 /// What the kernel leaves out or does otherwise.
-enum Fault : int64_t { kNone, kFence, kBarrier, kWait, kCommit, kOverwrite };
+enum Fault : int64_t {
+  kNone,
+  kFence,
+  kLateFence,
+  kBarrier,
+  kWait,
+  kCommit,
+  kOverwrite
+};
 
 void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
             const int64_t *counts) {
@@ -66,10 +74,12 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
                                      piece * 16 + byte % 16),
                   toBf16(b(k, column)), "store");
   }
-  if (fault != kFence)
+  if (fault != kFence && fault != kLateFence)
     calls->fenceProxy(self, "fence");
   if (fault != kBarrier)
     t.barrier("between");
+  if (fault == kLateFence)
+    calls->fenceProxy(self, "fence");
   uint32_t registers[4] = {};
   for (uint32_t i = 0; i < 8; ++i)
     registers[i / 2] |=
@@ -131,6 +141,14 @@ TEST(SimProducts, FenceBetweenTheProxiesRemoved) {
       << run(kFence);
 }
 
+TEST(SimProducts, FenceBehindTheBarrier) {
+  EXPECT_NE(run(kLateFence)
+                .find("without a fence for asynchronous units "
+                      "before the barrier"),
+            std::string::npos)
+      << run(kLateFence);
+}
+
 TEST(SimProducts, BarrierRemoved) {
   EXPECT_NE(run(kBarrier).find("'first': reads 16 bytes"), std::string::npos)
       << run(kBarrier);
@@ -166,6 +184,19 @@ TEST(SimProducts, TakesWholeWarpGroups) {
   });
   EXPECT_NE(fault.find("a product of a warp group in a block of 64 threads"),
             std::string::npos)
+      << fault;
+}
+
+TEST(SimProducts, RefusesPatternsThatBeginElsewhere) {
+  SimTrial trial(kThreads, 1024);
+  std::string fault = trial.run([](const SimCalls *calls, SimThread *self,
+                                   const void *const *, const int64_t *) {
+    uint32_t registers[4] = {};
+    float sums[4] = {};
+    calls->warpGroupDot(self, 4, registers,
+                        uint64_t(1) << 62 | uint64_t(3) << 49, sums, "dot");
+  });
+  EXPECT_NE(fault.find("at a multiple of 1024 bytes"), std::string::npos)
       << fault;
 }
 
