@@ -87,14 +87,12 @@ protected:
   /// The functions in which warp groups multiply.
   static SmallVector<LLVM::LLVMFuncOp> functions(ModuleOp module) {
     SmallVector<LLVM::LLVMFuncOp> found;
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (!function
-               .walk(
-                   [](tile::WarpGroupDotOp) { return WalkResult::interrupt(); })
-               .wasInterrupted())
-        continue;
-      else
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      WalkResult walked = function.walk(
+          [](tile::WarpGroupDotOp) { return WalkResult::interrupt(); });
+      if (walked.wasInterrupted())
         found.push_back(function);
+    }
     EXPECT_FALSE(found.empty());
     return found;
   }
