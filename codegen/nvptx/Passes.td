@@ -47,7 +47,8 @@ def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {
     Translates every function with `nvvm.kernel` to LLVM IR, emits it for `chip`
     and writes the PTX to `output`. The module is left as it is.
 
-    Needs: functions wholly in the LLVM and NVVM dialects.
+    Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
+    leaves them.
     Keeps: the module.
     Not done: assembling; `ptxas -arch=CHIP` takes the text.
 
@@ -67,7 +68,8 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
     and one with the PTX, for the driver of a newer chip. PTX of an architecture's
     own instructions (`sm_90a`) runs nowhere else and is left out.
 
-    Needs: functions wholly in the LLVM and NVVM dialects.
+    Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
+    leaves them.
     Keeps: everything else.
     Not done: without `ptxas` there is PTX only, which a remark says. A product of
     warp groups that `ptxas` serialises is an error.

@@ -2,6 +2,7 @@
 // what happens when one of its kernels is at fault.
 
 #include "runtime/include/effc/effc.hpp"
+#include "runtime/src/FileHeader.h"
 #include "test/unit/runtime/toy/ElfImage.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
@@ -128,6 +129,24 @@ TEST(SimDevice, RefusesWhatItHasNoCodeFor) {
   EXPECT_EQ(refusal(empty, 80), "kernel 'toy_scan' has no code for sim_80");
   Model sound(simulated.path());
   EXPECT_NO_THROW(Engine(sound, Device::sim(80, 1)));
+}
+
+// Its code may call what this simulator's table does not have; the host's does
+// not.
+TEST(SimDevice, RefusesCodeOfALaterFormat) {
+  std::vector<uint8_t> bytes = makeSimToy();
+  constexpr size_t kMinorAt = 6; // FileHeader.h
+  bytes[kMinorAt] = uint8_t(rt::FileHeader::kMinor + 1);
+  repairHeader(bytes);
+  TemporaryFile file(bytes);
+  Model model(file.path());
+  std::string minor = std::to_string(rt::FileHeader::kMinor),
+              later = std::to_string(rt::FileHeader::kMinor + 1);
+  EXPECT_EQ(messageOf([&] { Engine engine(model, Device::sim(80, 1)); },
+                      EFFC_UNSUPPORTED),
+            "written in format 1." + later +
+                ", but the simulator knows code up to 1." + minor);
+  EXPECT_NO_THROW(Engine(model, Device::host(1)));
 }
 
 TEST(SimDevice, TakesTheNewestArchitecture) {
