@@ -5,6 +5,7 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/ByteAlphabet.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FileSystem.h"
