@@ -84,8 +84,8 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
     for (size_t j = 0; j < held.columns(); j += lanes)
       guarded(both(inTile.rows[i], inTile.columns[j]), [&] {
         Value to =
-            layout.getSwizzled() &&
-                    (rows.offsets[i] % 8 != 0 || columns.offsets[j] != 0)
+            layout.getSwizzled() && (rows.offsets[i] % kSwizzleRows != 0 ||
+                                     columns.offsets[j] != 0)
                 ? sharedPlace(type, rowAt(held, i), columnAt(held, j), slot)
                 : further(firstTo, stored,
                           rows.offsets[i] * layout.getStride() +

@@ -138,6 +138,9 @@ private:
   /// further (null: none).
   mlir::Value sharedAddress(int64_t byteOffset, mlir::Value element,
                             mlir::Type type, mlir::Value slot = {});
+  /// Of swizzled rows: after how many the pattern repeats, and the neighbours
+  /// that stay together.
+  static constexpr int64_t kSwizzleRows = 8, kSwizzlePiece = 8;
   /// Where a column of a swizzled row lies.
   mlir::Value swizzled(mlir::Value row, mlir::Value column);
   mlir::Value sharedPlace(tile::TileType type, mlir::Value row,

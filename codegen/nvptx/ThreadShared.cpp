@@ -48,10 +48,10 @@ int64_t ThreadLowering::sharedLanes(const Held &held, TileType type) {
   return lanesOf(held.distribution, std::min<int64_t>(vector, 4));
 }
 
-// Pieces of eight elements are exchanged within a row.
+// Pieces are exchanged within a row.
 Value ThreadLowering::swizzled(Value row, Value column) {
-  Value turn = arith::AndIOp::create(b, loc, row, constant(7));
-  return arith::XOrIOp::create(b, loc, column, mul(turn, 8));
+  Value turn = arith::AndIOp::create(b, loc, row, constant(kSwizzleRows - 1));
+  return arith::XOrIOp::create(b, loc, column, mul(turn, kSwizzlePiece));
 }
 
 Value ThreadLowering::sharedPlace(TileType type, Value row, Value column,

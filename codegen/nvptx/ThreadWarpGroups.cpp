@@ -15,8 +15,8 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-/// Bytes of a swizzled row, and the rows after which the pattern repeats.
-static constexpr int64_t kRowBytes = 128, kPatternRows = 8;
+/// Bytes of a swizzled row.
+static constexpr int64_t kRowBytes = 128;
 /// Of a descriptor (PTX ISA, matrix descriptor format): it counts in 16 bytes;
 /// the bit where the distance of groups of 8 columns starts; the mode of
 /// swizzling in 128 bytes.
@@ -60,7 +60,7 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Lane lane = laneOf(a, warpRow, /*outerFirst=*/true);
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   int64_t apart =
-      columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kPatternRows;
+      columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kSwizzleRows;
   Value descriptor = descriptorOf(w, warpColumn, apart * kRowBytes);
 
   // The elements of one product are those of two rows, in the order of pieces.

@@ -48,6 +48,17 @@ static bool handsOn(OpOperand &use) {
          isa<PipelineOp>(use.getOwner()->getParentOp());
 }
 
+/// What `use`, in a pipeline's load region, hands its tile on to; null
+/// elsewhere.
+static Value handedTo(OpOperand &use) {
+  if (!handsOn(use))
+    return {};
+  auto pipeline = cast<PipelineOp>(use.getOwner()->getParentOp());
+  if (use.getOwner()->getBlock() != &pipeline.getLoad().front())
+    return {};
+  return pipeline.getCompute().getArgument(use.getOperandNumber());
+}
+
 /// The type of a product's operand where it is loaded from: what is computed
 /// is f32.
 static Type typeOfOperand(Value tile) {
@@ -110,12 +121,8 @@ static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups) {
 /// tile's columns.
 static bool readInPairs(Value tile) {
   return llvm::any_of(tile.getUses(), [](OpOperand &use) {
-    if (handsOn(use)) {
-      auto pipeline = cast<PipelineOp>(use.getOwner()->getParentOp());
-      return use.getOwner()->getBlock() == &pipeline.getLoad().front() &&
-             readInPairs(
-                 pipeline.getCompute().getArgument(use.getOperandNumber()));
-    }
+    if (Value argument = handedTo(use))
+      return readInPairs(argument);
     auto dot = dyn_cast<DotOp>(use.getOwner());
     return dot && ((use.getOperandNumber() == 1 && !dot.getTransposeA()) ||
                    (use.getOperandNumber() == 2 && dot.getTransposeB()));
@@ -267,12 +274,8 @@ void LayoutChoice::chooseBlocks() {
 bool LayoutChoice::isForWarpGroups(Value tile) {
   return warpGroups && !tile.use_empty() &&
          llvm::all_of(tile.getUses(), [&](OpOperand &use) {
-           if (handsOn(use)) {
-             auto pipeline = cast<PipelineOp>(use.getOwner()->getParentOp());
-             return use.getOwner()->getBlock() == &pipeline.getLoad().front() &&
-                    isForWarpGroups(pipeline.getCompute().getArgument(
-                        use.getOperandNumber()));
-           }
+           if (Value argument = handedTo(use))
+             return isForWarpGroups(argument);
            auto dot = dyn_cast<DotOp>(use.getOwner());
            if (!dot || use.getOperandNumber() != 2)
              return false;

@@ -14,7 +14,7 @@ mlir::LogicalResult buildDense(KernelBuilder &k);
 struct DenseTile {
   int64_t rows, outputs;
 };
-/// The tile of `op`, one of the three: all that its kernel takes from the
+/// The tile of a product of buildDense: all that its kernel takes from the
 /// number of an entry's rows.
 DenseTile denseTileOf(mlir::Operation *op, const KernelContext &context);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).

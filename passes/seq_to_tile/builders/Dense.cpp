@@ -14,6 +14,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
 
+#include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,8 +104,10 @@ DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
   bool narrow = cast<RankedTensorType>(op->getOperand(1).getType())
                     .getElementType()
                     .isBF16();
+  bool suits = narrow &&
+               Contraction::of(context, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
-  if (narrow && rows == kGpuTile && context.lead == tile::Count::Rows &&
+  if (suits && rows == kGpuTile && context.lead == tile::Count::Rows &&
       !context.bitStable && context.warpGroupCores > 0) {
     DenseTile tile = tileForWarpGroups(context, shape);
     return {tile.rows, std::min(outputs, tile.outputs)};

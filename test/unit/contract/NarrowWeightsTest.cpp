@@ -34,7 +34,8 @@ constexpr Case kCases[] = {{64, 64, true},
                            {640, 320, true},
                            // 132 cores have an item each, or more.
                            {64, 8456, true, 128, 128},
-                           {128, 5640, true, 64, 128}};
+                           {128, 5640, true, 64, 128},
+                           {96, 8456, false}};
 
 std::string modelText(const Case &c) {
   std::string I = std::to_string(c.I), O = std::to_string(c.O),
@@ -54,7 +55,8 @@ std::string modelText(const Case &c) {
          ", tensor<?xi32>) -> " + y + "\n  return %out : " + y + "\n}\n";
 }
 
-/// The tiles of the products that read swizzled columns.
+/// The tiles of the products that read swizzled columns; no others are larger
+/// than 64 x 64.
 std::vector<std::vector<int64_t>> warpGroupTiles(ModuleOp module) {
   std::vector<std::vector<int64_t>> tiles;
   module.walk([&](tile::DotOp dot) {
@@ -62,6 +64,10 @@ std::vector<std::vector<int64_t>> warpGroupTiles(ModuleOp module) {
         dyn_cast_or_null<tile::SharedAttr>(dot.getB().getType().getLayout());
     if (layout && layout.getSwizzled())
       tiles.push_back(dot.getAcc().getType().getShape().vec());
+    else
+      EXPECT_LE(dot.getAcc().getType().rows() *
+                    dot.getAcc().getType().columns(),
+                64 * 64);
   });
   return tiles;
 }

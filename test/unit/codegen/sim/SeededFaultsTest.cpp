@@ -2,11 +2,10 @@
 // kernels of our own, or into what one thread does of them, one at a time, and
 // each is reported with the kernel's name. Without a fault nothing is reported.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/codegen/sim/Divergence.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "gtest/gtest.h"
 
@@ -156,25 +155,8 @@ TEST_F(SeededFaults, DivergentShuffle) {
         last.push_back(found);
     }
     EXPECT_FALSE(last.empty());
-    for (NVVM::ShflOp shuffle : last) {
-      Block *before = shuffle->getBlock();
-      Block *taken = before->splitBlock(shuffle);
-      Block *after = taken->splitBlock(shuffle->getNextNode());
-      OpBuilder b = OpBuilder::atBlockEnd(before);
-      Location loc = shuffle.getLoc();
-      Value half = LLVM::AndOp::create(
-          b, loc, NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()),
-          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(16)));
-      Value upper = LLVM::ICmpOp::create(
-          b, loc, LLVM::ICmpPredicate::ne, half,
-          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
-      LLVM::CondBrOp::create(b, loc, upper, after, shuffle.getVal(), taken,
-                             ValueRange());
-      Value result = shuffle.getRes();
-      result.replaceAllUsesWith(after->addArgument(result.getType(), loc));
-      b.setInsertionPointToEnd(taken);
-      LLVM::BrOp::create(b, loc, result, after);
-    }
+    for (NVVM::ShflOp shuffle : last)
+      skipInUpperHalf(shuffle, shuffle.getVal());
   });
   EXPECT_NE(outcome.fault.find("rms_norm"), std::string::npos);
   EXPECT_NE(outcome.fault.find("divergent"), std::string::npos)

@@ -3,6 +3,7 @@
 // with the kernel's name; one of places gives other numbers, which contracts
 // see.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/codegen/sim/Divergence.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -174,24 +175,10 @@ TEST_F(SeededWarpGroupFaults, DivergentWait) {
     for (LLVM::LLVMFuncOp function : functions(module)) {
       tile::WarpGroupWaitOp wait;
       function.walk([&](tile::WarpGroupWaitOp op) { wait = op; });
-      Block *before = wait->getBlock();
-      Block *taken = before->splitBlock(wait);
-      Block *after = taken->splitBlock(wait->getNextNode());
-      OpBuilder b = OpBuilder::atBlockEnd(before);
-      Location loc = wait.getLoc();
-      Value lane = LLVM::AndOp::create(
-          b, loc, NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()),
-          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(16)));
-      Value upper = LLVM::ICmpOp::create(
-          b, loc, LLVM::ICmpPredicate::ne, lane,
-          LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
-      Value zero = LLVM::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
-      SmallVector<Value> zeros(wait.getSums().size(), zero);
-      LLVM::CondBrOp::create(b, loc, upper, after, zeros, taken, ValueRange());
-      for (Value sum : wait.getSums())
-        sum.replaceAllUsesWith(after->addArgument(sum.getType(), loc));
-      b.setInsertionPointToEnd(taken);
-      LLVM::BrOp::create(b, loc, wait.getSums(), after);
+      OpBuilder b(wait);
+      Value zero =
+          LLVM::ConstantOp::create(b, wait.getLoc(), b.getF32FloatAttr(0));
+      skipInUpperHalf(wait, SmallVector<Value>(wait.getSums().size(), zero));
     }
   });
   EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
