@@ -118,7 +118,8 @@ def check_one(effc: pathlib.Path, model: pathlib.Path, devices: list[str], scrat
     for i, first in enumerate(names):
         for second in names[i + 1:]:
             one["apart"][f"{first} and {second}"] = max(distance(a, b) for a, b in zip(logits[first], logits[second]))
-    failed = [name for name, found in one["devices"].items() if not found.get("passed", True)]
+    failed = [f"{name} ({found.get('error', 'too far from float64')})" for name, found in one["devices"].items()
+              if not found.get("passed", True)]
     say(f"{model.name}: {'FAILED on ' + ', '.join(failed) if failed else 'passed'}")
     return one
 

@@ -19,7 +19,7 @@ OPTIONS = argparse.Namespace()
 # In place of a program on a machine with a GPU: the simulated one is told to play it, and times are made up.
 STAND_IN = """#!{python}
 import json, os, subprocess, sys
-played = "sim:90" if "check" in "{program}" else "sim"
+played = "{played}"
 arguments = [{{"cuda": played, "cuda,sim,host": played + ",sim,host"}}.get(a, a) for a in sys.argv[1:]]
 done = subprocess.run(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
 text = done.stdout.replace("sim:90", "cuda")
@@ -120,8 +120,8 @@ class GpuCheckFlow(Prepared):
     def test_everything_is_reported_of_a_gpu(self):
         programs = self.scratch / "programs"
         programs.mkdir(exist_ok=True)
-        for name in ("effc", "effc-device-check"):
-            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}"))
+        for name, played in (("effc", "sim"), ("effc-device-check", "sim:90")):
+            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}", played=played))
             (programs / name).chmod(0o755)
         place = self.scratch / "made-up"
         done = run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", place,
