@@ -89,6 +89,7 @@ static void addGpuBinary(OpPassManager &passes,
   addThreads(passes);
   if (!target.simulated) {
     passes.addPass(nvptx::createWriteAssemblyPass());
+    passes.addPass(createConvertNVVMToLLVMPass());
     nvptx::EmitCodePassOptions code;
     code.chip = target.cpu.str();
     code.features = target.ptxFeatures.str();

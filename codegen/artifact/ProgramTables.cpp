@@ -79,6 +79,23 @@ Error ProgramTables::fillStates() {
   return Error::success();
 }
 
+static void fillBoxMaps(mlir::ArrayAttr maps, KernelT &kernel) {
+  for (auto map : maps.getAsRange<tile::BoxMapAttr>()) {
+    mlir::Type type = map.getElementType();
+    auto filled = std::make_unique<BoxMapT>();
+    filled->operand = map.getOperand();
+    filled->rows = map.getRows();
+    filled->columns = map.getColumns();
+    filled->pitch = map.getPitch() * type.getIntOrFloatBitWidth() / 8;
+    filled->box_rows = map.getBoxRows();
+    filled->box_columns = map.getBoxColumns();
+    filled->type = type.isBF16()  ? ElementType::BF16
+                   : type.isF16() ? ElementType::F16
+                                  : ElementType::F32;
+    kernel.box_maps.push_back(std::move(filled));
+  }
+}
+
 void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
                                 Tables to) {
   auto at = [](std::optional<ArrayRef<int64_t>> list, size_t i) -> uint32_t {
@@ -104,6 +121,8 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
           count->count = cast<mlir::IntegerAttr>(one.getValue()).getInt();
           kernel.instructions.push_back(std::move(count));
         }
+      if (mlir::ArrayAttr maps = binary.getBoxMapsAttr())
+        fillBoxMaps(cast<mlir::ArrayAttr>(maps[i]), kernel);
     }
     auto code = std::make_unique<KernelCodeT>();
     code->segment = segment;

@@ -58,6 +58,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     }
     SmallVector<Attribute> names;
     SmallVector<int64_t> offsets, stacks, threads, sharedBytes;
+    SmallVector<Attribute> boxMaps;
+    bool anyMaps = false;
     for (LLVM::LLVMFuncOp kernel : kernels) {
       const Image::Function &function = image->functions[kernel.getName()];
       if (function.stackBytes > rt::FileHeader::kMaxStackBytes) {
@@ -76,6 +78,9 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         threads.push_back(count.getInt());
         sharedBytes.push_back(
             kernel->getAttrOfType<IntegerAttr>("effc.shared_bytes").getInt());
+        auto maps = kernel->getAttrOfType<ArrayAttr>("effc.box_maps");
+        anyMaps |= maps != nullptr;
+        boxMaps.push_back(maps ? maps : builder.getArrayAttr({}));
       }
       kernel.erase();
     }
@@ -96,7 +101,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         isa.empty() ? cpu.getValue() : isa.getValue(),
         builder.getArrayAttr(names), builder.getDenseI64ArrayAttr(offsets),
         builder.getDenseI64ArrayAttr(stacks), optional(threads),
-        optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(), bytes);
+        optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+        anyMaps ? builder.getArrayAttr(boxMaps) : ArrayAttr(), bytes);
   }
 
   llvm::Expected<Image> compile(llvm::Module &module) {

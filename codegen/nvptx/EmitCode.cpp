@@ -101,7 +101,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
                  ArrayRef<uint8_t> bytes, const Cubin *cubin, StringRef ptx) {
     ModuleOp module = getOperation();
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-    SmallVector<Attribute> names, instructions;
+    SmallVector<Attribute> names, instructions, boxMaps;
+    bool anyMaps = false;
     SmallVector<int64_t> zeros(kernels.size(), 0), threads, shared, registers,
         spills;
     for (LLVM::LLVMFuncOp kernel : kernels) {
@@ -113,6 +114,9 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       };
       threads.push_back(number("effc.threads"));
       shared.push_back(number("effc.shared_bytes"));
+      auto maps = kernel->getAttrOfType<ArrayAttr>("effc.box_maps");
+      anyMaps |= maps != nullptr;
+      boxMaps.push_back(maps ? maps : b.getArrayAttr({}));
       if (!cubin)
         continue;
       Cubin::Kernel made = cubin->kernels.lookup(kernel.getSymName());
@@ -129,6 +133,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         b.getDenseI64ArrayAttr(zeros), b.getDenseI64ArrayAttr(zeros),
         b.getDenseI64ArrayAttr(threads), b.getDenseI64ArrayAttr(shared),
         optional(registers), optional(spills),
+        anyMaps ? b.getArrayAttr(boxMaps) : ArrayAttr(),
         DenseElementsAttr::getFromRawBuffer(
             type, ArrayRef(reinterpret_cast<const char *>(bytes.data()),
                            bytes.size())));

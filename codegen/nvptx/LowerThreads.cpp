@@ -23,6 +23,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
   static constexpr int kCounts = 3; // rows, segments, outputs
   static constexpr unsigned kAlignment = tile::kSwizzleAlignment;
+  // Of a tensor map (CUDA driver API, CUtensorMap).
+  static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 
   void runOnOperation() override {
     for (auto kernel :
@@ -51,6 +53,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         kernel.getOperandArguments().size(),
         LLVM::LLVMPointerType::get(context, kGlobalSpace));
     parameters.append(kCounts, builder.getI64Type());
+    SmallVector<tile::BoxMapAttr> maps = ThreadLowering::boxMapsOf(kernel);
+    parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
                                             parameters);
     auto function =
@@ -65,6 +69,21 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
+    if (!maps.empty())
+      function->setAttr("effc.box_maps",
+                        builder.getArrayAttr(
+                            SmallVector<Attribute>(maps.begin(), maps.end())));
+    // A map is a parameter itself, as units read it from there.
+    auto tensorMap = LLVM::LLVMArrayType::get(builder.getI8Type(), kMapBytes);
+    for (unsigned i = parameters.size() - maps.size(); i < parameters.size();
+         ++i) {
+      function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                          TypeAttr::get(tensorMap));
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(kMapAlignment));
+      function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                          builder.getUnitAttr());
+    }
     Block *entry = function.addEntryBlock(builder);
     if (failed(ThreadLowering(kernel, entry, shared).run()))
       return failure();

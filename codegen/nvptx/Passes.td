@@ -9,7 +9,8 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each `tile.kernel` with a schedule becomes an `llvm.func` with `nvvm.kernel`,
     one block of threads per work item: parameters are its operands' addresses in
-    global memory, then the call's rows, segments and outputs (i64). A tile in registers
+    global memory, then the call's rows, segments and outputs (i64), then a tensor
+    map of 128 bytes for each `#tile.box_map` of its boxes. A tile in registers
     is the elements that the thread holds by its layout; what several threads hold
     alike is stored by the first. Products become `mma.sync` of bf16, an f32 being
     the sum of three, and `tile.nv.warp_group_dot` where their columns lie swizzled.

@@ -20,6 +20,8 @@ static SharedAttr layoutOf(TileType type) {
 
 // What lies past the shape is never copied: it is cleared once, in every slot.
 void ThreadLowering::lowerRing(RingOp ring) {
+  if (ring.getArrivals())
+    return startArrivals(ring);
   TileType type = ring.getResult().getType();
   SharedAttr layout = layoutOf(type);
   int64_t bytes = sharedBytes(type, layout.getStride());

@@ -56,6 +56,10 @@ LogicalResult ThreadLowering::run() {
         shared);
   for (auto [i, operand] : llvm::enumerate(kernel.getOperandArguments()))
     bases[operand] = entry->getArgument(i);
+  SmallVector<BoxMapAttr> maps = boxMapsOf(kernel);
+  for (auto [map, address] :
+       llvm::zip_equal(maps, entry->getArguments().take_back(maps.size())))
+    boxMaps[map] = address;
   return lowerBlock(kernel.getBody().front());
 }
 
@@ -135,6 +139,10 @@ LogicalResult ThreadLowering::lower(Operation &op) {
     return lowerAwait(await), success();
   if (isa<CommitOp>(op))
     return lowerCommit(), success();
+  if (auto fetch = dyn_cast<FetchBoxOp>(op))
+    return lowerFetchBox(fetch), success();
+  if (auto await = dyn_cast<AwaitBoxOp>(op))
+    return lowerAwaitBox(await), success();
   return op.emitOpError("has no lowering to a GPU thread");
 }
 

@@ -30,10 +30,14 @@ public:
     size_t parts() const;
   };
 
-  /// Emits into `entry`, whose arguments are the operands' addresses and the
-  /// three counts. `shared` names the module's shared memory.
+  /// Emits into `entry`, whose arguments are the operands' addresses, the three
+  /// counts and the addresses of the tensor maps. `shared` names the module's
+  /// shared memory.
   ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
                  llvm::StringRef shared);
+
+  /// The tensor maps that a kernel is passed behind its counts.
+  static llvm::SmallVector<tile::BoxMapAttr> boxMapsOf(tile::KernelOp kernel);
 
   /// Fails, with a diagnostic on the op, for what has no lowering.
   mlir::LogicalResult run();
@@ -173,6 +177,15 @@ private:
   void lowerAwait(tile::AwaitOp await);
   void lowerCommit();
 
+  // Copies of boxes (ThreadBoxes.cpp)
+  static tile::BoxMapAttr boxMapOf(tile::FetchBoxOp fetch);
+  mlir::Value isFirstThread();
+  mlir::Value arrivalAt(tile::RingOp ring, mlir::Value slot);
+  mlir::Value slotOfTurn(tile::RingOp ring, mlir::Value turn);
+  void startArrivals(tile::RingOp ring);
+  void lowerFetchBox(tile::FetchBoxOp fetch);
+  void lowerAwaitBox(tile::AwaitBoxOp await);
+
   // Products (ThreadDots.cpp)
   static constexpr int64_t kPieceDepth = 16;
   /// Where a lane begins to read an operand for its warp's pieces, at depth 0;
@@ -231,6 +244,7 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Elements> tiles; // in registers
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> boxMaps; // addresses
   /// Of a tile that was awaited: bytes from its ring's first slot (index).
   llvm::DenseMap<mlir::Value, mlir::Value> slotBytes;
 };

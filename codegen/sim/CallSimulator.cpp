@@ -62,6 +62,9 @@ private:
   void rewriteMma(NVVM::MmaOp op, rt::SimMma type);
   LogicalResult rewriteWarpGroupDot(tile::WarpGroupDotOp op);
   LogicalResult rewriteWarpGroupWait(tile::WarpGroupWaitOp op);
+  LogicalResult
+  rewriteBoxCopy(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op);
+  bool rewriteArrival(Operation *op);
   Value arrayOf(ValueRange values);
   void checkAccess(Operation *op, Value address, Type type, uint64_t alignment,
                    bool writes);
@@ -233,6 +236,43 @@ LogicalResult KernelRewrite::rewriteWarpGroupWait(tile::WarpGroupWaitOp op) {
   return success();
 }
 
+LogicalResult KernelRewrite::rewriteBoxCopy(
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
+  if (op.getCoordinates().size() != 2 || op.getMulticastMask() ||
+      op.getPredicate())
+    return op.emitError("the simulator copies boxes of two dimensions to their "
+                        "own block, without a predicate");
+  auto plain = [&](Value address) -> Value {
+    return LLVM::AddrSpaceCastOp::create(b, loc(), pointer, address);
+  };
+  call(EFFC_SIM_CALL(copyBox), {},
+       {plain(op.getDstMem()), op.getTmaDescriptor(), op.getCoordinates()[0],
+        op.getCoordinates()[1], plain(op.getMbar())},
+       /*withSite=*/true);
+  op.erase();
+  return success();
+}
+
+/// Whether `op` is one on an mbarrier, which is a call now.
+bool KernelRewrite::rewriteArrival(Operation *op) {
+  auto arrival = [&](size_t entryNumber, Value address, Value number) {
+    address = LLVM::AddrSpaceCastOp::create(b, loc(), pointer, address);
+    call(entryNumber, {}, {address, number}, /*withSite=*/true);
+    op->erase();
+    return true;
+  };
+  if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op))
+    return arrival(EFFC_SIM_CALL(startArrivals), init.getAddr(),
+                   init.getCount());
+  if (auto expect = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(op))
+    return arrival(EFFC_SIM_CALL(expectBytes), expect.getAddr(),
+                   expect.getTxcount());
+  if (auto wait = dyn_cast<NVVM::MBarrierTryWaitParityOp>(op))
+    return arrival(EFFC_SIM_CALL(waitArrivals), wait.getAddr(),
+                   wait.getPhase());
+  return false;
+}
+
 void KernelRewrite::rewriteMma(NVVM::MmaOp op, rt::SimMma type) {
   Value a = arrayOf(op.getOperandA()), w = arrayOf(op.getOperandB()),
         c = arrayOf(op.getOperandC());
@@ -388,6 +428,10 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
     call(EFFC_SIM_CALL(waitGroup), {}, i32(wait.getN()), /*withSite=*/true);
     return op->erase(), success();
   }
+  if (rewriteArrival(op))
+    return success();
+  if (auto copy = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op))
+    return rewriteBoxCopy(copy);
   if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op))
     return rewriteWarpGroupDot(dot);
   if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
@@ -432,8 +476,8 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
   return success();
 }
 
-// The parameters of a GPU kernel, addresses and counts, are read from the two
-// arrays that a simulated one is passed.
+// The parameters of a GPU kernel are read from the two arrays that a simulated
+// one is passed: addresses of operands and of tensor maps, and counts.
 void KernelRewrite::bindParameters(LLVM::LLVMFuncOp kernel,
                                    LLVM::LLVMFuncOp function) {
   Block *old = &function.getBody().front();
@@ -467,7 +511,7 @@ LogicalResult KernelRewrite::run(LLVM::LLVMFuncOp kernel) {
                                   {pointer, pointer, pointer, pointer});
   auto function =
       LLVM::LLVMFuncOp::create(b, kernel.getLoc(), kernel.getSymName(), type);
-  for (StringRef name : {"effc.threads", "effc.shared_bytes"})
+  for (StringRef name : {"effc.threads", "effc.shared_bytes", "effc.box_maps"})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
   function.getBody().takeBody(kernel.getBody());

@@ -75,5 +75,17 @@ LogicalResult BinaryOp::verify() {
       return emitOpError("expects '")
              << name << "' to have one element for each of " << count
              << " kernels, but got " << list->size();
+  if (ArrayAttr maps = getBoxMapsAttr()) {
+    if (maps.size() != count) // binary1
+      return emitOpError("expects 'box_maps' to have one element for each of ")
+             << count << " kernels, but got " << maps.size();
+    for (Attribute ofKernel : maps) {
+      auto list = dyn_cast<ArrayAttr>(ofKernel);
+      if (!list || !llvm::all_of(list, llvm::IsaPred<tile::BoxMapAttr>))
+        // binary2
+        return emitOpError("expects lists of #tile.box_map, but got ")
+               << ofKernel;
+    }
+  }
   return success();
 }

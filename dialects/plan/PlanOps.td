@@ -186,12 +186,14 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     `stack_bytes[i]` bytes of stack in one call. Of a GPU it is a cubin or PTX,
     whose kernels are found by name. `threads[i]` and `shared_bytes[i]` are those
     of a block on a GPU or in the simulator, `registers[i]` and `spill_bytes[i]`
-    what `ptxas` says of a cubin's kernels.
+    what `ptxas` says of a cubin's kernels. `box_maps[i]` is a list of
+    `#tile.box_map`, of which a kernel is passed the tensor maps behind its counts.
 
     Constraints:
 
     * (BINARY1) `kernels`, `offsets` and `stack_bytes`, and the others where they
       are there, have one element per kernel.
+    * (BINARY2) Elements of `box_maps` are lists of `#tile.box_map`.
 
     Example:
     `plan.binary @host isa "x86-64-v3" kernels ["embed"] offsets [0] stack_bytes [64] code dense<[195]> : tensor<1xi8>`
@@ -200,11 +202,12 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$threads, OptionalAttr<DenseI64ArrayAttr>:$shared_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$registers, OptionalAttr<DenseI64ArrayAttr>:$spill_bytes,
-    ElementsAttr:$code);
+    OptionalAttr<ArrayAttr>:$box_maps, ElementsAttr:$code);
   let assemblyFormat = [{
     $sym_name `isa` $isa `kernels` $kernels `offsets` $offsets `stack_bytes` $stack_bytes
     (`threads` $threads^)? (`shared_bytes` $shared_bytes^)?
-    (`registers` $registers^)? (`spill_bytes` $spill_bytes^)? `code` $code attr-dict
+    (`registers` $registers^)? (`spill_bytes` $spill_bytes^)?
+    (`box_maps` $box_maps^)? `code` $code attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -97,6 +97,16 @@ BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
   return BlockedAttr::get(context, threads, best, vector);
 }
 
+bool effc::tile::isBoxCopied(ViewType view) {
+  ArrayRef<int64_t> strides = view.getStrides();
+  return view.getShape().size() == 2 &&
+         !ShapedType::isDynamic(view.getShape()[0]) && strides[1] == 1 &&
+         strides[0] >= view.getShape()[1] &&
+         (strides[0] * view.getElementType().getIntOrFloatBitWidth() / 8) %
+                 kBoxPitch ==
+             0;
+}
+
 int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
   int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
   int64_t elements = type.isBlock()

@@ -17,6 +17,11 @@ inline constexpr int64_t kSharedAlignment = 16;
 /// Of a block in shared memory whose rows are swizzled: what it starts at a
 /// multiple of, in bytes, and the elements of a row, of 16 bits each.
 inline constexpr int64_t kSwizzleAlignment = 1024, kSwizzledRow = 64;
+/// Bytes of an mbarrier; what the rows of a view that boxes are copied from are
+/// apart by a multiple of, in bytes; the most rows of a box, and bits of a row
+/// of it (PTX ISA, tensor maps that swizzle 128 bytes).
+inline constexpr int64_t kArrivalBytes = 8, kBoxPitch = 16, kMostBoxSize = 256,
+                         kMostBoxBits = 1024;
 /// What the rows and columns of a block in shared memory are rounded up to.
 inline constexpr int64_t kSharedTile = 16;
 
@@ -54,6 +59,9 @@ struct Distribution {
 /// takes the most lanes of a warp.
 BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
                        int64_t columns, int64_t threads, int64_t widest = 4);
+
+/// Whether a unit of a GPU can copy boxes of such a view, if it is aligned.
+bool isBoxCopied(ViewType view);
 
 /// Bytes that a tile takes in shared memory, with rows `stride` apart.
 int64_t sharedBytes(TileType type, int64_t stride);

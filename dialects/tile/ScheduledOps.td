@@ -44,17 +44,21 @@ def Tile_RingOp : Tile_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Places in shared memory for a tile that is fetched ahead";
   let description = [{
     Scheduled level only. As many places for the tile as its layout has slots, one
-    after another.
+    after another. Where boxes fill them, there is an mbarrier of 8 bytes for each slot
+    from byte `arrivals` of shared memory on.
 
     Constraints:
 
     * (RING1) The layout is `#tile.shared` with at least two slots.
+    * (RING2) Where `arrivals` is there, it is a multiple of 8, at least 0, and the
+      layout is swizzled.
 
     Example:
     `%r = tile.ring : !tile.tile<64x32xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 36, slots = 3>>`
   }];
+  let arguments = (ins OptionalAttr<I64Attr>:$arrivals);
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`arrivals` $arrivals^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

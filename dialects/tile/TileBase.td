@@ -201,6 +201,32 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_BoxMapAttr : Tile_Attr<"BoxMap", "box_map"> {
+  let summary = "What a unit of a GPU has to know to copy boxes of an operand";
+  let description = [{
+    Operand `operand` of a kernel has `rows` of `columns` elements, which begin `pitch`
+    elements apart; a box has `box_rows` of `box_columns`. It lies in shared memory as
+    `#tile.shared` with `swizzled` rows, with zeros past the operand's shape. The runtime
+    makes a tensor map of it when a model is loaded (CUDA driver API,
+    cuTensorMapEncodeTiled).
+
+    Constraints:
+
+    * (BOXMAP1) `operand` is at least 0, the other numbers at least 1, and a box has at
+      most 256 rows and 128 bytes of columns.
+
+    Example: `#tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192,
+    box_rows = 64, box_columns = 64, bf16>`
+  }];
+  let parameters = (ins "int64_t":$operand, "int64_t":$rows, "int64_t":$columns,
+    "int64_t":$pitch, "int64_t":$box_rows, "int64_t":$box_columns,
+    "::mlir::Type":$element_type);
+  let assemblyFormat = [{ `<` `operand` `=` $operand `,` `rows` `=` $rows `,`
+    `columns` `=` $columns `,` `pitch` `=` $pitch `,` `box_rows` `=` $box_rows `,`
+    `box_columns` `=` $box_columns `,` $element_type `>` }];
+  let genVerifyDecl = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,24 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult BoxMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t operand, int64_t rows, int64_t columns,
+                                 int64_t pitch, int64_t boxRows,
+                                 int64_t boxColumns, Type elementType) {
+  int64_t least = std::min({rows, columns, pitch, boxRows, boxColumns});
+  int64_t bits = elementType.isIntOrFloat()
+                     ? boxColumns * elementType.getIntOrFloatBitWidth()
+                     : 0;
+  if (operand < 0 || least < 1 || boxRows > kMostBoxSize || bits == 0 ||
+      bits > kMostBoxBits) // boxmap1
+    return emitError() << "expects numbers of at least 1 and a box of at most "
+                       << kMostBoxSize << " rows and " << kMostBoxBits / 8
+                       << " bytes of columns, but got " << rows << " x "
+                       << columns << " and a box of " << boxRows << " x "
+                       << boxColumns << " " << elementType;
+  return success();
+}
+
 LogicalResult BlockedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t threads, int64_t lanes,
                                   int64_t vector) {

@@ -339,6 +339,12 @@ LogicalResult RingOp::verify() {
     return emitOpError("expects a tile in shared memory with several slots, "
                        "but got ")
            << getResult().getType();
+  std::optional<int64_t> arrivals = getArrivals();
+  if (arrivals && (*arrivals < 0 || *arrivals % kArrivalBytes != 0 ||
+                   !layout.getSwizzled())) // ring2
+    return emitOpError("expects mbarriers at a multiple of ")
+           << kArrivalBytes << " bytes and a swizzled tile, but got "
+           << *arrivals << " and " << getResult().getType();
   return success();
 }
 
@@ -350,20 +356,54 @@ LogicalResult FetchOp::verify() {
   return verifyBox(*this, getView().getType(), ring, getIndices(), getSizes());
 }
 
+/// The tile of a ring with one slot; null where it lies elsewhere.
+static Type oneSlot(Type type) {
+  auto tile = cast<TileType>(type);
+  auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
+  if (!layout)
+    return {};
+  return tile.withLayout(layout.withSlots(1));
+}
+
 LogicalResult AwaitOp::verify() {
-  auto oneSlot = [](Type type) -> Type {
-    auto tile = cast<TileType>(type);
-    auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
-    if (!layout)
-      return {};
-    return tile.withLayout(layout.withSlots(1));
-  };
   if (getRings().size() != getResults().size() ||
       !llvm::equal(llvm::map_range(getRings().getTypes(), oneSlot),
                    getResults().getTypes())) // await1
     return emitOpError("expects one result for each ring, its tile with one "
                        "slot, but got ")
            << getResults().getTypes() << " from " << getRings().getTypes();
+  return success();
+}
+
+static bool isFilledByBoxes(Value ring) {
+  auto op = ring.getDefiningOp<RingOp>();
+  return op && op.getArrivals();
+}
+
+LogicalResult FetchBoxOp::verify() {
+  ViewType view = getView().getType();
+  auto argument = dyn_cast<BlockArgument>(getView());
+  if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()) ||
+      !isBoxCopied(view)) // fetchbox1
+    return emitOpError("expects an operand of the kernel with two static "
+                       "dimensions and dense rows at multiples of ")
+           << kBoxPitch << " bytes, but got " << view;
+  TileType ring = getRing().getType();
+  if (!isFilledByBoxes(getRing()) ||
+      ring.getElementType() != view.getElementType() ||
+      ring.getShape() != getSizes()) // fetchbox2
+    return emitOpError("expects a ring with 'arrivals' for boxes of the sizes "
+                       "and the view's elements, but got ")
+           << ring << " and " << view;
+  return verifyBox(*this, view, ring, getIndices(), getSizes());
+}
+
+LogicalResult AwaitBoxOp::verify() {
+  if (!isFilledByBoxes(getRing()) ||
+      oneSlot(getRing().getType()) != getResult().getType()) // awaitbox1
+    return emitOpError("expects a ring with 'arrivals' and its tile with one "
+                       "slot, but got ")
+           << getResult().getType() << " from " << getRing().getType();
   return success();
 }
 

@@ -549,6 +549,7 @@ def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
 }
 
 include "dialects/tile/ScheduledOps.td"
+include "dialects/tile/BoxOps.td"
 include "dialects/tile/WarpGroupOps.td"
 
 #endif

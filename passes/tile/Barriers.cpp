@@ -101,6 +101,8 @@ bool Access::isOwn(const Access &earlier) const {
 static Value ringOf(Value tile) {
   if (auto await = tile.getDefiningOp<AwaitOp>())
     return await.getRings()[cast<OpResult>(tile).getResultNumber()];
+  if (auto await = tile.getDefiningOp<AwaitBoxOp>())
+    return await.getRing();
   return tile.getDefiningOp<RingOp>() ? tile : Value();
 }
 
@@ -123,10 +125,10 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
   auto view = [&](Value memory, bool writes) {
     accesses.push_back({{memory}, writes, op});
   };
-  if (isa<AwaitOp>(op))
+  if (isa<AwaitOp, AwaitBoxOp>(op))
     return accesses; // of what was copied
   for (Value operand : op->getOperands()) {
-    shared(operand, /*writes=*/isa<FetchOp>(op));
+    shared(operand, /*writes=*/isa<FetchOp, FetchBoxOp>(op));
     if (isa<ViewType>(operand.getType()))
       view(operand, isa<StoreOp>(op));
   }

@@ -14,12 +14,16 @@
 //   }
 // One barrier per iteration is enough: past it all threads have what was
 // awaited, and nobody reads the slot of the iteration before any more.
+//
+// A ring that only products of warp groups read is filled by boxes where they
+// fit, instead of by fetches in groups: `tile.fetch_box` and `tile.await_box`.
 #include "passes/tile/FetchAhead.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace effc;
@@ -44,9 +48,14 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
+  bool takesBoxes(LoadOp load) const;
+  Value slotOf(Value turn) {
+    return arith::RemUIOp::create(b, loc, turn, index(slots));
+  }
   void makeRings();
-  void fetch(Value at, Value slot);
-  SmallVector<Value> await(Value slot);
+  void fetch(Value at, Value turn);
+  SmallVector<Value> await(Value turn);
+  void commit();
 
   PipelineOp pipeline;
   OpBuilder b;
@@ -54,7 +63,9 @@ private:
   Block &load, &compute;
   ValueRange loaded;
   int64_t slots;
-  SmallVector<Value> rings;
+  SmallVector<RingOp> rings;
+  /// What fetches fill, and what boxes.
+  bool anyFetches = false, anyBoxes = false;
 };
 
 } // namespace
@@ -79,18 +90,65 @@ bool Expansion::applies() const {
   });
 }
 
+// Whether `limit` is null, or where the view ends: the smaller of `size` and
+// `extent - at`. Past the view a box has zeros by itself.
+static bool endsWithView(Value limit, Value at, int64_t extent, int64_t size) {
+  if (!limit)
+    return true;
+  auto least = limit.getDefiningOp<arith::MinSIOp>();
+  if (!least)
+    return false;
+  auto isNumber = [](Value value, int64_t expected) {
+    APInt number;
+    return matchPattern(value, m_ConstantInt(&number)) &&
+           number.getSExtValue() == expected;
+  };
+  auto isRest = [&](Value value) {
+    auto rest = value.getDefiningOp<arith::SubIOp>();
+    return rest && rest.getRhs() == at && isNumber(rest.getLhs(), extent);
+  };
+  return (isRest(least.getLhs()) && isNumber(least.getRhs(), size)) ||
+         (isRest(least.getRhs()) && isNumber(least.getLhs(), size));
+}
+
+// Turns are counted from 0 on each time, and so are the phases of mbarriers:
+// the pipeline runs once.
+bool Expansion::takesBoxes(LoadOp from) const {
+  TileType type = from.getResult().getType();
+  auto view = dyn_cast<BlockArgument>(from.getView());
+  auto kernel = dyn_cast<KernelOp>(pipeline->getParentOp());
+  if (!cast<SharedAttr>(type.getLayout()).getSwizzled() || !kernel || !view ||
+      view.getOwner() != &kernel.getBody().front() || !kernel.getAligned())
+    return false;
+  int64_t operand = llvm::find(kernel.getOperandArguments(), view) -
+                    kernel.getOperandArguments().begin();
+  ViewType memory = from.getView().getType();
+  return llvm::is_contained(*kernel.getAligned(), operand) &&
+         isBoxCopied(memory) && type.getShape() == from.getSizes() &&
+         type.rows() <= kMostBoxSize && !from.getColumns() &&
+         endsWithView(from.getRows(), from.getIndices()[0],
+                      memory.getShape()[0], type.rows());
+}
+
 void Expansion::makeRings() {
   for (Value tile : loaded) {
     auto type = cast<TileType>(tile.getType());
     auto layout = cast<SharedAttr>(type.getLayout());
-    rings.push_back(RingOp::create(b, tile.getLoc(),
-                                   type.withLayout(layout.withSlots(slots))));
+    bool boxes = takesBoxes(tile.getDefiningOp<LoadOp>());
+    (boxes ? anyBoxes : anyFetches) = true;
+    // SharedPlaces.cpp places the mbarriers.
+    rings.push_back(RingOp::create(
+        b, tile.getLoc(), type.withLayout(layout.withSlots(slots)),
+        boxes ? b.getI64IntegerAttr(0) : IntegerAttr()));
   }
+  if (anyBoxes)
+    BarrierOp::create(b, loc);
 }
 
-void Expansion::fetch(Value at, Value slot) {
+void Expansion::fetch(Value at, Value turn) {
   IRMapping mapping;
   mapping.map(load.getArgument(0), at);
+  Value slot = anyFetches ? slotOf(turn) : Value();
   for (Operation &op : load.without_terminator()) {
     auto from = dyn_cast<LoadOp>(op);
     if (!from) {
@@ -103,18 +161,44 @@ void Expansion::fetch(Value at, Value slot) {
     SmallVector<Value> indices;
     for (Value index : from.getIndices())
       indices.push_back(mapped(index));
-    size_t number = llvm::find(loaded, from.getResult()) - loaded.begin();
-    FetchOp::create(b, from.getLoc(), from.getView(), indices,
-                    mapped(from.getRows()), mapped(from.getColumns()),
-                    b.getDenseI64ArrayAttr(from.getSizes()), rings[number],
-                    slot);
+    RingOp ring = rings[llvm::find(loaded, from.getResult()) - loaded.begin()];
+    if (ring.getArrivals())
+      FetchBoxOp::create(b, from.getLoc(), from.getView(), indices,
+                         from.getSizes(), ring, turn);
+    else
+      FetchOp::create(b, from.getLoc(), from.getView(), indices,
+                      mapped(from.getRows()), mapped(from.getColumns()),
+                      b.getDenseI64ArrayAttr(from.getSizes()), ring, slot);
   }
 }
 
-SmallVector<Value> Expansion::await(Value slot) {
-  auto op = AwaitOp::create(b, loc, loaded.getTypes(), rings, slot,
-                            b.getI64IntegerAttr(slots - 2));
-  return SmallVector<Value>(op.getResults());
+SmallVector<Value> Expansion::await(Value turn) {
+  SmallVector<Value> fetched, tiles;
+  SmallVector<Type> types;
+  for (auto [ring, tile] : llvm::zip_equal(rings, loaded))
+    if (!ring.getArrivals()) {
+      fetched.push_back(ring);
+      types.push_back(tile.getType());
+    }
+  ValueRange arrived;
+  if (anyFetches)
+    arrived = AwaitOp::create(b, loc, types, fetched, slotOf(turn),
+                              b.getI64IntegerAttr(slots - 2))
+                  .getResults();
+  for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
+    if (ring.getArrivals()) {
+      tiles.push_back(AwaitBoxOp::create(b, loc, tile.getType(), ring, turn));
+      continue;
+    }
+    tiles.push_back(arrived.front());
+    arrived = arrived.drop_front();
+  }
+  return tiles;
+}
+
+void Expansion::commit() {
+  if (anyFetches)
+    CommitOp::create(b, loc);
 }
 
 void Expansion::run() {
@@ -122,7 +206,7 @@ void Expansion::run() {
   makeRings();
   for (int64_t i = 0; i + 1 < slots; ++i) {
     fetch(index(i * step), index(i));
-    CommitOp::create(b, loc);
+    commit();
   }
   auto loop = scf::ForOp::create(b, loc, index(0), index(extent), index(step),
                                  pipeline.getInits());
@@ -131,23 +215,19 @@ void Expansion::run() {
     b.setInsertionPointToStart(loop.getBody());
     Value at = loop.getInductionVar();
     Value turn = arith::DivUIOp::create(b, loc, at, index(step));
-    auto slotOf = [&](int64_t ahead) -> Value {
-      Value number = arith::AddIOp::create(b, loc, turn, index(ahead));
-      return arith::RemUIOp::create(b, loc, number, index(slots));
-    };
-    SmallVector<Value> tiles = await(slotOf(0));
+    SmallVector<Value> tiles = await(turn);
     BarrierOp::create(b, loc);
     Value ahead = arith::AddIOp::create(b, loc, at, index((slots - 1) * step));
-    Value slot = slotOf(slots - 1);
+    Value later = arith::AddIOp::create(b, loc, turn, index(slots - 1));
     Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, ahead,
                                        index(extent));
     auto taken = scf::IfOp::create(b, loc, more, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToStart(taken.thenBlock());
-      fetch(ahead, slot);
+      fetch(ahead, later);
     }
-    CommitOp::create(b, loc);
+    commit();
     IRMapping mapping;
     llvm::append_range(tiles, loop.getRegionIterArgs());
     mapping.map(compute.getArguments(), tiles);

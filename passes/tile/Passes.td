@@ -17,7 +17,8 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     where threads read what others wrote, or write what others may still read. A
     pipeline of several stages whose tiles only products read fetches ahead into a
     `tile.ring`. Where `warp-groups` says that four warps can multiply together, the
-    bf16 columns of their products lie swizzled.
+    bf16 columns of their products lie swizzled, and come as boxes where they are
+    whole ones of an operand.
 
     Needs: a kernel at kernel level.
     Keeps: the order of the ops, and all arithmetic.
@@ -31,7 +32,7 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     Option<"maxShared", "max-shared", "int64_t", /*default=*/"166912",
            "Most bytes of shared memory of a block">,
     Option<"warpGroups", "warp-groups", "bool", /*default=*/"false",
-           "Whether four warps multiply together">];
+           "Whether four warps multiply together, and boxes are copied">];
   let dependentDialects = ["::effc::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::scf::SCFDialect"];
 }

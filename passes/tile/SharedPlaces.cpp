@@ -4,6 +4,8 @@
 #include "dialects/tile/Distribution.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
@@ -115,7 +117,7 @@ int64_t Places::run() {
       int64_t offset = place({number, number, exchangeBytes(op)});
       op->setAttr("scratch", b.getI64IntegerAttr(offset));
     }
-    if (isa<AwaitOp>(op)) // its tiles lie in rings
+    if (isa<AwaitOp, AwaitBoxOp>(op)) // its tiles lie in rings
       return;
     for (Value result : op->getResults()) {
       auto type = dyn_cast<TileType>(result.getType());
@@ -130,11 +132,21 @@ int64_t Places::run() {
         if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
           await.getResult(use.getOperandNumber())
               .setType(type.withLayout(layout.withOffset(offset).withSlots(1)));
+        else if (auto box = dyn_cast<AwaitBoxOp>(use.getOwner()))
+          box.getResult().setType(
+              type.withLayout(layout.withOffset(offset).withSlots(1)));
       // A pipeline hands its loaded tiles on as they lie.
       for (OpOperand &use : result.getUses())
         if (auto pipeline = dyn_cast<PipelineOp>(use.getOwner()->getParentOp());
             pipeline && isa<YieldOp>(use.getOwner()))
           pipeline.getCompute().getArgument(use.getOperandNumber()).setType(at);
+    }
+    // Bytes of an mbarrier stay one as long as the kernel runs.
+    if (auto ring = dyn_cast<RingOp>(op); ring && ring.getArrivals()) {
+      int64_t slots =
+          cast<SharedAttr>(ring.getResult().getType().getLayout()).getSlots();
+      ring.setArrivals(place(
+          {0, std::numeric_limits<int64_t>::max(), slots * kArrivalBytes}));
     }
   });
   return bytes;

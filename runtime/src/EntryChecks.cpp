@@ -43,6 +43,36 @@ static Check checkBlock(const artifact::Kernel &kernel) {
   return {};
 }
 
+/// What a kernel of a GPU says of the boxes that are copied for it.
+static Check checkBoxMap(const artifact::Kernel &kernel, uint32_t index) {
+  const artifact::BoxMap &map = *kernel.box_maps()->Get(index);
+  auto fault = [&](const auto &...parts) {
+    return badData("kernel '", kernel.name()->string_view(), "': box map ",
+                   index, " ", parts...);
+  };
+  if (map.operand() >= kernel.operands())
+    return fault("is of operand ", map.operand(), " of ", kernel.operands());
+  if (map.type() > artifact::ElementType::F16)
+    return fault("has elements of type ", unsigned(map.type()),
+                 ", but floating-point ones are expected");
+  uint64_t bytes = elementBytes(map.type());
+  if (map.rows() == 0 || map.rows() > kMaxBoxExtent || map.columns() == 0 ||
+      map.columns() > kMaxBoxExtent)
+    return fault("is of ", map.rows(), " x ", map.columns(),
+                 " elements, but 1 to ", kMaxBoxExtent, " are expected");
+  if (map.pitch() % kBoxAlignment != 0 || map.pitch() < map.columns() * bytes ||
+      map.pitch() > kMaxBoxExtent * bytes)
+    return fault("has rows of ", map.columns() * bytes, " bytes ", map.pitch(),
+                 " bytes apart, but a multiple of ", kBoxAlignment,
+                 " that holds a row is expected");
+  if (map.box_rows() == 0 || map.box_rows() > kMaxBoxRows ||
+      map.box_columns() * bytes != kBoxRowBytes)
+    return fault("has boxes of ", map.box_rows(), " rows of ",
+                 map.box_columns() * bytes, " bytes, but 1 to ", kMaxBoxRows,
+                 " of ", kBoxRowBytes, " are expected");
+  return {};
+}
+
 static Check checkKernel(const artifact::Program &program, const Plan &plan,
                          const artifact::Kernel &kernel) {
   if (Check error = checkName(kernel.name(), "kernel"))
@@ -57,6 +87,13 @@ static Check checkKernel(const artifact::Program &program, const Plan &plan,
                    " are granted");
   if (!plan.isHost)
     if (Check error = checkBlock(kernel))
+      return error;
+  uint32_t maps = kernel.box_maps() ? kernel.box_maps()->size() : 0;
+  if (maps > (plan.isHost ? 0 : kMaxBoxMaps))
+    return badData("kernel '", name, "' has ", maps, " box maps, but at most ",
+                   plan.isHost ? 0 : kMaxBoxMaps, " are expected");
+  for (uint32_t i = 0; i < maps; ++i)
+    if (Check error = checkBoxMap(kernel, i))
       return error;
   std::set<uint32_t> seen;
   for (const artifact::KernelCode *code : *kernel.code()) {
@@ -130,6 +167,22 @@ static const char *findFault(const artifact::Program &program,
   return "is of an unknown kind";
 }
 
+/// What is wrong with the operand that a kernel copies boxes of, or null.
+static const char *findBoxFault(const artifact::Program &program,
+                                const artifact::BoxMap &map,
+                                const artifact::Operand &operand) {
+  if (operand.kind() != artifact::OperandKind::Weight)
+    return "is no weight, but boxes are copied of it";
+  if (operand.offset() % kBoxAlignment != 0)
+    return "starts at no multiple of 16 bytes, but boxes are copied of it";
+  uint64_t bytes =
+      (map.rows() - 1) * map.pitch() + map.columns() * elementBytes(map.type());
+  uint64_t size = program.weights()->Get(operand.index())->size();
+  return bytes <= size - operand.offset()
+             ? nullptr
+             : "ends before the boxes that are copied of it";
+}
+
 static Check checkLaunch(const artifact::Program &program, const Plan &plan,
                          const artifact::Entry &entry, uint32_t index) {
   const artifact::Launch &launch = *entry.launches()->Get(index);
@@ -162,6 +215,11 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     if (const char *what =
             findFault(program, entry, *launch.operands()->Get(i)))
       return fault("has an operand ", i, " that ", what);
+  if (kernel.box_maps())
+    for (const artifact::BoxMap *map : *kernel.box_maps())
+      if (const char *what = findBoxFault(
+              program, *map, *launch.operands()->Get(map->operand())))
+        return fault("has an operand ", map->operand(), " that ", what);
   return {};
 }
 

@@ -38,6 +38,11 @@ constexpr uint32_t kWarpThreads = 32;
 constexpr uint32_t kMaxBlockThreads = 1024;
 constexpr uint32_t kMaxSharedBytes = 232448;
 constexpr uint32_t kMaxRegisters = 255;
+constexpr uint32_t kMaxBoxMaps = 8; // of one kernel
+constexpr uint32_t kMaxBoxRows = 256;
+constexpr uint32_t kBoxRowBytes = 128; // what is swizzled together
+constexpr uint32_t kBoxAlignment = 16; // of an operand and its rows, in bytes
+constexpr uint64_t kMaxBoxExtent = uint64_t(1) << 32; // rows, and columns
 constexpr uint64_t kMaxBlocks = (uint64_t(1) << 31) - 1;
 
 constexpr uint32_t kMaxSessions = 1u << 20;

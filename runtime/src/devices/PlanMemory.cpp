@@ -93,6 +93,15 @@ Check rt::requireWeights(const Model &model) {
   return {};
 }
 
+Check rt::requireKnownGpuCode(const Model &model) {
+  const FileHeader &header = model.header();
+  if (header.minor > FileHeader::kMinor)
+    return fail(EFFC_UNSUPPORTED, "written in format ", header.major, ".",
+                header.minor, ", but this runtime knows code of GPUs up to ",
+                FileHeader::kMajor, ".", FileHeader::kMinor);
+  return {};
+}
+
 Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
                                        uint32_t sessions) {
   Result<PlanSizes> sizes = sizesOf(model.program(), plan, sessions);

@@ -1,12 +1,20 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly --convert-nvvm-to-llvm > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
 
-// 64 rows of f32 by 64 columns of bf16, in steps of 64: what was copied is made
-// visible to the units that multiply, then four times three products of m64n64k16,
-// each behind a fence of the registers that it reads, one group and one wait.
+// 64 rows of f32 by 64 columns of bf16, in steps of 64. One thread starts an mbarrier
+// for each of three slots and has the columns copied, 8192 bytes a turn; then four
+// times three products of m64n64k16, each behind a fence of the registers that it
+// reads, one group and one wait.
 // CHECK-LABEL: .entry linear(
+// CHECK: .param .align 64 .b8 linear_param_6[128]
+// CHECK-COUNT-3: mbarrier.init.shared
+// CHECK: fence.proxy.async.shared::cta
+// CHECK: bar.sync
+// CHECK: mov.b32 [[BYTES:%r[0-9]+]], 8192
+// CHECK-NEXT: mbarrier.arrive.expect_tx{{.*}}, [[BYTES]]
+// CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
 // CHECK: wgmma.fence.sync.aligned
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK: wgmma.fence.sync.aligned
@@ -20,7 +28,7 @@
 // CHECK: wgmma.wait_group.sync.aligned 0
 // LLVM lays the loop's head behind its body.
 // CHECK: cp.async.wait_group
-// CHECK-NEXT: fence.proxy.async.shared::cta
+// CHECK: mbarrier.try_wait.parity
 // CHECK: bar.sync
 // CHECK-NOT: mma.sync
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,

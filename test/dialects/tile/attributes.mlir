@@ -12,6 +12,8 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
     dot_rate = 28, state_bytes = 49152>} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
 "test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
+// CHECK: test.box_map = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, bf16>
+"test.op"() {test.box_map = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, bf16>} : () -> ()
 // CHECK: test.layout = #tile.lin<threads = 128, lanes = 16, vector = 4>
 "test.op"() {test.layout = #tile.lin<threads = 128, lanes = 16, vector = 4>} : () -> ()
 // CHECK: test.layout = #tile.mma<threads = 128, row_warps = 2>

@@ -13,3 +13,19 @@ func.func @ring1_registers() {
   %r = tile.ring : !tile.tile<64x32xf32, operand, #tile.lin<threads = 128, lanes = 16, vector = 4>>
   return
 }
+
+// -----
+
+func.func @ring2_odd() {
+  // expected-error @+1 {{expects mbarriers at a multiple of 8 bytes and a swizzled tile, but got 24580}}
+  %r = tile.ring arrivals 24580 : !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64, slots = 3>>
+  return
+}
+
+// -----
+
+func.func @ring2_plain() {
+  // expected-error @+1 {{expects mbarriers at a multiple of 8 bytes and a swizzled tile, but got 27648}}
+  %r = tile.ring arrivals 27648 : !tile.tile<64x32xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 36, slots = 3>>
+  return
+}

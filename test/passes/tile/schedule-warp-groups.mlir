@@ -6,7 +6,22 @@
 // rows' ring of 3 x 64 x 72 f32.
 // CHECK-LABEL: tile.kernel @linear
 // CHECK: tile.ring : <64x64xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
-// CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 55296, stride = 64, slots = 3>>
+// CHECK: tile.ring arrivals 79872 : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 55296, stride = 64, slots = 3>>
+// Its boxes come by themselves: two turns are on their way when the third begins, and
+// the mbarriers are there for all threads before they wait.
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.fetch %arg1
+// CHECK: tile.fetch_box %arg2[%{{.*}}, %{{.*}}] sizes [64, 64] into %{{.*}}[%c0
+// CHECK: tile.fetch %arg1
+// CHECK: tile.fetch_box %arg2[%{{.*}}, %{{.*}}] sizes [64, 64] into %{{.*}}[%c1
+// CHECK: scf.for
+// CHECK: %[[TURN:.*]] = arith.divui
+// CHECK: tile.await {{.*}} pending 1
+// CHECK: tile.await_box %{{.*}}[%[[TURN]]]
+// CHECK-NEXT: tile.barrier
+// CHECK: scf.if
+// CHECK: tile.fetch %arg1
+// CHECK: tile.fetch_box %arg2
 // CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
 
 // WARPS-LABEL: tile.kernel @linear
@@ -63,4 +78,70 @@ tile.kernel @wide(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x
   }
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
+}
+
+// A limit at which the view ends is the box's own.
+// CHECK-LABEL: tile.kernel @ends
+// CHECK: tile.fetch_box
+tile.kernel @ends(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<72x192xbf16, [192, 1]>,
+                    %y: !tile.view<?x72xf32, [72, 1]>)
+    items(#tile.items<rows, tile = 64, times = 2>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c72 = arith.constant 72 : index
+  %c2 = arith.constant 2 : index
+  %run = arith.remui %item, %c2 : index
+  %first = arith.muli %run, %c64 : index
+  %rest = arith.subi %c72, %first : index
+  %count = arith.minsi %rest, %c64 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%first, %k] rows(%count) sizes [64, 64]
+        : !tile.view<72x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %first] columns(%count) sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x72xf32, [72, 1]>
+}
+
+// Columns with a limit inside the view pass through threads.
+// CHECK-LABEL: tile.kernel @limited
+// CHECK-NOT: _box
+// CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true
+// CHECK-NOT: _box
+tile.kernel @limited(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<72x192xbf16, [192, 1]>,
+                    %y: !tile.view<?x72xf32, [72, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %c40 = arith.constant 40 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xf32, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] rows(%c40) sizes [64, 64]
+        : !tile.view<72x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x72xf32, [72, 1]>
 }

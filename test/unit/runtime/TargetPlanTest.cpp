@@ -57,6 +57,27 @@ static artifact::KernelT &kernel(ProgramT &p) {
   return *p.targets[0]->kernels[1];
 }
 
+/// One more of operand 0: 4 x 8 elements, in boxes of 4 x 64.
+static artifact::BoxMapT &boxMap(ProgramT &p) {
+  auto map = std::make_unique<artifact::BoxMapT>();
+  map->rows = map->box_rows = 4;
+  map->columns = 8;
+  map->pitch = 16;
+  map->box_columns = 64;
+  map->type = artifact::ElementType::BF16;
+  kernel(p).box_maps.push_back(std::move(map));
+  return *kernel(p).box_maps.back();
+}
+
+/// Makes operand 0 of that kernel a weight from byte `offset` on.
+static void placeBoxes(ProgramT &p, uint64_t offset) {
+  for (auto &entry : p.targets[0]->entries)
+    for (auto &launch : entry->launches)
+      if (launch->kernel == 1)
+        launch->operands[0] =
+            artifact::Operand(artifact::OperandKind::Weight, 0, offset);
+}
+
 static const Mistake kMistakes[] = {
     {"name_none", [](ProgramT &p) { p.targets[0]->name.clear(); },
      "the name of a target has 0 bytes"},
@@ -107,6 +128,48 @@ static const Mistake kMistakes[] = {
      "has 232449 bytes of shared memory, but at most 232448"},
     {"registers", [](ProgramT &p) { kernel(p).registers = 256; },
      "has 256 registers"},
+    {"box_map_of_no_operand", [](ProgramT &p) { boxMap(p).operand = 4; },
+     "kernel 'toy_scan': box map 0 is of operand 4 of 4"},
+    {"box_map_elements",
+     [](ProgramT &p) { boxMap(p).type = artifact::ElementType::I32; },
+     "box map 0 has elements of type 3, but floating-point ones are expected"},
+    {"box_map_rows", [](ProgramT &p) { boxMap(p).rows = 0; },
+     "box map 0 is of 0 x 8 elements"},
+    {"box_map_pitch_odd", [](ProgramT &p) { boxMap(p).pitch = 24; },
+     "box map 0 has rows of 16 bytes 24 bytes apart, but a multiple of 16 that "
+     "holds a row is expected"},
+    {"box_map_pitch_short", [](ProgramT &p) { boxMap(p).columns = 9; },
+     "box map 0 has rows of 18 bytes 16 bytes apart"},
+    {"box_map_box", [](ProgramT &p) { boxMap(p).box_rows = 257; },
+     "box map 0 has boxes of 257 rows of 128 bytes, but 1 to 256 of 128 are "
+     "expected"},
+    {"box_map_box_columns", [](ProgramT &p) { boxMap(p).box_columns = 32; },
+     "box map 0 has boxes of 4 rows of 64 bytes"},
+    {"box_map_of_no_weight", [](ProgramT &p) { boxMap(p); },
+     "has an operand 0 that is no weight, but boxes are copied of it"},
+    {"box_map_past_the_weight",
+     [](ProgramT &p) {
+       boxMap(p).rows = 4096;
+       placeBoxes(p, 0);
+     },
+     "has an operand 0 that ends before the boxes that are copied of it"},
+    {"box_map_of_an_odd_place",
+     [](ProgramT &p) {
+       boxMap(p);
+       placeBoxes(p, 4);
+     },
+     "has an operand 0 that starts at no multiple of 16 bytes"},
+    {"box_maps_many",
+     [](ProgramT &p) {
+       for (int i = 0; i < 9; ++i)
+         boxMap(p);
+     },
+     "kernel 'toy_scan' has 9 box maps, but at most 8 are expected"},
+    {"box_map_of_the_host",
+     [](ProgramT &p) {
+       p.kernels[1]->box_maps.push_back(std::make_unique<artifact::BoxMapT>());
+     },
+     "kernel 'toy_scan' has 1 box maps, but at most 0 are expected"},
     {"blocks",
      [](ProgramT &p) {
        // 4 rows in tiles of 4, and 16 rows: 4 tiles of 2^30.
@@ -131,6 +194,14 @@ INSTANTIATE_TEST_SUITE_P(Targets, TargetPlans, testing::ValuesIn(kMistakes),
                          [](const testing::TestParamInfo<Mistake> &info) {
                            return std::string(info.param.name);
                          });
+
+TEST(TargetPlan, BoxesOfAWeight) {
+  TemporaryFile file(makeToyWithTargets([](ProgramT &p) {
+    boxMap(p);
+    placeBoxes(p, 16);
+  }));
+  EXPECT_TRUE(bool(rt::Model::load(file.path())));
+}
 
 TEST(TargetPlan, NothingForAnything) {
   ToyOptions options;

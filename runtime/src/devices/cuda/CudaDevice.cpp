@@ -135,6 +135,8 @@ Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
 Check CudaDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
+  if (Check error = requireKnownGpuCode(model))
+    return error;
   Result<CudaChoice> choice = chooseCudaPlan(model.program(), chip);
   if (!choice)
     return choice.error();
@@ -145,6 +147,8 @@ Result<std::unique_ptr<Executor>>
 CudaDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
                     const UploadProgress &progress) {
   if (Check error = requireWeights(*model))
+    return *error;
+  if (Check error = requireKnownGpuCode(*model))
     return *error;
   Result<CudaChoice> choice = chooseCudaPlan(model->program(), chip);
   if (!choice)

@@ -27,6 +27,10 @@ using Stream = struct StreamObject *;
 using Event = struct EventObject *;
 using Graph = struct GraphObject *;
 using GraphExec = struct GraphExecObject *;
+/// CUtensorMap; what is in it only the driver knows.
+struct alignas(64) TensorMap {
+  uint64_t opaque[16];
+};
 
 constexpr Result kSuccess = 0;
 constexpr Result kOutOfMemory = 2;
@@ -43,6 +47,14 @@ constexpr int kMostDynamicSharedBytes = 8;
 // CUjit_option
 constexpr int kJitErrorLog = 5;
 constexpr int kJitErrorLogBytes = 6;
+// CUtensorMapDataType, ...Interleave, ...Swizzle, ...L2promotion, ...OOBfill
+constexpr int kMapF16 = 6;
+constexpr int kMapF32 = 7;
+constexpr int kMapBF16 = 9;
+constexpr int kMapPlain = 0;
+constexpr int kMapSwizzle128 = 3;
+constexpr int kMapPromoteTo256 = 3;
+constexpr int kMapZerosOutside = 0;
 // CUstreamCaptureMode
 constexpr int kCaptureThreadLocal = 1;
 // CUstream_flags, CUevent_flags
@@ -110,6 +122,11 @@ constexpr unsigned kEventNoTiming = 2;
   F(graphExecDestroy, "cuGraphExecDestroy", (cuda::GraphExec graph))           \
   F(graphLaunch, "cuGraphLaunch",                                              \
     (cuda::GraphExec graph, cuda::Stream stream))                              \
+  F(tensorMapEncode, "cuTensorMapEncodeTiled",                                 \
+    (cuda::TensorMap * map, int type, unsigned rank, void *address,            \
+     const uint64_t *sizes, const uint64_t *strides, const unsigned *box,      \
+     const unsigned *steps, int interleave, int swizzle, int promotion,        \
+     int outside))                                                             \
   F(launchKernel, "cuLaunchKernel",                                            \
     (cuda::Function function, unsigned gridX, unsigned gridY, unsigned gridZ,  \
      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,  \

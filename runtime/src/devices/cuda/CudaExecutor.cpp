@@ -133,6 +133,10 @@ Check CudaExecutor::reserve(uint32_t sessions) {
   for (uint64_t offset : places.offsets)
     addresses.weights.push_back(at(weights) + offset);
   ready = resolve(program, compiled, addresses);
+  Result<CudaBoxMaps> maps = CudaBoxMaps::encode(compiled, ready, driver());
+  if (!maps)
+    return maps.error();
+  boxMaps = std::move(*maps);
   return {};
 }
 
@@ -152,20 +156,24 @@ std::string CudaExecutor::nameOf(uint32_t entry, uint32_t index) const {
 
 Check CudaExecutor::launch(uint32_t entry, uint32_t index,
                            int64_t (&counts)[kCounts]) {
-  const ReadyPlan::Launch &launch =
-      ready.launches[ready.entries[entry].firstLaunch + index];
+  size_t number = ready.entries[entry].firstLaunch + index;
+  const ReadyPlan::Launch &launch = ready.launches[number];
   int64_t blocks = launch.items(counts);
   if (blocks == 0)
     return {};
-  // One address for each operand, then rows, segments and outputs.
+  // One address for each operand, then rows, segments and outputs, then the
+  // tensor maps themselves.
   constexpr size_t kPassedCounts = 3;
-  void *parameters[kMaxOperands + kPassedCounts];
+  void *parameters[kMaxOperands + kPassedCounts + kMaxBoxMaps];
   const CudaKernel &kernel = modules.kernel(launch.kernel);
   uint32_t operands = compiled.kernels->Get(launch.kernel)->operands();
   for (uint32_t i = 0; i < operands; ++i)
     parameters[i] = &ready.operands[launch.firstOperand + i];
   for (size_t i = 0; i < kPassedCounts; ++i)
     parameters[operands + i] = &counts[i];
+  void **next = parameters + operands + kPassedCounts;
+  for (const cuda::TensorMap &map : boxMaps.of(number))
+    *next++ = const_cast<cuda::TensorMap *>(&map);
   cuda::Result result = driver().launchKernel(
       kernel.function, static_cast<unsigned>(blocks), 1, 1, kernel.threads, 1,
       1, kernel.dynamicSharedBytes, stream.get(), parameters, nullptr);

@@ -12,6 +12,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAEXECUTOR_H
 
 #include "runtime/src/devices/PlanMemory.h"
+#include "runtime/src/devices/cuda/CudaBoxMaps.h"
 #include "runtime/src/devices/cuda/CudaClock.h"
 #include "runtime/src/devices/cuda/CudaModules.h"
 
@@ -76,6 +77,7 @@ private:
   CallInputs callInputs = {};
   float *lastLogits = nullptr;
   ReadyPlan ready;
+  CudaBoxMaps boxMaps;
   CudaStopwatch watch; // of calls, where their time is kept
   std::optional<double> kept;
   std::map<GraphKey, CudaOwned<cuda::GraphExec>> graphs;

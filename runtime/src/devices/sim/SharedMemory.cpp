@@ -65,7 +65,20 @@ Fault SharedMemory::each(const void *address, uint32_t bytes, const char *verb,
   return {};
 }
 
+bool SharedMemory::knows(const Cell &cell, uint32_t thread) const {
+  if (!isFromUnit(cell))
+    return cell.writer == thread;
+  const Seen &last = seen[(cell.writer - kMostThreads) * kMostThreads + thread];
+  return last.epoch >= firstEpoch &&
+         static_cast<int16_t>(last.phase - cell.fences) >= 0;
+}
+
 Fault SharedMemory::explainWriter(const Cell &cell) const {
+  if (cell.copier == kUnit)
+    return "into which a box is copied: nobody has waited for it";
+  if (!cell.copier && isFromUnit(cell))
+    return "where a box has come for which the thread has not waited, and no "
+           "barrier lies between";
   if (cell.copier)
     return say("into which thread ", cell.copier - 1,
                " copies: it has not waited for its copy");
@@ -78,7 +91,7 @@ Fault SharedMemory::read(const void *address, uint32_t bytes, uint32_t thread) {
       address, bytes, "reads",
       [&](Cell &cell) {
         if (cell.wroteAt < firstEpoch || cell.copier ||
-            (cell.wroteAt == epoch && cell.writer != thread)) [[unlikely]]
+            (cell.wroteAt == epoch && !knows(cell, thread))) [[unlikely]]
           return false;
         if (cell.readAt != epoch) {
           cell.readAt = epoch;
@@ -94,12 +107,19 @@ Fault SharedMemory::read(const void *address, uint32_t bytes, uint32_t thread) {
       });
 }
 
-Fault SharedMemory::readByWarp(const void *address, uint32_t bytes) {
+Fault SharedMemory::readTogether(const void *address, uint32_t bytes,
+                                 Threads readers) {
+  auto allKnow = [&](const Cell &cell) {
+    for (uint32_t i = 0; i < readers.count; ++i)
+      if (!knows(cell, readers.first + i))
+        return false;
+    return true;
+  };
   return each(
       address, bytes, "reads",
       [&](Cell &cell) {
-        if (cell.wroteAt < firstEpoch || cell.copier || cell.wroteAt == epoch)
-            [[unlikely]]
+        if (cell.wroteAt < firstEpoch || cell.copier ||
+            (cell.wroteAt == epoch && !allKnow(cell))) [[unlikely]]
           return false;
         cell.readAt = epoch;
         cell.reader = kSeveral;
@@ -111,12 +131,15 @@ Fault SharedMemory::readByWarp(const void *address, uint32_t bytes) {
       });
 }
 
-Fault SharedMemory::readByUnit(const void *address, uint32_t bytes) {
-  if (Fault fault = readByWarp(address, bytes); !fault.empty())
+Fault SharedMemory::readByUnit(const void *address, uint32_t bytes,
+                               Threads readers) {
+  if (Fault fault = readTogether(address, bytes, readers); !fault.empty())
     return fault;
   return each(
       address, bytes, "reads",
-      [&](Cell &cell) { return cell.fences != settledFences[cell.writer]; },
+      [&](Cell &cell) {
+        return isFromUnit(cell) || cell.fences != settledFences[cell.writer];
+      },
       [&](const Cell &cell) {
         return say("which thread ", cell.writer,
                    " has written without a fence for asynchronous units "
@@ -124,25 +147,26 @@ Fault SharedMemory::readByUnit(const void *address, uint32_t bytes) {
       });
 }
 
-/// A copier of a block before this one is forgotten: it has written before.
+/// `thread` acts, and leaves of `written` the writer, copier and fences. A
+/// copier of a block before this one is forgotten: it has written before.
 Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
-                              uint32_t thread, uint16_t copier) {
+                              uint32_t thread, const Cell &written) {
   return each(
       address, bytes, "writes",
       [&](Cell &cell) {
         if ((cell.copier && cell.wroteAt >= firstEpoch) ||
-            (cell.wroteAt == epoch && cell.writer != thread) ||
+            (cell.wroteAt == epoch && !knows(cell, thread)) ||
             (cell.readAt == epoch && cell.reader != thread)) [[unlikely]]
           return false;
         cell.wroteAt = epoch;
-        cell.writer = static_cast<uint16_t>(thread);
-        cell.copier = copier;
-        cell.fences = fences[thread];
+        cell.writer = written.writer;
+        cell.copier = written.copier;
+        cell.fences = written.fences;
         return true;
       },
       [&](const Cell &cell) {
         if (cell.wroteAt >= firstEpoch &&
-            (cell.copier || (cell.wroteAt == epoch && cell.writer != thread)))
+            (cell.copier || (cell.wroteAt == epoch && !knows(cell, thread))))
           return explainWriter(cell);
         return cell.reader == kSeveral
                    ? Fault("a race: several threads have read there since the "
@@ -154,12 +178,39 @@ Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
 
 Fault SharedMemory::write(const void *address, uint32_t bytes,
                           uint32_t thread) {
-  return noteWrite(address, bytes, thread, 0);
+  return noteWrite(address, bytes, thread,
+                   {.writer = static_cast<uint16_t>(thread),
+                    .copier = 0,
+                    .fences = fences[thread]});
 }
 
 Fault SharedMemory::beginCopy(const void *address, uint32_t bytes,
                               uint32_t thread) {
-  return noteWrite(address, bytes, thread, static_cast<uint16_t>(thread + 1));
+  return noteWrite(address, bytes, thread,
+                   {.writer = static_cast<uint16_t>(thread),
+                    .copier = static_cast<uint16_t>(thread + 1),
+                    .fences = fences[thread]});
+}
+
+Fault SharedMemory::beginBox(const void *address, uint32_t bytes,
+                             uint32_t thread) {
+  return noteWrite(address, bytes, thread,
+                   {.writer = kMostThreads, .copier = kUnit, .fences = 0});
+}
+
+void SharedMemory::endBox(const void *address, uint32_t bytes, uint32_t arrival,
+                          uint16_t phase) {
+  Cell *cell = cells + (static_cast<const uint8_t *>(address) - data());
+  for (Cell *end = cell + bytes; cell != end; ++cell) {
+    cell->copier = 0;
+    cell->wroteAt = epoch;
+    cell->writer = static_cast<uint16_t>(kMostThreads + arrival);
+    cell->fences = phase;
+  }
+}
+
+void SharedMemory::observe(uint32_t thread, uint32_t arrival, uint16_t phase) {
+  seen[arrival * kMostThreads + thread] = {epoch, phase};
 }
 
 void SharedMemory::endCopy(const void *address, uint32_t bytes,

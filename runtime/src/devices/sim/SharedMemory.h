@@ -3,7 +3,8 @@
 // The bytes, and for each of them who wrote and read it since which barrier. A
 // barrier starts a new epoch; within one, what a thread writes no other may
 // touch. A copy of cp.async counts as a write from when it is issued until its
-// thread has waited for it. Asynchronous units see what a thread has written
+// thread has waited for it, one of a box from when it is begun until somebody
+// has waited for its mbarrier. Asynchronous units see what a thread has written
 // only past its fence between the proxies.
 //
 //===----------------------------------------------------------------------===//
@@ -15,6 +16,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 namespace effc::rt {
 
@@ -46,14 +48,29 @@ public:
   // Each looks at `bytes` at `address`, inside the block's, and notes the
   // access.
   Fault read(const void *address, uint32_t bytes, uint32_t thread);
-  /// Of all lanes of a warp at once: none of them may have written it.
-  Fault readByWarp(const void *address, uint32_t bytes);
-  /// Of an asynchronous unit: who has written it must have fenced it too,
-  /// before the last barrier.
-  Fault readByUnit(const void *address, uint32_t bytes);
+  /// Threads from `first` on.
+  struct Threads {
+    uint32_t first, count;
+  };
+  /// Of all these threads at once: none of them may have written it.
+  Fault readTogether(const void *address, uint32_t bytes, Threads readers);
+  /// Of an asynchronous unit, for these threads: who has written it must have
+  /// fenced it too, before the last barrier.
+  Fault readByUnit(const void *address, uint32_t bytes, Threads readers);
   Fault write(const void *address, uint32_t bytes, uint32_t thread);
   Fault beginCopy(const void *address, uint32_t bytes, uint32_t thread);
   void endCopy(const void *address, uint32_t bytes, uint32_t thread);
+
+  /// A copy by an asynchronous unit is under way, then done: `arrival` is the
+  /// number of its mbarrier, `phase` that which the copy ends with.
+  Fault beginBox(const void *address, uint32_t bytes, uint32_t thread);
+  void endBox(const void *address, uint32_t bytes, uint32_t arrival,
+              uint16_t phase);
+  /// `thread` has seen that a phase of an mbarrier is over: what came with it
+  /// is there for it, and behind the next barrier for all.
+  void observe(uint32_t thread, uint32_t arrival, uint16_t phase);
+  /// The most mbarriers of a block.
+  static constexpr uint32_t kMostArrivals = 32;
 
   /// What `thread` has written is there for asynchronous units behind the next
   /// barrier.
@@ -68,21 +85,27 @@ public:
 
 private:
   static constexpr uint16_t kSeveral = UINT16_MAX;
+  static constexpr uint16_t kUnit = UINT16_MAX; // in place of a copier
+  static constexpr uint32_t kMostThreads = 1024;
   /// Of one byte. An epoch before the block's first says never.
   struct Cell {
-    uint32_t wroteAt;
-    uint32_t readAt;
-    uint16_t writer;
-    uint16_t reader; // or kSeveral
-    uint16_t copier; // the thread + 1 that copies into it; 0: none
-    uint16_t fences; // of the writer, when it wrote
+    uint32_t wroteAt = 0;
+    uint32_t readAt = 0;
+    uint16_t writer;     // or kMostThreads + the number of an mbarrier
+    uint16_t reader = 0; // or kSeveral
+    uint16_t copier; // the thread + 1 that copies into it, or kUnit; 0: none
+    uint16_t fences; // of the writer, when it wrote; or the mbarrier's phase
   };
-  static constexpr uint32_t kMostThreads = 1024;
+  static bool isFromUnit(const Cell &cell) {
+    return cell.writer >= kMostThreads;
+  }
+  /// Whether `thread` knows of what was written since the last barrier.
+  bool knows(const Cell &cell, uint32_t thread) const;
 
   Fault outside(const void *address, uint32_t bytes, const char *verb) const;
   Fault explainWriter(const Cell &cell) const;
   Fault noteWrite(const void *address, uint32_t bytes, uint32_t thread,
-                  uint16_t copier);
+                  const Cell &written);
   template <typename Note, typename Explain>
   Fault each(const void *address, uint32_t bytes, const char *verb, Note note,
              Explain explain);
@@ -96,6 +119,12 @@ private:
   uint32_t firstEpoch = 1; // of the current block
   /// Of each thread; that they wrap around hides a missing one in 65,536.
   std::array<uint16_t, kMostThreads> fences = {}, settledFences = {};
+  /// Of each mbarrier and thread: the phase that was seen, and in which epoch.
+  struct Seen {
+    uint32_t epoch = 0;
+    uint16_t phase = 0;
+  };
+  std::vector<Seen> seen = std::vector<Seen>(kMostArrivals * kMostThreads);
   bool fenced = false; // since the last barrier
 };
 

@@ -2,7 +2,7 @@
 //
 // Depends on nothing: codegen/sim emits calls of this table, and the simulator
 // fills it. Entries are only ever added at the end, which raises
-// FileHeader::kMinor: SimDevice refuses code of a later one than its own. Any
+// FileHeader::kMinor: devices refuse code of a later one than their own. Any
 // other change raises kMajor.
 //
 // A simulated kernel is what one CUDA thread does, as code of the host. Every
@@ -40,6 +40,15 @@ enum class SimMma : uint32_t {
   M16N8K8Tf32 = 0, // each register is the bits of an f32, read as tf32
   M16N8K16Bf16 = 1,
   M16N8K16F16 = 2
+};
+
+/// A tensor map, as the simulator has it: `rows` of `columns` elements of
+/// `elementBytes`, which begin `pitch` bytes apart from `base` on, of which a
+/// box has `boxRows` of `boxColumns`.
+struct SimBoxMap {
+  const void *base;
+  uint64_t rows, columns, pitch;
+  uint32_t boxRows, boxColumns, elementBytes;
 };
 
 struct SimCalls {
@@ -94,9 +103,27 @@ struct SimCalls {
   /// fence.proxy.async of shared memory: asynchronous units see what the thread
   /// wrote before.
   void (*fenceProxy)(SimThread *thread, const char *site);
+  /// mbarrier.init: `arrival`, 8 bytes of shared memory, has a phase when so
+  /// many threads and the bytes that they expect have come.
+  void (*startArrivals)(SimThread *thread, void *arrival, uint32_t threads,
+                        const char *site);
+  /// mbarrier.arrive.expect_tx: the phase waits for `bytes` more; arrives.
+  void (*expectBytes)(SimThread *thread, void *arrival, uint32_t bytes,
+                      const char *site);
+  /// mbarrier.try_wait.parity, until the phase of that parity is over.
+  void (*waitArrivals)(SimThread *thread, void *arrival, uint32_t parity,
+                       const char *site);
+  /// cp.async.bulk.tensor.2d: the box of the SimBoxMap `map` whose first
+  /// element is (`row`, `column`) to `shared`, in 128-byte swizzled rows, with
+  /// zeros past the tensor; its bytes come to `arrival`, when that is waited
+  /// for.
+  void (*copyBox)(SimThread *thread, void *shared, const void *map,
+                  uint32_t column, uint32_t row, void *arrival,
+                  const char *site);
 };
 
 /// `operands[i]` is the address of operand i of the launch, its offset added;
+/// behind them lie the addresses of the launch's tensor maps, each a SimBoxMap.
 /// `counts` are the call's rows, segments, outputs and 1. Called once for each
 /// thread of each block.
 using SimKernel = void (*)(const SimCalls *calls, SimThread *thread,

@@ -38,6 +38,7 @@ SimBlock::create(uint32_t threads, uint32_t sharedBytes, uint64_t stackBytes) {
   block->shared = std::move(*shared);
   block->threads.resize(threads);
   block->warps.resize(threads / kWarpThreads);
+  block->mbarriers.reserve(SharedMemory::kMostArrivals);
   for (uint32_t i = 0; i < threads; ++i) {
     block->threads[i].block = block.get();
     block->threads[i].index = i;
@@ -68,6 +69,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
   arrivals = 0;
   idleAccesses = 0;
   stopped = false;
+  mbarriers.clear();
   shared.beginBlock(given.sharedBytes);
   global.beginBlock();
   for (uint32_t i = 0; i < given.threads; ++i) {
@@ -77,6 +79,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
     thread.products.clear();
     thread.productGroups = 0;
     thread.accesses = 0;
+    thread.waitsAt = nullptr;
     thread.fiber.start(stacks.top(i), stacks.bytes() - pageBytes(), threadMain,
                        &thread);
   }
@@ -86,6 +89,10 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
     warp.later = warp.arrived = warp.atBarrier = warp.done = 0;
   }
   schedule();
+  for (const SimArrivals &arrivals : mbarriers)
+    if (!stopped && !arrivals.boxes.empty())
+      note(threads[0], arrivals.boxes[0].site,
+           "the block has ended and nobody has waited for this box");
   if (stopped)
     return std::move(report);
   Fault meeting = given.watch ? given.watch->add(global, number) : Fault();
@@ -119,6 +126,9 @@ void SimBlock::schedule() {
 }
 
 void SimBlock::reportDeadlock() {
+  for (const SimThread &thread : std::span(threads).first(launch->threads))
+    if (thread.waitsAt)
+      return note(thread, thread.waitSite, explainWait(thread));
   for (uint32_t w = 0; w < launch->threads / kWarpThreads; ++w) {
     const Warp &warp = warps[w];
     if (!(warp.arrived | warp.atBarrier))
@@ -336,7 +346,7 @@ void SimBlock::loadMatrices(Warp &warp, SimThread &last) {
       fault = say("reads ", kRowBytes, " bytes at ", row,
                   ", which is not shared memory");
     else
-      fault = shared.readByWarp(row, kRowBytes);
+      fault = shared.readTogether(row, kRowBytes, {firstThread, kWarpThreads});
     if (fault.empty())
       continue;
     note(threads[firstThread + i], warp.site, std::move(fault));

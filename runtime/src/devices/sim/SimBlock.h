@@ -60,6 +60,26 @@ struct SimProduct {
   const char *site;
 };
 
+/// A copy of a box that has been begun and has not come.
+struct SimBox {
+  uint8_t *shared;
+  const SimBoxMap *map;
+  int32_t column, row; // of its first element
+  const char *site;
+};
+
+/// An mbarrier: what its current phase still waits for.
+struct SimArrivals {
+  const void *address;
+  uint32_t threads; // of each phase
+  uint32_t pending; // threads that have not arrived
+  int64_t bytes;    // expected and not come
+  uint32_t phase;   // counted from 0
+  uint32_t starter; // the thread that started it
+  bool fenced;      // by that thread, so that units see it
+  std::vector<SimBox> boxes;
+};
+
 /// One thread of a block. The kernels' pointer to it is the ABI's.
 struct SimThread {
   SimBlock *block = nullptr;
@@ -70,6 +90,10 @@ struct SimThread {
   std::vector<SimProduct> products; // oldest first
   uint32_t productGroups = 0;       // committed so far
   uint32_t accesses = 0;            // since it last let others go on
+  /// The mbarrier it waits at, with the phase and the site; null: none.
+  const SimArrivals *waitsAt = nullptr;
+  uint32_t waitsFor = 0;
+  const char *waitSite = nullptr;
 };
 
 class SimBlock {
@@ -103,6 +127,14 @@ public:
   void waitGroup(SimThread &thread, uint32_t pending);
   void warpGroupDot(SimThread &thread, SimProduct product);
   void waitProducts(SimThread &thread, const char *site);
+  void fenceProxy(SimThread &thread);
+  void startArrivals(SimThread &thread, void *arrival, uint32_t count,
+                     const char *site);
+  void expectBytes(SimThread &thread, void *arrival, uint32_t bytes,
+                   const char *site);
+  void waitArrivals(SimThread &thread, void *arrival, uint32_t parity,
+                    const char *site);
+  void copyBox(SimThread &thread, const SimBox &box, void *arrival);
 
 private:
   enum class Op : uint32_t { Shuffle, Mma, LoadMatrix, WaitProducts };
@@ -147,6 +179,12 @@ private:
   void loadMatrices(Warp &warp, SimThread &last);
   void spin(SimThread &thread, const char *site);
   void finishCopy(SimThread &thread, const SimCopy &copy);
+  SimArrivals &arrivalsAt(SimThread &thread, const void *address,
+                          const char *site);
+  void finishBox(SimThread &thread, const SimBox &box, uint32_t arrival,
+                 uint32_t phase);
+  void endPhase(SimArrivals &arrivals);
+  Fault explainWait(const SimThread &thread) const;
   Warp &warpOf(const SimThread &thread) {
     return warps[thread.index / kWarpThreads];
   }
@@ -156,6 +194,7 @@ private:
 
   std::vector<SimThread> threads;
   std::vector<Warp> warps;
+  std::vector<SimArrivals> mbarriers; // room for all is there from the start
   FiberStacks stacks;
   SharedMemory shared;
   GlobalWatch global;

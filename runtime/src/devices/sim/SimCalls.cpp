@@ -73,7 +73,32 @@ static void waitProducts(SimThread *thread, const char *site) {
 }
 
 static void fenceProxy(SimThread *thread, const char *) {
-  thread->block->sharedMemory().fence(thread->index);
+  thread->block->fenceProxy(*thread);
+}
+
+static void startArrivals(SimThread *thread, void *arrival, uint32_t threads,
+                          const char *site) {
+  thread->block->startArrivals(*thread, arrival, threads, site);
+}
+
+static void expectBytes(SimThread *thread, void *arrival, uint32_t bytes,
+                        const char *site) {
+  thread->block->expectBytes(*thread, arrival, bytes, site);
+}
+
+static void waitArrivals(SimThread *thread, void *arrival, uint32_t parity,
+                         const char *site) {
+  thread->block->waitArrivals(*thread, arrival, parity, site);
+}
+
+static void copyBox(SimThread *thread, void *shared, const void *map,
+                    uint32_t column, uint32_t row, void *arrival,
+                    const char *site) {
+  thread->block->copyBox(
+      *thread,
+      {static_cast<uint8_t *>(shared), static_cast<const SimBoxMap *>(map),
+       static_cast<int32_t>(column), static_cast<int32_t>(row), site},
+      arrival);
 }
 
 static float exp2Of(SimThread *, float x) { return approximateExp2(x); }
@@ -84,8 +109,9 @@ static float reciprocalOf(SimThread *, float x) {
 static float tanhOf(SimThread *, float x) { return approximateTanh(x); }
 
 const SimCalls effc::rt::kSimCalls = {
-    special,      sharedMemory, access,       barrier,
-    shuffle,      mma,          copyAsync,    commitGroup,
-    waitGroup,    loadMatrix,   exp2Of,       log2Of,
-    reciprocalOf, tanhOf,       warpGroupDot, commitProducts,
-    waitProducts, fenceProxy};
+    special,      sharedMemory, access,        barrier,
+    shuffle,      mma,          copyAsync,     commitGroup,
+    waitGroup,    loadMatrix,   exp2Of,        log2Of,
+    reciprocalOf, tanhOf,       warpGroupDot,  commitProducts,
+    waitProducts, fenceProxy,   startArrivals, expectBytes,
+    waitArrivals, copyBox};

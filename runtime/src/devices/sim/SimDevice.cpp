@@ -71,20 +71,10 @@ static Result<Plan> choosePlan(const artifact::Program &program,
               architecture, ", but for ", names);
 }
 
-/// That the code calls nothing that this simulator does not know.
-static Check requireKnownCalls(const Model &model) {
-  const FileHeader &header = model.header();
-  if (header.minor > FileHeader::kMinor)
-    return fail(EFFC_UNSUPPORTED, "written in format ", header.major, ".",
-                header.minor, ", but the simulator knows code up to ",
-                FileHeader::kMajor, ".", FileHeader::kMinor);
-  return {};
-}
-
 Check SimDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
-  if (Check error = requireKnownCalls(model))
+  if (Check error = requireKnownGpuCode(model))
     return error;
   Result<Plan> plan = choosePlan(model.program(), architecture);
   if (!plan)
@@ -95,7 +85,7 @@ Check SimDevice::accepts(const Model &model) const {
 Result<std::unique_ptr<Executor>>
 SimDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
                    const UploadProgress &) {
-  if (Check error = requireKnownCalls(*model))
+  if (Check error = requireKnownGpuCode(*model))
     return *error;
   Result<Plan> plan = choosePlan(model->program(), architecture);
   if (!plan)

@@ -1,5 +1,7 @@
 #include "runtime/src/devices/sim/SimExecutor.h"
 
+#include "runtime/src/ModelChecks.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -23,6 +25,7 @@ SimExecutor::create(std::shared_ptr<const Model> model, const Plan &plan,
   executor->ready =
       resolve(model->program(), plan, executor->memory.addresses());
   executor->findRanges(sessions);
+  executor->placeOperands();
   if (Check error = executor->makeBlocks())
     return *error;
   return std::unique_ptr<Executor>(std::move(executor));
@@ -54,6 +57,31 @@ void SimExecutor::findRanges(uint32_t sessions) {
     for (const artifact::Launch *launch : *entry->launches())
       ranges.push_back(rangesOf(model->program(), *entry, *launch,
                                 memory.addresses(), uint64_t(sessions) + 1));
+}
+
+void SimExecutor::placeOperands() {
+  std::vector<size_t> firstMaps;
+  auto kernelOf = [&](const ReadyPlan::Launch &launch) -> const auto & {
+    return *compiled.kernels->Get(launch.kernel);
+  };
+  for (const ReadyPlan::Launch &launch : ready.launches) {
+    firstMaps.push_back(boxMaps.size());
+    if (const auto *maps = kernelOf(launch).box_maps())
+      for (const artifact::BoxMap *map : *maps)
+        boxMaps.push_back({ready.operands[launch.firstOperand + map->operand()],
+                           map->rows(), map->columns(), map->pitch(),
+                           map->box_rows(), map->box_columns(),
+                           static_cast<uint32_t>(elementBytes(map->type()))});
+  }
+  firstMaps.push_back(boxMaps.size());
+  for (size_t i = 0; i < ready.launches.size(); ++i) {
+    auto first = ready.operands.begin() +
+                 static_cast<ptrdiff_t>(ready.launches[i].firstOperand);
+    std::vector<const void *> &passed = operands.emplace_back(
+        first, first + kernelOf(ready.launches[i]).operands());
+    for (size_t map = firstMaps[i]; map < firstMaps[i + 1]; ++map)
+      passed.push_back(&boxMaps[map]);
+  }
 }
 
 /// One for each thread that may run blocks.
@@ -123,7 +151,7 @@ public:
     SimLaunch given = {executor.kernels[launch.kernel],
                        kernel.threads(),
                        kernel.shared_bytes(),
-                       executor.ready.operands.data() + launch.firstOperand,
+                       executor.operands[number].data(),
                        counts,
                        executor.ranges[number],
                        &executor.watch};

@@ -37,6 +37,7 @@ private:
   Check mapKernels();
   Check makeBlocks();
   void findRanges(uint32_t sessions);
+  void placeOperands();
   std::unique_ptr<SimBlock> takeBlock();
   void giveBlock(std::unique_ptr<SimBlock> block);
 
@@ -49,6 +50,9 @@ private:
   std::vector<SimKernel> kernels;
   ReadyPlan ready;
   std::vector<std::vector<OperandRange>> ranges; // of each launch
+  std::vector<SimBoxMap> boxMaps;
+  /// Of each launch: operands, then its box maps.
+  std::vector<std::vector<const void *>> operands;
   LaunchWatch watch;
 
   std::mutex blocksGuard;

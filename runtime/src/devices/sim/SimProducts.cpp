@@ -114,7 +114,10 @@ void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
                     column % kPatternRows * kRowBytes + byte;
       at ^= (at >> 7 & 7) << 4;
       const uint8_t *piece = shared.data() + at;
-      if (Fault fault = shared.readByUnit(piece, kPieceBytes); !fault.empty())
+      if (Fault fault = shared.readByUnit(
+              piece, kPieceBytes,
+              {group[0].index, static_cast<uint32_t>(group.size())});
+          !fault.empty())
         stop(group[0], std::move(fault));
       std::memcpy(&product.b[column][byte / 2], piece, kPieceBytes);
     }

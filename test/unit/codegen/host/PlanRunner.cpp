@@ -84,6 +84,17 @@ CompiledKernels::CompiledKernels(ModuleOp module) {
           reinterpret_cast<uintptr_t>(code.data() + binary.getOffsets()[i]),
           at(binary.getThreads()), at(binary.getSharedBytes()),
           uint64_t(binary.getStackBytes()[i])};
+      if (ArrayAttr maps = binary.getBoxMapsAttr())
+        for (auto map :
+             cast<ArrayAttr>(maps[i]).getAsRange<tile::BoxMapAttr>()) {
+          auto bytes =
+              uint32_t(map.getElementType().getIntOrFloatBitWidth() / 8);
+          kernels[name].boxMaps.push_back(
+              {map.getOperand(),
+               {nullptr, uint64_t(map.getRows()), uint64_t(map.getColumns()),
+                uint64_t(map.getPitch()) * bytes, uint32_t(map.getBoxRows()),
+                uint32_t(map.getBoxColumns()), bytes}});
+        }
     }
   }
 }
@@ -96,6 +107,17 @@ rt::SimLaunch CompiledKernels::simulated(StringRef name) const {
           nullptr,
           nullptr,
           {}};
+}
+
+std::vector<rt::SimBoxMap>
+CompiledKernels::boxMaps(StringRef name,
+                         ArrayRef<const void *> operands) const {
+  std::vector<rt::SimBoxMap> maps;
+  for (const auto &[operand, map] : kernels.at(name).boxMaps) {
+    maps.push_back(map);
+    maps.back().base = operands[operand];
+  }
+  return maps;
 }
 
 std::unique_ptr<rt::SimBlock> CompiledKernels::makeBlock() const {
@@ -385,7 +407,12 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
     block = kernels->get().makeBlock();
   rt::SimLaunch launch =
       kernels->get().simulated(kernelNames.at(op.getKernel()));
-  launch.operands = operands.data();
+  std::vector<rt::SimBoxMap> maps =
+      kernels->get().boxMaps(kernelNames.at(op.getKernel()), operands);
+  SmallVector<const void *> passed(operands);
+  for (const rt::SimBoxMap &map : maps)
+    passed.push_back(&map);
+  launch.operands = passed.data();
   launch.counts = counts;
   launch.ranges = ranges;
   rt::LaunchWatch watch;

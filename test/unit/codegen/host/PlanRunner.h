@@ -69,6 +69,9 @@ public:
   /// What a simulated kernel's blocks need; operands, counts and ranges are
   /// still open.
   rt::SimLaunch simulated(llvm::StringRef name) const;
+  /// The tensor maps that a simulated kernel is passed behind `operands`.
+  std::vector<rt::SimBoxMap>
+  boxMaps(llvm::StringRef name, llvm::ArrayRef<const void *> operands) const;
   /// Room for blocks of any of the kernels.
   std::unique_ptr<rt::SimBlock> makeBlock() const;
 
@@ -77,6 +80,8 @@ private:
     uintptr_t entry = 0;
     uint32_t threads = 0, sharedBytes = 0;
     uint64_t stackBytes = 0;
+    /// Each with the number of its operand.
+    std::vector<std::pair<int64_t, rt::SimBoxMap>> boxMaps = {};
   };
   MappedCode code;
   llvm::StringMap<Kernel> kernels;

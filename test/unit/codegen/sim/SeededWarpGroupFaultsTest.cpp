@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kTokens = 48, kInputs = 192, kOutputs = 64;
 
-constexpr const char *kModel = R"(
+constexpr const char *kBoxes = R"(
 module {
   seq.weight @table source("table") : tensor<48x192xf32>
   seq.weight @w source("w") : tensor<64x192xbf16>
@@ -36,8 +36,29 @@ module {
 }
 )";
 
+/// The same with the weight as the one block of a block-diagonal matrix, which
+/// threads copy: a box has two dimensions.
+constexpr const char *kCopies = R"(
+module {
+  seq.weight @table source("table") : tensor<48x192xf32>
+  seq.weight @w source("w") : tensor<1x64x192xbf16>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x64xf32> {
+    %table = seq.parameter @table : tensor<48x192xf32>
+    %flat = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<48x192xf32>) -> tensor<?x192xf32>
+    %x = seq.reshape %flat : tensor<?x192xf32> -> tensor<?x1x192xf32>
+    %w = seq.parameter @w : tensor<1x64x192xbf16>
+    %y = seq.linear %x, %w : (tensor<?x1x192xf32>, tensor<1x64x192xbf16>) -> tensor<?x1x64xf32>
+    %z = seq.reshape %y : tensor<?x1x64xf32> -> tensor<?x64xf32>
+    %out = seq.select_rows %z, %rows : (tensor<?x64xf32>, tensor<?xi32>) -> tensor<?x64xf32>
+    return %out : tensor<?x64xf32>
+  }
+}
+)";
+
 class SeededWarpGroupFaults : public testing::Test {
 protected:
+  const char *text = kBoxes;
+
   float table(int64_t token, int64_t i) const {
     return float((token * 37 + i * 11) % 101) / 50 - 1;
   }
@@ -48,7 +69,7 @@ protected:
   /// Runs all tokens with the kernels as the edits leave them; returns what the
   /// simulator says.
   std::string run(PlanRunner::Edit edit, PlanRunner::Edit editThreads) {
-    TestModel model(kModel);
+    TestModel model(text);
     PipelineOptions options;
     options.prefillRows = {64};
     options.decodeRows = {1};
@@ -113,8 +134,11 @@ protected:
 } // namespace
 
 TEST_F(SeededWarpGroupFaults, NoneInKernelsAsTheyAre) {
-  EXPECT_EQ(run(nullptr, nullptr), "");
-  EXPECT_LT(error(), 1e-4);
+  for (const char *one : {kBoxes, kCopies}) {
+    text = one;
+    EXPECT_EQ(run(nullptr, nullptr), "");
+    EXPECT_LT(error(), 1e-4);
+  }
 }
 
 // One warp may still read what another copies over.
@@ -131,6 +155,7 @@ TEST_F(SeededWarpGroupFaults, BarrierRemoved) {
 }
 
 TEST_F(SeededWarpGroupFaults, FenceBetweenTheProxiesRemoved) {
+  text = kCopies;
   std::string fault =
       run(nullptr, [](ModuleOp m) { eraseAll<NVVM::FenceProxyOp>(m); });
   EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
@@ -186,6 +211,7 @@ TEST_F(SeededWarpGroupFaults, DivergentWait) {
 }
 
 TEST_F(SeededWarpGroupFaults, WrongSwizzleGivesOtherNumbers) {
+  text = kCopies;
   std::string fault = run(nullptr, [](ModuleOp module) {
     int64_t count = 0;
     for (LLVM::LLVMFuncOp function : functions(module))
@@ -208,6 +234,94 @@ TEST_F(SeededWarpGroupFaults, WrongFragmentGivesOtherNumbers) {
         dot.getAMutable()[1].assign(third);
         dot.getAMutable()[2].assign(second);
       });
+  });
+  EXPECT_EQ(fault, "");
+  EXPECT_GT(error(), 1e-2);
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Has the first thread expect so many bytes more than come.
+void expectMore(ModuleOp module, int32_t bytes) {
+  int64_t count = 0;
+  module.walk([&](NVVM::MBarrierArriveExpectTxOp op) {
+    OpBuilder b(op);
+    Value more =
+        LLVM::ConstantOp::create(b, op.getLoc(), b.getI32IntegerAttr(bytes));
+    op.getTxcountMutable().assign(
+        LLVM::AddOp::create(b, op.getLoc(), op.getTxcount(), more));
+    ++count;
+  });
+  EXPECT_GT(count, 0);
+}
+} // namespace
+
+TEST_F(SeededWarpGroupFaults, ExpectsMoreBytes) {
+  std::string fault = run(nullptr, [](ModuleOp m) { expectMore(m, 16); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("waits for 0 threads and 16 bytes"), std::string::npos)
+      << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, ExpectsFewerBytes) {
+  std::string fault = run(nullptr, [](ModuleOp m) { expectMore(m, -16); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("16 more bytes have come than were expected"),
+            std::string::npos)
+      << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, WaitForABoxRemoved) {
+  std::string fault = run(
+      nullptr, [](ModuleOp m) { eraseAll<NVVM::MBarrierTryWaitParityOp>(m); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("into which a box is copied"), std::string::npos)
+      << fault;
+}
+
+// The phase before the first is over from the start.
+TEST_F(SeededWarpGroupFaults, WaitForTheOtherPhase) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    int64_t count = 0;
+    module.walk([&](NVVM::MBarrierTryWaitParityOp op) {
+      OpBuilder b(op);
+      Value one =
+          LLVM::ConstantOp::create(b, op.getLoc(), b.getI32IntegerAttr(1));
+      op.getPhaseMutable().assign(
+          LLVM::XOrOp::create(b, op.getLoc(), op.getPhase(), one));
+      ++count;
+    });
+    EXPECT_GT(count, 0);
+  });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("into which a box is copied"), std::string::npos)
+      << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, MbarriersNotFenced) {
+  std::string fault =
+      run(nullptr, [](ModuleOp m) { eraseAll<NVVM::FenceProxyOp>(m); });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("has started without a fence"), std::string::npos)
+      << fault;
+}
+
+TEST_F(SeededWarpGroupFaults, BoxesOfTheNextRowGiveOtherNumbers) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    int64_t count = 0;
+    module.walk([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
+      OpBuilder b(op);
+      Value one =
+          LLVM::ConstantOp::create(b, op.getLoc(), b.getI32IntegerAttr(1));
+      Value row = op.getCoordinates()[1];
+      op.getCoordinatesMutable()[1].assign(
+          LLVM::AddOp::create(b, op.getLoc(), row, one));
+      ++count;
+    });
+    EXPECT_GT(count, 0);
   });
   EXPECT_EQ(fault, "");
   EXPECT_GT(error(), 1e-2);

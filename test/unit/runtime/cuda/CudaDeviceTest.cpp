@@ -113,6 +113,45 @@ TEST_F(CudaDevice, LaunchesWhatThePlanSays) {
   EXPECT_EQ(fake->calls, expected);
 }
 
+/// Boxes of the toy's embeddings: 200 rows of 4 f32.
+static void addBoxes(artifact::ProgramT &program) {
+  auto map = std::make_unique<artifact::BoxMapT>();
+  map->operand = 2;
+  map->rows = 200;
+  map->columns = 4;
+  map->pitch = 16;
+  map->box_rows = 8;
+  map->box_columns = 32;
+  map->type = artifact::ElementType::F32;
+  program.targets[1]->kernels[0]->box_maps.push_back(std::move(map));
+}
+
+// One for each launch, when the model is loaded; kernels are passed them behind
+// the counts.
+TEST_F(CudaDevice, MakesTensorMaps) {
+  fake->mapsOf["toy_embed"] = 1;
+  Model model = loadToy(addBoxes);
+  Engine engine(model, Device::cuda());
+  // Two prefill entries and three of decode.
+  EXPECT_EQ(fake->count("cuTensorMapEncodeTiled type 7 of 4 x 200 every 16 box "
+                        "32 x 8 swizzle 3"),
+            5u);
+  fake->calls.clear();
+  Session session(engine);
+  engine.prefill(session, toyTokens(3), EFFC_LOGITS_NONE);
+  EXPECT_EQ(fake->count("cuLaunchKernel toy_embed grid 1 block 64 shared 0 "
+                        "counts 3 1 0 map 1"),
+            1u);
+}
+
+TEST_F(CudaDevice, SaysWhichTensorMapIsRefused) {
+  fake->failures["cuTensorMapEncodeTiled"] = 1;
+  EXPECT_NE(engineMessage(EFFC_DEVICE_ERROR, addBoxes)
+                .find("making a tensor map for operand 2 of kernel "
+                      "'toy_embed'"),
+            std::string::npos);
+}
+
 // Decoding is recorded when its shape first comes, and replayed from then on.
 TEST_F(CudaDevice, RecordsDecoding) {
   Model model = loadToy();
@@ -342,6 +381,19 @@ TEST_F(CudaDevice, SaysWhatDoesNotFit) {
       engineMessage(EFFC_OUT_OF_MEMORY),
       "cuda: the inputs of a call take 4160 bytes of pinned memory, which "
       "the system does not have");
+}
+
+TEST_F(CudaDevice, RefusesCodeOfALaterFormat) {
+  std::vector<uint8_t> bytes = makeToyArtifact(cudaToy());
+  constexpr size_t kMinorAt = 6; // FileHeader.h
+  bytes[kMinorAt] = uint8_t(rt::FileHeader::kMinor + 1);
+  repairHeader(bytes);
+  TemporaryFile file(bytes);
+  Model model(file.path());
+  EXPECT_NE(
+      messageOf([&] { Engine engine(model, Device::cuda()); }, EFFC_UNSUPPORTED)
+          .find("but this runtime knows code of GPUs up to 1."),
+      std::string::npos);
 }
 
 TEST_F(CudaDevice, RefusesABadModule) {

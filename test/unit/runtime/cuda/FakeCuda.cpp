@@ -293,6 +293,24 @@ int cuGraphLaunch(void *graph, void *) {
   return 0;
 }
 
+int cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank,
+                           void *address, const uint64_t *sizes,
+                           const uint64_t *strides, const unsigned *box,
+                           const unsigned *steps, int interleave, int swizzle,
+                           int promotion, int outside) {
+  std::ostringstream details;
+  details << "type " << type << " of " << sizes[0] << " x " << sizes[1]
+          << " every " << strides[0] << " box " << box[0] << " x " << box[1]
+          << " swizzle " << swizzle;
+  ENTER(cuTensorMapEncodeTiled, details.str());
+  if (reinterpret_cast<uint64_t>(map) % 64 != 0 || rank != 2 ||
+      reinterpret_cast<uint64_t>(address) % 16 != 0 || steps[0] != 1 ||
+      steps[1] != 1 || interleave != 0 || promotion > 3 || outside != 0)
+    return kInvalidValue;
+  std::fill_n(map, 16, ++state.tensorMaps);
+  return 0;
+}
+
 int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                    unsigned gridZ, unsigned blockX, unsigned blockY,
                    unsigned blockZ, unsigned sharedBytes, void *,
@@ -314,6 +332,11 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   details << one->name << " grid " << gridX << " block " << blockX << " shared "
           << sharedBytes << " counts " << counts[0] << ' ' << counts[1] << ' '
           << counts[2];
+  for (int i = 0; i < state.mapsOf[one->name]; ++i) {
+    uint64_t map[16];
+    std::memcpy(map, parameters[kOperands + kCounts + i], sizeof map);
+    details << " map " << map[0];
+  }
   ENTER(cuLaunchKernel, details.str());
   if (auto failure = state.failures.find("cuLaunchKernel " + one->name);
       failure != state.failures.end())

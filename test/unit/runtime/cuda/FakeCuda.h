@@ -33,6 +33,9 @@ struct FakeCuda {
   std::vector<std::string> calls;
   std::vector<std::string> images; // that were loaded
   int marks = 0;                   // of time, in the order of the stream
+  uint64_t tensorMaps = 0;         // encoded; each holds its number
+  /// How many of them a kernel takes, by its name.
+  std::map<std::string, int> mapsOf;
   int live = 0; // objects and stretches of memory that nobody has freed
 
   size_t count(const std::string &call) const {

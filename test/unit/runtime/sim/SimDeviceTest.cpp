@@ -145,7 +145,7 @@ TEST(SimDevice, RefusesCodeOfALaterFormat) {
   EXPECT_EQ(messageOf([&] { Engine engine(model, Device::sim(80, 1)); },
                       EFFC_UNSUPPORTED),
             "written in format 1." + later +
-                ", but the simulator knows code up to 1." + minor);
+                ", but this runtime knows code of GPUs up to 1." + minor);
   EXPECT_NO_THROW(Engine(model, Device::host(1)));
 }
 
