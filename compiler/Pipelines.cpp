@@ -65,8 +65,10 @@ static void addTile(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 // From scheduled kernels to GPU kernels in the LLVM and NVVM dialects.
-static void addThreads(OpPassManager &passes) {
-  passes.addPass(nvptx::createLowerThreadsPass());
+static void addThreads(OpPassManager &passes, bool overlapLaunches) {
+  nvptx::LowerThreadsPassOptions threads;
+  threads.overlapLaunches = overlapLaunches;
+  passes.addPass(nvptx::createLowerThreadsPass(threads));
   passes.addPass(host::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -86,7 +88,7 @@ static void addThreads(OpPassManager &passes) {
 static void addGpuBinary(OpPassManager &passes,
                          const PipelineOptions &options) {
   const Target &target = *options.target;
-  addThreads(passes);
+  addThreads(passes, target.overlapsLaunches);
   if (!target.simulated) {
     passes.addPass(nvptx::createWriteAssemblyPass());
     passes.addPass(createConvertNVVMToLLVMPass());
@@ -154,7 +156,7 @@ void effc::addPhase(OpPassManager &passes, Phase phase,
 // From the plan phase, for whatever target it was reached.
 static void addNvptx(OpPassManager &passes) {
   passes.addNestedPass<tile::KernelOp>(createSchedulePass());
-  addThreads(passes);
+  addThreads(passes, /*overlapLaunches=*/false);
 }
 
 void effc::registerPipelines() {

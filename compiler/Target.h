@@ -25,6 +25,8 @@ struct Target {
   bool simulated = false;
   /// Cores whose warps may multiply by fours (wgmma); 0: none.
   int64_t warpGroupCores = 0;
+  /// Whether a launch can begin while the one before it ends.
+  bool overlapsLaunches = false;
 };
 
 inline constexpr Target kTargets[] = {
@@ -32,11 +34,11 @@ inline constexpr Target kTargets[] = {
     {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80"},
     {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80", false, 132},
+     232448, "+ptx80", false, 132, true},
     {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 256,
      166912, "+ptx80", true},
     {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 256,
-     232448, "+ptx80", true, 132},
+     232448, "+ptx80", true, 132, true},
 };
 
 /// Null where no target has that name.

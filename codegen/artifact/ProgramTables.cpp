@@ -113,6 +113,7 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
       kernel.shared_bytes = at(binary.getSharedBytes(), i);
       kernel.registers = at(binary.getRegisters(), i);
       kernel.spill_bytes = at(binary.getSpillBytes(), i);
+      kernel.overlaps = binary.getOverlapping();
       if (auto counts =
               binary->getAttrOfType<mlir::ArrayAttr>(plan::kInstructionsAttr))
         for (mlir::NamedAttribute one : cast<mlir::DictionaryAttr>(counts[i])) {

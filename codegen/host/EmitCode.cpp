@@ -59,7 +59,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     SmallVector<Attribute> names;
     SmallVector<int64_t> offsets, stacks, threads, sharedBytes;
     SmallVector<Attribute> boxMaps;
-    bool anyMaps = false;
+    bool anyMaps = false, overlapping = true;
     for (LLVM::LLVMFuncOp kernel : kernels) {
       const Image::Function &function = image->functions[kernel.getName()];
       if (function.stackBytes > rt::FileHeader::kMaxStackBytes) {
@@ -82,6 +82,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         anyMaps |= maps != nullptr;
         boxMaps.push_back(maps ? maps : builder.getArrayAttr({}));
       }
+      overlapping &= kernel->hasAttr("effc.overlaps");
       kernel.erase();
     }
     auto type = RankedTensorType::get(
@@ -102,7 +103,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         builder.getArrayAttr(names), builder.getDenseI64ArrayAttr(offsets),
         builder.getDenseI64ArrayAttr(stacks), optional(threads),
         optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-        anyMaps ? builder.getArrayAttr(boxMaps) : ArrayAttr(), bytes);
+        anyMaps ? builder.getArrayAttr(boxMaps) : ArrayAttr(), overlapping,
+        bytes);
   }
 
   llvm::Expected<Image> compile(llvm::Module &module) {

@@ -102,7 +102,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     ModuleOp module = getOperation();
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     SmallVector<Attribute> names, instructions, boxMaps;
-    bool anyMaps = false;
+    bool anyMaps = false, overlapping = true;
     SmallVector<int64_t> zeros(kernels.size(), 0), threads, shared, registers,
         spills;
     for (LLVM::LLVMFuncOp kernel : kernels) {
@@ -117,6 +117,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       auto maps = kernel->getAttrOfType<ArrayAttr>("effc.box_maps");
       anyMaps |= maps != nullptr;
       boxMaps.push_back(maps ? maps : b.getArrayAttr({}));
+      overlapping &= kernel->hasAttr("effc.overlaps");
       if (!cubin)
         continue;
       Cubin::Kernel made = cubin->kernels.lookup(kernel.getSymName());
@@ -133,7 +134,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         b.getDenseI64ArrayAttr(zeros), b.getDenseI64ArrayAttr(zeros),
         b.getDenseI64ArrayAttr(threads), b.getDenseI64ArrayAttr(shared),
         optional(registers), optional(spills),
-        anyMaps ? b.getArrayAttr(boxMaps) : ArrayAttr(),
+        anyMaps ? b.getArrayAttr(boxMaps) : ArrayAttr(), overlapping,
         DenseElementsAttr::getFromRawBuffer(
             type, ArrayRef(reinterpret_cast<const char *>(bytes.data()),
                            bytes.size())));

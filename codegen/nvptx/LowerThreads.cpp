@@ -69,6 +69,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
+    if (overlapLaunches)
+      function->setAttr("effc.overlaps", builder.getUnitAttr());
     if (!maps.empty())
       function->setAttr("effc.box_maps",
                         builder.getArrayAttr(
@@ -85,7 +87,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
                           builder.getUnitAttr());
     }
     Block *entry = function.addEntryBlock(builder);
-    if (failed(ThreadLowering(kernel, entry, shared).run()))
+    if (failed(ThreadLowering(kernel, entry, shared, overlapLaunches).run()))
       return failure();
     builder.setInsertionPointToEnd(entry);
     LLVM::ReturnOp::create(builder, loc, ValueRange{});

@@ -14,6 +14,9 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     is the elements that the thread holds by its layout; what several threads hold
     alike is stored by the first. Products become `mma.sync` of bf16, an f32 being
     the sum of three, and `tile.nv.warp_group_dot` where their columns lie swizzled.
+    With `overlap-launches` a kernel lets the next one begin at once, and waits for
+    those before it ahead of the first op that touches memory, but for boxes, which
+    are of weights.
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
@@ -22,6 +25,9 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
 
     Example: test/codegen/nvptx/dots.mlir
   }];
+  let options = [
+    Option<"overlapLaunches", "overlap-launches", "bool", /*default=*/"false",
+           "Whether kernels begin while the launches before them end">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -31,7 +37,8 @@ def WriteAssemblyPass : Pass<"nvptx-write-assembly", "::mlir::ModuleOp"> {
   let description = [{
     `tile.nv.warp_group_dot` and `tile.nv.warp_group_wait` become inline assembly,
     since NVVM has products of warp groups only with both operands in shared memory,
-    and a wait that arithmetic may pass.
+    and a wait that arithmetic may pass. So does the wait of `nvvm.griddepcontrol`,
+    whose intrinsic says that it touches no memory, so that loads may pass it.
 
     Needs: functions in the LLVM and NVVM dialects, and these ops.
     Keeps: everything else.

@@ -6,6 +6,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
@@ -13,10 +15,11 @@ using namespace effc::tile;
 
 static constexpr unsigned kSharedSpace = 3;
 
-ThreadLowering::ThreadLowering(KernelOp kernel, Block *entry, StringRef shared)
+ThreadLowering::ThreadLowering(KernelOp kernel, Block *entry, StringRef shared,
+                               bool overlapsLaunches)
     : kernel(kernel), b(OpBuilder::atBlockEnd(entry)), loc(kernel.getLoc()),
-      entry(entry), shared(shared),
-      threads(kernel.getSchedule()->getThreads()) {}
+      entry(entry), shared(shared), threads(kernel.getSchedule()->getThreads()),
+      mustAwaitLaunches(overlapsLaunches) {}
 
 Value ThreadLowering::constant(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
@@ -60,7 +63,27 @@ LogicalResult ThreadLowering::run() {
   for (auto [map, address] :
        llvm::zip_equal(maps, entry->getArguments().take_back(maps.size())))
     boxMaps[map] = address;
-  return lowerBlock(kernel.getBody().front());
+  if (mustAwaitLaunches)
+    NVVM::GriddepcontrolOp::create(b, loc,
+                                   NVVM::GridDepActionKind::launch_dependents);
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  awaitLaunches();
+  return success();
+}
+
+/// Whether an op touches nothing that a launch before this one may still
+/// write: boxes are of weights.
+static bool needsNoLaunch(Operation &op) {
+  return isa<SplatOp, RingOp, BarrierOp, FetchBoxOp, CountOp>(op) ||
+         isMemoryEffectFree(&op);
+}
+
+// A launch is over when all its threads have waited for those before it, so
+// that who waits for it has waited for all.
+void ThreadLowering::awaitLaunches() {
+  if (std::exchange(mustAwaitLaunches, false))
+    NVVM::GriddepcontrolOp::create(b, loc, NVVM::GridDepActionKind::wait);
 }
 
 LogicalResult ThreadLowering::lowerBlock(Block &block) {
@@ -68,6 +91,8 @@ LogicalResult ThreadLowering::lowerBlock(Block &block) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       break;
     loc = NameLoc::get(op.getName().getIdentifier(), op.getLoc());
+    if (!needsNoLaunch(op))
+      awaitLaunches();
     if (failed(lower(op)))
       return failure();
   }

@@ -33,8 +33,9 @@ public:
   /// Emits into `entry`, whose arguments are the operands' addresses, the three
   /// counts and the addresses of the tensor maps. `shared` names the module's
   /// shared memory.
+  /// Where launches overlap, the kernel begins while those before it end.
   ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
-                 llvm::StringRef shared);
+                 llvm::StringRef shared, bool overlapsLaunches);
 
   /// The tensor maps that a kernel is passed behind its counts.
   static llvm::SmallVector<tile::BoxMapAttr> boxMapsOf(tile::KernelOp kernel);
@@ -64,6 +65,7 @@ private:
   };
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  void awaitLaunches();
   mlir::LogicalResult lower(mlir::Operation &op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
@@ -239,6 +241,7 @@ private:
   mlir::Block *entry;
   llvm::StringRef shared;
   int64_t threads;
+  bool mustAwaitLaunches;   // it has not yet
   mlir::Value thread;       // index
   mlir::Value sharedMemory; // !llvm.ptr<3>; null: none
   mlir::IRMapping scalars;

@@ -1,8 +1,9 @@
-// Products of warp groups -> inline assembly.
+// Products of warp groups, and waits for launches -> inline assembly.
 #include "codegen/nvptx/Passes.h"
 
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -63,6 +64,17 @@ static void write(tile::WarpGroupDotOp dot) {
   writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());
 }
 
+// Nothing that touches memory passes it.
+static void write(NVVM::GriddepcontrolOp wait) {
+  OpBuilder b(wait);
+  LLVM::InlineAsmOp::create(
+      b, wait.getLoc(), LLVM::LLVMVoidType::get(b.getContext()), ValueRange(),
+      "griddepcontrol.wait;", "~{memory}", /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  wait.erase();
+}
+
 namespace {
 struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
   using WriteAssemblyPassBase::WriteAssemblyPassBase;
@@ -74,6 +86,9 @@ struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
       else if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
         writeAssembly(wait, "wgmma.wait_group.sync.aligned 0;", {}, "",
                       wait.getPending());
+      else if (auto control = dyn_cast<NVVM::GriddepcontrolOp>(op);
+               control && control.getKind() == NVVM::GridDepActionKind::wait)
+        write(control);
     });
   }
 };

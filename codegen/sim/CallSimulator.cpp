@@ -430,6 +430,12 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
   }
   if (rewriteArrival(op))
     return success();
+  if (auto control = dyn_cast<NVVM::GriddepcontrolOp>(op)) {
+    // When the next launch begins makes no difference to this one.
+    if (control.getKind() == NVVM::GridDepActionKind::wait)
+      call(EFFC_SIM_CALL(awaitLaunches), {}, {}, /*withSite=*/true);
+    return op->erase(), success();
+  }
   if (auto copy = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op))
     return rewriteBoxCopy(copy);
   if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op))
@@ -511,7 +517,8 @@ LogicalResult KernelRewrite::run(LLVM::LLVMFuncOp kernel) {
                                   {pointer, pointer, pointer, pointer});
   auto function =
       LLVM::LLVMFuncOp::create(b, kernel.getLoc(), kernel.getSymName(), type);
-  for (StringRef name : {"effc.threads", "effc.shared_bytes", "effc.box_maps"})
+  for (StringRef name :
+       {"effc.threads", "effc.shared_bytes", "effc.box_maps", "effc.overlaps"})
     if (Attribute attr = kernel->getAttr(name))
       function->setAttr(name, attr);
   function.getBody().takeBody(kernel.getBody());

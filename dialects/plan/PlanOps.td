@@ -188,6 +188,8 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     of a block on a GPU or in the simulator, `registers[i]` and `spill_bytes[i]`
     what `ptxas` says of a cubin's kernels. `box_maps[i]` is a list of
     `#tile.box_map`, of which a kernel is passed the tensor maps behind its counts.
+    `overlapping` kernels may begin while the launch before them ends: they wait for
+    it themselves (PTX ISA, griddepcontrol).
 
     Constraints:
 
@@ -202,12 +204,12 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$threads, OptionalAttr<DenseI64ArrayAttr>:$shared_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$registers, OptionalAttr<DenseI64ArrayAttr>:$spill_bytes,
-    OptionalAttr<ArrayAttr>:$box_maps, ElementsAttr:$code);
+    OptionalAttr<ArrayAttr>:$box_maps, UnitAttr:$overlapping, ElementsAttr:$code);
   let assemblyFormat = [{
     $sym_name `isa` $isa `kernels` $kernels `offsets` $offsets `stack_bytes` $stack_bytes
     (`threads` $threads^)? (`shared_bytes` $shared_bytes^)?
     (`registers` $registers^)? (`spill_bytes` $spill_bytes^)?
-    (`box_maps` $box_maps^)? `code` $code attr-dict
+    (`box_maps` $box_maps^)? (`overlapping` $overlapping^)? `code` $code attr-dict
   }];
   let hasVerifier = 1;
 }

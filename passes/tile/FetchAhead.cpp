@@ -53,7 +53,9 @@ private:
     return arith::RemUIOp::create(b, loc, turn, index(slots));
   }
   void makeRings();
-  void fetch(Value at, Value turn);
+  IRMapping mapIndices(Value at);
+  void fetchBoxes(Value at, Value turn);
+  void fetchGroup(Value at, Value turn);
   SmallVector<Value> await(Value turn);
   void commit();
 
@@ -145,28 +147,48 @@ void Expansion::makeRings() {
     BarrierOp::create(b, loc);
 }
 
-void Expansion::fetch(Value at, Value turn) {
+// What the load region computes besides its loads, at `at`.
+IRMapping Expansion::mapIndices(Value at) {
   IRMapping mapping;
   mapping.map(load.getArgument(0), at);
-  Value slot = anyFetches ? slotOf(turn) : Value();
-  for (Operation &op : load.without_terminator()) {
-    auto from = dyn_cast<LoadOp>(op);
-    if (!from) {
+  for (Operation &op : load.without_terminator())
+    if (!isa<LoadOp>(op))
       b.clone(op, mapping);
-      continue;
-    }
-    auto mapped = [&](Value value) {
-      return value ? mapping.lookupOrDefault(value) : Value();
-    };
-    SmallVector<Value> indices;
-    for (Value index : from.getIndices())
-      indices.push_back(mapped(index));
-    RingOp ring = rings[llvm::find(loaded, from.getResult()) - loaded.begin()];
+  return mapping;
+}
+
+static SmallVector<Value> mappedAll(ValueRange values,
+                                    const IRMapping &mapping) {
+  return llvm::map_to_vector(
+      values, [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+void Expansion::fetchBoxes(Value at, Value turn) {
+  if (!anyBoxes)
+    return;
+  IRMapping mapping = mapIndices(at);
+  for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
+    auto from = tile.getDefiningOp<LoadOp>();
     if (ring.getArrivals())
-      FetchBoxOp::create(b, from.getLoc(), from.getView(), indices,
-                         from.getSizes(), ring, turn);
-    else
-      FetchOp::create(b, from.getLoc(), from.getView(), indices,
+      FetchBoxOp::create(b, from.getLoc(), from.getView(),
+                         mappedAll(from.getIndices(), mapping), from.getSizes(),
+                         ring, turn);
+  }
+}
+
+void Expansion::fetchGroup(Value at, Value turn) {
+  if (!anyFetches)
+    return;
+  IRMapping mapping = mapIndices(at);
+  auto mapped = [&](Value value) {
+    return value ? mapping.lookupOrDefault(value) : Value();
+  };
+  Value slot = slotOf(turn);
+  for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
+    auto from = tile.getDefiningOp<LoadOp>();
+    if (!ring.getArrivals())
+      FetchOp::create(b, from.getLoc(), from.getView(),
+                      mappedAll(from.getIndices(), mapping),
                       mapped(from.getRows()), mapped(from.getColumns()),
                       b.getDenseI64ArrayAttr(from.getSizes()), ring, slot);
   }
@@ -204,8 +226,11 @@ void Expansion::commit() {
 void Expansion::run() {
   int64_t step = pipeline.getStep(), extent = pipeline.getExtent();
   makeRings();
+  // Boxes come first: they need not wait for the launches before.
+  for (int64_t i = 0; i + 1 < slots; ++i)
+    fetchBoxes(index(i * step), index(i));
   for (int64_t i = 0; i + 1 < slots; ++i) {
-    fetch(index(i * step), index(i));
+    fetchGroup(index(i * step), index(i));
     commit();
   }
   auto loop = scf::ForOp::create(b, loc, index(0), index(extent), index(step),
@@ -225,7 +250,8 @@ void Expansion::run() {
     {
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToStart(taken.thenBlock());
-      fetch(ahead, later);
+      fetchBoxes(ahead, later);
+      fetchGroup(ahead, later);
     }
     commit();
     IRMapping mapping;

@@ -7,21 +7,23 @@
 // CHECK-LABEL: tile.kernel @linear
 // CHECK: tile.ring : <64x64xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
 // CHECK: tile.ring arrivals 79872 : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 55296, stride = 64, slots = 3>>
-// Its boxes come by themselves: two turns are on their way when the third begins, and
+// Its boxes come by themselves: two turns are on their way before anything else, and
 // the mbarriers are there for all threads before they wait.
 // CHECK-NEXT: tile.barrier
-// CHECK: tile.fetch %arg1
 // CHECK: tile.fetch_box %arg2[%{{.*}}, %{{.*}}] sizes [64, 64] into %{{.*}}[%c0
-// CHECK: tile.fetch %arg1
 // CHECK: tile.fetch_box %arg2[%{{.*}}, %{{.*}}] sizes [64, 64] into %{{.*}}[%c1
+// CHECK: tile.fetch %arg1
+// CHECK: tile.commit
+// CHECK: tile.fetch %arg1
+// CHECK: tile.commit
 // CHECK: scf.for
 // CHECK: %[[TURN:.*]] = arith.divui
 // CHECK: tile.await {{.*}} pending 1
 // CHECK: tile.await_box %{{.*}}[%[[TURN]]]
 // CHECK-NEXT: tile.barrier
 // CHECK: scf.if
-// CHECK: tile.fetch %arg1
 // CHECK: tile.fetch_box %arg2
+// CHECK: tile.fetch %arg1
 // CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
 
 // WARPS-LABEL: tile.kernel @linear

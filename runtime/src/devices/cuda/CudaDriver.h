@@ -31,6 +31,22 @@ using GraphExec = struct GraphExecObject *;
 struct alignas(64) TensorMap {
   uint64_t opaque[16];
 };
+/// CUlaunchAttribute, of a value that is an int.
+struct LaunchAttribute {
+  int id;
+  int padding = 0;
+  int value;
+  int rest[15] = {};
+};
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned sharedBytes;
+  Stream stream;
+  const LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
 
 constexpr Result kSuccess = 0;
 constexpr Result kOutOfMemory = 2;
@@ -47,6 +63,8 @@ constexpr int kMostDynamicSharedBytes = 8;
 // CUjit_option
 constexpr int kJitErrorLog = 5;
 constexpr int kJitErrorLogBytes = 6;
+// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+constexpr int kMayOverlap = 6;
 // CUtensorMapDataType, ...Interleave, ...Swizzle, ...L2promotion, ...OOBfill
 constexpr int kMapF16 = 6;
 constexpr int kMapF32 = 7;
@@ -127,10 +145,9 @@ constexpr unsigned kEventNoTiming = 2;
      const uint64_t *sizes, const uint64_t *strides, const unsigned *box,      \
      const unsigned *steps, int interleave, int swizzle, int promotion,        \
      int outside))                                                             \
-  F(launchKernel, "cuLaunchKernel",                                            \
-    (cuda::Function function, unsigned gridX, unsigned gridY, unsigned gridZ,  \
-     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,  \
-     cuda::Stream stream, void **parameters, void **extra))
+  F(launchKernel, "cuLaunchKernelEx",                                          \
+    (const cuda::LaunchConfig *config, cuda::Function function,                \
+     void **parameters, void **extra))
 
 /// The functions of an opened driver; they may be called from any thread.
 class CudaDriver {

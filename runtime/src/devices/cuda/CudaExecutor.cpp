@@ -174,9 +174,18 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index,
   void **next = parameters + operands + kPassedCounts;
   for (const cuda::TensorMap &map : boxMaps.of(number))
     *next++ = const_cast<cuda::TensorMap *>(&map);
-  cuda::Result result = driver().launchKernel(
-      kernel.function, static_cast<unsigned>(blocks), 1, 1, kernel.threads, 1,
-      1, kernel.dynamicSharedBytes, stream.get(), parameters, nullptr);
+  // The first launch of a call follows a copy, for which nothing waits by
+  // itself.
+  cuda::LaunchAttribute overlap = {.id = cuda::kMayOverlap, .value = 1};
+  bool overlaps = index > 0 && compiled.kernels->Get(launch.kernel)->overlaps();
+  cuda::LaunchConfig config = {{static_cast<unsigned>(blocks), 1, 1},
+                               {kernel.threads, 1, 1},
+                               kernel.dynamicSharedBytes,
+                               stream.get(),
+                               &overlap,
+                               overlaps ? 1u : 0u};
+  cuda::Result result =
+      driver().launchKernel(&config, kernel.function, parameters, nullptr);
   if (result != cuda::kSuccess)
     return driver().failure(nameOf(entry, index), result);
   if (checkLaunches)

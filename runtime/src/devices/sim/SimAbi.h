@@ -120,6 +120,9 @@ struct SimCalls {
   void (*copyBox)(SimThread *thread, void *shared, const void *map,
                   uint32_t column, uint32_t row, void *arrival,
                   const char *site);
+  /// griddepcontrol.wait: launches before this one are over, and what they
+  /// wrote is there.
+  void (*awaitLaunches)(SimThread *thread, const char *site);
 };
 
 /// `operands[i]` is the address of operand i of the launch, its offset added;

@@ -78,6 +78,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
     thread.groups = 0;
     thread.products.clear();
     thread.productGroups = 0;
+    thread.awaited = !given.overlaps;
     thread.accesses = 0;
     thread.waitsAt = nullptr;
     thread.fiber.start(stacks.top(i), stacks.bytes() - pageBytes(), threadMain,
@@ -181,6 +182,9 @@ void SimBlock::finish(SimThread &thread) {
   if (!thread.products.empty())
     return note(thread, thread.products[0].site,
                 "the thread has returned without waiting for this product");
+  if (!thread.awaited)
+    return note(thread, "the end of the thread",
+                "the thread has returned without awaiting the launches before");
   if (arrivals > 0)
     return note(thread, barrierSite,
                 say("deadlock: the thread has returned while thread ",
@@ -216,6 +220,10 @@ void SimBlock::accessGlobal(SimThread &thread, const void *address,
   // What nobody may write, all may read.
   if (!range->writable)
     return;
+  if (!thread.awaited) [[unlikely]]
+    require(thread, site,
+            describeAccess(launch->ranges, *range, address, bytes, write) +
+                ", for which it has not awaited the launches before");
   Fault fault = global.touch(reinterpret_cast<uintptr_t>(address), bytes,
                              thread.index, write);
   if (!fault.empty()) [[unlikely]]

@@ -32,6 +32,8 @@ struct SimLaunch {
   std::span<const OperandRange> ranges;
   /// Of all blocks of the launch; null: they are not compared.
   LaunchWatch *watch = nullptr;
+  /// Whether it may begin while the launch before it ends.
+  bool overlaps = false;
 };
 
 /// What is wrong, and where.
@@ -89,6 +91,7 @@ struct SimThread {
   uint32_t groups = 0;              // committed so far
   std::vector<SimProduct> products; // oldest first
   uint32_t productGroups = 0;       // committed so far
+  bool awaited = false;             // the launches before this one
   uint32_t accesses = 0;            // since it last let others go on
   /// The mbarrier it waits at, with the phase and the site; null: none.
   const SimArrivals *waitsAt = nullptr;

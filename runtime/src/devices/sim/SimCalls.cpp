@@ -101,6 +101,10 @@ static void copyBox(SimThread *thread, void *shared, const void *map,
       arrival);
 }
 
+static void awaitLaunches(SimThread *thread, const char *) {
+  thread->awaited = true;
+}
+
 static float exp2Of(SimThread *, float x) { return approximateExp2(x); }
 static float log2Of(SimThread *, float x) { return approximateLog2(x); }
 static float reciprocalOf(SimThread *, float x) {
@@ -114,4 +118,4 @@ const SimCalls effc::rt::kSimCalls = {
     waitGroup,    loadMatrix,   exp2Of,        log2Of,
     reciprocalOf, tanhOf,       warpGroupDot,  commitProducts,
     waitProducts, fenceProxy,   startArrivals, expectBytes,
-    waitArrivals, copyBox};
+    waitArrivals, copyBox,      awaitLaunches};

@@ -154,7 +154,8 @@ public:
                        executor.operands[number].data(),
                        counts,
                        executor.ranges[number],
-                       &executor.watch};
+                       &executor.watch,
+                       kernel.overlaps()};
     executor.watch.enter(phase);
     std::unique_ptr<SimBlock> block = executor.takeBlock();
     for (int64_t i = begin; i < end && i < failedBlock.load(); ++i)

@@ -83,7 +83,7 @@ CompiledKernels::CompiledKernels(ModuleOp module) {
       kernels[name] = {
           reinterpret_cast<uintptr_t>(code.data() + binary.getOffsets()[i]),
           at(binary.getThreads()), at(binary.getSharedBytes()),
-          uint64_t(binary.getStackBytes()[i])};
+          uint64_t(binary.getStackBytes()[i]), binary.getOverlapping()};
       if (ArrayAttr maps = binary.getBoxMapsAttr())
         for (auto map :
              cast<ArrayAttr>(maps[i]).getAsRange<tile::BoxMapAttr>()) {
@@ -106,7 +106,9 @@ rt::SimLaunch CompiledKernels::simulated(StringRef name) const {
           kernel.sharedBytes,
           nullptr,
           nullptr,
-          {}};
+          {},
+          nullptr,
+          kernel.overlaps};
 }
 
 std::vector<rt::SimBoxMap>

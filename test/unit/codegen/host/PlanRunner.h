@@ -80,6 +80,7 @@ private:
     uintptr_t entry = 0;
     uint32_t threads = 0, sharedBytes = 0;
     uint64_t stackBytes = 0;
+    bool overlaps = false;
     /// Each with the number of its operand.
     std::vector<std::pair<int64_t, rt::SimBoxMap>> boxMaps = {};
   };

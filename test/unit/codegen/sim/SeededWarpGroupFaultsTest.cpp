@@ -326,3 +326,21 @@ TEST_F(SeededWarpGroupFaults, BoxesOfTheNextRowGiveOtherNumbers) {
   EXPECT_EQ(fault, "");
   EXPECT_GT(error(), 1e-2);
 }
+
+//===----------------------------------------------------------------------===//
+// Launches that overlap
+//===----------------------------------------------------------------------===//
+
+TEST_F(SeededWarpGroupFaults, WaitForTheLaunchesBeforeRemoved) {
+  std::string fault = run(nullptr, [](ModuleOp module) {
+    for (LLVM::LLVMFuncOp function : functions(module))
+      function.walk([](NVVM::GriddepcontrolOp op) {
+        if (op.getKind() == NVVM::GridDepActionKind::wait)
+          op.erase();
+      });
+  });
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("for which it has not awaited the launches before"),
+            std::string::npos)
+      << fault;
+}

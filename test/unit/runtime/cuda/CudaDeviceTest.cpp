@@ -97,19 +97,20 @@ TEST_F(CudaDevice, LaunchesWhatThePlanSays) {
   // 8 rows in fours, two segments, four logits in pairs, times three.
   std::vector<std::string> expected = {
       "cuMemcpyHtoDAsync_v2",
-      "cuLaunchKernel toy_embed grid 2 block 64 shared 0 counts 8 2 4",
-      "cuLaunchKernel toy_scan grid 2 block 128 shared 0 counts 8 2 4",
-      "cuLaunchKernel toy_head grid 6 block 64 shared 0 counts 8 2 4",
+      "cuLaunchKernelEx toy_embed grid 2 block 64 shared 0 counts 8 2 4",
+      "cuLaunchKernelEx toy_scan grid 2 block 128 shared 0 counts 8 2 4",
+      "cuLaunchKernelEx toy_head grid 6 block 64 shared 0 counts 8 2 4",
       "cuMemcpyDtoHAsync_v2 4336",
       "cuStreamSynchronize"};
   EXPECT_EQ(fake->calls, expected);
   // Without logits there is nothing to launch for them, and nothing to copy.
   fake->calls.clear();
   engine.prefill(first, tokens, EFFC_LOGITS_NONE);
-  expected = {"cuMemcpyHtoDAsync_v2",
-              "cuLaunchKernel toy_embed grid 2 block 64 shared 0 counts 5 1 0",
-              "cuLaunchKernel toy_scan grid 1 block 128 shared 0 counts 5 1 0",
-              "cuStreamSynchronize"};
+  expected = {
+      "cuMemcpyHtoDAsync_v2",
+      "cuLaunchKernelEx toy_embed grid 2 block 64 shared 0 counts 5 1 0",
+      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 0 counts 5 1 0",
+      "cuStreamSynchronize"};
   EXPECT_EQ(fake->calls, expected);
 }
 
@@ -139,9 +140,28 @@ TEST_F(CudaDevice, MakesTensorMaps) {
   fake->calls.clear();
   Session session(engine);
   engine.prefill(session, toyTokens(3), EFFC_LOGITS_NONE);
-  EXPECT_EQ(fake->count("cuLaunchKernel toy_embed grid 1 block 64 shared 0 "
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_embed grid 1 block 64 shared 0 "
                         "counts 3 1 0 map 1"),
             1u);
+}
+
+// All but the first, which follows the copy of a call's inputs.
+TEST_F(CudaDevice, LaunchesOverlapWhereKernelsWait) {
+  Model model = loadToy([](artifact::ProgramT &program) {
+    for (auto &kernel : program.targets[1]->kernels)
+      kernel->overlaps = true;
+  });
+  Engine engine(model, Device::cuda());
+  Session session(engine);
+  fake->calls.clear();
+  engine.prefill(session, toyTokens(5), EFFC_LOGITS_NONE);
+  std::vector<std::string> expected = {
+      "cuMemcpyHtoDAsync_v2",
+      "cuLaunchKernelEx toy_embed grid 2 block 64 shared 0 counts 5 1 0",
+      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 0 counts 5 1 0 "
+      "overlaps",
+      "cuStreamSynchronize"};
+  EXPECT_EQ(fake->calls, expected);
 }
 
 TEST_F(CudaDevice, SaysWhichTensorMapIsRefused) {
@@ -162,7 +182,7 @@ TEST_F(CudaDevice, RecordsDecoding) {
     engine.decode({a.get(), b.get()}, {i, i});
   EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
   EXPECT_EQ(fake->count("cuGraphInstantiateWithFlags"), 1u);
-  EXPECT_EQ(fake->count("cuLaunchKernel"), 3u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx"), 3u);
   EXPECT_EQ(fake->count("cuGraphLaunch"), 3u);
   EXPECT_EQ(fake->calls.back(), "cuStreamSynchronize");
   // Three sequences go into the entry of four, as a shape of their own.
@@ -259,7 +279,7 @@ TEST_F(CudaDevice, TimesEachLaunch) {
   ASSERT_FALSE(error) << error->message;
   // Three launches, all of them together, and nothing, each between two marks.
   EXPECT_EQ(fake->marks, 5 * 5 * 2);
-  EXPECT_EQ(fake->count("cuLaunchKernel"), 5u * (3 + 3));
+  EXPECT_EQ(fake->count("cuLaunchKernelEx"), 5u * (3 + 3));
   EXPECT_EQ(fake->count("cuStreamSynchronize"), 5u);
   ASSERT_EQ(times.launches.size(), 3u);
   for (const std::vector<double> &runs :
@@ -267,7 +287,7 @@ TEST_F(CudaDevice, TimesEachLaunch) {
     ASSERT_EQ(runs.size(), 4u);
     EXPECT_FLOAT_EQ(runs[0], 0.002);
   }
-  fake->failures["cuLaunchKernel toy_scan"] = 999;
+  fake->failures["cuLaunchKernelEx toy_scan"] = 999;
   error = (*executor)->time(0, {2, 1, 2}, options, times);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->message.find("cuda: kernel 'toy_scan' (launch 1"), 0u)
@@ -289,10 +309,10 @@ TEST_F(CudaDevice, AsksForLargeSharedMemory) {
   engine.prefill(session, {1});
   EXPECT_EQ(
       fake->calls[2],
-      "cuLaunchKernel toy_scan grid 1 block 128 shared 16000 counts 1 1 1");
+      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 16000 counts 1 1 1");
   EXPECT_EQ(
       fake->calls[3],
-      "cuLaunchKernel toy_head grid 3 block 64 shared 96000 counts 1 1 1");
+      "cuLaunchKernelEx toy_head grid 3 block 64 shared 96000 counts 1 1 1");
   fake->mostSharedBytes = 99999;
   EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, large),
             "cuda: kernel 'toy_head' needs 100000 bytes of shared memory, but "
@@ -438,7 +458,7 @@ TEST_F(CudaDevice, NamesTheLaunchThatIsRefused) {
     std::string text = expected;
     return text.replace(text.find("ENTRY"), 5, entry);
   };
-  fake->failures["cuLaunchKernel toy_scan"] = 700;
+  fake->failures["cuLaunchKernelEx toy_scan"] = 700;
   EXPECT_EQ(messageOf([&] { engine.prefill(session, {1}); }, EFFC_DEVICE_ERROR),
             of("prefill_4"));
   session.reset();

@@ -311,16 +311,37 @@ int cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank,
   return 0;
 }
 
-int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
-                   unsigned gridZ, unsigned blockX, unsigned blockY,
-                   unsigned blockZ, unsigned sharedBytes, void *,
-                   void **parameters, void **extra) {
+// As cuda.h has them, so that the runtime's own have to lie alike.
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  union {
+    char bytes[64];
+    int value;
+  };
+};
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void *stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
+int cuLaunchKernelEx(const LaunchConfig *config, void *function,
+                     void **parameters, void **extra) {
   auto *one = static_cast<Function *>(function);
+  unsigned gridX = config->gridX, blockX = config->blockX;
   // What a driver takes without being asked for more.
   int granted =
       std::max(48 * 1024 - state.staticSharedBytes, one->dynamicSharedBytes);
-  if (gridX == 0 || gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 ||
-      extra || static_cast<int>(sharedBytes) > granted)
+  if (gridX == 0 || config->gridY != 1 || config->gridZ != 1 ||
+      config->blockY != 1 || config->blockZ != 1 || extra ||
+      static_cast<int>(config->sharedBytes) > granted ||
+      config->stream != &state || config->attributeCount > 1)
+    return kInvalidValue;
+  bool overlaps = config->attributeCount == 1;
+  if (overlaps &&
+      (config->attributes->id != 6 || config->attributes->value != 1))
     return kInvalidValue;
   std::vector<const void *> operands(kOperands);
   std::vector<int64_t> counts(kCounts + 1, 1);
@@ -330,15 +351,17 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     std::memcpy(&counts[i], parameters[kOperands + i], sizeof(int64_t));
   std::ostringstream details;
   details << one->name << " grid " << gridX << " block " << blockX << " shared "
-          << sharedBytes << " counts " << counts[0] << ' ' << counts[1] << ' '
-          << counts[2];
+          << config->sharedBytes << " counts " << counts[0] << ' ' << counts[1]
+          << ' ' << counts[2];
   for (int i = 0; i < state.mapsOf[one->name]; ++i) {
     uint64_t map[16];
     std::memcpy(map, parameters[kOperands + kCounts + i], sizeof map);
     details << " map " << map[0];
   }
-  ENTER(cuLaunchKernel, details.str());
-  if (auto failure = state.failures.find("cuLaunchKernel " + one->name);
+  if (overlaps)
+    details << " overlaps";
+  ENTER(cuLaunchKernelEx, details.str());
+  if (auto failure = state.failures.find("cuLaunchKernelEx " + one->name);
       failure != state.failures.end())
     return failure->second;
   return doOrRecord(

@@ -26,8 +26,8 @@ struct FakeCuda {
   int staticSharedBytes = 0; // of every function
   size_t free = size_t(1) << 30, total = size_t(2) << 30;
 
-  /// The result that a function gives, by its symbol; "cuLaunchKernel toy_scan"
-  /// of one kernel alone.
+  /// The result that a function gives, by its symbol; "cuLaunchKernelEx
+  /// toy_scan" of one kernel alone.
   std::map<std::string, int> failures;
   /// Every call, in order: its symbol, and of some what they are given.
   std::vector<std::string> calls;

@@ -482,3 +482,37 @@ TEST(SimFaults, TheSameBlockGoesOnAfterwards) {
     EXPECT_EQ(trial.run(neighbours<true, true>), "");
   }
 }
+
+/// A weight may be read at once, what launches write when they are over.
+template <bool kWaits, bool kEarly>
+static void readsAndAdds(const SimCalls *calls, SimThread *self,
+                         const void *const *operands, const int64_t *counts) {
+  UNUSED;
+  Thread t(calls, self);
+  auto *sums = static_cast<float *>(const_cast<void *>(operands[1]));
+  float weight = t.read(static_cast<const float *>(operands[0]), "weight");
+  float early = kEarly ? t.read(sums + t.index, "early") : 0;
+  if (kWaits)
+    calls->awaitLaunches(self, "wait");
+  if (kWaits)
+    t.write(sums + t.index, weight + early, "store");
+}
+
+TEST(SimFaults, LaunchesBeforeNotAwaited) {
+  float weight = 2, sums[64] = {};
+  auto run = [&](SimKernel kernel, bool overlaps) {
+    SimTrial trial;
+    trial.operand(&weight, sizeof weight, false, "weight 'w'");
+    trial.operand(sums, sizeof sums, true, "the arena");
+    trial.overlaps = overlaps;
+    return trial.run(kernel);
+  };
+  EXPECT_EQ(run(readsAndAdds<true, false>, true), "");
+  expectReport(run(readsAndAdds<true, true>, true), "thread 0 at 'early': ",
+               "reads 4 bytes at byte 0 of operand 1 (the arena), for which it "
+               "has not awaited the launches before");
+  expectReport(run(readsAndAdds<false, false>, true), "thread 0 at ",
+               "the thread has returned without awaiting the launches before");
+  // A launch that begins when the one before is over has nothing to await.
+  EXPECT_EQ(run(readsAndAdds<true, true>, false), "");
+}

@@ -23,7 +23,7 @@ SimTrial &SimTrial::operand(const void *start, uint64_t bytes, bool writable,
 
 std::string SimTrial::run(SimKernel kernel, uint32_t block) {
   SimLaunch launch = {kernel, threads, sharedBytes, addresses.data(),
-                      counts, ranges,  &watch};
+                      counts, ranges,  &watch,      overlaps};
   std::optional<SimReport> report = machine->run(launch, block);
   if (!report)
     return "";

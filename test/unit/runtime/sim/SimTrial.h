@@ -72,6 +72,7 @@ public:
   uint64_t switches() const { return machine->switches(); }
 
   int64_t counts[4] = {0, 0, 0, 1};
+  bool overlaps = false; // with the launches before
 
 private:
   uint32_t threads, sharedBytes;
