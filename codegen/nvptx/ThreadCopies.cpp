@@ -25,10 +25,12 @@ void ThreadLowering::lowerRing(RingOp ring) {
   TileType type = ring.getResult().getType();
   SharedAttr layout = layoutOf(type);
   int64_t bytes = sharedBytes(type, layout.getStride());
+  bool cleared = false;
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
-    clearPadding(type.withLayout(
+    cleared |= clearPadding(type.withLayout(
         layout.withSlots(1).withOffset(layout.getOffset() + slot * bytes)));
-  fenceForUnits(type);
+  if (cleared)
+    fenceForUnits(type);
 }
 
 void ThreadLowering::lowerAwait(AwaitOp await) {

@@ -157,7 +157,7 @@ private:
   static int64_t sharedLanes(const Held &held, tile::TileType type);
   void storeShared(llvm::ArrayRef<mlir::Value> elements, const Held &held,
                    tile::TileType to);
-  void clearPadding(tile::TileType type);
+  bool clearPadding(tile::TileType type);
   void lowerConvert(tile::ConvertOp convert);
   void lowerScan(tile::ScanOp scan);
   void lowerSegmentSum(tile::SegmentSumOp sum);

@@ -109,10 +109,10 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
 }
 
 // Zeros past the shape of a block, up to the next multiples of the products'
-// pieces.
-void ThreadLowering::clearPadding(TileType type) {
+// pieces; false where there is nothing.
+bool ThreadLowering::clearPadding(TileType type) {
   if (!type.isBlock())
-    return;
+    return false;
   auto layout = cast<SharedAttr>(type.getLayout());
   int64_t rows = type.rows(), columns = type.columns();
   int64_t allRows = llvm::alignTo(rows, kSharedTile),
@@ -140,6 +140,7 @@ void ThreadLowering::clearPadding(TileType type) {
   };
   clear(0, rows, columns, allColumns);
   clear(rows, allRows, 0, allColumns);
+  return rows < allRows || columns < allColumns;
 }
 
 void ThreadLowering::lowerConvert(ConvertOp convert) {

@@ -260,6 +260,9 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
       json.field("shared_bytes", kernel.shared_bytes());
       json.field("registers", kernel.registers());
       json.field("spill_bytes", kernel.spill_bytes());
+      json.field("box_maps",
+                 kernel.box_maps() ? kernel.box_maps()->size() : 0u);
+      json.field("overlaps", kernel.overlaps());
       if (kernel.instructions()) {
         json.key("instructions");
         json.beginObject();

@@ -400,6 +400,14 @@ struct Trial {
   PlanRunner runner;
 };
 
+/// Whether a block of a GPU holds what a form needs of one shape: all keys of a
+/// call's 96 tokens lie in shared memory (ChunkKernels.RefuseWhatNoBlockHolds).
+bool fits(const Variant &variant, const Extents &extents) {
+  constexpr int64_t kMostKeyChannels = 256;
+  return !testTarget().simulated || variant.options.forceForm != "quadratic" ||
+         extents.K <= kMostKeyChannels;
+}
+
 /// Tries all shapes in all variants. The kernels of a mixer are one module,
 /// since variants share many and linking costs as much as a kernel; of the
 /// shapes of `tools/check --long` so many that it stays of that size.
@@ -414,10 +422,11 @@ void tryShapes(const LinearCase &mixer, ArrayRef<Variant> variants) {
     for (const Variant &variant : variants)
       for (size_t i = first; i < std::min(first + kTogether, shapes.size());
            ++i)
-        trials.push_back(
-            std::make_unique<Trial>(mixer, extentsFor(mixer, shapes[i]),
-                                    i % 2 ? Gates::Adversarial : Gates::Mild,
-                                    variant, random, together));
+        if (Extents extents = extentsFor(mixer, shapes[i]);
+            fits(variant, extents))
+          trials.push_back(std::make_unique<Trial>(
+              mixer, extents, i % 2 ? Gates::Adversarial : Gates::Mild, variant,
+              random, together));
     together.compile(variants.front().options);
     for (const std::unique_ptr<Trial> &trial : trials) {
       double &most = worst[&trial->variant - variants.data()];
@@ -515,6 +524,28 @@ TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
     for (int64_t t = tokens; t < kTokens; ++t)
       EXPECT_FALSE(std::isfinite(y[t * kColumns + column])) << t;
   }
+}
+
+// A form that is forced and cannot be is an error by name, and no other form in
+// its place.
+TEST(ChunkKernels, RefuseWhatNoBlockHolds) {
+  const LinearCase &mixer = *llvm::find_if(
+      linearCases(), [](auto &one) { return one.name == "written_mirrored"; });
+  TestModel model(modelText(
+      mixer, extentsFor(mixer, {0, /*H=*/2, /*G=*/1, /*K=*/264, /*V=*/264}),
+      "f32"));
+  PipelineOptions options = optionsFor("quadratic");
+  options.target = findTarget("sim_90a");
+  model.get()->setAttr("tile.target",
+                       getTargetAttr(*options.target, model.getContext()));
+  PassManager passes(model.getContext());
+  for (Phase phase : {Phase::Seq, Phase::Tile})
+    addPhase(passes, phase, options);
+  EXPECT_TRUE(failed(passes.run(model.get())));
+  EXPECT_NE(model.getErrors().find("bytes of shared memory, but a block of the "
+                                   "target has 232448"),
+            StringRef::npos)
+      << model.getErrors().str();
 }
 
 std::vector<size_t> casesWithChunks() {

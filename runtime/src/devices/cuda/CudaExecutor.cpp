@@ -13,6 +13,8 @@ using namespace effc::rt;
 /// Graphs beyond these are recorded anew: more shapes than decode entries and
 /// batches have.
 static constexpr size_t kMostGraphs = 512;
+/// The driver that records launches which overlap (CUDA 12.3).
+static constexpr int kLeastToOverlap = 12030;
 
 static bool isDecode(const artifact::Entry &entry) {
   return entry.kind() == artifact::EntryKind::Decode;
@@ -175,9 +177,10 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index,
   for (const cuda::TensorMap &map : boxMaps.of(number))
     *next++ = const_cast<cuda::TensorMap *>(&map);
   // The first launch of a call follows a copy, for which nothing waits by
-  // itself.
+  // itself. Older drivers cannot record launches that overlap.
   cuda::LaunchAttribute overlap = {.id = cuda::kMayOverlap, .value = 1};
-  bool overlaps = index > 0 && compiled.kernels->Get(launch.kernel)->overlaps();
+  bool overlaps = index > 0 && driver().version() >= kLeastToOverlap &&
+                  compiled.kernels->Get(launch.kernel)->overlaps();
   cuda::LaunchConfig config = {{static_cast<unsigned>(blocks), 1, 1},
                                {kernel.threads, 1, 1},
                                kernel.dynamicSharedBytes,

@@ -212,6 +212,15 @@ void SimBlock::access(SimThread &thread, const void *address, uint32_t bytes,
     spin(thread, site);
 }
 
+/// One after the other. Nothing is left in `fault`: the thread that owns it may
+/// be left where it is.
+static Fault joined(Fault before, Fault &fault) {
+  before += ", ";
+  before += fault;
+  Fault().swap(fault);
+  return before;
+}
+
 void SimBlock::accessGlobal(SimThread &thread, const void *address,
                             uint32_t bytes, bool write, const char *site) {
   const OperandRange *range = findRange(launch->ranges, address, bytes, write);
@@ -227,9 +236,10 @@ void SimBlock::accessGlobal(SimThread &thread, const void *address,
   Fault fault = global.touch(reinterpret_cast<uintptr_t>(address), bytes,
                              thread.index, write);
   if (!fault.empty()) [[unlikely]]
-    require(thread, site,
-            describeAccess(launch->ranges, *range, address, bytes, write) +
-                ", " + std::exchange(fault, {}));
+    require(
+        thread, site,
+        joined(describeAccess(launch->ranges, *range, address, bytes, write),
+               fault));
 }
 
 /// Lets the others go on, in case the thread waits for one of them.

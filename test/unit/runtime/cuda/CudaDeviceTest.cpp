@@ -151,16 +151,23 @@ TEST_F(CudaDevice, LaunchesOverlapWhereKernelsWait) {
     for (auto &kernel : program.targets[1]->kernels)
       kernel->overlaps = true;
   });
-  Engine engine(model, Device::cuda());
-  Session session(engine);
-  fake->calls.clear();
-  engine.prefill(session, toyTokens(5), EFFC_LOGITS_NONE);
+  auto prefill = [&] {
+    Engine engine(model, Device::cuda());
+    Session session(engine);
+    fake->calls.clear();
+    engine.prefill(session, toyTokens(5), EFFC_LOGITS_NONE);
+  };
+  prefill();
   std::vector<std::string> expected = {
       "cuMemcpyHtoDAsync_v2",
       "cuLaunchKernelEx toy_embed grid 2 block 64 shared 0 counts 5 1 0",
       "cuLaunchKernelEx toy_scan grid 1 block 128 shared 0 counts 5 1 0 "
       "overlaps",
       "cuStreamSynchronize"};
+  EXPECT_EQ(fake->calls, expected);
+  fake->version = 12020; // cannot record them
+  prefill();
+  expected[2].resize(expected[2].find(" overlaps"));
   EXPECT_EQ(fake->calls, expected);
 }
 

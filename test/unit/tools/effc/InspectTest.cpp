@@ -49,6 +49,7 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
     program.targets[0]->kernels[1]->registers = 72;
     program.targets[0]->kernels[1]->spill_bytes = 4;
     program.targets[0]->kernels[1]->shared_bytes = 20480;
+    program.targets[0]->kernels[1]->overlaps = true;
     for (auto [name, count] : {std::pair("ex2", 3u), {"mma", 12u}}) {
       auto one = std::make_unique<artifact::InstructionCountT>();
       one->name = name;
@@ -83,6 +84,9 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_EQ(json["targets"][0]["kernels"][1]["instructions"],
             (nlohmann::json{{"ex2", 3}, {"mma", 12}}));
   EXPECT_FALSE(json["targets"][1]["kernels"][1].contains("instructions"));
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["overlaps"], true);
+  EXPECT_EQ(json["targets"][1]["kernels"][1]["overlaps"], false);
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["box_maps"], 0);
   auto on = nlohmann::json::parse(
       inspect(file.path(), {"--json", "--chip", "h100"}).out);
   EXPECT_DOUBLE_EQ(on["targets"][0]["kernels"][2]["step_floor_seconds"],
