@@ -128,9 +128,9 @@ private:
                            project(part, tensor, x, heads * attention.keys),
                            {heads, attention.keys});
     };
-    Value query = turn(model, name + "q", config.turned,
-                       inHeads("q", "attn.q_proj", attention.heads));
-    Value key = turn(model, name + "k", config.turned,
+    LayerAttention layer = streamed(model, name + "attention", config.turned);
+    Value query = inHeads("q", "attn.q_proj", attention.heads);
+    Value key = turn(model, name + "k", layer,
                      inHeads("k", "attn.k_proj", attention.keyHeads));
     Value value = inHeads("v", "attn.v_proj", attention.keyHeads);
     Value flat = model.reshape(name + "delta", value, {attention.keyWidth()});
@@ -141,8 +141,9 @@ private:
     AttentionExtras extras;
     extras.numbers = numbers;
     extras.effect = seq::KeyScore::Bias;
-    Value y = attend(model, name + "attention", attention, /*window=*/0, query,
-                     key, value, extras);
+    addSinks(model, name + "attention", layer, query, extras);
+    Value y = attend(model, name + "attention", attention, layer.window,
+                     turn(model, name + "q", layer, query), key, value, extras);
     return project("out", "attn.o_proj",
                    model.reshape(name + "attention", y, {attention.inner()}),
                    model.getWidth());

@@ -101,6 +101,9 @@ public:
   void setContext(int64_t positions) { context = positions; }
   /// What layers are to see that would see all keys.
   const StreamedKeys &getStreamed() const { return input.streamed; }
+  /// Reports `found`, weights that belong to absolute positions, where a window
+  /// is asked for: positions have no end then, and no place in a cache.
+  void refuseStreamed(const llvm::Twine &found);
   /// Notes that the layer `name` follows it.
   void noteStreamed(llvm::StringRef name);
 
