@@ -136,8 +136,15 @@ private:
         /*planned_context=*/0, low, high, divisors);
   }
 
-  // No stretch is due where no sequence outgrows the context.
+  // No stretch is due where no sequence outgrows the context. The public
+  // library's rule is for `max_position_embeddings`, whatever the original.
   void readDynamic(RotaryConfig &config) {
+    for (llvm::StringRef key :
+         scaling.ignore({"original_max_position_embeddings"}))
+      input.remarks.push_back(
+          scaling.getFile().str() + ": " + quote(key) +
+          " is ignored: dynamic positions follow "
+          "'max_position_embeddings'");
     mlir::FloatAttr factor = readFactor();
     if (longest() <= request.context)
       config.frequencies = make(RotaryScaling::Default, {});

@@ -6,6 +6,7 @@ names, orders of rows and constants:
     rodimus      github.com/codefuse-ai/rodimus         Triton, flash-attn
     transnormer  the hub's modeling_transnormer.py      lightning attention's Triton
     cheems       github.com/LoserCheems/WonderfulMatrices    mamba_ssm
+    doge         the same, and github.com/SmallDoges/small-doge    releases 4 of transformers
     srm          github.com/blbadger/mrm                caches on a GPU
     masked_mixer github.com/blbadger/maskedmixers       the same
     mamba        github.com/state-spaces/mamba, its layout of Mamba-1
@@ -207,6 +208,44 @@ class Cheems(NamedModel):
         return y + torch.einsum("thk,thkd->td", weights, up)
 
 
+class Doge(Cheems):
+    """The authors' first layout: its attention and its experts are those of Cheems, or a router's."""
+
+    def forward(self, ids, use_cache=False):
+        config, whole = self.config, View(self.tensors, "", self.config)
+        width, bias = config["hidden_size"], config["hidden_bias"]
+        rms = {"kind": "rms", "eps": config["rms_norm_eps"]}
+        table = whole("model.word_embed.weight", config["vocab_size"], width)
+        x = functional.embedding(ids[0], table)
+        for index in range(config["num_hidden_layers"]):
+            view = View(self.tensors, f"model.layers.{index}.", config)
+
+            def called(name, *shape, view=view):
+                return view(name.replace("attn.", "self_attn."), *shape)
+
+            y = self.attend(called, config, norm(view, "pre_layernorm", x, rms))
+            x = view("pre_residual.weight", width) * x + y
+            y = norm(view, "post_layernorm", x, rms)
+            routed = config["is_moe"] and "num_experts" in config
+            fed = self.feed(view, {**config, "is_moe": config["is_moe"] and not routed}, y)
+            fed = fed + self.route(view, config, y) if routed else fed
+            x = view("post_residual.weight", width) * x + fed
+        x = norm(whole, "model.final_layernorm", x, rms)
+        return (x @ table.T if config.get("tie_word_embeddings", True) else
+                linear(whole, "lm_head", x, config["vocab_size"]))[None]
+
+    @staticmethod
+    def route(view, config, x):
+        """The best sums of a first and a second half's scores, each token by itself."""
+        width, count = x.shape[-1], config["num_experts"]
+        side = math.isqrt(count)
+        first, second = linear(view, "feed_forward.router_gate", x, 2 * side).chunk(2, -1)
+        best = (first[:, :, None] + second[:, None]).flatten(1).topk(config["num_experts_per_tok"], -1)
+        down, up = (view(f"feed_forward.{part}_embed.weight", count, width)[best.indices] for part in ("down", "up"))
+        hidden = functional.silu(torch.einsum("td,tkd->tk", x, down)) * best.values.softmax(-1)
+        return torch.einsum("tk,tkd->td", hidden, up)
+
+
 class StructuredMixer(NamedModel):
     def forward(self, ids, use_cache=False):
         config, width = self.config, self.config["hidden_dim"]
@@ -352,6 +391,10 @@ TRANSNORMER = dict(model_type="transnormer", architectures=["TransnormerForCausa
                    norm_type="simplermsnorm", linear_act_fun="silu", init_std=0.02)
 CHEEMS = dict(model_type="cheems", architectures=["CheemsForCausalLM"], vocab_size=61, rms_norm_eps=1e-6,
               max_position_embeddings=64, hidden_act="silu", dynamic_mask_ratio=0.0, rope_theta=500.0)
+DOGE = dict(model_type="doge", architectures=["DogeForCausalLM"], vocab_size=61, rms_norm_eps=1e-6,
+            auto_map={"AutoModelForCausalLM": "modeling_doge.DogeForCausalLM"}, hidden_act="silu",
+            hidden_dropout=0.0, max_position_embeddings=64, dynamic_mask_ratio=0.0, rope_theta=500.0,
+            rope_scaling={"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 64})
 SRM = dict(model_type="srm", architectures=["MLPMixer"], vocab_size=41, hidden_dim=16, num_blocks=2)
 MASKED = dict(model_type="masked_mixer", architectures=["LanguageMixer"], n_vocab=61, dim=20, depth=2)
 MAMBA = dict(rms_norm=True, residual_in_fp32=True, fused_add_norm=True)
@@ -381,6 +424,19 @@ CASES = [
         CHEEMS, hidden_size=20, intermediate_size=28, num_hidden_layers=2, hidden_bias=False,
         num_attention_heads=2, num_key_value_heads=2, attn_layer_period=2, attn_layer_offset=0, is_moe=True,
         num_cdmoe_experts=30, num_cdmoe_heads=3, num_cdmoe_experts_per_head=4, expert_retrieval_size=8,
+        tie_word_embeddings=True), embedding=0.3),
+    case("doge", "own_dense", Doge, dict(
+        DOGE, hidden_size=24, intermediate_size=36, num_hidden_layers=2, hidden_bias=True, is_causal=False,
+        num_attention_heads=6, num_key_value_heads=2, is_moe=False, num_cdmoe_experts=16348, num_cdmoe_heads=4,
+        num_cdmoe_experts_per_head=8, expert_retrieval_size=64, num_channels=3, patch_size=16)),
+    case("doge", "own_retrieved_bf16", Doge, dict(
+        DOGE, hidden_size=20, intermediate_size=28, num_hidden_layers=2, hidden_bias=False,
+        num_attention_heads=2, num_key_value_heads=1, is_moe=True, num_cdmoe_experts=27, num_cdmoe_heads=3,
+        num_cdmoe_experts_per_head=4, expert_retrieval_size=6, tie_word_embeddings=False), dtype="bf16"),
+    case("doge", "own_routed", Doge, dict(
+        DOGE, hidden_size=28, intermediate_size=20, num_hidden_layers=2, hidden_bias=True,
+        num_attention_heads=2, num_key_value_heads=2, is_moe=True, num_experts=40, num_experts_per_tok=7,
+        keep_window_size=9, norm_topk_prob=False, output_router_logits=False, router_aux_loss_coef=0.001,
         tie_word_embeddings=True), embedding=0.3),
     case("srm", "mixed", StructuredMixer, dict(
         SRM, seq_len=1100, heads=4, mixed_heads=True, decay=True)),
