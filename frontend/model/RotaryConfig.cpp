@@ -141,10 +141,9 @@ private:
   void readDynamic(RotaryConfig &config) {
     for (llvm::StringRef key :
          scaling.ignore({"original_max_position_embeddings"}))
-      input.remarks.push_back(
-          scaling.getFile().str() + ": " + quote(key) +
-          " is ignored: dynamic positions follow "
-          "'max_position_embeddings'");
+      input.remarks.push_back(scaling.getFile().str() + ": " + quote(key) +
+                              " is ignored: dynamic positions follow "
+                              "'max_position_embeddings'");
     mlir::FloatAttr factor = readFactor();
     if (longest() <= request.context)
       config.frequencies = make(RotaryScaling::Default, {});
