@@ -87,7 +87,7 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
 
 namespace {
 
-enum class FeatureMap { Product, Elu, Relu, Identity, T2r, Dpfp };
+enum class FeatureMap { Product, Elu, Relu, Identity, T2r, Hedgehog, Dpfp };
 
 struct LinearAttentionConfig {
   FlashConfig model;
@@ -123,6 +123,7 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
       {"relu", FeatureMap::Relu},
       {"identity", FeatureMap::Identity},
       {"t2r", FeatureMap::T2r},
+      {"hedgehog", FeatureMap::Hedgehog},
       {"dpfp", FeatureMap::Dpfp}};
   llvm::SmallVector<llvm::StringRef> names;
   for (const auto &[spelling, map] : kMaps)
@@ -219,6 +220,14 @@ static Value emitFeatures(ModelBuilder &model,
                              layer("layer2", /*hasBias=*/true)));
   case FeatureMap::T2r:
     return inHeads(relu(layer("layer", /*hasBias=*/false)));
+  case FeatureMap::Hedgehog: {
+    Value y = model.scale(name, layer("layer", /*hasBias=*/true), 2);
+    return seq::SoftmaxOp::create(
+        model.getBuilder(), model.at(name),
+        seq::ConcatOp::create(model.getBuilder(), model.at(name),
+                              mlir::ValueRange{inHeads(y), inHeads(negated(y))},
+                              /*axis=*/2));
+  }
   case FeatureMap::Dpfp:
     return emitNeighbourProducts(model, name, inHeads(relu(x)),
                                  inHeads(relu(negated(x))));
