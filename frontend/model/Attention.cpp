@@ -69,7 +69,9 @@ LayerAttention effc::frontend::streamed(ModelBuilder &model,
                                         llvm::StringRef name,
                                         LayerAttention layer) {
   const StreamedKeys &wanted = model.getStreamed();
-  if (wanted.window == 0 || layer.window > 0)
+  int64_t longest = model.getLongest();
+  bool seesAll = layer.window == 0 || (longest > 0 && layer.window >= longest);
+  if (wanted.window == 0 || !seesAll)
     return layer;
   if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
     model.report(

@@ -23,6 +23,7 @@ effc::frontend::buildTextModel(const TextModelConfig &config,
     return tied.takeError();
   ModelBuilder model(input, config.family, config.vocabulary, config.width);
   const StreamedKeys &streamed = input.streamed;
+  model.setLongest(config.context);
   if (streamed.window == 0)
     model.setContext(config.context);
   else if (config.context > 0 &&

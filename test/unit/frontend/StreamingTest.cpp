@@ -6,10 +6,14 @@
 // though queries from the W-th on find the first N among the tokens that stay.
 // What happens behind is recorded in the cases called "streaming".
 #include "dialects/seq/Seq.h"
+#include "frontend/checkpoint/Json.h"
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/RecordedModel.h"
+#include "test/unit/frontend/TemporaryDirectory.h"
 
 #include "mlir/IR/Verifier.h"
+
+#include <nlohmann/json.hpp>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -96,6 +100,30 @@ TEST_P(StreamingTest, ChangesNothingWhileAllTokensStay) {
     EXPECT_LE(relativeDistance(found, sequence.logits), kTolerance)
         << "sequence of " << sequence.tokens.size() << " tokens";
   }
+}
+
+// Phi-4-mini's window is twice its context, and its rotations are stretched
+// behind 4096 positions, which a cache of fewer never has.
+TEST(Streaming, AWindowThatNoContextOutgrowsIsNone) {
+  std::string text = llvm::cantFail(readTextFile(
+      EFFC_GOLDENS "/configs/phi_4_mini.json", "phi_4_mini.json", 1 << 20));
+  TemporaryDirectory directory;
+  directory.write("config.json",
+                  nlohmann::json::parse(text).at("config").dump());
+  mlir::MLIRContext context;
+  ImportOptions options;
+  options.weights = WeightsNeeded::ShapesOnly;
+  options.streamed = {/*sinks=*/4, /*window=*/2044};
+  ImportedModel model =
+      llvm::cantFail(importModel(context, directory.path, options));
+  Survey found = survey(*model.module);
+  EXPECT_EQ(found.windows,
+            (std::vector<std::pair<int64_t, int64_t>>(32, {2044, 4})));
+  model.module->walk([](seq::RotaryOp op) {
+    EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(op.getFrequencies().getType())
+                  .getRank(),
+              1);
+  });
 }
 
 /// Those that are not compiled with a window themselves.
