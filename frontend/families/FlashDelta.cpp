@@ -129,6 +129,7 @@ Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
   requireOneOf(reader, "qk_activation", {"silu", "relu", "identity"});
   requireOneOf(reader, "qk_norm", {"l2"});
   requireOneOf(reader, "use_beta", {"true"});
+  requireOneOf(reader, "use_rope", {"false"});
   if (const std::string *name = reader.getString("qk_activation"))
     config.activation = *name == "relu"   ? seq::Nonlinearity::Relu
                         : *name == "silu" ? seq::Nonlinearity::Silu

@@ -88,6 +88,11 @@ FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
   if (reader.isSet("attnres_block_size"))
     reader.reportMismatch("attnres_block_size", "null",
                           *reader.get("attnres_block_size"));
+  // Of convolutions, where there are any, which have other tensors then.
+  if (reader.getBoolean("share_conv_kernel", false) &&
+      reader.getBoolean("use_short_conv", false))
+    reader.report("expects 'share_conv_kernel' to be false beside "
+                  "'use_short_conv', but got true");
   ignoreHarmless(reader, input.remarks,
                  {"attn_mode", "fuse_swiglu", "fuse_cross_entropy",
                   "fuse_linear_cross_entropy", "use_l2warp"});
