@@ -124,7 +124,7 @@ std::vector<llvm::StringRef>
 ConfigReader::ignore(llvm::ArrayRef<llvm::StringRef> keys) {
   std::vector<llvm::StringRef> present;
   for (llvm::StringRef key : keys)
-    if (get(key))
+    if (!asked.contains(key) && get(key))
       present.push_back(key);
   return present;
 }

@@ -60,7 +60,11 @@ public:
   /// Any value; null where the key is missing. The caller checks it.
   const JsonValue *get(llvm::StringRef key);
 
-  /// Accepts keys whatever their values; returns those that are there.
+  /// The object's name in messages.
+  llvm::StringRef getFile() const { return file; }
+
+  /// Accepts keys whatever their values; returns those that are there and have
+  /// not been asked for before.
   std::vector<llvm::StringRef> ignore(llvm::ArrayRef<llvm::StringRef> keys);
 
   /// Refuses keys that have no effect `where` something is so. Null and false

@@ -2,9 +2,8 @@
 
 #include "frontend/model/Decoder.h"
 #include "frontend/model/DynamicMask.h"
+#include "frontend/model/RetrievedExperts.h"
 #include "frontend/model/TextModel.h"
-
-#include <cmath>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -18,9 +17,8 @@ struct CheemsConfig {
   LayerAttention turned;
   bool bias = false;
   int64_t period = 8, offset = 7;
-  /// Experts by product keys beside the gated layers.
-  bool experts = false;
-  int64_t rows = 1, heads = 1, taken = 1, retrieval = 2, side = 1;
+  /// Beside the gated layers, where there are any.
+  std::optional<RetrievedExperts> experts;
 };
 
 class CheemsEmitter {
@@ -128,9 +126,9 @@ private:
                            project(part, tensor, x, heads * attention.keys),
                            {heads, attention.keys});
     };
-    Value query = turn(model, name + "q", config.turned,
-                       inHeads("q", "attn.q_proj", attention.heads));
-    Value key = turn(model, name + "k", config.turned,
+    LayerAttention layer = streamed(model, name + "attention", config.turned);
+    Value query = inHeads("q", "attn.q_proj", attention.heads);
+    Value key = turn(model, name + "k", layer,
                      inHeads("k", "attn.k_proj", attention.keyHeads));
     Value value = inHeads("v", "attn.v_proj", attention.keyHeads);
     Value flat = model.reshape(name + "delta", value, {attention.keyWidth()});
@@ -141,8 +139,9 @@ private:
     AttentionExtras extras;
     extras.numbers = numbers;
     extras.effect = seq::KeyScore::Bias;
-    Value y = attend(model, name + "attention", attention, /*window=*/0, query,
-                     key, value, extras);
+    addSinks(model, name + "attention", layer, query, extras);
+    Value y = attend(model, name + "attention", attention, layer.window,
+                     turn(model, name + "q", layer, query), key, value, extras);
     return project("out", "attn.o_proj",
                    model.reshape(name + "attention", y, {attention.inner()}),
                    model.getWidth());
@@ -153,30 +152,8 @@ private:
                           {name + "mlp", source + "feed_forward."}, x);
     if (!config.experts)
       return dense;
-    std::string layer = source + "feed_forward.";
-    int64_t width = model.getWidth();
-    Value query = model.project(name + "queries", layer + "queries", x,
-                                config.heads * config.retrieval);
-    WeightSource stored(layer + "keys");
-    stored.stored = {config.heads, config.side, 2, config.retrieval / 2};
-    Value keys = model.matrix(name + "keys", stored, config.heads * config.side,
-                              config.retrieval);
-    mlir::OpBuilder &builder = model.getBuilder();
-    auto type = mlir::RankedTensorType::get(
-        {mlir::ShapedType::kDynamic, 2, config.heads, config.side},
-        builder.getF32Type());
-    Value scores =
-        seq::KeyScoresOp::create(builder, model.at(name + "scores"), type,
-                                 query, keys, seq::KeyLayout::HalfHead);
-    auto table = [&](const char *part) {
-      return model.matrix(name + part, layer + part + ".weight", config.rows,
-                          width);
-    };
-    Value experts = seq::ProductKeyExpertsOp::create(
-        builder, model.at(name + "experts"), x.getType(), x, scores,
-        table("down_embed"), table("up_embed"), config.taken,
-        config.model.mlp.activation, seq::RetrievalWeighting::Softmax,
-        /*weight_inside=*/false, /*form=*/nullptr);
+    Value experts = emitRetrievedExperts(model, *config.experts, name,
+                                         source + "feed_forward.", x);
     return model.add(name + "experts", dense, experts);
   }
 
@@ -186,27 +163,6 @@ private:
 };
 
 } // namespace
-
-static void readExperts(ConfigReader &reader, CheemsConfig &config) {
-  config.experts = reader.getBoolean("is_moe", false);
-  config.rows =
-      reader.getInteger("num_cdmoe_experts", 1, int64_t(1) << 30, 16348);
-  config.heads = reader.getInteger("num_cdmoe_heads", 1, kMostDimension, 4);
-  config.taken =
-      reader.getInteger("num_cdmoe_experts_per_head", 1, kMostDimension, 8);
-  config.retrieval =
-      reader.getInteger("expert_retrieval_size", 2, kMostDimension, 64);
-  config.side = int64_t(std::sqrt(double(config.rows)));
-  if (!config.experts || reader.hasProblem())
-    return;
-  if (config.retrieval % 2 != 0)
-    reader.report("expects an even 'expert_retrieval_size', but got " +
-                  Twine(config.retrieval));
-  if (config.taken > config.side)
-    reader.report("expects 'num_cdmoe_experts_per_head' of at most the " +
-                  Twine(config.side) + " keys of a half, but got " +
-                  Twine(config.taken));
-}
 
 static CheemsConfig readCheems(FamilyInput &input) {
   ConfigReader &reader = input.config;
@@ -225,7 +181,9 @@ static CheemsConfig readCheems(FamilyInput &input) {
   if (reader.getNumber("dynamic_mask_ratio", 0, 1, 0) != 0)
     reader.reportMismatch("dynamic_mask_ratio", "0",
                           *reader.get("dynamic_mask_ratio"));
-  readExperts(reader, config);
+  config.experts = readRetrievedExperts(reader);
+  if (config.experts)
+    config.experts->activation = config.model.mlp.activation;
   if (!reader.hasProblem()) {
     RotaryRequest request{config.model.attention.keys, config.model.context};
     config.turned.rotary = readRotary(reader, input, request);

@@ -37,7 +37,7 @@ public:
     Value query = project("q", x, config.heads, config.keys, true);
     Value key = project("k", x, config.keyHeads, config.keys, true);
     Value value = project("v", x, config.valueHeads, config.values, false);
-    Value mixed = attend(query, key, value);
+    Value mixed = attend(query, positioned(key), value);
     return model.project(
         at + "o", at + "o",
         model.reshape(at + "mixer", mixed, {config.heads * config.values}),
@@ -46,19 +46,30 @@ public:
 
 private:
   Value project(const char *symbol, Value x, int64_t heads, int64_t channels,
-                bool turned) {
+                bool normed) {
     std::string name = at + symbol;
     Value flat = model.project(name, name, x, heads * channels, config.bias);
-    Value y = model.reshape(name, flat, {heads, channels});
-    if (!turned)
-      return y;
-    if (config.headNorm.present) {
-      NormConfig norm = config.headNorm.config;
+    if (normed && config.headNorm.present)
       flat = model.groupNorm(name + "_norm", name + "_norm", flat, heads,
-                             config.headNorm.hasWeight ? channels : 0, norm);
-      y = model.reshape(name, flat, {heads, channels});
-    }
-    return emitPositions(model, at, config.positions, y);
+                             config.headNorm.hasWeight ? channels : 0,
+                             config.headNorm.config);
+    return model.reshape(name, flat, {heads, channels});
+  }
+
+  Value positioned(Value x) {
+    return emitPositions(model, at, config.positions, x);
+  }
+
+  /// The window and the turns of the part, or what its user asks for instead.
+  LayerAttention chooseWindow() {
+    LayerAttention layer = rotaryLayer(at, config.positions);
+    layer.window = config.window;
+    layer = streamed(model, at + "mixer", layer);
+    if (layer.sinks > 0 && config.positions.kind == PositionChoice::CosineSine)
+      model.report("expects rotary positions or none in '" + at +
+                   "mixer' beside --sinks, but got \"cosine_sine\", whose "
+                   "angles have no bound");
+    return layer;
   }
 
   Value attend(Value query, Value key, Value value) {
@@ -77,8 +88,10 @@ private:
                      model.project(at + "dt", at + "dt", flat, config.masks),
                      model.vector(at + "a", at + "a", config.masks));
     }
-    return frontend::attend(model, name, plain, config.window, query, key,
-                            value, extras);
+    LayerAttention layer = chooseWindow();
+    addSinks(model, name, layer, query, extras);
+    return frontend::attend(model, name, plain, layer.window, positioned(query),
+                            key, value, extras);
   }
 
   ModelBuilder &model;

@@ -145,16 +145,20 @@ PositionChoice effc::frontend::readPositions(PartInput &in, int64_t keys) {
   return positions;
 }
 
+LayerAttention effc::frontend::rotaryLayer(const std::string &at,
+                                           const PositionChoice &positions) {
+  LayerAttention layer;
+  layer.rotary = positions.rotary;
+  layer.frequencies = at + "frequencies";
+  return layer;
+}
+
 Value effc::frontend::emitPositions(ModelBuilder &model, const std::string &at,
                                     const PositionChoice &positions, Value x) {
   if (positions.kind == PositionChoice::None)
     return x;
-  if (positions.kind == PositionChoice::Rotary) {
-    LayerAttention layer;
-    layer.rotary = positions.rotary;
-    layer.frequencies = at + "frequencies";
-    return turn(model, at + "positions", layer, x);
-  }
+  if (positions.kind == PositionChoice::Rotary)
+    return turn(model, at + "positions", rotaryLayer(at, positions), x);
   // One set of frequencies for queries and keys.
   std::string name = at + "theta";
   llvm::ArrayRef<int64_t> shape = innerShape(x);

@@ -70,6 +70,10 @@ struct PositionChoice {
 /// Reads the object at 'positions' for queries of `keys` channels.
 PositionChoice readPositions(PartInput &in, int64_t keys);
 
+/// How `positions` turns; nothing is where it is of another kind.
+LayerAttention rotaryLayer(const std::string &at,
+                           const PositionChoice &positions);
+
 /// x [T, H, K] after its positions: turned, or twice as many channels. `at` is
 /// the part's.
 mlir::Value emitPositions(ModelBuilder &model, const std::string &at,

@@ -87,7 +87,7 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
 
 namespace {
 
-enum class FeatureMap { Product, Elu, Relu, Identity };
+enum class FeatureMap { Product, Elu, Relu, Identity, T2r, Hedgehog, Dpfp };
 
 struct LinearAttentionConfig {
   FlashConfig model;
@@ -117,13 +117,22 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
   if (!reader.hasProblem() && keyHeads != config.heads)
     reader.report("expects 'num_kv_heads' to be null or 'num_heads' " +
                   Twine(config.heads) + ", but got " + Twine(keyHeads));
-  requireOneOf(reader, "feature_map",
-               {"elementwise_product", "elu", "relu", "identity"});
+  constexpr std::pair<llvm::StringLiteral, FeatureMap> kMaps[] = {
+      {"elementwise_product", FeatureMap::Product},
+      {"elu", FeatureMap::Elu},
+      {"relu", FeatureMap::Relu},
+      {"identity", FeatureMap::Identity},
+      {"t2r", FeatureMap::T2r},
+      {"hedgehog", FeatureMap::Hedgehog},
+      {"dpfp", FeatureMap::Dpfp}};
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const auto &[spelling, map] : kMaps)
+    names.push_back(spelling);
+  requireOneOf(reader, "feature_map", names);
   if (const std::string *name = reader.getString("feature_map"))
-    config.feature = *name == "elu"        ? FeatureMap::Elu
-                     : *name == "relu"     ? FeatureMap::Relu
-                     : *name == "identity" ? FeatureMap::Identity
-                                           : FeatureMap::Product;
+    for (const auto &[spelling, map] : kMaps)
+      if (*name == spelling)
+        config.feature = map;
   config.shared = reader.getBoolean("tie_feature_map_qk", false);
   config.normalised = reader.getBoolean("norm_feature_map", false);
   config.affine = !reader.isSet("elementwise_affine") ||
@@ -135,48 +144,95 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
   return config;
 }
 
-/// The features of x [T, H K], in heads.
+/// DPFP: each of [positive; negative], [T, H, 2 K], times the one that lies 1
+/// to 4 places before it, in a circle.
+static Value emitNeighbourProducts(ModelBuilder &model, const std::string &name,
+                                   Value positive, Value negative) {
+  constexpr int64_t kPlaces = 4;
+  mlir::OpBuilder &builder = model.getBuilder();
+  auto concat = [&](llvm::ArrayRef<Value> parts) -> Value {
+    return seq::ConcatOp::create(builder, model.at(name), parts, /*axis=*/2);
+  };
+  Value x = concat({positive, negative});
+  auto type = llvm::cast<mlir::RankedTensorType>(x.getType());
+  int64_t heads = type.getDimSize(1), size = type.getDimSize(2);
+  llvm::SmallVector<Value> moved;
+  for (int64_t places = 1; places <= kPlaces; ++places) {
+    int64_t last = places % size;
+    if (last > 0)
+      moved.push_back(model.slice(name, x, size - last, last));
+    moved.push_back(model.slice(name, x, 0, size - last));
+  }
+  auto flat = [&](Value y) {
+    return model.reshape(name, y, {heads * size * kPlaces});
+  };
+  llvm::SmallVector<Value> same(kPlaces, x);
+  return model.reshape(name,
+                       model.mul(name, flat(concat(same)), flat(concat(moved))),
+                       {heads, size * kPlaces});
+}
+
+/// The features of x [T, H K], in heads: [T, H, features].
 static Value emitFeatures(ModelBuilder &model,
                           const LinearAttentionConfig &config,
                           const std::string &name, const std::string &source,
                           Value x) {
   int64_t heads = config.heads, keys = config.keys;
   auto inHeads = [&](Value flat) {
-    return model.reshape(name, flat, {heads, keys});
+    int64_t all =
+        llvm::cast<mlir::RankedTensorType>(flat.getType()).getDimSize(1);
+    return model.reshape(name, flat, {heads, all / heads});
   };
-  switch (config.feature) {
-  case FeatureMap::Identity:
-    return inHeads(x);
-  case FeatureMap::Relu:
-    return inHeads(model.activate(name, x, seq::Nonlinearity::Relu));
-  case FeatureMap::Elu: {
-    // e^x below 0, x + 1 above: e^-relu(-x) + relu(x).
-    Value below = model.elementwise<seq::ReluOp>(
-        name, model.elementwise<seq::NegOp>(name, x));
-    return inHeads(
-        model.add(name,
-                  model.elementwise<seq::ExpOp>(
-                      name, model.elementwise<seq::NegOp>(name, below)),
-                  model.elementwise<seq::ReluOp>(name, x)));
-  }
-  case FeatureMap::Product:
-    break;
-  }
-  // All heads have the same two matrices.
-  auto layer = [&](const char *part) {
+  auto relu = [&](Value flat) {
+    return model.activate(name, flat, seq::Nonlinearity::Relu);
+  };
+  auto negated = [&](Value flat) {
+    return model.elementwise<seq::NegOp>(name, flat);
+  };
+  // All heads have the same matrix, and perhaps the same bias.
+  auto layer = [&](const char *part, bool hasBias) {
     std::string weight = name + "." + part;
     std::vector<std::string> matrices(size_t(heads), source + part + ".weight"),
         biases(size_t(heads), source + part + ".bias");
     if (!model.isDeclared(weight))
       (void)model.blocks(weight, WeightSource(matrices), heads, keys, keys);
-    Value bias = model.isDeclared(weight + "_bias")
-                     ? model.parameter(weight + "_bias")
-                     : model.numbers(weight + "_bias", WeightSource(biases),
-                                     {heads, keys});
+    Value bias;
+    if (hasBias)
+      bias = model.isDeclared(weight + "_bias")
+                 ? model.parameter(weight + "_bias")
+                 : model.numbers(weight + "_bias", WeightSource(biases),
+                                 {heads, keys});
     Value y = model.linear(weight, inHeads(x), model.parameter(weight), bias);
     return model.reshape(name, y, {heads * keys});
   };
-  return inHeads(model.mul(name, layer("layer1"), layer("layer2")));
+  switch (config.feature) {
+  case FeatureMap::Identity:
+    return inHeads(x);
+  case FeatureMap::Relu:
+    return inHeads(relu(x));
+  case FeatureMap::Elu:
+    // e^x below 0, x + 1 above: e^-relu(-x) + relu(x).
+    return inHeads(model.add(
+        name, model.elementwise<seq::ExpOp>(name, negated(relu(negated(x)))),
+        relu(x)));
+  case FeatureMap::Product:
+    return inHeads(model.mul(name, layer("layer1", /*hasBias=*/true),
+                             layer("layer2", /*hasBias=*/true)));
+  case FeatureMap::T2r:
+    return inHeads(relu(layer("layer", /*hasBias=*/false)));
+  case FeatureMap::Hedgehog: {
+    Value y = model.scale(name, layer("layer", /*hasBias=*/true), 2);
+    return seq::SoftmaxOp::create(
+        model.getBuilder(), model.at(name),
+        seq::ConcatOp::create(model.getBuilder(), model.at(name),
+                              mlir::ValueRange{inHeads(y), inHeads(negated(y))},
+                              /*axis=*/2));
+  }
+  case FeatureMap::Dpfp:
+    return emitNeighbourProducts(model, name, inHeads(relu(x)),
+                                 inHeads(relu(negated(x))));
+  }
+  llvm_unreachable("every map is listed");
 }
 
 Module effc::frontend::importFlashLinearAttention(FamilyInput &input) {
@@ -198,14 +254,15 @@ Module effc::frontend::importFlashLinearAttention(FamilyInput &input) {
                      source + "feature_map_k.", each("k", heads * config.keys));
     Value value =
         model.reshape(name + "mixer", each("v", inner), {heads, config.values});
-    llvm::APFloat scale(1 / std::sqrt(double(config.keys)));
-    Value state =
-        model.state(name + "mixer", {heads, config.keys, config.values});
+    int64_t features =
+        llvm::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2);
+    llvm::APFloat scale(1 / std::sqrt(double(features)));
+    Value state = model.state(name + "mixer", {heads, features, config.values});
     mlir::OpBuilder &builder = model.getBuilder();
     mlir::Location loc = model.at(name + "mixer");
     Value mixed;
     if (config.normalised) {
-      Value sum = model.state(name + "mixer.sum", {heads, config.keys});
+      Value sum = model.state(name + "mixer.sum", {heads, features});
       auto op = seq::NormalisedAttentionOp::create(
           builder, loc, value.getType(), state.getType(), sum.getType(), query,
           key, value, state, sum, scale, llvm::APFloat(1e-10),

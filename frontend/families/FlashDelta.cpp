@@ -61,8 +61,8 @@ static void readGroups(ConfigReader &reader, DeltaConfig &config, int64_t keys,
   if (!reader.hasProblem() && config.heads % config.groups != 0)
     reader.report("expects 'num_v_heads' to be a multiple of 'num_heads' " +
                   Twine(config.groups) + ", but got " + Twine(config.heads));
-  config.values =
-      readHeadChannels(reader, "expand_v", expand, config.keys, /*heads=*/1);
+  config.values = readHeadChannels(reader, "expand_v", expand, config.keys,
+                                   /*heads=*/1, "head_dim");
 }
 
 static DeltaOperands emitOperands(ModelBuilder &model,
@@ -129,6 +129,7 @@ Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
   requireOneOf(reader, "qk_activation", {"silu", "relu", "identity"});
   requireOneOf(reader, "qk_norm", {"l2"});
   requireOneOf(reader, "use_beta", {"true"});
+  requireOneOf(reader, "use_rope", {"false"});
   if (const std::string *name = reader.getString("qk_activation"))
     config.activation = *name == "relu"   ? seq::Nonlinearity::Relu
                         : *name == "silu" ? seq::Nonlinearity::Silu

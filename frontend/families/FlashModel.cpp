@@ -88,6 +88,11 @@ FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
   if (reader.isSet("attnres_block_size"))
     reader.reportMismatch("attnres_block_size", "null",
                           *reader.get("attnres_block_size"));
+  // Of convolutions, where there are any, which have other tensors then.
+  if (reader.getBoolean("share_conv_kernel", false) &&
+      reader.getBoolean("use_short_conv", false))
+    reader.report("expects 'share_conv_kernel' to be false beside "
+                  "'use_short_conv', but got true");
   ignoreHarmless(reader, input.remarks,
                  {"attn_mode", "fuse_swiglu", "fuse_cross_entropy",
                   "fuse_linear_cross_entropy", "use_l2warp"});
@@ -96,17 +101,20 @@ FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
 
 int64_t effc::frontend::readHeadChannels(ConfigReader &reader,
                                          llvm::StringRef key, double otherwise,
-                                         int64_t width, int64_t heads) {
+                                         int64_t width, int64_t heads,
+                                         llvm::StringRef widthKey) {
   double factor = reader.getNumber(key, 1e-6, 1024, otherwise);
   double all = double(width) * factor, rounded = std::round(all);
   if (reader.hasProblem())
     return 1;
   if (std::abs(all - rounded) > 1e-6 * all || int64_t(rounded) % heads != 0 ||
       rounded < 1) {
-    reader.report("expects 'hidden_size' " + Twine(width) + " times " +
-                  quote(key) + " to be a multiple of " + Twine(heads) +
-                  " heads, but got " + describeNumber(all) + " by " +
-                  describeNumber(factor));
+    reader.report(
+        "expects " + quote(widthKey) + " " + Twine(width) + " times " +
+        quote(key) + " to be a " +
+        (heads == 1 ? "whole number"
+                    : "multiple of " + std::to_string(heads) + " heads") +
+        ", but got " + describeNumber(all) + " by " + describeNumber(factor));
     return 1;
   }
   return int64_t(rounded) / heads;

@@ -33,10 +33,12 @@ using FlashMixer = std::function<mlir::Value(
 /// `hidden_ratio`. Problems are left in the reader.
 FlashConfig readFlash(FamilyInput &input, double ratio);
 
-/// `hidden_size` times the number at `key`, which must give a multiple of
-/// `heads`: the channels of each head. Problems are left in the reader.
+/// `width`, which is that of the key `widthKey`, times the number at `key`,
+/// which must give a multiple of `heads`: the channels of each head. Problems
+/// are left in the reader.
 int64_t readHeadChannels(ConfigReader &reader, llvm::StringRef key,
-                         double otherwise, int64_t width, int64_t heads);
+                         double otherwise, int64_t width, int64_t heads,
+                         llvm::StringRef widthKey = "hidden_size");
 
 /// Refuses any value of `key` but the ones given, as strings that JSON writes.
 void requireOneOf(ConfigReader &reader, llvm::StringRef key,

@@ -73,8 +73,13 @@ static JambaConfig readJamba(FamilyInput &input) {
   mixer.projectionBias = reader.getBoolean("mamba_proj_bias", false);
   mixer.innerNorm = config.decoder.norm.epsilon;
   mixer.innerNormWeights = true;
+  if (reader.isSet("sliding_window"))
+    reader.reportMismatch("sliding_window", "null",
+                          *reader.get("sliding_window"));
+  if (!reader.getBoolean("mamba_inner_layernorms", true))
+    reader.report("expects 'mamba_inner_layernorms' to be true, but got false");
   ignoreHarmless(reader, input.remarks,
-                 {"output_router_logits", "router_aux_loss_coef",
+                 {"n_ctx", "output_router_logits", "router_aux_loss_coef",
                   "use_mamba_kernels", "use_mambapy", "use_associative_scan",
                   "num_logits_to_keep", "calc_logits_for_entire_prompt"});
   return config;

@@ -1,5 +1,6 @@
 #include "frontend/families/Llama.h"
 
+#include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LayerPattern.h"
 
@@ -21,7 +22,7 @@ struct Flavour {
   /// `sliding_window` holds for all layers; else `layer_types` says for which.
   bool slidesEverywhere = false;
   bool slidesByLayer = false;
-  bool partialRotary = false;
+  bool unusedOfPhi = false;
   double epsilon = 1e-6;
 };
 
@@ -45,6 +46,16 @@ static void readLayerWindows(ConfigReader &reader, DecoderConfig &config) {
     layer.window = kind == 1 && slides ? window : 0;
 }
 
+/// What Phi-4-mini writes and no release of the public library reads: other
+/// values than its own have no meaning.
+static void readUnusedOfPhi(ConfigReader &reader) {
+  for (const char *key : {"attention_bias", "mlp_bias", "lm_head_bias"})
+    if (reader.getBoolean(key, false))
+      reader.report("expects " + quote(key) + " to be false, but got true");
+  for (const char *key : {"full_attn_mod", "interpolate_factor"})
+    reader.getInteger(key, 1, 1, 1);
+}
+
 static Module import(FamilyInput &input, const Flavour &flavour) {
   ConfigReader &reader = input.config;
   DecoderConfig config =
@@ -59,6 +70,8 @@ static Module import(FamilyInput &input, const Flavour &flavour) {
     config.attention.inputBias = config.attention.outputBias = bias;
     config.mlp.bias = reader.getBoolean("mlp_bias", false);
   }
+  if (flavour.unusedOfPhi)
+    readUnusedOfPhi(reader);
   if (flavour.inputBias)
     config.attention.inputBias = true;
   if (flavour.headNorm)
@@ -108,7 +121,7 @@ Module effc::frontend::importQwen3(FamilyInput &input) {
 
 Module effc::frontend::importPhi3(FamilyInput &input) {
   Flavour flavour{"phi3"};
-  flavour.fused = flavour.slidesEverywhere = true;
+  flavour.fused = flavour.slidesEverywhere = flavour.unusedOfPhi = true;
   flavour.epsilon = 1e-5;
   return import(input, flavour);
 }

@@ -36,6 +36,26 @@ static Module build(FamilyInput &input, llvm::StringRef family, int64_t width,
   });
 }
 
+/// What the authors' package calls the same numbers, which converted
+/// checkpoints keep, and what it says of its kernels.
+static void readNamesOfTheAuthors(ConfigReader &reader, FamilyInput &input,
+                                  int64_t width, int64_t layers,
+                                  int64_t inner) {
+  const std::pair<llvm::StringLiteral, int64_t> kSame[] = {
+      {"d_model", width}, {"n_layer", layers}, {"d_inner", inner}};
+  for (const auto &[key, value] : kSame)
+    reader.getInteger(key, value, value, value);
+  if (!reader.getBoolean("rms_norm", true))
+    reader.report("expects 'rms_norm' to be true, but got false");
+  // Empty: any key of it is unknown here.
+  if (const JsonObject *object = reader.getObjectIfSet("ssm_cfg")) {
+    ConfigReader inner("config.json: ssm_cfg", *object);
+    reader.finishInner(inner);
+  }
+  ignoreHarmless(reader, input.remarks,
+                 {"fused_add_norm", "pad_vocab_size_multiple"});
+}
+
 static Module import(FamilyInput &input, llvm::StringRef family,
                      bool innerNorms) {
   ConfigReader &reader = input.config;
@@ -48,11 +68,15 @@ static Module import(FamilyInput &input, llvm::StringRef family,
   mixer.convolutionBias = reader.getBoolean("use_conv_bias", true);
   double expand = reader.getNumber("expand", 1e-6, 1024, 2);
   mixer.inner = std::max<int64_t>(int64_t(expand * double(width)), 1);
+  // The released Falcon Mamba writes an 'expand' that is not its own.
   int64_t written =
       reader.getInteger("intermediate_size", 1, kMostDimension, mixer.inner);
   if (!reader.hasProblem() && written != mixer.inner)
-    reader.report("expects 'intermediate_size' to be expand * hidden_size = " +
-                  Twine(mixer.inner) + ", but got " + Twine(written));
+    input.remarks.push_back("config.json: 'expand' is ignored: "
+                            "'intermediate_size' says " +
+                            std::to_string(written));
+  mixer.inner = written;
+  readNamesOfTheAuthors(reader, input, width, layers, mixer.inner);
   mixer.rank = readTimeStepRank(reader, "time_step_rank", width);
   if (innerNorms)
     mixer.innerNorm = reader.getNumber("mixer_rms_eps", 0, 1, 1e-6);

@@ -4,6 +4,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/MambaSsmLayers.h"
 #include "frontend/model/Head.h"
 #include "frontend/model/ModelBuilder.h"
 #include "frontend/model/TextModel.h"
@@ -21,20 +22,32 @@ class Mamba2Emitter {
 public:
   /// `normGroups`: over how many groups of channels the gated norm takes its
   /// means.
-  Mamba2Emitter(const Mamba2Config &config, int64_t normGroups,
-                ModelBuilder &model)
-      : config(config), normGroups(normGroups), model(model) {}
+  Mamba2Emitter(const Mamba2Config &config, const MambaSsmLayers &around,
+                int64_t normGroups, ModelBuilder &model)
+      : config(config), around(around), normGroups(normGroups), model(model) {}
 
   Value emitLayer(Value x, int64_t index) {
     name = "layers." + std::to_string(index) + ".";
     source = "backbone.layers." + std::to_string(index) + ".";
-    Value normed = model.rmsNorm(
-        name + "norm", x,
-        model.vector(name + "norm", source + "norm.weight", config.width),
-        config.epsilon);
+    std::string layer = source;
+    auto norm = [&](const char *part, const char *tensor) {
+      return model.rmsNorm(
+          name + part, x,
+          model.vector(name + part, layer + tensor, config.width),
+          config.epsilon);
+    };
+    Value normed = norm("norm", "norm.weight");
     source += "mixer.";
-    Value mixed = emitMixer(normed);
-    return model.add(name + "residual", x, mixed);
+    Value mixed =
+        around.attends.count(index)
+            ? emitMambaSsmAttention(model, around, name, layer, normed)
+            : emitMixer(normed);
+    x = model.add(name + "residual", x, mixed);
+    if (around.hidden == 0)
+      return x;
+    Value inner = emitMambaSsmMlp(model, around, name, layer,
+                                  norm("mlp_norm", "norm2.weight"));
+    return model.add(name + "mlp_residual", x, inner);
   }
 
 private:
@@ -109,6 +122,7 @@ private:
   }
 
   const Mamba2Config &config;
+  const MambaSsmLayers &around;
   int64_t normGroups;
   ModelBuilder &model;
   std::string name, source;
@@ -142,7 +156,8 @@ static int64_t chooseNormGroups(const Mamba2Config &config,
 }
 
 static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-build(const Mamba2Config &config, FamilyInput &input) {
+build(const Mamba2Config &config, const MambaSsmLayers &around,
+      FamilyInput &input) {
   TextModelConfig text;
   text.family = "mamba2";
   text.vocabulary = config.vocabulary;
@@ -154,8 +169,10 @@ build(const Mamba2Config &config, FamilyInput &input) {
       config.headMayDiffer ? "tie_word_embeddings" : "tie_embeddings";
   text.endNorm = "backbone.norm_f";
   text.norm.epsilon = config.epsilon;
+  text.context = around.context;
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    Mamba2Emitter emitter(config, chooseNormGroups(config, input), model);
+    Mamba2Emitter emitter(config, around, chooseNormGroups(config, input),
+                          model);
     for (int64_t layer = 0; layer < config.layers; ++layer)
       x = emitter.emitLayer(x, layer);
     return x;
@@ -167,7 +184,7 @@ frontend::importMamba2(FamilyInput &input) {
   auto config = readMamba2Config(input.config, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();
-  return build(*config, input);
+  return build(*config, /*around=*/{}, input);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
@@ -179,9 +196,12 @@ frontend::importMambaSsm(FamilyInput &input) {
   const std::string *name = layer ? layer->getString() : nullptr;
   if (arguments && (!layer || (name && *name == "Mamba1")))
     return importMambaSsm1(input);
-  auto config =
-      readMambaSsmConfig(input.config, input.vocabulary, input.remarks);
+  ConfigReader &reader = input.config;
+  MambaSsmLayers around = readMambaSsmLayers(
+      input, reader.requireInteger("d_model", 1, kMostMamba2Dimension),
+      reader.requireInteger("n_layer", 1, kMostMamba2Layers));
+  auto config = readMambaSsmConfig(reader, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();
-  return build(*config, input);
+  return build(*config, around, input);
 }

@@ -39,7 +39,8 @@ llvm::Expected<Mamba2Config>
 readMamba2Config(ConfigReader &reader, int64_t vocabulary, Remarks &remarks);
 
 /// Reads the layout of the original authors' package `mamba_ssm`, whose
-/// `MambaConfig` and `Mamba2` give the defaults, and finishes the reader.
+/// `MambaConfig` and `Mamba2` give the defaults, but for the layers around the
+/// mixers, which are read before (MambaSsmLayers.h); finishes the reader.
 llvm::Expected<Mamba2Config>
 readMambaSsmConfig(ConfigReader &reader, int64_t vocabulary, Remarks &remarks);
 

@@ -106,18 +106,7 @@ effc::frontend::readMambaSsmConfig(ConfigReader &reader, int64_t vocabulary,
   config.width = reader.requireInteger("d_model", 1, kMostMamba2Dimension);
   config.layers = reader.requireInteger("n_layer", 1, kMostMamba2Layers);
   config.tied = reader.getBoolean("tie_embeddings", true);
-  int64_t between =
-      reader.getInteger("d_intermediate", 0, kMostMamba2Dimension, 0);
-  if (between != 0)
-    reader.report("expects 'd_intermediate' to be 0, but got " +
-                  Twine(between) + ": layers of a gated MLP are not supported");
-  if (const JsonValue *layers = reader.get("attn_layer_idx"))
-    if (!layers->getArray() || !layers->getArray()->empty())
-      reader.report("expects 'attn_layer_idx' to be an empty array, but got " +
-                    layers->describe() +
-                    ": layers of attention are not supported");
   requireBoolean(reader, "rms_norm", true, "LayerNorm is not supported");
-  reader.ignore({"attn_cfg"}); // it is about those layers only
   remarkIgnored(reader, "config.json", {"fused_add_norm", "residual_in_fp32"},
                 remarks);
   const JsonValue *mixer = reader.get("ssm_cfg");

@@ -50,8 +50,12 @@ static MiniMaxConfig readMiniMax(FamilyInput &input) {
                   Twine(config.experts.taken));
   int64_t window =
       reader.getIntegerIfSet("sliding_window", 1, kMostContext).value_or(0);
-  RotaryConfig rotary =
-      readRotary(reader, input, {decoder.attention.keys, decoder.context});
+  RotaryRequest request{decoder.attention.keys, decoder.context};
+  if (std::optional<int64_t> turned =
+          reader.getIntegerIfSet("rotary_dim", 2, request.keys))
+    // Half a channel more, since the share's channels are rounded down.
+    request.turned = (double(*turned) + 0.5) / double(request.keys);
+  RotaryConfig rotary = readRotary(reader, input, request);
   for (LayerAttention &layer : decoder.layers) {
     layer.rotary = rotary;
     layer.window = window;
@@ -67,9 +71,13 @@ static MiniMaxConfig readMiniMax(FamilyInput &input) {
   config.softmaxShares = readShares("full_attn");
   config.linearShares = readShares("linear_attn");
   config.mlpShares = readShares("mlp");
+  // Other values than those of the released models have no meaning.
+  if (!reader.getBoolean("postnorm", true))
+    reader.report("expects 'postnorm' to be true, but got false");
+  reader.getInteger("shared_intermediate_size", 0, 0, 0);
   ignoreHarmless(reader, input.remarks,
                  {"block_size", "output_router_logits", "router_aux_loss_coef",
-                  "router_jitter_noise"});
+                  "router_jitter_noise", "shared_moe_mode"});
   return config;
 }
 

@@ -42,14 +42,18 @@ Module effc::frontend::importQwen2Moe(FamilyInput &input) {
   config.experts->shared = reader.requireInteger(
       "shared_expert_intermediate_size", 1, kMostDimension);
   int64_t window = readWindow(reader);
-  // Releases of the public implementation disagree about which layers those
-  // are that `max_window_layers` means.
-  if (window > 0 && !reader.isSet("layer_types"))
-    reader.report("expects 'layer_types' beside 'use_sliding_window'");
-  reader.getInteger("max_window_layers", 0, kMostLayers, 28);
+  int64_t end = reader.getInteger("max_window_layers", 0, kMostLayers, 28);
+  // Every other layer of the first ones, as the public library's releases 5 and
+  // the later ones of 4 have it; what earlier ones did depends on the kernels.
+  bool listed = reader.isSet("layer_types");
   std::vector<unsigned> kinds = readLayerPattern(
       reader, "layer_types", int64_t(config.layers.size()),
-      {"full_attention", "sliding_attention"}, [](int64_t) { return 0u; });
+      {"full_attention", "sliding_attention"},
+      [&](int64_t layer) { return unsigned(layer % 2 == 0 && layer < end); });
+  if (window > 0 && !listed)
+    input.remarks.push_back(
+        "config.json: without 'layer_types', every other layer of the first " +
+        std::to_string(end) + " ('max_window_layers') has the window");
   for (auto [layer, kind] : llvm::zip_equal(config.layers, kinds))
     layer.window = kind == 1 ? window : 0;
   if (llvm::Error error = reader.finish())

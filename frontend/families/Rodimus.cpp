@@ -156,6 +156,7 @@ private:
                       Value x) {
     const AttentionConfig &shared = config.shared;
     std::string here = name + "attention";
+    LayerAttention layer = streamed(model, here, config.window);
     int64_t values = shared.heads;
     auto project = [&](llvm::StringRef part, int64_t heads) {
       return model.project(here + "." + part, source + part + "_proj", x,
@@ -171,14 +172,18 @@ private:
     auto inHeads = [&](Value flat, int64_t heads) {
       return model.reshape(here, flat, {heads, shared.keys});
     };
-    Value query = normed("q", project("q", shared.heads), shared.heads);
-    Value key = normed("k", project("k", shared.keyHeads), shared.keyHeads);
+    Value query = inHeads(normed("q", project("q", shared.heads), shared.heads),
+                          shared.heads);
+    Value key =
+        inHeads(normed("k", project("k", shared.keyHeads), shared.keyHeads),
+                shared.keyHeads);
     Value value = project("v", values);
-    Value mixed = attend(
-        model, here, shared, config.window.window,
-        turn(model, here + ".q", config.window, inHeads(query, shared.heads)),
-        turn(model, here + ".k", config.window, inHeads(key, shared.keyHeads)),
-        inHeads(value, values));
+    AttentionExtras extras;
+    addSinks(model, here, layer, query, extras);
+    Value mixed = attend(model, here, shared, layer.window,
+                         turn(model, here + ".q", layer, query),
+                         turn(model, here + ".k", layer, key),
+                         inHeads(value, values), extras);
     return model.project(
         here + ".out", source + (config.fused ? "out_proj" : "o_proj"),
         model.reshape(here, mixed, {shared.inner()}), model.getWidth());

@@ -250,7 +250,10 @@ static Value emitCrossDecoder(ModelBuilder &model, const YocoConfig &config,
   Value key =
       turn(model, "shared.key", cross.turned, shared("shared.key", "k_proj"));
   Value value = shared("shared.value", "v_proj");
+  // A ring that a layer has written to has lost what the next one's first
+  // tokens still see, so with a window each layer keeps keys of its own.
   SharedKeys states{"shared", {}, {}};
+  bool sharesStates = model.getStreamed().window == 0;
   for (int64_t i = config.selfLayers; i < config.model.layers; ++i) {
     std::string name =
         "cross_layers." + std::to_string(i - config.selfLayers) + ".";
@@ -261,13 +264,16 @@ static Value emitCrossDecoder(ModelBuilder &model, const YocoConfig &config,
       if (cross.queryNorm)
         query = model.groupNorm(name + "q_norm", source + "attn.q_norm", query,
                                 attention.heads, attention.keys, NormConfig());
-      query = turn(
-          model, name + "q", cross.turned,
-          model.reshape(name + "q", query, {attention.heads, attention.keys}));
+      query =
+          model.reshape(name + "q", query, {attention.heads, attention.keys});
+      LayerAttention layer = streamed(model, name + "attention", cross.turned);
       AttentionExtras extras;
-      extras.shared = &states;
-      Value mixed = attend(model, name + "attention", attention, /*window=*/0,
-                           query, key, value, extras);
+      if (sharesStates)
+        extras.shared = &states;
+      addSinks(model, name + "attention", layer, query, extras);
+      Value mixed =
+          attend(model, name + "attention", attention, layer.window,
+                 turn(model, name + "q", layer, query), key, value, extras);
       return model.project(
           name + "o", source + "attn.o_proj",
           model.reshape(name + "attention", mixed, {attention.inner()}),
@@ -275,8 +281,10 @@ static Value emitCrossDecoder(ModelBuilder &model, const YocoConfig &config,
     };
     x = emitFlashLayer(model, config.model, name, source, x, mixer);
   }
-  model.setNextState(states.keys);
-  model.setNextState(states.values);
+  if (sharesStates) {
+    model.setNextState(states.keys);
+    model.setNextState(states.values);
+  }
   return x;
 }
 

@@ -69,12 +69,15 @@ LayerAttention effc::frontend::streamed(ModelBuilder &model,
                                         llvm::StringRef name,
                                         LayerAttention layer) {
   const StreamedKeys &wanted = model.getStreamed();
-  if (wanted.window == 0 || layer.window > 0)
+  int64_t longest = model.getLongest();
+  bool seesAll = layer.window == 0 || (longest > 0 && layer.window >= longest);
+  if (wanted.window == 0 || !seesAll)
     return layer;
   if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
     model.report(
-        "expects rotary positions that are the same for all lengths beside "
-        "--window, but got dynamic ones");
+        "expects --sinks and --window within the context that rotary positions "
+        "are not stretched for, but got " +
+        Twine(wanted.sinks) + " and " + Twine(wanted.window));
   layer.window = wanted.window;
   layer.sinks = wanted.sinks;
   model.noteStreamed(name);
@@ -90,15 +93,13 @@ void effc::frontend::addSinks(ModelBuilder &model, const std::string &name,
                             layer.sinks + layer.window - 1);
 }
 
-int64_t effc::frontend::rowsOfKeys(ModelBuilder &model, const std::string &name,
-                                   int64_t &window) {
+/// Rows of the states that keep keys: of a window or, where `window` is 0, of
+/// the model's context. A window that no context outgrows becomes 0.
+static int64_t rowsOfKeys(ModelBuilder &model, int64_t &window) {
   // Kernels read keys in blocks of as many rows.
   constexpr int64_t kRows = 32;
-  if (window == 0 && model.getContext() == 0) {
-    model.report("'" + name +
-                 "' sees all keys, and --window is not for layers of its kind");
-    return kRows;
-  }
+  assert((window > 0 || model.getContext() > 0) &&
+         "a layer that sees all keys does not follow --window");
   // A window that no context outgrows is none.
   if (model.getContext() > 0 && window >= model.getContext())
     window = 0;
@@ -109,7 +110,7 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
                              const AttentionConfig &config, int64_t window,
                              Value query, Value key, Value value,
                              const AttentionExtras &extras) {
-  int64_t rows = rowsOfKeys(model, name, window);
+  int64_t rows = rowsOfKeys(model, window);
   llvm::SmallVector<mlir::Type> further;
   auto stateFor = [&](const Twine &part, Value token, int64_t extent,
                       const std::string &owner) {

@@ -110,12 +110,6 @@ void addSinks(ModelBuilder &model, const std::string &name,
               const LayerAttention &layer, mlir::Value query,
               AttentionExtras &extras);
 
-/// Rows of the states that keep keys: of a window or, where `window` is 0, of
-/// the model's context. A window that no context outgrows becomes 0. Reports a
-/// layer that sees all keys of a context without end.
-int64_t rowsOfKeys(ModelBuilder &model, const std::string &name,
-                   int64_t &window);
-
 /// The attention itself, with the states of its keys and values: [T, H, V] from
 /// queries, keys and values [T, H, K], [T, G, K], [T, J, V].
 mlir::Value attend(ModelBuilder &model, const std::string &name,

@@ -32,7 +32,7 @@ void effc::frontend::ignoreHarmless(ConfigReader &reader, Remarks &remarks,
       "pretraining_tp"};
   llvm::append_range(keys, more);
   for (llvm::StringRef key : reader.ignore(keys))
-    remarks.push_back("config.json: " + quote(key) +
+    remarks.push_back(reader.getFile().str() + ": " + quote(key) +
                       " is ignored: it does not change the results");
 }
 

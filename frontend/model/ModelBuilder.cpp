@@ -194,6 +194,13 @@ Value ModelBuilder::getPositions() {
   return positions;
 }
 
+void ModelBuilder::refuseStreamed(const llvm::Twine &found) {
+  if (input.streamed.window > 0)
+    report("expects positions that turn keys or lower their scores beside "
+           "--window, but got " +
+           found);
+}
+
 void ModelBuilder::noteStreamed(llvm::StringRef name) {
   input.streams = true;
   std::string first = input.streamed.sinks == 0

@@ -99,8 +99,15 @@ public:
   int64_t getContext() const { return context; }
   int64_t getWidth() const { return width; }
   void setContext(int64_t positions) { context = positions; }
+  /// The positions that the longest sequence may have by the configuration,
+  /// whatever is to be seen of it; 0: no end.
+  int64_t getLongest() const { return longest; }
+  void setLongest(int64_t positions) { longest = positions; }
   /// What layers are to see that would see all keys.
   const StreamedKeys &getStreamed() const { return input.streamed; }
+  /// Reports `found`, weights that belong to absolute positions, where a window
+  /// is asked for: positions have no end then, and no place in a cache.
+  void refuseStreamed(const llvm::Twine &found);
   /// Notes that the layer `name` follows it.
   void noteStreamed(llvm::StringRef name);
 
@@ -193,7 +200,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   std::string family;
-  int64_t vocabulary, width, context = 0;
+  int64_t vocabulary, width, context = 0, longest = 0;
   mlir::Value positions;
   llvm::StringMap<seq::WeightOp> weights;
   std::vector<mlir::Value> nextStates;

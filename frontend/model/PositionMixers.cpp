@@ -11,6 +11,7 @@ static mlir::RankedTensorType typeOf(Value value) {
 Value effc::frontend::positionRows(ModelBuilder &model, const std::string &name,
                                    const std::string &source, int64_t heads,
                                    int64_t positions) {
+  model.refuseStreamed("weights of positions in '" + source + "'");
   WeightSource turned(source);
   turned.transposed = true;
   Value table = model.numbers(name, turned, {positions, heads});
@@ -39,6 +40,7 @@ Value effc::frontend::emitCausalMix(ModelBuilder &model,
                                     const std::string &source, Value x,
                                     int64_t positions, int64_t kernel,
                                     bool hasBias) {
+  model.refuseStreamed("weights of positions in '" + source + ".weight'");
   int64_t width = typeOf(x).getDimSize(1);
   llvm::SmallVector<int64_t> shape = {positions, positions};
   if (kernel > 1)

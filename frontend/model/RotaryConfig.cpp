@@ -41,12 +41,7 @@ public:
       config.frequencies = make(kind, readFactor());
       break;
     case RotaryScaling::DynamicSteps:
-      if (config.pairs < 2)
-        outer.report("expects at least 2 pairs of channels for dynamic rotary "
-                     "positions, but got " +
-                     Twine(config.pairs));
-      else
-        config.frequencies = make(kind, readFactor(), request.context);
+      readDynamic(config);
       break;
     case RotaryScaling::Llama3:
       readLlama3(config);
@@ -113,6 +108,15 @@ private:
     return number(scaling.getNumber("factor", 1, kMostFactor, 1));
   }
 
+  /// The positions that the longest sequence has: with a window, places in a
+  /// cache of what stays in sight.
+  int64_t longest() const {
+    const StreamedKeys &streamed = input.streamed;
+    if (streamed.window > 0)
+      return streamed.sinks + streamed.window;
+    return input.contextWanted > 0 ? input.contextWanted : request.context;
+  }
+
   int64_t readOriginal() {
     constexpr llvm::StringLiteral kKey = "original_max_position_embeddings";
     // Where both have it, the configuration's own counts.
@@ -130,6 +134,26 @@ private:
     return seq::RotaryFrequenciesAttr::get(
         input.context, kind, number(theta), factor, original,
         /*planned_context=*/0, low, high, divisors);
+  }
+
+  // No stretch is due where no sequence outgrows the context. The public
+  // library's rule is for `max_position_embeddings`, whatever the original.
+  void readDynamic(RotaryConfig &config) {
+    for (llvm::StringRef key :
+         scaling.ignore({"original_max_position_embeddings"}))
+      input.remarks.push_back(scaling.getFile().str() + ": " + quote(key) +
+                              " is ignored: dynamic positions follow "
+                              "'max_position_embeddings'");
+    mlir::FloatAttr factor = readFactor();
+    if (longest() <= request.context)
+      config.frequencies = make(RotaryScaling::Default, {});
+    else if (config.pairs < 2)
+      outer.report("expects at least 2 pairs of channels for dynamic rotary "
+                   "positions, but got " +
+                   Twine(config.pairs));
+    else
+      config.frequencies =
+          make(RotaryScaling::DynamicSteps, factor, request.context);
   }
 
   void readLlama3(RotaryConfig &config) {
@@ -222,9 +246,7 @@ private:
     readAmplitude(config);
     if (scaling.hasProblem() || outer.hasProblem())
       return;
-    int64_t longest =
-        input.contextWanted > 0 ? input.contextWanted : request.context;
-    if (longest <= original) {
+    if (longest() <= original) {
       config.frequencies = make(RotaryScaling::Longrope, {}, 0, {}, {}, brief);
       return;
     }

@@ -6,9 +6,7 @@ using mlir::Value;
 Value effc::frontend::addPositions(ModelBuilder &model,
                                    const std::string &source, int64_t rows,
                                    int64_t offset, Value x) {
-  if (model.getStreamed().window > 0)
-    model.report("expects positions that turn keys or lower their scores "
-                 "beside --window, but got a table of positions");
+  model.refuseStreamed("a table of positions");
   WeightSource from(source);
   if (offset > 0)
     from.rows = model.rows(offset, rows, offset + rows, 1);
@@ -25,6 +23,7 @@ effc::frontend::buildTextModel(const TextModelConfig &config,
     return tied.takeError();
   ModelBuilder model(input, config.family, config.vocabulary, config.width);
   const StreamedKeys &streamed = input.streamed;
+  model.setLongest(config.context);
   if (streamed.window == 0)
     model.setContext(config.context);
   else if (config.context > 0 &&

@@ -313,6 +313,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildRotary(k);
   if (isa<seq::GroupNormOp>(core))
     return buildGroupNorm(k);
+  if (isa<seq::SoftmaxOp>(core))
+    return buildSoftmax(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
   if (isa<seq::TokenShiftOp>(core))

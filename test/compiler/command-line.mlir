@@ -44,13 +44,11 @@
 // RUN: sh -c 'effc-compile %goldens/families/gpt2/plain -o %t/x --window=40; echo status $?' 2>&1 | FileCheck %s --check-prefix=TABLE
 // TABLE: effc: error: expects positions that turn keys or lower their scores beside --window, but got a table of positions{{$}}
 // TABLE-NEXT: status 1
-// RUN: sh -c 'effc-compile %goldens/families/effc_retrieval/experts -o %t/x --window=8; echo status $?' 2>&1 | FileCheck %s --check-prefix=EXPLICIT
-// EXPLICIT: effc: error: 'blocks.0.0.mixer' sees all keys, and --window is not for layers of its kind{{$}}
-// RUN: sh -c 'effc-compile %goldens/families/cheems/dense -o %t/x --window=8; echo status $?' 2>&1 | FileCheck %s --check-prefix=MASKED
-// MASKED: effc: error: 'layers.1.attention' sees all keys, and --window is not for layers of its kind{{$}}
+// RUN: sh -c 'effc-compile %goldens/families/effc_masked_mixer/plain -o %t/x --window=8; echo status $?' 2>&1 | FileCheck %s --check-prefix=PAIRS
+// PAIRS: effc: error: expects positions that turn keys or lower their scores beside --window, but got weights of positions in 'blocks.0.0.mixer.weight'{{$}}
 
-// RUN: sh -c 'effc-compile %goldens/families/llama/dynamic_steps -o %t/x --window=9; echo status $?' 2>&1 | FileCheck %s --check-prefix=DYNAMIC
-// DYNAMIC: effc: error: expects rotary positions that are the same for all lengths beside --window, but got dynamic ones{{$}}
+// RUN: sh -c 'effc-compile %goldens/families/llama/dynamic_steps -o %t/x --max-context=64 --window=19 --sinks=2; echo status $?' 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// DYNAMIC: effc: error: expects --sinks and --window within the context that rotary positions are not stretched for, but got 2 and 19{{$}}
 // DYNAMIC-NEXT: status 1
 // RUN: sh -c 'effc-compile %goldens/families/gpt2/plain -o %t/x --max-context=65; echo status $?' 2>&1 | FileCheck %s --check-prefix=ROWS65
 // ROWS65: expects tensor 'transformer.wpe.weight' to have a row for each of the 65 positions of the longest context, but got 64 rows{{$}}

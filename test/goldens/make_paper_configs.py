@@ -6,6 +6,7 @@
                 the tokenizer of the smallest is GPT-NeoX's, that of the others has 126,340 entries
     cheems_*    arXiv:2412.11834, table 7, under its names; what it does not give is by the code's
                 defaults, so that the larger has more parameters than its name says
+    mamba2attn_2_7b    huggingface.co/state-spaces/mamba2attn-2.7b, of arXiv:2405.21060
     srm_*       Badger, Structured Recurrent Mixers: tables S6 to S10, mixed heads with decay
 
 Parameters are counted by the independent forwards of `family_goldens/papers.py`, on no device.
@@ -17,7 +18,7 @@ import shutil
 from pathlib import Path
 
 import torch
-from family_goldens.papers import Cheems, Rodimus, StructuredMixer
+from family_goldens.papers import AuthorsMamba2, Cheems, Rodimus, StructuredMixer
 
 ROOT = Path(__file__).resolve().parent / "configs/papers"
 NEOX, OWN = 50277, 126340
@@ -62,6 +63,15 @@ def srm(width, context=512, **more):
                 seq_len=context, num_blocks=16, heads=4, mixed_heads=True, decay=True, **more)
 
 
+# Six of its layers attend.
+MAMBA2ATTN = dict(
+    d_model=2560, d_intermediate=0, n_layer=64, vocab_size=50277, pad_vocab_size_multiple=16, tie_embeddings=True,
+    rms_norm=True, residual_in_fp32=True, fused_add_norm=True, attn_layer_idx=[9, 18, 27, 36, 45, 56],
+    attn_cfg=dict(causal=True, d_conv=4, head_dim=128, num_heads=30, out_proj_bias=False, qkv_proj_bias=False,
+                  rotary_emb_dim=64),
+    ssm_cfg=dict(layer="Mamba2", d_state=128, headdim=64, expand=2))
+
+
 def count(kind, config):
     with torch.device("meta"):
         return sum(tensor.numel() for tensor in kind(config).parameters())
@@ -90,6 +100,9 @@ def rows():
     for size, width, heads, experts in (("320m", 768, 12, 3072), ("1_3b", 2048, 32, 8192)):
         config = cheems(width, heads, experts)
         yield f"cheems_{size}", "arXiv:2412.11834, table 7", config, count(Cheems, config)
+    found = count(AuthorsMamba2, MAMBA2ATTN)
+    assert round(found / 1e8) == 27, found
+    yield "mamba2attn_2_7b", "https://huggingface.co/state-spaces/mamba2attn-2.7b", MAMBA2ATTN, found
     for variant, (keys, printed) in VARIANTS.items():
         for width, millions in printed.items():
             config = srm(width, **keys)

@@ -70,9 +70,25 @@ static std::optional<Device> tryCuda(const Model &model, std::string &reason) {
   }
 }
 
+/// The host, which has to accept the model; `reason` says why no other device
+/// was taken, if one was looked for.
+static Device openHost(const DeviceChoice &choice, const Model &model,
+                       const std::string &reason) {
+  Device device = Device::host(choice.threads);
+  try {
+    device.requireAccepts(model);
+  } catch (const Error &error) {
+    throw Failure(error.what() + (reason.empty() ? "" : "; " + reason) +
+                  (hasTarget(model, "sim_")
+                       ? "; it has code for the simulated GPU: --device sim"
+                       : ""));
+  }
+  return device;
+}
+
 Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
   if (choice.name == "host")
-    return Device::host(choice.threads);
+    return openHost(choice, model, /*reason=*/"");
   if (choice.name == "sim")
     return Device::sim(0, choice.threads);
   if (choice.name == "cuda")
@@ -83,15 +99,7 @@ Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
                  device->description().c_str());
     return std::move(*device);
   }
-  Device device = Device::host(choice.threads);
-  try {
-    device.requireAccepts(model);
-  } catch (const Error &error) {
-    throw Failure(std::string(error.what()) + "; " + reason +
-                  (hasTarget(model, "sim_")
-                       ? "; it has code for the simulated GPU: --device sim"
-                       : ""));
-  }
+  Device device = openHost(choice, model, reason);
   std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
                reason.c_str());
   return device;

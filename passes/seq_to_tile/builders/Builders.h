@@ -23,6 +23,8 @@ mlir::LogicalResult buildGather(KernelBuilder &k);
 mlir::LogicalResult buildRowNorm(KernelBuilder &k);
 /// Norms of groups of channels (GroupNorm.cpp).
 mlir::LogicalResult buildGroupNorm(KernelBuilder &k);
+/// The weights that a row's numbers stand for (Softmax.cpp).
+mlir::LogicalResult buildSoftmax(KernelBuilder &k);
 /// Elementwise ops alone, row by row (Elementwise.cpp).
 mlir::LogicalResult buildElementwise(KernelBuilder &k);
 /// The short causal convolution with its tail (ShortConvolution.cpp).

@@ -89,6 +89,8 @@ class NamedModel(nn.Module):
 
 
 class ExplicitModel(NamedModel):
+    parts = PARTS
+
     def forward(self, ids, use_cache=False):
         config, width = self.config, self.config["hidden_size"]
         whole = View(self.tensors, "", config)
@@ -105,7 +107,7 @@ class ExplicitModel(NamedModel):
                 if kind in RECURRENCES:
                     y = recurrence(view, part, seen)
                 else:
-                    y = PARTS[kind](view, part, seen)
+                    y = self.parts[kind](view, part, seen)
                 residual = part["residual"]
                 if residual == "plain":
                     x = x + y
@@ -135,6 +137,8 @@ class ExplicitCase(Case):
             json.dumps(model.config, indent=1, sort_keys=True) + "\n")
         (folder / "generation_config.json").write_text(
             json.dumps({"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}, indent=2) + "\n")
+        if self.options:
+            (folder / "options.json").write_text(json.dumps(self.options) + "\n")
 
 
 # Gates that are active: decays that neither vanish nor stay at 1.
@@ -162,12 +166,12 @@ BASE = dict(model_type="effc", architectures=["EffcForCausalLM"], hidden_size=24
             max_position_embeddings=64, bos_token_id=1, eos_token_id=2, pad_token_id=0)
 
 
-def case(family, name, blocks, **config):
-    more = {key: config.pop(key) for key in ("dtype", "draw", "embedding") if key in config}
+def case(family, name, blocks, kind=ExplicitModel, **config):
+    more = {key: config.pop(key) for key in ("dtype", "draw", "embedding", "options") if key in config}
     settings = {**BASE, "blocks": blocks, **config}
     defaults = {"residual": "plain", "norm": None}
     settings["num_hidden_layers"] = len(expand(blocks, defaults))
-    return ExplicitCase(family, name, lambda: ExplicitModel(settings), settings["vocab_size"],
+    return ExplicitCase(family, name, lambda: kind(settings), settings["vocab_size"],
                         draw={**DRAW, **more.pop("draw", {})}, **more)
 
 

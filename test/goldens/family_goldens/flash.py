@@ -116,6 +116,14 @@ CASES = [
     case("linear_attn", "elu_bf16", "LinearAttention", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, feature_map="elu", norm_feature_map=True,
         elementwise_affine=True, intermediate_size=36), dtype="bf16"),
+    case("linear_attn", "t2r", "LinearAttention", dict(
+        hidden_size=20, num_heads=4, expand_k=0.8, expand_v=1.4, feature_map="t2r", norm_feature_map=True,
+        elementwise_affine=False, intermediate_size=28)),
+    case("linear_attn", "hedgehog_bf16", "LinearAttention", dict(
+        hidden_size=24, num_heads=3, expand_k=0.75, expand_v=0.5, feature_map="hedgehog", norm_feature_map=True,
+        intermediate_size=28), dtype="bf16"),
+    case("linear_attn", "dpfp", "LinearAttention", dict(
+        hidden_size=28, num_heads=2, expand_k=0.5, expand_v=0.5, feature_map="dpfp", intermediate_size=20)),
     case("samba", "plain", "Samba", dict(
         hidden_size=12, state_size=5, time_step_rank=3, num_hidden_layers=3, hidden_ratio=4,
         attn=dict(layers=[1], num_heads=3, window_size=7, rope_theta=300.0)), dtype="bf16"),

@@ -6,9 +6,11 @@ names, orders of rows and constants:
     rodimus      github.com/codefuse-ai/rodimus         Triton, flash-attn
     transnormer  the hub's modeling_transnormer.py      lightning attention's Triton
     cheems       github.com/LoserCheems/WonderfulMatrices    mamba_ssm
+    doge         the same, and github.com/SmallDoges/small-doge    releases 4 of transformers
     srm          github.com/blbadger/mrm                caches on a GPU
     masked_mixer github.com/blbadger/maskedmixers       the same
     mamba        github.com/state-spaces/mamba, its layout of Mamba-1
+    mamba2       the same, with layers of attention and gated layers
 """
 
 import math
@@ -207,6 +209,44 @@ class Cheems(NamedModel):
         return y + torch.einsum("thk,thkd->td", weights, up)
 
 
+class Doge(Cheems):
+    """The authors' first layout: its attention and its experts are those of Cheems, or a router's."""
+
+    def forward(self, ids, use_cache=False):
+        config, whole = self.config, View(self.tensors, "", self.config)
+        width, bias = config["hidden_size"], config["hidden_bias"]
+        rms = {"kind": "rms", "eps": config["rms_norm_eps"]}
+        table = whole("model.word_embed.weight", config["vocab_size"], width)
+        x = functional.embedding(ids[0], table)
+        for index in range(config["num_hidden_layers"]):
+            view = View(self.tensors, f"model.layers.{index}.", config)
+
+            def called(name, *shape, view=view):
+                return view(name.replace("attn.", "self_attn."), *shape)
+
+            y = self.attend(called, config, norm(view, "pre_layernorm", x, rms))
+            x = view("pre_residual.weight", width) * x + y
+            y = norm(view, "post_layernorm", x, rms)
+            routed = config["is_moe"] and "num_experts" in config
+            fed = self.feed(view, {**config, "is_moe": config["is_moe"] and not routed}, y)
+            fed = fed + self.route(view, config, y) if routed else fed
+            x = view("post_residual.weight", width) * x + fed
+        x = norm(whole, "model.final_layernorm", x, rms)
+        return (x @ table.T if config.get("tie_word_embeddings", True) else
+                linear(whole, "lm_head", x, config["vocab_size"]))[None]
+
+    @staticmethod
+    def route(view, config, x):
+        """The best sums of a first and a second half's scores, each token by itself."""
+        width, count = x.shape[-1], config["num_experts"]
+        side = math.isqrt(count)
+        first, second = linear(view, "feed_forward.router_gate", x, 2 * side).chunk(2, -1)
+        best = (first[:, :, None] + second[:, None]).flatten(1).topk(config["num_experts_per_tok"], -1)
+        down, up = (view(f"feed_forward.{part}_embed.weight", count, width)[best.indices] for part in ("down", "up"))
+        hidden = functional.silu(torch.einsum("td,tkd->tk", x, down)) * best.values.softmax(-1)
+        return torch.einsum("tk,tkd->td", hidden, up)
+
+
 class StructuredMixer(NamedModel):
     def forward(self, ids, use_cache=False):
         config, width = self.config, self.config["hidden_dim"]
@@ -324,6 +364,62 @@ class AuthorsMamba(NamedModel):
         return (x @ table.T if config["tie_embeddings"] else linear(whole, "lm_head", x, rows))[None]
 
 
+class AuthorsMamba2(NamedModel):
+    """Mamba-2 in its authors' layout, with layers of attention and gated layers around."""
+
+    def forward(self, ids, use_cache=False):
+        config, width, attn = self.config, self.config["d_model"], self.config["attn_cfg"]
+        multiple = config["pad_vocab_size_multiple"]
+        rows = -(-config["vocab_size"] // multiple) * multiple
+        whole = View(self.tensors, "", config)
+        table = whole("backbone.embedding.weight", rows, width)
+        x = functional.embedding(ids[0], table)
+        for index in range(config["n_layer"]):
+            view = View(self.tensors, f"backbone.layers.{index}.", config)
+            mix = self.attend if index in config["attn_layer_idx"] else self.scan
+            y = norm(view, "norm", x, RMS)
+            x = x + mix(View(self.tensors, view.prefix + "mixer.", config), y,
+                        attn if mix == self.attend else config["ssm_cfg"])
+            if config["d_intermediate"]:
+                hidden = -(-config["d_intermediate"] // 128) * 128
+                up, gate = linear(view, "mlp.fc1", norm(view, "norm2", x, RMS), 2 * hidden).chunk(2, -1)
+                x = x + linear(view, "mlp.fc2", up * functional.silu(gate), width)
+        x = norm(whole, "backbone.norm_f", x, RMS)
+        return (x @ table.T if config["tie_embeddings"] else linear(whole, "lm_head", x, rows))[None]
+
+    @staticmethod
+    def scan(view, x, given):
+        width, values, keys = x.shape[-1], given["headdim"], given["d_state"]
+        inner = given["expand"] * width
+        heads, channels = inner // values, inner + 2 * keys
+        z, u, dt = linear(view, "in_proj", x, inner + channels + heads).split([inner, channels, heads], -1)
+        u = functional.silu(convolve(view("conv1d.weight", channels, 1, 4), view("conv1d.bias", channels), u))
+        u, b, c = u.split([inner, keys, keys], -1)
+        u, dt = u.unflatten(-1, (heads, values)), functional.softplus(dt + view("dt_bias", heads))
+        decay, state, rows = torch.exp(-dt * view("A_log", heads).exp()), x.new_zeros(heads, values, keys), []
+        for t in range(len(x)):
+            state = decay[t][:, None, None] * state + torch.einsum("h,hv,n->hvn", dt[t], u[t], b[t])
+            rows.append(state @ c[t] + view("D", heads)[:, None] * u[t])
+        y = torch.stack(rows).flatten(-2) * functional.silu(z)
+        return linear(view, "out_proj", norm(view, "norm", y, RMS), width)
+
+    @staticmethod
+    def attend(view, x, given):
+        width, heads, keys = x.shape[-1], given["num_heads"], given["head_dim"]
+        shared, bias = given.get("num_heads_kv", heads), given.get("qkv_proj_bias", True)
+        rows = (heads + 2 * shared) * keys
+        qkv = linear(view, "in_proj", x, rows, bias)
+        if given.get("d_conv"):
+            qkv = convolve(view("conv1d.weight", rows, 1, given["d_conv"]), view("conv1d.bias", rows), qkv)
+        q, k, v = (part.unflatten(-1, (-1, keys)) for part in
+                   qkv.split([heads * keys, shared * keys, shared * keys], -1))
+        turned, theta = given.get("rotary_emb_dim", 0), given.get("rotary_emb_base", 10000.0)
+        if turned:
+            q, k = (torch.cat([rotate(z[..., :turned], theta), z[..., turned:]], -1) for z in (q, k))
+        y = window_softmax(q, k, v).flatten(-2)
+        return linear(view, "out_proj", y, width, given.get("out_proj_bias", True))
+
+
 DRAW = {
     r"residual(_weight|\.weight)$": (1.0, 0.3),
     r"conv1d\.weight$": (0.1, 0.5),
@@ -352,6 +448,10 @@ TRANSNORMER = dict(model_type="transnormer", architectures=["TransnormerForCausa
                    norm_type="simplermsnorm", linear_act_fun="silu", init_std=0.02)
 CHEEMS = dict(model_type="cheems", architectures=["CheemsForCausalLM"], vocab_size=61, rms_norm_eps=1e-6,
               max_position_embeddings=64, hidden_act="silu", dynamic_mask_ratio=0.0, rope_theta=500.0)
+DOGE = dict(model_type="doge", architectures=["DogeForCausalLM"], vocab_size=61, rms_norm_eps=1e-6,
+            auto_map={"AutoModelForCausalLM": "modeling_doge.DogeForCausalLM"}, hidden_act="silu",
+            hidden_dropout=0.0, max_position_embeddings=64, dynamic_mask_ratio=0.0, rope_theta=500.0,
+            rope_scaling={"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 64})
 SRM = dict(model_type="srm", architectures=["MLPMixer"], vocab_size=41, hidden_dim=16, num_blocks=2)
 MASKED = dict(model_type="masked_mixer", architectures=["LanguageMixer"], n_vocab=61, dim=20, depth=2)
 MAMBA = dict(rms_norm=True, residual_in_fp32=True, fused_add_norm=True)
@@ -382,6 +482,19 @@ CASES = [
         num_attention_heads=2, num_key_value_heads=2, attn_layer_period=2, attn_layer_offset=0, is_moe=True,
         num_cdmoe_experts=30, num_cdmoe_heads=3, num_cdmoe_experts_per_head=4, expert_retrieval_size=8,
         tie_word_embeddings=True), embedding=0.3),
+    case("doge", "own_dense", Doge, dict(
+        DOGE, hidden_size=24, intermediate_size=36, num_hidden_layers=2, hidden_bias=True, is_causal=False,
+        num_attention_heads=6, num_key_value_heads=2, is_moe=False, num_cdmoe_experts=16348, num_cdmoe_heads=4,
+        num_cdmoe_experts_per_head=8, expert_retrieval_size=64, num_channels=3, patch_size=16)),
+    case("doge", "own_retrieved_bf16", Doge, dict(
+        DOGE, hidden_size=20, intermediate_size=28, num_hidden_layers=2, hidden_bias=False,
+        num_attention_heads=2, num_key_value_heads=1, is_moe=True, num_cdmoe_experts=27, num_cdmoe_heads=3,
+        num_cdmoe_experts_per_head=4, expert_retrieval_size=6, tie_word_embeddings=False), dtype="bf16"),
+    case("doge", "own_routed", Doge, dict(
+        DOGE, hidden_size=28, intermediate_size=20, num_hidden_layers=2, hidden_bias=True,
+        num_attention_heads=2, num_key_value_heads=2, is_moe=True, num_experts=40, num_experts_per_tok=7,
+        keep_window_size=9, norm_topk_prob=False, output_router_logits=False, router_aux_loss_coef=0.001,
+        tie_word_embeddings=True), embedding=0.3),
     case("srm", "mixed", StructuredMixer, dict(
         SRM, seq_len=1100, heads=4, mixed_heads=True, decay=True)),
     case("srm", "parallel", StructuredMixer, dict(
@@ -393,6 +506,15 @@ CASES = [
     case("masked_mixer", "plain", MaskedMixer, dict(MASKED, tokenized_length=50, kernel=1)),
     case("masked_mixer", "expanded_tied", MaskedMixer, dict(
         MASKED, tokenized_length=52, expand_conv=True, tie_weights=True, dim=24)),
+    case("mamba2", "ssm_attention", AuthorsMamba2, dict(
+        MAMBA, d_model=24, d_intermediate=0, n_layer=3, vocab_size=59, pad_vocab_size_multiple=8, tie_embeddings=True,
+        attn_layer_idx=[1], attn_cfg=dict(causal=True, d_conv=4, head_dim=8, num_heads=3, out_proj_bias=False,
+                                          qkv_proj_bias=False, rotary_emb_dim=4),
+        ssm_cfg=dict(layer="Mamba2", d_state=10, headdim=6, expand=2))),
+    case("mamba2", "ssm_gated_layers_bf16", AuthorsMamba2, dict(
+        MAMBA, d_model=16, d_intermediate=100, n_layer=2, vocab_size=61, pad_vocab_size_multiple=1,
+        tie_embeddings=False, attn_layer_idx=[0], attn_cfg=dict(causal=True, head_dim=6, num_heads=4, num_heads_kv=2),
+        ssm_cfg=dict(layer="Mamba2", d_state=7, headdim=8, expand=3)), dtype="bf16"),
     case("mamba", "ssm_padded", AuthorsMamba, dict(
         MAMBA, d_model=24, n_layer=2, vocab_size=59, pad_vocab_size_multiple=8, tie_embeddings=True,
         ssm_cfg=dict(layer="Mamba1", d_state=7))),

@@ -2,6 +2,8 @@
 
 import torch
 import transformers
+from transformers.models.minimax import modeling_minimax
+from transformers.models.minimax_m2 import modeling_minimax_m2
 from transformers.models.recurrent_gemma import modeling_recurrent_gemma
 from transformers.models.xlstm import modeling_xlstm
 
@@ -25,6 +27,12 @@ modeling_recurrent_gemma.RecurrentGemmaRglru._rnn_scan = (
 
 # It fails on fused weights, and all of them are drawn anyway.
 modeling_xlstm.xLSTMPreTrainedModel._init_weights = lambda self, module: None
+
+# It turns all channels whatever the configuration says; its successor, whose functions these are,
+# those that are to be turned.
+modeling_minimax.apply_rotary_pos_emb = modeling_minimax_m2.apply_rotary_pos_emb
+modeling_minimax.MiniMaxRotaryEmbedding.compute_default_rope_parameters = staticmethod(
+    modeling_minimax_m2.MiniMaxM2RotaryEmbedding.compute_default_rope_parameters)
 
 # Gates that are active: decays that neither vanish nor stay at 1.
 DRAW = {
@@ -212,6 +220,16 @@ CASES += [
         "mamba_conv_bias": False, "num_key_value_heads": 1, "tie_word_embeddings": True},
          dtype="bf16", embedding=0.3),
 ]
+
+
+def as_minimax_is_released(config):
+    """How many channels turn is said by another key there, beside some that nobody reads."""
+    rotary = config.pop("rope_parameters")
+    turned = round(rotary["partial_rotary_factor"] * config["head_dim"])
+    return {**config, "rope_theta": rotary["rope_theta"], "rotary_dim": turned, "postnorm": True,
+            "shared_moe_mode": "sigmoid"}
+
+
 MINIMAX = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_layers=3, head_dim=6,
                num_attention_heads=4, num_key_value_heads=2, num_local_experts=5, num_experts_per_tok=2,
                max_position_embeddings=64, block_size=16)
@@ -222,4 +240,9 @@ CASES += [
         "layer_types": ["linear_attention", "full_attention"], "sliding_window": 10,
         "full_attn_alpha_factor": 1.5, "full_attn_beta_factor": 0.75, "linear_attn_alpha_factor": 0.5,
         "linear_attn_beta_factor": 1.25, "mlp_alpha_factor": 2.0, "mlp_beta_factor": 0.5}, dtype="bf16"),
+    case("minimax", "released_keys", "MiniMax", {
+        **MINIMAX, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 10,
+        "layer_types": ["linear_attention", "full_attention"], "full_attn_alpha_factor": 1.25,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 300.0, "partial_rotary_factor": 0.6}},
+         rewrite=as_minimax_is_released),
 ]

@@ -18,6 +18,12 @@ def by_interval(config):
     return {**config, "full_attention_interval": 2}
 
 
+def by_number(config):
+    """Windows in the layers that `max_window_layers` gives, as releases of 4 say it."""
+    del config["layer_types"]
+    return config
+
+
 QWEN = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_hidden_layers=3,
             num_attention_heads=4, num_key_value_heads=2, moe_intermediate_size=12, num_experts=5,
             num_experts_per_tok=2, max_position_embeddings=64)
@@ -39,6 +45,11 @@ CASES = [
         "use_sliding_window": True, "sliding_window": 9, "rms_norm_eps": 1e-5,
         "layer_types": ["sliding_attention", "full_attention"], "tie_word_embeddings": True},
          dtype="bf16", embedding=0.3),
+    # Windows in layers 0 and 2 of the five.
+    case("qwen2_moe", "windows_by_number", "Qwen2Moe", {
+        **QWEN, "hidden_size": 16, "num_hidden_layers": 5, "num_experts": 2, "num_experts_per_tok": 1,
+        "moe_intermediate_size": 8, "shared_expert_intermediate_size": 12, "use_sliding_window": True,
+        "sliding_window": 6, "max_window_layers": 4}, rewrite=by_number),
     case("qwen3_moe", "plain", "Qwen3Moe", {
         **QWEN, "head_dim": 6, "norm_topk_prob": True, "decoder_sparse_step": 2}),
     case("qwen3_moe", "window_biases_bf16", "Qwen3Moe", {

@@ -154,6 +154,23 @@ TEST(ChannelKernels, NormsAgreeWithTheReference) {
     check(layer);
 }
 
+// Far from 0 a power of the number itself would have no f32.
+TEST(ChannelKernels, SoftmaxAgreesWithTheReference) {
+  Layer rows{"softmax of rows",
+             37,
+             {},
+             "  %y = seq.softmax %x : tensor<?x37xf32>\n",
+             90};
+  check(rows);
+  Layer heads{"softmax of heads", 33, {}, R"(
+  %h = seq.reshape %x : tensor<?x33xf32> -> tensor<?x3x11xf32>
+  %s = seq.softmax %h : tensor<?x3x11xf32>
+  %f = seq.reshape %s : tensor<?x3x11xf32> -> tensor<?x33xf32>
+  %y = seq.add %f, %x : tensor<?x33xf32>
+)"};
+  check(heads);
+}
+
 //===- MLPs and residuals -------------------------------------------------===//
 
 /// The nonlinearity %a of %u, both `type`.

@@ -28,8 +28,11 @@ TEST(ConfigReader, ReadsValues) {
                 EXPECT_TRUE(reader.getBoolean("missing", true));
                 EXPECT_EQ(*reader.getString("s"), "x");
                 EXPECT_EQ(reader.getString("missing"), nullptr);
-                EXPECT_EQ(reader.ignore({"u", "missing"}),
+                // Neither what is missing nor what has been asked for.
+                EXPECT_EQ(reader.ignore({"u", "missing", "i"}),
                           std::vector<llvm::StringRef>{"u"});
+                EXPECT_TRUE(reader.ignore({"u"}).empty());
+                EXPECT_EQ(reader.getFile(), "c.json");
               });
   EXPECT_EQ(found, "success");
 }

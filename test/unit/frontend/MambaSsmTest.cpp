@@ -218,11 +218,13 @@ TEST_F(MambaSsmTest, OtherModels) {
   EXPECT_EQ(importingWithMixer("process_group", "1"),
             where + "unknown key 'process_group'");
   EXPECT_EQ(importingWith("attn_layer_idx", "[3]"),
-            "config.json: expects 'attn_layer_idx' to be an empty array, but "
-            "got an array of 1: layers of attention are not supported");
-  EXPECT_EQ(importingWith("d_intermediate", "7"),
-            "config.json: expects 'd_intermediate' to be 0, but got 7: layers "
-            "of a gated MLP are not supported");
+            "config.json: expects 'attn_layer_idx' to be numbers of layers in "
+            "0..0, but got 3");
+  EXPECT_EQ(importingWith("attn_layer_idx", "[0]"),
+            "config.json: attn_cfg: lacks 'num_heads'");
+  EXPECT_EQ(importingWith("d_intermediate", "-1"),
+            "config.json: expects 'd_intermediate' to be an integer in "
+            "0..1048576, but got -1");
   EXPECT_EQ(importingWith("rms_norm", "false"),
             "config.json: expects 'rms_norm' to be true, but got false: "
             "LayerNorm is not supported");

@@ -147,13 +147,15 @@ TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   }
 }
 
-// What counts something is not 0.
+// What counts something is not 0, but for the layers before windows begin and
+// the channels that turn.
 TEST_P(WrongConfigTest, SizesOfZero) {
   for (const auto &leaf : leavesOf(config)) {
     std::string key = leaf.back();
     bool counts = false;
     for (const char *end : {"_size", "_heads", "_layers", "_dim", "_layer"})
-      counts |= key.ends_with(end) && key != "max_window_layers";
+      counts |= key.ends_with(end) && key != "max_window_layers" &&
+                key != "rotary_emb_dim";
     if (counts && config[leaf].is_number_integer())
       expectRefused(leaf, 0, "0");
   }
@@ -174,14 +176,16 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
         key == "eos_token_id")
       continue;
     // A period and a list of exceptions are right at any length: then tensors
-    // are missing.
-    bool period = key == "block_types" || key == "mlp_only_layers";
+    // are missing, or are those of another kind of layers.
+    bool other = key == "attn_layer_idx";
+    bool period = key == "block_types" || key == "mlp_only_layers" || other;
     json changed = config;
     changed[key].erase(changed[key].size() - 1);
     std::string result = importWith(changed);
-    EXPECT_NE(result.find(period ? "lacks tensor" : "'" + key + "'"),
-              std::string::npos)
-        << result;
+    std::string told = other    ? "expects tensor"
+                       : period ? "lacks tensor"
+                                : "'" + key + "'";
+    EXPECT_NE(result.find(told), std::string::npos) << result;
     // What counts kinds of layers counts them as often as they come.
     bool counts = !period && key != "attention_types";
     EXPECT_TRUE(!counts || result.find(std::to_string(value.size() - 1)) !=

@@ -108,6 +108,18 @@ TEST_F(Verify, TheHostMayBeAnyOfTheTargets) {
                       "compared"});
 }
 
+TEST_F(Verify, NamesTheDeviceThatTheFileHasCodeFor) {
+  std::string file = compile("mamba2/f32_groups2", {"--target", "sim_80"});
+  try {
+    verify(file);
+    FAIL() << "verified without code for the host";
+  } catch (const std::exception &error) {
+    EXPECT_STREQ(error.what(),
+                 "the file has no code for the host; it has code for the "
+                 "simulated GPU: --device sim");
+  }
+}
+
 // Chunks show where a prompt is cut, so the bits may differ, but no more than
 // rounding does.
 TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
