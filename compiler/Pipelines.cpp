@@ -91,7 +91,6 @@ static void addGpuBinary(OpPassManager &passes,
   addThreads(passes, target.overlapsLaunches);
   if (!target.simulated) {
     passes.addPass(nvptx::createWriteAssemblyPass());
-    passes.addPass(createConvertNVVMToLLVMPass());
     nvptx::EmitCodePassOptions code;
     code.chip = target.cpu.str();
     code.features = target.ptxFeatures.str();

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/src/FileHeader.h"
 
 using namespace mlir;
 
@@ -54,6 +55,10 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         LLVM::LLVMPointerType::get(context, kGlobalSpace));
     parameters.append(kCounts, builder.getI64Type());
     SmallVector<tile::BoxMapAttr> maps = ThreadLowering::boxMapsOf(kernel);
+    if (maps.size() > rt::FileHeader::kMaxBoxMaps)
+      return kernel.emitError("expects boxes of at most ")
+             << rt::FileHeader::kMaxBoxMaps << " kinds in a kernel, but got "
+             << maps.size();
     parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
                                             parameters);

@@ -16,7 +16,7 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     the sum of three, and `tile.nv.warp_group_dot` where their columns lie swizzled.
     With `overlap-launches` a kernel lets the next one begin at once, and waits for
     those before it ahead of the first op that touches memory, but for boxes, which
-    are of weights.
+    are of weights, and the table of segments.
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
@@ -38,7 +38,8 @@ def WriteAssemblyPass : Pass<"nvptx-write-assembly", "::mlir::ModuleOp"> {
     `tile.nv.warp_group_dot` and `tile.nv.warp_group_wait` become inline assembly,
     since NVVM has products of warp groups only with both operands in shared memory,
     and a wait that arithmetic may pass. So does the wait of `nvvm.griddepcontrol`,
-    whose intrinsic says that it touches no memory, so that loads may pass it.
+    whose intrinsic says that it touches no memory, so that loads may pass it, and
+    that of an mbarrier, for which MLIR writes a loop that takes lanes to agree.
 
     Needs: functions in the LLVM and NVVM dialects, and these ops.
     Keeps: everything else.

@@ -73,10 +73,11 @@ LogicalResult ThreadLowering::run() {
 }
 
 /// Whether an op touches nothing that a launch before this one may still
-/// write: boxes are of weights.
+/// write. Boxes are of operands that none writes; the table of segments, which
+/// `tile.segment` reads without an effect, is copied before the call's first
+/// launch begins, and that one overlaps nothing.
 static bool needsNoLaunch(Operation &op) {
-  return isa<SplatOp, RingOp, BarrierOp, FetchBoxOp, CountOp>(op) ||
-         isMemoryEffectFree(&op);
+  return isa<RingOp, BarrierOp, FetchBoxOp>(op) || isMemoryEffectFree(&op);
 }
 
 // A launch is over when all its threads have waited for those before it, so

@@ -1,4 +1,4 @@
-// Products of warp groups, and waits for launches -> inline assembly.
+// Products of warp groups, and waits for launches and boxes -> inline assembly.
 #include "codegen/nvptx/Passes.h"
 
 #include "dialects/tile/Tile.h"
@@ -64,16 +64,24 @@ static void write(tile::WarpGroupDotOp dot) {
   writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());
 }
 
-// Nothing that touches memory passes it.
-static void write(NVVM::GriddepcontrolOp wait) {
+/// Replaces an op without results by assembly that nothing which touches memory
+/// passes.
+static void writeWait(Operation *wait, StringRef text, ValueRange inputs,
+                      StringRef kinds) {
   OpBuilder b(wait);
   LLVM::InlineAsmOp::create(
-      b, wait.getLoc(), LLVM::LLVMVoidType::get(b.getContext()), ValueRange(),
-      "griddepcontrol.wait;", "~{memory}", /*has_side_effects=*/true,
+      b, wait->getLoc(), LLVM::LLVMVoidType::get(b.getContext()), inputs, text,
+      (kinds + "~{memory}").str(), /*has_side_effects=*/true,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
-  wait.erase();
+  wait->erase();
 }
+
+// Lanes of a warp may see the phase end at different times.
+static constexpr StringLiteral kWaitForPhase =
+    "{\n\t.reg .pred over;\nagain:\n\t"
+    "mbarrier.try_wait.parity.shared.b64 over, [$0], $1, $2;\n\t"
+    "@over bra done;\n\tbra again;\ndone:\n\t}";
 
 namespace {
 struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
@@ -88,7 +96,9 @@ struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
                       wait.getPending());
       else if (auto control = dyn_cast<NVVM::GriddepcontrolOp>(op);
                control && control.getKind() == NVVM::GridDepActionKind::wait)
-        write(control);
+        writeWait(control, "griddepcontrol.wait;", {}, "");
+      else if (auto phase = dyn_cast<NVVM::MBarrierTryWaitParityOp>(op))
+        writeWait(phase, kWaitForPhase, phase->getOperands(), "l,r,r,");
     });
   }
 };

@@ -17,9 +17,13 @@ def Tile_FetchBoxOp : Tile_Op<"fetch_box", [MemoryEffects<[MemRead, MemWrite]>]>
     Constraints:
 
     * (FETCHBOX1) The view is an operand of the kernel of two static dimensions, whose
-      rows are dense and begin at multiples of 16 bytes.
+      rows are dense and begin at multiples of 16 bytes, of f32, bf16 or f16.
     * (FETCHBOX2) The ring is that of a `tile.ring` with `arrivals`, its elements are
-      the view's, and the sizes its shape.
+      the view's, and the sizes its shape, of at most 256 rows of 128 bytes.
+    * (FETCHBOX3) The kernel lists the operand in `streamed` and `aligned`: nothing that
+      runs beside it writes it, and it begins at a multiple of 16 bytes.
+
+    That turns are taken in order is not verified; the simulator sees where they are not.
 
     Example:
 

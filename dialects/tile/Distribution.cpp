@@ -97,9 +97,21 @@ BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
   return BlockedAttr::get(context, threads, best, vector);
 }
 
+bool effc::tile::isBoxOperand(BlockArgument argument) {
+  auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+  if (!kernel || argument == kernel.getItem())
+    return false;
+  int64_t operand = llvm::find(kernel.getOperandArguments(), argument) -
+                    kernel.getOperandArguments().begin();
+  auto lists = [&](std::optional<ArrayRef<int64_t>> list) {
+    return list && llvm::is_contained(*list, operand);
+  };
+  return lists(kernel.getStreamed()) && lists(kernel.getAligned());
+}
+
 bool effc::tile::isBoxCopied(ViewType view) {
   ArrayRef<int64_t> strides = view.getStrides();
-  return view.getShape().size() == 2 &&
+  return isa<FloatType>(view.getElementType()) && view.getShape().size() == 2 &&
          !ShapedType::isDynamic(view.getShape()[0]) && strides[1] == 1 &&
          strides[0] >= view.getShape()[1] &&
          (strides[0] * view.getElementType().getIntOrFloatBitWidth() / 8) %

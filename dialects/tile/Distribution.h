@@ -21,7 +21,7 @@ inline constexpr int64_t kSwizzleAlignment = 1024, kSwizzledRow = 64;
 /// apart by a multiple of, in bytes; the most rows of a box, and bits of a row
 /// of it (PTX ISA, tensor maps that swizzle 128 bytes).
 inline constexpr int64_t kArrivalBytes = 8, kBoxPitch = 16, kMostBoxSize = 256,
-                         kMostBoxBits = 1024;
+                         kBoxRowBits = 1024;
 /// What the rows and columns of a block in shared memory are rounded up to.
 inline constexpr int64_t kSharedTile = 16;
 
@@ -62,6 +62,9 @@ BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
 
 /// Whether a unit of a GPU can copy boxes of such a view, if it is aligned.
 bool isBoxCopied(ViewType view);
+/// Whether `argument` is an operand of a kernel that begins at a multiple of 16
+/// bytes and that no launch writes, so that boxes of it may come at any time.
+bool isBoxOperand(mlir::BlockArgument argument);
 
 /// Bytes that a tile takes in shared memory, with rows `stride` apart.
 int64_t sharedBytes(TileType type, int64_t stride);

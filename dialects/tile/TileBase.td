@@ -213,7 +213,7 @@ def Tile_BoxMapAttr : Tile_Attr<"BoxMap", "box_map"> {
     Constraints:
 
     * (BOXMAP1) `operand` is at least 0, the other numbers at least 1, and a box has at
-      most 256 rows and 128 bytes of columns.
+      most 256 rows of 128 bytes of floating-point numbers.
 
     Example: `#tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192,
     box_rows = 64, box_columns = 64, bf16>`

@@ -54,13 +54,13 @@ LogicalResult BoxMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   int64_t bits = elementType.isIntOrFloat()
                      ? boxColumns * elementType.getIntOrFloatBitWidth()
                      : 0;
-  if (operand < 0 || least < 1 || boxRows > kMostBoxSize || bits == 0 ||
-      bits > kMostBoxBits) // boxmap1
+  if (operand < 0 || least < 1 || boxRows > kMostBoxSize ||
+      !isa<FloatType>(elementType) || bits != kBoxRowBits) // boxmap1
     return emitError() << "expects numbers of at least 1 and a box of at most "
-                       << kMostBoxSize << " rows and " << kMostBoxBits / 8
-                       << " bytes of columns, but got " << rows << " x "
-                       << columns << " and a box of " << boxRows << " x "
-                       << boxColumns << " " << elementType;
+                       << kMostBoxSize << " rows of " << kBoxRowBits / 8
+                       << " bytes of floating-point numbers, but got " << rows
+                       << " x " << columns << " and a box of " << boxRows
+                       << " x " << boxColumns << " " << elementType;
   return success();
 }
 

@@ -386,15 +386,24 @@ LogicalResult FetchBoxOp::verify() {
   if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()) ||
       !isBoxCopied(view)) // fetchbox1
     return emitOpError("expects an operand of the kernel with two static "
-                       "dimensions and dense rows at multiples of ")
+                       "dimensions and dense rows of floating-point numbers "
+                       "at multiples of ")
            << kBoxPitch << " bytes, but got " << view;
   TileType ring = getRing().getType();
   if (!isFilledByBoxes(getRing()) ||
       ring.getElementType() != view.getElementType() ||
-      ring.getShape() != getSizes()) // fetchbox2
-    return emitOpError("expects a ring with 'arrivals' for boxes of the sizes "
-                       "and the view's elements, but got ")
-           << ring << " and " << view;
+      ring.getShape() != getSizes() || ring.rows() > kMostBoxSize ||
+      ring.columns() * ring.getElementType().getIntOrFloatBitWidth() !=
+          kBoxRowBits) // fetchbox2
+    return emitOpError("expects a ring with 'arrivals' for boxes of the sizes, "
+                       "at most ")
+           << kMostBoxSize << " rows of " << kBoxRowBits / 8
+           << " bytes, and of the view's elements, but got " << ring << " and "
+           << view;
+  if (!isBoxOperand(argument)) // fetchbox3
+    return emitOpError("expects an operand that the kernel lists in 'streamed' "
+                       "and 'aligned', but got operand ")
+           << int64_t(argument.getArgNumber()) - 1;
   return verifyBox(*this, view, ring, getIndices(), getSizes());
 }
 

@@ -48,7 +48,7 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
-  bool takesBoxes(LoadOp load) const;
+  bool takesBoxes(LoadOp from) const;
   Value slotOf(Value turn) {
     return arith::RemUIOp::create(b, loc, turn, index(slots));
   }
@@ -117,17 +117,13 @@ static bool endsWithView(Value limit, Value at, int64_t extent, int64_t size) {
 // the pipeline runs once.
 bool Expansion::takesBoxes(LoadOp from) const {
   TileType type = from.getResult().getType();
-  auto view = dyn_cast<BlockArgument>(from.getView());
-  auto kernel = dyn_cast<KernelOp>(pipeline->getParentOp());
-  if (!cast<SharedAttr>(type.getLayout()).getSwizzled() || !kernel || !view ||
-      view.getOwner() != &kernel.getBody().front() || !kernel.getAligned())
-    return false;
-  int64_t operand = llvm::find(kernel.getOperandArguments(), view) -
-                    kernel.getOperandArguments().begin();
   ViewType memory = from.getView().getType();
-  return llvm::is_contained(*kernel.getAligned(), operand) &&
+  auto view = dyn_cast<BlockArgument>(from.getView());
+  return isa<KernelOp>(pipeline->getParentOp()) && view && isBoxOperand(view) &&
+         cast<SharedAttr>(type.getLayout()).getSwizzled() &&
          isBoxCopied(memory) && type.getShape() == from.getSizes() &&
-         type.rows() <= kMostBoxSize && !from.getColumns() &&
+         type.rows() <= kMostBoxSize && type.rows() % kSharedTile == 0 &&
+         !from.getColumns() &&
          endsWithView(from.getRows(), from.getIndices()[0],
                       memory.getShape()[0], type.rows());
 }

@@ -125,7 +125,11 @@ int64_t Places::run() {
           type ? dyn_cast<SharedAttr>(type.getLayout()) : SharedAttr();
       if (!layout)
         continue;
-      int64_t offset = place(lifetimeOf(result));
+      Lifetime life = lifetimeOf(result);
+      // No thread fences what it did to bytes that boxes go to.
+      if (auto ring = dyn_cast<RingOp>(op); ring && ring.getArrivals())
+        life.first = 0;
+      int64_t offset = place(life);
       auto at = type.withLayout(layout.withOffset(offset));
       result.setType(at);
       for (OpOperand &use : result.getUses())

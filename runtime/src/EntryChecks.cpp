@@ -64,7 +64,8 @@ static Check checkBoxMap(const artifact::Kernel &kernel, uint32_t index) {
       map.pitch() > kMaxBoxExtent * bytes)
     return fault("has rows of ", map.columns() * bytes, " bytes ", map.pitch(),
                  " bytes apart, but a multiple of ", kBoxAlignment,
-                 " that holds a row is expected");
+                 " that holds a row, up to ", kMaxBoxExtent * bytes,
+                 ", is expected");
   if (map.box_rows() == 0 || map.box_rows() > kMaxBoxRows ||
       map.box_columns() * bytes != kBoxRowBytes)
     return fault("has boxes of ", map.box_rows(), " rows of ",
@@ -95,6 +96,9 @@ static Check checkKernel(const artifact::Program &program, const Plan &plan,
   for (uint32_t i = 0; i < maps; ++i)
     if (Check error = checkBoxMap(kernel, i))
       return error;
+  if (plan.isHost && kernel.overlaps())
+    return badData("kernel '", name,
+                   "' overlaps the launch before it, which the host's do not");
   std::set<uint32_t> seen;
   for (const artifact::KernelCode *code : *kernel.code()) {
     if (code->segment() >= program.segments()->size())
@@ -175,10 +179,10 @@ static const char *findBoxFault(const artifact::Program &program,
     return "is no weight, but boxes are copied of it";
   if (operand.offset() % kBoxAlignment != 0)
     return "starts at no multiple of 16 bytes, but boxes are copied of it";
-  uint64_t bytes =
-      (map.rows() - 1) * map.pitch() + map.columns() * elementBytes(map.type());
-  uint64_t size = program.weights()->Get(operand.index())->size();
-  return bytes <= size - operand.offset()
+  uint64_t row = map.columns() * elementBytes(map.type());
+  uint64_t rest =
+      program.weights()->Get(operand.index())->size() - operand.offset();
+  return row <= rest && map.rows() - 1 <= (rest - row) / map.pitch()
              ? nullptr
              : "ends before the boxes that are copied of it";
 }

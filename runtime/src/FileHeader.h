@@ -6,7 +6,7 @@
 //        0      4  magic "EFFC"
 //        4      2  format major version: a newer one is refused
 //        6      2  format minor version: an older or newer one loads, but for a
-//                  newer one's code for the simulator
+//                  newer one's code for GPUs, also simulated
 //        8      8  size of the whole file
 //       16      8  offset of the program (a flatbuffer, schema/program.fbs)
 //       24      8  size of the program
@@ -40,6 +40,8 @@ struct FileHeader {
   static constexpr uint64_t kMaxProgramBytes = (uint64_t(1) << 31) - 2;
   /// The most stack that a kernel may ask for.
   static constexpr uint64_t kMaxStackBytes = uint64_t(4) << 20;
+  /// The most box maps of a kernel.
+  static constexpr uint32_t kMaxBoxMaps = 8;
   /// Where a segment may start: any kind, and those that are mapped as pages.
   static constexpr uint64_t kSegmentAlignment = 64;
   static constexpr uint64_t kPageAlignment = 4096;

@@ -1,6 +1,10 @@
 // RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches | FileCheck %s
 // RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
 // RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
+// RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
+// RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
+// RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
 
 // The next launch may begin at once. The boxes of the weight's first two steps are on
 // their way before the kernel waits for those that write its rows, and nothing else.
@@ -17,11 +21,25 @@
 // No load passes the wait.
 // ASM: nvvm.griddepcontrol launch_dependents
 // ASM: llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}"
+// ASM-NOT: nvvm.griddepcontrol wait
+
+// In what ptxas gets they are where they were.
+// PTX-LABEL: .entry linear(
+// PTX: griddepcontrol.launch_dependents;
+// PTX-NOT: cp.async.c
+// PTX-COUNT-2: cp.async.bulk.tensor.2d
+// PTX-NOT: cp.async.c
+// PTX: griddepcontrol.wait;
+// PTX: cp.async.cg
+// PTX-LABEL: .entry copy(
+// PTX-NOT: ld.global
+// PTX: griddepcontrol.wait;
+// PTX: ld.global
 
 // ALONE-NOT: griddepcontrol
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
-    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %f0 = arith.constant 0.0 : f32
   %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>

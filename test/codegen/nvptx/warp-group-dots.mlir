@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly --convert-nvvm-to-llvm > %t.nvvm.mlir
+// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
@@ -33,7 +33,7 @@
 // CHECK-NOT: mma.sync
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
-    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %f0 = arith.constant 0.0 : f32
   %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>

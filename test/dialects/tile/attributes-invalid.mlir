@@ -141,11 +141,11 @@
 // -----
 
 // boxmap1: no columns
-// expected-error @+1 {{expects numbers of at least 1 and a box of at most 256 rows and 128 bytes of columns, but got 768 x 0 and a box of 64 x 64 'bf16'}}
+// expected-error @+1 {{expects numbers of at least 1 and a box of at most 256 rows of 128 bytes of floating-point numbers, but got 768 x 0 and a box of 64 x 64 'bf16'}}
 "test.op"() {test.a = #tile.box_map<operand = 1, rows = 768, columns = 0, pitch = 192, box_rows = 64, box_columns = 64, bf16>} : () -> ()
 
 // -----
 
 // boxmap1: wider than what is swizzled together
-// expected-error @+1 {{expects numbers of at least 1 and a box of at most 256 rows and 128 bytes of columns, but got 768 x 192 and a box of 64 x 64 'f32'}}
+// expected-error @+1 {{expects numbers of at least 1 and a box of at most 256 rows of 128 bytes of floating-point numbers, but got 768 x 192 and a box of 64 x 64 'f32'}}
 "test.op"() {test.a = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, f32>} : () -> ()

@@ -1,7 +1,7 @@
 // RUN: effc-opt %s --split-input-file --verify-diagnostics
 
 tile.kernel @awaitbox1_slots(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
-    items(#tile.items<one, tile = 1, times = 1>) writes() aligned(0)
+    items(#tile.items<one, tile = 1, times = 1>) writes() streamed(0) aligned(0)
     schedule(#tile.schedule<threads = 128, shared_bytes = 24600>) {
   %c0 = arith.constant 0 : index
   %r = tile.ring arrivals 24576 : !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64, slots = 3>>
@@ -12,7 +12,7 @@ tile.kernel @awaitbox1_slots(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
 // -----
 
 tile.kernel @awaitbox1_plain_ring(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
-    items(#tile.items<one, tile = 1, times = 1>) writes() aligned(0)
+    items(#tile.items<one, tile = 1, times = 1>) writes() streamed(0) aligned(0)
     schedule(#tile.schedule<threads = 128, shared_bytes = 24600>) {
   %c0 = arith.constant 0 : index
   %r = tile.ring : !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64, slots = 3>>

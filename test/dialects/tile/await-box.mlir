@@ -4,7 +4,7 @@
 // The example of the op: boxes of a weight, which an mbarrier for each of three slots
 // counts.
 tile.kernel @example(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
-    items(#tile.items<one, tile = 1, times = 12>) writes() aligned(0)
+    items(#tile.items<one, tile = 1, times = 12>) writes() streamed(0) aligned(0)
     schedule(#tile.schedule<threads = 128, shared_bytes = 24600>) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -31,7 +31,7 @@
 // WARPS: tile.dot {{.*}} #tile.mma<threads = 128, row_warps =
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
-    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %f0 = arith.constant 0.0 : f32
   %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
@@ -59,7 +59,7 @@ tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<6
 // CHECK-NOT: swizzled
 tile.kernel @wide(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xf32, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
-    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %f0 = arith.constant 0.0 : f32
   %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
@@ -87,7 +87,7 @@ tile.kernel @wide(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x
 // CHECK: tile.fetch_box
 tile.kernel @ends(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<72x192xbf16, [192, 1]>,
                     %y: !tile.view<?x72xf32, [72, 1]>)
-    items(#tile.items<rows, tile = 64, times = 2>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 2>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c72 = arith.constant 72 : index
@@ -124,7 +124,7 @@ tile.kernel @ends(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<72x
 // CHECK-NOT: _box
 tile.kernel @limited(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<72x192xbf16, [192, 1]>,
                     %y: !tile.view<?x72xf32, [72, 1]>)
-    items(#tile.items<rows, tile = 64, times = 1>) writes(2) aligned(0, 1, 2) {
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %c40 = arith.constant 40 : index
   %f0 = arith.constant 0.0 : f32

@@ -137,7 +137,7 @@ static const Mistake kMistakes[] = {
      "box map 0 is of 0 x 8 elements"},
     {"box_map_pitch_odd", [](ProgramT &p) { boxMap(p).pitch = 24; },
      "box map 0 has rows of 16 bytes 24 bytes apart, but a multiple of 16 that "
-     "holds a row is expected"},
+     "holds a row, up to 8589934592, is expected"},
     {"box_map_pitch_short", [](ProgramT &p) { boxMap(p).columns = 9; },
      "box map 0 has rows of 18 bytes 16 bytes apart"},
     {"box_map_box", [](ProgramT &p) { boxMap(p).box_rows = 257; },
@@ -150,6 +150,16 @@ static const Mistake kMistakes[] = {
     {"box_map_past_the_weight",
      [](ProgramT &p) {
        boxMap(p).rows = 4096;
+       placeBoxes(p, 0);
+     },
+     "has an operand 0 that ends before the boxes that are copied of it"},
+    {"box_map_that_wraps_around",
+     [](ProgramT &p) {
+       artifact::BoxMapT &map = boxMap(p);
+       map.type = artifact::ElementType::F32;
+       map.box_columns = 32;
+       map.pitch = uint64_t(1) << 34;
+       map.rows = (uint64_t(1) << 30) + 1;
        placeBoxes(p, 0);
      },
      "has an operand 0 that ends before the boxes that are copied of it"},
@@ -170,6 +180,10 @@ static const Mistake kMistakes[] = {
        p.kernels[1]->box_maps.push_back(std::make_unique<artifact::BoxMapT>());
      },
      "kernel 'toy_scan' has 1 box maps, but at most 0 are expected"},
+    {"overlapping_on_the_host",
+     [](ProgramT &p) { p.kernels[1]->overlaps = true; },
+     "kernel 'toy_scan' overlaps the launch before it, which the host's do "
+     "not"},
     {"blocks",
      [](ProgramT &p) {
        // 4 rows in tiles of 4, and 16 rows: 4 tiles of 2^30.

@@ -32,7 +32,7 @@ struct alignas(64) TensorMap {
   uint64_t opaque[16];
 };
 /// CUlaunchAttribute, of a value that is an int.
-struct LaunchAttribute {
+struct alignas(8) LaunchAttribute {
   int id;
   int padding = 0;
   int value;
@@ -47,6 +47,8 @@ struct LaunchConfig {
   const LaunchAttribute *attributes;
   unsigned attributeCount;
 };
+static_assert(sizeof(TensorMap) == 128 && sizeof(LaunchAttribute) == 72 &&
+              sizeof(LaunchConfig) == 56);
 
 constexpr Result kSuccess = 0;
 constexpr Result kOutOfMemory = 2;

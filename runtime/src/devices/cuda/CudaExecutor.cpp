@@ -156,7 +156,7 @@ std::string CudaExecutor::nameOf(uint32_t entry, uint32_t index) const {
          from.name()->str() + "', '" + note + "')";
 }
 
-Check CudaExecutor::launch(uint32_t entry, uint32_t index,
+Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
                            int64_t (&counts)[kCounts]) {
   size_t number = ready.entries[entry].firstLaunch + index;
   const ReadyPlan::Launch &launch = ready.launches[number];
@@ -176,10 +176,10 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index,
   void **next = parameters + operands + kPassedCounts;
   for (const cuda::TensorMap &map : boxMaps.of(number))
     *next++ = const_cast<cuda::TensorMap *>(&map);
-  // The first launch of a call follows a copy, for which nothing waits by
-  // itself. Older drivers cannot record launches that overlap.
+  // For a copy, or a mark of time, nothing waits by itself. Older drivers
+  // cannot record launches that overlap.
   cuda::LaunchAttribute overlap = {.id = cuda::kMayOverlap, .value = 1};
-  bool overlaps = index > 0 && driver().version() >= kLeastToOverlap &&
+  bool overlaps = behindLaunch && driver().version() >= kLeastToOverlap &&
                   compiled.kernels->Get(launch.kernel)->overlaps();
   cuda::LaunchConfig config = {{static_cast<unsigned>(blocks), 1, 1},
                                {kernel.threads, 1, 1},
@@ -205,10 +205,14 @@ Check CudaExecutor::uploadInputs() {
 
 Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts]) {
   const ReadyPlan::Entry &range = ready.entries[entry];
-  for (size_t i = range.firstLaunch; i < range.endLaunch; ++i)
+  bool behindLaunch = false;
+  for (size_t i = range.firstLaunch; i < range.endLaunch; ++i) {
     if (Check error =
-            launch(entry, static_cast<uint32_t>(i - range.firstLaunch), counts))
+            launch(entry, static_cast<uint32_t>(i - range.firstLaunch),
+                   behindLaunch, counts))
       return error;
+    behindLaunch |= ready.launches[i].items(counts) > 0;
+  }
   return {};
 }
 
@@ -356,7 +360,8 @@ Check CudaExecutor::time(uint32_t entry, const CallCounts &given,
           return error;
       if (Check error = watches[i].start())
         return error;
-      Check failed = i < launches    ? launch(entry, i, counts)
+      Check failed = i < launches
+                         ? launch(entry, i, /*behindLaunch=*/false, counts)
                      : i == launches ? launchAll(entry, counts)
                                      : Check();
       if (failed)

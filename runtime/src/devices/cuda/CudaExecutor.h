@@ -55,7 +55,9 @@ private:
   Check enqueue(uint32_t entry, const CallCounts &counts, float *logitsTo);
   Check uploadInputs();
   Check launchAll(uint32_t entry, int64_t (&counts)[kCounts]);
-  Check launch(uint32_t entry, uint32_t index, int64_t (&counts)[kCounts]);
+  /// `behindLaunch`: what is in the stream before it is a launch of the call.
+  Check launch(uint32_t entry, uint32_t index, bool behindLaunch,
+               int64_t (&counts)[kCounts]);
   Check finish(const std::string &what);
   Check replay(uint32_t entry, const CallCounts &counts);
   Check record(uint32_t entry, const CallCounts &counts,

@@ -92,7 +92,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
   schedule();
   for (const SimArrivals &arrivals : mbarriers)
     if (!stopped && !arrivals.boxes.empty())
-      note(threads[0], arrivals.boxes[0].site,
+      note(threads[arrivals.boxes[0].thread], arrivals.boxes[0].site,
            "the block has ended and nobody has waited for this box");
   if (stopped)
     return std::move(report);

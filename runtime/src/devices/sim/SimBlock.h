@@ -68,6 +68,7 @@ struct SimBox {
   const SimBoxMap *map;
   int32_t column, row; // of its first element
   const char *site;
+  uint32_t thread = 0; // that has begun it
 };
 
 /// An mbarrier: what its current phase still waits for.
@@ -93,9 +94,8 @@ struct SimThread {
   uint32_t productGroups = 0;       // committed so far
   bool awaited = false;             // the launches before this one
   uint32_t accesses = 0;            // since it last let others go on
-  /// The mbarrier it waits at, with the phase and the site; null: none.
+  /// The mbarrier it waits at, and where; null: none.
   const SimArrivals *waitsAt = nullptr;
-  uint32_t waitsFor = 0;
   const char *waitSite = nullptr;
 };
 

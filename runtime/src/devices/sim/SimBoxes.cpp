@@ -142,8 +142,16 @@ void SimBlock::copyBox(SimThread &thread, const SimBox &box, void *address) {
                 ", which is not shared memory"));
   require(thread, box.site,
           shared.beginBox(box.shared, kRowBytes * map.boxRows, thread.index));
+  if (!thread.awaited)
+    for (const OperandRange &range : launch->ranges)
+      if (range.writable &&
+          range.start == reinterpret_cast<uintptr_t>(map.base))
+        require(thread, box.site,
+                say("copies a box of ", range.what,
+                    ", for which it has not awaited the launches before"));
   idleAccesses = 0;
   arrivals.boxes.push_back(box);
+  arrivals.boxes.back().thread = thread.index;
 }
 
 /// Pieces of 16 bytes lie where bits 7 to 9 of their address exchange them by

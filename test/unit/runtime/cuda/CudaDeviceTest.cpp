@@ -165,6 +165,25 @@ TEST_F(CudaDevice, LaunchesOverlapWhereKernelsWait) {
       "overlaps",
       "cuStreamSynchronize"};
   EXPECT_EQ(fake->calls, expected);
+  // Behind a launch that has nothing to do there is still the copy.
+  Model empty = loadToy([](artifact::ProgramT &program) {
+    for (auto &kernel : program.targets[1]->kernels)
+      kernel->overlaps = true;
+    for (auto &entry : program.targets[1]->entries)
+      *entry->launches[0]->items = {artifact::Count::Outputs, 1, 1};
+  });
+  {
+    Engine engine(empty, Device::cuda());
+    Session session(engine);
+    fake->calls.clear();
+    engine.prefill(session, toyTokens(5), EFFC_LOGITS_NONE);
+    EXPECT_EQ(fake->calls,
+              (std::vector<std::string>{
+                  "cuMemcpyHtoDAsync_v2",
+                  "cuLaunchKernelEx toy_scan grid 1 block 128 shared 0 counts "
+                  "5 1 0",
+                  "cuStreamSynchronize"}));
+  }
   fake->version = 12020; // cannot record them
   prefill();
   expected[2].resize(expected[2].find(" overlaps"));

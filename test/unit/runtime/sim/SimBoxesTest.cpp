@@ -84,7 +84,7 @@ uint16_t element(uint32_t row, uint32_t column) {
 }
 
 std::string run(Fault fault, std::vector<uint16_t> &out, int32_t row = 3,
-                int32_t column = 2) {
+                int32_t column = 2, bool ofArena = false) {
   std::vector<uint16_t> tensor(kRows * kPitch, 0xFFFF);
   for (uint32_t r = 0; r < kRows; ++r)
     for (uint32_t c = 0; c < kColumns; ++c)
@@ -93,7 +93,9 @@ std::string run(Fault fault, std::vector<uint16_t> &out, int32_t row = 3,
   SimBoxMap map = {tensor.data(), kRows,       kColumns, kPitch * 2,
                    kBoxRows,      kBoxColumns, 2};
   SimTrial trial(kThreads, kShared);
-  trial.operand(tensor.data(), tensor.size() * 2, false, "weight 'w'");
+  trial.operand(tensor.data(), tensor.size() * 2, ofArena,
+                ofArena ? "the arena" : "weight 'w'");
+  trial.overlaps = ofArena;
   trial.operand(out.data(), out.size() * 2, true, "the arena");
   trial.operand(&map, sizeof map, false, "a tensor map");
   trial.counts[0] = fault;
@@ -186,13 +188,20 @@ TEST(SimBoxes, OneThreadTooMany) {
 }
 
 TEST(SimBoxes, NobodyWaitsForTheLast) {
-  EXPECT_EQ(run(kNeverRead), "thread 0 at 'copy': the block has ended and "
+  EXPECT_EQ(run(kNeverRead), "thread 63 at 'copy': the block has ended and "
                              "nobody has waited for this box");
 }
 
 TEST(SimBoxes, SlotsAreAligned) {
   EXPECT_NE(run(kMisplaced).find("thread 63 at 'copy': misaligned: address"),
             std::string::npos);
+}
+
+TEST(SimBoxes, WhatLaunchesWriteIsAwaited) {
+  std::vector<uint16_t> out;
+  EXPECT_EQ(run(kNone, out, 3, 2, /*ofArena=*/true),
+            "thread 63 at 'copy': copies a box of the arena, for which it has "
+            "not awaited the launches before");
 }
 
 TEST(SimBoxes, MbarriersAreStarted) {
