@@ -32,8 +32,8 @@ public:
 
   /// Emits into `entry`, whose arguments are the operands' addresses, the three
   /// counts and the addresses of the tensor maps. `shared` names the module's
-  /// shared memory.
-  /// Where launches overlap, the kernel begins while those before it end.
+  /// shared memory. With `overlapsLaunches` the kernel begins while the launches
+  /// before it end, and waits for them.
   ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
                  llvm::StringRef shared, bool overlapsLaunches);
 
