@@ -3,6 +3,7 @@
 #include "dialects/seq/Seq.h"
 
 #include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -139,21 +140,34 @@ void StepStructure::failAt(Value value, const Twine &why) {
 
 // Whether a value follows from a token, what a probe reads aside.
 bool StepStructure::varies(Value value) {
-  if (value == probed)
-    return false;
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getArgNumber() < op.getTokens().size();
-  return llvm::any_of(value.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return varies(operand); });
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Value each = reached[i];
+    if (each == probed)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(each)) {
+      if (argument.getArgNumber() < op.getTokens().size())
+        return true;
+      continue;
+    }
+    reached.insert_range(each.getDefiningOp()->getOperands());
+  }
+  return false;
 }
 
 //===- the next state -----------------------------------------------------===//
 
-// A sum of the decayed state and of products.
+// A sum of the decayed state and of products. Sums of sums may stand for more
+// terms than there are ops.
 void StepStructure::readNextState(Value sum) {
+  constexpr size_t kMostProducts = 64;
   SmallVector<Value> terms = {sum};
   SmallVector<Value> products;
   while (!terms.empty()) {
+    if (products.size() > kMostProducts)
+      return failAt(sum,
+                    "adds more than " + Twine(kMostProducts) + " products");
     Value term = terms.pop_back_val();
     if (auto add = term.getDefiningOp<AddOp>()) {
       terms.push_back(add.getB());

@@ -2,7 +2,8 @@
 //
 // A case says how the op is written and how each operand is drawn: keys of
 // length 1 for rank-one corrections with rates in [0, 2], log-decays that are
-// mild, or mix 0, mild ones, -2, -20 and -1e4 in every chunk.
+// mild, or mix 0, mild ones, -2, -20 and -1e4 in every chunk; in every head
+// where a decay is a constant of the head.
 #ifndef EFFC_TEST_UNIT_CONTRACT_LINEARCASES_H
 #define EFFC_TEST_UNIT_CONTRACT_LINEARCASES_H
 

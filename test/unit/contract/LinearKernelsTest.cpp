@@ -526,8 +526,7 @@ TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
   }
 }
 
-// A form that is forced and cannot be is an error by name, and no other form in
-// its place.
+// A kernel of a forced form that no block holds is an error by name.
 TEST(ChunkKernels, RefuseWhatNoBlockHolds) {
   const LinearCase &mixer = *llvm::find_if(
       linearCases(), [](auto &one) { return one.name == "written_mirrored"; });
