@@ -4,6 +4,8 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::test;
@@ -445,6 +447,60 @@ TEST(Reference, ScanOfHalfAChunk) {
   EXPECT_NE(error.find("expects T to be a multiple of 'chunk' 2, but got 3"),
             std::string::npos)
       << error;
+}
+
+//===- selective_scan -----------------------------------------------------===//
+
+// One channel of two key channels; a_log = 0 and ln 2, a step of softplus(0.3),
+// x = 0.5, b = 1 and -1, c = 2 and 1, d = 1. Computed in float64 from the
+// formulas.
+TEST(Reference, SelectiveScanOfOneStep) {
+  StringRef text = R"(
+func.func @f(%x: tensor<?x1x1xf32>, %dt: tensor<?x1x1xf32>, %b: tensor<?x1x2xf32>,
+             %c: tensor<?x1x2xf32>, %a_log: tensor<1x2x1xf32>, %bias: tensor<1x1xf32>,
+             %d: tensor<1x1xf32>, %s: tensor<1x2x1xf32>) -> (tensor<?x1x1xf32>, tensor<1x2x1xf32>) {
+  %y, %next = seq.selective_scan %x, %dt, %b, %c parameters(%a_log, %bias, %d) state(%s)
+      : (tensor<?x1x1xf32>, tensor<?x1x1xf32>, tensor<?x1x2xf32>, tensor<?x1x2xf32>,
+         tensor<1x2x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x2x1xf32>)
+      -> (tensor<?x1x1xf32>, tensor<1x2x1xf32>)
+  return %y, %next : tensor<?x1x1xf32>, tensor<1x2x1xf32>
+})";
+  std::vector<Datum<double>> inputs = {Numbers({1, 1, 1}, {0.5}),
+                                       Numbers({1, 1, 1}, {0.3}),
+                                       Numbers({1, 1, 2}, {1, -1}),
+                                       Numbers({1, 1, 2}, {2, 1}),
+                                       Numbers({1, 2, 1}, {0, std::log(2.0)}),
+                                       Numbers({1, 1}, {0}),
+                                       Numbers({1, 1}, {1}),
+                                       Numbers({1, 2, 1}, {0, 0})};
+  expectNear(run(text, inputs), Numbers({1, 1, 1}, {0.92717762}), 5e-9);
+  expectNear(run(text, inputs, 1),
+             Numbers({1, 2, 1}, {0.42717762, -0.42717762}), 5e-9);
+}
+
+//===- rg_lru -------------------------------------------------------------===//
+
+// One channel of rate -4; recurrence gates 0.2 and -0.4, input gates 1 and 0,
+// x = 1.5 and -2, from position 0 on. Computed in float64 from the formulas:
+// log a = -0.07983558 and -0.05827032, of which the first does not count.
+TEST(Reference, RgLruOfTwoPositions) {
+  StringRef text = R"(
+func.func @f(%x: tensor<?x1x1xf32>, %r: tensor<?x1x1xf32>, %i: tensor<?x1x1xf32>,
+             %p: tensor<?xi32>, %rate: tensor<1x1xf32>, %s: tensor<1x1x1xf32>)
+    -> (tensor<?x1x1xf32>, tensor<1x1x1xf32>) {
+  %y, %next = seq.rg_lru %x, %r, %i positions(%p) parameters(%rate) state(%s)
+      : (tensor<?x1x1xf32>, tensor<?x1x1xf32>, tensor<?x1x1xf32>, tensor<?xi32>,
+         tensor<1x1xf32>, tensor<1x1x1xf32>)
+      -> (tensor<?x1x1xf32>, tensor<1x1x1xf32>)
+  return %y, %next : tensor<?x1x1xf32>, tensor<1x1x1xf32>
+})";
+  std::vector<Datum<double>> inputs = {
+      Numbers({2, 1, 1}, {1.5, -2}), Numbers({2, 1, 1}, {0.2, -0.4}),
+      Numbers({2, 1, 1}, {1, 0}),    Indices({2}, {0, 1}),
+      Numbers({1, 1}, {-4}),         Numbers({1, 1, 1}, {5})};
+  expectNear(run(text, inputs), Numbers({2, 1, 1}, {1.09658787, 0.70284376}),
+             5e-9);
+  expectNear(run(text, inputs, 1), Numbers({1, 1, 1}, {0.70284376}), 5e-9);
 }
 
 //===- ssd ----------------------------------------------------------------===//
