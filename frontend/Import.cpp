@@ -1,14 +1,13 @@
 #include "frontend/Import.h"
 
 #include "dialects/seq/Seq.h"
+#include "frontend/ModuleText.h"
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -89,7 +88,7 @@ public:
     if (options.streamed.window > 0)
       return refuse("a module states its windows: another one cannot be asked "
                     "for");
-    if (llvm::Error error = parseModule(path))
+    if (llvm::Error error = readModule(path))
       return error;
     if (llvm::Error error = addSource(path, llvm::sys::path::filename(path)))
       return error;
@@ -254,24 +253,11 @@ private:
     return llvm::Error::success();
   }
 
-  /// Parses and verifies; the first diagnostic is the reason of a failure.
-  llvm::Error parseModule(llvm::StringRef path) {
-    auto file = MappedFile::open(path, llvm::sys::path::filename(path));
-    if (!file)
-      return file.takeError();
-    std::string reason;
-    mlir::ScopedDiagnosticHandler handler(
-        &context, [&](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-            return mlir::success();
-          if (reason.empty())
-            reason = describe(diagnostic);
-          return mlir::success();
-        });
-    model.module = mlir::parseSourceFile<mlir::ModuleOp>(
-        path, mlir::ParserConfig(&context));
-    if (!model.module)
-      return refuse(reason.empty() ? "cannot read " + quote(path) : reason);
+  llvm::Error readModule(llvm::StringRef path) {
+    auto module = readModuleText(context, path);
+    if (!module)
+      return module.takeError();
+    model.module = std::move(*module);
     auto description =
         (*model.module)->getAttrOfType<seq::ModelAttr>("seq.model");
     if (!description)
@@ -280,24 +266,6 @@ private:
     if (!model.module->lookupSymbol<mlir::func::FuncOp>("forward"))
       return refuse(quote(path) + ": expects a function '@forward'");
     return llvm::Error::success();
-  }
-
-  static std::string describe(mlir::Diagnostic &diagnostic) {
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    if (auto at =
-            llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
-      out << at.getFilename().getValue() << ":" << at.getLine() << ":"
-          << at.getColumn() << ": ";
-    out << diagnostic;
-    text = text.substr(0, text.find('\n'));
-    // Notes say what probably led to it. MLIR appends the whole op, which is
-    // long and stands in the file.
-    for (mlir::Diagnostic &note : diagnostic.getNotes())
-      if (std::string cause = note.str();
-          !llvm::StringRef(cause).starts_with("see current operation"))
-        text += " (" + cause + ")";
-    return text;
   }
 
   mlir::MLIRContext &context;

@@ -23,9 +23,9 @@ namespace {
 
 /// Ops that become one kernel, in program order.
 struct Group {
-  SmallVector<Operation *> ops;
+  llvm::SetVector<Operation *> ops;
 
-  bool contains(Operation *op) const { return llvm::is_contained(ops, op); }
+  bool contains(Operation *op) const { return ops.contains(op); }
 };
 
 /// What a kernel is called: the name its core was given, else the core's own.
@@ -42,7 +42,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("seq.entry") &&
-          failed(checkVarying(function.getBody().front())))
+          (failed(checkVarying(function.getBody().front())) ||
+           failed(checkViews(function.getBody().front()))))
         return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("seq.entry"))
@@ -69,19 +70,50 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     return success();
   }
 
+  // Kernels hold the views that they read through.
+  static LogicalResult checkViews(Block &block) {
+    constexpr unsigned kMostViews = 256;
+    llvm::DenseMap<Value, unsigned> views; // that lead to a value
+    for (Operation &op : block.without_terminator()) {
+      if (!seq::isViewOp(&op))
+        continue;
+      unsigned before = 0;
+      for (Value operand : op.getOperands())
+        before = std::max(before, views.lookup(operand));
+      if (before >= kMostViews)
+        return op.emitOpError() << "expects at most " << kMostViews
+                                << " views in a row, but got more";
+      for (Value result : op.getResults())
+        views[result] = before + 1;
+    }
+    return success();
+  }
+
   void formKernels(Block &block) {
     std::vector<Group> groups;
+    llvm::DenseMap<Value, size_t> lastResults; // of which group
     for (Operation &op : block.without_terminator()) {
       if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
         continue;
-      if (Group *host =
-              seq::isElementwiseOp(&op) ? findHost(groups, &op) : nullptr) {
+      std::optional<size_t> place =
+          seq::isElementwiseOp(&op) ? findHost(lastResults, &op) : std::nullopt;
+      if (place && groups[*place].ops.size() >= maxOps) {
         emitRemark(op.getLoc())
-            << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
-        host->ops.push_back(&op);
-      } else {
-        groups.push_back({{&op}});
+            << "not fused into kernel '" << nameOf(groups[*place])
+            << "', which has " << maxOps.getValue() << " ops";
+        place.reset();
       }
+      if (place) {
+        Group &host = groups[*place];
+        emitRemark(op.getLoc())
+            << "fused into kernel '" << nameOf(host) << "' as its epilogue";
+        host.ops.insert(&op);
+      } else {
+        place = groups.size();
+        groups.emplace_back().ops.insert(&op);
+      }
+      for (Value result : op.getResults())
+        lastResults[result] = *place;
     }
     for (const Group &group : groups)
       enclose(group);
@@ -94,17 +126,15 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   // The group whose last result `op` alone uses, if the op can move there: its
   // other operands then are there already or come before. Logits are nobody's
   // but the call's, and what is joined is nowhere as a whole.
-  static Group *findHost(std::vector<Group> &groups, Operation *op) {
-    for (Value operand : op->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer || !operand.hasOneUse())
-        continue;
-      for (Group &group : groups)
-        if (group.ops.back() == producer && producer->getResult(0) == operand &&
-            !isa<seq::LmHeadOp, seq::ConcatOp>(producer))
-          return &group;
-    }
-    return nullptr;
+  static std::optional<size_t>
+  findHost(const llvm::DenseMap<Value, size_t> &lastResults, Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto known = lastResults.find(operand);
+          known != lastResults.end() && operand.hasOneUse() &&
+          cast<OpResult>(operand).getResultNumber() == 0 &&
+          !isa<seq::LmHeadOp, seq::ConcatOp>(operand.getDefiningOp()))
+        return known->second;
+    return std::nullopt;
   }
 
   // What a value inside the kernel is read from: through views, to a value from

@@ -178,7 +178,10 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     a gather, a convolution, a mixer) and takes in the elementwise ops that follow
     as its epilogue, where the core's result has no other use. Slices and reshapes
     cost nothing inside a kernel and are copied into each that reads through them.
-    This is where fusion is decided, once; each epilogue is a remark.
+    This is where fusion is decided, once; each epilogue is a remark. A kernel
+    takes in no more than `max-ops` ops: an epilogue that long waits for its own
+    arithmetic, so that joining it saves nothing, and the time to compile a kernel
+    grows with the square of its code.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.
@@ -188,6 +191,10 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 
     Example: test/passes/seq/form-kernels.mlir
   }];
+  let options = [
+    Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
+           "ops that a kernel may have, its core among them">,
+  ];
 }
 
 def ExpandFormPass : Pass<"seq-expand-form"> {

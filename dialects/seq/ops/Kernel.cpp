@@ -1,5 +1,6 @@
 // seq.kernel: a region whose arguments are bound to the operands.
 #include "dialects/seq/BindingSyntax.h"
+#include "dialects/seq/BodyLength.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
 
@@ -53,7 +54,7 @@ LogicalResult KernelOp::verifyRegions() {
            << "expects operands of the types of the kernel's results ("
            << getResultTypes() << "), but got (" << yield->getOperandTypes()
            << ")";
-  return success();
+  return verifyBodyLength(*this, getBody().front());
 }
 
 template <typename S>

@@ -23,6 +23,7 @@ def Seq_KernelOp
     * (KERNEL1) The block arguments have the types of the operands, in order.
     * (KERNEL2) The `seq.yield` has operands of the results' types, in order.
     * (KERNEL3) `name` is not empty.
+    * (KERNEL4) The body holds at most 512 ops.
 
     Example:
 
@@ -48,12 +49,12 @@ def Seq_YieldOp
                        ParentOneOf<["KernelOp", "RecurrenceOp", "ScanOp"]> /*yield1*/]> {
   let summary = "Return values from a region";
   let description = [{
-    Ends the body of a `seq.kernel` or a `seq.scan`; what the operands mean is
-    the parent's to say.
+    Ends the body of a `seq.kernel`, a `seq.recurrence` or a `seq.scan`; what the
+    operands mean is the parent's to say.
 
     Constraints:
 
-    * (YIELD1) The parent is a `seq.kernel` or a `seq.scan`.
+    * (YIELD1) The parent is a `seq.kernel`, a `seq.recurrence` or a `seq.scan`.
 
     Example:
 

@@ -1,5 +1,6 @@
 // seq.recurrence: a mixer written in IR.
 #include "dialects/seq/BindingSyntax.h"
+#include "dialects/seq/BodyLength.h"
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/StepStructure.h"
@@ -126,6 +127,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
     noteOrder(error, yielded, yield->getOperandTypes());
     return error;
   }
+  if (failed(verifyBodyLength(*this, getBody().front())))
+    return failure();
   for (Operation &inside : getBody().front().without_terminator())
     if (!isElementwiseOp(&inside) &&
         !isa<BroadcastOp, ConstantOp, ContractOp>(inside))

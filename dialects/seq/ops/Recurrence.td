@@ -72,6 +72,7 @@ def Seq_RecurrenceOp
       types of the states.
     * (RECURRENCE5) The body holds elementwise ops, `seq.broadcast`,
       `seq.constant` and `seq.contract`.
+    * (RECURRENCE6) The body holds at most 512 ops: one kernel computes it.
 
     Example:
 

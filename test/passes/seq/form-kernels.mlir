@@ -1,8 +1,19 @@
 // RUN: effc-opt %s --seq-form-kernels --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels=max-ops=2 --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // One core each, with the elementwise ops that follow where nothing else reads
 // what the core gives. Kernels are called as their core is.
 
+// With two ops at most the residual is a kernel of its own.
+// SHORT: remark: fused into kernel 'layers.0.out_proj' as its epilogue
+// SHORT: remark: not fused into kernel 'layers.0.out_proj', which has 2 ops
+// SHORT: func.func @epilogue_and_residual
+// SHORT: seq.kernel "layers.0.out_proj"
+// SHORT-NEXT: seq.linear
+// SHORT-NEXT: seq.silu
+// SHORT-NEXT: seq.yield
+// SHORT: seq.kernel "add"
+// SHORT-NEXT: seq.add
 // CHECK-LABEL: func.func @epilogue_and_residual
 // CHECK-SAME: (%[[X:.*]]: tensor<?x6xf32>, %[[W:.*]]: tensor<6x6xf32>)
 func.func @epilogue_and_residual(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> tensor<?x6xf32>

@@ -1,0 +1,141 @@
+#include "frontend/ModuleText.h"
+
+#include "dialects/seq/Seq.h"
+#include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/TemporaryDirectory.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using namespace effc::test;
+
+namespace {
+
+class ModuleTextTest : public testing::Test {
+protected:
+  ModuleTextTest() {
+    context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect>();
+  }
+
+  std::string reading(llvm::StringRef text) {
+    directory.write("m.mlir", text);
+    llvm::StringRef path = directory.path;
+    std::string said =
+        outcome(readModuleText(context, directory.file("m.mlir")));
+    // Messages name the file as it was given.
+    if (size_t at = said.find(path); at != std::string::npos)
+      said.erase(at, path.size() + 1);
+    return said;
+  }
+
+  mlir::MLIRContext context;
+  TemporaryDirectory directory;
+};
+
+} // namespace
+
+static std::string repeat(llvm::StringRef text, size_t times) {
+  std::string result;
+  for (size_t i = 0; i < times; ++i)
+    result += text;
+  return result;
+}
+
+TEST_F(ModuleTextTest, LevelsAreCounted) {
+  auto nested = [](size_t levels) {
+    return repeat("[", levels) + repeat("]", levels);
+  };
+  EXPECT_EQ(findNestedText(nested(5), 5), std::nullopt);
+  EXPECT_EQ(findNestedText(nested(6), 5), 5);
+  EXPECT_EQ(findNestedText(repeat(nested(5), 9), 5), std::nullopt);
+  EXPECT_EQ(findNestedText("({[<((", 5), 5);
+  EXPECT_EQ(findNestedText("(- - -\n--a)", 5), 8);
+  EXPECT_EQ(findNestedText("-a-a-a-a-a-a-a", 5), std::nullopt);
+  // What closes nothing does not make room.
+  EXPECT_EQ(findNestedText("((((( -> >= (", 5), 12);
+  EXPECT_EQ(findNestedText(")))))((((((", 5), 10);
+}
+
+TEST_F(ModuleTextTest, StringsAndCommentsAreNotCounted) {
+  EXPECT_EQ(findNestedText("\"((((((\" // ((((((\n(((((", 5), std::nullopt);
+  EXPECT_EQ(findNestedText(R"("(\"((((((" ((((()", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("\"((((((", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("\"a\\", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("// ((((((", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("/((((((", 5), 6);
+}
+
+// MLIR's parser calls itself for each of these and has no limit of its own.
+TEST_F(ModuleTextTest, NestedTextIsRefused) {
+  for (auto [open, inside, close] :
+       std::initializer_list<std::array<llvm::StringRef, 3>>{
+           {"module attributes {a = ", "[", "]"},
+           {"func.func private @f() -> ", "tuple<", ">"},
+           {"", "module { ", "}"},
+           {"#m = affine_map<(a) -> (a + ", "(", ")"},
+           {"#m = affine_map<(a) -> (", "-", ""}}) {
+    std::string said =
+        reading(open.str() + repeat(inside, 100000) + repeat(close, 100000));
+    EXPECT_NE(said.find(": expects at most 256 levels of brackets or signs, "
+                        "but got more"),
+              std::string::npos)
+        << said;
+  }
+  EXPECT_EQ(reading("module {\n module attributes {a = " + repeat("[", 300) +
+                    repeat("]", 300) + "} {}\n}"),
+            "m.mlir:2:279: expects at most 256 levels of brackets or signs, "
+            "but got more");
+}
+
+TEST_F(ModuleTextTest, TheFirstErrorIsTheReason) {
+  EXPECT_EQ(reading("module {}"), "success");
+  EXPECT_EQ(reading("module {\n  seq.weight @w : tensor<2xf32>\n}"),
+            "m.mlir:2:3: 'seq.weight' op expects a 'source' that is not empty, "
+            "but got \"\"");
+  EXPECT_EQ(reading(""), "success");
+}
+
+TEST_F(ModuleTextTest, BytecodeIsRefused) {
+  auto module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  std::string bytes;
+  llvm::raw_string_ostream out(bytes);
+  ASSERT_TRUE(mlir::succeeded(mlir::writeBytecodeToFile(module, out)));
+  module.erase();
+  std::string said = reading(bytes);
+  EXPECT_NE(said.find("expects IR text, but got bytecode"), std::string::npos)
+      << said;
+}
+
+// One kernel computes a body.
+TEST_F(ModuleTextTest, ALongBodyIsRefused) {
+  auto lines = [](size_t ops) {
+    std::string text;
+    for (size_t i = 0; i < ops; ++i)
+      text += "    %c" + std::to_string(i) + " = seq.tanh %a : tensor<6xf32>\n";
+    return text;
+  };
+  auto step = [&](size_t ops) {
+    return R"(func.func @f(%x: tensor<?x6xf32>, %s: tensor<6xf32>) {
+  %y, %n = seq.recurrence tokens(%a = %x : tensor<?x6xf32>) parameters()
+      states(%b = %s : tensor<6xf32>) -> (tensor<?x6xf32>), (tensor<6xf32>) {
+)" + lines(ops) +
+           "    seq.yield %c0, %b : tensor<6xf32>, tensor<6xf32>\n"
+           "  }\n  return\n}";
+  };
+  EXPECT_EQ(reading(step(512)), "success");
+  EXPECT_EQ(reading(step(513)),
+            "m.mlir:2:12: 'seq.recurrence' op expects a body of at most 512 "
+            "ops, but got 513");
+  auto kernel = [&](size_t ops) {
+    return R"(func.func @f(%x: tensor<6xf32>) {
+  %y = seq.kernel "k" (%a = %x : tensor<6xf32>) -> (tensor<6xf32>) {
+)" + lines(ops) +
+           "    seq.yield %c0 : tensor<6xf32>\n  }\n  return\n}";
+  };
+  EXPECT_EQ(reading(kernel(512)), "success");
+  EXPECT_EQ(reading(kernel(514)),
+            "m.mlir:2:8: 'seq.kernel' op expects a body of at most 512 ops, "
+            "but got 514");
+}
