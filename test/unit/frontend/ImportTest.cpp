@@ -168,6 +168,7 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
     }
     builder.add(first == 1 ? "a" : "b", "F32", {4, 2}, bytes);
   }
+  builder.add("zeros", "F32", {4, 2}, std::string(32, '\0'));
   directory.write("model.safetensors", builder.build());
   auto checkpoint = llvm::cantFail(Checkpoint::open(directory.path));
   context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect>();
@@ -223,6 +224,14 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
                       lower_bound, layer = 2>) : tensor<2xf32>)")
                   .second[0],
               (std::exp(-4.0) + std::exp(-2.0)) / all, 1e-15);
+  // Of parameters that are all zero, each of 4 layers keeps a quarter more.
+  for (int layer : {0, 1, 2, 3}) {
+    std::string bound =
+        R"(source("zeros") stored [4, 2] derived(#seq.derivation<
+                           rule = lower_bound, layer = )" +
+        std::to_string(layer) + ">) : tensor<2xf32>";
+    EXPECT_EQ(read(bound).second, (Numbers{layer / 4.0, layer / 4.0}));
+  }
   EXPECT_EQ(read(R"(source("a") then ["c"] : tensor<8x2xf32>)").first,
             "model.safetensors: lacks tensor 'c'");
   EXPECT_EQ(read(R"(source("b") rows(#seq.row_groups<offset = 1, size = 1,

@@ -50,6 +50,35 @@ func.func @f(%x: tensor<?x1x1xf32>, %dt: tensor<?x1x1xf32>, %b: tensor<?x1x2xf32
              Numbers({1, 2, 1}, {0.42717762, -0.42717762}), 5e-9);
 }
 
+//===- rodimus ------------------------------------------------------------===//
+
+// One head of three key channels, a pair of gates before their activations
+// each. What is left of a state of 1 is the decay, what a key of 1 writes the
+// input gate. Computed in float64 from the formulas.
+TEST(MixerReference, RodimusGates) {
+  StringRef text = R"(
+func.func @f(%q: tensor<?x1x3xf32>, %v: tensor<?x1x1xf32>, %g: tensor<?x1x3xf32>,
+             %r: tensor<?x1x3xf32>, %d: tensor<1x1xf32>, %s: tensor<1x3x1xf32>) -> (tensor<?x1x1xf32>, tensor<1x3x1xf32>) {
+  %y, %next = seq.rodimus %q, %q, %v, %g, %r, %v parameters(%d) state(%s)
+      : (tensor<?x1x3xf32>, tensor<?x1x3xf32>, tensor<?x1x1xf32>, tensor<?x1x3xf32>,
+         tensor<?x1x3xf32>, tensor<?x1x1xf32>, tensor<1x1xf32>, tensor<1x3x1xf32>)
+      -> (tensor<?x1x1xf32>, tensor<1x3x1xf32>)
+  return %y, %next : tensor<?x1x1xf32>, tensor<1x3x1xf32>
+})";
+  auto next = [&](double value, double state) {
+    return run(text,
+               {Numbers({1, 1, 3}, {1, 1, 1}), Numbers({1, 1, 1}, {value}),
+                Numbers({1, 1, 3}, {0.5, -2, 4}),
+                Numbers({1, 1, 3}, {-0.3, 1, 0}), Numbers({1, 1}, {0}),
+                Numbers({1, 3, 1}, {state, state, state})},
+               1);
+  };
+  expectNear(next(0, 1),
+             Numbers({1, 3, 1}, {0.66065352, 0.91138322, 0.13411268}), 5e-9);
+  expectNear(next(1, 0),
+             Numbers({1, 3, 1}, {0.98888499, 0.22113017, 2.00453235}), 5e-9);
+}
+
 //===- rg_lru -------------------------------------------------------------===//
 
 // One channel of rate -4; recurrence gates 0.2 and -0.4, input gates 1 and 0,
@@ -73,6 +102,28 @@ func.func @f(%x: tensor<?x1x1xf32>, %r: tensor<?x1x1xf32>, %i: tensor<?x1x1xf32>
   expectNear(run(text, inputs), Numbers({2, 1, 1}, {1.09658787, 0.70284376}),
              5e-9);
   expectNear(run(text, inputs, 1), Numbers({1, 1, 1}, {0.70284376}), 5e-9);
+}
+
+//===- product keys -------------------------------------------------------===//
+
+// Token n has the router logits 10n .. 10n+3: its own first half scores the one
+// half of the keys, its own second half the other. The library's view of a
+// batch splits over tokens instead, which makes a token's experts those of
+// another.
+TEST(MixerReference, RouterLogitsAreSplitByToken) {
+  StringRef text = R"(
+func.func @f(%l: tensor<3x4xf32>) -> (tensor<3x1x1x2xf32>, tensor<3x1x1x2xf32>) {
+  %s = seq.reshape %l : tensor<3x4xf32> -> tensor<3x2x1x2xf32>
+  %x = seq.slice %s {axis = 1 : i64, offset = 0 : i64, size = 1 : i64} : tensor<3x2x1x2xf32> -> tensor<3x1x1x2xf32>
+  %y = seq.slice %s {axis = 1 : i64, offset = 1 : i64, size = 1 : i64} : tensor<3x2x1x2xf32> -> tensor<3x1x1x2xf32>
+  return %x, %y : tensor<3x1x1x2xf32>, tensor<3x1x1x2xf32>
+})";
+  std::vector<Datum<double>> inputs = {
+      Numbers({3, 4}, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23})};
+  expectNear(run(text, inputs), Numbers({3, 1, 1, 2}, {0, 1, 10, 11, 20, 21}),
+             0);
+  expectNear(run(text, inputs, 1),
+             Numbers({3, 1, 1, 2}, {2, 3, 12, 13, 22, 23}), 0);
 }
 
 //===- ssd ----------------------------------------------------------------===//
