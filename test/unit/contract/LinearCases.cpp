@@ -170,6 +170,21 @@ double timeStep(Random &random, Gates gates) {
   return beforeSoftplus(pickDecay(random, gates));
 }
 
+/// Time steps that also scale what is written, before softplus. With rates of
+/// pickDecay, log-decays from 0 to -2e5 meet in a chunk.
+double writingStep(Random &random, Gates gates) {
+  if (gates == Gates::Mild)
+    return pickReal(random, -4, 1);
+  double mild = pickReal(random, 0.01, 1);
+  return beforeSoftplus(
+      std::array{0.0, 1e-4, mild, mild, 2.0, 20.0}[pick(random, 0, 5)]);
+}
+/// The logarithm of a rate of decay.
+double logRate(Random &random, Gates gates) {
+  double decay = pickDecay(random, gates);
+  return decay == 0 ? -2000 : std::log(decay);
+}
+
 /// Forget gates of a lower bound: from wide open to shut.
 double forgetGate(Random &random, Gates gates) {
   double mild = pickReal(random, -3, 3);
@@ -298,12 +313,7 @@ const std::vector<LinearCase> &linearCases() {
        .states = {matrix},
        .attributes = scale},
       {.name = "rwkv6",
-       .tokens = with(own, {operand("w", "THK",
-                                    [](Random &random, Gates gates) {
-                                      double decay = pickDecay(random, gates);
-                                      return decay == 0 ? -2000
-                                                        : std::log(decay);
-                                    })}),
+       .tokens = with(own, {operand("w", "THK", logRate)}),
        .parameters = {operand("u", "HK")},
        .states = {matrix}},
       {.name = "delta_rule",
@@ -335,27 +345,18 @@ const std::vector<LinearCase> &linearCases() {
        .states = {matrix},
        .hasScan = false},
       {.name = "selective_scan",
-       .tokens = {operand("x", "THV"), operand("dt", "THV", between(-4, 1)),
+       .tokens = {operand("x", "THV"), operand("dt", "THV", writingStep),
                   operand("b", "TGK"), operand("c", "TGK")},
-       // Rates from 0 to 1e5 make the log-decays, not the steps, which also
-       // scale what is written.
-       .parameters = {operand("a_log", "HKV",
-                              [](Random &random, Gates gates) {
-                                double decay = pickDecay(random, gates);
-                                return decay == 0 ? -2000 : std::log(decay);
-                              }),
-                      operand("dt_bias", "HV"), operand("d", "HV")},
+       .parameters = {operand("a_log", "HKV", logRate),
+                      operand("dt_bias", "HV", between(-0.5, 0.5)),
+                      operand("d", "HV")},
        .states = {matrix},
        .grouped = true},
       {.name = "ssd",
-       .tokens = {operand("x", "THV"), operand("dt", "TH", between(-4, 1)),
+       .tokens = {operand("x", "THV"), operand("dt", "TH", writingStep),
                   operand("b", "TGK"), operand("c", "TGK")},
-       .parameters = {operand("a_log", "H",
-                              [](Random &random, Gates gates) {
-                                double decay = pickDecay(random, gates);
-                                return decay == 0 ? -2000 : std::log(decay);
-                              }),
-                      operand("dt_bias", "H"), operand("d", "H")},
+       .parameters = {operand("a_log", "H", logRate), operand("dt_bias", "H"),
+                      operand("d", "H")},
        .states = {matrix},
        .grouped = true},
       {.name = "hgrn",
@@ -374,11 +375,7 @@ const std::vector<LinearCase> &linearCases() {
       {.name = "s4d",
        .tokens = {operand("x", "THV")},
        .parameters = {operand("log_dt", "HV", between(-4, -1)),
-                      operand("log_a", "HKV",
-                              [](Random &random, Gates gates) {
-                                double decay = pickDecay(random, gates);
-                                return decay == 0 ? -2000 : std::log(decay);
-                              }),
+                      operand("log_a", "HKV", logRate),
                       operand("a_imaginary", "HKV", between(0.2, 2.7)),
                       operand("c", "HKV"), operand("c_imaginary", "HKV"),
                       operand("d", "HV")},
