@@ -3,6 +3,7 @@
 //
 // The model looks everything up: tokens, the vectors of rows and columns, and
 // the log-decays.
+#include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/Sequences.h"
 
 #include "gtest/gtest.h"
@@ -23,6 +24,7 @@ constexpr int64_t kTableRows = 53, kTokens = 45;
 struct Case {
   int64_t W, H, N, V;
   bool decays;
+  const char *element = "f32"; // of the tables
 };
 
 std::string n(int64_t number) { return std::to_string(number); }
@@ -35,8 +37,8 @@ std::string modelText(const Case &c) {
   std::string text, body;
   // A table, and a row of it for each token, in heads.
   auto lookUp = [&](std::string name, int64_t channels) -> std::string {
-    std::string table =
-        "tensor<" + n(kTableRows) + "x" + n(c.H * channels) + "xf32>";
+    std::string table = "tensor<" + n(kTableRows) + "x" + n(c.H * channels) +
+                        "x" + c.element + ">";
     std::string flat = "tensor<?x" + n(c.H * channels) + "xf32>";
     std::string heads =
         "tensor<?x" + n(c.H) + (name == "g" ? "" : "x" + n(channels)) + "xf32>";
@@ -97,6 +99,10 @@ public:
       logDecay = i % 11 == 5  ? -1e4
                  : i % 7 == 3 ? -6
                               : -std::fabs(logDecay) / 4;
+    if (llvm::StringRef(c.element) == "bf16")
+      for (auto &[name, elements] : weights)
+        for (float &element : elements)
+          element = roundToBf16(element);
   }
 
   PlanRunner compile() { return compileForThree(model, weights); }
@@ -157,11 +163,20 @@ void expectNear(llvm::ArrayRef<A> found, llvm::ArrayRef<double> expected,
 }
 
 // One token, some, about a chunk, and more than there are.
-constexpr Case kCases[] = {{1, 3, 2, 5, true},
-                           {4, 2, 3, 8, true},
-                           {7, 3, 1, 33, false},
-                           {16, 2, 9, 20, true},
-                           {64, 1, 5, 130, true}};
+constexpr Case kShapes[] = {{1, 3, 2, 5, true},    {4, 2, 3, 8, true},
+                            {7, 3, 1, 33, false},  {15, 5, 6, 31, false},
+                            {16, 2, 9, 20, true},  {17, 4, 8, 16, true},
+                            {44, 1, 19, 64, true}, {64, 1, 5, 130, true}};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char *element : {"f32", "bf16"})
+    for (Case c : kShapes) {
+      c.element = element;
+      all.push_back(c);
+    }
+  return all;
+}
 
 class Band : public testing::TestWithParam<Case> {};
 
@@ -189,9 +204,10 @@ TEST_P(Band, SameBitsInAnyPieces) {
 }
 
 std::string nameOf(const testing::TestParamInfo<Case> &info) {
-  return "W" + n(info.param.W) + "_N" + n(info.param.N);
+  return "W" + n(info.param.W) + "_N" + n(info.param.N) + "_" +
+         info.param.element;
 }
 
-INSTANTIATE_TEST_SUITE_P(Matrices, Band, testing::ValuesIn(kCases), nameOf);
+INSTANTIATE_TEST_SUITE_P(Matrices, Band, testing::ValuesIn(cases()), nameOf);
 
 } // namespace

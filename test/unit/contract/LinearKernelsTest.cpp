@@ -7,6 +7,7 @@
 #include "passes/seq/Passes.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/WrittenBodies.h"
 
 #include "gtest/gtest.h"
@@ -120,13 +121,6 @@ struct Sequence {
   }
   int64_t size() const { return tokens.size(); }
 };
-
-/// A value rounded to bf16, as a table or a state of that type holds it.
-double roundToBf16(double value) {
-  uint32_t bits = llvm::bit_cast<uint32_t>(float(value));
-  bits += 0x7fff + ((bits >> 16) & 1);
-  return llvm::bit_cast<float>(bits & 0xffff0000);
-}
 
 class Model {
 public:
