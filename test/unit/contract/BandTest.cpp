@@ -3,6 +3,8 @@
 //
 // The model looks everything up: tokens, the vectors of rows and columns, and
 // the log-decays.
+#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/MoreShapes.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/Sequences.h"
 
@@ -175,6 +177,11 @@ std::vector<Case> cases() {
       c.element = element;
       all.push_back(c);
     }
+  Random random(20261126);
+  for (int64_t i = moreShapes(); i > 0; --i)
+    all.push_back({pick(random, 1, 80), pick(random, 1, 5), pick(random, 1, 20),
+                   pick(random, 1, 150), pick(random, 0, 1) == 1,
+                   i % 2 ? "f32" : "bf16"});
   return all;
 }
 
@@ -204,7 +211,7 @@ TEST_P(Band, SameBitsInAnyPieces) {
 }
 
 std::string nameOf(const testing::TestParamInfo<Case> &info) {
-  return "W" + n(info.param.W) + "_N" + n(info.param.N) + "_" +
+  return n(info.index) + "_W" + n(info.param.W) + "_N" + n(info.param.N) + "_" +
          info.param.element;
 }
 

@@ -7,13 +7,13 @@
 #include "passes/seq/Passes.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/MoreShapes.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/WrittenBodies.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <cstdlib>
 
 using namespace mlir;
 using namespace effc;
@@ -321,12 +321,6 @@ const std::vector<LinearCase> &allCases() {
 class LinearKernelsContract : public testing::TestWithParam<size_t> {};
 /// Mixers whose kernels take chunks.
 class ChunkKernelsContract : public testing::TestWithParam<size_t> {};
-
-/// How many random shapes are tried besides: `tools/check --long` asks for 192.
-int64_t moreShapes() {
-  const char *text = std::getenv("EFFC_CONTRACT_SHAPES");
-  return text ? std::atoll(text) : 0;
-}
 
 std::vector<Extents> pickShapes(Random &random) {
   std::vector<Extents> shapes(std::begin(kExtents), std::end(kExtents));

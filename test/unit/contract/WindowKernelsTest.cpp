@@ -4,6 +4,7 @@
 // The model is one op between an embedding, whose table holds the operands of
 // every token of the test, and a choice of rows, which leads its result out.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/MoreShapes.h"
 #include "test/unit/contract/WindowCase.h"
 
 #include "gtest/gtest.h"
@@ -232,6 +233,35 @@ double relativeError(ArrayRef<float> found, ArrayRef<double> expected) {
   return difference / magnitude;
 }
 
+/// A shape by chance; a ring has room for the sequences of the tests where all
+/// keys are seen, in whole blocks of 32 rows.
+WindowCase pickShape(Random &random) {
+  int64_t few = pick(random, 1, 3), more = few * pick(random, 1, 2);
+  bool moreKeys = pick(random, 0, 1), isFull = pick(random, 0, 3) == 0;
+  WindowCase s = {.H = more * pick(random, 1, 3),
+                  .G = moreKeys ? more : few,
+                  .J = moreKeys ? few : more,
+                  .K = pick(random, 1, 80),
+                  .V = pick(random, 1, 80),
+                  .W =
+                      isFull ? 32 * pick(random, 6, 8) : 8 * pick(random, 1, 9),
+                  .window = 0};
+  if (!isFull)
+    s.window = pick(random, std::max<int64_t>(1, s.W - 16), s.W);
+  if (pick(random, 0, 2) == 0)
+    s.softCap = pickReal(random, 0.5, 4);
+  s.sinks = pick(random, 0, 2) == 0;
+  s.slopes = pick(random, 0, 2) == 0;
+  s.S = isFull || pick(random, 0, 2) ? 0 : pick(random, 1, 45);
+  if (pick(random, 0, 1)) {
+    static const char *const kinds[] = {"bias", "scale", "threshold"};
+    s.keyScore = kinds[pick(random, 0, 2)];
+    s.N = pick(random, 0, 1) ? s.G : s.H;
+    s.keep = pick(random, 0, 1) ? pick(random, 1, s.W) : 0;
+  }
+  return s;
+}
+
 /// Channels below, at and above the 8 lanes of a vector and the runs of 16, 32
 /// and 64 lanes; rings whose blocks have 32, 16, 8, 4 and 1 keys; windows of
 /// one key, of less than a block, of a block, of a ring; groups of 1, 2, 3 and
@@ -381,8 +411,13 @@ std::vector<std::unique_ptr<Window>> &cases() {
        .keep = 6,
        .S = 9}};
   static std::vector<std::unique_ptr<Window>> list;
-  for (size_t seed = list.size(); seed < std::size(shapes); ++seed)
-    list.push_back(std::make_unique<Window>(shapes[seed], seed));
+  if (!list.empty())
+    return list;
+  Random random(20261125);
+  for (const WindowCase &shape : shapes)
+    list.push_back(std::make_unique<Window>(shape, list.size()));
+  for (int64_t i = moreShapes(); i > 0; --i)
+    list.push_back(std::make_unique<Window>(pickShape(random), list.size()));
   return list;
 }
 
