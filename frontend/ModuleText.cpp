@@ -1,9 +1,11 @@
 #include "frontend/ModuleText.h"
 
+#include "dialects/seq/Seq.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -59,21 +61,64 @@ std::optional<size_t> frontend::findNestedText(llvm::StringRef text,
   return std::nullopt;
 }
 
+static std::string describe(mlir::Location location) {
+  auto at = llvm::dyn_cast<mlir::FileLineColLoc>(location);
+  if (!at)
+    return "";
+  return (at.getFilename().getValue() + ":" + llvm::Twine(at.getLine()) + ":" +
+          llvm::Twine(at.getColumn()) + ": ")
+      .str();
+}
+
+// What MLIR says of ops that it does not know names options of its own tools.
+static void sayPlainly(std::string &text) {
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  if (llvm::StringRef(text).starts_with(
+          "operation being parsed with an unregistered dialect"))
+    text = "expects ops of the 'seq' dialect, but got one of a dialect that is "
+           "not known";
+  if (text == "use of undeclared SSA value name")
+    text += " (the body of a 'seq.recurrence' sees its arguments alone)";
+}
+
 static std::string describe(mlir::Diagnostic &diagnostic) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
-    out << at.getFilename().getValue() << ":" << at.getLine() << ":"
-        << at.getColumn() << ": ";
-  out << diagnostic;
+  std::string text = diagnostic.str();
   text = text.substr(0, text.find('\n'));
+  sayPlainly(text);
+  text = describe(diagnostic.getLocation()) + text;
   // Notes say what probably led to it. MLIR appends the whole op, which is
-  // long and stands in the file.
+  // long and stands in the file, and dialects that it knows.
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     if (std::string cause = note.str();
-        !llvm::StringRef(cause).starts_with("see current operation"))
+        !llvm::StringRef(cause).starts_with("see current operation") &&
+        !llvm::StringRef(cause).starts_with("Available dialects"))
       text += " (" + cause + ")";
   return text;
+}
+
+// Nothing is called, nothing branches, and what is no part of the model would
+// be dropped.
+static llvm::Error checkParts(mlir::ModuleOp module) {
+  auto name = [](mlir::Operation &op) {
+    return describe(op.getLoc()) + quote(op.getName().getStringRef());
+  };
+  for (mlir::Operation &part : *module.getBody()) {
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(part);
+    if (function ? function.getSymName() != "forward"
+                 : !llvm::isa<seq::WeightOp>(part))
+      return refuse(name(part) + " is no part of a model: expects weights and "
+                                 "one function, '@forward'");
+    if (!function)
+      continue;
+    if (!function.getBody().hasOneBlock())
+      return refuse(name(part) + " expects one block, but got " +
+                    llvm::Twine(function.getBody().getBlocks().size()));
+    for (mlir::Operation &op : function.getBody().front().without_terminator())
+      if (!llvm::isa<seq::SeqDialect>(op.getDialect()))
+        return refuse(name(op) + " is no part of a model: expects ops of the "
+                                 "'seq' dialect");
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
@@ -114,5 +159,7 @@ frontend::readModuleText(mlir::MLIRContext &context, llvm::StringRef path) {
       sources, mlir::ParserConfig(&context));
   if (!module)
     return refuse(reason.empty() ? "cannot read " + quote(path) : reason);
+  if (llvm::Error error = checkParts(*module))
+    return error;
   return module;
 }

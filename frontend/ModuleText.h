@@ -18,8 +18,10 @@ constexpr unsigned kMostTextLevels = 256;
 /// comments do not count.
 std::optional<size_t> findNestedText(llvm::StringRef text, unsigned most);
 
-/// Reads and verifies the module in the file `path`. Fails with one line: of
-/// what MLIR says, the first error with its notes. Bytecode is refused.
+/// Reads and verifies the module in the file `path`, which holds weights and
+/// one function, `@forward`, of one block of ops of the seq dialect. Fails with
+/// one line: of what MLIR says, the first error with its notes. Bytecode is
+/// refused.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 readModuleText(mlir::MLIRContext &context, llvm::StringRef path);
 

@@ -90,11 +90,43 @@ TEST_F(ModuleTextTest, NestedTextIsRefused) {
 }
 
 TEST_F(ModuleTextTest, TheFirstErrorIsTheReason) {
-  EXPECT_EQ(reading("module {}"), "success");
+  EXPECT_EQ(reading(""), "success");
   EXPECT_EQ(reading("module {\n  seq.weight @w : tensor<2xf32>\n}"),
             "m.mlir:2:3: 'seq.weight' op expects a 'source' that is not empty, "
             "but got \"\"");
-  EXPECT_EQ(reading(""), "success");
+}
+
+// No call, no branch and no op of elsewhere has a place in a model, so that
+// there is no recursion either.
+TEST_F(ModuleTextTest, AModelIsWeightsAndOneFunction) {
+  auto refused = [&](llvm::StringRef text) {
+    std::string said = reading(text);
+    return said.substr(said.find(": ") + 2);
+  };
+  EXPECT_EQ(reading(R"(seq.weight @w source("w") : tensor<2xf32>
+                       func.func @forward() { return })"),
+            "success");
+  const char *part = "'func.func' is no part of a model: expects weights and "
+                     "one function, '@forward'";
+  EXPECT_EQ(refused("func.func @other() { return }"), part);
+  EXPECT_EQ(refused("func.func @a() { func.call @b() : () -> () return }\n"
+                    "func.func @b() { func.call @a() : () -> () return }"),
+            part);
+  EXPECT_EQ(refused("module { func.func @forward() { return } }\nmodule {}"),
+            "'builtin.module' is no part of a model: expects weights and one "
+            "function, '@forward'");
+  EXPECT_EQ(refused("func.func @forward() { func.call @forward() : () -> () "
+                    "return }"),
+            "'func.call' is no part of a model: expects ops of the 'seq' "
+            "dialect");
+  EXPECT_EQ(refused("func.func @forward() { \"func.return\"() : () -> ()\n"
+                    "^bb1: return }"),
+            "'func.func' expects one block, but got 2");
+  EXPECT_EQ(refused("func.func @forward() { cf.br ^bb1 ^bb1: return }"),
+            "Dialect `cf' not found for custom op 'cf.br'");
+  EXPECT_EQ(refused("func.func @forward() { \"my.op\"() : () -> () return }"),
+            "expects ops of the 'seq' dialect, but got one of a dialect that "
+            "is not known");
 }
 
 TEST_F(ModuleTextTest, BytecodeIsRefused) {
@@ -117,7 +149,7 @@ TEST_F(ModuleTextTest, ALongBodyIsRefused) {
     return text;
   };
   auto step = [&](size_t ops) {
-    return R"(func.func @f(%x: tensor<?x6xf32>, %s: tensor<6xf32>) {
+    return R"(func.func @forward(%x: tensor<?x6xf32>, %s: tensor<6xf32>) {
   %y, %n = seq.recurrence tokens(%a = %x : tensor<?x6xf32>) parameters()
       states(%b = %s : tensor<6xf32>) -> (tensor<?x6xf32>), (tensor<6xf32>) {
 )" + lines(ops) +
@@ -129,7 +161,7 @@ TEST_F(ModuleTextTest, ALongBodyIsRefused) {
             "m.mlir:2:12: 'seq.recurrence' op expects a body of at most 512 "
             "ops, but got 513");
   auto kernel = [&](size_t ops) {
-    return R"(func.func @f(%x: tensor<6xf32>) {
+    return R"(func.func @forward(%x: tensor<6xf32>) {
   %y = seq.kernel "k" (%a = %x : tensor<6xf32>) -> (tensor<6xf32>) {
 )" + lines(ops) +
            "    seq.yield %c0 : tensor<6xf32>\n  }\n  return\n}";
