@@ -3,6 +3,10 @@
 window       attention over the last 64 keys, grouped, rotary positions; a gated layer
 experts      gated linear attention; one-neuron experts by product keys beside a gated layer
 recurrence   gated linear attention; a gated layer
+delta        the gated delta rule on keys of length 1; a gated layer
+elementwise  the RG-LRU; a gated layer
+written      a cell whose last output comes back through tanh, as a seq.recurrence, which no other
+             form than the step is derived of; a gated layer
 """
 import subprocess
 
@@ -79,6 +83,53 @@ class Model(retrieval.Model):
         self.next.append(following)
         return self.out(y, kind)
 
+    def unit(self, x, split):
+        """Each head of length 1."""
+        flat = f"tensor<?x{HEADS * CHANNELS}xf32>"
+        joined = self.emit(f"seq.reshape {x} : {split} -> {flat}")
+        scaled = self.emit(f"seq.group_norm {joined} {{eps = 1.0e-6 : f64, groups = {HEADS} : i64, "
+                           f"measure = #seq.norm_measure<sum_square>}} : {flat}")
+        return self.emit(f"seq.reshape {scaled} : {flat} -> {split}")
+
+    def delta_rule(self, x):
+        p = self.linear(x, WIDTH, "qkv", 3 * HEADS * CHANNELS)
+        (q, kind), (k, _), (v, _) = (self.heads(p, i * HEADS * CHANNELS, HEADS, 3 * HEADS * CHANNELS) for i in range(3))
+        each = f"tensor<?x{HEADS}xf32>"
+        beta = self.emit(f"seq.sigmoid {self.linear(x, WIDTH, 'beta', HEADS)} : {each}")
+        a = self.linear(x, WIDTH, "a", HEADS)
+        (rate, head), (bias, _) = (self.weight(name, HEADS, element="f32") for name in ("rate", "bias"))
+        state, held = self.state("state", HEADS, CHANNELS, CHANNELS)
+        y, following = self.multiple(
+            f"seq.gated_delta_rule {self.unit(q, kind)}, {self.unit(k, kind)}, {v}, {beta}, {a} parameters({rate}, {bias}) "
+            f"state({state}) : ({kind}, {kind}, {kind}, {each}, {each}, {head}, {head}, {held}) -> ({kind}, {held})", 2)
+        self.next.append(following)
+        return self.out(y, kind)
+
+    def elementwise(self, x):
+        p = self.linear(x, WIDTH, "xri", 3 * HEADS * CHANNELS)
+        (v, kind), (r, _), (i, _) = (self.heads(p, n * HEADS * CHANNELS, HEADS, 3 * HEADS * CHANNELS) for n in range(3))
+        rate, channels = self.weight("rate", HEADS, CHANNELS, element="f32")
+        state, held = self.state("state", HEADS, 1, CHANNELS)
+        y, following = self.multiple(
+            f"seq.rg_lru {v}, {r}, {i} positions(%positions) parameters({rate}) state({state}) : ({kind}, {kind}, {kind}, "
+            f"tensor<?xi32>, {channels}, {held}) -> ({kind}, {held})", 2)
+        self.next.append(following)
+        return self.out(y, kind)
+
+    def written(self, x):
+        p = self.linear(x, WIDTH, "vg", 2 * HEADS * CHANNELS)
+        (v, kind), (g, _) = (self.heads(p, i * HEADS * CHANNELS, HEADS, 2 * HEADS * CHANNELS) for i in range(2))
+        state, held = self.state("state", HEADS, CHANNELS)
+        y, following = self.multiple(
+            f"seq.recurrence tokens(%v = {v} : {kind}, %g = {g} : {kind}) parameters() states(%s = {state} : {held}) -> "
+            f"({kind}), ({held}) {{\n"
+            f"      %a = seq.add %v, %s : {held}\n      %new = seq.tanh %a : {held}\n"
+            f"      %gate = seq.sigmoid %g : {held}\n      %d = seq.sub %new, %s : {held}\n"
+            f"      %m = seq.mul %gate, %d : {held}\n      %next = seq.add %s, %m : {held}\n"
+            f"      seq.yield %next, %next : {held}, {held}\n    }}", 2)
+        self.next.append(following)
+        return self.out(y, kind)
+
     def finish(self, folder, name, layers):
         self.layer = "table"
         table, kind = self.weight("", retrieval.VOCABULARY, WIDTH)
@@ -113,6 +164,9 @@ MODELS = {
     "window": [[Model.attention, dense]] * 2,
     "experts": [[Model.recurrence, shared_and_experts]] * 2,
     "recurrence": [[Model.recurrence, dense]] * 2,
+    "delta": [[Model.delta_rule, dense]] * 2,
+    "elementwise": [[Model.elementwise, dense]] * 2,
+    "written": [[Model.written, dense]] * 2,
 }
 
 

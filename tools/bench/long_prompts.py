@@ -6,8 +6,8 @@
 For each model: prompts of --short and --long tokens are prefilled and timed; the memory of the
 process must be within the model's budget and the same after both; at --positions random places of
 the long prompt the logits of prefill must be those of stepping, bit for bit; decode steps are timed
-behind --depths tokens, the least of --repeat medians. --models FOLDER writes and compiles small models first, one per class (a
-window, experts behind a recurrence, a recurrence alone), and measures those.
+behind --depths tokens, the least of --repeat medians. --models FOLDER writes and compiles small models first, one per class
+(long_models.py lists them), and measures those.
 
 Works on any artifact through the shared library, and loads nothing else; --models needs numpy.
 """
