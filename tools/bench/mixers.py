@@ -18,6 +18,7 @@ these alone.
 """
 import argparse
 import json
+import math
 import pathlib
 import struct
 import statistics
@@ -46,6 +47,14 @@ MIXERS = {
     "gated_delta_rule": (QKV + ["TH", "TH"], ["H", "H"], ["HKV"], ""),
     "kimi_delta_attention": (QKV + ["TH", "THK"], ["H", "HK"], ["HKV"], ""),
     "rwkv7": (["THK", "THK", "THK", "THV", "THK", "THK"], [], ["HKV"], ""),
+    "normalised_attention": (QKV, [], ["HKV", "HK"], "eps = 1.0e-6 : f64"),
+    "normalised_rotary": (["TGK", "TGK"] + QKV + ["TH"], ["H", "H"], ["HKV", "HK"], "eps = 1.0e-6 : f64"),
+    "dynamic_mask_linear": (QKV + ["TH"], [], ["HKV"], ""),
+    "selective_scan": (["THV", "THV", "TGK", "TGK"], ["HKV", "HV", "HV"], ["HKV"], ""),
+    "s4d": (["THV"], ["HV", "HKV", "HKV", "HKV", "HKV", "HV"], ["HKV", "HKV"], ""),
+    "attention": (["THK", "TGK", "TGV", "P"], [], ["WGK", "WGV"],
+                  "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0>, scale = 0.125 : f64, "
+                  "window = {W} : i64"),
 }
 # A state of one vector per head; P stands for the positions.
 ELEMENTWISE = {
@@ -56,27 +65,34 @@ ELEMENTWISE = {
                               "operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 1, 1>"),
 }
 # Multiplications, fused with an addition or not, that each element of a state takes for a token:
-# decays, an update and a reading; delta rules probe the state as well and correct it.
+# decays, an update and a reading; delta rules probe the state as well and correct it. Selective
+# scans multiply each element's rate by the step; complex elements take four for the decay, and two
+# each for what is written and read.
 PRODUCTS = {
     "linear_attention": 2, "retention": 3, "gated_retention": 3, "ssd": 3, "mlstm": 3,
     "gated_linear_attention": 3, "gated_linear_attention, both gates": 4, "hgrn2": 3, "rodimus": 3, "rwkv6": 3,
     "delta_rule": 3, "gated_delta_rule": 4, "kimi_delta_attention": 4, "rwkv7": 5,
+    "normalised_attention": 2, "normalised_rotary": 3, "dynamic_mask_linear": 2, "selective_scan": 4, "s4d": 8,
 }
-# Functions of each key channel (K) or value channel (V) of a head and token. A gate beside its
-# complement is one sigmoid; of two exponentials below a running maximum one is 1. Quotients and
-# roots are not counted: beside exponentials their time is within what measurements scatter.
+# Functions of a head and token by the dimensions that they are of, such as each key channel (K)
+# and each value channel (V): "K+V". A gate beside its complement is one sigmoid; of two exponentials
+# below a running maximum one is 1. Quotients and roots are not counted: beside exponentials their
+# time is within what measurements scatter.
 FUNCTIONS = {
     "gated_linear_attention": {"log_sigmoid": "K", "exp": "K"},
-    "gated_linear_attention, both gates": {"log_sigmoid": "KV", "exp": "KV"},
+    "gated_linear_attention, both gates": {"log_sigmoid": "K+V", "exp": "K+V"},
     "hgrn2": {"sigmoid": "K"},
-    "rodimus": {"sigmoid": "K", "softplus": "K", "log": "K", "exp": "KK"},
-    "rwkv6": {"exp": "KK"},
+    "rodimus": {"sigmoid": "K", "softplus": "K", "log": "K", "exp": "K+K"},
+    "rwkv6": {"exp": "K+K"},
     "kimi_delta_attention": {"softplus": "K", "exp": "K"},
     "rwkv7": {"sigmoid": "K", "exp": "K"},
+    "selective_scan": {"softplus": "V", "exp": "KV"},
+    "attention": {"exp": "W"},
     "hgrn": {"sigmoid": "V"},
-    "rg_lru": {"sigmoid": "VV", "exp": "V"},
-    "rwkv4": {"exp": "VV"},
+    "rg_lru": {"sigmoid": "V+V", "exp": "V"},
+    "rwkv4": {"exp": "V+V"},
 }
+WINDOW = 256  # keys that attention sees
 FORMS = ["step", "chunkwise:16", "chunkwise:64", "quadratic"]
 
 
@@ -91,7 +107,7 @@ def model(name, sizes, empty=False):
     """The text of a model of one mixer, and its weights. An empty one lacks the mixer."""
     tokens, parameters, states, attributes = {**MIXERS, **ELEMENTWISE}[name]
     op = name.split(",")[0]
-    sizes = {**sizes, "1": 1}
+    sizes, attributes = {**sizes, "1": 1}, attributes.format(**sizes)
     positions = ", %positions: tensor<?xi32>" if "P" in tokens else ""
     shape = lambda letters: [None if letter == "T" else sizes[letter] for letter in letters]
     count = lambda letters: int(numpy.prod([sizes[letter] for letter in letters if letter != "T"]))
@@ -127,11 +143,11 @@ def model(name, sizes, empty=False):
     y = tensor(shape("THV"))
     outputs = ", ".join([y] + [tensor(shape(s)) for s in states])
     if empty:
-        values = next(i for i, letters in enumerate(tokens) if letters == "THV")
         results, states = flat, []
         lines = [line for line in lines if "func.func" not in line]
         lines.insert(len(weights), f"func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>{positions}) -> {flat} {{")
-        lines += [f"  %out = seq.select_rows %f{values}, %rows : ({flat}, tensor<?xi32>) -> {flat}",
+        lines += [f"  %y = seq.slice %in {{axis = 1 : i64, offset = 0 : i64, size = {rows} : i64}} : {packed} -> {flat}",
+                  f"  %out = seq.select_rows %y, %rows : ({flat}, tensor<?xi32>) -> {flat}",
                   f"  return %out : {flat}", "}"]
         body = "\n".join(lines)
         return HEAD.format(name=name, rows=rows, width=width) + body + "\n}\n", weights
@@ -253,7 +269,15 @@ def best(rounds):
 
 def seconds_of_gates(name, sizes, functions):
     """Of the functions that one token of a head takes."""
-    return sum(functions[op] * sum(sizes[letter] for letter in letters) for op, letters in FUNCTIONS.get(name, {}).items())
+    return sum(functions[op] * sum(math.prod(sizes[letter] for letter in term) for term in terms.split("+"))
+               for op, terms in FUNCTIONS.get(name, {}).items())
+
+
+def products_of(name, sizes):
+    """Multiplications that one token of a head takes; of attention, those of keys and values in sight."""
+    if name == "attention":
+        return sizes["W"] * (sizes["K"] + sizes["V"])
+    return PRODUCTS[name] * sizes["K"] * sizes["V"]
 
 
 def print_matrix(records, functions):
@@ -265,8 +289,8 @@ def print_matrix(records, functions):
         seconds = prefill["seconds_median"] - min(record["seconds_without"])
         ideal = prefill["flops"] / prefill["gemm_flops_per_second"]
         share = ideal / seconds
-        sizes = {"K": record["keys"], "V": record["values"]}
-        products = 2 * PRODUCTS[record["mixer"]] * sizes["K"] * sizes["V"] / prefill["gemm_flops_per_second"]
+        sizes = {"K": record["keys"], "V": record["values"], "W": WINDOW}
+        products = 2 * products_of(record["mixer"], sizes) / prefill["gemm_flops_per_second"]
         bound = prefill["tokens"] * record["heads"] * (products + seconds_of_gates(record["mixer"], sizes, functions))
         others = ", ".join(f"{form} {best(rounds) / best(record['forms']['chosen']):.2f}"
                            for form, rounds in record["forms"].items() if form != "chosen")
@@ -324,7 +348,7 @@ def main():
         return
     for size in options.sizes:
         keys, values = map(int, size.split("x"))
-        sizes = {"H": options.heads, "G": options.heads, "K": keys, "V": values}
+        sizes = {"H": options.heads, "G": options.heads, "K": keys, "V": values, "W": WINDOW}
         for name in options.mixers:
             print(f"{name} {size} ...", file=sys.stderr, flush=True)
             with tempfile.TemporaryDirectory() as folder:
