@@ -9,7 +9,7 @@
     mamba2attn_2_7b    huggingface.co/state-spaces/mamba2attn-2.7b, of arXiv:2405.21060
     srm_*       Badger, Structured Recurrent Mixers: tables S6 to S10, mixed heads with decay
 
-Parameters are counted by the independent forwards of `family_goldens/papers.py`, on no device.
+Parameters are counted by the independent forwards of `family_goldens`, on no device.
 Rodimus' are held to the paper's formula (tables 12 and 13), SRM's to what the tables print.
 """
 
@@ -18,7 +18,8 @@ import shutil
 from pathlib import Path
 
 import torch
-from family_goldens.papers import AuthorsMamba2, Cheems, Rodimus, StructuredMixer
+from family_goldens.mamba_ssm import AuthorsMamba2
+from family_goldens.papers import Cheems, Rodimus, StructuredMixer
 
 ROOT = Path(__file__).resolve().parent / "configs/papers"
 NEOX, OWN = 50277, 126340
@@ -69,7 +70,7 @@ MAMBA2ATTN = dict(
     rms_norm=True, residual_in_fp32=True, fused_add_norm=True, attn_layer_idx=[9, 18, 27, 36, 45, 56],
     attn_cfg=dict(causal=True, d_conv=4, head_dim=128, num_heads=30, out_proj_bias=False, qkv_proj_bias=False,
                   rotary_emb_dim=64),
-    ssm_cfg=dict(layer="Mamba2", d_state=128, headdim=64, expand=2))
+    ssm_cfg=dict(layer="Mamba2"))
 
 
 def count(kind, config):
