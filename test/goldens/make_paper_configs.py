@@ -7,6 +7,9 @@
     cheems_*    arXiv:2412.11834, table 7, under its names; what it does not give is by the code's
                 defaults, so that the larger has more parameters than its name says
     mamba2attn_2_7b    huggingface.co/state-spaces/mamba2attn-2.7b, of arXiv:2405.21060
+    transnormer_*    the defaults of the checkpoints' configuration_transnormer.py, with the paper's positions
+                (arXiv:2307.14995: in the first layer alone)
+    masked_mixer_*   github.com/blbadger/maskedmixers, mixer_lm/mixer_trainer_fineweb.py
     srm_*       Badger, Structured Recurrent Mixers: tables S6 to S10, mixed heads with decay
 
 Parameters are counted by the independent forwards of `family_goldens`, on no device.
@@ -19,7 +22,7 @@ from pathlib import Path
 
 import torch
 from family_goldens.mamba_ssm import AuthorsMamba2
-from family_goldens.papers import Cheems, Rodimus, StructuredMixer
+from family_goldens.papers import Cheems, MaskedMixer, Rodimus, StructuredMixer, TransNormer
 
 ROOT = Path(__file__).resolve().parent / "configs/papers"
 NEOX, OWN = 50277, 126340
@@ -73,6 +76,15 @@ MAMBA2ATTN = dict(
     ssm_cfg=dict(layer="Mamba2"))
 
 
+TRANSNORMER = dict(
+    model_type="transnormer", architectures=["TransnormerForCausalLM"], vocab_size=64000, decoder_embed_dim=1024,
+    decoder_layers=24, decoder_attention_heads=8, no_scale_embedding=False, add_bos_token=False,
+    norm_type="simplermsnorm", linear_use_lrpe_list=[1] + 23 * [0], hidden_dim=1024, linear_act_fun="silu",
+    glu_dim=2816, bias=False, init_std=0.02)
+MASKED_MIXER = dict(model_type="masked_mixer", architectures=["LanguageMixer"], n_vocab=8000, dim=512, depth=8,
+                    tokenized_length=512, kernel=1)
+
+
 def count(kind, config):
     with torch.device("meta"):
         return sum(tensor.numel() for tensor in kind(config).parameters())
@@ -104,6 +116,10 @@ def rows():
     found = count(AuthorsMamba2, MAMBA2ATTN)
     assert round(found / 1e8) == 27, found
     yield "mamba2attn_2_7b", "https://huggingface.co/state-spaces/mamba2attn-2.7b", MAMBA2ATTN, found
+    source = "https://huggingface.co/OpenNLPLab/TransNormerLLM-385M, its code's defaults"
+    yield "transnormer_400m", source, TRANSNORMER, count(TransNormer, TRANSNORMER)
+    source = "https://github.com/blbadger/maskedmixers"
+    yield "masked_mixer_512", source, MASKED_MIXER, count(MaskedMixer, MASKED_MIXER)
     for variant, (keys, printed) in VARIANTS.items():
         for width, millions in printed.items():
             config = srm(width, **keys)
