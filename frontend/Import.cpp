@@ -161,7 +161,11 @@ private:
       return module.takeError();
     if (options.streamed.window > 0 && !input.streams)
       return refuse("a window of " + std::to_string(options.streamed.window) +
-                    " tokens is asked for, but " +
+                    (options.streamed.sinks == 0
+                         ? " tokens is"
+                         : " tokens beside the first " +
+                               std::to_string(options.streamed.sinks) + " is") +
+                    " asked for, but " +
                     (input.widestKept == 0
                          ? "no layer of the model keeps keys"
                          : "the layers of the model that keep keys see at most "

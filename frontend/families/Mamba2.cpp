@@ -138,6 +138,12 @@ private:
 /// Over how many groups of channels the gated norm takes its means.
 static int64_t chooseNormGroups(const Mamba2Config &config,
                                 FamilyInput &input) {
+  if (config.gate == Mamba2Gate::Alone) {
+    if (input.ungroupedNorm)
+      input.remarks.push_back("an ungrouped norm is asked for, which changes "
+                              "nothing: the gate has no norm");
+    return 1;
+  }
   std::string all = std::to_string(config.inner());
   std::string each = std::to_string(config.inner() / config.groups);
   if (input.ungroupedNorm) {

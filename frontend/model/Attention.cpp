@@ -73,7 +73,10 @@ LayerAttention effc::frontend::streamed(ModelBuilder &model,
     return layer;
   int64_t longest = model.getLongest();
   bool seesAll = layer.window == 0 || (longest > 0 && layer.window >= longest);
-  if (!seesAll && layer.window <= wanted.window) {
+  // What it has seen no further than is not to lie further now.
+  bool narrower = layer.window < wanted.sinks + wanted.window ||
+                  layer.window == wanted.window;
+  if (!seesAll && narrower) {
     model.noteKept(layer.window);
     return layer;
   }
