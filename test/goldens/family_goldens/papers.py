@@ -96,7 +96,8 @@ class Rodimus(NamedModel):
         keys = width // heads
         q = linear(view, "attn.q_proj", x, width).unflatten(-1, (heads, keys))
         k = linear(view, "attn.k_proj", x, config["num_heads_k"] * keys).unflatten(-1, (-1, keys))
-        v = linear(view, "attn.v_proj", x, width).unflatten(-1, (heads, keys))
+        v = linear(view, "attn.v_proj", x, config["num_heads_v"] * keys).unflatten(-1, (-1, keys))
+        k, v = (y.repeat(1, heads // y.shape[1], 1) for y in (k, v))
         theta = config.get("rotary_emb_base", 10000.0)
         y = window_softmax(rotate(q, theta), rotate(k, theta), v, config["window_size"] // 2 + 1)
         return linear(view, "attn.out_proj", y.flatten(-2), width)
@@ -375,6 +376,11 @@ CASES = [
         auto_map={"AutoModelForCausalLM": "modeling_rodimus.RodimusForCausalLM"},
         mixer_cfg=dict(d_conv=4, expand_ratio=1.5, mem_size=7, input_gate_low_rank=5),
         attn_cfg=dict(num_heads=3, num_heads_k=1, num_heads_v=3, window_size=18, ffn_expand_ratio=4 / 3))),
+    case("rodimus", "own_heads_in_turn", Rodimus, dict(
+        RODIMUS, block_type="rodimus_plus", d_model=24, n_layer=2, tie_word_embeddings=True,
+        mixer_cfg=dict(d_conv=3, expand_ratio=1, mem_size=5, input_gate_low_rank=3),
+        attn_cfg=dict(num_heads=6, num_heads_k=2, num_heads_v=3, window_size=30, ffn_expand_ratio=1.5)),
+         embedding=0.3),
     case("rodimus", "own_scaled_bf16", Rodimus, dict(
         RODIMUS, block_type="rodimus", d_model=20, n_layer=3, tie_word_embeddings=True,
         use_scale_embedding=True, use_norm_embedding=True,
