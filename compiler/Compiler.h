@@ -31,8 +31,8 @@ struct CompileOptions {
   codegen::WeightsMode weights = codegen::WeightsMode::Embed;
   /// Gated norms take one mean over all channels (frontend/Import.h).
   bool ungroupedNorm = false;
-  /// The first and the last tokens that layers of attention see instead of all;
-  /// a window of 0: all (frontend/Import.h).
+  /// The first and the last tokens that layers of attention see instead of
+  /// more; a window of 0: all (frontend/Import.h).
   int64_t sinks = 0, window = 0;
   Phase compileTo = Phase::Artifact;
   /// A folder that gets one file per phase; empty: none.

@@ -160,8 +160,17 @@ private:
       return module.takeError();
     if (options.streamed.window > 0 && !input.streams)
       return refuse("a window of " + std::to_string(options.streamed.window) +
-                    " tokens is asked for, but no layer of the model sees all "
-                    "keys (--window)");
+                    (options.streamed.sinks == 0
+                         ? " tokens is"
+                         : " tokens beside the first " +
+                               std::to_string(options.streamed.sinks) + " is") +
+                    " asked for, but " +
+                    (input.widestKept == 0
+                         ? "no layer of the model keeps keys"
+                         : "the layers of the model that keep keys see at most "
+                           "the last " +
+                               std::to_string(input.widestKept)) +
+                    " (--window)");
     model.module = std::move(*module);
     return addSource(pathOf(kConfigFile), kConfigFile);
   }

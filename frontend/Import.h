@@ -26,7 +26,7 @@ struct ImportOptions {
   bool ungroupedNorm = false;
   /// Positions of the longest context that is asked for; 0: the model's.
   int64_t maxContext = 0;
-  /// What layers of attention see instead of all keys.
+  /// What layers of attention see instead of more keys.
   StreamedKeys streamed;
   /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
   /// the model has no weights yet.

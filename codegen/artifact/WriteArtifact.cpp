@@ -73,12 +73,18 @@ static ElementType elementType(mlir::Type element) {
 }
 
 // Elements that the checkpoint has for a weight: all of a tensor that weights
-// are derived from, once, and none where the config gives the numbers.
+// are derived from, once, those of a tensor that a weight repeats, once, and
+// none where the config gives the numbers.
 static int64_t parametersOf(seq::WeightOp op, StringSet<> &counted) {
   if (op.getComputed())
     return 0;
-  if (!op.getDerived())
-    return cast<mlir::RankedTensorType>(op.getType()).getNumElements();
+  if (!op.getDerived()) {
+    SmallVector<StringRef> tensors = op.getSources();
+    StringSet<> distinct;
+    distinct.insert_range(tensors);
+    return cast<mlir::RankedTensorType>(op.getType()).getNumElements() /
+           int64_t(tensors.size()) * int64_t(distinct.size());
+  }
   if (!counted.insert(op.getSource()).second)
     return 0;
   return mlir::ShapedType::getNumElements(op.getStored().value_or(

@@ -17,7 +17,7 @@ namespace effc::frontend {
 /// Element types in which a matrix of weights can be kept.
 enum class WeightType { F32, BF16, F16 };
 
-/// What layers that see all keys are to see instead: the first tokens of a
+/// What layers that see more keys are to see instead: the first tokens of a
 /// sequence and its last ones, as if positions were places in a cache of them
 /// (`sink_query` of seq.attention).
 struct StreamedKeys {
@@ -47,6 +47,9 @@ struct FamilyInput {
   Remarks &remarks;
   /// Whether a layer has followed `streamed`.
   bool streams = false;
+  /// The widest window of a layer that has not, since it sees no more; 0: there
+  /// is none.
+  int64_t widestKept = 0;
 };
 
 /// The most that a dimension of a configuration may be, and the most layers.

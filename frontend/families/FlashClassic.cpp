@@ -92,11 +92,15 @@ enum class FeatureMap { Product, Elu, Relu, Identity, T2r, Hedgehog, Dpfp };
 struct LinearAttentionConfig {
   FlashConfig model;
   int64_t heads = 1, keys = 1, values = 1; // H, K, V
+  /// Heads of keys and values, shared by groups of queries.
+  int64_t keyHeads = 1;
   FeatureMap feature = FeatureMap::Product;
   /// Whether keys have the queries' features.
   bool shared = false;
   /// Whether the reading is divided by the sum of the keys.
   bool normalised = false;
+  /// Whether features of queries and of keys are divided by their sum.
+  bool sumOfQueries = false, sumOfKeys = false;
   bool affine = true;
 };
 
@@ -112,11 +116,7 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
       readHeadChannels(reader, "expand_k", 1, config.model.width, config.heads);
   config.values =
       readHeadChannels(reader, "expand_v", 1, config.model.width, config.heads);
-  int64_t keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)
-                         .value_or(config.heads);
-  if (!reader.hasProblem() && keyHeads != config.heads)
-    reader.report("expects 'num_kv_heads' to be null or 'num_heads' " +
-                  Twine(config.heads) + ", but got " + Twine(keyHeads));
+  config.keyHeads = readKeyHeads(reader, config.heads);
   constexpr std::pair<llvm::StringLiteral, FeatureMap> kMaps[] = {
       {"elementwise_product", FeatureMap::Product},
       {"elu", FeatureMap::Elu},
@@ -137,8 +137,8 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
   config.normalised = reader.getBoolean("norm_feature_map", false);
   config.affine = !reader.isSet("elementwise_affine") ||
                   reader.getBoolean("elementwise_affine", true);
-  requireOneOf(reader, "norm_q", {"false"});
-  requireOneOf(reader, "norm_k", {"false"});
+  config.sumOfQueries = reader.getBoolean("norm_q", false);
+  config.sumOfKeys = reader.getBoolean("norm_k", false);
   requireOneOf(reader, "hidden_act", {"swish"});
   ignoreHarmless(reader, input.remarks, {"fuse_norm"});
   return config;
@@ -172,12 +172,26 @@ static Value emitNeighbourProducts(ModelBuilder &model, const std::string &name,
                        {heads, size * kPlaces});
 }
 
+/// Features [T, H, F] divided by the sums of their heads.
+static Value divideBySums(ModelBuilder &model, const std::string &name,
+                          Value x) {
+  auto type = llvm::cast<mlir::RankedTensorType>(x.getType());
+  int64_t heads = type.getDimSize(1), size = type.getDimSize(2);
+  Value divided = divideHeads(
+      model, name, model.reshape(name, x, {heads * size}), heads,
+      [](Value head) { return head; },
+      [&](Value sum) {
+        return model.add(name, sum, repeatNumber(model, name, 1e-4, sum));
+      });
+  return model.reshape(name, divided, {heads, size});
+}
+
 /// The features of x [T, H K], in heads: [T, H, features].
 static Value emitFeatures(ModelBuilder &model,
-                          const LinearAttentionConfig &config,
+                          const LinearAttentionConfig &config, int64_t heads,
                           const std::string &name, const std::string &source,
                           Value x) {
-  int64_t heads = config.heads, keys = config.keys;
+  int64_t keys = config.keys;
   auto inHeads = [&](Value flat) {
     int64_t all =
         llvm::cast<mlir::RankedTensorType>(flat.getType()).getDimSize(1);
@@ -211,10 +225,7 @@ static Value emitFeatures(ModelBuilder &model,
   case FeatureMap::Relu:
     return inHeads(relu(x));
   case FeatureMap::Elu:
-    // e^x below 0, x + 1 above: e^-relu(-x) + relu(x).
-    return inHeads(model.add(
-        name, model.elementwise<seq::ExpOp>(name, negated(relu(negated(x)))),
-        relu(x)));
+    return inHeads(eluPlusOne(model, name, x));
   case FeatureMap::Product:
     return inHeads(model.mul(name, layer("layer1", /*hasBias=*/true),
                              layer("layer2", /*hasBias=*/true)));
@@ -246,16 +257,31 @@ Module effc::frontend::importFlashLinearAttention(FamilyInput &input) {
       return model.project(name + part, source + part + "_proj", x, rows);
     };
     Value query =
-        emitFeatures(model, config, name + "feature_map_q",
+        emitFeatures(model, config, heads, name + "feature_map_q",
                      source + "feature_map_q.", each("q", heads * config.keys));
     // Shared features are stored under both names.
-    Value key =
-        emitFeatures(model, config, name + "feature_map_k",
-                     source + "feature_map_k.", each("k", heads * config.keys));
-    Value value =
-        model.reshape(name + "mixer", each("v", inner), {heads, config.values});
+    Value key = emitFeatures(model, config, config.keyHeads,
+                             name + "feature_map_k", source + "feature_map_k.",
+                             each("k", config.keyHeads * config.keys));
+    if (config.sumOfQueries)
+      query = divideBySums(model, name + "norm_q", query);
+    if (config.sumOfKeys)
+      key = divideBySums(model, name + "norm_k", key);
     int64_t features =
         llvm::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2);
+    auto shared = [&](Value flat, int64_t channels) {
+      return model.reshape(name + "mixer",
+                           repeatHeads(model, name + "mixer", flat,
+                                       config.keyHeads,
+                                       heads / config.keyHeads),
+                           {heads, channels});
+    };
+    if (config.keyHeads != heads)
+      key = shared(
+          model.reshape(name + "mixer", key, {config.keyHeads * features}),
+          features);
+    Value value =
+        shared(each("v", config.keyHeads * config.values), config.values);
     llvm::APFloat scale(1 / std::sqrt(double(features)));
     Value state = model.state(name + "mixer", {heads, features, config.values});
     mlir::OpBuilder &builder = model.getBuilder();

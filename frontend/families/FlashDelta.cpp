@@ -25,6 +25,12 @@ struct DeltaConfig {
   seq::Nonlinearity gateFunction = seq::Nonlinearity::Silu;
   /// Of queries and keys; values always have silu.
   seq::Nonlinearity activation = seq::Nonlinearity::Silu;
+  /// Whether elu + 1 takes the activation's place.
+  bool elu = false;
+  /// Whether queries and keys have the sum 1 instead of the length 1.
+  bool sums = false;
+  /// Whether tokens have rates of their own; else every rate is 1.
+  bool rates = true;
 
   int64_t inner() const { return heads * values; }
   double scale() const { return 1 / std::sqrt(double(keys)); }
@@ -65,6 +71,20 @@ static void readGroups(ConfigReader &reader, DeltaConfig &config, int64_t keys,
                                    /*heads=*/1, "head_dim");
 }
 
+/// x [T, H C] divided by the sums of its heads' magnitudes, at least `epsilon`.
+static Value divideByMagnitudes(ModelBuilder &model, const std::string &name,
+                                Value x, int64_t heads, double epsilon) {
+  mlir::OpBuilder &builder = model.getBuilder();
+  return divideHeads(
+      model, name, x, heads,
+      [&](Value head) { return model.elementwise<seq::AbsOp>(name, head); },
+      [&](Value sum) -> Value {
+        return seq::ClampOp::create(builder, model.at(name), sum.getType(), sum,
+                                    builder.getF64FloatAttr(epsilon),
+                                    /*upper=*/nullptr);
+      });
+}
+
 static DeltaOperands emitOperands(ModelBuilder &model,
                                   const DeltaConfig &config,
                                   const std::string &name,
@@ -80,22 +100,35 @@ static DeltaOperands emitOperands(ModelBuilder &model,
   };
   // Keys and queries are of length 1 in each head.
   auto unit = [&](llvm::StringRef part) {
+    std::string here = name + part.str();
+    Value y = each(part, keyWidth, config.activation);
+    if (config.elu)
+      y = eluPlusOne(model, here, y);
+    auto inHeads = [&](Value flat) {
+      return model.reshape(name + "mixer", flat, {config.groups, config.keys});
+    };
     NormConfig length;
     length.epsilon = 1e-6;
-    Value y = model.groupNorm(
-        name + part, source, each(part, keyWidth, config.activation),
-        config.groups, /*size=*/0, length, seq::NormMeasure::SumSquare);
-    return model.reshape(name + "mixer", y, {config.groups, config.keys});
+    if (config.sums)
+      return inHeads(
+          divideByMagnitudes(model, here, y, config.groups, length.epsilon));
+    return inHeads(model.groupNorm(here, source, y, config.groups, /*size=*/0,
+                                   length, seq::NormMeasure::SumSquare));
   };
   DeltaOperands operands;
   operands.query = unit("q");
   operands.key = unit("k");
-  operands.value = model.reshape(
-      name + "mixer", each("v", config.inner(), seq::Nonlinearity::Silu),
-      {config.heads, config.values});
-  Value rate = model.activate(
-      name + "b", model.project(name + "b", source + "b_proj", x, config.heads),
-      seq::Nonlinearity::Sigmoid);
+  Value values = each("v", config.inner(), seq::Nonlinearity::Silu);
+  operands.value =
+      model.reshape(name + "mixer", values, {config.heads, config.values});
+  Value rate =
+      config.rates
+          ? model.activate(
+                name + "b",
+                model.project(name + "b", source + "b_proj", x, config.heads),
+                seq::Nonlinearity::Sigmoid)
+          : repeatNumber(model, name + "b", 1,
+                         model.slice(name + "b", values, 0, config.heads));
   operands.rate = config.doubled ? model.scale(name + "b", rate, 2) : rate;
   operands.state =
       model.state(name + "mixer", {config.heads, config.keys, config.values});
@@ -126,14 +159,18 @@ Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
   config.gate = reader.getBoolean("use_gate", false);
   readConvolutions(reader, config);
   readHarmless(input);
-  requireOneOf(reader, "qk_activation", {"silu", "relu", "identity"});
-  requireOneOf(reader, "qk_norm", {"l2"});
-  requireOneOf(reader, "use_beta", {"true"});
+  requireOneOf(reader, "qk_activation", {"silu", "relu", "elu", "identity"});
+  requireOneOf(reader, "qk_norm", {"l2", "sum"});
+  if (const std::string *name = reader.getString("qk_norm"))
+    config.sums = *name == "sum";
+  config.rates = reader.getBoolean("use_beta", true);
   requireOneOf(reader, "use_rope", {"false"});
-  if (const std::string *name = reader.getString("qk_activation"))
+  if (const std::string *name = reader.getString("qk_activation")) {
+    config.elu = *name == "elu";
     config.activation = *name == "relu"   ? seq::Nonlinearity::Relu
                         : *name == "silu" ? seq::Nonlinearity::Silu
                                           : seq::Nonlinearity::Identity;
+  }
   if (llvm::Error error = reader.finish())
     return error;
   auto mixer = [&](ModelBuilder &model, const std::string &name,

@@ -18,6 +18,8 @@ namespace {
 struct LinearConfig {
   FlashConfig model;
   int64_t heads = 1, keys = 1, values = 1; // H, K, V
+  /// Heads of keys, values and key gates, shared by groups of queries.
+  int64_t keyHeads = 1;
   /// Taps of the short convolutions; 0: none.
   int64_t taps = 0;
   bool gate = true, affine = true;
@@ -34,16 +36,6 @@ struct LinearConfig {
 static int64_t readTaps(ConfigReader &reader, bool byDefault) {
   int64_t taps = reader.getInteger("conv_size", 2, 64, 4);
   return reader.getBoolean("use_short_conv", byDefault) ? taps : 0;
-}
-
-/// Kernels read one key for each query: keys that heads share are another
-/// model.
-static void requireOwnKeys(ConfigReader &reader, int64_t heads) {
-  int64_t keyHeads =
-      reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension).value_or(heads);
-  if (!reader.hasProblem() && keyHeads != heads)
-    reader.report("expects 'num_kv_heads' to be null or 'num_heads' " +
-                  Twine(heads) + ", but got " + Twine(keyHeads));
 }
 
 /// The function that the library calls so; its `gelu` is the approximation.
@@ -77,13 +69,14 @@ static LinearConfig readGated(FamilyInput &input, llvm::StringRef family,
   config.affine = !reader.isSet("elementwise_affine") ||
                   reader.getBoolean("elementwise_affine", true);
   config.fused = reader.getBoolean("fuse_norm", true) && config.gate;
-  requireOwnKeys(reader, config.heads);
+  config.keyHeads = readKeyHeads(reader, config.heads);
   return config;
 }
 
 namespace {
 
-/// Queries, keys and values of a layer, flat.
+/// Queries, keys and values of a layer, flat; keys and values have heads of
+/// their own number.
 struct Projected {
   Value query, key, value;
 };
@@ -93,14 +86,14 @@ struct Projected {
 static Projected project(ModelBuilder &model, const LinearConfig &config,
                          const std::string &name, const std::string &source,
                          Value x) {
-  int64_t keyWidth = config.heads * config.keys;
   auto each = [&](llvm::StringRef part, int64_t rows) {
     return projectAndConvolve(model, name, source, part, x, rows, config.taps,
                               config.taps > 0 ? seq::Activation::Silu
                                               : seq::Activation::None);
   };
-  Projected all{each("q", keyWidth), each("k", keyWidth),
-                each("v", config.inner())};
+  Projected all{each("q", config.heads * config.keys),
+                each("k", config.keyHeads * config.keys),
+                each("v", config.keyHeads * config.values)};
   all.query = model.activate(name + "q", all.query, config.feature);
   all.key = model.activate(name + "k", all.key, config.feature);
   return all;
@@ -129,36 +122,51 @@ static Value emitOutput(ModelBuilder &model, const LinearConfig &config,
   return model.project(name + "o", source + "o_proj", y, model.getWidth());
 }
 
+/// What the logistic function's logarithm is `log` of.
+static double gateOf(double log) { return log - std::log1p(-std::exp(log)); }
+
 Module effc::frontend::importFlashGla(FamilyInput &input) {
   ConfigReader &reader = input.config;
   LinearConfig config =
       readGated(input, "gla", 0.5, 1.0, 4, /*convolves=*/true);
-  requireOneOf(reader, "clamp_min", {"null"});
+  // Of log-decays; what it is of the gates before their sigmoid.
+  std::optional<double> least = reader.getNumberIfSet("clamp_min", -1e4, -1e-6);
   // Written, and read by no model.
   ignoreHarmless(reader, input.remarks, {"use_gk", "use_gv"});
   if (llvm::Error error = reader.finish())
     return error;
   constexpr int64_t kRank = 16;
+  constexpr double kTemperature = 16;
   auto mixer = [&](ModelBuilder &model, const std::string &name,
                    const std::string &source, Value x, int64_t) {
     Projected all = project(model, config, name, source, x);
-    int64_t keyWidth = config.heads * config.keys;
+    int64_t keyWidth = config.keyHeads * config.keys;
     Value low = model.project(name + "gk.low", source + "gk_proj.0", x, kRank);
     Value gate = model.project(name + "gk", source + "gk_proj.1", low, keyWidth,
                                /*bias=*/true);
-    auto keyed = [&](Value flat) {
-      return model.reshape(name + "mixer", flat, {config.heads, config.keys});
+    mlir::OpBuilder &builder = model.getBuilder();
+    if (least)
+      gate = seq::ClampOp::create(
+          builder, model.at(name + "gk"), gate.getType(), gate,
+          builder.getF64FloatAttr(gateOf(*least * kTemperature)),
+          /*upper=*/nullptr);
+    auto inHeads = [&](Value flat, int64_t channels) {
+      return model.reshape(name + "mixer", flat, {config.heads, channels});
     };
-    Value value =
-        model.reshape(name + "mixer", all.value, {config.heads, config.values});
+    auto shared = [&](Value flat) {
+      return repeatHeads(model, name + "mixer", flat, config.keyHeads,
+                         config.heads / config.keyHeads);
+    };
+    Value value = inHeads(shared(all.value), config.values);
     Value state =
         model.state(name + "mixer", {config.heads, config.keys, config.values});
-    mlir::OpBuilder &builder = model.getBuilder();
     auto op = seq::GatedLinearAttentionOp::create(
         builder, model.at(name + "mixer"), value.getType(), state.getType(),
-        keyed(all.query), keyed(all.key), value, keyed(gate),
+        inHeads(all.query, config.keys), inHeads(shared(all.key), config.keys),
+        value, inHeads(shared(gate), config.keys),
         /*value_gate=*/nullptr, state,
-        llvm::APFloat(1 / std::sqrt(double(config.keys))), llvm::APFloat(16.0),
+        llvm::APFloat(1 / std::sqrt(double(config.keys))),
+        llvm::APFloat(kTemperature),
         /*form=*/nullptr);
     model.setNextState(op.getNextState());
     return emitOutput(model, config, name, source, x, op.getY());
@@ -183,13 +191,22 @@ Module effc::frontend::importFlashRetNet(FamilyInput &input) {
   auto mixer = [&](ModelBuilder &model, const std::string &name,
                    const std::string &source, Value x, int64_t) {
     Projected all = project(model, config, name, source, x);
-    auto keyed = [&](Value flat) {
-      return turn(
-          model, name + "mixer", turned,
-          model.reshape(name + "mixer", flat, {config.heads, config.keys}));
+    int64_t times = config.heads / config.keyHeads;
+    auto turnedHeads = [&](Value flat, int64_t heads) {
+      return turn(model, name + "mixer", turned,
+                  model.reshape(name + "mixer", flat, {heads, config.keys}));
     };
-    Value value =
-        model.reshape(name + "mixer", all.value, {config.heads, config.values});
+    auto shared = [&](Value flat) {
+      return repeatHeads(model, name + "mixer", flat, config.keyHeads, times);
+    };
+    Value key =
+        model.reshape(name + "mixer",
+                      shared(model.reshape(
+                          name + "mixer", turnedHeads(all.key, config.keyHeads),
+                          {config.keyHeads * config.keys})),
+                      {config.heads, config.keys});
+    Value value = model.reshape(name + "mixer", shared(all.value),
+                                {config.heads, config.values});
     mlir::OpBuilder &builder = model.getBuilder();
     auto rule = seq::HeadDecaysAttr::get(
         builder.getContext(), seq::DecayRule::Retention, 0, 0, false);
@@ -198,7 +215,7 @@ Module effc::frontend::importFlashRetNet(FamilyInput &input) {
         model.state(name + "mixer", {config.heads, config.keys, config.values});
     auto op = seq::RetentionOp::create(
         builder, model.at(name + "mixer"), value.getType(), state.getType(),
-        keyed(all.query), keyed(all.key), value, decays, state,
+        turnedHeads(all.query, config.heads), key, value, decays, state,
         llvm::APFloat(1 / std::sqrt(double(config.keys))), /*form=*/nullptr);
     model.setNextState(op.getNextState());
     return emitOutput(model, config, name, source, x, op.getY());

@@ -120,6 +120,75 @@ int64_t effc::frontend::readHeadChannels(ConfigReader &reader,
   return int64_t(rounded) / heads;
 }
 
+int64_t effc::frontend::readKeyHeads(ConfigReader &reader, int64_t heads) {
+  int64_t keyHeads =
+      reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension).value_or(heads);
+  if (!reader.hasProblem() && heads % keyHeads != 0) {
+    reader.report("expects 'num_kv_heads' to divide 'num_heads' " +
+                  Twine(heads) + ", but got " + Twine(keyHeads));
+    return heads;
+  }
+  return keyHeads;
+}
+
+Value effc::frontend::repeatHeads(ModelBuilder &model, const std::string &name,
+                                  Value x, int64_t heads, int64_t times) {
+  if (times == 1)
+    return x;
+  int64_t channels =
+      llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(1) / heads;
+  llvm::SmallVector<Value> repeated;
+  for (int64_t head = 0; head < heads; ++head)
+    repeated.append(size_t(times),
+                    model.slice(name, x, head * channels, channels));
+  return seq::ConcatOp::create(model.getBuilder(), model.at(name), repeated,
+                               /*axis=*/1);
+}
+
+Value effc::frontend::eluPlusOne(ModelBuilder &model, const std::string &name,
+                                 Value x) {
+  auto relu = [&](Value y) {
+    return model.activate(name, y, seq::Nonlinearity::Relu);
+  };
+  auto negated = [&](Value y) {
+    return model.elementwise<seq::NegOp>(name, y);
+  };
+  // e^-relu(-x) + relu(x)
+  return model.add(
+      name, model.elementwise<seq::ExpOp>(name, negated(relu(negated(x)))),
+      relu(x));
+}
+
+Value effc::frontend::divideHeads(ModelBuilder &model, const std::string &name,
+                                  Value x, int64_t heads,
+                                  llvm::function_ref<Value(Value head)> measure,
+                                  llvm::function_ref<Value(Value sum)> bound) {
+  int64_t channels =
+      llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(1) / heads;
+  mlir::OpBuilder &builder = model.getBuilder();
+  Value ones = model.computed(
+      "ones." + std::to_string(channels),
+      seq::RowNumbersAttr::get(builder.getContext(),
+                               builder.getDenseF64ArrayAttr({1.0})),
+      {1, channels});
+  llvm::SmallVector<Value> divided;
+  for (int64_t head = 0; head < heads; ++head) {
+    Value y = model.slice(name, x, head * channels, channels);
+    Value sum = bound(model.linear(name + ".sum", measure(y), ones));
+    divided.push_back(seq::DivOp::create(builder, model.at(name), y,
+                                         model.spread(name, sum, y)));
+  }
+  return seq::ConcatOp::create(builder, model.at(name), divided, /*axis=*/1);
+}
+
+Value effc::frontend::repeatNumber(ModelBuilder &model, const std::string &name,
+                                   double number, Value like) {
+  // e^0: what is of tokens has to come from tokens.
+  return model.scale(
+      name, model.elementwise<seq::ExpOp>(name, model.scale(name, like, 0)),
+      number);
+}
+
 void effc::frontend::requireOneOf(ConfigReader &reader, llvm::StringRef key,
                                   llvm::ArrayRef<llvm::StringRef> accepted) {
   const JsonValue *value = reader.get(key);

@@ -44,6 +44,30 @@ int64_t readHeadChannels(ConfigReader &reader, llvm::StringRef key,
 void requireOneOf(ConfigReader &reader, llvm::StringRef key,
                   llvm::ArrayRef<llvm::StringRef> accepted);
 
+/// The heads of keys and values, `num_kv_heads`, of which each serves as many
+/// of the `heads` of queries; as many where nothing says so.
+int64_t readKeyHeads(ConfigReader &reader, int64_t heads);
+
+/// x [T, heads * channels] with each head `times` times in a row, for mixers
+/// whose queries do not share what they read.
+mlir::Value repeatHeads(ModelBuilder &model, const std::string &name,
+                        mlir::Value x, int64_t heads, int64_t times);
+
+/// elu(x) + 1: e^x below 0, x + 1 above.
+mlir::Value eluPlusOne(ModelBuilder &model, const std::string &name,
+                       mlir::Value x);
+
+/// Each head of x [T, H C] divided by a number [T, 1] that follows from it:
+/// `bound` of the sum of what `measure` makes of its channels [T, C].
+mlir::Value divideHeads(ModelBuilder &model, const std::string &name,
+                        mlir::Value x, int64_t heads,
+                        llvm::function_ref<mlir::Value(mlir::Value)> measure,
+                        llvm::function_ref<mlir::Value(mlir::Value)> bound);
+
+/// The same number for each element of `like` [T, C].
+mlir::Value repeatNumber(ModelBuilder &model, const std::string &name,
+                         double number, mlir::Value like);
+
 /// A projection by `source` + `tensor`, then, where `taps` is not 0, the short
 /// convolution of that name.
 mlir::Value projectAndConvolve(ModelBuilder &model, const std::string &name,

@@ -1,6 +1,7 @@
 #include "frontend/families/Mamba.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/MambaSsmLayers.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/SelectiveMixer.h"
 #include "frontend/model/TextModel.h"
@@ -15,23 +16,23 @@ using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
 /// Layers of a norm and a mixer, under the names of both layouts.
 static Module build(FamilyInput &input, llvm::StringRef family, int64_t width,
                     int64_t layers, const SelectiveConfig &mixer,
-                    const NormConfig &norm, const HeadConfig &head) {
+                    const MambaSsmLayers &around, const HeadConfig &head) {
   TextModelConfig text;
   text.family = family;
   text.vocabulary = input.vocabulary;
   text.width = width;
   text.head = head;
   text.endNorm = "backbone.norm_f";
-  text.norm = norm;
+  text.norm = around.norm;
+  text.context = around.context;
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "backbone." + name;
-      Value normed = model.norm(name + "norm", source + "norm", x, norm);
-      x = model.add(
-          name + "residual", x,
-          emitSelectiveMixer(model, mixer, name, source + "mixer.", normed));
-    }
+    for (int64_t layer = 0; layer < layers; ++layer)
+      x = emitMambaSsmLayer(model, around, layer, x,
+                            [&](const std::string &name,
+                                const std::string &source, Value normed) {
+                              return emitSelectiveMixer(model, mixer, name,
+                                                        source, normed);
+                            });
     return x;
   });
 }
@@ -80,8 +81,8 @@ static Module import(FamilyInput &input, llvm::StringRef family,
   mixer.rank = readTimeStepRank(reader, "time_step_rank", width);
   if (innerNorms)
     mixer.innerNorm = reader.getNumber("mixer_rms_eps", 0, 1, 1e-6);
-  NormConfig norm;
-  norm.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
+  MambaSsmLayers around;
+  around.norm.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
   HeadConfig head;
   head.table = "backbone.embeddings.weight";
   head.tied = reader.getBoolean("tie_word_embeddings", true);
@@ -95,7 +96,7 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                   "use_mambapy", "use_falcon_mambapy"});
   if (llvm::Error error = reader.finish())
     return error;
-  return build(input, family, width, layers, mixer, norm, head);
+  return build(input, family, width, layers, mixer, around, head);
 }
 
 Module effc::frontend::importMamba(FamilyInput &input) {
@@ -104,18 +105,6 @@ Module effc::frontend::importMamba(FamilyInput &input) {
 
 Module effc::frontend::importFalconMamba(FamilyInput &input) {
   return import(input, "falcon_mamba", /*innerNorms=*/true);
-}
-
-/// What would make another model of the package's.
-static void requireNone(ConfigReader &reader) {
-  if (reader.getInteger("d_intermediate", 0, kMostDimension, 0) != 0)
-    reader.reportMismatch("d_intermediate", "0", *reader.get("d_intermediate"));
-  if (const JsonValue *layers = reader.get("attn_layer_idx"))
-    if (!layers->getArray() || !layers->getArray()->empty())
-      reader.reportMismatch("attn_layer_idx", "an empty array", *layers);
-  if (!reader.getBoolean("rms_norm", true))
-    reader.reportMismatch("rms_norm", "true", *reader.get("rms_norm"));
-  reader.ignore({"attn_cfg"}); // it is about those layers only
 }
 
 Module effc::frontend::importMambaSsm1(FamilyInput &input) {
@@ -128,7 +117,7 @@ Module effc::frontend::importMambaSsm1(FamilyInput &input) {
   // The package would load the one over the other.
   head.mayDiffer = false;
   head.tied = reader.getBoolean("tie_embeddings", true);
-  requireNone(reader);
+  MambaSsmLayers around = readMambaSsmLayers(input, width, layers);
   ignoreHarmless(reader, input.remarks, {"fused_add_norm", "residual_in_fp32"});
   SelectiveConfig mixer;
   mixer.inner = 2 * width;
@@ -152,7 +141,5 @@ Module effc::frontend::importMambaSsm1(FamilyInput &input) {
   (void)reader.get("pad_vocab_size_multiple");
   if (llvm::Error error = reader.finish())
     return error;
-  NormConfig norm;
-  norm.epsilon = 1e-5;
-  return build(input, "mamba", width, layers, mixer, norm, head);
+  return build(input, "mamba", width, layers, mixer, around, head);
 }

@@ -27,27 +27,13 @@ public:
       : config(config), around(around), normGroups(normGroups), model(model) {}
 
   Value emitLayer(Value x, int64_t index) {
-    name = "layers." + std::to_string(index) + ".";
-    source = "backbone.layers." + std::to_string(index) + ".";
-    std::string layer = source;
-    auto norm = [&](const char *part, const char *tensor) {
-      return model.rmsNorm(
-          name + part, x,
-          model.vector(name + part, layer + tensor, config.width),
-          config.epsilon);
-    };
-    Value normed = norm("norm", "norm.weight");
-    source += "mixer.";
-    Value mixed =
-        around.attends.count(index)
-            ? emitMambaSsmAttention(model, around, name, layer, normed)
-            : emitMixer(normed);
-    x = model.add(name + "residual", x, mixed);
-    if (around.hidden == 0)
-      return x;
-    Value inner = emitMambaSsmMlp(model, around, name, layer,
-                                  norm("mlp_norm", "norm2.weight"));
-    return model.add(name + "mlp_residual", x, inner);
+    return emitMambaSsmLayer(
+        model, around, index, x,
+        [&](const std::string &name, const std::string &source, Value normed) {
+          this->name = name;
+          this->source = source;
+          return emitMixer(normed);
+        });
   }
 
 private:
@@ -62,12 +48,31 @@ private:
     Value dt = model.slice(name + "in_proj", projected,
                            inner + config.convolved(), config.heads);
     Value y = model.reshape(name + "ssd", emitSsd(convolved, dt), {inner});
-    Value weight =
-        model.vector(name + "gated_norm", source + "norm.weight", inner);
-    Value normed = seq::GatedRmsNormOp::create(
-        model.getBuilder(), model.at(name + "gated_norm"), y.getType(), y, gate,
-        weight, llvm::APFloat(config.epsilon), normGroups);
-    return emitProjection("out_proj", normed, config.width, inner);
+    return emitProjection("out_proj", emitGate(y, gate), config.width, inner);
+  }
+
+  /// y [T, H V], gated and normalised in the configuration's order.
+  Value emitGate(Value y, Value gate) {
+    std::string here = name + "gated_norm";
+    auto gated = [&](Value normed) {
+      return model.mul(here, normed,
+                       model.activate(here, gate, seq::Nonlinearity::Silu));
+    };
+    NormConfig norm;
+    norm.epsilon = config.epsilon;
+    switch (config.gate) {
+    case Mamba2Gate::Alone:
+      return gated(y);
+    case Mamba2Gate::BehindNorm:
+      return gated(model.groupNorm(here, source + "norm", y, normGroups,
+                                   config.inner(), norm));
+    case Mamba2Gate::BeforeNorm:
+      return seq::GatedRmsNormOp::create(
+          model.getBuilder(), model.at(here), y.getType(), y, gate,
+          model.vector(here, source + "norm.weight", config.inner()),
+          llvm::APFloat(config.epsilon), normGroups);
+    }
+    llvm_unreachable("every order is listed");
   }
 
   Value emitProjection(const std::string &part, Value x, int64_t rows,
@@ -133,6 +138,12 @@ private:
 /// Over how many groups of channels the gated norm takes its means.
 static int64_t chooseNormGroups(const Mamba2Config &config,
                                 FamilyInput &input) {
+  if (config.gate == Mamba2Gate::Alone) {
+    if (input.ungroupedNorm)
+      input.remarks.push_back("an ungrouped norm is asked for, which changes "
+                              "nothing: the gate has no norm");
+    return 1;
+  }
   std::string all = std::to_string(config.inner());
   std::string each = std::to_string(config.inner() / config.groups);
   if (input.ungroupedNorm) {
@@ -168,7 +179,7 @@ build(const Mamba2Config &config, const MambaSsmLayers &around,
   text.head.key =
       config.headMayDiffer ? "tie_word_embeddings" : "tie_embeddings";
   text.endNorm = "backbone.norm_f";
-  text.norm.epsilon = config.epsilon;
+  text.norm = around.norm;
   text.context = around.context;
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     Mamba2Emitter emitter(config, around, chooseNormGroups(config, input),
@@ -184,7 +195,9 @@ frontend::importMamba2(FamilyInput &input) {
   auto config = readMamba2Config(input.config, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();
-  return build(*config, /*around=*/{}, input);
+  MambaSsmLayers around;
+  around.norm.epsilon = config->epsilon;
+  return build(*config, around, input);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

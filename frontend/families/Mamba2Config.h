@@ -9,12 +9,17 @@
 
 namespace effc::frontend {
 
+/// Where the gate of a mixer stands: before its norm, behind it, or without
+/// one.
+enum class Mamba2Gate { BeforeNorm, BehindNorm, Alone };
+
 struct Mamba2Config {
   int64_t vocabulary = 1, width = 1, layers = 1;       // D = width
   int64_t heads = 1, values = 1, keys = 1, groups = 1; // H, V, K, G
   int64_t window = 2; // W, the convolution's taps
   bool projectionBias = false, convolutionBias = true, tied = false;
   double epsilon = 1e-5;
+  Mamba2Gate gate = Mamba2Gate::BeforeNorm;
   /// The time step is clamped to these after softplus.
   double dtMin = 0;
   double dtMax = std::numeric_limits<double>::infinity();

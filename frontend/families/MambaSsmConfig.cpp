@@ -84,10 +84,11 @@ static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
   config.convolutionBias = mixer.getBoolean("conv_bias", true);
   readTimeStepLimit(mixer, "dt_limit", config);
   readHeads(mixer, config);
-  requireBoolean(mixer, "rmsnorm", true,
-                 "the gate without a norm is not supported");
-  requireBoolean(mixer, "norm_before_gate", false,
-                 "the gate after the norm is not supported");
+  // Without a norm its place means nothing.
+  bool behind = mixer.getBoolean("norm_before_gate", false);
+  config.gate = !mixer.getBoolean("rmsnorm", true) ? Mamba2Gate::Alone
+                : behind                           ? Mamba2Gate::BehindNorm
+                                                   : Mamba2Gate::BeforeNorm;
   requireBoolean(mixer, "D_has_hdim", false,
                  "a feed-through per channel is not supported");
   remarkIgnored(mixer, kWhere,
@@ -106,7 +107,6 @@ effc::frontend::readMambaSsmConfig(ConfigReader &reader, int64_t vocabulary,
   config.width = reader.requireInteger("d_model", 1, kMostMamba2Dimension);
   config.layers = reader.requireInteger("n_layer", 1, kMostMamba2Layers);
   config.tied = reader.getBoolean("tie_embeddings", true);
-  requireBoolean(reader, "rms_norm", true, "LayerNorm is not supported");
   remarkIgnored(reader, "config.json", {"fused_add_norm", "residual_in_fp32"},
                 remarks);
   const JsonValue *mixer = reader.get("ssm_cfg");

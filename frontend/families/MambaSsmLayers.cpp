@@ -80,6 +80,9 @@ MambaSsmLayers effc::frontend::readMambaSsmLayers(FamilyInput &input,
                                                   int64_t layers) {
   ConfigReader &reader = input.config;
   MambaSsmLayers config;
+  // The package does not let one choose it.
+  config.norm.epsilon = 1e-5;
+  config.norm.centred = config.norm.bias = !reader.getBoolean("rms_norm", true);
   readPlaces(reader, layers, config);
   // The package's layers come in steps of as many units.
   constexpr int64_t kUnits = 128;
@@ -104,13 +107,13 @@ MambaSsmLayers effc::frontend::readMambaSsmLayers(FamilyInput &input,
   return config;
 }
 
-Value effc::frontend::emitMambaSsmAttention(ModelBuilder &model,
-                                            const MambaSsmLayers &config,
-                                            const std::string &name,
-                                            const std::string &source,
-                                            Value x) {
+/// From a normalised token to what the residual gets.
+static Value emitLayerAttention(ModelBuilder &model,
+                                const MambaSsmLayers &config,
+                                const std::string &name,
+                                const std::string &tensors, Value x) {
   const AttentionConfig &heads = config.attention;
-  std::string here = name + "attention", tensors = source + "mixer.";
+  std::string here = name + "attention";
   int64_t inner = heads.inner(), keyWidth = heads.keyWidth();
   Value all = model.project(here + ".in", tensors + "in_proj", x,
                             inner + 2 * keyWidth, heads.inputBias);
@@ -142,10 +145,10 @@ Value effc::frontend::emitMambaSsmAttention(ModelBuilder &model,
                        heads.outputBias);
 }
 
-Value effc::frontend::emitMambaSsmMlp(ModelBuilder &model,
-                                      const MambaSsmLayers &config,
-                                      const std::string &name,
-                                      const std::string &source, Value x) {
+/// The same of a gated layer.
+static Value emitGatedLayer(ModelBuilder &model, const MambaSsmLayers &config,
+                            const std::string &name, const std::string &source,
+                            Value x) {
   std::string here = name + "mlp";
   // [ups; gates]
   Value both =
@@ -157,4 +160,22 @@ Value effc::frontend::emitMambaSsmMlp(ModelBuilder &model,
   Value up = model.slice(here + ".up", both, 0, config.hidden);
   return model.project(here + ".down", source + "mlp.fc2",
                        model.mul(here + ".gate", gate, up), model.getWidth());
+}
+
+Value effc::frontend::emitMambaSsmLayer(ModelBuilder &model,
+                                        const MambaSsmLayers &config,
+                                        int64_t index, Value x,
+                                        MambaSsmMixer mixer) {
+  std::string name = "layers." + std::to_string(index) + ".";
+  std::string source = "backbone." + name, tensors = source + "mixer.";
+  Value normed = model.norm(name + "norm", source + "norm", x, config.norm);
+  x = model.add(name + "residual", x,
+                config.attends.count(index)
+                    ? emitLayerAttention(model, config, name, tensors, normed)
+                    : mixer(name, tensors, normed));
+  if (config.hidden == 0)
+    return x;
+  normed = model.norm(name + "mlp_norm", source + "norm2", x, config.norm);
+  return model.add(name + "mlp_residual", x,
+                   emitGatedLayer(model, config, name, source, normed));
 }

@@ -1,5 +1,5 @@
-// What the package `mamba_ssm` puts around its mixers: layers of attention in
-// their places, and gated layers behind them all.
+// What the package `mamba_ssm` puts around its mixers: norms, layers of
+// attention in their places, and gated layers behind them all.
 #ifndef EFFC_FRONTEND_FAMILIES_MAMBASSMLAYERS_H
 #define EFFC_FRONTEND_FAMILIES_MAMBASSMLAYERS_H
 
@@ -10,6 +10,8 @@
 namespace effc::frontend {
 
 struct MambaSsmLayers {
+  /// That of each layer, of the gated layers and of the end.
+  NormConfig norm;
   /// The numbers of the layers that attend.
   std::set<int64_t> attends;
   AttentionConfig attention;
@@ -22,22 +24,21 @@ struct MambaSsmLayers {
   int64_t context = 0;
 };
 
-/// Reads `attn_layer_idx`, `attn_cfg` and `d_intermediate` of a model of
-/// `width`. Problems are left in the reader.
+/// Reads `rms_norm`, `attn_layer_idx`, `attn_cfg` and `d_intermediate` of a
+/// model of `width`. Problems are left in the reader.
 MambaSsmLayers readMambaSsmLayers(FamilyInput &input, int64_t width,
                                   int64_t layers);
 
-/// A layer's attention, from a normalised token to what the residual gets.
-/// `source` is the layer's, with its dot.
-mlir::Value emitMambaSsmAttention(ModelBuilder &model,
-                                  const MambaSsmLayers &config,
-                                  const std::string &name,
-                                  const std::string &source, mlir::Value x);
+/// What a layer's mixer makes of normalised tokens. `name` is the layer's and
+/// `source` the mixer's, each with its dot.
+using MambaSsmMixer = llvm::function_ref<mlir::Value(
+    const std::string &name, const std::string &source, mlir::Value normed)>;
 
-/// The same of a gated layer.
-mlir::Value emitMambaSsmMlp(ModelBuilder &model, const MambaSsmLayers &config,
-                            const std::string &name, const std::string &source,
-                            mlir::Value x);
+/// The layer of the number `index`, with its residuals: attention where
+/// `config` has it, else `mixer`.
+mlir::Value emitMambaSsmLayer(ModelBuilder &model, const MambaSsmLayers &config,
+                              int64_t index, mlir::Value x,
+                              MambaSsmMixer mixer);
 
 } // namespace effc::frontend
 

@@ -18,18 +18,78 @@ struct Shares {
   double token = 1, made = 1;
 };
 
+/// What differs between the two layouts, whose tensors have the same names.
+struct MiniMaxLayout {
+  /// Prefixes and suffixes of the shares' keys.
+  llvm::StringLiteral softmax, linear, mlp, token, made;
+  /// How a head's decay follows from its number and the layer's.
+  seq::DecayRule decays;
+  /// Whether layers are named ('layer_types') or numbered ('attn_type_list').
+  bool named;
+  /// Whether the residual is the normalised token where nothing says so, and
+  /// whether it may be another.
+  bool postnorm, anyResidual;
+};
+
 struct MiniMaxConfig {
   DecoderConfig decoder;
   ExpertsConfig experts;
   /// Which layers are of lightning attention.
   std::vector<unsigned> linear;
+  seq::DecayRule decays = seq::DecayRule::Powers;
+  /// Whether the residual is the normalised token.
+  bool postnorm = true;
   Shares softmaxShares, linearShares, mlpShares;
   seq::Nonlinearity activation = seq::Nonlinearity::Silu;
 };
 
 } // namespace
 
-static MiniMaxConfig readMiniMax(FamilyInput &input) {
+/// The public library's.
+static constexpr MiniMaxLayout kPublicLayout = {
+    "full_attn",          "linear_attn",     "mlp",
+    "_alpha_factor",      "_beta_factor",    seq::DecayRule::Powers,
+    /*named=*/true,       /*postnorm=*/true,
+    /*anyResidual=*/false};
+/// That of the checkpoints' own code.
+static constexpr MiniMaxLayout kOwnLayout = {"layernorm_full_attention",
+                                             "layernorm_linear_attention",
+                                             "layernorm_mlp",
+                                             "_alpha",
+                                             "_beta",
+                                             seq::DecayRule::Alibi,
+                                             /*named=*/false,
+                                             /*postnorm=*/false,
+                                             /*anyResidual=*/true};
+
+/// Which layers are of lightning attention, by a number for each: 0 for those,
+/// 1 for softmax.
+static std::vector<unsigned> readTypeNumbers(ConfigReader &reader,
+                                             int64_t layers) {
+  constexpr llvm::StringLiteral kKey = "attn_type_list";
+  std::vector<unsigned> linear(size_t(layers), 0);
+  const JsonValue *value = reader.get(kKey);
+  const JsonArray *numbers = value ? value->getArray() : nullptr;
+  if (!value)
+    reader.report("lacks 'attn_type_list'");
+  else if (!numbers)
+    reader.reportMismatch(kKey, "an array of numbers", *value);
+  else if (int64_t(numbers->size()) != layers)
+    reader.report("expects 'attn_type_list' to have " + Twine(layers) +
+                  " numbers, but got " + Twine(numbers->size()));
+  if (reader.hasProblem())
+    return linear;
+  for (auto [kind, number] : llvm::zip(linear, *numbers)) {
+    std::optional<int64_t> type = number.getInteger();
+    if (type != 0 && type != 1)
+      reader.reportMismatch(kKey, "0 or 1 for each layer", number);
+    kind = type == 0;
+  }
+  return linear;
+}
+
+static MiniMaxConfig readMiniMax(FamilyInput &input,
+                                 const MiniMaxLayout &layout) {
   ConfigReader &reader = input.config;
   MiniMaxConfig config;
   DecoderConfig &decoder = config.decoder;
@@ -60,19 +120,28 @@ static MiniMaxConfig readMiniMax(FamilyInput &input) {
     layer.rotary = rotary;
     layer.window = window;
   }
-  config.linear =
-      readLayerPattern(reader, "layer_types", int64_t(decoder.layers.size()),
-                       {"full_attention", "linear_attention"},
-                       [](int64_t layer) -> unsigned { return layer % 2; });
-  auto readShares = [&](const std::string &what) {
-    return Shares{reader.getNumber(what + "_alpha_factor", 0, 1e6, 1),
-                  reader.getNumber(what + "_beta_factor", 0, 1e6, 1)};
+  int64_t layers = int64_t(decoder.layers.size());
+  config.linear = layout.named
+                      ? readLayerPattern(
+                            reader, "layer_types", layers,
+                            {"full_attention", "linear_attention"},
+                            [](int64_t layer) -> unsigned { return layer % 2; })
+                      : readTypeNumbers(reader, layers);
+  config.decays = layout.decays;
+  if (!reader.hasProblem() && config.decays == seq::DecayRule::Alibi &&
+      layers == 1)
+    reader.report("expects 'num_hidden_layers' to be at least 2, by one less "
+                  "than which decays are divided, but got 1");
+  auto readShares = [&](llvm::StringRef what) {
+    return Shares{reader.getNumber((what + layout.token).str(), 0, 1e6, 1),
+                  reader.getNumber((what + layout.made).str(), 0, 1e6, 1)};
   };
-  config.softmaxShares = readShares("full_attn");
-  config.linearShares = readShares("linear_attn");
-  config.mlpShares = readShares("mlp");
-  // Other values than those of the released models have no meaning.
-  if (!reader.getBoolean("postnorm", true))
+  config.softmaxShares = readShares(layout.softmax);
+  config.linearShares = readShares(layout.linear);
+  config.mlpShares = readShares(layout.mlp);
+  config.postnorm = reader.getBoolean("postnorm", layout.postnorm);
+  // The public library's model never reads it.
+  if (!config.postnorm && !layout.anyResidual)
     reader.report("expects 'postnorm' to be true, but got false");
   reader.getInteger("shared_intermediate_size", 0, 0, 0);
   ignoreHarmless(reader, input.remarks,
@@ -103,7 +172,7 @@ static Value emitLightning(ModelBuilder &model, const MiniMaxConfig &config,
   };
   Value query = part("query", 0), key = part("key", 1),
         value = part("value", 2);
-  auto rule = seq::HeadDecaysAttr::get(context, seq::DecayRule::Powers, layer,
+  auto rule = seq::HeadDecaysAttr::get(context, config.decays, layer,
                                        int64_t(config.decoder.layers.size()),
                                        /*negated=*/false);
   Value decays = model.computed(name + "decays", rule, {heads});
@@ -136,9 +205,9 @@ static Value sum(ModelBuilder &model, const std::string &name, Value token,
   return model.add(name, token, made);
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-effc::frontend::importMiniMax(FamilyInput &input) {
-  MiniMaxConfig config = readMiniMax(input);
+static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+import(FamilyInput &input, const MiniMaxLayout &layout) {
+  MiniMaxConfig config = readMiniMax(input, layout);
   if (llvm::Error error = input.config.finish())
     return error;
   const DecoderConfig &decoder = config.decoder;
@@ -146,31 +215,40 @@ effc::frontend::importMiniMax(FamilyInput &input) {
                      ".key_decay", ".diagonal_decay"});
   TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    // The residual is the normalised token.
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
       std::string name = "layers." + std::to_string(layer) + ".";
       std::string source = "model." + name;
-      x = model.norm(name + "mixer_norm", source + "input_layernorm", x,
-                     decoder.norm);
+      Value normed = model.norm(name + "mixer_norm", source + "input_layernorm",
+                                x, decoder.norm);
       bool linear = config.linear[size_t(layer)] == 1;
       Value mixed =
-          linear
-              ? emitLightning(model, config, name, source + "self_attn.", x,
-                              layer)
-              : emitAttention(model, decoder.attention,
-                              decoder.layers[size_t(layer)],
-                              {name + "attention", source + "self_attn."}, x);
-      x = sum(model, name + "mixer_residual", x, mixed,
-              linear ? config.linearShares : config.softmaxShares);
-      x = model.norm(name + "mlp_norm", source + "post_attention_layernorm", x,
-                     decoder.norm);
+          linear ? emitLightning(model, config, name, source + "self_attn.",
+                                 normed, layer)
+                 : emitAttention(
+                       model, decoder.attention, decoder.layers[size_t(layer)],
+                       {name + "attention", source + "self_attn."}, normed);
+      x = sum(model, name + "mixer_residual", config.postnorm ? normed : x,
+              mixed, linear ? config.linearShares : config.softmaxShares);
+      normed = model.norm(name + "mlp_norm",
+                          source + "post_attention_layernorm", x, decoder.norm);
       ExpertsNames names{name + "experts", source + "block_sparse_moe."};
       names.gate = "w1";
       names.up = "w3";
       names.down = "w2";
-      x = sum(model, name + "mlp_residual", x,
-              emitExperts(model, config.experts, names, x), config.mlpShares);
+      x = sum(model, name + "mlp_residual", config.postnorm ? normed : x,
+              emitExperts(model, config.experts, names, normed),
+              config.mlpShares);
     }
     return x;
   });
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importMiniMax(FamilyInput &input) {
+  return import(input, kPublicLayout);
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importMiniMaxText01(FamilyInput &input) {
+  return import(input, kOwnLayout);
 }

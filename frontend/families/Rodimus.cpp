@@ -24,6 +24,8 @@ struct RodimusConfig {
   /// Attention with one key for all heads, and a gated layer.
   bool plus = false;
   AttentionConfig shared;
+  /// Heads of values; 0: as many as of queries.
+  int64_t valueHeads = 0;
   LayerAttention window;
   /// The authors' layout, whose products are fused and called otherwise.
   bool fused = false;
@@ -151,13 +153,23 @@ private:
                          model.getWidth());
   }
 
-  /// One key for all heads, or one for each.
+  /// The heads of flat, one for each head of queries: all of them, then all of
+  /// them again. One head stays one, which all queries read.
+  Value repeatInTurn(const std::string &here, Value flat, int64_t heads) {
+    int64_t times = heads == 1 ? 1 : config.shared.heads / heads;
+    if (times == 1)
+      return flat;
+    llvm::SmallVector<Value> repeated(size_t(times), flat);
+    return seq::ConcatOp::create(model.getBuilder(), model.at(here), repeated,
+                                 /*axis=*/1);
+  }
+
   Value emitAttention(const std::string &name, const std::string &source,
                       Value x) {
     const AttentionConfig &shared = config.shared;
     std::string here = name + "attention";
     LayerAttention layer = streamed(model, here, config.window);
-    int64_t values = shared.heads;
+    int64_t values = config.valueHeads > 0 ? config.valueHeads : shared.heads;
     auto project = [&](llvm::StringRef part, int64_t heads) {
       return model.project(here + "." + part, source + part + "_proj", x,
                            heads * shared.keys, shared.inputBias);
@@ -170,7 +182,8 @@ private:
                              *shared.headNorm);
     };
     auto inHeads = [&](Value flat, int64_t heads) {
-      return model.reshape(here, flat, {heads, shared.keys});
+      return model.reshape(here, repeatInTurn(here, flat, heads),
+                           {heads == 1 ? 1 : shared.heads, shared.keys});
     };
     Value query = inHeads(normed("q", project("q", shared.heads), shared.heads),
                           shared.heads);
@@ -292,15 +305,12 @@ static void readWindow(ConfigReader &inner, FamilyInput &input,
                      .value_or(std::max<int64_t>(width / 128, 1));
   readHeads(inner, width, shared);
   shared.keyHeads = inner.requireInteger("num_heads_k", 1, kMostDimension);
-  int64_t values = inner.requireInteger("num_heads_v", 1, kMostDimension);
-  // Theirs repeats keys of several heads in another order than everybody's.
-  if (!inner.hasProblem() && shared.keyHeads != 1 &&
-      shared.keyHeads != shared.heads)
-    inner.report("expects 'num_heads_k' to be 1 or 'num_heads' " +
-                 Twine(shared.heads) + ", but got " + Twine(shared.keyHeads));
-  if (!inner.hasProblem() && values != shared.heads)
-    inner.report("expects 'num_heads_v' to be 'num_heads' " +
-                 Twine(shared.heads) + ", but got " + Twine(values));
+  config.valueHeads = inner.requireInteger("num_heads_v", 1, kMostDimension);
+  for (auto [key, count] : {std::pair("num_heads_k", shared.keyHeads),
+                            {"num_heads_v", config.valueHeads}})
+    if (!inner.hasProblem() && shared.heads % count != 0)
+      inner.report("expects '" + Twine(key) + "' to divide 'num_heads' " +
+                   Twine(shared.heads) + ", but got " + Twine(count));
   // Half of it, and the token itself.
   if (std::optional<int64_t> window =
           inner.getIntegerIfSet("window_size", 2, kMostContext))

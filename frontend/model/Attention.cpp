@@ -69,10 +69,17 @@ LayerAttention effc::frontend::streamed(ModelBuilder &model,
                                         llvm::StringRef name,
                                         LayerAttention layer) {
   const StreamedKeys &wanted = model.getStreamed();
+  if (wanted.window == 0)
+    return layer;
   int64_t longest = model.getLongest();
   bool seesAll = layer.window == 0 || (longest > 0 && layer.window >= longest);
-  if (wanted.window == 0 || !seesAll)
+  // What it has seen no further than is not to lie further now.
+  bool narrower = layer.window < wanted.sinks + wanted.window ||
+                  layer.window == wanted.window;
+  if (!seesAll && narrower) {
+    model.noteKept(layer.window);
     return layer;
+  }
   if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
     model.report(
         "expects --sinks and --window within the context that rotary positions "

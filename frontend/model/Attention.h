@@ -100,7 +100,7 @@ struct AttentionExtras {
 };
 
 /// The layer, with the sinks and the window that the model's user asks for
-/// where it would see all keys. `name` is the layer's.
+/// where it would see more keys than both. `name` is the layer's.
 LayerAttention streamed(ModelBuilder &model, llvm::StringRef name,
                         LayerAttention layer);
 

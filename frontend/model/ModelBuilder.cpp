@@ -210,7 +210,7 @@ void ModelBuilder::noteStreamed(llvm::StringRef name) {
                                 " tokens and ";
   input.remarks.push_back((name + " sees " + first + "the last " +
                            llvm::Twine(input.streamed.window) +
-                           " instead of all (--sinks, --window)")
+                           " instead of more (--sinks, --window)")
                               .str());
 }
 

@@ -103,13 +103,17 @@ public:
   /// whatever is to be seen of it; 0: no end.
   int64_t getLongest() const { return longest; }
   void setLongest(int64_t positions) { longest = positions; }
-  /// What layers are to see that would see all keys.
+  /// What layers are to see that would see more keys.
   const StreamedKeys &getStreamed() const { return input.streamed; }
   /// Reports `found`, weights that belong to absolute positions, where a window
   /// is asked for: positions have no end then, and no place in a cache.
   void refuseStreamed(const llvm::Twine &found);
   /// Notes that the layer `name` follows it.
   void noteStreamed(llvm::StringRef name);
+  /// Notes that a layer keeps a window of its own, which is no wider.
+  void noteKept(int64_t window) {
+    input.widestKept = std::max(input.widestKept, window);
+  }
 
   // Ops whose result type follows from their operands, each at the location
   // `name`. `x` is [T, ...].

@@ -36,8 +36,14 @@
 // SINKS-NEXT: effc: note: see effc compile --help
 // SINKS-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --window=40; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOKEYS
-// NOKEYS: effc: error: a window of 40 tokens is asked for, but no layer of the model sees all keys (--window){{$}}
+// NOKEYS: effc: error: a window of 40 tokens is asked for, but no layer of the model keeps keys (--window){{$}}
 // NOKEYS-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/rodimus/plus -o %t/x --window=11; echo status $?' 2>&1 | FileCheck %s --check-prefix=KEPTOWN
+// KEPTOWN: effc: error: a window of 11 tokens is asked for, but the layers of the model that keep keys see at most the last 11 (--window){{$}}
+// KEPTOWN-NEXT: status 1
+// RUN: sh -c 'effc-compile %goldens/families/rodimus/plus -o %t/x --window=10 --sinks=2; echo status $?' 2>&1 | FileCheck %s --check-prefix=BESIDE
+// BESIDE: effc: error: a window of 10 tokens beside the first 2 is asked for, but the layers of the model that keep keys see at most the last 11 (--window){{$}}
+// BESIDE-NEXT: status 1
 // RUN: sh -c 'effc-compile %goldens/families/llama/streaming -o %t/x --window=18 --sinks=3; echo status $?' 2>&1 | FileCheck %s --check-prefix=LONG
 // LONG: effc: error: expects --sinks and --window to be at most the 20 positions of the model, but got 3 and 18{{$}}
 // LONG-NEXT: status 1

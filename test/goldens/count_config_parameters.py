@@ -19,6 +19,12 @@ import transformers
 def count(config):
     # Both libraries have some of the names of model types, so the class says which.
     name = config["architectures"][0]
+    if "attn_type_list" in config:
+        # The code of MiniMax' checkpoints; transformers has the same tensors.
+        kinds = ["linear_attention", "full_attention"]
+        name = "MiniMaxForCausalLM"
+        config = {**config, "layer_types": [kinds[kind] for kind in config["attn_type_list"]]}
+        del config["model_type"]
     kind = getattr(transformers, name, None) or getattr(fla.models, name)
     made = kind.config_class(**copy.deepcopy(config))
     with torch.device("meta"):

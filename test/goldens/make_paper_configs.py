@@ -7,9 +7,13 @@
     cheems_*    arXiv:2412.11834, table 7, under its names; what it does not give is by the code's
                 defaults, so that the larger has more parameters than its name says
     mamba2attn_2_7b    huggingface.co/state-spaces/mamba2attn-2.7b, of arXiv:2405.21060
+    bamba_9_8b    github.com/foundation-model-stack/fms-fsdp, `mamba_9.8b`, which became Bamba
+    transnormer_*    the defaults of the checkpoints' configuration_transnormer.py, with the paper's positions
+                (arXiv:2307.14995: in the first layer alone)
+    masked_mixer_*   github.com/blbadger/maskedmixers, mixer_lm/mixer_trainer_fineweb.py
     srm_*       Badger, Structured Recurrent Mixers: tables S6 to S10, mixed heads with decay
 
-Parameters are counted by the independent forwards of `family_goldens/papers.py`, on no device.
+Parameters are counted by the independent forwards of `family_goldens`, on no device.
 Rodimus' are held to the paper's formula (tables 12 and 13), SRM's to what the tables print.
 """
 
@@ -18,7 +22,8 @@ import shutil
 from pathlib import Path
 
 import torch
-from family_goldens.papers import AuthorsMamba2, Cheems, Rodimus, StructuredMixer
+from family_goldens.mamba_ssm import AuthorsMamba2
+from family_goldens.papers import Cheems, MaskedMixer, Rodimus, StructuredMixer, TransNormer
 
 ROOT = Path(__file__).resolve().parent / "configs/papers"
 NEOX, OWN = 50277, 126340
@@ -69,7 +74,23 @@ MAMBA2ATTN = dict(
     rms_norm=True, residual_in_fp32=True, fused_add_norm=True, attn_layer_idx=[9, 18, 27, 36, 45, 56],
     attn_cfg=dict(causal=True, d_conv=4, head_dim=128, num_heads=30, out_proj_bias=False, qkv_proj_bias=False,
                   rotary_emb_dim=64),
-    ssm_cfg=dict(layer="Mamba2", d_state=128, headdim=64, expand=2))
+    ssm_cfg=dict(layer="Mamba2"))
+
+
+# With gated layers, and keys that heads share.
+BAMBA = dict(
+    MAMBA2ATTN, d_model=4096, d_intermediate=14336, n_layer=32, vocab_size=128256, tie_embeddings=False,
+    attn_layer_idx=[9, 18, 27],
+    attn_cfg=dict(causal=True, d_conv=0, head_dim=128, num_heads=32, num_heads_kv=8, out_proj_bias=False,
+                  qkv_proj_bias=False, rotary_emb_dim=64))
+
+TRANSNORMER = dict(
+    model_type="transnormer", architectures=["TransnormerForCausalLM"], vocab_size=64000, decoder_embed_dim=1024,
+    decoder_layers=24, decoder_attention_heads=8, no_scale_embedding=False, add_bos_token=False,
+    norm_type="simplermsnorm", linear_use_lrpe_list=[1] + 23 * [0], hidden_dim=1024, linear_act_fun="silu",
+    glu_dim=2816, bias=False, init_std=0.02)
+MASKED_MIXER = dict(model_type="masked_mixer", architectures=["LanguageMixer"], n_vocab=8000, dim=512, depth=8,
+                    tokenized_length=512, kernel=1)
 
 
 def count(kind, config):
@@ -103,6 +124,13 @@ def rows():
     found = count(AuthorsMamba2, MAMBA2ATTN)
     assert round(found / 1e8) == 27, found
     yield "mamba2attn_2_7b", "https://huggingface.co/state-spaces/mamba2attn-2.7b", MAMBA2ATTN, found
+    found = count(AuthorsMamba2, BAMBA)
+    assert round(found / 1e8) == 98, found
+    yield "bamba_9_8b", "https://github.com/foundation-model-stack/fms-fsdp, mamba_9.8b", BAMBA, found
+    source = "https://huggingface.co/OpenNLPLab/TransNormerLLM-385M, its code's defaults"
+    yield "transnormer_400m", source, TRANSNORMER, count(TransNormer, TRANSNORMER)
+    source = "https://github.com/blbadger/maskedmixers"
+    yield "masked_mixer_512", source, MASKED_MIXER, count(MaskedMixer, MASKED_MIXER)
     for variant, (keys, printed) in VARIANTS.items():
         for width, millions in printed.items():
             config = srm(width, **keys)

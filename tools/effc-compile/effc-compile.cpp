@@ -118,7 +118,7 @@ void declare(CLI::App &app, Arguments &a) {
   CLI::Option *window =
       app.add_option("--window", a.window,
                      "tokens, its own included, that a token sees in layers "
-                     "which see all of them in the model; texts are then as "
+                     "which see more of them in the model; texts are then as "
                      "long as one likes (StreamingLLM)")
           ->check(CLI::Range(int64_t(1), kLongestWindow));
   app.add_option("--sinks", a.sinks,

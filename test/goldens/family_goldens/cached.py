@@ -1,7 +1,7 @@
 """Cases of StreamingLLM whose models have a forward of their own here: the cache written out, in torch.
 
 As in `streaming.py`: keys are kept as they are before they are turned, and turned by their places in a
-cache of the first tokens and the last. A layer with a window of its own has a cache of that alone.
+cache of the first tokens and the last. A layer with a narrower window of its own has a cache of that alone.
 """
 
 import torch
@@ -96,6 +96,12 @@ CASES = [
         mixer_cfg=dict(d_conv=4, expand_ratio=1.5, mem_size=7, input_gate_low_rank=5),
         attn_cfg=dict(num_heads=4, num_heads_k=1, num_heads_v=4, rotary_emb_base=300.0, ffn_expand_ratio=4 / 3)),
          options=OPTIONS),
+    # Its own window is of 13 tokens.
+    papers.case("rodimus", "streaming_narrow_bf16", CachedRodimus, dict(
+        {**papers.RODIMUS, **SHORT}, block_type="rodimus_plus", d_model=20, n_layer=2, tie_word_embeddings=True,
+        mixer_cfg=dict(d_conv=3, expand_ratio=2, mem_size=6, input_gate_low_rank=4),
+        attn_cfg=dict(num_heads=2, num_heads_k=2, num_heads_v=2, rotary_emb_base=200.0, window_size=24,
+                      ffn_expand_ratio=1.5)), dtype="bf16", embedding=0.3, options=OPTIONS),
     papers.case("cheems", "streaming", CachedCheems, dict(
         {**papers.CHEEMS, **SHORT}, hidden_size=24, intermediate_size=28, num_hidden_layers=2, hidden_bias=True,
         num_attention_heads=4, num_key_value_heads=2, attn_layer_period=2, attn_layer_offset=0, is_moe=False,

@@ -49,10 +49,17 @@ CASES = [
         use_output_gate=False, feature_map="relu", num_hidden_layers=3, max_position_embeddings=64,
         attn=dict(layers=[1], num_heads=4, num_kv_heads=2, window_size=9, qkv_bias=True, rope_theta=300.0)),
          dtype="bf16"),
+    # A bound that binds in some channels.
+    case("gla", "shared_keys_bounded", "GLA", dict(
+        hidden_size=24, num_heads=6, num_kv_heads=2, expand_k=0.75, expand_v=1.25, clamp_min=-0.4,
+        intermediate_size=32)),
     case("retnet", "plain", "RetNet", dict(num_heads=3, expand_k=0.8, expand_v=1.0)),
     case("retnet", "tied", "RetNet", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, expand_v=1.5, feature_map="relu", use_output_gate=False,
         intermediate_size=36, tie_word_embeddings=True), embedding=0.3),
+    case("retnet", "shared_keys_bf16", "RetNet", dict(
+        hidden_size=24, num_heads=4, num_kv_heads=2, expand_k=1.0, expand_v=1.5, intermediate_size=28),
+         dtype="bf16"),
     case("hgrn2", "lower_bounds", "HGRN2", dict(
         expand_ratio=6, num_hidden_layers=3, intermediate_size=28, vocab_size=61)),
     case("hgrn2", "convolutions_no_bounds", "HGRN2", dict(
@@ -61,6 +68,12 @@ CASES = [
     case("delta_net", "gate_negative", "DeltaNet", dict(
         hidden_size=24, num_heads=2, use_gate=True, allow_neg_eigval=True, use_short_conv=False,
         qk_activation="relu")),
+    case("delta_net", "sums_elu", "DeltaNet", dict(
+        hidden_size=24, num_heads=3, expand_k=0.75, expand_v=1.25, qk_norm="sum", qk_activation="elu",
+        conv_size=3, intermediate_size=36)),
+    case("delta_net", "one_rate_bf16", "DeltaNet", dict(
+        hidden_size=20, num_heads=2, expand_k=0.5, qk_norm="sum", qk_activation="identity", use_beta=False,
+        use_gate=True, intermediate_size=36), dtype="bf16"),
     case("gated_deltanet", "plain", "GatedDeltaNet", dict(num_heads=2, head_dim=6, expand_v=1.5)),
     case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
         hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
@@ -124,6 +137,12 @@ CASES = [
         intermediate_size=28), dtype="bf16"),
     case("linear_attn", "dpfp", "LinearAttention", dict(
         hidden_size=28, num_heads=2, expand_k=0.5, expand_v=0.5, feature_map="dpfp", intermediate_size=20)),
+    case("linear_attn", "shared_keys_sums", "LinearAttention", dict(
+        hidden_size=24, num_heads=6, num_kv_heads=3, expand_k=0.75, expand_v=0.5, feature_map="hedgehog",
+        norm_q=True, norm_k=True, intermediate_size=20)),
+    case("linear_attn", "shared_keys_bf16", "LinearAttention", dict(
+        hidden_size=20, num_heads=4, num_kv_heads=1, expand_v=1.4, feature_map="elementwise_product",
+        intermediate_size=28), dtype="bf16"),
     case("samba", "plain", "Samba", dict(
         hidden_size=12, state_size=5, time_step_rank=3, num_hidden_layers=3, hidden_ratio=4,
         attn=dict(layers=[1], num_heads=3, window_size=7, rope_theta=300.0)), dtype="bf16"),

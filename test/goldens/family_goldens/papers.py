@@ -9,8 +9,6 @@ names, orders of rows and constants:
     doge         the same, and github.com/SmallDoges/small-doge    releases 4 of transformers
     srm          github.com/blbadger/mrm                caches on a GPU
     masked_mixer github.com/blbadger/maskedmixers       the same
-    mamba        github.com/state-spaces/mamba, its layout of Mamba-1
-    mamba2       the same, with layers of attention and gated layers
 """
 
 import math
@@ -98,7 +96,8 @@ class Rodimus(NamedModel):
         keys = width // heads
         q = linear(view, "attn.q_proj", x, width).unflatten(-1, (heads, keys))
         k = linear(view, "attn.k_proj", x, config["num_heads_k"] * keys).unflatten(-1, (-1, keys))
-        v = linear(view, "attn.v_proj", x, width).unflatten(-1, (heads, keys))
+        v = linear(view, "attn.v_proj", x, config["num_heads_v"] * keys).unflatten(-1, (-1, keys))
+        k, v = (y.repeat(1, heads // y.shape[1], 1) for y in (k, v))
         theta = config.get("rotary_emb_base", 10000.0)
         y = window_softmax(rotate(q, theta), rotate(k, theta), v, config["window_size"] // 2 + 1)
         return linear(view, "attn.out_proj", y.flatten(-2), width)
@@ -336,90 +335,6 @@ class MaskedMixer(NamedModel):
                 linear(whole, "lm_head", x, config["n_vocab"]))[None]
 
 
-class AuthorsMamba(NamedModel):
-    def forward(self, ids, use_cache=False):
-        config, width, given = self.config, self.config["d_model"], self.config["ssm_cfg"]
-        inner, states = given.get("expand", 2) * width, given.get("d_state", 16)
-        rank = given.get("dt_rank", -(-width // 16))
-        rows = -(-config["vocab_size"] // config["pad_vocab_size_multiple"]) * config["pad_vocab_size_multiple"]
-        whole = View(self.tensors, "", config)
-        table = whole("backbone.embedding.weight", rows, width)
-        x = functional.embedding(ids[0], table)
-        for index in range(config["n_layer"]):
-            view = View(self.tensors, f"backbone.layers.{index}.", config)
-            bias, y = given.get("bias", False), norm(view, "norm", x, RMS)
-            u, z = linear(view, "mixer.in_proj", y, 2 * inner, bias).chunk(2, -1)
-            u = functional.silu(convolve(
-                view("mixer.conv1d.weight", inner, 1, given.get("d_conv", 4)),
-                view("mixer.conv1d.bias", inner) if given.get("conv_bias", True) else None, u))
-            low, b, c = linear(view, "mixer.x_proj", u, rank + 2 * states).split([rank, states, states], -1)
-            dt = functional.softplus(linear(view, "mixer.dt_proj", low, inner, True))
-            a, state, out = -view("mixer.A_log", inner, states).exp(), x.new_zeros(inner, states), []
-            for t in range(len(x)):
-                state = torch.exp(dt[t][:, None] * a) * state + (dt[t] * u[t])[:, None] * b[t]
-                out.append(state @ c[t])
-            y = (torch.stack(out) + view("mixer.D", inner) * u) * functional.silu(z)
-            x = x + linear(view, "mixer.out_proj", y, width, bias)
-        x = norm(whole, "backbone.norm_f", x, RMS)
-        return (x @ table.T if config["tie_embeddings"] else linear(whole, "lm_head", x, rows))[None]
-
-
-class AuthorsMamba2(NamedModel):
-    """Mamba-2 in its authors' layout, with layers of attention and gated layers around."""
-
-    def forward(self, ids, use_cache=False):
-        config, width, attn = self.config, self.config["d_model"], self.config["attn_cfg"]
-        multiple = config["pad_vocab_size_multiple"]
-        rows = -(-config["vocab_size"] // multiple) * multiple
-        whole = View(self.tensors, "", config)
-        table = whole("backbone.embedding.weight", rows, width)
-        x = functional.embedding(ids[0], table)
-        for index in range(config["n_layer"]):
-            view = View(self.tensors, f"backbone.layers.{index}.", config)
-            mix = self.attend if index in config["attn_layer_idx"] else self.scan
-            y = norm(view, "norm", x, RMS)
-            x = x + mix(View(self.tensors, view.prefix + "mixer.", config), y,
-                        attn if mix == self.attend else config["ssm_cfg"])
-            if config["d_intermediate"]:
-                hidden = -(-config["d_intermediate"] // 128) * 128
-                up, gate = linear(view, "mlp.fc1", norm(view, "norm2", x, RMS), 2 * hidden).chunk(2, -1)
-                x = x + linear(view, "mlp.fc2", up * functional.silu(gate), width)
-        x = norm(whole, "backbone.norm_f", x, RMS)
-        return (x @ table.T if config["tie_embeddings"] else linear(whole, "lm_head", x, rows))[None]
-
-    @staticmethod
-    def scan(view, x, given):
-        width, values, keys = x.shape[-1], given["headdim"], given["d_state"]
-        inner = given["expand"] * width
-        heads, channels = inner // values, inner + 2 * keys
-        z, u, dt = linear(view, "in_proj", x, inner + channels + heads).split([inner, channels, heads], -1)
-        u = functional.silu(convolve(view("conv1d.weight", channels, 1, 4), view("conv1d.bias", channels), u))
-        u, b, c = u.split([inner, keys, keys], -1)
-        u, dt = u.unflatten(-1, (heads, values)), functional.softplus(dt + view("dt_bias", heads))
-        decay, state, rows = torch.exp(-dt * view("A_log", heads).exp()), x.new_zeros(heads, values, keys), []
-        for t in range(len(x)):
-            state = decay[t][:, None, None] * state + torch.einsum("h,hv,n->hvn", dt[t], u[t], b[t])
-            rows.append(state @ c[t] + view("D", heads)[:, None] * u[t])
-        y = torch.stack(rows).flatten(-2) * functional.silu(z)
-        return linear(view, "out_proj", norm(view, "norm", y, RMS), width)
-
-    @staticmethod
-    def attend(view, x, given):
-        width, heads, keys = x.shape[-1], given["num_heads"], given["head_dim"]
-        shared, bias = given.get("num_heads_kv", heads), given.get("qkv_proj_bias", True)
-        rows = (heads + 2 * shared) * keys
-        qkv = linear(view, "in_proj", x, rows, bias)
-        if given.get("d_conv"):
-            qkv = convolve(view("conv1d.weight", rows, 1, given["d_conv"]), view("conv1d.bias", rows), qkv)
-        q, k, v = (part.unflatten(-1, (-1, keys)) for part in
-                   qkv.split([heads * keys, shared * keys, shared * keys], -1))
-        turned, theta = given.get("rotary_emb_dim", 0), given.get("rotary_emb_base", 10000.0)
-        if turned:
-            q, k = (torch.cat([rotate(z[..., :turned], theta), z[..., turned:]], -1) for z in (q, k))
-        y = window_softmax(q, k, v).flatten(-2)
-        return linear(view, "out_proj", y, width, given.get("out_proj_bias", True))
-
-
 DRAW = {
     r"residual(_weight|\.weight)$": (1.0, 0.3),
     r"conv1d\.weight$": (0.1, 0.5),
@@ -454,7 +369,6 @@ DOGE = dict(model_type="doge", architectures=["DogeForCausalLM"], vocab_size=61,
             rope_scaling={"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 64})
 SRM = dict(model_type="srm", architectures=["MLPMixer"], vocab_size=41, hidden_dim=16, num_blocks=2)
 MASKED = dict(model_type="masked_mixer", architectures=["LanguageMixer"], n_vocab=61, dim=20, depth=2)
-MAMBA = dict(rms_norm=True, residual_in_fp32=True, fused_add_norm=True)
 
 CASES = [
     case("rodimus", "own_plus", Rodimus, dict(
@@ -462,6 +376,11 @@ CASES = [
         auto_map={"AutoModelForCausalLM": "modeling_rodimus.RodimusForCausalLM"},
         mixer_cfg=dict(d_conv=4, expand_ratio=1.5, mem_size=7, input_gate_low_rank=5),
         attn_cfg=dict(num_heads=3, num_heads_k=1, num_heads_v=3, window_size=18, ffn_expand_ratio=4 / 3))),
+    case("rodimus", "own_heads_in_turn", Rodimus, dict(
+        RODIMUS, block_type="rodimus_plus", d_model=24, n_layer=2, tie_word_embeddings=True,
+        mixer_cfg=dict(d_conv=3, expand_ratio=1, mem_size=5, input_gate_low_rank=3),
+        attn_cfg=dict(num_heads=6, num_heads_k=2, num_heads_v=3, window_size=30, ffn_expand_ratio=1.5)),
+         embedding=0.3),
     case("rodimus", "own_scaled_bf16", Rodimus, dict(
         RODIMUS, block_type="rodimus", d_model=20, n_layer=3, tie_word_embeddings=True,
         use_scale_embedding=True, use_norm_embedding=True,
@@ -506,19 +425,4 @@ CASES = [
     case("masked_mixer", "plain", MaskedMixer, dict(MASKED, tokenized_length=50, kernel=1)),
     case("masked_mixer", "expanded_tied", MaskedMixer, dict(
         MASKED, tokenized_length=52, expand_conv=True, tie_weights=True, dim=24)),
-    case("mamba2", "ssm_attention", AuthorsMamba2, dict(
-        MAMBA, d_model=24, d_intermediate=0, n_layer=3, vocab_size=59, pad_vocab_size_multiple=8, tie_embeddings=True,
-        attn_layer_idx=[1], attn_cfg=dict(causal=True, d_conv=4, head_dim=8, num_heads=3, out_proj_bias=False,
-                                          qkv_proj_bias=False, rotary_emb_dim=4),
-        ssm_cfg=dict(layer="Mamba2", d_state=10, headdim=6, expand=2))),
-    case("mamba2", "ssm_gated_layers_bf16", AuthorsMamba2, dict(
-        MAMBA, d_model=16, d_intermediate=100, n_layer=2, vocab_size=61, pad_vocab_size_multiple=1,
-        tie_embeddings=False, attn_layer_idx=[0], attn_cfg=dict(causal=True, head_dim=6, num_heads=4, num_heads_kv=2),
-        ssm_cfg=dict(layer="Mamba2", d_state=7, headdim=8, expand=3)), dtype="bf16"),
-    case("mamba", "ssm_padded", AuthorsMamba, dict(
-        MAMBA, d_model=24, n_layer=2, vocab_size=59, pad_vocab_size_multiple=8, tie_embeddings=True,
-        ssm_cfg=dict(layer="Mamba1", d_state=7))),
-    case("mamba", "ssm_default_layer", AuthorsMamba, dict(
-        MAMBA, d_model=20, n_layer=2, vocab_size=61, pad_vocab_size_multiple=1, tie_embeddings=False,
-        ssm_cfg=dict(d_state=5, d_conv=3, expand=3, dt_rank=4, bias=True))),
 ]

@@ -138,8 +138,9 @@ TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   for (const auto &leaf : leavesOf(config)) {
     if (!config[leaf].is_number())
       continue;
-    // Any number may stand in place of a weight.
-    if (leaf.back() != "value")
+    // Any number may stand in place of a weight, and logarithms have bounds
+    // below 0.
+    if (leaf.back() != "value" && leaf.back() != "clamp_min")
       expectRefused(leaf, -7, "-7");
     if (config[leaf].is_number_integer())
       expectRefused(leaf, int64_t(1) << 60, std::to_string(int64_t(1) << 60));
@@ -147,15 +148,15 @@ TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   }
 }
 
-// What counts something is not 0, but for the layers before windows begin and
-// the channels that turn.
+// What counts something is not 0, but for the layers before windows begin, the
+// channels that turn and experts that there may be none of.
 TEST_P(WrongConfigTest, SizesOfZero) {
   for (const auto &leaf : leavesOf(config)) {
     std::string key = leaf.back();
     bool counts = false;
     for (const char *end : {"_size", "_heads", "_layers", "_dim", "_layer"})
       counts |= key.ends_with(end) && key != "max_window_layers" &&
-                key != "rotary_emb_dim";
+                key != "rotary_emb_dim" && key != "shared_intermediate_size";
     if (counts && config[leaf].is_number_integer())
       expectRefused(leaf, 0, "0");
   }
