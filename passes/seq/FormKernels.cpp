@@ -74,8 +74,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     for (Operation &op : block.without_terminator()) {
       if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
         continue;
-      if (Group *host =
-              seq::isElementwiseOp(&op) ? findHost(groups, &op) : nullptr) {
+      bool follows = seq::isElementwiseOp(&op) || isa<seq::BestOp>(op);
+      if (Group *host = follows ? findHost(groups, &op) : nullptr) {
         emitRemark(op.getLoc())
             << "fused into kernel '" << nameOf(*host) << "' as its epilogue";
         host->ops.push_back(&op);
@@ -91,9 +91,16 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         op.erase();
   }
 
+  static bool endsInChoice(Operation *op) {
+    while (seq::isElementwiseOp(op) && op->getResult(0).hasOneUse())
+      op = *op->getResult(0).user_begin();
+    return isa<seq::BestOp>(op);
+  }
+
   // The group whose last result `op` alone uses, if the op can move there: its
   // other operands then are there already or come before. Logits are nobody's
-  // but the call's, and what is joined is nowhere as a whole.
+  // but the call's, if not those that only a choice is made of; a choice ends
+  // its kernel, and what is joined is nowhere as a whole.
   static Group *findHost(std::vector<Group> &groups, Operation *op) {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
@@ -101,7 +108,9 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         continue;
       for (Group &group : groups)
         if (group.ops.back() == producer && producer->getResult(0) == operand &&
-            !isa<seq::LmHeadOp, seq::ConcatOp>(producer))
+            !isa<seq::ConcatOp, seq::BestOp>(producer) &&
+            (!isa<seq::LmHeadOp>(producer) || endsInChoice(op)) &&
+            (!isa<seq::BestOp>(op) || seq::isDenseOp(group.ops.front())))
           return &group;
     }
     return nullptr;

@@ -17,6 +17,11 @@ struct DenseTile {
 /// The tile of a product of buildDense: all that its kernel takes from the
 /// number of an entry's rows.
 DenseTile denseTileOf(mlir::Operation *op, const KernelContext &context);
+/// The largest number of each row, which lies in memory (Best.cpp).
+mlir::LogicalResult buildBest(KernelBuilder &k);
+/// The same of what buildDense's items have found, behind its kernel
+/// (Best.cpp).
+mlir::LogicalResult buildBestOfItems(KernelBuilder &k);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).

@@ -336,8 +336,8 @@ plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
   return best;
 }
 
-std::vector<float> PlanRunner::run(plan::EntryKind kind,
-                                   ArrayRef<Segment> call) {
+std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
+                                   plan::CallResult wanted) {
   if (exported)
     return exported->call(kind, call, slots.data());
   int64_t rows = 0;
@@ -372,12 +372,14 @@ std::vector<float> PlanRunner::run(plan::EntryKind kind,
     }
   }
   arena = GuardedMemory(*entry.getArenaBytes());
-  logits = GuardedMemory(rows * logitsWidth * 4);
+  int64_t width = wanted == plan::CallResult::Choices ? 2 : logitsWidth;
+  logits = GuardedMemory(rows * width * 4);
   const int64_t counts[4] = {rows, int64_t(call.size()), rows, 1};
   for (auto op : entry.getOps<plan::LaunchOp>())
-    launch(op, counts);
+    if (op.getOnlyFor().value_or(wanted) == wanted)
+      launch(op, counts);
   const float *result = logits.as<float>();
-  return {result, result + rows * logitsWidth};
+  return {result, result + rows * width};
 }
 
 // As in the runtime (HostExecutor.cpp): a kernel has nothing in front of it
@@ -453,7 +455,8 @@ rt::OperandRange PlanRunner::rangeOf(Value memory) const {
   rt::OperandRange range;
   range.start = reinterpret_cast<uintptr_t>(whole->data());
   range.bytes = whole->size();
-  range.writable = isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp>(op);
+  range.writable =
+      isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp, plan::ChoicesOp>(op);
   range.what = op->getName().getStringRef().str();
   return range;
 }
@@ -474,5 +477,5 @@ const void *PlanRunner::addressOf(Value memory) const {
       if (entry.getName() == state.getName())
         return slots.data() + entry.getOffset();
   }
-  return logits.data(); // plan.logits
+  return logits.data(); // plan.logits or plan.choices
 }
