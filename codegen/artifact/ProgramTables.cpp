@@ -160,6 +160,8 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
   }
   if (isa<plan::LogitsOp>(op))
     return Operand(OperandKind::Logits, 0, offset);
+  if (isa<plan::ChoicesOp>(op))
+    return Operand(OperandKind::Choices, 0, offset);
   switch (cast<plan::TableOp>(op).getTable()) {
   case plan::Table::Tokens:
     return Operand(OperandKind::Tokens, 0, offset);
@@ -196,6 +198,10 @@ Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
                                 items.getTile(), items.getTimes());
     launch->note = launchOp.getNote().str();
     launch->flops_per_row = launchOp.getFlops().value_or(0);
+    // The schema's enum lists the dialect's cases, behind a launch of all
+    // calls.
+    if (std::optional<plan::CallResult> result = launchOp.getOnlyFor())
+      launch->only_for = static_cast<CallResult>(*result);
     for (mlir::Value place : launchOp.getOperands()) {
       Expected<Operand> operand = operandOf(place);
       if (!operand)

@@ -164,6 +164,10 @@ static const char *findFault(const artifact::Program &program,
   case artifact::OperandKind::Segments:
   case artifact::OperandKind::OutputRows:
   case artifact::OperandKind::Logits:
+  case artifact::OperandKind::Choices:
+    if (operand.kind() == artifact::OperandKind::Choices &&
+        program.vocabulary_size() < 2) // they lie where logits would
+      return "is of choices, of which a vocabulary of one token has none";
     return operand.index() == 0 && operand.offset() == 0
                ? nullptr
                : "has an index or offset where none is expected";
@@ -206,6 +210,9 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     return fault("counts by unknown kind ", unsigned(items.count()));
   if (items.tile() == 0)
     return fault("has tiles of 0");
+  if (launch.only_for() > artifact::CallResult::MAX)
+    return fault("is for a result of unknown kind ",
+                 unsigned(launch.only_for()));
   bool fixed = items.count() == artifact::Count::One;
   if (int64_t blocks = itemCount(items, fixed ? 1 : entry.rows());
       !plan.isHost && uint64_t(blocks) > kMaxBlocks)

@@ -71,6 +71,10 @@ static OperandRange rangeOf(const artifact::Program &program,
             program.vocabulary_size() * sizeof(float));
     range.writable = true;
     break;
+  case artifact::OperandKind::Choices:
+    counted("the choices", artifact::Count::Outputs, sizeof(Choice));
+    range.writable = true;
+    break;
   }
   return range;
 }
