@@ -30,12 +30,16 @@ private:
   struct Tables {
     std::vector<std::unique_ptr<KernelT>> &kernels;
     std::vector<std::unique_ptr<EntryT>> &entries;
+    /// Whether who runs them looks where buffers end.
+    bool areWatched;
   };
   Error fillStates();
   Error fillTarget(const Contents::Plan &plan);
   void fillKernels(plan::BinaryOp binary, uint32_t segment, Tables to);
   Error fillEntry(plan::EntryOp entry, Tables to);
   Expected<Operand> operandOf(mlir::Value place);
+  /// Bytes from a place in the arena to its buffer's end; 0 elsewhere.
+  static uint64_t bytesBehind(mlir::Value place);
   void fillGeneration();
   void fillProvenance();
 
@@ -177,6 +181,16 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
   llvm_unreachable("every table is listed");
 }
 
+uint64_t ProgramTables::bytesBehind(mlir::Value place) {
+  uint64_t offset = 0;
+  while (auto further = place.getDefiningOp<plan::OffsetOp>()) {
+    offset += further.getBytes();
+    place = further.getBase();
+  }
+  auto arena = place.getDefiningOp<plan::ArenaOp>();
+  return arena ? arena.getBytes() - offset : 0;
+}
+
 Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
   auto entry = std::make_unique<EntryT>();
   entry->name = op.getSymName().str();
@@ -207,6 +221,8 @@ Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
       if (!operand)
         return operand.takeError();
       launch->operands.push_back(*operand);
+      if (to.areWatched)
+        launch->operand_bytes.push_back(bytesBehind(place));
     }
     to.kernels[launch->kernel]->operands = launch->operands.size();
     entry->launches.push_back(std::move(launch));
@@ -277,8 +293,9 @@ Error ProgramTables::fillTarget(const Contents::Plan &plan) {
     target = program.targets.back().get();
     target->name = plan.target;
   }
-  Tables to = target ? Tables{target->kernels, target->entries}
-                     : Tables{program.kernels, program.entries};
+  bool isSimulated = StringRef(plan.target).starts_with("sim_");
+  Tables to = target ? Tables{target->kernels, target->entries, isSimulated}
+                     : Tables{program.kernels, program.entries, isSimulated};
   kernelIndex.clear();
   size_t before = images.size();
   for (auto binary : of.getOps<plan::BinaryOp>()) {

@@ -175,6 +175,18 @@ static const char *findFault(const artifact::Program &program,
   return "is of an unknown kind";
 }
 
+/// What is wrong with what follows an operand in its buffer, or null. Its start
+/// is in order.
+static const char *findSizeFault(const artifact::Entry &entry,
+                                 const artifact::Operand &operand,
+                                 uint64_t bytes) {
+  if (operand.kind() != artifact::OperandKind::Arena)
+    return bytes == 0 ? nullptr : "has a size outside of the arena";
+  return bytes <= entry.arena_bytes() - operand.offset()
+             ? nullptr
+             : "ends past the arena's end";
+}
+
 /// What is wrong with the operand that a kernel copies boxes of, or null.
 static const char *findBoxFault(const artifact::Program &program,
                                 const artifact::BoxMap &map,
@@ -226,6 +238,15 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     if (const char *what =
             findFault(program, entry, *launch.operands()->Get(i)))
       return fault("has an operand ", i, " that ", what);
+  if (const auto *bytes = launch.operand_bytes()) {
+    if (bytes->size() != launch.operands()->size())
+      return fault("has ", bytes->size(), " sizes of ",
+                   launch.operands()->size(), " operands");
+    for (uint32_t i = 0; i < bytes->size(); ++i)
+      if (const char *what =
+              findSizeFault(entry, *launch.operands()->Get(i), bytes->Get(i)))
+        return fault("has an operand ", i, " that ", what);
+  }
   if (kernel.box_maps())
     for (const artifact::BoxMap *map : *kernel.box_maps())
       if (const char *what = findBoxFault(

@@ -249,6 +249,15 @@ static const Mistake kLaunches[] = {
     {"launch_result",
      [](ProgramT &p) { launch(p, 2).only_for = artifact::CallResult(3); },
      "launch 2 of entry 'prefill_4' is for a result of unknown kind 3"},
+    {"operand_sizes",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 0, 0}; },
+     "launch 1 of entry 'prefill_4' has 3 sizes of 4 operands"},
+    {"operand_size_of_a_state",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 8, 0, 64}; },
+     "has an operand 1 that has a size outside of the arena"},
+    {"operand_size_past_end",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 0, 0, 65}; },
+     "has an operand 3 that ends past the arena's end"},
     {"operand_choices_offset",
      [](ProgramT &p) {
        launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 64);

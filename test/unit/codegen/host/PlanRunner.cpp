@@ -440,8 +440,11 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
 
 rt::OperandRange PlanRunner::rangeOf(Value memory) const {
   Value base = memory;
-  while (auto offset = base.getDefiningOp<plan::OffsetOp>())
+  int64_t further = 0;
+  while (auto offset = base.getDefiningOp<plan::OffsetOp>()) {
+    further += offset.getBytes();
     base = offset.getBase();
+  }
   Operation *op = base.getDefiningOp();
   const GuardedMemory *whole = &logits;
   if (isa<plan::ArenaOp>(op))
@@ -455,6 +458,10 @@ rt::OperandRange PlanRunner::rangeOf(Value memory) const {
   rt::OperandRange range;
   range.start = reinterpret_cast<uintptr_t>(whole->data());
   range.bytes = whole->size();
+  if (auto buffer = dyn_cast<plan::ArenaOp>(op)) {
+    range.start += *buffer.getOffset() + further;
+    range.bytes = buffer.getBytes() - further;
+  }
   range.writable =
       isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp, plan::ChoicesOp>(op);
   range.what = op->getName().getStringRef().str();
