@@ -190,7 +190,9 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
 Value EntryConversion::arenaBuffer(Location loc, RankedTensorType type) {
   return plan::ArenaOp::create(
       plan, loc, memoryType(),
-      plan.getI64IntegerAttr(plan::arenaBytes(type, entry.getRows())),
+      plan.getI64IntegerAttr(
+          plan::arenaBytes(type, type.isDynamicDim(0) ? int64_t(entry.getRows())
+                                                      : type.getDimSize(0))),
       IntegerAttr());
 }
 
@@ -232,6 +234,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
     context.warpGroupCores = target.getWarpGroupCores();
+    context.dotRate = target.getDotRate();
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;
@@ -314,10 +317,12 @@ void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
       stream << tile.rows << 'x' << tile.outputs;
       return;
     }
-    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
-      if (mixer.getFormAttr() &&
-          mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
-        stream << context.entry.getRows();
+    auto mixer = dyn_cast<seq::MixerOpInterface>(op);
+    if (!mixer || !mixer.getFormAttr())
+      continue;
+    if (mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
+      stream << context.entry.getRows();
+    stream << 'p' << piecesOf(mixer, context);
   }
 }
 
@@ -423,6 +428,8 @@ Follower followerOf(KernelBuilder &first) {
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
   if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return {buildWindowAppend, "_append"};
+  if (mixer && piecesOf(mixer, first.getContext()) > 1)
+    return {buildRecurrencePieces, "_pieces"};
   return {};
 }
 

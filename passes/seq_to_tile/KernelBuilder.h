@@ -27,6 +27,8 @@ struct KernelContext {
   tile::Device device = tile::Device::Host;
   /// Cores whose warps multiply by fours, on a GPU that has them.
   int64_t warpGroupCores = 0;
+  /// FLOPs of products that a core does in a cycle.
+  int64_t dotRate = 1;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
@@ -91,7 +93,7 @@ public:
   mlir::Value readWriteState(mlir::Value state);
   mlir::Value segmentTable();
   /// The view of f32 memory that all launches of the seq.kernel see, of one
-  /// shape in all of them, the first dimension the call's rows.
+  /// shape in all of them; a dynamic first dimension is the call's rows.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, bool written);
   void setItems(tile::Count count, int64_t tile, int64_t times);
 
