@@ -44,6 +44,9 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   forms.bitStable = bitStable;
   passes.addPass(createChooseFormsPass(forms));
   passes.addPass(createSplitRetrievalPass());
+  // The host's logits lie where the sampler reads them.
+  if (options.target->device == tile::Device::Nvptx)
+    passes.addPass(createChooseTokensPass());
   passes.addPass(createFormKernelsPass());
 }
 

@@ -30,12 +30,16 @@ private:
   struct Tables {
     std::vector<std::unique_ptr<KernelT>> &kernels;
     std::vector<std::unique_ptr<EntryT>> &entries;
+    /// Whether who runs them looks where buffers end.
+    bool areWatched;
   };
   Error fillStates();
   Error fillTarget(const Contents::Plan &plan);
   void fillKernels(plan::BinaryOp binary, uint32_t segment, Tables to);
   Error fillEntry(plan::EntryOp entry, Tables to);
   Expected<Operand> operandOf(mlir::Value place);
+  /// Bytes from a place in the arena to its buffer's end; 0 elsewhere.
+  static uint64_t bytesBehind(mlir::Value place);
   void fillGeneration();
   void fillProvenance();
 
@@ -160,6 +164,8 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
   }
   if (isa<plan::LogitsOp>(op))
     return Operand(OperandKind::Logits, 0, offset);
+  if (isa<plan::ChoicesOp>(op))
+    return Operand(OperandKind::Choices, 0, offset);
   switch (cast<plan::TableOp>(op).getTable()) {
   case plan::Table::Tokens:
     return Operand(OperandKind::Tokens, 0, offset);
@@ -173,6 +179,16 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
     return Operand(OperandKind::OutputRows, 0, offset);
   }
   llvm_unreachable("every table is listed");
+}
+
+uint64_t ProgramTables::bytesBehind(mlir::Value place) {
+  uint64_t offset = 0;
+  while (auto further = place.getDefiningOp<plan::OffsetOp>()) {
+    offset += further.getBytes();
+    place = further.getBase();
+  }
+  auto arena = place.getDefiningOp<plan::ArenaOp>();
+  return arena ? arena.getBytes() - offset : 0;
 }
 
 Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
@@ -196,11 +212,17 @@ Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
                                 items.getTile(), items.getTimes());
     launch->note = launchOp.getNote().str();
     launch->flops_per_row = launchOp.getFlops().value_or(0);
+    // The schema's enum lists the dialect's cases, behind a launch of all
+    // calls.
+    if (std::optional<plan::CallResult> result = launchOp.getOnlyFor())
+      launch->only_for = static_cast<CallResult>(*result);
     for (mlir::Value place : launchOp.getOperands()) {
       Expected<Operand> operand = operandOf(place);
       if (!operand)
         return operand.takeError();
       launch->operands.push_back(*operand);
+      if (to.areWatched)
+        launch->operand_bytes.push_back(bytesBehind(place));
     }
     to.kernels[launch->kernel]->operands = launch->operands.size();
     entry->launches.push_back(std::move(launch));
@@ -271,8 +293,9 @@ Error ProgramTables::fillTarget(const Contents::Plan &plan) {
     target = program.targets.back().get();
     target->name = plan.target;
   }
-  Tables to = target ? Tables{target->kernels, target->entries}
-                     : Tables{program.kernels, program.entries};
+  bool isSimulated = StringRef(plan.target).starts_with("sim_");
+  Tables to = target ? Tables{target->kernels, target->entries, isSimulated}
+                     : Tables{program.kernels, program.entries, isSimulated};
   kernelIndex.clear();
   size_t before = images.size();
   for (auto binary : of.getOps<plan::BinaryOp>()) {

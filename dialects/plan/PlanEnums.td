@@ -19,4 +19,7 @@ def Plan_Table : Plan_Enum<"Table", "an input that every packed call brings", [
     I32EnumAttrCase<"Segments", 3, "segments">,
     I32EnumAttrCase<"OutputRows", 4, "output_rows">]>;
 
+def Plan_CallResult : Plan_Enum<"CallResult", "what a call gives", [
+    I32EnumAttrCase<"Logits", 1, "logits">, I32EnumAttrCase<"Choices", 2, "choices">]>;
+
 #endif

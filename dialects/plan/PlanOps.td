@@ -137,6 +137,18 @@ def Plan_LogitsOp : Plan_Op<"logits", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Plan_ChoicesOp : Plan_Op<"choices", [Pure]> {
+  let summary = "The memory where the caller wants the likeliest tokens";
+  let description = [{
+    Two f32 for each wanted row, dense: the largest logit and its number
+    (`seq.best`).
+
+    Example: `%c = plan.choices`
+  }];
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "attr-dict";
+}
+
 def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
   let summary = "A place further on in the same memory";
   let description = [{
@@ -162,7 +174,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     says. `items` are the kernel's, kept here because the plan outlives the
     kernel's form in `tile`; `note` says where in the model the launch comes from.
     `flops` are those of each row that no way of computing it avoids
-    (dialects/seq/Work.h); absent: none that count.
+    (dialects/seq/Work.h); absent: none that count. With `only_for` the launch is
+    left out of calls of which another result is wanted.
 
     Constraints:
 
@@ -173,8 +186,12 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj" flops 480`
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands,
-    Tile_ItemsAttr:$items, StrAttr:$note, OptionalAttr<I64Attr>:$flops);
-  let assemblyFormat = "$kernel `(` $operands `)` `items` $items `note` $note (`flops` $flops^)? attr-dict";
+    Tile_ItemsAttr:$items, StrAttr:$note, OptionalAttr<I64Attr>:$flops,
+    OptionalAttr<Plan_CallResult>:$only_for);
+  let assemblyFormat = [{
+    $kernel `(` $operands `)` `items` $items `note` $note (`flops` $flops^)?
+    (`only_for` $only_for^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

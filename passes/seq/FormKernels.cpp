@@ -95,8 +95,9 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     for (Operation &op : block.without_terminator()) {
       if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
         continue;
+      bool follows = seq::isElementwiseOp(&op) || isa<seq::BestOp>(op);
       std::optional<size_t> place =
-          seq::isElementwiseOp(&op) ? findHost(lastResults, &op) : std::nullopt;
+          follows ? findHost(groups, lastResults, &op) : std::nullopt;
       if (place && groups[*place].ops.size() >= maxOps) {
         emitRemark(op.getLoc())
             << "not fused into kernel '" << nameOf(groups[*place])
@@ -123,17 +124,31 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         op.erase();
   }
 
+  static bool endsInChoice(Operation *op) {
+    while (seq::isElementwiseOp(op) && op->getResult(0).hasOneUse())
+      op = *op->getResult(0).user_begin();
+    return isa<seq::BestOp>(op);
+  }
+
   // The group whose last result `op` alone uses, if the op can move there: its
   // other operands then are there already or come before. Logits are nobody's
-  // but the call's, and what is joined is nowhere as a whole.
+  // but the call's, if not those that only a choice is made of; a choice ends
+  // its kernel, and what is joined is nowhere as a whole.
   static std::optional<size_t>
-  findHost(const llvm::DenseMap<Value, size_t> &lastResults, Operation *op) {
-    for (Value operand : op->getOperands())
-      if (auto known = lastResults.find(operand);
-          known != lastResults.end() && operand.hasOneUse() &&
-          cast<OpResult>(operand).getResultNumber() == 0 &&
-          !isa<seq::LmHeadOp, seq::ConcatOp>(operand.getDefiningOp()))
+  findHost(const std::vector<Group> &groups,
+           const llvm::DenseMap<Value, size_t> &lastResults, Operation *op) {
+    for (Value operand : op->getOperands()) {
+      auto known = lastResults.find(operand);
+      if (known == lastResults.end() || !operand.hasOneUse() ||
+          cast<OpResult>(operand).getResultNumber() != 0)
+        continue;
+      Operation *producer = operand.getDefiningOp();
+      if (!isa<seq::ConcatOp, seq::BestOp>(producer) &&
+          (!isa<seq::LmHeadOp>(producer) || endsInChoice(op)) &&
+          (!isa<seq::BestOp>(op) ||
+           seq::isDenseOp(groups[known->second].ops.front())))
         return known->second;
+    }
     return std::nullopt;
   }
 

@@ -171,17 +171,38 @@ def SplitRetrievalPass : Pass<"seq-split-retrieval"> {
   let dependentDialects = ["::effc::seq::SeqDialect"];
 }
 
+def ChooseTokensPass : Pass<"seq-choose-tokens", "::mlir::ModuleOp"> {
+  let summary = "Let decode entries give the likeliest tokens too";
+  let description = [{
+    A caller that takes the likeliest token each time needs no logits. Of each
+    decode entry the head is written once more, with the elementwise ops that
+    follow it and a `seq.best` of what they give, whose result the entry returns
+    behind the logits. Being one kernel (`seq-form-kernels`), it keeps its logits
+    to itself. A call computes one of the two: launches that only one of the
+    results needs are marked by what wants them (`only_for` of `plan.launch`).
+
+    Needs: entries (`seq-specialize-entries`).
+    Keeps: every other op, prefill entries, and the results there are.
+    Not done: logits that are not a product with elementwise ops behind it, or of
+    which there are not as many as tokens in the vocabulary, are left, with a
+    remark; a caller then finds the likeliest token in the logits.
+
+    Example: test/passes/seq/choose-tokens.mlir
+  }];
+  let dependentDialects = ["::effc::seq::SeqDialect"];
+}
+
 def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each entry into kernels";
   let description = [{
     Encloses every op in a `seq.kernel`. A kernel has one core (a product, a norm,
     a gather, a convolution, a mixer) and takes in the elementwise ops that follow
-    as its epilogue, where the core's result has no other use. Slices and reshapes
-    cost nothing inside a kernel and are copied into each that reads through them.
-    This is where fusion is decided, once; each epilogue is a remark. A kernel
-    takes in no more than `max-ops` ops: an epilogue that long waits for its own
-    arithmetic, so that joining it saves nothing, and the time to compile a kernel
-    grows with the square of its code.
+    as its epilogue, where the core's result has no other use, and a `seq.best` of
+    what they give. Slices and reshapes cost nothing inside a kernel and are
+    copied into each that reads through them. This is where fusion is decided, once;
+    each epilogue is a remark. A kernel takes in no more than `max-ops` ops: an
+    epilogue that long waits for its own arithmetic, so that joining it saves
+    nothing, and the time to compile a kernel grows with the square of its code.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.

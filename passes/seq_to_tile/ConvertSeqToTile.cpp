@@ -50,10 +50,12 @@ public:
 
 private:
   LogicalResult mapArguments(func::FuncOp entry);
-  LogicalResult convertKernel(seq::KernelOp kernel, Value logits);
+  void findResults(Block &body);
+  LogicalResult convertKernel(seq::KernelOp kernel);
   FailureOr<BuiltKernels> buildOnce(seq::KernelOp kernel,
                                     const KernelContext &context);
   Value segments(Location loc);
+  Value arenaBuffer(Location loc, RankedTensorType type);
   Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
   ModuleOp module;
@@ -64,6 +66,9 @@ private:
   seq::EntryAttr entry;
   llvm::DenseMap<Value, Memory> memory;
   Value segmentTable;
+  Value logits, choices; // of the entry; choices: null where it gives none
+  /// What only one of the entry's results needs, by which.
+  llvm::DenseMap<Operation *, plan::CallResult> onlyFor;
 };
 
 // Chunk grid of an entry: what the chunks of all its recurrences divide. The
@@ -91,14 +96,14 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   plan.createBlock(&planEntry.getBody());
   if (failed(mapArguments(function)))
     return failure();
-  Value logits = function.getBody().front().getTerminator()->getOperand(0);
+  findResults(function.getBody().front());
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
       Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(),
                                            parameter.getWeightAttr());
       memory[parameter.getResult()] = {place, MemoryKind::Weight};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
-      if (failed(convertKernel(kernel, logits)))
+      if (failed(convertKernel(kernel)))
         return failure();
     } else {
       return op.emitOpError("stands outside of a seq.kernel");
@@ -106,6 +111,44 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   }
   function.erase();
   return success();
+}
+
+// Which results of an entry each kernel is needed for: logits, choices, and
+// states, which every call has. A call gives logits or choices.
+void EntryConversion::findResults(Block &body) {
+  constexpr unsigned kLogits = 1, kChoices = 2, kStates = 4;
+  Operation *end = body.getTerminator();
+  logits = end->getOperand(0);
+  llvm::DenseMap<Operation *, unsigned> needed;
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    auto kernel = value.getDefiningOp<seq::KernelOp>();
+    if (!kernel)
+      continue;
+    unsigned result = cast<OpResult>(value).getResultNumber();
+    bool isChoice = kernel.getBody()
+                        .front()
+                        .getTerminator()
+                        ->getOperand(result)
+                        .getDefiningOp<seq::BestOp>();
+    if (isChoice)
+      choices = value;
+    needed[kernel] |= i == 0 ? kLogits : isChoice ? kChoices : kStates;
+  }
+  if (!choices)
+    return;
+  for (Operation &op : llvm::reverse(body)) {
+    auto kernel = dyn_cast<seq::KernelOp>(op);
+    if (!kernel)
+      continue;
+    unsigned results = needed.lookup(kernel);
+    if (results == kLogits)
+      onlyFor[kernel] = plan::CallResult::Logits;
+    if (results == kChoices)
+      onlyFor[kernel] = plan::CallResult::Choices;
+    for (Value input : kernel.getInputs())
+      if (Operation *producer = input.getDefiningOp())
+        needed[producer] |= results;
+  }
 }
 
 LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
@@ -144,6 +187,15 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
   return success();
 }
 
+Value EntryConversion::arenaBuffer(Location loc, RankedTensorType type) {
+  return plan::ArenaOp::create(
+      plan, loc, memoryType(),
+      plan.getI64IntegerAttr(
+          plan::arenaBytes(type, type.isDynamicDim(0) ? int64_t(entry.getRows())
+                                                      : type.getDimSize(0))),
+      IntegerAttr());
+}
+
 Value EntryConversion::segments(Location loc) {
   if (!segmentTable)
     segmentTable =
@@ -176,13 +228,13 @@ tile::Count leadOf(seq::KernelOp kernel, ArrayRef<Memory> operands) {
   return tile::Count::Rows;
 }
 
-LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
-                                             Value logits) {
+LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   KernelContext context;
   context.entry = entry;
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
     context.warpGroupCores = target.getWarpGroupCores();
+    context.dotRate = target.getDotRate();
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;
@@ -194,7 +246,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
   }
   context.lead = leadOf(kernel, operands);
   for (Value result : kernel.getResults())
-    context.resultIsLogits.push_back(result == logits);
+    context.resultLeaves.push_back(result == logits || result == choices);
 
   FailureOr<BuiltKernels> built = buildOnce(kernel, context);
   if (failed(built))
@@ -211,11 +263,10 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
     Value place;
     if (result == logits)
       place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
+    else if (result == choices)
+      place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
     else
-      place = plan::ArenaOp::create(
-          plan, kernel.getLoc(), memoryType(),
-          plan.getI64IntegerAttr(plan::arenaBytes(type, entry.getRows())),
-          IntegerAttr());
+      place = arenaBuffer(kernel.getLoc(), type);
     memory[result] = {place, MemoryKind::Buffer, context.lead};
     places.push_back(place);
   }
@@ -223,11 +274,18 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
   // launch computes, a second one moves what it left.
   seq::Work work = seq::countWork(kernel);
   uint64_t flops = work.perToken + work.perOutputRow;
+  Value scratch;
+  if (RankedTensorType type = built->front().scratch)
+    scratch = arenaBuffer(kernel.getLoc(), type);
+  plan::CallResultAttr wanted;
+  if (auto only = onlyFor.find(kernel); only != onlyFor.end())
+    wanted = plan::CallResultAttr::get(plan.getContext(), only->second);
   for (BuiltKernel &launched : *built) {
     SmallVector<Value> passed;
     for (const LaunchOperand &operand : launched.operands) {
       Value place = operand.source == LaunchOperand::Segments
                         ? segments(kernel.getLoc())
+                    : operand.source == LaunchOperand::Scratch ? scratch
                     : operand.source == LaunchOperand::Input
                         ? operands[operand.index].place
                         : places[operand.index];
@@ -242,7 +300,8 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel,
         FlatSymbolRefAttr::get(launched.kernel.getSymNameAttr()), passed,
         launched.kernel.getItemsAttr(), kernel.getNameAttr(),
         flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
-              : IntegerAttr());
+              : IntegerAttr(),
+        wanted);
     flops = 0;
   }
   return success();
@@ -258,10 +317,12 @@ void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
       stream << tile.rows << 'x' << tile.outputs;
       return;
     }
-    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
-      if (mixer.getFormAttr() &&
-          mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
-        stream << context.entry.getRows();
+    auto mixer = dyn_cast<seq::MixerOpInterface>(op);
+    if (!mixer || !mixer.getFormAttr())
+      continue;
+    if (mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
+      stream << context.entry.getRows();
+    stream << 'p' << piecesOf(mixer, context);
   }
 }
 
@@ -279,8 +340,8 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
     if (stored)
       stream << stored;
   }
-  for (bool logits : context.resultIsLogits)
-    stream << (logits ? 'L' : '-');
+  for (bool leaves : context.resultLeaves)
+    stream << (leaves ? 'L' : '-');
   AsmState state(kernel, OpPrintingFlags().useLocalScope());
   for (BlockArgument argument : kernel.getBody().getArguments())
     stream << argument.getType() << ' ';
@@ -315,6 +376,8 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
     return buildGroupNorm(k);
   if (isa<seq::SoftmaxOp>(core))
     return buildSoftmax(k);
+  if (isa<seq::BestOp>(core))
+    return buildBest(k);
   if (isa<seq::ShortConvolutionOp>(core))
     return buildShortConvolution(k);
   if (isa<seq::TokenShiftOp>(core))
@@ -346,15 +409,28 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
                                                : buildRecurrenceChunk(k);
 }
 
-// A kernel that follows `build`'s where the core needs one: items of one launch
-// run in any order, so what all of them read is written by the next.
-LogicalResult (*followerOf(Operation *core))(KernelBuilder &) {
+/// A kernel behind a seq.kernel's first one: what builds it, null where there
+/// is none, and how its name ends.
+struct Follower {
+  LogicalResult (*build)(KernelBuilder &) = nullptr;
+  StringRef suffix;
+};
+
+// Items of one launch run in any order, so what all of them read is written by
+// the next, and what all of them write is read by it.
+Follower followerOf(KernelBuilder &first) {
+  Operation *core = first.getCore();
   if (isa_and_nonnull<seq::CausalMixOp>(core))
-    return buildCausalAppend;
+    return {buildCausalAppend, "_append"};
+  if (core && seq::isDenseOp(core) &&
+      !first.getSourceBody().getOps<seq::BestOp>().empty())
+    return {buildBestOfItems, "_best"};
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
   if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
-    return buildWindowAppend;
-  return nullptr;
+    return {buildWindowAppend, "_append"};
+  if (mixer && piecesOf(mixer, first.getContext()) > 1)
+    return {buildRecurrencePieces, "_pieces"};
+  return {};
 }
 
 FailureOr<BuiltKernels>
@@ -364,7 +440,8 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
     return known->second;
   StringRef family = "elementwise";
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op))
+    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) &&
+        !(isa<seq::BestOp>(op) && family != "elementwise"))
       family = op.getName().stripDialect();
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;
@@ -373,10 +450,10 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   if (failed(build(builder, kernel)) || builder.isBroken())
     return failure();
   built.push_back(builder.take());
-  if (auto *buildFollower = followerOf(builder.getCore())) {
+  if (auto [buildSecond, suffix] = followerOf(builder); buildSecond) {
     kernelBuilder.setInsertionPointAfter(built.front().kernel);
-    KernelBuilder follower(kernel, context, kernelBuilder, name + "_append");
-    if (failed(buildFollower(follower)))
+    KernelBuilder follower(kernel, context, kernelBuilder, name + suffix.str());
+    if (failed(buildSecond(follower)))
       return failure();
     built.push_back(follower.take());
   }

@@ -20,7 +20,9 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
   for (Operation &op : getSourceBody().without_terminator())
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op))
+    // A choice from what a core has computed is part of that core's kernel.
+    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) &&
+        !(core && isa<seq::BestOp>(op)))
       core = &op;
 }
 
@@ -143,7 +145,7 @@ KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
       {LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
   llvm::append_range(access.shape, type.getShape());
   access.strides =
-      context.resultIsLogits[result] ? denseStrides(type) : arenaStrides(type);
+      context.resultLeaves[result] ? denseStrides(type) : arenaStrides(type);
   return access;
 }
 
@@ -180,6 +182,14 @@ Value KernelBuilder::segmentTable() {
       tile::SegmentTableType::get(b.getContext()), location);
 }
 
+Value KernelBuilder::scratch(ArrayRef<int64_t> shape, bool written) {
+  scratchType = RankedTensorType::get(shape, b.getF32Type());
+  Access access{{LaunchOperand::Scratch}, {}, {}, b.getF32Type()};
+  llvm::append_range(access.shape, shape);
+  access.strides = arenaStrides(scratchType);
+  return argumentFor(access, written, /*isStreamed=*/false);
+}
+
 void KernelBuilder::setItems(tile::Count count, int64_t tile, int64_t times) {
   kernel.setItemsAttr(tile::ItemsAttr::get(b.getContext(), count, tile, times));
 }
@@ -199,7 +209,7 @@ BuiltKernel KernelBuilder::take() {
     kernel.setAligned(ArrayRef<int64_t>(aligned));
   if (!streamed.empty())
     kernel.setStreamed(ArrayRef<int64_t>(streamed));
-  return {kernel, operands};
+  return {kernel, operands, scratchType};
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,7 +325,9 @@ LogicalResult KernelBuilder::finish(
   }
   for (auto [i, yielded] :
        llvm::enumerate(getSourceBody().getTerminator()->getOperands()))
-    if (Value result = tiles.lookup(yielded))
+    if (auto best = yielded.getDefiningOp<seq::BestOp>())
+      storeResult(i, tiles.lookup(best.getX()));
+    else if (Value result = tiles.lookup(yielded))
       storeResult(i, result);
   return success();
 }

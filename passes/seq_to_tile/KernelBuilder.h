@@ -27,6 +27,8 @@ struct KernelContext {
   tile::Device device = tile::Device::Host;
   /// Cores whose warps multiply by fours, on a GPU that has them.
   int64_t warpGroupCores = 0;
+  /// FLOPs of products that a core does in a cycle.
+  int64_t dotRate = 1;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
@@ -34,8 +36,9 @@ struct KernelContext {
   /// What the elements of an operand of kind State, or of a table of positions,
   /// are stored as; null for others.
   llvm::SmallVector<mlir::Type> storedTypes;
-  /// Whether result i is the model's logits, which lie densely.
-  llvm::SmallVector<bool> resultIsLogits;
+  /// Whether result i is what the call gives, logits or choices, which lie
+  /// densely.
+  llvm::SmallVector<bool> resultLeaves;
   int64_t slotBytes = 0;
   /// Whether a token's bits may not depend on what it is computed with.
   bool bitStable = true;
@@ -44,9 +47,10 @@ struct KernelContext {
 };
 
 /// One operand of a launch: an operand or a result of the seq.kernel, so many
-/// bytes further on, or the call's segment table.
+/// bytes further on, the call's segment table, or what the launches of one
+/// seq.kernel hand on to one another.
 struct LaunchOperand {
-  enum Source { Input, Result, Segments } source;
+  enum Source { Input, Result, Segments, Scratch } source;
   unsigned index = 0;
   int64_t offsetBytes = 0;
 
@@ -56,6 +60,8 @@ struct LaunchOperand {
 struct BuiltKernel {
   tile::KernelOp kernel;
   llvm::SmallVector<LaunchOperand> operands;
+  /// What lies in the scratch memory; null: the kernel has none.
+  mlir::RankedTensorType scratch = {};
 };
 
 class KernelBuilder {
@@ -86,6 +92,9 @@ public:
   /// The view of a state operand, which is read and written.
   mlir::Value readWriteState(mlir::Value state);
   mlir::Value segmentTable();
+  /// The view of f32 memory that all launches of the seq.kernel see, of one
+  /// shape in all of them; a dynamic first dimension is the call's rows.
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape, bool written);
   void setItems(tile::Count count, int64_t tile, int64_t times);
 
   // Building inside the kernel
@@ -122,7 +131,8 @@ public:
 
   /// Applies the elementwise ops that follow the core, given the core's result
   /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
-  /// each token result of the seq.kernel that is not a state. Without a core
+  /// each token result of the seq.kernel that is not a state, for a `seq.best`
+  /// the tile that it chooses from. Without a core
   /// `type` is what the ops compute.
   mlir::LogicalResult finish(
       mlir::Value coreResult, mlir::Value tile,
@@ -155,6 +165,7 @@ private:
   bool broken = false;
   llvm::SmallVector<LaunchOperand> operands;
   llvm::SmallVector<int64_t> writes, streamed;
+  mlir::RankedTensorType scratchType = {};
 };
 
 } // namespace effc

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,21 @@ struct CallCounts {
   int64_t rows;
   int64_t segments;
   int64_t outputs;
+  /// What is wanted of the output rows: logits or, of an entry that gives them,
+  /// choices.
+  artifact::CallResult result = artifact::CallResult::Logits;
 };
+
+/// One output row's choice: two f32 in a row of their own.
+struct Choice {
+  float logit; // NaN where one of the row is
+  float token; // a whole number
+
+  /// The token, or -1 where the logits are no numbers or all minus infinity.
+  int32_t id() const;
+};
+/// The choice from a row of logits: the largest, the first of several.
+Choice chooseFrom(std::span<const float> logits);
 
 /// Told how many bytes of how many have been brought to a device.
 struct UploadProgress {
@@ -63,8 +78,9 @@ public:
   /// Runs entry `entry` over what inputs() holds; blocks until it is done.
   /// After a failure the states of the slots it names hold anything.
   virtual Check run(uint32_t entry, const CallCounts &counts) = 0;
-  /// The logits of the last call: f32 [outputs, vocabulary].
-  virtual const float *logits() = 0;
+  /// What the last call gave: logits, f32 [outputs, vocabulary], or choices,
+  /// f32 [outputs, 2].
+  virtual const float *results() = 0;
   /// Makes the states of slot `to` those of slot `from`.
   virtual Check copySlot(uint32_t from, uint32_t to) = 0;
   /// The states of a slot as the program lays them out: `slot_bytes` bytes.

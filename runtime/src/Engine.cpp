@@ -26,6 +26,13 @@ static std::unique_ptr<Packer> makePacker(const Plan &plan,
   return std::make_unique<Packer>(std::move(shapes));
 }
 
+static bool givesChoices(const artifact::Entry &entry) {
+  for (const artifact::Launch *launch : *entry.launches())
+    if (launch->only_for() == artifact::CallResult::Choices)
+      return true;
+  return false;
+}
+
 Result<std::shared_ptr<Engine>>
 Engine::create(std::shared_ptr<const Model> model,
                std::shared_ptr<Device> device, uint32_t maxSessions,
@@ -42,6 +49,8 @@ Engine::create(std::shared_ptr<const Model> model,
   const Plan &plan = engine->executor->plan();
   engine->prefillPacker = makePacker(plan, artifact::EntryKind::Prefill);
   engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
+  for (const artifact::Entry *entry : *plan.entries)
+    engine->entryChooses.push_back(givesChoices(*entry));
   engine->artifact = std::move(model);
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
@@ -147,7 +156,7 @@ Check Engine::prefill(std::span<const effc_prompt_t> prompts) {
                       prompt.wanted, prompt.out_logits))
       return error;
   }
-  return runAll(*prefillPacker);
+  return runAll(*prefillPacker, artifact::CallResult::Logits);
 }
 
 Check Engine::decode(std::span<effc_session_t *const> sessions,
@@ -162,7 +171,22 @@ Check Engine::decode(std::span<effc_session_t *const> sessions,
             addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
                       outLogits ? outLogits + i * vocabulary : nullptr))
       return error;
-  return runAll(*decodePacker);
+  return runAll(*decodePacker, artifact::CallResult::Logits);
+}
+
+Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
+                         std::span<const int32_t> tokens, int32_t *outTokens) {
+  ++callNumber;
+  intakes.clear();
+  feeds.clear();
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1),
+                                EFFC_LOGITS_NONE, nullptr))
+      return error;
+    intakes.back().lastWanted = true;
+    intakes.back().token = outTokens + i;
+  }
+  return runAll(*decodePacker, artifact::CallResult::Choices);
 }
 
 /// Lays out the current pieces as one packed call; returns how many rows of
@@ -202,7 +226,7 @@ int64_t Engine::fillInputs(uint32_t rows) {
 /// Hands the last call's logits to those who wanted them.
 void Engine::collectLogits() {
   uint64_t vocabulary = artifact->program().vocabulary_size();
-  const float *logits = executor->logits();
+  const float *logits = executor->results();
   for (const Piece &piece : pieces) {
     Intake &intake = intakes[piece.feed];
     uint64_t count = intake.allWanted                  ? piece.length
@@ -216,8 +240,26 @@ void Engine::collectLogits() {
   }
 }
 
+/// Hands on the choices of the last call, each a row of one sequence. Of an
+/// entry that gives logits alone they are made of these.
+void Engine::collectChoices(artifact::CallResult given) {
+  uint64_t vocabulary = artifact->program().vocabulary_size();
+  const float *row = executor->results();
+  for (const Piece &piece : pieces) {
+    Choice choice;
+    if (given == artifact::CallResult::Choices) {
+      choice = {row[0], row[1]};
+      row += 2;
+    } else {
+      choice = chooseFrom({row, vocabulary});
+      row += vocabulary;
+    }
+    *intakes[piece.feed].token = choice.id();
+  }
+}
+
 /// Runs the calls that are still to come, until there are none.
-Check Engine::runNext(const Packer &packer) {
+Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
   while (true) {
     uint32_t entry = packer.nextCall(feeds, pieces);
     if (pieces.empty())
@@ -226,14 +268,19 @@ Check Engine::runNext(const Packer &packer) {
     for (const Piece &piece : pieces)
       counts.rows += piece.length;
     counts.outputs = fillInputs(executor->plan().entries->Get(entry)->rows());
+    if (entryChooses[entry])
+      counts.result = wanted;
     if (Check error = executor->run(entry, counts))
       return error;
-    collectLogits();
+    if (wanted == artifact::CallResult::Choices)
+      collectChoices(counts.result);
+    else
+      collectLogits();
   }
 }
 
-Check Engine::runAll(const Packer &packer) {
-  if (Check error = runNext(packer)) {
+Check Engine::runAll(const Packer &packer, artifact::CallResult wanted) {
+  if (Check error = runNext(packer, wanted)) {
     for (const Intake &intake : intakes)
       intake.session->lost = true;
     return error;

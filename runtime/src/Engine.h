@@ -50,6 +50,9 @@ public:
   Check prefill(std::span<const effc_prompt_t> prompts);
   Check decode(std::span<effc_session_t *const> sessions,
                std::span<const int32_t> tokens, float *outLogits);
+  /// The same, but of each row of logits the token of the largest (Choice::id).
+  Check decodeBest(std::span<effc_session_t *const> sessions,
+                   std::span<const int32_t> tokens, int32_t *outTokens);
 
 private:
   Engine() = default;
@@ -59,21 +62,24 @@ private:
     Session *session;
     const int32_t *tokens; // the first is at session->position
     bool allWanted, lastWanted;
-    float *out; // where its next row of logits goes
+    float *out;               // where its next row of logits goes
+    int32_t *token = nullptr; // or where its choice does
   };
 
   Check addIntake(size_t index, Session *session,
                   std::span<const int32_t> tokens, effc_wanted_t wanted,
                   float *out);
-  Check runAll(const Packer &packer);
-  Check runNext(const Packer &packer);
+  Check runAll(const Packer &packer, artifact::CallResult wanted);
+  Check runNext(const Packer &packer, artifact::CallResult wanted);
   int64_t fillInputs(uint32_t rows);
   void collectLogits();
+  void collectChoices(artifact::CallResult given);
 
   std::shared_ptr<const Model> artifact;
   std::shared_ptr<Device> device; // outlives the executor below
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Packer> prefillPacker, decodePacker;
+  std::vector<bool> entryChooses; // which entries give choices by themselves
   uint32_t scratchSlot = 0;
 
   // Room for max_sessions from the start: calls allocate nothing.

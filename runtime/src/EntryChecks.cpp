@@ -164,11 +164,27 @@ static const char *findFault(const artifact::Program &program,
   case artifact::OperandKind::Segments:
   case artifact::OperandKind::OutputRows:
   case artifact::OperandKind::Logits:
+  case artifact::OperandKind::Choices:
+    if (operand.kind() == artifact::OperandKind::Choices &&
+        program.vocabulary_size() < 2) // they lie where logits would
+      return "is of choices, of which a vocabulary of one token has none";
     return operand.index() == 0 && operand.offset() == 0
                ? nullptr
                : "has an index or offset where none is expected";
   }
   return "is of an unknown kind";
+}
+
+/// What is wrong with what follows an operand in its buffer, or null. Its start
+/// is in order.
+static const char *findSizeFault(const artifact::Entry &entry,
+                                 const artifact::Operand &operand,
+                                 uint64_t bytes) {
+  if (operand.kind() != artifact::OperandKind::Arena)
+    return bytes == 0 ? nullptr : "has a size outside of the arena";
+  return bytes <= entry.arena_bytes() - operand.offset()
+             ? nullptr
+             : "ends past the arena's end";
 }
 
 /// What is wrong with the operand that a kernel copies boxes of, or null.
@@ -206,6 +222,9 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     return fault("counts by unknown kind ", unsigned(items.count()));
   if (items.tile() == 0)
     return fault("has tiles of 0");
+  if (launch.only_for() > artifact::CallResult::MAX)
+    return fault("is for a result of unknown kind ",
+                 unsigned(launch.only_for()));
   bool fixed = items.count() == artifact::Count::One;
   if (int64_t blocks = itemCount(items, fixed ? 1 : entry.rows());
       !plan.isHost && uint64_t(blocks) > kMaxBlocks)
@@ -219,6 +238,15 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     if (const char *what =
             findFault(program, entry, *launch.operands()->Get(i)))
       return fault("has an operand ", i, " that ", what);
+  if (const auto *bytes = launch.operand_bytes()) {
+    if (bytes->size() != launch.operands()->size())
+      return fault("has ", bytes->size(), " sizes of ",
+                   launch.operands()->size(), " operands");
+    for (uint32_t i = 0; i < bytes->size(); ++i)
+      if (const char *what =
+              findSizeFault(entry, *launch.operands()->Get(i), bytes->Get(i)))
+        return fault("has an operand ", i, " that ", what);
+  }
   if (kernel.box_maps())
     for (const artifact::BoxMap *map : *kernel.box_maps())
       if (const char *what = findBoxFault(

@@ -201,6 +201,12 @@ struct StepWork {
 };
 } // namespace
 
+static bool isPartOf(const artifact::Launch &launch,
+                     artifact::CallResult result) {
+  return launch.only_for() == artifact::CallResult::Any ||
+         launch.only_for() == result;
+}
+
 /// One for each kernel. All zero without a decode entry.
 static std::vector<StepWork> stepWorkOf(const artifact::Program &program,
                                         const Plan &plan) {
@@ -208,12 +214,21 @@ static std::vector<StepWork> stepWorkOf(const artifact::Program &program,
   for (const artifact::Entry *entry : *plan.entries) {
     if (entry->kind() != artifact::EntryKind::Decode)
       continue;
-    std::set<uint32_t> seen, read;
-    for (const artifact::Launch *launch : *entry->launches()) {
-      StepWork &kernel = work[launch->kernel()];
-      kernel.bytes += streamedBytes(program, *launch, seen) +
-                      stateBytes(program, *launch, read);
-      kernel.flops += launch->flops_per_row();
+    // A step gives logits or choices; what both need is counted once.
+    for (auto result :
+         {artifact::CallResult::Logits, artifact::CallResult::Choices}) {
+      std::set<uint32_t> seen, read;
+      for (const artifact::Launch *launch : *entry->launches()) {
+        if (!isPartOf(*launch, result))
+          continue;
+        uint64_t bytes = streamedBytes(program, *launch, seen) +
+                         stateBytes(program, *launch, read);
+        if (result == artifact::CallResult::Choices &&
+            launch->only_for() != result)
+          continue;
+        work[launch->kernel()].bytes += bytes;
+        work[launch->kernel()].flops += launch->flops_per_row();
+      }
     }
     break;
   }
@@ -298,8 +313,13 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program,
   for (const artifact::Entry *entry : *plan.entries) {
     std::set<uint32_t> seen;
     uint64_t weights = 0;
-    for (const artifact::Launch *launch : *entry->launches())
+    uint64_t launches = 0; // of a call that gives logits
+    bool chooses = false;
+    for (const artifact::Launch *launch : *entry->launches()) {
       weights += streamedBytes(program, *launch, seen);
+      launches += isPartOf(*launch, artifact::CallResult::Logits);
+      chooses |= launch->only_for() == artifact::CallResult::Choices;
+    }
     json.beginObject();
     json.field("name", entry->name()->string_view());
     json.field("kind", snakeCase(artifact::EnumNameEntryKind(entry->kind())));
@@ -307,7 +327,8 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program,
     json.field("chunk", entry->chunk());
     json.field("arena_bytes", entry->arena_bytes());
     json.field("weight_bytes", weights);
-    json.field("launches", uint64_t(entry->launches()->size()));
+    json.field("launches", launches);
+    json.field("chooses", chooses);
     json.endObject();
   }
   json.endArray();

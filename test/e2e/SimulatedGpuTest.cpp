@@ -60,6 +60,31 @@ TEST_P(SimulatedGpu, FromTheFolderToLogits) {
     EXPECT_EQ(done.status, 0) << name << ", split " << split << "\n"
                               << done.out << done.err;
   }
+  // The likeliest tokens by the entries' own choices, and by logits of which
+  // one is left.
+  std::string tokens[2];
+  for (bool fromLogits : {false, true}) {
+    Arguments run = {EFFC_PROGRAM,
+                     "run",
+                     folder.at("model.effc"),
+                     "--device",
+                     "sim",
+                     "--tokens",
+                     "1,2,3",
+                     "-n",
+                     "4",
+                     "--print-tokens",
+                     "--temperature",
+                     "0"};
+    if (fromLogits) {
+      run.back() = "1";
+      run.insert(run.end(), {"--top-k", "1"});
+    }
+    done = runProgram(run);
+    ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+    tokens[fromLogits] = done.out;
+  }
+  EXPECT_EQ(tokens[0], tokens[1]) << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, SimulatedGpu,

@@ -61,7 +61,9 @@ static Sampler makeSampler(const Model &model, effc_sampler_options_t options,
 Generation::Generation(const Model &model, Engine &engine, Session session,
                        GenerationOptions given)
     : model(model), engine(engine), options(std::move(given)),
-      vocabulary(model.vocabularySize()) {
+      vocabulary(model.vocabularySize()),
+      isGreedy(options.sampling.temperature == 0 &&
+               options.sampling.repeat_penalty == 1) {
   auto add = [&](Session own) {
     size_t index = samples.size();
     samples.push_back(std::unique_ptr<Sample>(
@@ -97,6 +99,7 @@ void Generation::feed(const Tokens &prompt) {
   Progress progress("prompt", "tokens", prompt.size());
   Session &first = samples[0]->session;
   logits.resize(vocabulary * samples.size());
+  best.reset();
   for (uint64_t at = 0; at < prompt.size();) {
     // Up to the next multiple of the stride past a whole one.
     uint64_t count = std::min<uint64_t>(prompt.size() - at,
@@ -171,9 +174,22 @@ void Generation::advance(const std::vector<Sample *> &running) {
     sessions.push_back(sample->session.get());
     tokens.push_back(*std::exchange(sample->unfed, std::nullopt));
   }
-  check(effc_engine_decode(engine.get(), sessions.data(), tokens.data(),
-                           sessions.size(), logits.data()));
+  if (isGreedy)
+    best = engine.decodeBest(sessions, tokens);
+  else
+    check(effc_engine_decode(engine.get(), sessions.data(), tokens.data(),
+                             sessions.size(), logits.data()));
   decode.tokens += running.size();
+}
+
+/// The token that comes next in the running sample `row`.
+int32_t Generation::draw(Sample &sample, size_t row) {
+  if (!best)
+    return sample.sampler.sample(logits.data() + row * vocabulary);
+  if ((*best)[row] < 0)
+    throw Failure("the model has no likeliest token: a logit is not a number, "
+                  "or all are minus infinity");
+  return (*best)[row];
 }
 
 void Generation::run() {
@@ -184,8 +200,7 @@ void Generation::run() {
     std::vector<Sample *> next;
     for (size_t i = 0; i < running.size(); ++i) {
       Sample &sample = *running[i];
-      if (options.newTokens > 0 &&
-          push(sample, sample.sampler.sample(logits.data() + i * vocabulary)))
+      if (options.newTokens > 0 && push(sample, draw(sample, i)))
         next.push_back(&sample);
       else
         end(sample);

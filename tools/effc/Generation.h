@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ private:
   struct Sample;
   bool push(Sample &sample, int32_t token);
   void advance(const std::vector<Sample *> &running);
+  int32_t draw(Sample &sample, size_t row);
   void end(Sample &sample);
   void show(Sample &sample);
   bool endsSequence(int32_t token) const;
@@ -65,7 +67,10 @@ private:
   std::vector<std::unique_ptr<Sample>> samples;
   size_t shown = 0; // the sample that streams
   size_t vocabulary;
-  std::vector<float> logits; // a row for each running sample
+  /// Whether the likeliest token is drawn each time: the device finds it.
+  bool isGreedy;
+  std::vector<float> logits;  // a row for each running sample
+  std::optional<Tokens> best; // or its likeliest token, once one was fed
 };
 
 } // namespace effc::cli

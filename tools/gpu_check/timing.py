@@ -47,7 +47,7 @@ def time_mixer(program: pathlib.Path, folder: pathlib.Path, device: str, mixer: 
                       more=["--outputs", scratch / "outputs.bin", "--weights-out", scratch / "weights.safetensors"], timeout=timeout)
     if "error" in timed:
         return {**about, **timed}
-    own = [launch for launch in timed["launches"] if not launch["kernel"].startswith(AROUND)]
+    own = [launch for launch in timed["launches"] if not launch["kernel"].startswith(AROUND) and launch.get("only_for") != "Choices"]
     flops = sum(launch["flops"] for launch in own)
     states = 4 * sequences * mixer.H * mixer.K * mixer.V if decode else 0  # read as well as written
     about |= {"device": timed["device"], "target": timed["target"], "launches": own, "seconds": medians(own),

@@ -1,4 +1,4 @@
-// seq.top_k, seq.take, seq.softmax and seq.choose_rows.
+// seq.top_k, seq.best, seq.take, seq.softmax and seq.choose_rows.
 #include "dialects/seq/reference/Selection.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
@@ -74,6 +74,41 @@ template <typename S> static llvm::Error evaluate(TopKOp op, Frame<S> &frame) {
   return llvm::Error::success();
 }
 EFFC_SEQ_REFERENCE(TopKOp)
+
+//===- seq.best -----------------------------------------------------------===//
+
+void BestOp::build(OpBuilder &builder, OperationState &state, Value x) {
+  build(builder, state,
+        RankedTensorType::get(withLast(shapeOf(x), 2), builder.getF32Type()),
+        x);
+}
+
+LogicalResult BestOp::verify() {
+  ShapeFormula shapes(*this);
+  if (failed(shapes.check("x", getX(), {"R", "N"})))
+    return failure();
+  if (shapes["N"] > kMostColumns)
+    return emitOpError() << "expects an N of at most " << kMostColumns
+                         << ", but got " << shapes["N"];
+  shapes.bind("2", 2);
+  return shapes.check("y", getY(), {"R", "2"});
+}
+
+template <typename S> static llvm::Error evaluate(BestOp op, Frame<S> &frame) {
+  const Tensor<S> &x = frame[op.getX()];
+  Tensor<S> y({x.getDim(0), 2});
+  for (int64_t row = 0; row < x.getDim(0); ++row) {
+    std::vector<ScoredRow<S>> elements;
+    for (int64_t i = 0; i < x.getDim(1); ++i)
+      elements.push_back({x(row, i), i});
+    ScoredRow<S> first = best(std::move(elements), 1).front();
+    y(row, 0) = first.score;
+    y(row, 1) = static_cast<S>(first.row);
+  }
+  frame.set(op.getY(), std::move(y));
+  return llvm::Error::success();
+}
+EFFC_SEQ_REFERENCE(BestOp)
 
 //===- seq.take -----------------------------------------------------------===//
 

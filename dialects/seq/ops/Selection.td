@@ -42,6 +42,41 @@ def Seq_TopKOp : Seq_ValueOp<"top_k"> {
   let hasVerifier = 1;
 }
 
+def Seq_BestOp : Seq_ValueOp<"best"> {
+  let summary = "Find the largest number of each row, and which it is";
+  let description = [{
+    The first element in the order of `seq.top_k`, as two numbers:
+
+    ```
+    y[r, 0] = the largest of x[r, :]; NaN where one of them is
+    y[r, 1] = its number: of several the lowest
+    ```
+
+    With the logits of a model, the likeliest token. A kernel that computes `x`
+    needs not write it, and so has `x` as a row in no memory.
+
+    Constraints:
+
+    * (BEST1) `x` is `R,N`, `N` at most 2^24, up to where an f32 holds every number.
+    * (BEST2) `y` is `R,2`.
+
+    Example:
+
+    ```mlir
+    %y = seq.best %x : tensor<?x7xf32> -> tensor<?x2xf32>
+    ```
+  }];
+  let arguments = (ins Seq_Tensor:$x);      /*best1*/
+  let results = (outs Seq_Tensor:$y);       /*best2*/
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
+  let extraClassDeclaration = [{
+    /// The longest rows whose numbers an f32 holds.
+    static constexpr int64_t kMostColumns = int64_t(1) << 24;
+  }];
+  let hasVerifier = 1;
+}
+
 def Seq_TakeOp : Seq_ValueOp<"take"> {
   let summary = "Pick elements of each row by their numbers";
   let description = [{

@@ -17,6 +17,11 @@ struct DenseTile {
 /// The tile of a product of buildDense: all that its kernel takes from the
 /// number of an entry's rows.
 DenseTile denseTileOf(mlir::Operation *op, const KernelContext &context);
+/// The largest number of each row, which lies in memory (Best.cpp).
+mlir::LogicalResult buildBest(KernelBuilder &k);
+/// The same of what buildDense's items have found, behind its kernel
+/// (Best.cpp).
+mlir::LogicalResult buildBestOfItems(KernelBuilder &k);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).
@@ -48,6 +53,12 @@ mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
+/// The most pieces that buildRecurrenceChunk cuts one sequence of a call into,
+/// each an item of its own; 1: it does not.
+int64_t piecesOf(seq::MixerOpInterface mixer, const KernelContext &context);
+/// What pieces give, behind the kernel that has found what each adds to the
+/// state (RecurrenceChunk.cpp).
+mlir::LogicalResult buildRecurrencePieces(KernelBuilder &k);
 /// A step that is written out and not linear, token by token (WrittenStep.cpp).
 mlir::LogicalResult buildWrittenStep(KernelBuilder &k);
 /// Positions as angles: rotary and cosine_sine (Rotary.cpp).

@@ -11,6 +11,10 @@
 // no matrix: threads multiply and add what they read of the weight, and need no
 // more than many of them to keep memory busy. Floor: bytes of w for few rows,
 // 2 R N K FLOPs for many.
+//
+// Where only the largest output of a row is wanted (seq.best), an item keeps
+// the largest of its own and writes no output.
+#include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
 
@@ -19,6 +23,7 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <optional>
 #include <utility>
 
 using namespace mlir;
@@ -74,6 +79,11 @@ struct DenseShape {
   }
 };
 } // namespace
+
+// Whether only the largest of a row's outputs is wanted.
+static bool endsInChoice(KernelBuilder &k) {
+  return !k.getSourceBody().getOps<seq::BestOp>().empty();
+}
 
 // Of tiles for groups of four warps the largest that leaves no core without an
 // item: each halves the bytes read of rows or of weights.
@@ -155,15 +165,21 @@ private:
   Box boxOfX(Value row, Value at, int64_t step);
   Box boxOfWeight(Value at, int64_t step);
   LogicalResult finish(Value row, Value rows, Value y);
+  void setFirst(Value output);
+  LogicalResult chooseOverRuns(Value row);
+  void keepBest(Value row, Value rows, Best best);
 
   KernelBuilder &k;
   Operation *core;
-  int64_t inner;
+  int64_t inner, outputs;
   int64_t singleStep; // of a single row; 0: rows are a matrix
   Part part;
   Value xView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
   tile::TileType accType;
+  std::optional<ChoiceItems> choice; // where only the largest output is wanted
+  Value choiceItem;                  // of the items of a row
+  Value outputsOfRun;                // the last tile of them
 };
 } // namespace
 
@@ -171,11 +187,16 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
   bool isBlocks =
       cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
-  auto [parts, outputs, contracted] = DenseShape::of(core);
+  auto [parts, each, contracted] = DenseShape::of(core);
   inner = contracted;
+  outputs = each;
   singleStep = singleRowStep(k.getContext(), inner);
   tiles = denseTileOf(core, k.getContext());
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
+  if (endsInChoice(k)) {
+    choice = ChoiceItems::of(core, k.getContext());
+    runs = choice->count;
+  }
   Value item = k.item();
   if (k.isGpu()) {
     k.setItems(k.getContext().lead, tiles.rows, parts * runs);
@@ -196,14 +217,19 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
     else
       part.block = part.output = {number};
   }
-  first = k.mul(run, tiles.outputs);
-  // The last item may have fewer outputs.
-  if (outputs % tiles.outputs != 0)
-    columns = k.min(k.sub(k.index(outputs), first), k.index(tiles.outputs));
+  choiceItem = run;
+  setFirst(k.mul(run, (choice ? choice->runsPerItem : 1) * tiles.outputs));
   // The sums along the rows of a weight are a column.
   accType = singleStep > 0 ? k.columnType(tiles.outputs)
                            : k.blockType(tiles.rows, tiles.outputs,
                                          tile::Role::Accumulator);
+}
+
+void Product::setFirst(Value output) {
+  first = output;
+  // The last run may have fewer outputs.
+  if (outputs % tiles.outputs != 0)
+    columns = k.min(k.sub(k.index(outputs), first), k.index(tiles.outputs));
 }
 
 // Part `number` is a head of a half, half after half. Places are linear in
@@ -234,10 +260,54 @@ LogicalResult Product::emitRows(Value begin, Value end, bool firstPass) {
 
 LogicalResult Product::emitTile(Value count) {
   Value row = k.mul(tileNumber, tiles.rows);
+  if (choice && choice->runsPerItem > 1)
+    return chooseOverRuns(row);
   if (singleStep > 0)
     return finish(row, {}, multiplySingleRow(row));
   Value rows = k.min(k.sub(count, row), k.index(tiles.rows));
   return finish(row, rows, multiply(row, rows, /*firstPass=*/false));
+}
+
+// The product with each of the item's runs of outputs, as every other product
+// with a single row computes it: by its bits a choice is that of the logits.
+// What is best at each place of a run is kept; the places meet at the end.
+LogicalResult Product::chooseOverRuns(Value row) {
+  OpBuilder &b = k.ops();
+  Value end = k.min(k.add(first, k.index(choice->runsPerItem * tiles.outputs)),
+                    k.index(outputs));
+  Best none = noBest(k);
+  auto everywhere = [&](Value number) -> Value {
+    return tile::SplatOp::create(b, k.loc(), accType, number);
+  };
+  auto loop = scf::ForOp::create(
+      b, k.loc(), first, end, k.index(tiles.outputs),
+      ValueRange{everywhere(none.value), everywhere(none.number)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    setFirst(loop.getInductionVar());
+    if (failed(finish(row, {}, multiplySingleRow(row))))
+      return failure();
+    Best best =
+        bestOfPlaces(k, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)},
+                     outputsOfRun, first, columns);
+    scf::YieldOp::create(b, k.loc(), ValueRange{best.value, best.number});
+  }
+  keepBest(row, {}, bestOf(k, {loop.getResult(0), loop.getResult(1)}));
+  return success();
+}
+
+// What the item has found, a column with one of each row or a single one, goes
+// to the memory between the launches.
+void Product::keepBest(Value row, Value rows, Best best) {
+  Value memory = choiceMemory(k, *choice, /*written=*/true);
+  for (int64_t half : {0, 1}) {
+    Value kept = half == 0 ? best.value : best.number;
+    if (!isa<tile::TileType>(kept.getType()))
+      kept = tile::SplatOp::create(k.ops(), k.loc(), k.rowType(1), kept);
+    k.store(kept, memory, {row, k.index(half), choiceItem}, {tiles.rows, 1, 1},
+            rows);
+  }
 }
 
 static Value from(KernelBuilder &k, Value begin, Value index) {
@@ -307,7 +377,7 @@ Value Product::multiplySingleRow(Value row) {
 
 LogicalResult Product::finish(Value row, Value rows, Value y) {
   // Limits of tiles of outputs, which are the rows of a column.
-  Value columnLimit = columns, biasRows;
+  Value columnLimit = columns, biasRows, rowsOfItem = rows;
   tile::TileType biasType = k.rowType(tiles.outputs);
   if (singleStep > 0) {
     biasType = accType;
@@ -335,7 +405,12 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
                       columnLimit);
       },
       [&](unsigned result, Value tile) {
-        k.store(tile, k.write(result), box.at, box.sizes, rows, columnLimit);
+        if (!choice)
+          return k.store(tile, k.write(result), box.at, box.sizes, rows,
+                         columnLimit);
+        outputsOfRun = tile;
+        if (choice->runsPerItem == 1)
+          keepBest(row, rowsOfItem, bestOf(k, tile, first, columns));
       });
 }
 

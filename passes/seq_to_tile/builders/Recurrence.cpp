@@ -12,9 +12,8 @@ Value effc::emitExp(OpBuilder &builder, Location loc, Value x) {
   return math::ExpOp::create(builder, loc, x);
 }
 
-// The largest divisor of `channels` up to `limit` that fills whole vectors of 8
-// lanes; all channels where there is none.
-static int64_t blockOf(int64_t channels, int64_t limit) {
+// Vectors have 8 lanes.
+int64_t effc::blockOf(int64_t channels, int64_t limit) {
   if (channels <= limit)
     return channels;
   for (int64_t block = limit - limit % 8; block >= 8; block -= 8)
@@ -53,7 +52,8 @@ static ItemState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
 
 FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
-                                            bool chunked, int64_t valueBlock) {
+                                            bool chunked, int64_t valueBlock,
+                                            int64_t pieces) {
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   FailureOr<TokenMap> created = TokenMap::create(k, mixer, chunked);
   if (failed(created))
@@ -77,8 +77,12 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   int64_t blocks = r.map.valueChannels / r.map.getValueBlock();
   if (!independent)
     r.blocksInside = std::exchange(blocks, 1);
-  k.setItems(tile::Count::Segments, 1, r.map.heads * blocks);
-  auto [sequence, part] = k.divide(k.item(), r.map.heads * blocks);
+  int64_t each = r.map.heads * blocks;
+  k.setItems(tile::Count::Segments, 1, each * pieces);
+  auto [sequence, part] = k.divide(k.item(), each * pieces);
+  r.sequence = sequence;
+  if (pieces > 1)
+    std::tie(r.piece, part) = k.divide(part, each);
   auto [head, block] =
       blocks == 1 ? std::pair(part, k.index(0)) : k.divide(part, blocks);
   r.head = head;

@@ -15,8 +15,10 @@ struct Recurrence {
   TokenMap map;
   tile::SegmentOp segment;
   mlir::Value head, group;
-  mlir::Value firstValue;             // of the item's value channels
-  ItemState matrix;                   // K x V block
+  mlir::Value sequence;   // number of the segment
+  mlir::Value piece;      // of the segment, below the most there are
+  mlir::Value firstValue; // of the item's value channels
+  ItemState matrix;       // K x V block
   std::optional<ItemState> imaginary; // likewise, of complex numbers
   std::optional<ItemState> sum;       // column of K, or K x V block
   std::optional<ItemState> maximum;   // row of 1, or row of V
@@ -45,12 +47,17 @@ struct Recurrence {
                              mlir::Value rows = {}, int64_t chunk = 1);
 };
 
+/// The largest divisor of `channels` up to `limit` that fills whole vectors;
+/// all channels where there is none.
+int64_t blockOf(int64_t channels, int64_t limit);
+
 /// Sets the kernel's items, for one token after another or for chunks of them;
 /// value channels are cut into blocks of at most `valueBlock` (0: not at all)
-/// where nothing is shared between them.
+/// where nothing is shared between them, and segments into at most `pieces`.
 mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
-                                            bool chunked, int64_t valueBlock);
+                                            bool chunked, int64_t valueBlock,
+                                            int64_t pieces = 1);
 
 /// exp of one element.
 mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc,

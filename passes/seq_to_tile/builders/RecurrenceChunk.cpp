@@ -9,6 +9,12 @@
 // a difference. An item is one head of one segment. Chunks end on multiples of
 // C from the sequence's start; rows past a chunk's end are neutral: k = v = 0
 // and no decay. Floor: 4 K V + C (K + V) FLOPs per token and head.
+//
+// Where one sequence alone would leave most of a GPU idle, its chunks are dealt
+// to pieces with items of their own. What a piece adds to the state, A, and its
+// decays, P, are found by a first kernel, and before piece n of the second is
+//
+//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"
@@ -38,87 +44,170 @@ static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
 // computes decays and scores once.
 static constexpr int64_t kGpuValueBlock = 64;
 
-LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  if (!hasChunkKernel(mixer.getStructure().getLinear()))
-    return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
-                              "per head, a read after the write and nothing "
-                              "more, but got ")
-           << mixer.getStructure().getLinear();
-  FailureOr<Recurrence> begun = beginRecurrence(k, mixer, /*chunked=*/true,
-                                                k.isGpu() ? kGpuValueBlock : 0);
-  if (failed(begun))
-    return failure();
-  Recurrence &r = *begun;
-  TokenMap &map = r.map;
-  // The quadratic form is one chunk as long as the call, wherever it starts.
-  bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
-  int64_t chunk = quadratic ? k.getContext().entry.getRows()
-                            : mixer.getFormAttr().getChunk();
-  tile::TileType stateType = r.matrix.type;
-  tile::TileType outType =
-      k.blockType(chunk, map.getValueBlock(), tile::Role::Accumulator);
-  tile::TileType scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
-  tile::TileType keyType =
-      k.blockType(chunk, map.keyChannels, tile::Role::Operand);
-  OpBuilder &b = k.ops();
-  auto scaled = [&](tile::TileType type, Value tile, Value exponent) {
+// A second launch, and what an item does besides chunks, in cycles of a core.
+static constexpr int64_t kLaunchCycles = 2500;
+
+namespace {
+/// Of a segment that is not cut: its items, and the part of a head's state that
+/// each has.
+struct ChunkItems {
+  int64_t count, keys, values;
+
+  static ChunkItems of(seq::MixerOpInterface mixer) {
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+    int64_t block = blockOf(state[2], kGpuValueBlock);
+    return {state[0] * (state[2] / block), state[1], block};
+  }
+};
+} // namespace
+
+int64_t effc::piecesOf(seq::MixerOpInterface mixer,
+                       const KernelContext &context) {
+  seq::FormAttr form = mixer.getFormAttr();
+  if (context.warpGroupCores == 0 || context.bitStable || !form ||
+      form.getKind() != seq::FormKind::Chunkwise ||
+      context.entry.getKind() != seq::EntryKind::Prefill ||
+      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear ||
+      !hasChunkKernel(mixer.getStructure().getLinear()))
+    return 1;
+  ChunkItems items = ChunkItems::of(mixer);
+  int64_t chunk = form.getChunk();
+  int64_t chunks = context.entry.getRows() / chunk;
+  int64_t pieces = std::min(context.warpGroupCores / items.count, chunks);
+  if (pieces < 2)
+    return 1;
+  // States alone take two of the four products with them.
+  int64_t products = items.keys * items.values;
+  int64_t cycles = chunk *
+                   (4 * products + chunk * (items.keys + items.values)) /
+                   context.dotRate;
+  int64_t states = chunk * 2 * products / context.dotRate;
+  int64_t each = llvm::divideCeil(chunks, pieces);
+  return each * (cycles + states) + kLaunchCycles < chunks * cycles ? pieces
+                                                                    : 1;
+}
+
+namespace {
+/// What an item does of its chunks.
+enum class Part {
+  All,    ///< outputs and the state, of a whole segment
+  States, ///< what a piece adds to the state, into the memory between launches
+  Outputs ///< the outputs of a piece, and of the last one the state
+};
+
+/// One kernel of a chunkwise recurrence.
+class ChunkKernel {
+public:
+  ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer, Recurrence &r,
+              Part part);
+  LogicalResult build();
+
+private:
+  /// The state behind chunk `index`, and the decays so far; outputs on the way.
+  FailureOr<std::pair<Value, Value>> emitChunk(Value index, Value state,
+                                               Value decays);
+  FailureOr<std::pair<Value, Value>> emitChunks(Value from, Value to,
+                                                Value state);
+  void findPiece();
+  Value place(Value piece) { return k.add(firstPlace, piece); }
+  void keepState(Value at, Value state, Value decays);
+  Value addPieces(Value from, Value to);
+  LogicalResult buildStates();
+  LogicalResult buildOutputs();
+  /// What the sequence has where `condition` holds, else `state`.
+  Value loadWhere(Value condition, Value state);
+  /// Runs `body` where `condition` holds, the same for all of the block.
+  void when(Value condition, function_ref<void()> body);
+
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, k.loc(), predicate, x, y);
+  }
+  Value either(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, k.loc(), condition, x, y);
+  }
+  Value dot(Value acc, Value lhs, Value rhs, bool transposeA, bool transposeB) {
+    return tile::DotOp::create(b, k.loc(), acc.getType(), acc, lhs, rhs,
+                               transposeA, transposeB);
+  }
+  Value zeros(tile::TileType type) {
+    return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
+  }
+  Value scaled(tile::TileType type, Value tile, Value exponent) {
     return k.map(type, {tile, exponent},
                  [&](OpBuilder &builder, ValueRange e) -> Value {
                    return arith::MulFOp::create(
                        builder, k.loc(), e[0], emitExp(builder, k.loc(), e[1]));
                  });
-  };
-  auto dot = [&](Value acc, Value lhs, Value rhs, bool transposeA,
-                 bool transposeB) -> Value {
-    return tile::DotOp::create(b, k.loc(), acc.getType(), acc, lhs, rhs,
-                               transposeA, transposeB);
-  };
-  auto zeros = [&](tile::TileType type) -> Value {
-    return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
-  };
+  }
 
+  KernelBuilder &k;
+  OpBuilder &b;
+  Recurrence &r;
+  Part part;
+  int64_t chunk, most; ///< of pieces
+  tile::TileType stateType, outType, scoreType, keyType;
+  Value offset, end, chunks;
+  // Of a segment in pieces: how many it has, where the first one's place is,
+  // and its own chunks.
+  Value pieces, firstPlace, fromChunk, toChunk;
+  Value memory;
+};
+} // namespace
+
+ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
+                         Recurrence &r, Part part)
+    : k(k), b(k.ops()), r(r), part(part),
+      most(piecesOf(mixer, k.getContext())) {
+  // The quadratic form is one chunk as long as the call, wherever it starts.
+  bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
+  chunk = quadratic ? k.getContext().entry.getRows()
+                    : mixer.getFormAttr().getChunk();
+  stateType = r.matrix.type;
+  outType = k.blockType(chunk, r.map.getValueBlock(), tile::Role::Accumulator);
+  scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
+  keyType = k.blockType(chunk, r.map.keyChannels, tile::Role::Operand);
   // The first chunk begins inside the grid where the segment does.
-  Value offset =
+  offset =
       quadratic ? k.index(0) : k.divide(r.segment.getStart(), chunk).second;
-  Value end = k.add(offset, r.segment.getLength());
-  Value chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
-  map.emitConstants(r.scope({}, {}, chunk));
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), chunks, k.index(1),
-                                 r.load(k, r.matrix));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value state = loop.getRegionIterArg(0);
-    Value gridStart = k.mul(loop.getInductionVar(), chunk);
-    Value from = arith::MaxSIOp::create(b, k.loc(), gridStart, offset);
-    Value to = k.min(k.add(gridStart, k.index(chunk)), end);
-    Value rows = k.sub(to, from);
-    Value row = k.add(r.segment.getFirstRow(), k.sub(from, offset));
+  end = k.add(offset, r.segment.getLength());
+  chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
+  r.map.emitConstants(r.scope({}, {}, chunk));
+  if (part != Part::All)
+    findPiece();
+}
 
-    TokenMap::Scope scope = r.scope(row, rows, chunk);
-    TokenMap::Tiles q = map.quantities(scope);
-    // What does not vary with the token is one row for all.
-    auto perToken = [&](Value tile, tile::TileType type) -> Value {
-      if (tile.getType() == type)
-        return tile;
-      return k.map(type, {tile},
-                   [](OpBuilder &, ValueRange e) { return e[0]; });
-    };
-    q.query = perToken(q.query, keyType);
-    Value key = maskRows(k, perToken(q.key, keyType), rows);
-    Value value = maskRows(k, q.value, rows);
-    tile::TileType columnType = k.columnType(chunk);
-    Value decay = q.decay && isa<tile::TileType>(q.decay.getType())
-                      ? q.decay
-                      : tile::SplatOp::create(b, k.loc(), columnType,
-                                              q.decay ? q.decay : k.scalar(0))
-                            .getResult();
-    decay = maskRows(k, decay, rows);
+FailureOr<std::pair<Value, Value>>
+ChunkKernel::emitChunk(Value index, Value state, Value decays) {
+  Value gridStart = k.mul(index, chunk);
+  Value from = arith::MaxSIOp::create(b, k.loc(), gridStart, offset);
+  Value to = k.min(k.add(gridStart, k.index(chunk)), end);
+  Value rows = k.sub(to, from);
+  Value row = k.add(r.segment.getFirstRow(), k.sub(from, offset));
 
+  TokenMap::Scope scope = r.scope(row, rows, chunk);
+  TokenMap::Tiles q = r.map.quantities(scope);
+  // What does not vary with the token is one row for all.
+  auto perToken = [&](Value tile, tile::TileType type) -> Value {
+    if (tile.getType() == type)
+      return tile;
+    return k.map(type, {tile}, [](OpBuilder &, ValueRange e) { return e[0]; });
+  };
+  q.query = perToken(q.query, keyType);
+  Value key = maskRows(k, perToken(q.key, keyType), rows);
+  Value value = maskRows(k, q.value, rows);
+  tile::TileType columnType = k.columnType(chunk);
+  Value decay = q.decay && isa<tile::TileType>(q.decay.getType())
+                    ? q.decay
+                    : tile::SplatOp::create(b, k.loc(), columnType,
+                                            q.decay ? q.decay : k.scalar(0))
+                          .getResult();
+  decay = maskRows(k, decay, rows);
+
+  Value scores, upTo, y;
+  if (part != Part::States) {
     Value between = tile::SegmentSumOp::create(b, k.loc(), scoreType, decay);
-    Value scores =
-        dot(zeros(scoreType), q.query, key, false, /*transposeB=*/true);
+    scores = dot(zeros(scoreType), q.query, key, false, /*transposeB=*/true);
     scores = k.map(
         scoreType, {scores, between},
         [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -135,30 +224,217 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
           return arith::SelectOp::create(builder, k.loc(), visible, product,
                                          zero);
         });
-    Value upTo = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
-                                      /*reverse=*/false);
-    Value after = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
-                                       /*reverse=*/true);
-    Value total = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
-                                         tile::ReduceKind::Add, decay,
-                                         /*over_rows=*/false);
+    upTo = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
+                                /*reverse=*/false);
+  }
+  Value after = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
+                                     /*reverse=*/true);
+  Value total = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
+                                       tile::ReduceKind::Add, decay,
+                                       /*over_rows=*/false);
+  if (part != Part::States) {
     Value out = scaled(outType,
                        dot(zeros(outType), q.query, state, false, false), upTo);
     out = dot(out, scores, value, false, false);
-    Value y = map.readOut(scope, {out, {}, {}});
-
-    Value next =
-        k.map(stateType, {state, emitExp(b, k.loc(), total)},
-              [&](OpBuilder &builder, ValueRange e) -> Value {
-                return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-              });
-    next = dot(next, scaled(keyType, key, after), value, /*transposeA=*/true,
-               false);
-
-    if (failed(r.finish(k, row, y, rows, chunk)))
-      return failure();
-    scf::YieldOp::create(b, k.loc(), next);
+    y = r.map.readOut(scope, {out, {}, {}});
   }
-  r.store(k, r.matrix, loop.getResult(0));
+
+  Value next =
+      k.map(stateType, {state, emitExp(b, k.loc(), total)},
+            [&](OpBuilder &builder, ValueRange e) -> Value {
+              return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+            });
+  next =
+      dot(next, scaled(keyType, key, after), value, /*transposeA=*/true, false);
+
+  if (y && failed(r.finish(k, row, y, rows, chunk)))
+    return failure();
+  if (decays)
+    decays = arith::AddFOp::create(b, k.loc(), decays, total);
+  return std::pair(next, decays);
+}
+
+FailureOr<std::pair<Value, Value>> ChunkKernel::emitChunks(Value from, Value to,
+                                                           Value state) {
+  SmallVector<Value> inits = {state};
+  if (part == Part::States)
+    inits.push_back(k.scalar(0));
+  auto loop =
+      scf::ForOp::create(b, k.loc(), from, to, k.index(1), ValueRange(inits));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  ValueRange carried = loop.getRegionIterArgs();
+  auto next = emitChunk(loop.getInductionVar(), carried[0],
+                        carried.size() > 1 ? carried[1] : Value());
+  if (failed(next))
+    return failure();
+  SmallVector<Value> yielded = {next->first};
+  if (next->second)
+    yielded.push_back(next->second);
+  scf::YieldOp::create(b, k.loc(), yielded);
+  return std::pair(Value(loop.getResult(0)),
+                   next->second ? Value(loop.getResult(1)) : Value());
+}
+
+// There are `most` places for pieces, which the segments of the call share;
+// where these are more, each is one piece and has no place. A piece is so many
+// whole chunks.
+void ChunkKernel::findPiece() {
+  Value segments = tile::CountOp::create(b, k.loc(), tile::Count::Segments);
+  Value share = arith::DivUIOp::create(b, k.loc(), k.index(most), segments);
+  pieces = arith::MaxSIOp::create(b, k.loc(), share, k.index(1));
+  firstPlace = arith::MulIOp::create(b, k.loc(), r.sequence, pieces);
+  Value rounded = k.add(chunks, k.sub(pieces, k.index(1)));
+  Value each = arith::DivUIOp::create(b, k.loc(), rounded, pieces);
+  fromChunk = k.min(arith::MulIOp::create(b, k.loc(), r.piece, each), chunks);
+  toChunk = k.min(k.add(fromChunk, each), chunks);
+  // The last row of a head's state has its decays.
+  memory =
+      k.scratch({most, r.map.heads, r.map.keyChannels + 1, r.map.valueChannels},
+                /*written=*/part == Part::States);
+}
+
+void ChunkKernel::when(Value condition, function_ref<void()> body) {
+  auto loop =
+      scf::ForOp::create(b, k.loc(), k.index(0),
+                         either(condition, k.index(1), k.index(0)), k.index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body();
+}
+
+// By a loop, so that nothing is read where it does not hold.
+Value ChunkKernel::loadWhere(Value condition, Value state) {
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
+                                 either(condition, k.index(1), k.index(0)),
+                                 k.index(1), ValueRange(state));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b, k.loc(), r.load(k, r.matrix));
+  return loop.getResult(0);
+}
+
+void ChunkKernel::keepState(Value at, Value state, Value decays) {
+  int64_t block = r.map.getValueBlock(), keys = r.map.keyChannels;
+  k.store(state, memory, {at, r.head, k.index(0), r.firstValue},
+          {1, 1, keys, block});
+  k.store(tile::SplatOp::create(b, k.loc(), k.rowType(block), decays), memory,
+          {at, r.head, k.index(keys), r.firstValue}, {1, 1, 1, block});
+}
+
+// The state before a piece, of what is kept at the places of pieces
+// [from, to): each decays all before it.
+Value ChunkKernel::addPieces(Value from, Value to) {
+  auto loop = scf::ForOp::create(b, k.loc(), from, to, k.index(1),
+                                 ValueRange(zeros(stateType)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = place(loop.getInductionVar());
+  int64_t keys = r.map.keyChannels;
+  Value added = k.load(memory, {at, r.head, k.index(0), r.firstValue},
+                       {1, 1, keys, r.map.getValueBlock()}, stateType);
+  Value decays =
+      tile::ReadOp::create(b, k.loc(), b.getF32Type(), memory,
+                           {at, r.head, k.index(keys), r.firstValue});
+  Value sum = k.map(
+      stateType, {loop.getRegionIterArg(0), added, emitExp(b, k.loc(), decays)},
+      [&](OpBuilder &builder, ValueRange e) -> Value {
+        return math::FmaOp::create(builder, k.loc(), e[0], e[2], e[1]);
+      });
+  scf::YieldOp::create(b, k.loc(), sum);
+  return loop.getResult(0);
+}
+
+// Every piece but the last leaves the state that it would give from nothing,
+// the first one from what the sequence has; the last one's place keeps that,
+// since the slot is written while others begin.
+LogicalResult ChunkKernel::buildStates() {
+  Value one = k.index(1), last = k.sub(pieces, one);
+  Value inPieces = compare(arith::CmpIPredicate::sgt, pieces, one);
+  Value isLast = compare(arith::CmpIPredicate::eq, r.piece, last);
+  Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
+  Value begins = arith::AndIOp::create(
+      b, k.loc(), inPieces, arith::OrIOp::create(b, k.loc(), isFirst, isLast));
+  Value state = loadWhere(begins, zeros(stateType));
+  Value adds = arith::AndIOp::create(
+      b, k.loc(), inPieces, compare(arith::CmpIPredicate::slt, r.piece, last));
+  Value to = either(adds, toChunk, fromChunk);
+  auto found = emitChunks(fromChunk, to, state);
+  if (failed(found))
+    return failure();
+  Value isThere = arith::AndIOp::create(
+      b, k.loc(), inPieces,
+      compare(arith::CmpIPredicate::slt, r.piece, pieces));
+  when(isThere,
+       [&] { keepState(place(r.piece), found->first, found->second); });
   return success();
+}
+
+LogicalResult ChunkKernel::buildOutputs() {
+  Value zero = k.index(0), one = k.index(1);
+  Value alone = compare(arith::CmpIPredicate::eq, pieces, one);
+  Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, zero);
+  Value isThere = compare(arith::CmpIPredicate::slt, fromChunk, toChunk);
+  // What is before the first piece is at the last one's place.
+  Value from = either(isFirst, k.sub(pieces, one), zero);
+  Value to = either(isFirst, pieces, r.piece);
+  Value reads = arith::AndIOp::create(
+      b, k.loc(), isThere, compare(arith::CmpIPredicate::sgt, pieces, one));
+  Value state = addPieces(from, either(reads, to, from));
+  // A segment in one piece has its own slot to itself.
+  Value whole = arith::AndIOp::create(b, k.loc(), alone, isFirst);
+  state = loadWhere(whole, state);
+  auto found = emitChunks(fromChunk, toChunk, state);
+  if (failed(found))
+    return failure();
+  Value reachesEnd = compare(arith::CmpIPredicate::eq, toChunk, chunks);
+  when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd),
+       [&] { r.store(k, r.matrix, found->first); });
+  return success();
+}
+
+LogicalResult ChunkKernel::build() {
+  if (part == Part::States)
+    return buildStates();
+  if (part == Part::Outputs)
+    return buildOutputs();
+  auto found = emitChunks(k.index(0), chunks, r.load(k, r.matrix));
+  if (failed(found))
+    return failure();
+  r.store(k, r.matrix, found->first);
+  return success();
+}
+
+static LogicalResult buildPart(KernelBuilder &k, Part part) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  if (!hasChunkKernel(mixer.getStructure().getLinear()))
+    return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
+                              "per head, a read after the write and nothing "
+                              "more, but got ")
+           << mixer.getStructure().getLinear();
+  FailureOr<Recurrence> begun = beginRecurrence(
+      k, mixer, /*chunked=*/true, k.isGpu() ? kGpuValueBlock : 0,
+      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
+  if (failed(begun))
+    return failure();
+  return ChunkKernel(k, mixer, *begun, part).build();
+}
+
+LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  int64_t pieces = piecesOf(mixer, k.getContext());
+  if (pieces == 1)
+    return buildPart(k, Part::All);
+  emitRemark(k.loc()) << "a call's only sequence in " << pieces
+                      << " pieces: " << ChunkItems::of(mixer).count
+                      << " items of "
+                      << k.getContext().entry.getRows() /
+                             mixer.getFormAttr().getChunk()
+                      << " chunks leave most of "
+                      << k.getContext().warpGroupCores << " cores idle";
+  return buildPart(k, Part::States);
+}
+
+LogicalResult effc::buildRecurrencePieces(KernelBuilder &k) {
+  return buildPart(k, Part::Outputs);
 }

@@ -510,6 +510,19 @@ EFFC_API effc_status_t *effc_engine_decode(effc_engine_t *engine,
                                            const int32_t *tokens, size_t count,
                                            float *out_logits);
 
+/* The same, but gives the likeliest token of each sequence instead of logits:
+ * out_tokens[i] is the token of the largest logit, of several the lowest, as a
+ * sampler with temperature 0 and without a repeat penalty draws it; -1 where a
+ * logit is NaN or all are minus infinity. On a GPU no logits are written where
+ * the file was compiled for that, and 8 bytes a sequence come back; elsewhere
+ * they are looked through. `out_tokens` may be `tokens`. Errors as
+ * effc_engine_decode(). */
+EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
+                                                effc_session_t *const *sessions,
+                                                const int32_t *tokens,
+                                                size_t count,
+                                                int32_t *out_tokens);
+
 /*===- Sampler -----------------------------------------------------------===*/
 
 /* The filters apply in this order, as in the Hugging Face library: repeat

@@ -223,6 +223,15 @@ public:
     return logits;
   }
 
+  /// The same; returns the likeliest token of each, -1 where there is none.
+  std::vector<int32_t> decodeBest(const std::vector<effc_session_t *> &sessions,
+                                  const std::vector<int32_t> &tokens) {
+    std::vector<int32_t> best(sessions.size());
+    check(effc_engine_decode_best(get(), sessions.data(), tokens.data(),
+                                  sessions.size(), best.data()));
+    return best;
+  }
+
   /// Negative where no time is kept.
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }
 

@@ -180,6 +180,18 @@ effc_status_t *effc_engine_decode(effc_engine_t *engine,
   });
 }
 
+effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
+                                       effc_session_t *const *sessions,
+                                       const int32_t *tokens, size_t count,
+                                       int32_t *out_tokens) {
+  return atBorder([&]() -> Check {
+    if ((!sessions || !tokens || !out_tokens) && count > 0)
+      return invalidArgument("'sessions', 'tokens' or 'out_tokens' is null");
+    return engine->engine->decodeBest({sessions, count}, {tokens, count},
+                                      out_tokens);
+  });
+}
+
 effc_sampler_options_t effc_sampler_options_default(void) {
   effc_sampler_options_t options = {};
   options.size = sizeof options;

@@ -63,6 +63,7 @@ const void *PlanAddresses::of(const artifact::Program &program,
   case artifact::OperandKind::OutputRows:
     return inputs.outputRows;
   case artifact::OperandKind::Logits:
+  case artifact::OperandKind::Choices:
     return logits;
   }
   return nullptr; // the loader has refused such an operand
@@ -75,9 +76,10 @@ ReadyPlan rt::resolve(const artifact::Program &program, const Plan &plan,
     size_t first = ready.launches.size();
     for (const artifact::Launch *launch : *entry->launches()) {
       const artifact::Items &items = *launch->items();
-      ready.launches.push_back(
-          {launch->kernel(), static_cast<uint32_t>(items.count()),
-           ready.operands.size(), items.tile(), items.times()});
+      ready.launches.push_back({launch->kernel(),
+                                static_cast<uint32_t>(items.count()),
+                                ready.operands.size(), items.tile(),
+                                items.times(), launch->only_for()});
       for (const artifact::Operand *operand : *launch->operands())
         ready.operands.push_back(addresses.of(program, *operand));
     }

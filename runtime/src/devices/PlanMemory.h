@@ -41,7 +41,8 @@ Result<PlanSizes> sizesOf(const artifact::Program &program, const Plan &plan,
 struct PlanAddresses {
   uint8_t *arena = nullptr;
   uint8_t *slots = nullptr;
-  uint8_t *logits = nullptr;
+  uint8_t *logits =
+      nullptr; // and choices, of which calls have one or the other
   CallInputs inputs = {};
   std::vector<const uint8_t *> weights;
 
@@ -58,9 +59,11 @@ struct ReadyPlan {
     size_t firstOperand; // into `operands`
     int64_t tile;
     int64_t times;
-    /// At most 2^16 * 2^32.
-    int64_t items(const int64_t *counts) const {
-      return (counts[count] + tile - 1) / tile * times;
+    artifact::CallResult onlyFor;
+    /// At most 2^16 * 2^32; none in a call that gives something else.
+    int64_t items(const int64_t *counts, artifact::CallResult result) const {
+      bool runs = onlyFor == artifact::CallResult::Any || onlyFor == result;
+      return runs ? (counts[count] + tile - 1) / tile * times : 0;
     }
   };
   struct Entry {
@@ -88,7 +91,7 @@ public:
 
   const PlanAddresses &addresses() const { return places; }
   const CallInputs &inputs() const { return places.inputs; }
-  const float *logits() const {
+  const float *results() const {
     return reinterpret_cast<const float *>(places.logits);
   }
   uint64_t slotBytes() const { return slots.size(); } // of all slots

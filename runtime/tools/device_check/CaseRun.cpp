@@ -77,7 +77,7 @@ private:
       throw Failure("a call gives " + std::to_string(rows) + " rows of " +
                     std::to_string(width) + " numbers, but the case has " +
                     std::to_string(step.expected.size()) + " in all");
-    const float *found = executor.logits();
+    const float *found = executor.results();
     for (const CaseStep::Segment &segment : step.segments) {
       if (segment.begins)
         finish(segment.slot);

@@ -126,6 +126,7 @@ static Json describe(const artifact::Program &program, const rt::Plan &plan,
     launches.push_back(
         {{"kernel", kernel.name()->str()},
          {"note", launch.note() ? launch.note()->str() : ""},
+         {"only_for", artifact::EnumNameCallResult(launch.only_for())},
          {"blocks",
           rt::itemCount(*launch.items(), counts[static_cast<int>(counted)])},
          {"threads", kernel.threads()},
@@ -152,7 +153,7 @@ Json check::timeLaunches(rt::Device &device, const TimeRequest &request) {
   rt::CallCounts counts = {rows, request.sequences, rows};
   require(executor.run(index, counts));
   if (!request.outputs.empty())
-    writeOutputs(request.outputs, executor.logits(),
+    writeOutputs(request.outputs, executor.results(),
                  static_cast<uint64_t>(rows) *
                      prepared.model->program().vocabulary_size());
   if (!request.weights.empty())

@@ -12,6 +12,10 @@ plan.entry @launches kind decode rows 1 chunk 1 {
   plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj" flops 480
   // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note ""{{$}}
   plan.launch @copy(%x) items <rows, tile = 1, times = 2> note ""
+  // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note "head" flops 7 only_for logits
+  plan.launch @copy(%x) items <rows, tile = 1, times = 2> note "head" flops 7 only_for logits
+  // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note "head" only_for choices
+  plan.launch @copy(%x) items <rows, tile = 1, times = 2> note "head" only_for choices
 }
 
 tile.kernel @copy(%item, %x: !tile.view<?x6xf32, [8, 1]>)

@@ -28,6 +28,8 @@ plan.entry @places kind decode rows 1 chunk 1 {
   %s = plan.state "layers.0.ssd"
   // CHECK: plan.logits
   %l = plan.logits
+  // CHECK: plan.choices
+  %c = plan.choices
   // CHECK: plan.offset %[[X]] by 1024
   %z = plan.offset %x by 1024
 }

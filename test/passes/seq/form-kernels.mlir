@@ -112,3 +112,46 @@ func.func @epilogue_of_an_earlier_core(%x: tensor<?x5xf32>, %w: tensor<5xf32>, %
   %s = seq.add %n, %p : tensor<?x5xf32>
   return %s : tensor<?x5xf32>
 }
+
+// -----
+
+// Logits that leave stay alone, those of which a choice is made have it, and
+// what bounds them, in their kernel.
+// CHECK-LABEL: func.func @logits_and_a_choice
+func.func @logits_and_a_choice(%x: tensor<?x5xf32>, %w: tensor<11x5xf32>) -> (tensor<?x11xf32>, tensor<?x2xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  // CHECK: %[[Y:.*]] = seq.kernel "head"
+  // CHECK-NEXT: seq.lm_head
+  // CHECK-NEXT: seq.yield
+  // CHECK: %[[L:.*]] = seq.kernel "tanh" ({{.*}} = %[[Y]] : tensor<?x11xf32>)
+  // CHECK: %[[C:.*]] = seq.kernel "again"
+  // CHECK-NEXT: %[[Z:.*]] = seq.lm_head
+  // CHECK-NEXT: %[[T:.*]] = seq.tanh %[[Z]]
+  // CHECK-NEXT: %[[B:.*]] = seq.best %[[T]]
+  // CHECK-NEXT: seq.yield %[[B]]
+  // CHECK: return %[[L]], %[[C]]
+  %y = seq.lm_head %x, %w : (tensor<?x5xf32>, tensor<11x5xf32>) -> tensor<?x11xf32> loc("head")
+  %l = seq.tanh %y : tensor<?x11xf32>
+  %z = seq.lm_head %x, %w : (tensor<?x5xf32>, tensor<11x5xf32>) -> tensor<?x11xf32> loc("again")
+  // expected-remark @+1 {{fused into kernel 'again' as its epilogue}}
+  %t = seq.tanh %z : tensor<?x11xf32>
+  // expected-remark @+1 {{fused into kernel 'again' as its epilogue}}
+  %c = seq.best %t : tensor<?x11xf32> -> tensor<?x2xf32>
+  return %l, %c : tensor<?x11xf32>, tensor<?x2xf32>
+}
+
+// -----
+
+// A choice ends its kernel, and one of what no product gives has its own.
+// CHECK-LABEL: func.func @choice_of_a_norm
+func.func @choice_of_a_norm(%x: tensor<?x5xf32>, %w: tensor<5xf32>) -> tensor<?x2xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  // CHECK: seq.kernel "rms_norm"
+  // CHECK: seq.kernel "best"
+  // CHECK-NEXT: seq.best
+  // CHECK: seq.kernel "neg"
+  %n = seq.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<?x5xf32>, tensor<5xf32>
+  %c = seq.best %n : tensor<?x5xf32> -> tensor<?x2xf32>
+  %m = seq.neg %c : tensor<?x2xf32>
+  return %m : tensor<?x2xf32>
+}

@@ -57,6 +57,9 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
       status = effc_engine_decode(engine.get(), handles.data(), next, 3,
                                   logits.data());
   }
+  for (int step = 0; step < 2 && !status; ++step)
+    status =
+        effc_engine_decode_best(engine.get(), handles.data(), next, 3, next);
   long after = allocations;
   EXPECT_EQ(status, nullptr);
   EXPECT_EQ(after - before, 0);

@@ -64,6 +64,65 @@ TEST(Engine, PrefillOfAnyLength) {
   }
 }
 
+// From an entry's own choices and from logits alike; of the toy's logits many
+// are equal. Seven sequences take two calls of the entry of four.
+TEST(Engine, BestTokensAreTheFirstOfTheLargest) {
+  for (bool withChoices : {false, true}) {
+    ToyOptions options;
+    options.withChoices = withChoices;
+    Toy toy(7, 1, options);
+    std::vector<Session> sessions;
+    std::vector<effc_session_t *> handles;
+    std::vector<ToyReference> references(7);
+    for (int i = 0; i < 7; ++i)
+      handles.push_back(sessions.emplace_back(toy.engine).get());
+    Tokens tokens = randomTokens(7, 29);
+    for (int step = 0; step < 5; ++step) {
+      Tokens expected;
+      for (int i = 0; i < 7; ++i)
+        expected.push_back(likeliest(references[i].step(tokens[i])));
+      Tokens best = tokens; // read and written in one place
+      ASSERT_EQ(effc_engine_decode_best(toy.engine.get(), handles.data(),
+                                        best.data(), 7, best.data()),
+                nullptr);
+      EXPECT_EQ(best, expected);
+      tokens = best;
+      tokens[6] = 100 + step; // beside one that is fed something else
+    }
+    EXPECT_EQ(sessions[3].position(), 5u);
+    EXPECT_EQ(toy.engine.decode({handles[2]}, {9}), references[2].step(9));
+  }
+}
+
+// The toy's logits are no numbers where its tally and the position disagree.
+TEST(Engine, NoBestTokenOfWhatIsNoNumber) {
+  for (bool withChoices : {false, true}) {
+    ToyOptions options;
+    options.withChoices = withChoices;
+    options.changeProgram = [](artifact::ProgramT &program) {
+      for (auto &entry : program.entries) // positions are bytes of the table
+        entry->launches[0]->operands[1] =
+            artifact::Operand(artifact::OperandKind::Weight, 0, 0);
+    };
+    Toy toy(2, 1, options);
+    Session broken(toy.engine);
+    EXPECT_EQ(toy.engine.decodeBest({broken.get()}, {5}), Tokens{-1});
+    EXPECT_EQ(broken.position(), 1u);
+  }
+}
+
+TEST(Engine, BestTokensAreRefusedAsDecodingIs) {
+  Toy toy(2);
+  Session session(toy.engine);
+  EXPECT_EQ(refusal([&] {
+              toy.engine.decodeBest({session.get(), session.get()}, {1, 2});
+            }),
+            "1: session 1 is named twice in one call");
+  EXPECT_EQ(refusal([&] { toy.engine.decodeBest({session.get()}, {271}); }),
+            "1: token 0 of sequence 0 is 271, but the vocabulary has 271");
+  EXPECT_EQ(session.position(), 0u);
+}
+
 TEST(Engine, LastLogitsAreTheLastRow) {
   Toy toy(1);
   Session session(toy.engine);

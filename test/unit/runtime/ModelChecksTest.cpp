@@ -246,9 +246,34 @@ static const Mistake kLaunches[] = {
     {"launch_count",
      [](ProgramT &p) { *launch(p, 0).items = {artifact::Count(4), 4, 1}; },
      "counts by unknown kind 4"},
+    {"launch_result",
+     [](ProgramT &p) { launch(p, 2).only_for = artifact::CallResult(3); },
+     "launch 2 of entry 'prefill_4' is for a result of unknown kind 3"},
+    {"operand_sizes",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 0, 0}; },
+     "launch 1 of entry 'prefill_4' has 3 sizes of 4 operands"},
+    {"operand_size_of_a_state",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 8, 0, 64}; },
+     "has an operand 1 that has a size outside of the arena"},
+    {"operand_size_past_end",
+     [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 0, 0, 65}; },
+     "has an operand 3 that ends past the arena's end"},
+    {"operand_choices_offset",
+     [](ProgramT &p) {
+       launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 64);
+     },
+     "has an operand 3 that has an index or offset where none is expected"},
+    {"operand_choices_of_one_token",
+     [](ProgramT &p) {
+       p.vocabulary_size = 1;
+       p.generation->eos.clear();
+       launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 0);
+     },
+     "has an operand 3 that is of choices, of which a vocabulary of one token "
+     "has none"},
     {"operand_kind",
      [](ProgramT &p) {
-       launch(p, 0).operands[0] = operand(OperandKind(9), 0, 0);
+       launch(p, 0).operands[0] = operand(OperandKind(10), 0, 0);
      },
      "has an operand 0 that is of an unknown kind"},
     {"operand_arena",

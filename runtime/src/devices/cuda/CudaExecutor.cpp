@@ -160,7 +160,7 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
                            int64_t (&counts)[kCounts]) {
   size_t number = ready.entries[entry].firstLaunch + index;
   const ReadyPlan::Launch &launch = ready.launches[number];
-  int64_t blocks = launch.items(counts);
+  int64_t blocks = launch.items(counts, launch.onlyFor);
   if (blocks == 0)
     return {};
   // One address for each operand, then rows, segments and outputs, then the
@@ -203,34 +203,41 @@ Check CudaExecutor::uploadInputs() {
                                               stream.get()));
 }
 
-Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts]) {
+Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts],
+                              artifact::CallResult result) {
   const ReadyPlan::Entry &range = ready.entries[entry];
   bool behindLaunch = false;
   for (size_t i = range.firstLaunch; i < range.endLaunch; ++i) {
+    if (ready.launches[i].items(counts, result) == 0)
+      continue;
     if (Check error =
             launch(entry, static_cast<uint32_t>(i - range.firstLaunch),
                    behindLaunch, counts))
       return error;
-    behindLaunch |= ready.launches[i].items(counts) > 0;
+    behindLaunch = true;
   }
   return {};
 }
 
 /// Puts a whole call into the stream.
 Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
-                            float *logitsTo) {
+                            float *resultsTo) {
   if (Check error = uploadInputs())
     return error;
   int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
-  if (Check error = launchAll(entry, counts))
+  if (Check error = launchAll(entry, counts, given.result))
     return error;
-  uint64_t bytes = static_cast<uint64_t>(given.outputs) *
-                   model->program().vocabulary_size() * sizeof(float);
+  bool chosen = given.result == artifact::CallResult::Choices;
+  uint64_t bytes =
+      static_cast<uint64_t>(given.outputs) *
+      (chosen ? sizeof(Choice)
+              : model->program().vocabulary_size() * sizeof(float));
   if (bytes == 0)
     return {};
   return driver().check(
-      "downloading the logits of a call",
-      driver().copyToHost(logitsTo, deviceLogits.get(), bytes, stream.get()));
+      chosen ? "downloading the choices of a call"
+             : "downloading the logits of a call",
+      driver().copyToHost(resultsTo, deviceLogits.get(), bytes, stream.get()));
 }
 
 Check CudaExecutor::finish(const std::string &what) {
@@ -267,7 +274,8 @@ Check CudaExecutor::record(uint32_t entry, const CallCounts &counts,
 }
 
 Check CudaExecutor::replay(uint32_t entry, const CallCounts &counts) {
-  GraphKey key = {entry, counts.rows, counts.segments, counts.outputs};
+  GraphKey key = {entry, counts.rows, counts.segments, counts.outputs,
+                  counts.result};
   auto found = graphs.find(key);
   if (found == graphs.end()) {
     if (graphs.size() >= kMostGraphs)
@@ -289,11 +297,11 @@ Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
   if (error)
     return error;
   if (isDecode(compiledEntry) && !checkLaunches) {
-    lastLogits = static_cast<float *>(decodeLogits.get());
+    lastResults = static_cast<float *>(decodeLogits.get());
     error = replay(entry, counts);
   } else {
-    lastLogits = reinterpret_cast<float *>(prefillLogits.data());
-    error = enqueue(entry, counts, lastLogits);
+    lastResults = reinterpret_cast<float *>(prefillLogits.data());
+    error = enqueue(entry, counts, lastResults);
   }
   if (!error && kept)
     error = watch.stop();
@@ -362,7 +370,7 @@ Check CudaExecutor::time(uint32_t entry, const CallCounts &given,
         return error;
       Check failed = i < launches
                          ? launch(entry, i, /*behindLaunch=*/false, counts)
-                     : i == launches ? launchAll(entry, counts)
+                     : i == launches ? launchAll(entry, counts, given.result)
                                      : Check();
       if (failed)
         return failed;

@@ -31,7 +31,7 @@ public:
   const Plan &plan() const override { return compiled; }
   const CallInputs &inputs() override { return callInputs; }
   Check run(uint32_t entry, const CallCounts &counts) override;
-  const float *logits() override { return lastLogits; }
+  const float *results() override { return lastResults; }
   Check copySlot(uint32_t from, uint32_t to) override;
   Check readSlot(uint32_t slot, uint8_t *out) override;
   Check writeSlot(uint32_t slot, const uint8_t *in) override;
@@ -41,8 +41,9 @@ public:
   std::optional<double> keptSeconds() const override { return kept; }
 
 private:
-  /// Entry, rows, segments, outputs.
-  using GraphKey = std::tuple<uint32_t, int64_t, int64_t, int64_t>;
+  /// Entry, rows, segments, outputs, and what is wanted of them.
+  using GraphKey =
+      std::tuple<uint32_t, int64_t, int64_t, int64_t, artifact::CallResult>;
 
   CudaExecutor(std::shared_ptr<const Model> model, const Plan &plan,
                std::shared_ptr<const CudaContext> context)
@@ -52,9 +53,10 @@ private:
   Check reserve(uint32_t sessions);
   Check requireFree(uint64_t weights, const PlanSizes &sizes) const;
   Check uploadWeights(const UploadProgress &progress);
-  Check enqueue(uint32_t entry, const CallCounts &counts, float *logitsTo);
+  Check enqueue(uint32_t entry, const CallCounts &counts, float *resultsTo);
   Check uploadInputs();
-  Check launchAll(uint32_t entry, int64_t (&counts)[kCounts]);
+  Check launchAll(uint32_t entry, int64_t (&counts)[kCounts],
+                  artifact::CallResult result);
   /// `behindLaunch`: what is in the stream before it is a launch of the call.
   Check launch(uint32_t entry, uint32_t index, bool behindLaunch,
                int64_t (&counts)[kCounts]);
@@ -77,7 +79,7 @@ private:
   Mapping prefillLogits;
   uint64_t inputSize = 0;
   CallInputs callInputs = {};
-  float *lastLogits = nullptr;
+  float *lastResults = nullptr;
   ReadyPlan ready;
   CudaBoxMaps boxMaps;
   CudaStopwatch watch; // of calls, where their time is kept

@@ -59,11 +59,12 @@ public:
        const CallCounts &given)
       : executor(executor), first(entry.firstLaunch),
         launches(static_cast<uint32_t>(entry.endLaunch - entry.firstLaunch)),
-        counts{given.rows, given.segments, given.outputs, 1} {}
+        counts{given.rows, given.segments, given.outputs, 1},
+        result(given.result) {}
 
   uint32_t phases() const override { return launches; }
   int64_t items(uint32_t phase) const override {
-    return executor.ready.launches[first + phase].items(counts);
+    return executor.ready.launches[first + phase].items(counts, result);
   }
   // A kernel is no C++ function: what the sanitizer of function types reads in
   // front of its entry may lie before the mapped code.
@@ -82,6 +83,7 @@ private:
   size_t first;
   uint32_t launches;
   int64_t counts[kCounts];
+  artifact::CallResult result;
 };
 
 Check HostExecutor::run(uint32_t entry, const CallCounts &counts) {

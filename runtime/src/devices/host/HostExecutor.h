@@ -20,7 +20,7 @@ public:
   const Plan &plan() const override { return compiled; }
   const CallInputs &inputs() override { return memory.inputs(); }
   Check run(uint32_t entry, const CallCounts &counts) override;
-  const float *logits() override { return memory.logits(); }
+  const float *results() override { return memory.results(); }
   Check copySlot(uint32_t from, uint32_t to) override;
   Check readSlot(uint32_t slot, uint8_t *out) override;
   Check writeSlot(uint32_t slot, const uint8_t *in) override;

@@ -1,5 +1,7 @@
 #include "runtime/src/devices/sim/GlobalMemory.h"
 
+#include <optional>
+
 using namespace effc;
 using namespace effc::rt;
 
@@ -17,7 +19,8 @@ bool OperandRange::holds(uintptr_t address, uint64_t size) const {
 
 static OperandRange rangeOf(const artifact::Program &program,
                             const artifact::Entry &entry,
-                            const artifact::Operand &operand, uint64_t slots) {
+                            const artifact::Operand &operand,
+                            std::optional<uint64_t> inBuffer, uint64_t slots) {
   OperandRange range;
   // Rows past the call's are padding, which the engine fills.
   auto rows = [&](const char *what, uint64_t each) {
@@ -31,8 +34,8 @@ static OperandRange rangeOf(const artifact::Program &program,
   };
   switch (operand.kind()) {
   case artifact::OperandKind::Arena:
-    range.what = "the arena";
-    range.bytes = entry.arena_bytes() - operand.offset();
+    range.what = inBuffer ? "a buffer of the arena" : "the arena";
+    range.bytes = inBuffer.value_or(entry.arena_bytes() - operand.offset());
     range.writable = true;
     break;
   case artifact::OperandKind::Weight: {
@@ -71,6 +74,10 @@ static OperandRange rangeOf(const artifact::Program &program,
             program.vocabulary_size() * sizeof(float));
     range.writable = true;
     break;
+  case artifact::OperandKind::Choices:
+    counted("the choices", artifact::Count::Outputs, sizeof(Choice));
+    range.writable = true;
+    break;
   }
   return range;
 }
@@ -81,10 +88,14 @@ std::vector<OperandRange> rt::rangesOf(const artifact::Program &program,
                                        const PlanAddresses &addresses,
                                        uint64_t slots) {
   std::vector<OperandRange> ranges;
-  for (const artifact::Operand *operand : *launch.operands()) {
-    ranges.push_back(rangeOf(program, entry, *operand, slots));
+  for (uint32_t i = 0; i < launch.operands()->size(); ++i) {
+    const artifact::Operand &operand = *launch.operands()->Get(i);
+    std::optional<uint64_t> inBuffer;
+    if (launch.operand_bytes())
+      inBuffer = launch.operand_bytes()->Get(i);
+    ranges.push_back(rangeOf(program, entry, operand, inBuffer, slots));
     ranges.back().start =
-        reinterpret_cast<uintptr_t>(addresses.of(program, *operand));
+        reinterpret_cast<uintptr_t>(addresses.of(program, operand));
   }
   return ranges;
 }

@@ -1,9 +1,8 @@
 //===- GlobalMemory.h - What a launch may touch of global memory ----------===//
 //
 // A kernel may read what its launch names and write the arena, states and
-// logits among it; each operand has a range of its own. The arena's holds every
-// buffer behind the operand's start, since an artifact does not say where a
-// buffer ends.
+// logits among it; each operand has a range of its own. One in the arena ends
+// with its buffer where the artifact says where that is, else with the arena.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_GLOBALMEMORY_H

@@ -129,7 +129,8 @@ class SimExecutor::Call : public ThreadPool::Job {
 public:
   Call(SimExecutor &executor, uint32_t entry, const CallCounts &given)
       : executor(executor), entry(executor.ready.entries[entry]),
-        counts{given.rows, given.segments, given.outputs, 1} {
+        counts{given.rows, given.segments, given.outputs, 1},
+        result(given.result) {
     for (size_t i = this->entry.firstLaunch; i < this->entry.endLaunch; ++i)
       setCounts(executor.ranges[i], counts);
   }
@@ -138,7 +139,8 @@ public:
     return static_cast<uint32_t>(entry.endLaunch - entry.firstLaunch);
   }
   int64_t items(uint32_t phase) const override {
-    return executor.ready.launches[entry.firstLaunch + phase].items(counts);
+    return executor.ready.launches[entry.firstLaunch + phase].items(counts,
+                                                                    result);
   }
 
   void run(uint32_t phase, int64_t begin, int64_t end) const override {
@@ -182,6 +184,7 @@ private:
   SimExecutor &executor;
   ReadyPlan::Entry entry;
   int64_t counts[kCounts];
+  artifact::CallResult result;
   mutable std::mutex guard;
   mutable std::atomic<uint32_t> failedPhase{UINT32_MAX};
   mutable std::atomic<int64_t> failedBlock{INT64_MAX};

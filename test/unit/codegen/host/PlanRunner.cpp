@@ -336,8 +336,8 @@ plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
   return best;
 }
 
-std::vector<float> PlanRunner::run(plan::EntryKind kind,
-                                   ArrayRef<Segment> call) {
+std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
+                                   plan::CallResult wanted) {
   if (exported)
     return exported->call(kind, call, slots.data());
   int64_t rows = 0;
@@ -372,12 +372,14 @@ std::vector<float> PlanRunner::run(plan::EntryKind kind,
     }
   }
   arena = GuardedMemory(*entry.getArenaBytes());
-  logits = GuardedMemory(rows * logitsWidth * 4);
+  int64_t width = wanted == plan::CallResult::Choices ? 2 : logitsWidth;
+  logits = GuardedMemory(rows * width * 4);
   const int64_t counts[4] = {rows, int64_t(call.size()), rows, 1};
   for (auto op : entry.getOps<plan::LaunchOp>())
-    launch(op, counts);
+    if (op.getOnlyFor().value_or(wanted) == wanted)
+      launch(op, counts);
   const float *result = logits.as<float>();
-  return {result, result + rows * logitsWidth};
+  return {result, result + rows * width};
 }
 
 // As in the runtime (HostExecutor.cpp): a kernel has nothing in front of it
@@ -438,8 +440,11 @@ void PlanRunner::simulate(plan::LaunchOp op, ArrayRef<const void *> operands,
 
 rt::OperandRange PlanRunner::rangeOf(Value memory) const {
   Value base = memory;
-  while (auto offset = base.getDefiningOp<plan::OffsetOp>())
+  int64_t further = 0;
+  while (auto offset = base.getDefiningOp<plan::OffsetOp>()) {
+    further += offset.getBytes();
     base = offset.getBase();
+  }
   Operation *op = base.getDefiningOp();
   const GuardedMemory *whole = &logits;
   if (isa<plan::ArenaOp>(op))
@@ -453,7 +458,12 @@ rt::OperandRange PlanRunner::rangeOf(Value memory) const {
   rt::OperandRange range;
   range.start = reinterpret_cast<uintptr_t>(whole->data());
   range.bytes = whole->size();
-  range.writable = isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp>(op);
+  if (auto buffer = dyn_cast<plan::ArenaOp>(op)) {
+    range.start += *buffer.getOffset() + further;
+    range.bytes = buffer.getBytes() - further;
+  }
+  range.writable =
+      isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp, plan::ChoicesOp>(op);
   range.what = op->getName().getStringRef().str();
   return range;
 }
@@ -474,5 +484,5 @@ const void *PlanRunner::addressOf(Value memory) const {
       if (entry.getName() == state.getName())
         return slots.data() + entry.getOffset();
   }
-  return logits.data(); // plan.logits
+  return logits.data(); // plan.logits or plan.choices
 }

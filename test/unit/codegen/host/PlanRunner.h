@@ -153,6 +153,11 @@ public:
   std::vector<float> decode(llvm::ArrayRef<Segment> call) {
     return run(plan::EntryKind::Decode, call);
   }
+  /// What a decode entry gives in place of that: the largest logit of each row
+  /// and its number. On a GPU.
+  std::vector<float> choose(llvm::ArrayRef<Segment> call) {
+    return run(plan::EntryKind::Decode, call, plan::CallResult::Choices);
+  }
 
   /// The items of each launch are run in this many parts, the last one first.
   int64_t parts = 1;
@@ -166,7 +171,8 @@ private:
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              std::unique_ptr<KernelModule> alone, Edit edit, Edit editThreads);
   bool isNarrow(llvm::StringRef state) const;
-  std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call);
+  std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call,
+                         plan::CallResult wanted = plan::CallResult::Logits);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);
   const void *addressOf(mlir::Value memory) const;
   /// What of the memory of an operand a kernel may touch.
@@ -184,7 +190,7 @@ private:
   seq::StateLayoutAttr layout;
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;
-  GuardedMemory slots, arena, logits;
+  GuardedMemory slots, arena, logits;   // or choices
   GuardedMemory tables[5];              // by plan::Table
   std::unique_ptr<CaseExport> exported; // null where tests are run
 };

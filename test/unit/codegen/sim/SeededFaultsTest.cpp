@@ -131,6 +131,22 @@ TEST_F(SeededFaults, BoundOffByOne) {
   EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos);
 }
 
+// The last of five rows goes to place 16 of 16, where in the arena the norm's
+// rows begin.
+TEST_F(SeededFaults, RowInTheNextBufferOfTheArena) {
+  Outcome outcome = run([](ModuleOp module) {
+    auto store = first<tile::StoreOp>(kernel(module, "embedding"));
+    OpBuilder b(store);
+    Value further = arith::ConstantIndexOp::create(b, store.getLoc(), 12);
+    store.getIndicesMutable()[0].assign(arith::AddIOp::create(
+        b, store.getLoc(), store.getIndices()[0], further));
+  });
+  EXPECT_NE(outcome.fault.find("embedding"), std::string::npos);
+  EXPECT_NE(outcome.fault.find("bytes at byte 20480 of operand"),
+            std::string::npos)
+      << outcome.fault;
+}
+
 // The sum of a norm crosses warps: each reads what the others left.
 TEST_F(SeededFaults, ExchangePastTheBlocksMemory) {
   Outcome outcome = run([](ModuleOp module) {

@@ -224,6 +224,37 @@ TEST_F(CudaDevice, RecordsDecoding) {
   EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 2u);
 }
 
+// Who wants the likeliest token gets eight bytes a sequence, from launches of
+// their own and a recording of their own.
+TEST_F(CudaDevice, ChoosesWithoutLogits) {
+  ToyOptions options = cudaToy();
+  options.withChoices = true;
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  Engine engine(model, Device::cuda(), 2);
+  Session a(engine), b(engine);
+  ToyReference ofA, ofB;
+  fake->calls.clear();
+  for (int32_t token : {31, 7, 200}) {
+    std::vector<int32_t> best =
+        engine.decodeBest({a.get(), b.get()}, {token, 5});
+    EXPECT_EQ(best, (std::vector<int32_t>{likeliest(ofA.step(token)),
+                                          likeliest(ofB.step(5))}));
+  }
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_head"), 0u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_best grid 2 block 64 shared 0 "
+                        "counts 2 2 2"),
+            1u);
+  EXPECT_EQ(fake->count("cuMemcpyDtoHAsync_v2 16"), 1u);
+  // The same shape for logits is another call.
+  std::vector<float> logits = engine.decode({a.get(), b.get()}, {8, 8});
+  EXPECT_EQ(std::vector<float>(logits.begin(), logits.begin() + kToyVocabulary),
+            ofA.step(8));
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 2u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_best"), 1u);
+}
+
 TEST_F(CudaDevice, StatesAreCopiedAndMoveToTheHost) {
   expectToyStatesMove(loadToy(), Device::cuda());
 }

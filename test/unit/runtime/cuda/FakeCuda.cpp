@@ -14,6 +14,7 @@ extern "C" {
 void toy_embed(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_scan(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_head(const void *const *, const int64_t *, int64_t, int64_t);
+void toy_best(const void *const *, const int64_t *, int64_t, int64_t);
 }
 
 namespace {
@@ -31,8 +32,10 @@ struct Recording {
 };
 
 FakeCuda state;
-Function functions[] = {
-    {"toy_embed", toy_embed}, {"toy_scan", toy_scan}, {"toy_head", toy_head}};
+Function functions[] = {{"toy_embed", toy_embed},
+                        {"toy_scan", toy_scan},
+                        {"toy_head", toy_head},
+                        {"toy_best", toy_best}};
 Recording *recording = nullptr; // while a stream is captured
 std::map<uint64_t, size_t> allocations;
 

@@ -75,6 +75,24 @@ TEST(SimDevice, NamesTheKernelAtFault) {
   }
 }
 
+// What follows in the arena is another buffer's: the toy's rows begin at 64 and
+// have 16 bytes each, of which room for two is said to be there.
+TEST(SimDevice, BuffersOfTheArenaEnd) {
+  TemporaryFile file(makeSimToy("toy_head", [](artifact::ProgramT &program) {
+    program.targets[0]->entries[0]->launches[0]->operand_bytes = {0, 0, 0, 32};
+  }));
+  Model model(file.path());
+  Engine engine(model, Device::sim(80, 1));
+  Session session(engine);
+  engine.prefill(session, {1, 2});
+  EXPECT_EQ(
+      messageOf([&] { engine.prefill(session, {3, 4, 5}); }, EFFC_DEVICE_ERROR),
+      "sim_80: kernel 'toy_embed' (launch 0 of entry 'prefill_4', 'embed'), "
+      "block 0, thread 8, at 'store': writes 4 bytes at byte 32 of operand 3 "
+      "(a "
+      "buffer of the arena), which has 32");
+}
+
 TEST(SimDevice, LosesTheSequencesOfAFailedCall) {
   TemporaryFile file(makeSimToy("toy_head_unguarded"));
   Model model(file.path());

@@ -4,6 +4,7 @@
 #include "runtime/src/FileHeader.h"
 #include "test/unit/runtime/toy/ElfImage.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -176,11 +177,14 @@ static void addState(artifact::ProgramT &program, const char *name,
   program.states.push_back(std::move(state));
 }
 
-static void addKernels(Builder &builder) {
+static void addKernels(Builder &builder, bool withChoices) {
   ElfImage image = readElfImage(EFFC_TOY_KERNELS);
   uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode,
                                      image.bytes, "x86-64-v3");
-  for (const char *name : {"toy_embed", "toy_scan", "toy_head"}) {
+  std::vector<const char *> names = {"toy_embed", "toy_scan", "toy_head"};
+  if (withChoices)
+    names.push_back("toy_best");
+  for (const char *name : names) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = name;
     kernel->operands = 4;
@@ -194,7 +198,8 @@ static void addKernels(Builder &builder) {
 }
 
 static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
-                     uint32_t rows, uint32_t chunk) {
+                     uint32_t rows, uint32_t chunk, bool withChoices) {
+  using artifact::CallResult;
   using artifact::Count;
   using artifact::Operand;
   using artifact::OperandKind;
@@ -234,6 +239,16 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
           {OperandKind::Weight, 1, 0},
           {OperandKind::Logits, 0, 0}},
          "head");
+  if (withChoices) {
+    entry->launches.back()->only_for = CallResult::Logits;
+    launch(3, {Count::Outputs, 1, 1},
+           {{OperandKind::OutputRows, 0, 0},
+            x,
+            {OperandKind::Weight, 1, 0},
+            {OperandKind::Choices, 0, 0}},
+           "best");
+    entry->launches.back()->only_for = CallResult::Choices;
+  }
   program.entries.push_back(std::move(entry));
 }
 
@@ -289,7 +304,7 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   const uint64_t programRoom = options.programRoom;
   Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
-  addKernels(builder);
+  addKernels(builder, options.withChoices);
   addWeights(builder);
   if (options.withTokenizer) {
     artifact::TokenizerT tokenizer = makeToyTokenizer();
@@ -305,10 +320,11 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   for (const ToyCode &code : options.code)
     builder.addSegment(code.kind, code.bytes, code.isa);
   for (uint32_t rows : options.prefillRows)
-    addEntry(builder.program, artifact::EntryKind::Prefill, rows,
-             options.chunk);
+    addEntry(builder.program, artifact::EntryKind::Prefill, rows, options.chunk,
+             /*withChoices=*/false);
   for (uint32_t rows : options.decodeRows)
-    addEntry(builder.program, artifact::EntryKind::Decode, rows, 1);
+    addEntry(builder.program, artifact::EntryKind::Decode, rows, 1,
+             options.withChoices);
   if (options.changeProgram)
     options.changeProgram(builder.program);
   flatbuffers::FlatBufferBuilder packed;
@@ -345,6 +361,11 @@ void effc::test::repairHeader(std::vector<uint8_t> &bytes) {
       rt::checksum(encoded.data(), rt::FileHeader::kCheckedBytes);
   encoded = header.encode();
   std::memcpy(bytes.data(), encoded.data(), encoded.size());
+}
+
+int32_t effc::test::likeliest(const std::vector<float> &logits) {
+  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) -
+                              logits.begin());
 }
 
 TemporaryFile::TemporaryFile(const std::vector<uint8_t> &bytes) {

@@ -36,6 +36,8 @@ struct ToyOptions {
   std::vector<uint32_t> decodeRows = {1, 2, 4};
   uint32_t chunk = 4;
   bool withTokenizer = true;
+  /// Whether decode entries give choices by a kernel of their own.
+  bool withChoices = false;
   std::vector<ToyCode> code;
   /// Bytes before the first segment; two targets need twice as many.
   uint64_t programRoom = 8192;
@@ -73,6 +75,9 @@ private:
 artifact::TokenizerT makeToyTokenizer();
 constexpr int32_t kToyEnd = 269;   // "<|end|>", special, ends a sequence
 constexpr int32_t kToyPlain = 270; // "word", not special, single word
+
+/// The token of the largest of a row of logits, the first of several.
+int32_t likeliest(const std::vector<float> &logits);
 
 /// A file that is removed at the end of the test.
 class TemporaryFile {

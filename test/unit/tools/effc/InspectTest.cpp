@@ -172,6 +172,23 @@ TEST(Inspect, AddsUpTheFlopsOfAStep) {
   EXPECT_EQ(json["kernels"][2]["step_flops"], 2 * 271 * 3);
 }
 
+// A step gives logits or choices: both heads read the same weight, and each of
+// two kinds of calls has three launches.
+TEST(Inspect, CountsWhatAStepRuns) {
+  ToyOptions options;
+  options.withChoices = true;
+  TemporaryFile file(makeToyArtifact(options));
+  auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
+  for (const auto &entry : json["entries"]) {
+    EXPECT_EQ(entry["launches"], 3);
+    EXPECT_EQ(entry["chooses"], entry["kind"] == "decode");
+  }
+  EXPECT_EQ(json["kernels"][1]["step_bytes"], 2 * (12 + 8));
+  EXPECT_EQ(json["kernels"][2]["step_bytes"], 271 * 64);
+  EXPECT_EQ(json["kernels"][3]["name"], "toy_best");
+  EXPECT_EQ(json["kernels"][3]["step_bytes"], 271 * 64);
+}
+
 TEST(Inspect, PrintsOneJsonDocument) {
   TemporaryFile file(makeToyArtifact());
   Finished done = inspect(file.path(), {"--json", "--check", "--budget", "1M"});
