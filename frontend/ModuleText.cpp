@@ -100,7 +100,12 @@ static std::string describe(mlir::Diagnostic &diagnostic) {
 // be dropped.
 static llvm::Error checkParts(mlir::ModuleOp module) {
   auto name = [](mlir::Operation &op) {
-    return describe(op.getLoc()) + quote(op.getName().getStringRef());
+    std::string text =
+        describe(op.getLoc()) + quote(op.getName().getStringRef());
+    if (auto symbol = op.getAttrOfType<mlir::StringAttr>(
+            mlir::SymbolTable::getSymbolAttrName()))
+      text += " " + quote(symbol);
+    return text;
   };
   for (mlir::Operation &part : *module.getBody()) {
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(part);

@@ -424,7 +424,13 @@ TEST_F(ModuleTest, ModulesThatAreNoModel) {
   EXPECT_EQ(importing("module {}"),
             path + ": expects a module with 'seq.model'");
   EXPECT_EQ(importing(replaced("@forward", "@backward")),
-            path + ": expects a function '@forward'");
+            directory.file("m.mlir") +
+                ":4:3: 'func.func' 'backward' is no part of a model: expects "
+                "weights and one function, '@forward'");
+  EXPECT_EQ(
+      importing("module attributes {seq.model = #seq.model<family = \"f\", "
+                "vocabulary = 3, width = 2, max_context = 0>} {}"),
+      path + ": expects a function '@forward'");
 }
 
 TEST_F(ModuleTest, FilesThatAreNone) {

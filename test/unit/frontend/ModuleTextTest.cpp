@@ -106,12 +106,15 @@ TEST_F(ModuleTextTest, AModelIsWeightsAndOneFunction) {
   EXPECT_EQ(reading(R"(seq.weight @w source("w") : tensor<2xf32>
                        func.func @forward() { return })"),
             "success");
-  const char *part = "'func.func' is no part of a model: expects weights and "
-                     "one function, '@forward'";
-  EXPECT_EQ(refused("func.func @other() { return }"), part);
+  auto part = [](const std::string &function) {
+    return "'func.func' '" + function +
+           "' is no part of a model: expects weights and one function, "
+           "'@forward'";
+  };
+  EXPECT_EQ(refused("func.func @other() { return }"), part("other"));
   EXPECT_EQ(refused("func.func @a() { func.call @b() : () -> () return }\n"
                     "func.func @b() { func.call @a() : () -> () return }"),
-            part);
+            part("a"));
   EXPECT_EQ(refused("module { func.func @forward() { return } }\nmodule {}"),
             "'builtin.module' is no part of a model: expects weights and one "
             "function, '@forward'");
@@ -121,7 +124,7 @@ TEST_F(ModuleTextTest, AModelIsWeightsAndOneFunction) {
             "dialect");
   EXPECT_EQ(refused("func.func @forward() { \"func.return\"() : () -> ()\n"
                     "^bb1: return }"),
-            "'func.func' expects one block, but got 2");
+            "'func.func' 'forward' expects one block, but got 2");
   EXPECT_EQ(refused("func.func @forward() { cf.br ^bb1 ^bb1: return }"),
             "Dialect `cf' not found for custom op 'cf.br'");
   EXPECT_EQ(refused("func.func @forward() { \"my.op\"() : () -> () return }"),
