@@ -431,12 +431,33 @@ static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
   return states;
 }
 
+// Value channels of an item. Four vectors of 32 lanes: query, key and decays
+// are read once for them. Where parameters have numbers for each element of a
+// state, nothing is shared, and all of them come by for each token: on the host
+// so many that they stay in the first cache.
+static int64_t valueBlockOf(KernelBuilder &k, seq::MixerOpInterface mixer) {
+  constexpr int64_t kShared = 128, kCachedElements = 8192;
+  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+  ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+  int64_t ofElements =
+      llvm::count_if(mixer->getOperandTypes(), [&](Type operand) {
+        auto tensor = dyn_cast<RankedTensorType>(operand);
+        return tensor && tensor.getShape() == state;
+      });
+  int64_t states = llvm::count_if(
+      stateful.getStates(), [&](const seq::StateDescriptor &descriptor) {
+        return descriptor.kind == seq::StateKind::Matrix;
+      });
+  if (k.isGpu() || ofElements == states || state.size() != 3)
+    return kShared;
+  return std::clamp<int64_t>(kCachedElements / (ofElements * state[1]), 8,
+                             kShared);
+}
+
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  // Four vectors of 32 lanes: query, key and decays are read once for them.
-  constexpr int64_t kValueBlock = 128;
   FailureOr<Recurrence> begun =
-      beginRecurrence(k, mixer, /*chunked=*/false, kValueBlock);
+      beginRecurrence(k, mixer, /*chunked=*/false, valueBlockOf(k, mixer));
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;
