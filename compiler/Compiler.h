@@ -54,6 +54,10 @@ struct CompileEvents {
   /// A choice that was made, one line; `where` names the op or tensor.
   std::function<void(llvm::StringRef where, llvm::StringRef text)> remark =
       [](auto, auto) {};
+  /// One of these that is not what was asked for, or not the fast one, once
+  /// more.
+  std::function<void(llvm::StringRef where, llvm::StringRef text)> fallback =
+      [](auto, auto) {};
   /// Elements of weights written so far and in all.
   std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {
   };

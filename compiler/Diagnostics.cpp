@@ -36,7 +36,10 @@ LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (!isError) {
     events.remark(where, text);
-    if (!fallbackIsError || !StringRef(text).starts_with(seq::kFallbackRemark))
+    bool isFallback = StringRef(text).starts_with(seq::kFallbackRemark);
+    if (isFallback)
+      events.fallback(where, text);
+    if (!isFallback || !fallbackIsError)
       return success();
   }
   if (!message.empty())

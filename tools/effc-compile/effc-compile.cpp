@@ -8,6 +8,7 @@
 #include "tools/terminal/Terminal.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -228,11 +229,17 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
   RemarkFile file;
   check(file.open(remarks));
   CompileEvents events;
+  llvm::StringSet<> fallbacks;
+  auto lineOf = [](llvm::StringRef where, llvm::StringRef text) {
+    return (where + (where.empty() ? "" : ": ") + text + "\n").str();
+  };
   if (!remarks.empty())
-    events.remark = [&file](llvm::StringRef where, llvm::StringRef text) {
-      file.write(
-          ("remark: " + where + (where.empty() ? "" : ": ") + text + "\n")
-              .str());
+    events.remark = [&](llvm::StringRef where, llvm::StringRef text) {
+      file.write("remark: " + lineOf(where, text));
+    };
+  else
+    events.fallback = [&](llvm::StringRef where, llvm::StringRef text) {
+      fallbacks.insert(lineOf(where, text));
     };
   std::optional<Progress> progress; // made when the total is known
   events.weights = [&](uint64_t done, uint64_t total) {
@@ -247,6 +254,11 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
     check(std::move(error));
   }
   check(std::move(closing));
+  if (!fallbacks.empty())
+    llvm::errs() << "effc: note: " << fallbacks.size()
+                 << (fallbacks.size() == 1 ? " choice is" : " choices are")
+                 << " not what was asked for or not the fast one: see "
+                    "'--remarks -'\n";
 }
 
 /// Returns whether there is something to compile.

@@ -1,0 +1,10 @@
+// What is not done as asked is said even where nobody asks for remarks, once for
+// the whole compilation; where remarks are written they say it.
+// RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc 2>&1 | FileCheck %s
+// RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc --remarks - 2>&1 | FileCheck %s --check-prefix=REMARKS
+// RUN: effc compile %S/../e2e/models/window.mlir --weights none --max-batch 1 --prefill-rows 16 -o %t.effc 2>&1 | count 0
+
+// CHECK: effc: note: 2 choices are not what was asked for or not the fast one: see '--remarks -'
+// CHECK-NOT: {{.}}
+// REMARKS: remark: {{.*}}fallback:
+// REMARKS-NOT: effc: note:
