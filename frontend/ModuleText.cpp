@@ -9,6 +9,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -29,36 +30,101 @@ static size_t skipText(llvm::StringRef text, size_t position) {
   return std::min(position + 1, text.size());
 }
 
-std::optional<size_t> frontend::findNestedText(llvm::StringRef text,
-                                               unsigned most) {
-  size_t open = 0, signs = 0;
-  for (size_t i = 0; i < text.size();) {
-    if (size_t next = skipText(text, i); next > i) {
-      i = next;
-      signs = 0;
-      continue;
+namespace {
+/// Follows a text through its levels. An alias stands for what it is defined
+/// as, with as many levels.
+class Levels {
+public:
+  Levels(llvm::StringRef text, unsigned most) : text(text), most(most) {}
+
+  std::optional<size_t> find() {
+    for (size_t i = 0; i < text.size();) {
+      if (size_t next = skipText(text, i); next > i) {
+        i = next;
+        signs = 0;
+        continue;
+      }
+      size_t start = i;
+      i = step(i);
+      if (open + signs + ofAlias > most)
+        return start;
+      deepest = std::max(deepest, open + signs + ofAlias);
     }
+    return std::nullopt;
+  }
+
+private:
+  // What begins at `i`; returns where the next begins.
+  size_t step(size_t i) {
+    ofAlias = 0;
+    char c = text[i];
+    if (!llvm::isSpace(c) && c != '=')
+      hasValue = true;
+    else if (c == '\n' && open == 0 && hasValue)
+      define("");
+    if (c == '#' || c == '!')
+      return alias(i);
     // "->" and ">=" close nothing, "<=" opens nothing.
     llvm::StringRef pair = text.substr(i, 2);
     if (pair == "->" || pair == ">=" || pair == "<=") {
-      i += 2;
       signs = 0;
-      continue;
+      return i + 2;
     }
-    char c = text[i];
     if (llvm::StringRef("([{<").contains(c))
       ++open;
     else if (llvm::StringRef(")]}>").contains(c) && open > 0)
       --open;
-    if (c == '-')
+    // Each operator of an affine expression holds what is left of it.
+    bool isSign = c == '-' || c == '+' || c == '*' || isWord(i, "mod") ||
+                  isWord(i, "floordiv") || isWord(i, "ceildiv");
+    if (isSign)
       ++signs;
-    else if (!llvm::isSpace(c))
+    else if (llvm::StringRef(",([{<)]}>=:\"%@").contains(c))
       signs = 0;
-    if (open + signs > most)
-      return i;
-    ++i;
+    return i + 1;
   }
-  return std::nullopt;
+
+  // "#name" or "!name": a definition where '=' follows, outside of brackets.
+  size_t alias(size_t i) {
+    llvm::StringRef name = text.substr(i).take_front(
+        1 + text.substr(i + 1)
+                .take_while([](char c) {
+                  return llvm::isAlnum(c) || c == '_' || c == '$';
+                })
+                .size());
+    signs = 0;
+    llvm::StringRef rest = text.substr(i + name.size()).ltrim();
+    if (open == 0 && rest.consume_front("=") && !rest.starts_with("="))
+      define(name);
+    else
+      ofAlias = levels.lookup(name) + 1;
+    return i + name.size();
+  }
+
+  // Ends a definition, as a line does, and begins another, or none.
+  void define(llvm::StringRef name) {
+    if (!defined.empty())
+      levels[defined] = deepest;
+    defined = name;
+    deepest = 0;
+    hasValue = false;
+  }
+
+  bool isWord(size_t i, llvm::StringRef word) const {
+    return text.substr(i).starts_with(word) && i > 0 &&
+           llvm::isSpace(text[i - 1]);
+  }
+
+  llvm::StringRef text, defined;
+  bool hasValue = false; // of what is defined
+  unsigned most, open = 0, signs = 0, ofAlias = 0, deepest = 0;
+  llvm::StringMap<unsigned> levels; // of aliases
+};
+} // namespace
+
+std::optional<size_t> frontend::findNestedText(llvm::StringRef text,
+                                               unsigned most) {
+  return Levels(text, most).find();
 }
 
 static std::string describe(mlir::Location location) {
@@ -77,8 +143,6 @@ static void sayPlainly(std::string &text) {
           "operation being parsed with an unregistered dialect"))
     text = "expects ops of the 'seq' dialect, but got one of a dialect that is "
            "not known";
-  if (text == "use of undeclared SSA value name")
-    text += " (the body of a 'seq.recurrence' sees its arguments alone)";
 }
 
 static std::string describe(mlir::Diagnostic &diagnostic) {
@@ -118,6 +182,10 @@ static llvm::Error checkParts(mlir::ModuleOp module) {
     if (!function.getBody().hasOneBlock())
       return refuse(name(part) + " expects one block, but got " +
                     llvm::Twine(function.getBody().getBlocks().size()));
+    size_t ops = function.getBody().front().getOperations().size();
+    if (ops > kMostOps)
+      return refuse(name(part) + " expects at most " + llvm::Twine(kMostOps) +
+                    " ops, but got " + llvm::Twine(ops));
     for (mlir::Operation &op : function.getBody().front().without_terminator())
       if (!llvm::isa<seq::SeqDialect>(op.getDialect()))
         return refuse(name(op) + " is no part of a model: expects ops of the "

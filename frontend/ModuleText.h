@@ -10,8 +10,12 @@
 
 namespace effc::frontend {
 
-/// Levels of brackets, or of signs in a row, that a text may nest: MLIR's
-/// parser calls itself once for each.
+/// Ops of a model, at most: some ten times those of the largest that are
+/// public.
+constexpr size_t kMostOps = size_t(1) << 16;
+
+/// Levels of brackets, of aliases for what has levels and of operators in a row
+/// that a text may nest: MLIR calls itself once for each.
 constexpr unsigned kMostTextLevels = 256;
 
 /// Where a text goes beyond `most` levels: a position in it. Strings and

@@ -22,13 +22,24 @@ std::optional<Factors> Factors::of(Value matrix) {
   auto product = dyn_cast_or_null<HadamardOp>(op);
   if (!product)
     return std::nullopt;
-  for (Value side : {product.getLhs(), product.getRhs()}) {
-    std::optional<Factors> part = of(side);
-    if (!part)
+  // No more than a matrix of use has: what is multiplied with itself over and
+  // over has as many as there are ways through it.
+  constexpr unsigned kMostFactors = 256;
+  SmallVector<Value> open = {product.getRhs(), product.getLhs()};
+  for (unsigned count = 0; !open.empty(); ++count) {
+    Value side = open.pop_back_val();
+    if (auto inner = side.getDefiningOp<HadamardOp>()) {
+      open.push_back(inner.getRhs());
+      open.push_back(inner.getLhs());
+    } else if (std::optional<Factors> part = of(side)) {
+      llvm::append_range(factors.logDecays, part->logDecays);
+      llvm::append_range(factors.rows, part->rows);
+      llvm::append_range(factors.columns, part->columns);
+    } else {
       return std::nullopt;
-    llvm::append_range(factors.logDecays, part->logDecays);
-    llvm::append_range(factors.rows, part->rows);
-    llvm::append_range(factors.columns, part->columns);
+    }
+    if (count == kMostFactors)
+      return std::nullopt;
   }
   return factors;
 }

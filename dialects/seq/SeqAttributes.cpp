@@ -206,5 +206,10 @@ LogicalResult ModelAttr::verify(EmitError emitError, StringRef family,
     return emitError() << "expects 'vocabulary' and 'width' of at least 1 and "
                           "'max_context' of at least 0, but got "
                        << vocabulary << ", " << width << " and " << maxContext;
+  // Tokens are i32, and files state the vocabulary in as many bits.
+  constexpr int64_t kMostTokens = int64_t(1) << 24;
+  if (vocabulary > kMostTokens)
+    return emitError() << "expects a 'vocabulary' of at most " << kMostTokens
+                       << ", but got " << vocabulary;
   return success();
 }

@@ -13,6 +13,7 @@
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -22,25 +23,49 @@ namespace effc {
 
 namespace {
 
-/// Fills `head` with the ops that make logits of rows, the product first.
-/// Returns whether a product of rows with a matrix is where they come from.
-bool collectHead(Value logits, SmallVectorImpl<Operation *> &head) {
-  Operation *op = logits.getDefiningOp();
-  if (!op || op->getNumResults() != 1)
-    return false;
-  auto isMatrix = [](Operation *product) {
-    return cast<RankedTensorType>(product->getOperand(1).getType()).getRank() ==
-           2;
+/// The ops that make logits of rows, in order: one product of rows with a
+/// matrix, and every elementwise op between it and the logits. Empty where the
+/// logits are anything else.
+SmallVector<Operation *> collectHead(Value logits) {
+  auto isProduct = [](Operation *op) {
+    return isa<seq::LmHeadOp, seq::LinearOp>(op) &&
+           cast<RankedTensorType>(op->getOperand(1).getType()).getRank() == 2;
   };
-  bool found = isa<seq::LmHeadOp, seq::LinearOp>(op) && isMatrix(op);
-  if (!found && seq::isElementwiseOp(op))
-    found = llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand.getType() == logits.getType() &&
-             collectHead(operand, head);
-    });
-  if (found)
+  // What elementwise ops of the logits' type lead back to.
+  llvm::SetVector<Operation *> reached;
+  auto reach = [&](Value value) {
+    if (Operation *op = value.getDefiningOp();
+        op && value.getType() == logits.getType() && op->getNumResults() == 1)
+      reached.insert(op);
+  };
+  reach(logits);
+  SmallVector<Operation *> products;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (isProduct(reached[i]))
+      products.push_back(reached[i]);
+    else if (seq::isElementwiseOp(reached[i]))
+      llvm::for_each(reached[i]->getOperands(), reach);
+  }
+  if (products.size() != 1)
+    return {};
+  // Of these, what follows from the product.
+  SmallVector<Operation *> inOrder = reached.takeVector();
+  llvm::sort(inOrder,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::DenseSet<Value> made;
+  SmallVector<Operation *> head;
+  for (Operation *op : inOrder) {
+    bool follows = op == products.front() ||
+                   (seq::isElementwiseOp(op) &&
+                    llvm::any_of(op->getOperands(), [&](Value operand) {
+                      return made.contains(operand);
+                    }));
+    if (!follows)
+      continue;
+    made.insert(op->getResult(0));
     head.push_back(op);
-  return found;
+  }
+  return made.contains(logits) ? head : SmallVector<Operation *>();
 }
 
 struct ChooseTokensPass : impl::ChooseTokensPassBase<ChooseTokensPass> {
@@ -59,8 +84,8 @@ struct ChooseTokensPass : impl::ChooseTokensPassBase<ChooseTokensPass> {
     if (end->getNumOperands() == 0)
       return;
     Value logits = end->getOperand(0);
-    SmallVector<Operation *> head;
-    if (!collectHead(logits, head)) {
+    SmallVector<Operation *> head = collectHead(logits);
+    if (head.empty()) {
       emitRemark(logits.getLoc())
           << "decode gives logits alone: they are no product of rows with a "
              "matrix, followed by elementwise ops";

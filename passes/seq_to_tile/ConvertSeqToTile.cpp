@@ -130,7 +130,7 @@ void EntryConversion::findResults(Block &body) {
                         .getTerminator()
                         ->getOperand(result)
                         .getDefiningOp<seq::BestOp>();
-    if (isChoice)
+    if (isChoice && i > 0)
       choices = value;
     needed[kernel] |= i == 0 ? kLogits : isChoice ? kChoices : kStates;
   }

@@ -4,9 +4,12 @@
 
 using namespace effc::rt;
 
-int32_t Choice::id() const {
-  bool isNone = std::isnan(logit) || logit == -INFINITY;
-  return isNone ? -1 : static_cast<int32_t>(token);
+std::optional<int32_t> Choice::id(uint64_t vocabulary) const {
+  if (std::isnan(logit) || logit == -INFINITY)
+    return -1;
+  if (!(token >= 0 && token < static_cast<float>(vocabulary)))
+    return std::nullopt;
+  return static_cast<int32_t>(token);
 }
 
 Choice effc::rt::chooseFrom(std::span<const float> logits) {

@@ -38,8 +38,9 @@ struct Choice {
   float logit; // NaN where one of the row is
   float token; // a whole number
 
-  /// The token, or -1 where the logits are no numbers or all minus infinity.
-  int32_t id() const;
+  /// The token, or -1 where the logits are no numbers or all minus infinity;
+  /// none where the vocabulary has no such token.
+  std::optional<int32_t> id(uint64_t vocabulary) const;
 };
 /// The choice from a row of logits: the largest, the first of several.
 Choice chooseFrom(std::span<const float> logits);

@@ -242,7 +242,7 @@ void Engine::collectLogits() {
 
 /// Hands on the choices of the last call, each a row of one sequence. Of an
 /// entry that gives logits alone they are made of these.
-void Engine::collectChoices(artifact::CallResult given) {
+Check Engine::collectChoices(artifact::CallResult given) {
   uint64_t vocabulary = artifact->program().vocabulary_size();
   const float *row = executor->results();
   for (const Piece &piece : pieces) {
@@ -254,8 +254,13 @@ void Engine::collectChoices(artifact::CallResult given) {
       choice = chooseFrom({row, vocabulary});
       row += vocabulary;
     }
-    *intakes[piece.feed].token = choice.id();
+    std::optional<int32_t> id = choice.id(vocabulary);
+    if (!id)
+      return fail(EFFC_DEVICE_ERROR, "the device chose token ", choice.token,
+                  " of a vocabulary of ", vocabulary);
+    *intakes[piece.feed].token = *id;
   }
+  return {};
 }
 
 /// Runs the calls that are still to come, until there are none.
@@ -272,10 +277,12 @@ Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
       counts.result = wanted;
     if (Check error = executor->run(entry, counts))
       return error;
-    if (wanted == artifact::CallResult::Choices)
-      collectChoices(counts.result);
-    else
+    if (wanted == artifact::CallResult::Choices) {
+      if (Check error = collectChoices(counts.result))
+        return error;
+    } else {
       collectLogits();
+    }
   }
 }
 

@@ -73,7 +73,7 @@ private:
   Check runNext(const Packer &packer, artifact::CallResult wanted);
   int64_t fillInputs(uint32_t rows);
   void collectLogits();
-  void collectChoices(artifact::CallResult given);
+  Check collectChoices(artifact::CallResult given);
 
   std::shared_ptr<const Model> artifact;
   std::shared_ptr<Device> device; // outlives the executor below

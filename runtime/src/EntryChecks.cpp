@@ -234,10 +234,15 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     return fault("has a note of ", launch.note()->size(), " bytes");
   if (!isAligned(*launch.operands()))
     return fault("has operands that are not aligned");
-  for (uint32_t i = 0; i < launch.operands()->size(); ++i)
-    if (const char *what =
-            findFault(program, entry, *launch.operands()->Get(i)))
+  for (uint32_t i = 0; i < launch.operands()->size(); ++i) {
+    const artifact::Operand &operand = *launch.operands()->Get(i);
+    if (const char *what = findFault(program, entry, operand))
       return fault("has an operand ", i, " that ", what);
+    if (operand.kind() == artifact::OperandKind::Choices &&
+        launch.only_for() != artifact::CallResult::Choices)
+      return fault("has an operand ", i,
+                   " of choices, but is not left out of other calls");
+  }
   if (const auto *bytes = launch.operand_bytes()) {
     if (bytes->size() != launch.operands()->size())
       return fault("has ", bytes->size(), " sizes of ",

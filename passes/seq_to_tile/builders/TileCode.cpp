@@ -429,7 +429,8 @@ Value TileCode::emitPart(Value value, const Axes &axes, const Scope &scope) {
 void TileCode::emitConstants(Value value, const Axes &axes,
                              const Scope &scope) {
   Key key = keyOf(value, axes);
-  if (constants.count(key))
+  // A value may be used many times over.
+  if (!searched.insert(key).second)
     return;
   if (!varying.contains(value)) {
     Value tile = emitPart(value, axes, scope);

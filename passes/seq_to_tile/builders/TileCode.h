@@ -120,6 +120,7 @@ private:
   llvm::DenseSet<mlir::Value> varying;
   llvm::DenseMap<Key, Plan> plans;
   Emitted emitted, constants;
+  llvm::DenseSet<Key> searched; // for constants
 };
 
 } // namespace effc

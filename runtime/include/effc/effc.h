@@ -515,7 +515,8 @@ EFFC_API effc_status_t *effc_engine_decode(effc_engine_t *engine,
  * sampler with temperature 0 and without a repeat penalty draws it; -1 where a
  * logit is NaN or all are minus infinity. On a GPU no logits are written where
  * the file was compiled for that, and 8 bytes a sequence come back; elsewhere
- * they are looked through. `out_tokens` may be `tokens`. Errors as
+ * they are looked through. `out_tokens` may be `tokens`; after a failure what
+ * it holds is not defined, as the sessions are lost. Errors as
  * effc_engine_decode(). */
 EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
                                                 effc_session_t *const *sessions,

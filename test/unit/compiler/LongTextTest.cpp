@@ -77,9 +77,31 @@ std::string compiling(const std::string &text) {
 // Kernels end after 64 ops, so that the time grows with the ops alone.
 TEST(LongText, ElementwiseOps) { EXPECT_EQ(compiling(elementwise(10000)), ""); }
 
+// Each op doubles the ways that lead to the first.
+TEST(LongText, ValuesUsedTwiceOverAndOver) {
+  std::string doubled = "    %e0 = seq.tanh %a : tensor<6xf32>\n";
+  for (int i = 0; i < 60; ++i) {
+    std::string before = "%e" + std::to_string(i);
+    doubled += "    %e" + std::to_string(i + 1) + " = seq.add " + before +
+               ", " + before + " : tensor<6xf32>\n";
+  }
+  std::string text = modelWith("", 0);
+  llvm::StringRef sum = "%sum = seq.add %a, %b";
+  text.replace(text.find(sum), sum.size(),
+               doubled + "    %sum = seq.add %e60, %b");
+  EXPECT_EQ(compiling(text), "");
+}
+
+TEST(LongText, MoreOpsThanAModelHas) {
+  std::string reason = compiling(elementwise(65536));
+  EXPECT_NE(reason.find("expects at most 65536 ops, but got 65544"),
+            std::string::npos)
+      << reason;
+}
+
 TEST(LongText, Views) {
   EXPECT_EQ(compiling(views(256)), "");
-  for (size_t links : {258, 100000}) {
+  for (size_t links : {258, 60000}) {
     std::string reason = compiling(views(links));
     EXPECT_NE(reason.find("'seq.reshape' op expects at most 256 views in a "
                           "row, but got more"),

@@ -52,10 +52,25 @@ TEST_F(ModuleTextTest, LevelsAreCounted) {
   EXPECT_EQ(findNestedText(repeat(nested(5), 9), 5), std::nullopt);
   EXPECT_EQ(findNestedText("({[<((", 5), 5);
   EXPECT_EQ(findNestedText("(- - -\n--a)", 5), 8);
-  EXPECT_EQ(findNestedText("-a-a-a-a-a-a-a", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("-a, -a, -a, -a, -a, -a", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("(a + b mod 2 - c * 3)", 5), std::nullopt);
+  EXPECT_EQ(findNestedText("(a + b mod 2 - c * 3 + d)", 5), 21);
   // What closes nothing does not make room.
   EXPECT_EQ(findNestedText("((((( -> >= (", 5), 12);
   EXPECT_EQ(findNestedText(")))))((((((", 5), 10);
+}
+
+// An alias has the levels of what it stands for.
+TEST_F(ModuleTextTest, LevelsOfAliasesAreCounted) {
+  llvm::StringRef text = "#a = [1]\n#b = [#a]\n!c = t<#b>\n#d = [[#a], #a]\n";
+  EXPECT_EQ(findNestedText(text, 5), std::nullopt);
+  EXPECT_EQ(findNestedText(text, 4), text.find("#b>"));
+  EXPECT_EQ(findNestedText("#a = [1]\nf(#a, #a, #a, #a)", 3), std::nullopt);
+  std::string chain = "#a0 = []\n";
+  for (int i = 1; i < 100000; ++i)
+    chain +=
+        "#a" + std::to_string(i) + " = [#a" + std::to_string(i - 1) + "]\n";
+  EXPECT_NE(reading(chain).find("levels of brackets"), std::string::npos);
 }
 
 TEST_F(ModuleTextTest, StringsAndCommentsAreNotCounted) {
@@ -75,7 +90,8 @@ TEST_F(ModuleTextTest, NestedTextIsRefused) {
            {"func.func private @f() -> ", "tuple<", ">"},
            {"", "module { ", "}"},
            {"#m = affine_map<(a) -> (a + ", "(", ")"},
-           {"#m = affine_map<(a) -> (", "-", ""}}) {
+           {"#m = affine_map<(a) -> (", "-", ""},
+           {"#m = affine_map<(a) -> (a", " mod 2 + a", ""}}) {
     std::string said =
         reading(open.str() + repeat(inside, 100000) + repeat(close, 100000));
     EXPECT_NE(said.find(": expects at most 256 levels of brackets or signs, "
@@ -170,7 +186,7 @@ TEST_F(ModuleTextTest, ALongBodyIsRefused) {
            "    seq.yield %c0 : tensor<6xf32>\n  }\n  return\n}";
   };
   EXPECT_EQ(reading(kernel(512)), "success");
-  EXPECT_EQ(reading(kernel(514)),
+  EXPECT_EQ(reading(kernel(513)),
             "m.mlir:2:8: 'seq.kernel' op expects a body of at most 512 ops, "
-            "but got 514");
+            "but got 513");
 }
