@@ -279,9 +279,20 @@ static Check checkEntry(const artifact::Program &program, const Plan &plan,
   if (entry.launches()->size() > kMaxLaunches)
     return badData("entry '", name, "' has ", entry.launches()->size(),
                    " launches, but at most ", kMaxLaunches, " are expected");
-  for (uint32_t i = 0; i < entry.launches()->size(); ++i)
+  bool chooses = false, writesChoices = false;
+  for (uint32_t i = 0; i < entry.launches()->size(); ++i) {
     if (Check error = checkLaunch(program, plan, entry, i))
       return error;
+    const artifact::Launch &launch = *entry.launches()->Get(i);
+    chooses |= launch.only_for() == artifact::CallResult::Choices;
+    for (const artifact::Operand *operand : *launch.operands())
+      writesChoices |= operand->kind() == artifact::OperandKind::Choices;
+  }
+  // Else those of the call before would be taken for this one's.
+  if (chooses && !writesChoices)
+    return badData("entry '", name,
+                   "' has launches for choices, but none that "
+                   "writes them");
   return {};
 }
 

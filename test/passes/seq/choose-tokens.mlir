@@ -31,6 +31,38 @@ func.func @prefill_16(%x: tensor<?x6xf32>, %w: tensor<11x6xbf16>) -> tensor<?x11
 
 // -----
 
+// All that lies between the product and the logits, whichever way leads there.
+
+// CHECK-LABEL: func.func @gated_by_themselves
+// CHECK: %[[Y:.*]] = seq.lm_head
+// CHECK: %[[G:.*]] = seq.sigmoid %[[Y]]
+// CHECK: %[[L:.*]] = seq.mul %[[Y]], %[[G]]
+// CHECK: %[[YY:.*]] = seq.lm_head
+// CHECK: %[[GG:.*]] = seq.sigmoid %[[YY]]
+// CHECK: %[[LL:.*]] = seq.mul %[[YY]], %[[GG]]
+// CHECK: %[[BEST:.*]] = seq.best %[[LL]]
+// CHECK: return %[[L]], %[[BEST]]
+func.func @gated_by_themselves(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>) -> tensor<?x11xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %y = seq.lm_head %x, %w : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x11xf32>
+  %g = seq.sigmoid %y : tensor<?x11xf32>
+  %l = seq.mul %y, %g : tensor<?x11xf32>
+  return %l : tensor<?x11xf32>
+}
+
+// CHECK-LABEL: func.func @two_heads
+// CHECK-NOT: seq.best
+func.func @two_heads(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>, %v: tensor<11x6xf32>) -> tensor<?x11xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %y = seq.lm_head %x, %w : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x11xf32>
+  %z = seq.lm_head %x, %v : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x11xf32>
+  // expected-remark @+1 {{decode gives logits alone: they are no product of rows with a matrix, followed by elementwise ops}}
+  %l = seq.add %y, %z : tensor<?x11xf32>
+  return %l : tensor<?x11xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @rows_of_a_norm
 // CHECK-NOT: seq.best
 func.func @rows_of_a_norm(%x: tensor<?x6xf32>, %w: tensor<6xf32>) -> tensor<?x6xf32>

@@ -36,6 +36,16 @@ module attributes {seq.model = #seq.model<family = "test", vocabulary = 11, widt
 
 // -----
 
+// Who calls makes room for as many as there are tokens.
+module attributes {seq.model = #seq.model<family = "test", vocabulary = 5, width = 6, max_context = 0>} {
+  // expected-error @+1 {{expects logits for the vocabulary's 5 tokens, but got 'tensor<?x6xf32>'}}
+  func.func @forward(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+    return %x : tensor<?x6xf32>
+  }
+}
+
+// -----
+
 module {
   seq.weight @table source("table") : tensor<7x6xf32>
   // expected-note @+1 {{@forward takes tokens, output rows and, where it uses them, positions, in this order}}

@@ -3,8 +3,10 @@
 // logits.
 
 #include "runtime/include/effc/effc.hpp"
+#include "runtime/src/Device.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -109,6 +111,17 @@ TEST(Engine, NoBestTokenOfWhatIsNoNumber) {
     EXPECT_EQ(toy.engine.decodeBest({broken.get()}, {5}), Tokens{-1});
     EXPECT_EQ(broken.position(), 1u);
   }
+}
+
+// A device gives numbers, of which a token has to be one of the vocabulary.
+TEST(Engine, AChoiceIsATokenOrNone) {
+  using rt::Choice;
+  EXPECT_EQ((Choice{0.5f, 10.0f}.id(11)), 10);
+  EXPECT_EQ((Choice{0.5f, 0.0f}.id(11)), 0);
+  EXPECT_EQ((Choice{NAN, 3.0f}.id(11)), -1);
+  EXPECT_EQ((Choice{-INFINITY, 3.0f}.id(11)), -1);
+  for (float token : {11.0f, -1.0f, NAN, INFINITY, 4e9f})
+    EXPECT_EQ((Choice{0.5f, token}.id(11)), std::nullopt) << token;
 }
 
 TEST(Engine, BestTokensAreRefusedAsDecodingIs) {

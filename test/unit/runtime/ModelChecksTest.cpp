@@ -258,6 +258,14 @@ static const Mistake kLaunches[] = {
     {"operand_size_past_end",
      [](ProgramT &p) { launch(p, 1).operand_bytes = {0, 0, 0, 65}; },
      "has an operand 3 that ends past the arena's end"},
+    {"operand_choices_of_every_call",
+     [](ProgramT &p) {
+       launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 0);
+     },
+     "has an operand 3 of choices, but is not left out of other calls"},
+    {"choices_of_nobody",
+     [](ProgramT &p) { launch(p, 2).only_for = artifact::CallResult::Choices; },
+     "entry 'prefill_4' has launches for choices, but none that writes them"},
     {"operand_choices_offset",
      [](ProgramT &p) {
        launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 64);

@@ -338,8 +338,12 @@ plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {
 
 std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
                                    plan::CallResult wanted) {
-  if (exported)
+  if (exported) {
+    if (wanted != plan::CallResult::Logits)
+      ADD_FAILURE() << "an exported case has no calls of which choices are "
+                       "wanted";
     return exported->call(kind, call, slots.data());
+  }
   int64_t rows = 0;
   for (const Segment &segment : call)
     rows += segment.tokens.size();
