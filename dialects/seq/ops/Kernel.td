@@ -38,7 +38,7 @@ def Seq_KernelOp
   }];
   let arguments = (ins StrAttr:$name, Variadic<AnyType>:$inputs); /*kernel3*/
   let results = (outs Variadic<AnyType>:$results);
-  let regions = (region SizedRegion<1>:$body);        /*kernel1, kernel2*/
+  let regions = (region SizedRegion<1>:$body);        /*kernel1, kernel2, kernel4*/
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

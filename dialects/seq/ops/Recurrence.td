@@ -108,7 +108,7 @@ def Seq_RecurrenceOp
   let results = (outs
     Seq_Tensor:$y,                                    /*recurrence4*/
     Variadic<Seq_StaticTensor>:$next_states);         /*recurrence4*/
-  let regions = (region SizedRegion<1>:$body);        /*recurrence2, recurrence3, recurrence5*/
+  let regions = (region SizedRegion<1>:$body);        /*recurrence2, recurrence3, recurrence5, recurrence6*/
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
