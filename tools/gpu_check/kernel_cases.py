@@ -26,7 +26,7 @@ NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
 MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed
-SMALL = [("BandTest", "*AgreesWithTheSum/W4_N3", ""),
+SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/ssd", "0"),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/gated_delta_rule", "20")]
 
@@ -41,7 +41,11 @@ def export(build: pathlib.Path, folder: pathlib.Path, small: bool) -> None:
         env = {**os.environ, "EFFC_EXPORT_DIR": str(folder)}
         if picked:
             env["EFFC_EXPORT_PICK"] = picked
+        before = len(list(folder.glob("*/case.json")))
         run([program, f"--gtest_filter={tests}"], env=env)
+        # A filter that no test's name fits is no error to the program.
+        if len(list(folder.glob("*/case.json"))) == before:
+            raise Failure(f"{binary} has written no case for '{tests}' (runners: {picked or 'all'})")
 
 
 def prepare(build: pathlib.Path, folder: pathlib.Path, compiler, small: bool) -> dict:
@@ -49,8 +53,6 @@ def prepare(build: pathlib.Path, folder: pathlib.Path, compiler, small: bool) ->
     folder.mkdir(parents=True)
     export(build, folder, small)
     cases = sorted(path.parent for path in folder.glob("*/case.json"))
-    if not cases:
-        raise Failure("the tests have written no cases")
     say(f"compiling {len(cases)} kernel tests")
 
     def compile_case(case: pathlib.Path) -> None:

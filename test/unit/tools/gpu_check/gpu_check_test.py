@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tools"))
-from gpu_check import gather, kernel_cases, report  # noqa: E402
+from gpu_check import console, gather, kernel_cases, report  # noqa: E402
 
 OPTIONS = argparse.Namespace()
 
@@ -170,6 +170,15 @@ class GpuCheckFlow(Prepared):
             done = run(sys.executable, ROOT / "tools/gpu-check", *arguments)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, f"^gpu-check: error: .*{re.escape(message)}.*\n$")
+
+    def test_a_name_that_no_kernel_test_has_is_an_error(self):
+        build = self.scratch / "no-tests"
+        program = build / "test/unit/contract" / kernel_cases.SMALL[0][0]
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+        with self.assertRaisesRegex(console.Failure, f"{program.name} has written no case for "):
+            kernel_cases.export(build, self.scratch, True)
 
     def test_a_lost_gpu_costs_one_case(self):
         folder = self.scratch / "lost"
