@@ -14,24 +14,6 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-// Which dimensions of `out` the dimensions of a contraction's operand are, in
-// order; empty where the operand has one that `out` lacks.
-static std::optional<SmallVector<int64_t, 3>>
-dimensionsIn(ContractOp op, unsigned operand, AffineMap space) {
-  SmallVector<int64_t, 3> dimensions;
-  for (AffineExpr dimension : op.getMaps()[operand].getResults()) {
-    std::optional<unsigned> position = space.getResultPosition(dimension);
-    if (!position)
-      return std::nullopt;
-    dimensions.push_back(*position);
-  }
-  return dimensions;
-}
-
-static bool isIncreasing(ArrayRef<int64_t> dimensions) {
-  return llvm::is_sorted(dimensions, std::less_equal<>());
-}
-
 // "H,K" for a reader: the extents of a state.
 static std::string shapeText(Value state) {
   return llvm::join(
@@ -40,17 +22,28 @@ static std::string shapeText(Value state) {
       ",");
 }
 
-// Whether two values of a body are made alike from the same ones.
+// Whether two values of a body are made alike from the same ones. Values that
+// are used again are compared once.
 static bool areAlike(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *makerA = a.getDefiningOp(), *makerB = b.getDefiningOp();
-  return makerA && makerB &&
-         OperationEquivalence::isEquivalentTo(
-             makerA, makerB,
-             [](Value x, Value y) { return success(areAlike(x, y)); },
-             /*markEquivalent=*/nullptr,
-             OperationEquivalence::Flags::IgnoreLocations);
+  llvm::SetVector<std::pair<Value, Value>> pairs;
+  pairs.insert({a, b});
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    auto [x, y] = pairs[i];
+    if (x == y)
+      continue;
+    Operation *makerX = x.getDefiningOp(), *makerY = y.getDefiningOp();
+    if (!makerX || !makerY ||
+        !OperationEquivalence::isEquivalentTo(
+            makerX, makerY,
+            [&](Value left, Value right) {
+              pairs.insert({left, right});
+              return success();
+            },
+            /*markEquivalent=*/nullptr,
+            OperationEquivalence::Flags::IgnoreLocations))
+      return false;
+  }
+  return true;
 }
 
 StepStructure::StepStructure(RecurrenceOp op) : op(op), states(op) {
@@ -187,7 +180,7 @@ void StepStructure::readNextState(Value sum) {
       return failAt(term, "adds the state a second time");
     decayed = term;
   }
-  if (decayed && !readDecays(decayed, state, decays))
+  if (decayed && !followDecays(decayed, state, decays))
     return;
   if (!decayed)
     return failAt(sum, "makes a next state without the state before");
@@ -196,8 +189,8 @@ void StepStructure::readNextState(Value sum) {
 }
 
 // The factors from `value` down to a state; false where it fails.
-bool StepStructure::readDecays(Value value, Value state,
-                               SmallVectorImpl<Decay> &decays) {
+bool StepStructure::followDecays(Value value, Value state,
+                                 SmallVectorImpl<StepDecay> &decays) {
   int64_t rank = typeOf(state).getRank();
   auto all = llvm::to_vector<3>(llvm::seq<int64_t>(rank));
   while (value != state) {
@@ -210,26 +203,19 @@ bool StepStructure::readDecays(Value value, Value state,
     Value factor = scaled->getOperand(1 - ofState);
     std::optional<SmallVector<int64_t, 3>> dimensions = all, whole = all;
     if (auto contract = dyn_cast<ContractOp>(scaled)) {
-      AffineMap out = contract.getMaps()[2];
-      dimensions = dimensionsIn(contract, 1 - ofState, out);
-      whole = dimensionsIn(contract, ofState, out);
+      dimensions = dimensionsInResult(contract, 1 - ofState);
+      whole = dimensionsInResult(contract, ofState);
     }
-    if (dependsOnState(factor) || !dimensions || !isIncreasing(*dimensions) ||
-        whole != all) {
+    if (dependsOnState(factor) || !dimensions || whole != all) {
       fail(scaled, "does not scale the state by a decay of some of its "
                    "dimensions");
       return false;
     }
-    Operation *maker = factor.getDefiningOp();
-    auto constant = factor.getDefiningOp<ConstantOp>();
-    double number = constant ? constant.getValue().convertToDouble() : 1;
-    if (!isa_and_nonnull<ExpOp, SigmoidOp, ConstantOp>(maker) ||
-        !(number > 0 && number <= 1)) {
-      fail(scaled, "scales the state by what is not an exponential, a logistic "
-                   "function or a constant in (0, 1]");
+    if (std::string why = readDecays(factor, *dimensions, decays);
+        !why.empty()) {
+      fail(scaled, why);
       return false;
     }
-    decays.push_back({factor, *dimensions});
     value = scaled->getOperand(ofState);
   }
   return true;
@@ -243,11 +229,12 @@ void StepStructure::readNextSum(Value next) {
   Value kept;
   while (!terms.empty()) {
     Value term = terms.pop_back_val();
-    if (auto add = term.getDefiningOp<AddOp>()) {
+    auto add = term.getDefiningOp<AddOp>();
+    if (!dependsOnState(term)) {
+      sumKeys.push_back(term);
+    } else if (add) {
       terms.push_back(add.getB());
       terms.push_back(add.getA());
-    } else if (!dependsOnState(term)) {
-      sumKeys.push_back(term);
     } else if (kept) {
       return failAt(term, "adds the sum of keys a second time");
     } else {
@@ -258,16 +245,16 @@ void StepStructure::readNextSum(Value next) {
     return failAt(next, "makes a next sum of keys without the one before");
   if (sumKeys.empty())
     return failAt(next, "adds no key to the sum of keys");
-  SmallVector<Decay> own;
-  if (readDecays(kept, sum, own) && !haveSameDecays(own))
+  SmallVector<StepDecay> own;
+  if (followDecays(kept, sum, own) && !haveSameDecays(own))
     failAt(kept, "decays the sum of keys otherwise than the state");
 }
 
 // Whether the state's decays are these, in any order.
-bool StepStructure::haveSameDecays(ArrayRef<Decay> others) const {
-  SmallVector<Decay> left(decays);
-  for (const Decay &other : others) {
-    Decay *found = llvm::find_if(left, [&](const Decay &decay) {
+bool StepStructure::haveSameDecays(ArrayRef<StepDecay> others) const {
+  SmallVector<StepDecay> left(decays);
+  for (const StepDecay &other : others) {
+    StepDecay *found = llvm::find_if(left, [&](const StepDecay &decay) {
       return decay.dimensions == other.dimensions &&
              areAlike(decay.factor, other.factor);
     });
@@ -289,10 +276,9 @@ void StepStructure::readTerm(Value term) {
 }
 
 void StepStructure::readProduct(ContractOp product) {
-  AffineMap out = product.getMaps()[2];
   Value sides[2];
   for (unsigned side : {0, 1}) {
-    auto dimensions = dimensionsIn(product, side, out);
+    auto dimensions = dimensionsInResult(product, side);
     Value operand = product->getOperand(side);
     if (dimensions == SmallVector<int64_t, 3>{0, 1})
       sides[0] = operand;
@@ -349,10 +335,9 @@ bool StepStructure::readProbe(Value from) {
       }
       bool rightDepends = dependsOnState(reading.getRhs());
       unsigned factor = rightDepends ? 0 : 1;
-      AffineMap out = reading.getMaps()[2];
-      auto dimensions = dimensionsIn(reading, factor, out);
+      auto dimensions = dimensionsInResult(reading, factor);
       if (dimensions != SmallVector<int64_t, 3>{0} ||
-          dimensionsIn(reading, 1 - factor, out) !=
+          dimensionsInResult(reading, 1 - factor) !=
               SmallVector<int64_t, 3>{0, 1} ||
           typeOf(reading).getRank() != 2 ||
           dependsOnState(reading->getOperand(factor))) {
@@ -461,7 +446,7 @@ void StepStructure::readSum(ContractOp reading, Value reader, Value ofSum) {
 LinearAttr StepStructure::getLinear() const {
   bool head = false, keys = false, values = false, both = false;
   bool constant = true;
-  for (const Decay &decay : decays) {
+  for (const StepDecay &decay : decays) {
     bool k = llvm::is_contained(decay.dimensions, 1);
     bool v = llvm::is_contained(decay.dimensions, 2);
     both |= k && v;

@@ -6,6 +6,7 @@
 #ifndef EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 #define EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 
+#include "dialects/seq/StepDecays.h"
 #include "dialects/seq/StepStates.h"
 
 namespace effc::seq {
@@ -20,13 +21,7 @@ struct StepStructure {
   mlir::Operation *obstacle = nullptr;
   std::string reason;
 
-  /// A factor of the state: the op that makes it, and which of H, K and V (0,
-  /// 1, 2) its dimensions are.
-  struct Decay {
-    mlir::Value factor;
-    llvm::SmallVector<int64_t, 3> dimensions;
-  };
-  llvm::SmallVector<Decay> decays;
+  llvm::SmallVector<StepDecay> decays;
 
   mlir::Value key, value; ///< [H, K] and [H, V]; null where nothing is written
   mlir::Value probe;      ///< [H, K], or null
@@ -61,9 +56,9 @@ private:
   void readNextState(mlir::Value next);
   void readTerm(mlir::Value term);
   void readNextSum(mlir::Value next);
-  bool readDecays(mlir::Value value, mlir::Value state,
-                  llvm::SmallVectorImpl<Decay> &decays);
-  bool haveSameDecays(llvm::ArrayRef<Decay> others) const;
+  bool followDecays(mlir::Value value, mlir::Value state,
+                    llvm::SmallVectorImpl<StepDecay> &decays);
+  bool haveSameDecays(llvm::ArrayRef<StepDecay> others) const;
   void readProduct(ContractOp product);
   bool readProbe(mlir::Value value);
   void readOutput(mlir::Value y);

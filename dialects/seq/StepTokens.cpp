@@ -129,8 +129,7 @@ Value StepTokens::add(Value a, Value b) {
 }
 
 // The log of a factor, repeated along the dimensions of `target` that it lacks.
-Value StepTokens::logDecay(const StepStructure::Decay &decay,
-                           ArrayRef<int64_t> target) {
+Value StepTokens::logDecay(const StepDecay &decay, ArrayRef<int64_t> target) {
   Operation *maker = decay.factor.getDefiningOp();
   Value log;
   if (auto constant = dyn_cast<ConstantOp>(maker))
@@ -139,6 +138,9 @@ Value StepTokens::logDecay(const StepStructure::Decay &decay,
                              typeOf(decay.factor).getShape());
   else if (isa<ExpOp>(maker))
     log = copy(maker->getOperand(0));
+  else if (Value opened = complementOf(decay.factor))
+    log = LogSigmoidOp::create(builder, loc,
+                               NegOp::create(builder, loc, copy(opened)));
   else
     log = LogSigmoidOp::create(builder, loc, copy(maker->getOperand(0)));
 
@@ -178,7 +180,7 @@ CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
                                 : keys  ? SmallVector<int64_t>{0, 1}
                                         : SmallVector<int64_t>{0};
   bool values = axis == DecayAxis::Value || axis == DecayAxis::KeyAndValue;
-  for (const StepStructure::Decay &decay : step.decays) {
+  for (const StepDecay &decay : step.decays) {
     bool ofValues = values && (axis == DecayAxis::Value ||
                                llvm::is_contained(decay.dimensions, 2));
     Value &sum = ofValues ? quantities.valueLogDecay : quantities.logDecay;

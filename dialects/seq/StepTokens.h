@@ -33,8 +33,7 @@ private:
   /// A copy with T in front, of a copy without.
   mlir::Value alongTokens(mlir::Value copied, mlir::Value like);
   mlir::Value add(mlir::Value a, mlir::Value b);
-  mlir::Value logDecay(const StepStructure::Decay &decay,
-                       llvm::ArrayRef<int64_t> target);
+  mlir::Value logDecay(const StepDecay &decay, llvm::ArrayRef<int64_t> target);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

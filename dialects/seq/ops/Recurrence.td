@@ -32,8 +32,10 @@ def Seq_RecurrenceOp
 
     * the next state is a sum (`seq.add`) of the decayed state and of products
       of a key and a value, `(h,k), (h,v) -> (h,k,v)`;
-    * the decayed state is `S` times any number of `seq.exp`, `seq.sigmoid` or
-      constants in (0, 1], each of some of its dimensions;
+    * the decayed state is `S` times up to 64 of `seq.exp`, `seq.sigmoid`, one
+      minus a `seq.sigmoid` or constants in (0, 1], each of some of its
+      dimensions; products and repetitions (`seq.mul`, `seq.contract` without a
+      sum, `seq.broadcast`) may join them before they meet the state;
     * a value may contain what one probe reads, `(h,k), (h,k,v) -> (h,v)`, of
       the decayed or the old state, added, subtracted, negated or scaled per
       head;

@@ -430,6 +430,13 @@ const std::vector<LinearCase> &linearCases() {
        .parameters = {operand("w", "H")},
        .states = {matrix},
        .body = echoBody},
+      {.name = "written_mixed_decays",
+       .tokens = {operand("q", "THK"), operand("k", "THK"), operand("v", "THV"),
+                  operand("f", "TH", timeStep),
+                  operand("g", "THK", sigmoidGate(1)),
+                  operand("d", "THK", logDecay)},
+       .states = {matrix},
+       .body = mixedDecaysBody},
       // What is read is divided by what is read of the sum: positive, as above.
       {.name = "written_averaged",
        .tokens = {operand("q", "THK", positive), operand("k", "THK", positive),

@@ -150,6 +150,21 @@ std::string echoBody(const Extents &e) {
          yield(e, "%y, %next");
 }
 
+std::string mixedDecaysBody(const Extents &e) {
+  return elementwise(e, "share", "sigmoid", "%f", "H") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "left", "sub", "%one, %share", "H") +
+         elementwise(e, "open", "sigmoid", "%g", "HK") +
+         elementwise(e, "fade", "exp", "%d", "HK") +
+         elementwise(e, "slow", "mul", "%open, %fade", "HK") +
+         contract(e, "keep", "HK", "slow", "HK", "left", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "HK") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
 std::string mirroredBody(const Extents &e) {
   return normalised(e) + elementwise(e, "keep", "sigmoid", "%f", "H") +
          contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +

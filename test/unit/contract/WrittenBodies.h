@@ -13,6 +13,9 @@ std::string correctedBody(const Extents &e);
 /// A constant decay per head beside a gate per value channel; reads before it
 /// writes, and adds the token itself.
 std::string echoBody(const Extents &e);
+/// The state is kept by a product: what a gate per head leaves, a gate per key
+/// channel and an exponential per key channel.
+std::string mixedDecaysBody(const Extents &e);
 /// One token as key, scaled to length 1, and as value; K is V.
 std::string mirroredBody(const Extents &e);
 
