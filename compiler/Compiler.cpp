@@ -130,6 +130,12 @@ llvm::Error Compilation::import() {
   if (!imported)
     return imported.takeError();
   model = std::move(*imported);
+  if (!model.checkpoint && options.compileTo == Phase::Artifact &&
+      options.weights != codegen::WeightsMode::None)
+    return llvm::createStringError(
+        "the model has no weights; name their directory with --weights-from, "
+        "make some up with tools/random_weights.py, or compile shapes alone "
+        "with --weights none");
   for (const std::string &remark : model.remarks)
     events.remark("import", remark);
   if (!options.stripIr) {
@@ -230,10 +236,6 @@ llvm::Error Compilation::writeArtifact() {
   contents.flopsPerToken = work.perToken;
   contents.headFlopsPerRow = work.perOutputRow;
   contents.weights = options.weights;
-  if (!model.checkpoint && !stored &&
-      options.weights != codegen::WeightsMode::None)
-    return llvm::createStringError(
-        "the model has no weights; name their directory with --weights-from");
   if (options.weights == codegen::WeightsMode::Reference)
     if (llvm::Error error = listWeightFiles(contents.weightFiles))
       return error;

@@ -270,10 +270,10 @@ private:
     auto description =
         (*model.module)->getAttrOfType<seq::ModelAttr>("seq.model");
     if (!description)
-      return refuse(quote(path) + ": expects a module with 'seq.model'");
+      return refuse(path + ":1:1: expects a module with 'seq.model'");
     vocabulary = description.getVocabulary();
     if (!model.module->lookupSymbol<mlir::func::FuncOp>("forward"))
-      return refuse(quote(path) + ": expects a function '@forward'");
+      return refuse(path + ":1:1: expects a function '@forward'");
     return llvm::Error::success();
   }
 

@@ -1,6 +1,7 @@
 #include "frontend/ModuleText.h"
 
 #include "dialects/seq/Seq.h"
+#include "frontend/TextMistakes.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
 
@@ -136,27 +137,32 @@ static std::string describe(mlir::Location location) {
       .str();
 }
 
-// What MLIR says of ops that it does not know names options of its own tools.
-static void sayPlainly(std::string &text) {
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
-  if (llvm::StringRef(text).starts_with(
-          "operation being parsed with an unregistered dialect"))
-    text = "expects ops of the 'seq' dialect, but got one of a dialect that is "
-           "not known";
+// The text from a location on.
+static llvm::StringRef textAt(mlir::Location location, llvm::StringRef text) {
+  auto at = llvm::dyn_cast<mlir::FileLineColLoc>(location);
+  if (!at || at.getLine() == 0 || at.getColumn() == 0)
+    return "";
+  for (unsigned line = 1; line < at.getLine(); ++line)
+    text = text.split('\n').second;
+  return text.drop_front(std::min<size_t>(at.getColumn() - 1, text.size()));
 }
 
-static std::string describe(mlir::Diagnostic &diagnostic) {
+static std::string describe(mlir::Diagnostic &diagnostic,
+                            llvm::StringRef whole) {
   std::string text = diagnostic.str();
   text = text.substr(0, text.find('\n'));
-  sayPlainly(text);
-  text = describe(diagnostic.getLocation()) + text;
+  mlir::Location location = diagnostic.getLocation();
+  text = describe(location) +
+         explainMistake(text, textAt(location, whole), *location.getContext());
   // Notes say what probably led to it. MLIR appends the whole op, which is
   // long and stands in the file, and dialects that it knows.
-  for (mlir::Diagnostic &note : diagnostic.getNotes())
-    if (std::string cause = note.str();
-        !llvm::StringRef(cause).starts_with("see current operation") &&
-        !llvm::StringRef(cause).starts_with("Available dialects"))
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    std::string cause = note.str();
+    if (!llvm::StringRef(cause).starts_with("see current operation") &&
+        !llvm::StringRef(cause).starts_with("Available dialects") &&
+        !llvm::StringRef(cause).starts_with("Registered dialects"))
       text += " (" + cause + ")";
+  }
   return text;
 }
 
@@ -216,14 +222,14 @@ frontend::readModuleText(mlir::MLIRContext &context, llvm::StringRef path) {
     return refuse(path.str() + ":" + std::to_string(before.count('\n') + 1) +
                   ":" + std::to_string(*deep - before.rfind('\n')) +
                   ": expects at most " + std::to_string(kMostTextLevels) +
-                  " levels of brackets or signs, but got more");
+                  " levels of brackets or signs, but here begins another");
   }
   std::string reason;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
             reason.empty())
-          reason = describe(diagnostic);
+          reason = describe(diagnostic, text);
         return mlir::success();
       });
   llvm::SourceMgr sources;

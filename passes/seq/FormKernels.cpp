@@ -82,7 +82,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         before = std::max(before, views.lookup(operand));
       if (before >= kMostViews)
         return op.emitOpError() << "expects at most " << kMostViews
-                                << " views in a row, but got more";
+                                << " views in a row, but this one is another";
       for (Value result : op.getResults())
         views[result] = before + 1;
     }

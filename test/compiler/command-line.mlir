@@ -31,6 +31,9 @@
 // CONTEXT: effc: error: --max-context: Value 0 not in range
 // CONTEXT-NEXT: effc: note: see effc compile --help
 // CONTEXT-NEXT: status 2
+// RUN: sh -c 'effc-compile %S/../e2e/models/window.mlir -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOWEIGHTS
+// NOWEIGHTS: effc: error: the model has no weights; name their directory with --weights-from, make some up with tools/random_weights.py, or compile shapes alone with --weights none{{$}}
+// NOWEIGHTS-NEXT: status 1
 // RUN: sh -c 'effc-compile a -o %t/x --sinks=4; echo status $?' 2>&1 | FileCheck %s --check-prefix=SINKS
 // SINKS: effc: error: --sinks requires --window
 // SINKS-NEXT: effc: note: see effc compile --help

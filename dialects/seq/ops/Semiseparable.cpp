@@ -104,9 +104,10 @@ EFFC_SEQ_BUILDS_MATRIX(HadamardOp)
 LogicalResult ApplyOp::verify() {
   SemiseparableType matrix = getMatrix().getType();
   if (!Factors::of(getMatrix()))
-    return emitOpError("expects a matrix that is built by 'seq.decay_matrix', "
-                       "'seq.rank_matrix' or 'seq.hadamard'; this one would "
-                       "have to be materialised");
+    return emitOpError(
+        "expects a matrix that is built by 'seq.decay_matrix', "
+        "'seq.rank_matrix' or up to 256 'seq.hadamard'; this one "
+        "would have to be materialised");
   if (matrix.getBand() != 0)
     return emitOpError()
            << "expects a matrix without a band, but got a band of "
@@ -213,7 +214,7 @@ LogicalResult ApplyBandOp::verify() {
                          << ", whose product is 'seq.apply'";
   if (!Factors::of(getMatrix()))
     return emitOpError(
-        "expects a matrix that is built by 'seq.band_matrix' and "
+        "expects a matrix that is built by 'seq.band_matrix' and up to 256 "
         "'seq.hadamard'; this one would have to be materialised");
   ShapeFormula shapes(*this);
   shapes.bind("H", matrix.getHeads());

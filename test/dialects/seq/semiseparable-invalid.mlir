@@ -102,7 +102,7 @@ func.func @apply2(%g: tensor<?x6xf32>, %x: tensor<?x6x5xf32>, %s: tensor<6x3x5xf
 // -----
 
 func.func @apply3(%a: !seq.semiseparable<heads = 6, rank = 1, decay = head>, %x: tensor<?x6x5xf32>, %s: tensor<6x1x5xf32>) {
-  // expected-error @+1 {{expects a matrix that is built by 'seq.decay_matrix', 'seq.rank_matrix' or 'seq.hadamard'; this one would have to be materialised}}
+  // expected-error @+1 {{expects a matrix that is built by 'seq.decay_matrix', 'seq.rank_matrix' or up to 256 'seq.hadamard'; this one would have to be materialised}}
   %y, %n = seq.apply %a, %x state(%s) : !seq.semiseparable<heads = 6, rank = 1, decay = head>, tensor<?x6x5xf32>, tensor<6x1x5xf32>
   return
 }
@@ -191,7 +191,7 @@ func.func @applyband4(%x: tensor<?x6x5xf32>, %p: tensor<?xi32>, %k: tensor<6x1x4
 // -----
 
 func.func @applyband5_argument(%m: !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>, %x: tensor<?x6x5xf32>, %p: tensor<?xi32>, %k: tensor<6x1x4xf32>, %v: tensor<6x4x5xf32>) {
-  // expected-error @+1 {{expects a matrix that is built by 'seq.band_matrix' and 'seq.hadamard'; this one would have to be materialised}}
+  // expected-error @+1 {{expects a matrix that is built by 'seq.band_matrix' and up to 256 'seq.hadamard'; this one would have to be materialised}}
   %r:3 = seq.apply_band %m, %x positions(%p) states(%k, %v)
       : !seq.semiseparable<heads = 6, rank = 1, decay = none, band = 4>, tensor<?x6x5xf32>, tensor<?xi32>, tensor<6x1x4xf32>, tensor<6x4x5xf32>
   return

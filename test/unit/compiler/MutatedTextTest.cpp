@@ -164,10 +164,7 @@ TEST_P(MutatedText, IsCompiledOrRefusedWithAReason) {
     if (reason.empty())
       continue;
     ++refused;
-    // It says where, but for what lacks a model or its function.
-    EXPECT_TRUE(
-        std::regex_search(reason, std::regex(R"(\.mlir:\d+:\d+: \S)")) ||
-        reason.find("expects a ") != std::string::npos)
+    EXPECT_TRUE(std::regex_search(reason, std::regex(R"(\.mlir:\d+:\d+: \S)")))
         << reason;
   }
   // Most mistakes matter.

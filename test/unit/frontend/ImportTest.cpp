@@ -420,9 +420,9 @@ TEST_F(ModuleTest, TextThatDoesNotParse) {
 }
 
 TEST_F(ModuleTest, ModulesThatAreNoModel) {
-  std::string path = "'" + directory.file("m.mlir") + "'";
+  std::string begin = directory.file("m.mlir") + ":1:1: ";
   EXPECT_EQ(importing("module {}"),
-            path + ": expects a module with 'seq.model'");
+            begin + "expects a module with 'seq.model'");
   EXPECT_EQ(importing(replaced("@forward", "@backward")),
             directory.file("m.mlir") +
                 ":4:3: 'func.func' 'backward' is no part of a model: expects "
@@ -430,7 +430,7 @@ TEST_F(ModuleTest, ModulesThatAreNoModel) {
   EXPECT_EQ(
       importing("module attributes {seq.model = #seq.model<family = \"f\", "
                 "vocabulary = 3, width = 2, max_context = 0>} {}"),
-      path + ": expects a function '@forward'");
+      begin + "expects a function '@forward'");
 }
 
 TEST_F(ModuleTest, FilesThatAreNone) {

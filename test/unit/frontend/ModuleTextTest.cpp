@@ -95,14 +95,14 @@ TEST_F(ModuleTextTest, NestedTextIsRefused) {
     std::string said =
         reading(open.str() + repeat(inside, 100000) + repeat(close, 100000));
     EXPECT_NE(said.find(": expects at most 256 levels of brackets or signs, "
-                        "but got more"),
+                        "but here begins another"),
               std::string::npos)
         << said;
   }
   EXPECT_EQ(reading("module {\n module attributes {a = " + repeat("[", 300) +
                     repeat("]", 300) + "} {}\n}"),
             "m.mlir:2:279: expects at most 256 levels of brackets or signs, "
-            "but got more");
+            "but here begins another");
 }
 
 TEST_F(ModuleTextTest, TheFirstErrorIsTheReason) {
@@ -142,10 +142,45 @@ TEST_F(ModuleTextTest, AModelIsWeightsAndOneFunction) {
                     "^bb1: return }"),
             "'func.func' 'forward' expects one block, but got 2");
   EXPECT_EQ(refused("func.func @forward() { cf.br ^bb1 ^bb1: return }"),
-            "Dialect `cf' not found for custom op 'cf.br'");
+            "there is no op 'cf.br' in a model: expects ops of the 'seq' "
+            "dialect");
   EXPECT_EQ(refused("func.func @forward() { \"my.op\"() : () -> () return }"),
             "expects ops of the 'seq' dialect, but got one of a dialect that "
             "is not known");
+}
+
+// What MLIR's parser says is put into words of who wrote the model.
+TEST_F(ModuleTextTest, MistakesAreExplained) {
+  auto inFunction = [&](llvm::StringRef text) {
+    return reading(
+        ("func.func @forward(%x: tensor<?x6xf32>) {\n" + text + "\n  return\n}")
+            .str());
+  };
+  auto noOp = [](const std::string &name) {
+    return "there is no op '" + name +
+           "' in a model: expects ops of the 'seq' dialect";
+  };
+  EXPECT_EQ(inFunction("  %y = seq.tanhh %x : tensor<?x6xf32>"),
+            "m.mlir:2:8: " + noOp("seq.tanhh") + ", perhaps 'seq.tanh'");
+  EXPECT_EQ(inFunction("  %y = tanh %x : tensor<?x6xf32>"),
+            "m.mlir:2:8: " + noOp("tanh") + ", perhaps 'seq.tanh'");
+  EXPECT_EQ(inFunction("  %y = math.tanh %x : tensor<?x6xf32>"),
+            "m.mlir:2:8: " + noOp("math.tanh") + ", perhaps 'seq.tanh'");
+  EXPECT_EQ(inFunction("  %y = seq.quicksort %x : tensor<?x6xf32>"),
+            "m.mlir:2:8: " + noOp("seq.quicksort"));
+  EXPECT_EQ(inFunction("  %y = seq.tanh %z : tensor<?x6xf32>"),
+            "m.mlir:2:17: nothing before this line defines '%z' (a step of "
+            "'seq.recurrence' sees its own names only)");
+  EXPECT_EQ(inFunction("  %y = seq.tanh %x : tensr<?x6xf32>"),
+            "m.mlir:2:21: expects a type such as tensor<?x6xf32>, but got "
+            "'tensr'");
+  EXPECT_EQ(inFunction("  %y = seq.tanh %x : !other.type"),
+            "m.mlir:2:29: expects types and attributes of the 'seq' dialect, "
+            "but got one of a dialect that is not known");
+  EXPECT_EQ(reading("func.func @forward(%x: tensor<?x6xf32>) {\n"
+                    "  %y = seq.tanh %x : tensor<?x6xf32>\n}"),
+            "m.mlir:2:8: expects 'return' at the end of a function and "
+            "'seq.yield' at the end of a step, but got another op");
 }
 
 TEST_F(ModuleTextTest, BytecodeIsRefused) {
