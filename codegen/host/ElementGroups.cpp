@@ -380,6 +380,24 @@ struct Reductions {
 };
 } // namespace
 
+// A pass that only sums up a product over rows waits for each addition before
+// the next: even and odd rows have sums of their own. Whether a pass is one
+// follows from its ops, so that every call adds up in the same order.
+bool KernelLowering::sumsInTwoChains(const Pass &pass) const {
+  int64_t sums = 0;
+  for (Operation *op : pass.ops) {
+    auto map = dyn_cast<MapOp>(op);
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if ((map && !escapes(map.getResult(), pass)) ||
+        (reduce && !alongColumns(reduce) && !Reductions::isMax(reduce))) {
+      sums += reduce ? 1 : 0;
+      continue;
+    }
+    return false;
+  }
+  return sums == 1;
+}
+
 // One pass over a run of columns; `shared` has what its rows share, and gets
 // what later passes may: its sums, and all of a single row.
 void KernelLowering::emitPass(const Pass &pass, const Point &first,
@@ -396,20 +414,38 @@ void KernelLowering::emitPass(const Pass &pass, const Point &first,
               reductions.accumulateInto(b, loc, after));
     return after;
   };
-  if (pass.rows == 1) {
-    sums = emitRow(first.row, shared, sums);
-  } else {
+  // The rows in `chains` interleaved ones, each with sums of its own.
+  auto emitRows = [&](int64_t chains, ValueRange inits) {
     auto rows = scf::ForOp::create(b, loc, memory.constant(0),
-                                   memory.constant(pass.rows),
-                                   memory.constant(1), sums);
+                                   memory.constant(pass.rows / chains * chains),
+                                   memory.constant(chains), inits);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(rows.getBody());
-    Lanes lanes = shared;
-    SmallVector<Value> next =
-        emitRow(rows.getInductionVar(), lanes, rows.getRegionIterArgs());
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < chains; ++i) {
+      Lanes lanes = shared;
+      Value row = rows.getInductionVar();
+      if (i > 0)
+        row = arith::AddIOp::create(b, loc, row, memory.constant(i));
+      llvm::append_range(next, emitRow(row, lanes,
+                                       rows.getRegionIterArgs().slice(
+                                           i * sums.size(), sums.size())));
+    }
     if (!next.empty())
       scf::YieldOp::create(b, loc, next);
-    sums = SmallVector<Value>(rows.getResults());
+    return SmallVector<Value>(rows.getResults());
+  };
+  if (pass.rows == 1) {
+    sums = emitRow(first.row, shared, sums);
+  } else if (sumsInTwoChains(pass)) {
+    SmallVector<Value> chains = emitRows(2, {sums[0], sums[0]});
+    if (pass.rows % 2) {
+      Lanes lanes = shared;
+      chains[0] = emitRow(memory.constant(pass.rows - 1), lanes, chains[0])[0];
+    }
+    sums[0] = arith::AddFOp::create(b, loc, chains[0], chains[1]);
+  } else {
+    sums = emitRows(1, sums);
   }
   for (auto [reduce, sum] : llvm::zip_equal(reductions.ops, sums)) {
     shared[reduce.getResult()] = sum;

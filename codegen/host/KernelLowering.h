@@ -93,6 +93,7 @@ private:
   void emitByRows(const ColumnBlocks &blocks);
   void loadRows(const Pass &pass, const Point &point, Lanes &lanes);
   int64_t sumsOverRows() const;
+  bool sumsInTwoChains(const Pass &pass) const;
   void emitPoint(const Pass &pass, const Point &point, Lanes &lanes,
                  llvm::function_ref<void(tile::ReduceOp, mlir::Value)> reduced);
   mlir::Value elementsOf(mlir::Value tile, const Point &point, Lanes &lanes);

@@ -41,14 +41,16 @@ tile.kernel @one_loop(%item, %s: !tile.view<?x5x12xf32, [64, 12, 1]>, %y: !tile.
 // nothing is on the stack.
 // CHECK-LABEL: llvm.func @two_passes(
 // CHECK-SAME: attributes {effc.stack_bytes = 0 : i64}
-// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<8xf32>) {
+// CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>) {
 // CHECK: }
+// CHECK: %[[LAST:.*]] = arith.addf %[[SUMS]]#0
+// CHECK: %[[SUM:.*]] = arith.addf %[[LAST]], %[[SUMS]]#1
 // CHECK: %[[LESS:.*]] = arith.negf %[[SUM]]
 // CHECK: scf.for
 // CHECK: %[[OLD:.*]] = llvm.load {{.*}} -> vector<8xf32>
 // CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[LESS]]
 // CHECK: llvm.store %[[NEW]]
-// CHECK: scf.for {{.*}} -> (vector<8xf32>) {
+// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>) {
 tile.kernel @two_passes(%item, %s: !tile.view<?x5x12xf32, [64, 12, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
   %c0 = arith.constant 0 : index

@@ -136,3 +136,27 @@ tile.kernel @product(%item, %x: !tile.view<?x20xf32, [32, 1]>, %w: !tile.view<5x
   %p = tile.dot %acc, %a, %b transpose_b : !tile.tile<3x5xf32, accumulator>, !tile.tile<3x20xf32, operand>, !tile.tile<5x20xf32, operand>
   tile.store %p, %y[%c0, %c0] sizes [3, 5] : !tile.tile<3x5xf32, accumulator>, !tile.view<?x5xf32, [16, 1]>
 }
+
+// A pass that only sums up products over rows has a sum for even rows and one for
+// odd ones, so that no addition waits for the one before; the fifth row is even.
+// CHECK-LABEL: llvm.func @probed(
+// CHECK: %[[SUMS:.*]]:2 = scf.for %{{.*}} = %c0 to %c4 step %c2 iter_args(%[[EVEN:.*]] = %{{.*}}, %[[ODD:.*]] = %{{.*}}) -> (vector<8xf32>, vector<8xf32>)
+// CHECK: %[[NEXT:.*]] = math.fma %{{.*}}, %{{.*}}, %[[EVEN]]
+// CHECK: %[[OTHER:.*]] = math.fma %{{.*}}, %{{.*}}, %[[ODD]]
+// CHECK: scf.yield %[[NEXT]], %[[OTHER]]
+// CHECK: %[[LAST:.*]] = math.fma %{{.*}}, %{{.*}}, %[[SUMS]]#0
+// CHECK: %[[SUM:.*]] = arith.addf %[[LAST]], %[[SUMS]]#1
+// CHECK: llvm.store %[[SUM]]
+tile.kernel @probed(%item, %s: !tile.view<?x5x8xf32, [40, 8, 1]>, %p: !tile.view<?x5xf32, [5, 1]>, %y: !tile.view<?x8xf32, [8, 1]>)
+    items(#tile.items<segments, tile = 1, times = 1>) writes(2) {
+  %c0 = arith.constant 0 : index
+  %state = tile.load %s[%item, %c0, %c0] sizes [1, 5, 8] : !tile.view<?x5x8xf32, [40, 8, 1]> -> !tile.tile<5x8xf32, accumulator>
+  %probe = tile.load %p[%item, %c0] sizes [1, 5] : !tile.view<?x5xf32, [5, 1]> -> !tile.tile<5xf32, column>
+  %seen = tile.map(%state, %probe) : (!tile.tile<5x8xf32, accumulator>, !tile.tile<5xf32, column>) -> !tile.tile<5x8xf32, accumulator> {
+  ^bb0(%e: f32, %k: f32):
+    %product = arith.mulf %e, %k : f32
+    tile.yield %product : f32
+  }
+  %sum = tile.reduce add %seen over rows : !tile.tile<5x8xf32, accumulator> -> !tile.tile<8xf32, row>
+  tile.store %sum, %y[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8xf32, [8, 1]>
+}
