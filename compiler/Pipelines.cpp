@@ -45,9 +45,13 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createChooseFormsPass(forms));
   passes.addPass(createSplitRetrievalPass());
   // The host's logits lie where the sampler reads them.
-  if (options.target->device == tile::Device::Nvptx)
+  bool isGpu = options.target->device == tile::Device::Nvptx;
+  if (isGpu)
     passes.addPass(createChooseTokensPass());
-  passes.addPass(createFormKernelsPass());
+  FormKernelsPassOptions kernels;
+  // The factor of a row comes after its sums, which is another rounding.
+  kernels.normPrologues = isGpu && !bitStable;
+  passes.addPass(createFormKernelsPass(kernels));
 }
 
 static void addTile(OpPassManager &passes, const PipelineOptions &options) {

@@ -1,5 +1,5 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
-// follow.
+// follow, and for a single row with the norm before a product.
 //
 //   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj"
 //   (...) { %r = seq.add %x, %p          ->      %p = seq.linear ...
@@ -11,6 +11,7 @@
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/seq_to_tile/KernelCoverage.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -24,30 +25,75 @@ namespace {
 /// Ops that become one kernel, in program order.
 struct Group {
   llvm::SetVector<Operation *> ops;
+  Operation *core; // or the first elementwise op
 
   bool contains(Operation *op) const { return ops.contains(op); }
 };
 
 /// What a kernel is called: the name its core was given, else the core's own.
 std::string nameOf(const Group &group) {
-  Location loc = group.ops.front()->getLoc();
-  if (auto named = dyn_cast<NameLoc>(loc))
+  if (auto named = dyn_cast<NameLoc>(group.core->getLoc()))
     return named.getName().str();
-  return group.ops.front()->getName().stripDialect().str();
+  return group.core->getName().stripDialect().str();
 }
 
 struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   using FormKernelsPassBase::FormKernelsPassBase;
 
   void runOnOperation() override {
+    prologues.clear();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("seq.entry") &&
           (failed(checkVarying(function.getBody().front())) ||
            failed(checkViews(function.getBody().front()))))
         return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr("seq.entry"))
-        formKernels(function.getBody().front());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
+      if (!entry)
+        continue;
+      if (normPrologues && entry.getKind() == seq::EntryKind::Decode &&
+          entry.getRows() == 1)
+        repeatNorms(function.getBody().front());
+      formKernels(function.getBody().front());
+    }
+  }
+
+  // A norm of whole rows whose users are products that can take it in.
+  static bool isPrologue(Operation *norm) {
+    auto gated = dyn_cast<seq::GatedRmsNormOp>(norm);
+    if (!(gated ? gated.getGroups() == 1 : isa<seq::RmsNormOp>(norm)) ||
+        norm->use_empty())
+      return false;
+    return llvm::all_of(norm->getUsers(), [&](Operation *user) {
+      auto product = dyn_cast<seq::LinearOp>(user);
+      return product && product.getX() == norm->getResult(0) &&
+             product.getWeight().getType().getRank() == 2 &&
+             singleRowStep(product.getWeight().getType().getDimSize(1)) > 0;
+    });
+  }
+
+  // Each product gets a norm of its own: a launch costs more than the row read
+  // again by every item.
+  void repeatNorms(Block &block) {
+    for (Operation &norm : llvm::make_early_inc_range(block)) {
+      if (!isa<seq::RmsNormOp, seq::GatedRmsNormOp>(norm) || !isPrologue(&norm))
+        continue;
+      for (OpOperand &use : llvm::make_early_inc_range(norm.getUses())) {
+        Operation *own = OpBuilder(use.getOwner()).clone(norm);
+        use.set(own->getResult(0));
+        prologues.insert(own);
+      }
+      norm.erase();
+    }
+  }
+
+  llvm::DenseSet<Operation *> prologues;
+
+  // The norm that a product takes in, or null.
+  Operation *prologueOf(Operation *op) const {
+    auto product = dyn_cast<seq::LinearOp>(op);
+    Operation *norm = product ? product.getX().getDefiningOp() : nullptr;
+    return norm && prologues.contains(norm) ? norm : nullptr;
   }
 
   // A kernel has a row for each token: what has none would be computed as far
@@ -93,7 +139,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     std::vector<Group> groups;
     llvm::DenseMap<Value, size_t> lastResults; // of which group
     for (Operation &op : block.without_terminator()) {
-      if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op))
+      if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op) ||
+          prologues.contains(&op))
         continue;
       bool follows = seq::isElementwiseOp(&op) || isa<seq::BestOp>(op);
       std::optional<size_t> place =
@@ -111,7 +158,14 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         host.ops.insert(&op);
       } else {
         place = groups.size();
-        groups.emplace_back().ops.insert(&op);
+        Group &group = groups.emplace_back();
+        group.core = &op;
+        if (Operation *norm = prologueOf(&op)) {
+          emitRemark(norm->getLoc())
+              << "fused into kernel '" << nameOf(group) << "' as its prologue";
+          group.ops.insert(norm);
+        }
+        group.ops.insert(&op);
       }
       for (Value result : op.getResults())
         lastResults[result] = *place;
@@ -145,8 +199,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       Operation *producer = operand.getDefiningOp();
       if (!isa<seq::ConcatOp, seq::BestOp>(producer) &&
           (!isa<seq::LmHeadOp>(producer) || endsInChoice(op)) &&
-          (!isa<seq::BestOp>(op) ||
-           seq::isDenseOp(groups[known->second].ops.front())))
+          (!isa<seq::BestOp>(op) || seq::isDenseOp(groups[known->second].core)))
         return known->second;
     }
     return std::nullopt;

@@ -204,17 +204,23 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     epilogue that long waits for its own arithmetic, so that joining it saves
     nothing, and the time to compile a kernel grows with the square of its code.
 
+    With `norm-prologues` a decode entry of one row takes a norm of whole rows into
+    each product that reads it, where nothing else does: the launch between them
+    costs more than the row read again.
+
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.
     Keeps: what every value is, and the order of the cores, but for one whose
     epilogue also reads a later core's result: it moves behind that one.
-    Not done: no two cores share a kernel.
+    Not done: no two cores share a kernel, a norm as a prologue aside.
 
     Example: test/passes/seq/form-kernels.mlir
   }];
   let options = [
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
            "ops that a kernel may have, its core among them">,
+    Option<"normPrologues", "norm-prologues", "bool", /*default=*/"false",
+           "take norms into the products of a single row">,
   ];
 }
 

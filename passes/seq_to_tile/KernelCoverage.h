@@ -37,6 +37,16 @@ inline bool hasChunkKernel(seq::LinearAttr linear) {
   return chunkObstacle(linear).empty();
 }
 
+/// How a GPU passes over the contraction of a product with a single row: the
+/// longest divisor of `inner` up to a run of 1,024 elements; 0 where that would
+/// be short, and the row is one of a matrix.
+inline int64_t singleRowStep(int64_t inner) {
+  int64_t step = std::min<int64_t>(inner, 1024);
+  while (inner % step != 0)
+    --step;
+  return step >= 64 || step == inner ? step : 0;
+}
+
 } // namespace effc
 
 #endif // EFFC_PASSES_SEQTOTILE_KERNELCOVERAGE_H

@@ -12,8 +12,13 @@
 // more than many of them to keep memory busy. Floor: bytes of w for few rows,
 // 2 R N K FLOPs for many.
 //
+// A single row may be normed on the way: y = f (x g) w^T with the factor f of
+// its squares, which every item sums up beside its products.
+//
 // Where only the largest output of a row is wanted (seq.best), an item keeps
 // the largest of its own and writes no output.
+#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
@@ -41,19 +46,15 @@ static bool loopsOverRows(const KernelContext &context) {
 }
 
 // A single row on a GPU: elements of the weight that an item takes at once, 32
-// for each of 128 threads, and the longest run of a row among them.
-static constexpr int64_t kRowElements = 4096, kLongestRun = 1024;
+// for each of 128 threads.
+static constexpr int64_t kRowElements = 4096;
 
-// How a single row passes over its contraction: the longest divisor up to a
-// run; 0 where that would be short, and where a row has to have the bits that
-// it has among others.
-static int64_t singleRowStep(const KernelContext &context, int64_t inner) {
+// How a single row passes over its contraction; 0 where a row has to have the
+// bits that it has among others.
+static int64_t stepOfSingleRow(const KernelContext &context, int64_t inner) {
   if (!context.isGpu() || context.bitStable || context.entry.getRows() != 1)
     return 0;
-  int64_t step = std::min(inner, kLongestRun);
-  while (inner % step != 0)
-    --step;
-  return step >= 64 || step == inner ? step : 0;
+  return singleRowStep(inner);
 }
 
 static int64_t rowTile(const KernelContext &context) {
@@ -106,7 +107,7 @@ static DenseTile tileForWarpGroups(const KernelContext &context,
 DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
   DenseShape shape = DenseShape::of(op);
   int64_t outputs = shape.outputs, rows = rowTile(context);
-  if (int64_t step = singleRowStep(context, shape.inner))
+  if (int64_t step = stepOfSingleRow(context, shape.inner))
     return {1, std::min<int64_t>(
                    outputs, llvm::bit_floor<uint64_t>(kRowElements / step))};
   if (!context.isGpu())
@@ -126,6 +127,26 @@ DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
 }
 
 namespace {
+/// A norm of the whole row, which a product with a single row takes in: its
+/// factor is the same for all channels, so it comes to the sums at the end.
+struct NormOfRow {
+  Value x, gate, weight; ///< gate: null without
+  double eps;
+
+  static std::optional<NormOfRow> of(Value x) {
+    Operation *op = x.getDefiningOp();
+    if (auto plain = dyn_cast_or_null<seq::RmsNormOp>(op))
+      return NormOfRow{plain.getX(),
+                       {},
+                       plain.getWeight(),
+                       plain.getEps().convertToDouble()};
+    if (auto gated = dyn_cast_or_null<seq::GatedRmsNormOp>(op))
+      return NormOfRow{gated.getX(), gated.getGate(), gated.getWeight(),
+                       gated.getEps().convertToDouble()};
+    return std::nullopt;
+  }
+};
+
 /// Where a product's operands begin, null for at 0, and its outputs go.
 struct Part {
   Value xColumn, weightRow, weightColumn;
@@ -174,7 +195,8 @@ private:
   int64_t inner, outputs;
   int64_t singleStep; // of a single row; 0: rows are a matrix
   Part part;
-  Value xView, wView, biasView;
+  std::optional<NormOfRow> norm; // of x, where the kernel has it
+  Value xView, gateView, normView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
   tile::TileType accType;
   std::optional<ChoiceItems> choice; // where only the largest output is wanted
@@ -190,7 +212,7 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   auto [parts, each, contracted] = DenseShape::of(core);
   inner = contracted;
   outputs = each;
-  singleStep = singleRowStep(k.getContext(), inner);
+  singleStep = stepOfSingleRow(k.getContext(), inner);
   tiles = denseTileOf(core, k.getContext());
   int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
   if (endsInChoice(k)) {
@@ -204,7 +226,12 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
   } else {
     k.setItems(tile::Count::One, 1, parts * runs);
   }
-  xView = k.read(core->getOperand(0));
+  norm = NormOfRow::of(core->getOperand(0));
+  xView = k.read(norm ? norm->x : core->getOperand(0));
+  if (norm && norm->gate)
+    gateView = k.read(norm->gate);
+  if (norm)
+    normView = k.read(norm->weight);
   wView = k.read(core->getOperand(1));
   if (core->getNumOperands() > 2)
     biasView = k.read(core->getOperand(2));
@@ -349,30 +376,71 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
 }
 
 // Each thread adds up its own part of every output, over all steps, before the
-// threads add up theirs.
+// threads add up theirs; so it does with the squares of a row that is normed.
 Value Product::multiplySingleRow(Value row) {
   OpBuilder &b = k.ops();
   tile::TileType wType =
       k.blockType(tiles.outputs, singleStep, tile::Role::Accumulator);
-  Value zero = tile::SplatOp::create(b, k.loc(), wType, k.scalar(0));
+  tile::TileType xType = k.rowType(singleStep);
+  auto zero = [&](tile::TileType type) -> Value {
+    return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
+  };
+  SmallVector<Value> inits = {zero(wType)};
+  if (norm)
+    inits.push_back(zero(xType));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
-                                 k.index(singleStep), zero);
+                                 k.index(singleStep), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Box ofX = boxOfX(row, loop.getInductionVar(), singleStep),
-        ofWeight = boxOfWeight(loop.getInductionVar(), singleStep);
+    Value at = loop.getInductionVar();
+    Box ofX = boxOfX(row, at, singleStep),
+        ofWeight = boxOfWeight(at, singleStep);
     Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
-    Value x = k.load(xView, ofX.at, ofX.sizes, k.rowType(singleStep));
-    Value sums =
-        k.map(wType, {loop.getRegionIterArg(0), w, x},
-              [&](OpBuilder &inside, ValueRange e) -> Value {
-                return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
-              });
+    Value x = k.load(xView, ofX.at, ofX.sizes, xType);
+    SmallVector<Value> sums;
+    if (norm) {
+      Value scale = k.load(normView, {at}, {singleStep}, xType);
+      if (gateView)
+        x = k.map(xType, {x, k.load(gateView, ofX.at, ofX.sizes, xType)},
+                  [&](OpBuilder &inside, ValueRange e) -> Value {
+                    return arith::MulFOp::create(
+                        inside, k.loc(), e[0], emitSilu(inside, k.loc(), e[1]));
+                  });
+      sums.push_back(k.map(xType, {loop.getRegionIterArg(1), x},
+                           [&](OpBuilder &inside, ValueRange e) -> Value {
+                             return math::FmaOp::create(inside, k.loc(), e[1],
+                                                        e[1], e[0]);
+                           }));
+      x = k.map(xType, {x, scale},
+                [&](OpBuilder &inside, ValueRange e) -> Value {
+                  return arith::MulFOp::create(inside, k.loc(), e[0], e[1]);
+                });
+    }
+    sums.insert(sums.begin(),
+                k.map(wType, {loop.getRegionIterArg(0), w, x},
+                      [&](OpBuilder &inside, ValueRange e) -> Value {
+                        return math::FmaOp::create(inside, k.loc(), e[1], e[2],
+                                                   e[0]);
+                      }));
     scf::YieldOp::create(b, k.loc(), sums);
   }
-  return tile::ReduceOp::create(b, k.loc(), accType, tile::ReduceKind::Add,
-                                loop.getResult(0), /*over_rows=*/false);
+  Value y = tile::ReduceOp::create(b, k.loc(), accType, tile::ReduceKind::Add,
+                                   loop.getResult(0), /*over_rows=*/false);
+  if (!norm)
+    return y;
+  Value squares = tile::ReduceOp::create(
+      b, k.loc(), b.getF32Type(), tile::ReduceKind::Add, loop.getResult(1),
+      /*over_rows=*/false);
+  Value mean = arith::DivFOp::create(b, k.loc(), squares,
+                                     k.scalar(static_cast<double>(inner)));
+  Value root = math::SqrtOp::create(
+      b, k.loc(), arith::AddFOp::create(b, k.loc(), mean, k.scalar(norm->eps)));
+  Value factor = arith::DivFOp::create(b, k.loc(), k.scalar(1), root);
+  return k.map(accType, {y, factor},
+               [&](OpBuilder &inside, ValueRange e) -> Value {
+                 return arith::MulFOp::create(inside, k.loc(), e[0], e[1]);
+               });
 }
 
 LogicalResult Product::finish(Value row, Value rows, Value y) {

@@ -1,6 +1,8 @@
 // RUN: effc-opt %s --seq-form-kernels --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: effc-opt %s --seq-form-kernels=max-ops=2 --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
 
+// RUN: effc-opt %s --seq-form-kernels=norm-prologues=true --split-input-file 2>&1 | FileCheck %s --check-prefix=NORM
+
 // One core each, with the elementwise ops that follow where nothing else reads
 // what the core gives. Kernels are called as their core is.
 
@@ -154,4 +156,55 @@ func.func @choice_of_a_norm(%x: tensor<?x5xf32>, %w: tensor<5xf32>) -> tensor<?x
   %c = seq.best %n : tensor<?x5xf32> -> tensor<?x2xf32>
   %m = seq.neg %c : tensor<?x2xf32>
   return %m : tensor<?x2xf32>
+}
+
+// -----
+
+// A norm goes into both products that read it where there is one row, and stays a
+// kernel where there are more.
+// NORM: remark: fused into kernel 'gate' as its prologue
+// NORM: remark: fused into kernel 'up' as its prologue
+// NORM-LABEL: func.func @norm_of_one_row
+// NORM: seq.kernel "up" (%[[X:.*]] = %{{.*}} : tensor<?x6xf32>, %[[G:.*]] = %{{.*}} : tensor<6xf32>, %[[W:.*]] = %{{.*}} : tensor<5x6xf32>)
+// NORM-NEXT: %[[U:.*]] = seq.rms_norm %[[X]], %[[G]]
+// NORM-NEXT: seq.linear %[[U]], %[[W]]
+// NORM-NEXT: seq.yield
+// NORM: seq.kernel "gate"
+// NORM-NEXT: seq.rms_norm
+// NORM-NEXT: seq.linear
+// NORM-NEXT: seq.mul
+// NORM-LABEL: func.func @norm_of_two_rows
+// NORM: seq.kernel "rms_norm"
+// CHECK-LABEL: func.func @norm_of_one_row
+// CHECK: seq.kernel "rms_norm"
+func.func @norm_of_one_row(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>, %v: tensor<5x6xf32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
+  %p = seq.linear %u, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32> loc("gate")
+  %q = seq.linear %u, %v : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32> loc("up")
+  // expected-remark @+1 {{fused into kernel 'gate' as its epilogue}}
+  %y = seq.mul %p, %q : tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
+}
+
+func.func @norm_of_two_rows(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
+  %p = seq.linear %u, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  return %p : tensor<?x5xf32>
+}
+
+// -----
+
+// What is read by more than products stays a kernel; so does a norm of groups.
+// NORM-LABEL: func.func @norms_that_stay
+// NORM: seq.kernel "rms_norm"
+// NORM: seq.kernel "gated_rms_norm"
+func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>) -> (tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
+  %p = seq.linear %u, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  %v = seq.gated_rms_norm %x, %x, %g {eps = 1.0e-5 : f64, groups = 2 : i64} : tensor<?x6xf32>, tensor<6xf32>
+  %q = seq.linear %v, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  return %p, %u, %q : tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>
 }

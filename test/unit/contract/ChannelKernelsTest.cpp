@@ -154,6 +154,36 @@ TEST(ChannelKernels, NormsAgreeWithTheReference) {
     check(layer);
 }
 
+// A single row on a GPU is normed by the products that read it; the last takes
+// its 2,048 channels in two runs.
+TEST(ChannelKernels, NormsBeforeProductsAgreeWithTheReference) {
+  auto linear = [](std::string to, std::string from, int64_t N, int64_t D) {
+    return "  %" + to + " = seq.linear %" + from + ", %w_" + to + " : (" +
+           tensorType({"?", n(D)}) + ", " + shapeOf({N, D}) + ") -> " +
+           tensorType({"?", n(N)}) + "\n";
+  };
+  std::string wide = tensorType({"?", "37"}), eps = " {eps = 1.0e-5 : f64";
+  check({"two products of a norm",
+         37,
+         {{"g", {37}}, {"w_a", {37, 37}}, {"w_b", {37, 37}}},
+         "  %u = seq.rms_norm %x, %g" + eps + "} : " + wide + ", " +
+             shapeOf({37}) + "\n" + linear("a", "u", 37, 37) +
+             linear("b", "u", 37, 37) + "  %s = seq.silu %b : " + wide +
+             "\n  %y = seq.mul %a, %s : " + wide + "\n"});
+  std::string hidden = tensorType({"?", "2048"});
+  check({"gated norm in runs",
+         21,
+         {{"g", {2048}},
+          {"w_u", {2048, 21}},
+          {"w_z", {2048, 21}},
+          {"w_p", {21, 2048}}},
+         linear("u", "x", 2048, 21) + linear("z", "x", 2048, 21) +
+             "  %v = seq.gated_rms_norm %u, %z, %g" + eps +
+             ", groups = 1 : i64} : " + hidden + ", " + shapeOf({2048}) + "\n" +
+             linear("p", "v", 21, 2048) +
+             "  %y = seq.add %p, %x : " + tensorType({"?", "21"}) + "\n"});
+}
+
 // Far from 0 a power of the number itself would have no f32.
 TEST(ChannelKernels, SoftmaxAgreesWithTheReference) {
   Layer rows{"softmax of rows",
