@@ -147,6 +147,15 @@ static llvm::StringRef textAt(mlir::Location location, llvm::StringRef text) {
   return text.drop_front(std::min<size_t>(at.getColumn() - 1, text.size()));
 }
 
+// Where a note stands, unless it is on the line of what it is a note of.
+static std::string lineOf(mlir::Location location, mlir::Location of) {
+  auto at = llvm::dyn_cast<mlir::FileLineColLoc>(location);
+  auto main = llvm::dyn_cast<mlir::FileLineColLoc>(of);
+  if (!at || !main || at.getLine() == main.getLine())
+    return "";
+  return ", line " + std::to_string(at.getLine());
+}
+
 static std::string describe(mlir::Diagnostic &diagnostic,
                             llvm::StringRef whole) {
   std::string text = diagnostic.str();
@@ -161,7 +170,7 @@ static std::string describe(mlir::Diagnostic &diagnostic,
     if (!llvm::StringRef(cause).starts_with("see current operation") &&
         !llvm::StringRef(cause).starts_with("Available dialects") &&
         !llvm::StringRef(cause).starts_with("Registered dialects"))
-      text += " (" + cause + ")";
+      text += " (" + cause + lineOf(note.getLocation(), location) + ")";
   }
   return text;
 }

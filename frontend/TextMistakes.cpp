@@ -22,18 +22,16 @@ static llvm::StringRef wordOf(llvm::StringRef rest) {
 
 // With the name of an op that fewest changes of letters make of it.
 static std::string unknownOp(llvm::StringRef name, mlir::MLIRContext &context) {
-  llvm::StringRef nearest;
-  unsigned fewest = name.size() / 3 + 1; // more is another word
+  llvm::StringRef nearest, last = name.substr(name.rfind('.') + 1);
+  // More changes make another word; the dialect may be left out or be another.
+  unsigned fewest = last.size() / 3 + 1;
+  constexpr size_t kLongestName = 64;
   for (mlir::RegisteredOperationName known :
        context.getRegisteredOperations()) {
     llvm::StringRef full = known.getStringRef();
-    if (known.getDialectNamespace() != "seq")
+    if (known.getDialectNamespace() != "seq" || last.size() > kLongestName)
       continue;
-    // The dialect may be left out or misspelt.
-    llvm::StringRef own = full.split('.').second;
-    unsigned changes =
-        std::min(full.edit_distance(name),
-                 own.edit_distance(name.substr(name.find('.') + 1)));
+    unsigned changes = full.split('.').second.edit_distance(last);
     // Among equals, the order of the context does not matter.
     if (changes < fewest ||
         (changes == fewest && !nearest.empty() && full < nearest)) {

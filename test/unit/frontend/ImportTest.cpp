@@ -415,7 +415,7 @@ TEST_F(ModuleTest, TextThatDoesNotParse) {
   // A note on the likely cause stands behind the message.
   EXPECT_NE(
       importing(replaced("tensor<7x6xf32>\n  func", "tensor<7x5xf32>\n  func"))
-          .find(" (the weight is declared here)"),
+          .find(" (the weight is declared here, line "),
       std::string::npos);
 }
 

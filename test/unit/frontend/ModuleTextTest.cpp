@@ -177,6 +177,10 @@ TEST_F(ModuleTextTest, MistakesAreExplained) {
   EXPECT_EQ(inFunction("  %y = seq.tanh %x : !other.type"),
             "m.mlir:2:29: expects types and attributes of the 'seq' dialect, "
             "but got one of a dialect that is not known");
+  EXPECT_EQ(inFunction("  %y = seq.tanh %x : tensor<?x5xf32>"),
+            "m.mlir:2:17: use of value '%x' expects different type than prior "
+            "uses: 'tensor<?x5xf32>' vs 'tensor<?x6xf32>' (prior use here, "
+            "line 1)");
   EXPECT_EQ(reading("func.func @forward(%x: tensor<?x6xf32>) {\n"
                     "  %y = seq.tanh %x : tensor<?x6xf32>\n}"),
             "m.mlir:2:8: expects 'return' at the end of a function and "
