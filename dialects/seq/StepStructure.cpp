@@ -167,10 +167,11 @@ void StepStructure::readNextState(Value sum) {
       terms.push_back(add.getA());
       continue;
     }
-    auto product = term.getDefiningOp<ContractOp>();
+    Operation *product = term.getDefiningOp();
     bool isDecayed = term == state;
-    for (Value operand :
-         product ? ValueRange(product->getOperands()) : ValueRange())
+    for (Value operand : isa_and_nonnull<ContractOp, MulOp>(product)
+                             ? ValueRange(product->getOperands())
+                             : ValueRange())
       isDecayed |= typeOf(operand).getRank() == 3 && dependsOnState(operand);
     if (!isDecayed) {
       products.push_back(term);
@@ -182,8 +183,15 @@ void StepStructure::readNextState(Value sum) {
   }
   if (decayed && !followDecays(decayed, state, decays))
     return;
-  if (!decayed)
-    return failAt(sum, "makes a next state without the state before");
+  if (!decayed) {
+    // The term that the state is in, or none.
+    Value *other = llvm::find_if(
+        products, [&](Value product) { return dependsOnState(product); });
+    if (other == products.end())
+      return failAt(sum, "makes a next state without the state before");
+    return failAt(*other, "makes a next state of the state before otherwise "
+                          "than by decays and added products");
+  }
   for (Value product : products)
     readTerm(product);
 }
@@ -372,7 +380,8 @@ bool StepStructure::isReading(ContractOp op, Value &reader, Value &ofState) {
   SmallVector<AffineMap, 3> maps = op.getMaps();
   for (unsigned side : {0, 1}) {
     int64_t rank = typeOf(op->getOperand(side)).getRank();
-    if ((rank != 3 && rank != 2) || !dependsOnState(op->getOperand(side)) ||
+    if ((rank != 3 && (rank != 2 || !sum)) ||
+        !dependsOnState(op->getOperand(side)) ||
         typeOf(op->getOperand(1 - side)).getRank() != 2)
       continue;
     AffineMap whole = maps[side];

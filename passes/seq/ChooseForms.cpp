@@ -98,12 +98,14 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                        std::optional<Forced> forced) {
     set(mixer, seq::FormKind::Step, 0);
     bool refused = forced && entry.getKind() == seq::EntryKind::Prefill &&
-                   forced->kind == seq::FormKind::Quadratic;
-    emitRemark(mixer.getLoc())
-        << (refused ? StringRef(seq::kFallbackRemark) : StringRef())
-        << "form in " << stringifyEntryKind(entry.getKind()) << "_"
-        << entry.getRows() << ": step, by candidates"
-        << (refused ? " instead of quadratic, which has no kernel" : "");
+                   forced->kind != seq::FormKind::Step;
+    InFlightDiagnostic remark = emitRemark(mixer.getLoc());
+    remark << (refused ? StringRef(seq::kFallbackRemark) : StringRef())
+           << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+           << entry.getRows() << ": step, by candidates";
+    if (refused)
+      remark << " instead of " << stringifyFormKind(forced->kind)
+             << ", which has no kernel";
   }
 
   // What is not linear runs token by token, whatever was asked for.

@@ -10,6 +10,7 @@
 // A kernel is built once: kernels whose bodies, types and entry class agree
 // share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
@@ -352,7 +353,42 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   return key;
 }
 
-LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
+/// How a kernel of a linear mixer computes it, the most special way first.
+enum class Way { Chunks, Step, AsWritten };
+
+StringRef nameOf(Way way) {
+  switch (way) {
+  case Way::Chunks:
+    return "chunks of tokens";
+  case Way::Step:
+    return "step";
+  case Way::AsWritten:
+    return "step as it is written";
+  }
+  llvm_unreachable("a way is one of three");
+}
+
+seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
+  for (auto mixer : kernel.getBody().getOps<seq::MixerOpInterface>())
+    if (mixer.getStructure().getMixerClass() == seq::MixerClass::Linear &&
+        mixer.getFormAttr())
+      return mixer;
+  return {};
+}
+
+/// The form that was chosen, and what is left where a mixer's token map cannot
+/// be said in tiles that way.
+SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
+  SmallVector<Way> ways;
+  if (mixer.getFormAttr().getKind() != seq::FormKind::Step)
+    ways.push_back(Way::Chunks);
+  ways.push_back(Way::Step);
+  if (isa<seq::RecurrenceOp>(mixer))
+    ways.push_back(Way::AsWritten);
+  return ways;
+}
+
+LogicalResult build(KernelBuilder &k, Way way) {
   Operation *core = k.getCore();
   if (!core)
     return buildElementwise(k);
@@ -395,8 +431,7 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   auto mixer = dyn_cast<seq::MixerOpInterface>(core);
   if (!mixer)
     return core->emitOpError("has no kernel builder");
-  seq::FormAttr form = mixer.getFormAttr();
-  if (!form)
+  if (!mixer.getFormAttr())
     return core->emitOpError("expects a form; run seq-choose-forms first");
   if (mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return buildWindow(k);
@@ -405,8 +440,51 @@ LogicalResult build(KernelBuilder &k, seq::KernelOp source) {
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());
-  return form.getKind() == seq::FormKind::Step ? buildRecurrenceStep(k)
-                                               : buildRecurrenceChunk(k);
+  return way == Way::Chunks ? buildRecurrenceChunk(k)
+         : way == Way::Step ? buildRecurrenceStep(k)
+                            : buildWrittenStep(k);
+}
+
+/// Builds a kernel in the first of the ways in which it can be built; a remark
+/// says which were passed by, and why.
+LogicalResult buildInAWay(std::optional<KernelBuilder> &builder,
+                          seq::KernelOp kernel, const KernelContext &context,
+                          OpBuilder &b, StringRef name) {
+  seq::MixerOpInterface mixer = linearMixerOf(kernel);
+  SmallVector<Way> ways = mixer ? waysOf(mixer) : SmallVector{Way::Step};
+  for (auto [i, way] : llvm::enumerate(ways)) {
+    // What depends on the form, such as pieces, sees that of the kernel.
+    if (mixer && way == Way::Step)
+      mixer.setFormAttr(
+          seq::FormAttr::get(b.getContext(), seq::FormKind::Step, 0));
+    builder.emplace(kernel, context, b, name);
+    if (i + 1 == ways.size())
+      return success(succeeded(build(*builder, way)) && !builder->isBroken());
+    std::string reason;
+    {
+      ScopedDiagnosticHandler listener(
+          b.getContext(), [&](Diagnostic &diagnostic) {
+            if (!reason.empty())
+              return success();
+            reason = diagnostic.str();
+            // A note names the op; MLIR adds one that prints the mixer.
+            for (Diagnostic &note : diagnostic.getNotes())
+              if (std::string text = note.str();
+                  !StringRef(text).starts_with("see current operation"))
+                reason = text;
+            return success();
+          });
+      if (succeeded(build(*builder, way)) && !builder->isBroken())
+        return success();
+    }
+    builder->discard();
+    emitRemark(mixer.getLoc())
+        << seq::kFallbackRemark << "form in "
+        << stringifyEntryKind(context.entry.getKind()) << "_"
+        << context.entry.getRows() << ": " << nameOf(ways[i + 1])
+        << " instead of " << nameOf(way) << ", since " << reason;
+  }
+  llvm_unreachable("the last way returns");
 }
 
 /// A kernel behind a seq.kernel's first one: what builds it, null where there
@@ -446,11 +524,11 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);
-  KernelBuilder builder(kernel, context, kernelBuilder, name);
-  if (failed(build(builder, kernel)) || builder.isBroken())
+  std::optional<KernelBuilder> builder;
+  if (failed(buildInAWay(builder, kernel, context, kernelBuilder, name)))
     return failure();
-  built.push_back(builder.take());
-  if (auto [buildSecond, suffix] = followerOf(builder); buildSecond) {
+  built.push_back(builder->take());
+  if (auto [buildSecond, suffix] = followerOf(*builder); buildSecond) {
     kernelBuilder.setInsertionPointAfter(built.front().kernel);
     KernelBuilder follower(kernel, context, kernelBuilder, name + suffix.str());
     if (failed(buildSecond(follower)))

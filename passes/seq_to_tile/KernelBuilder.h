@@ -144,6 +144,8 @@ public:
   bool isBroken() const { return broken; }
 
   BuiltKernel take();
+  /// Removes what was built so far; the builder is of no further use.
+  void discard() { kernel.erase(); }
 
 private:
   struct Access {

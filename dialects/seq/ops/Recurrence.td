@@ -28,11 +28,12 @@ def Seq_RecurrenceOp
     ```
 
     What the step is, is read from the body. With one state `S` of shape `H,K,V`
-    the class is `linear`, and every other form is derived, if
+    the class is `linear`, and every other form is derived (but blocks of a
+    correction whose decays are of value channels), if
 
     * the next state is a sum (`seq.add`) of the decayed state and of products
       of a key and a value, `(h,k), (h,v) -> (h,k,v)`;
-    * the decayed state is `S` times up to 64 of `seq.exp`, `seq.sigmoid`, one
+    * the decayed state is `S` times (`seq.contract` or `seq.mul`) up to 64 of `seq.exp`, `seq.sigmoid`, one
       minus a `seq.sigmoid` or constants in (0, 1], each of some of its
       dimensions; products and repetitions (`seq.mul`, `seq.contract` without a
       sum, `seq.broadcast`) may join them before they meet the state;
@@ -49,6 +50,10 @@ def Seq_RecurrenceOp
     those that stand alone: a state that is a token operand as it stands is a
     `seq.token_shift`, and one that follows from no other state and is read once
     is a recurrence of its own.
+
+    A kernel that cannot say the rest of a linear body in tiles, as a result that
+    divides each head by its own length, takes the body as it stands, and a
+    remark names the op.
 
     Every value that is written varies with the token. Otherwise the class is
     `opaque`, and a remark names the op that keeps the step from being linear:

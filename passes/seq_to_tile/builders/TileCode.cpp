@@ -130,24 +130,33 @@ TileCode::Plan TileCode::planDirect(Value value, const Axes &axes) {
     return part.possible ? Plan{true, false, {narrow}} : part;
   }
   if (auto contract = dyn_cast<seq::ContractOp>(op)) {
-    Plan how = planContract(contract, axes);
-    if (!how.possible)
-      return how;
-    Plan parts = withOperands(how.operands);
-    if (parts.possible)
-      return how;
-    // A sum over one element is a product too, which states of one row want.
+    // A sum over one element is none, but of a state of one row or column it is
+    // a sum along that.
+    Plan refused;
+    for (bool sumsOverOne : {false, true}) {
+      Plan how = planContract(contract, axes, sumsOverOne);
+      if (!how.possible && !sumsOverOne)
+        return how;
+      Plan parts = how.possible ? withOperands(how.operands) : how;
+      if (parts.possible)
+        return how;
+      if (!sumsOverOne)
+        refused = parts;
+    }
+    // It is a product too.
     if (Plan product = planProduct(contract, axes);
         product.possible && withOperands(product.operands).possible)
       return product;
-    return parts;
+    return refused;
   }
   return refuse(op, "is neither an elementwise op, nor a broadcast, a constant "
                     "or a contraction");
 }
 
-// Sums go along an axis that the product has free.
-TileCode::Plan TileCode::planContract(seq::ContractOp op, const Axes &axes) {
+// Sums go along an axis that the product has free; those over one element only
+// with `sumsOverOne`.
+TileCode::Plan TileCode::planContract(seq::ContractOp op, const Axes &axes,
+                                      bool sumsOverOne) {
   SmallVector<AffineMap, 3> maps = op.getMaps();
   bool rows = has(axes, Along::Key), columns = hasColumn(axes);
   // A chunk's tokens are the rows of its tiles.
@@ -161,7 +170,7 @@ TileCode::Plan TileCode::planContract(seq::ContractOp op, const Axes &axes) {
       unsigned position = cast<AffineDimExpr>(dimension).getPosition();
       if (maps[2].getResultPosition(dimension) || summed.count(position))
         continue;
-      if (extent == 1) {
+      if (extent == 1 && !sumsOverOne) {
         summed[position] = Along::One;
       } else if (!rows && !(chunk && columns)) {
         rows = true;

@@ -95,7 +95,7 @@ private:
   static Key keyOf(mlir::Value value, const Axes &axes);
   Plan plan(mlir::Value value, const Axes &axes);
   Plan planDirect(mlir::Value value, const Axes &axes);
-  Plan planContract(seq::ContractOp op, const Axes &axes);
+  Plan planContract(seq::ContractOp op, const Axes &axes, bool sumsOverOne);
   Plan planProduct(seq::ContractOp op, const Axes &axes);
   static Plan refuse(mlir::Operation *op, const llvm::Twine &why);
   mlir::Value emitPart(mlir::Value value, const Axes &axes, const Scope &scope);

@@ -165,6 +165,31 @@ std::string mixedDecaysBody(const Extents &e) {
          yield(e, "%y, %next");
 }
 
+std::string levelledBody(const Extents &e) {
+  return elementwise(e, "half", "sigmoid", "%f", "HKV") +
+         elementwise(e, "kept", "mul", "%state, %half", "HKV") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         contract(e, "squares", "H", "read", "HV", "read", "HV") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "more", "add", "%squares, %one", "H") +
+         elementwise(e, "length", "sqrt", "%more", "H") +
+         elementwise(e, "inverse", "div", "%one, %length", "H") +
+         contract(e, "y", "HV", "read", "HV", "inverse", "H") +
+         yield(e, "%y, %next");
+}
+
+std::string turnedBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +
+         contract(e, "written", "HKV", "k", "HK", "v", "HV") +
+         elementwise(e, "next", "add", "%written, %kept", "HKV") +
+         contract(e, "turned", "HK", "w", "HKk", "q", "Hk") +
+         contract(e, "y", "HV", "turned", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
 std::string mirroredBody(const Extents &e) {
   return normalised(e) + elementwise(e, "keep", "sigmoid", "%f", "H") +
          contract(e, "kept", "HKV", "state", "HKV", "keep", "H") +

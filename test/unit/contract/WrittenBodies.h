@@ -16,6 +16,11 @@ std::string echoBody(const Extents &e);
 /// The state is kept by a product: what a gate per head leaves, a gate per key
 /// channel and an exponential per key channel.
 std::string mixedDecaysBody(const Extents &e);
+/// A decay for each element; what is read of a head is divided by its length,
+/// which tiles of some value channels do not know.
+std::string levelledBody(const Extents &e);
+/// The query goes through a matrix first, which no chunk of tokens does.
+std::string turnedBody(const Extents &e);
 /// One token as key, scaled to length 1, and as value; K is V.
 std::string mirroredBody(const Extents &e);
 
