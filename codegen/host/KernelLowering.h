@@ -111,6 +111,7 @@ private:
 
   // TopK.cpp
   void emitTopK(tile::TopKOp op);
+  void emitTake(tile::TakeOp op);
 
   // Places
   Place allocate(tile::TileType type);

@@ -48,6 +48,7 @@ struct Obstacle {
 /// token, F hidden units of an expert.
 struct RetrievalOperands {
   mlir::Value scores; ///< [T, axes, H, S]
+  mlir::Value order;  ///< what is chosen by instead, of one axis; or null
   mlir::Value input;  ///< [T, D]; null for rows
   mlir::Value inner;  ///< neuron: [E, D]; network: [2 F E, D], for each expert
                       ///< its F gates, then its F ups; null for rows
