@@ -45,10 +45,15 @@ public:
     AttentionExtras extras;
     Value query = emitQuery(x);
     addSinks(model, name, layer, query, extras);
+    Value value;
+    if (layer.sinks > 0)
+      value = model.reshape(name, row, {1, rank});
+    else
+      extras.valuesOfKeys = rank;
     Value mixed = attend(
         model, name, attention, layer.window, query,
         model.reshape(name, join(".key", row, common, 1), {1, rank + shared}),
-        model.reshape(name, row, {1, rank}), extras);
+        value, extras);
     // The rows of the values, behind those of the keys for each head.
     Value y = model.linear(name + ".value", mixed,
                            matrices(".value", keys, values, rank,

@@ -27,8 +27,9 @@ LatentConfig readLatentAttention(ConfigReader &reader);
 
 /// Everything from a normalised token [T, D] to the product with the output's
 /// matrix, without positions. Queries are led into the compressed row's space
-/// and results out of it, so that the states are the row with the shared
-/// channels [L + R] and the row [L], once for all heads. `name` is the layer's,
+/// and results out of it, so that one state keeps a row [L + R] for each token,
+/// once for all heads: a key, which begins with its value. Where first tokens
+/// stay in sight, values [L] are kept beside the keys. `name` is the layer's,
 /// `source` that of its tensors, with a point at the end.
 mlir::Value emitLatentAttention(ModelBuilder &model, const LatentConfig &config,
                                 const std::string &name,

@@ -79,7 +79,7 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     headsPerNumber = heads / sizeOf(tokens.keyScore, 1);
   }
   keyChannels = sizeOf(tokens.query, 2);
-  valueChannels = sizeOf(tokens.value, 2);
+  valueChannels = sizeOf(mixer->getResult(0), 2);
   ringRows = sizeOf(ring.keys, 0);
   // A block never wraps around in the ring.
   blockKeys = 32;
