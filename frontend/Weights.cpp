@@ -19,7 +19,10 @@ static std::vector<uint64_t> getSourceShape(seq::WeightOp weight) {
   if (weight.getTransposed())
     std::swap(shape[shape.size() - 2], shape.back());
   shape.front() /= weight.getSources().size();
-  if (seq::RowGroupsAttr rows = weight.getRowsAttr())
+  seq::RowGroupsAttr rows = weight.getRowsAttr();
+  if (weight.hasMatrixPerGroup())
+    shape = {0, shape.back()};
+  if (rows)
     shape.front() = uint64_t(rows.getStride() * rows.getCount());
   return shape;
 }
@@ -120,7 +123,7 @@ llvm::Expected<GatheredWeight>
 frontend::gatherWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
   GatheredWeight gathered{ElementType::F32, getShape(weight), {}};
   if (weight.getTransposed())
-    std::reverse(gathered.shape.begin(), gathered.shape.end());
+    std::swap(gathered.shape[gathered.shape.size() - 2], gathered.shape.back());
   if (weight.getDerived()) {
     auto numbers = readWeight<float>(weight, checkpoint);
     if (!numbers)

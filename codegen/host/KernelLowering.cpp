@@ -88,6 +88,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
     return lowerShift(shift), success();
   if (auto topK = dyn_cast<TopKOp>(op))
     return emitTopK(topK), success();
+  if (auto take = dyn_cast<TakeOp>(op))
+    return emitTake(take), success();
   if (auto store = dyn_cast<StoreOp>(op))
     return lowerScatter(store), success();
   if (auto read = dyn_cast<ReadOp>(op))

@@ -112,6 +112,7 @@ private:
 
   // TopK.cpp
   void emitTopK(tile::TopKOp op);
+  void emitTake(tile::TakeOp op);
 
   // Places
   Place allocate(tile::TileType type);

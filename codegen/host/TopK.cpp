@@ -1,4 +1,5 @@
-// The best elements of a row, or of the sums of two rows.
+// The best elements of a row, or of the sums of two rows, and elements by
+// numbers.
 //
 // A list on the stack holds the best so far, in order. A row is passed over
 // with vectors: only where an element comes before the last of the list are
@@ -25,6 +26,14 @@ struct Entry {
   Value value, number; // f32, i32
 };
 
+/// Where number `at` of a row of i32 lies.
+Value numberAddress(OpBuilder &b, Location loc, const Place &numbers,
+                    Value at) {
+  Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
+  return LLVM::GEPOp::create(b, loc, numbers.base.getType(), b.getI32Type(),
+                             numbers.base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
 /// The best entries so far, in order, in two buffers.
 class BestList {
 public:
@@ -35,11 +44,13 @@ public:
 
   Entry get(Value at) {
     return {memory.loadScalar(values, zero(), at),
-            LLVM::LoadOp::create(b, loc, b.getI32Type(), numberAddress(at))};
+            LLVM::LoadOp::create(b, loc, b.getI32Type(),
+                                 numberAddress(b, loc, numbers, at))};
   }
   void set(Value at, Entry entry) {
     memory.storeScalar(values, zero(), at, entry.value);
-    LLVM::StoreOp::create(b, loc, entry.number, numberAddress(at));
+    LLVM::StoreOp::create(b, loc, entry.number,
+                          numberAddress(b, loc, numbers, at));
   }
 
   /// Whether `x` comes before `y`: the larger first, NaN before all else, of
@@ -143,11 +154,6 @@ private:
     Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
     return arith::XOrIOp::create(b, loc, x, yes);
   }
-  Value numberAddress(Value at) {
-    Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
-    return LLVM::GEPOp::create(b, loc, numbers.base.getType(), b.getI32Type(),
-                               numbers.base, ArrayRef<LLVM::GEPArg>{offset});
-  }
   void forEach(int64_t from, int64_t to, function_ref<void(Value)> body,
                int64_t step = 1) {
     auto loop = scf::ForOp::create(b, loc, memory.constant(from),
@@ -222,4 +228,19 @@ void KernelLowering::emitTopK(TopKOp op) {
   };
   BestList first = keep(op.getScores()[0]), second = keep(op.getScores()[1]);
   result.fillFromSums(first, second, width);
+}
+
+void KernelLowering::emitTake(TakeOp op) {
+  Place row = placeOf(op.getTile()), numbers = placeOf(op.getNumbers()),
+        result = placeOf(op.getResult());
+  Value zero = memory.constant(0), one = memory.constant(1);
+  Value count = memory.constant(op.getResult().getType().columns());
+  auto loop = scf::ForOp::create(b, loc, zero, count, one);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value number = LLVM::LoadOp::create(b, loc, b.getI32Type(),
+                                      numberAddress(b, loc, numbers, at));
+  Value column = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+  memory.storeScalar(result, zero, at, memory.loadScalar(row, zero, column));
 }

@@ -151,6 +151,8 @@ LogicalResult ThreadLowering::lower(Operation &op) {
     return lowerShift(shift), success();
   if (auto topK = dyn_cast<TopKOp>(op))
     return lowerTopK(topK), success();
+  if (auto take = dyn_cast<TakeOp>(op))
+    return lowerTake(take), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerFor(loop);
   if (auto pipeline = dyn_cast<PipelineOp>(op))

@@ -32,8 +32,8 @@ public:
 
   /// Emits into `entry`, whose arguments are the operands' addresses, the three
   /// counts and the addresses of the tensor maps. `shared` names the module's
-  /// shared memory. With `overlapsLaunches` the kernel begins while the launches
-  /// before it end, and waits for them.
+  /// shared memory. With `overlapsLaunches` the kernel begins while the
+  /// launches before it end, and waits for them.
   ThreadLowering(tile::KernelOp kernel, mlir::Block *entry,
                  llvm::StringRef shared, bool overlapsLaunches);
 
@@ -221,6 +221,7 @@ private:
 
   // Selection (ThreadTopK.cpp)
   void lowerTopK(tile::TopKOp op);
+  void lowerTake(tile::TakeOp op);
 
   mlir::Value constant(int64_t value);
   mlir::Value i32(int64_t value);

@@ -1,4 +1,5 @@
-// The best elements of a row, or of the sums of two rows.
+// The best elements of a row, or of the sums of two rows, and elements by
+// numbers.
 //
 // Every candidate becomes a number of 64 bits that orders as the candidates do:
 // the value's bits made monotone, then its number, lowest first. In each of K
@@ -294,4 +295,13 @@ void ThreadLowering::lowerTopK(TopKOp op) {
   ArrayRef<Value> all(results);
   tiles[op.getValues()] = Elements(all.take_front(columns));
   tiles[op.getNumbers()] = Elements(all.drop_front(columns));
+}
+
+void ThreadLowering::lowerTake(TakeOp op) {
+  Elements taken;
+  for (Value number : tiles[op.getNumbers()]) {
+    Value column = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+    taken.push_back(loadShared(op.getTile().getType(), {}, column));
+  }
+  tiles[op.getResult()] = std::move(taken);
 }

@@ -93,7 +93,8 @@ def Seq_RetrievalWeighting
         I32EnumCase<"SoftmaxAll", 1, "softmax_all">, // over all rows, chosen or not
         I32EnumCase<"Sigmoid", 2, "sigmoid">,
         I32EnumCase<"Relu", 3, "relu">,
-        I32EnumCase<"Score", 4, "score">]>;          // the score itself
+        I32EnumCase<"Score", 4, "score">,            // the score itself
+        I32EnumCase<"Share", 5, "share">]>;          // its share of the chosen ones' sum
 
 def Seq_Nonlinearity
     : Seq_Enum<"Nonlinearity", "a function applied to each element", [

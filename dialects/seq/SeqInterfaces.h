@@ -48,6 +48,7 @@ struct Obstacle {
 /// token, F hidden units of an expert.
 struct RetrievalOperands {
   mlir::Value scores; ///< [T, axes, H, S]
+  mlir::Value order;  ///< what is chosen by instead, of one axis; or null
   mlir::Value input;  ///< [T, D]; null for rows
   mlir::Value inner;  ///< neuron: [E, D]; network: [2 F E, D], for each expert
                       ///< its F gates, then its F ups; null for rows
@@ -68,7 +69,8 @@ struct WindowTokens {
   mlir::Value sinkQuery;  ///< [T, H, K], for the keys of the first tokens where
                           ///< the window has passed them; null where none stay
   unsigned keyState;      ///< index into getStates(): [W, G, K]
-  unsigned valueState;    ///< [W, J, V]
+  unsigned valueState;    ///< [W, J, V]; that of the keys, as `value` is the
+                          ///< key, where keys begin with their values
   unsigned keyScoreState; ///< [W, N]; as keyState where there is none
   unsigned firstSinkState; ///< with `sinkQuery`: keys, values and key scores of
                            ///< the first S tokens, in this order

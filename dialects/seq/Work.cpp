@@ -82,14 +82,14 @@ static uint64_t windowWork(MixerOpInterface mixer) {
       mixer.getWindowTokens(stateful.getOperandsOf(OperandRole::Token),
                             stateful.getOperandsOf(OperandRole::Parameter));
   auto query = cast<RankedTensorType>(tokens.query.getType());
-  auto value = cast<RankedTensorType>(tokens.value.getType());
+  auto mixed = cast<RankedTensorType>(mixer->getResult(0).getType());
   RankedTensorType ring = stateful.getStates()[tokens.keyState].type;
   WindowAttr record = mixer.getStructure().getWindow();
   uint64_t window = record.getWindow();
   uint64_t keys =
       window ? window + record.getSinkTokens() : ring.getDimSize(0) / 2;
   return 2 * keys * query.getDimSize(1) *
-         (query.getDimSize(2) + value.getDimSize(2));
+         (query.getDimSize(2) + mixed.getDimSize(2));
 }
 
 static uint64_t mixerWork(MixerOpInterface mixer) {

@@ -1,4 +1,4 @@
-// Verifiers of tile.top_k and tile.gather_rows.
+// Verifiers of tile.top_k, tile.take and tile.gather_rows.
 #include "dialects/tile/Tile.h"
 
 using namespace mlir;
@@ -27,6 +27,21 @@ LogicalResult TopKOp::verify() {
       values.columns() > most) // top_k2
     return emitOpError("expects rows of K f32 and of K i32 with K at most ")
            << most << ", but got " << values << " and " << numbers;
+  return success();
+}
+
+LogicalResult TakeOp::verify() {
+  TileType tile = getTile().getType(), numbers = getNumbers().getType(),
+           result = getResult().getType();
+  if (tile.getRole() != Role::Row || !tile.getElementType().isF32() ||
+      numbers.getRole() != Role::Row ||
+      !numbers.getElementType().isInteger(32)) // take1
+    return emitOpError("expects a row of f32 and one of i32, but got ")
+           << tile << " and " << numbers;
+  if (result.getRole() != Role::Row || !result.getElementType().isF32() ||
+      result.columns() != numbers.columns()) // take2
+    return emitOpError("expects a row of ")
+           << numbers.columns() << " f32, but got " << result;
   return success();
 }
 

@@ -250,7 +250,7 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     * (TILE1) A `row` or `column` has one dimension, any other tile two.
     * (TILE2) Dimensions are at least 1.
     * (TILE3) Elements are f32, bf16, f16, or i32: the numbers that `tile.top_k`
-      gives, which can only be stored.
+      gives, which can only be stored and taken by.
     * (TILE4) A layout is one of the closed set: `#tile.lin`, `#tile.mma`,
       `#tile.shared`.
 

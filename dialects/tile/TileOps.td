@@ -460,6 +460,34 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_TakeOp : Tile_Op<"take", [Pure]> {
+  let summary = "Elements of a row by their numbers";
+  let description = [{
+    `result[j] = tile[numbers[j]]`: of a row, the elements that `tile.top_k` has
+    chosen by another one. A number outside of the row has no meaning.
+
+    Constraints:
+
+    * (TAKE1) The tile is a `row` of f32 and `numbers` a `row` of i32.
+    * (TAKE2) The result is a `row` of as many f32 as there are numbers.
+
+    At scheduled level the tile lies in shared memory.
+
+    Example:
+
+    ```mlir
+    %t = tile.take %a by %numbers
+        : !tile.tile<7xf32, row>, !tile.tile<4xi32, row> -> !tile.tile<4xf32, row>
+    ```
+  }];
+  let arguments = (ins Tile_TileType:$tile, Tile_TileType:$numbers); /*take1*/
+  let results = (outs Tile_TileType:$result);                       /*take2*/
+  let assemblyFormat = [{
+    $tile `by` $numbers attr-dict `:` type($tile) `,` type($numbers) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments,
     MemoryEffects<[MemRead]>]> {
   let summary = "Reads a tile whose rows lie anywhere in a view";

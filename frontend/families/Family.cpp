@@ -12,6 +12,7 @@
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gpt.h"
 #include "frontend/families/Jamba.h"
+#include "frontend/families/KimiLinear.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
@@ -57,6 +58,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
        importFlashGatedDeltaNet},
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
+      {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
+       importKimiLinear, /*hasOwnCode=*/true},
       {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
       {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7,
        /*hasOwnCode=*/true},

@@ -238,6 +238,42 @@ Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
   return buildFlash(config.model, input, makeGatedDeltaMixer(config));
 }
 
+namespace {
+
+/// The pairs of products that make decays and gates.
+struct KdaNames {
+  const char *decayLow, *decay, *gateLow, *gate;
+  bool gateBias;
+};
+
+} // namespace
+
+static Value emitKda(ModelBuilder &model, const DeltaConfig &config,
+                     const KdaNames &names, const std::string &name,
+                     const std::string &source, Value x) {
+  DeltaOperands in = emitOperands(model, config, name, source, x);
+  int64_t decays = config.heads * config.keys;
+  Value low =
+      model.project(name + "f.low", source + names.decayLow, x, config.values);
+  Value decay = model.project(name + "f", source + names.decay, low, decays);
+  Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
+  WeightSource flat(source + "dt_bias");
+  flat.stored = {decays};
+  Value bias =
+      model.numbers(name + "dt_bias", flat, {config.heads, config.keys});
+  auto op = seq::KimiDeltaAttentionOp::create(
+      model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
+      in.state.getType(), in.query, in.key, in.value, in.rate,
+      model.reshape(name + "mixer", decay, {config.heads, config.keys}), rate,
+      bias, in.state, llvm::APFloat(config.scale()), /*form=*/nullptr);
+  model.setNextState(op.getNextState());
+  Value gate =
+      model.project(name + "g.low", source + names.gateLow, x, config.values);
+  gate = model.project(name + "g", source + names.gate, gate, config.inner(),
+                       names.gateBias);
+  return emitOutput(model, config, name, source, op.getY(), gate);
+}
+
 Module effc::frontend::importFlashKda(FamilyInput &input) {
   ConfigReader &reader = input.config;
   DeltaConfig config;
@@ -253,27 +289,26 @@ Module effc::frontend::importFlashKda(FamilyInput &input) {
     return error;
   auto mixer = [&](ModelBuilder &model, const std::string &name,
                    const std::string &source, Value x, int64_t) {
-    DeltaOperands in = emitOperands(model, config, name, source, x);
-    int64_t decays = config.heads * config.keys;
-    Value low =
-        model.project(name + "f.low", source + "f_proj.0", x, config.values);
-    Value decay = model.project(name + "f", source + "f_proj.1", low, decays);
-    Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
-    WeightSource flat(source + "dt_bias");
-    flat.stored = {decays};
-    Value bias =
-        model.numbers(name + "dt_bias", flat, {config.heads, config.keys});
-    auto op = seq::KimiDeltaAttentionOp::create(
-        model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
-        in.state.getType(), in.query, in.key, in.value, in.rate,
-        model.reshape(name + "mixer", decay, {config.heads, config.keys}), rate,
-        bias, in.state, llvm::APFloat(config.scale()), /*form=*/nullptr);
-    model.setNextState(op.getNextState());
-    Value gate =
-        model.project(name + "g.low", source + "g_proj.0", x, config.values);
-    gate = model.project(name + "g", source + "g_proj.1", gate, config.inner(),
-                         /*bias=*/true);
-    return emitOutput(model, config, name, source, op.getY(), gate);
+    return emitKda(
+        model, config,
+        {"f_proj.0", "f_proj.1", "g_proj.0", "g_proj.1", /*gateBias=*/true},
+        name, source, x);
   };
   return buildFlash(config.model, input, mixer);
+}
+
+Value effc::frontend::emitKimiDelta(ModelBuilder &model,
+                                    const KimiDeltaConfig &layer,
+                                    const std::string &name,
+                                    const std::string &source, Value x) {
+  DeltaConfig config;
+  config.heads = config.groups = layer.heads;
+  config.keys = config.values = layer.keys;
+  config.taps = layer.taps;
+  config.gateFunction = seq::Nonlinearity::Sigmoid;
+  config.model.norm.epsilon = layer.epsilon;
+  return emitKda(
+      model, config,
+      {"f_a_proj", "f_b_proj", "g_a_proj", "g_b_proj", /*gateBias=*/false},
+      name, source, x);
 }

@@ -142,7 +142,10 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
     keys = stateFor(".keys", key, rows, name);
     values = stateFor(".values", value, rows, name);
   }
+  // The next values are the first of the further results.
   further.clear();
+  if (values)
+    further.push_back(values.getType());
   Value scores = stateFor(".numbers", extras.numbers, rows, name);
   Value sinkKeys = stateFor(".sink_keys", key, extras.sinks, name);
   Value sinkValues = stateFor(".sink_values", value, extras.sinks, name);
@@ -160,13 +163,15 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
   if (config.softCap)
     softCap = builder.getF64FloatAttr(*config.softCap);
   auto queries = llvm::cast<mlir::RankedTensorType>(query.getType());
-  auto results = llvm::cast<mlir::RankedTensorType>(value.getType());
+  int64_t channels =
+      value ? llvm::cast<mlir::RankedTensorType>(value.getType()).getDimSize(2)
+            : extras.valuesOfKeys;
   auto type = mlir::RankedTensorType::get(
-      {queries.getDimSize(0), queries.getDimSize(1), results.getDimSize(2)},
+      {queries.getDimSize(0), queries.getDimSize(1), channels},
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
-      builder, model.at(name), type, keys.getType(), values.getType(), further,
-      query, key, value, model.getPositions(), extras.sinkQuery, extras.numbers,
+      builder, model.at(name), type, keys.getType(), further, query, key, value,
+      model.getPositions(), extras.sinkQuery, extras.numbers,
       /*sinks=*/nullptr, extras.slopes, keys, values, scores, sinkKeys,
       sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
       softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
@@ -174,11 +179,10 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       /*form=*/nullptr);
   if (extras.shared) {
     extras.shared->keys = op.getNextKeys();
-    extras.shared->values = op.getNextValues();
+    extras.shared->values = op.getNextStates().front();
     return op.getY();
   }
   model.setNextState(op.getNextKeys());
-  model.setNextState(op.getNextValues());
   for (Value next : op.getNextStates())
     model.setNextState(next);
   return op.getY();

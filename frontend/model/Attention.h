@@ -95,6 +95,8 @@ struct AttentionExtras {
   /// How many first tokens stay in sight, and the queries for their keys.
   int64_t sinks = 0;
   mlir::Value sinkQuery;
+  /// Where there are no values: the first channels of a key that are its own.
+  int64_t valuesOfKeys = 0;
   /// States of other layers too; of these there are keys and values alone.
   SharedKeys *shared = nullptr;
 };
@@ -111,7 +113,8 @@ void addSinks(ModelBuilder &model, const std::string &name,
               AttentionExtras &extras);
 
 /// The attention itself, with the states of its keys and values: [T, H, V] from
-/// queries, keys and values [T, H, K], [T, G, K], [T, J, V].
+/// queries, keys and values [T, H, K], [T, G, K], [T, J, V], or without values
+/// from keys that begin with them.
 mlir::Value attend(ModelBuilder &model, const std::string &name,
                    const AttentionConfig &config, int64_t window,
                    mlir::Value query, mlir::Value key, mlir::Value value,

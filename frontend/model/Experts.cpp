@@ -57,6 +57,8 @@ static Value emitShared(ModelBuilder &model, const ExpertsConfig &config,
   MlpNames inner{names.name + ".shared",
                  names.source + names.shared.str() + "."};
   Value y = emitMlp(model, mlp, inner, x);
+  if (names.sharedGate.empty())
+    return y;
   std::string gateName = names.name + ".shared_gate";
   Value gate = model.activate(
       gateName, model.project(gateName, names.source + names.sharedGate, x, 1),
@@ -64,13 +66,51 @@ static Value emitShared(ModelBuilder &model, const ExpertsConfig &config,
   return model.mul(gateName, y, model.spread(gateName, gate, y));
 }
 
+namespace {
+
+/// What a router says of each expert, [T, E]. Without `order` experts are
+/// chosen by their scores.
+struct Routing {
+  Value scores, order;
+  seq::RetrievalWeighting weighting;
+};
+
+} // namespace
+
+static Routing route(ModelBuilder &model, const ExpertsConfig &config,
+                     const ExpertsNames &names, Value x) {
+  std::string name = names.name + ".router",
+              source = names.source + names.router.str();
+  Value logits = model.project(name, source, x, config.experts);
+  if (config.score == RouterScore::Softmax && !config.balanced)
+    return {logits,
+            {},
+            config.normalised ? seq::RetrievalWeighting::Softmax
+                              : seq::RetrievalWeighting::SoftmaxAll};
+  // One expert's share of itself would be 1: the public routers leave it.
+  Routing routing{{},
+                  {},
+                  config.normalised && config.taken > 1
+                      ? seq::RetrievalWeighting::Share
+                      : seq::RetrievalWeighting::Score};
+  routing.scores =
+      config.score == RouterScore::Sigmoid
+          ? model.activate(name, logits, seq::Nonlinearity::Sigmoid)
+          : model.elementwise<seq::SoftmaxOp>(name, logits);
+  if (config.balanced) {
+    Value bias = model.vector(
+        name + "_bias", source + ".e_score_correction_bias", config.experts);
+    routing.order = model.add(name, routing.scores,
+                              model.broadcast(name, bias, routing.scores));
+  }
+  return routing;
+}
+
 Value effc::frontend::emitExperts(ModelBuilder &model,
                                   const ExpertsConfig &config,
                                   const ExpertsNames &names, Value x) {
   const std::string &name = names.name;
   int64_t width = model.getWidth();
-  Value logits = model.project(name + ".router", names.source + names.router, x,
-                               config.experts);
   std::vector<std::string> inner, outer;
   for (int64_t expert = 0; expert < config.experts; ++expert) {
     std::string prefix =
@@ -83,12 +123,13 @@ Value effc::frontend::emitExperts(ModelBuilder &model,
                               2 * config.hidden * config.experts, width);
   Value down = model.matrix(name + ".down", WeightSource(std::move(outer)),
                             width * config.experts, config.hidden);
+  Routing routing = route(model, config, names, x);
   Value y = seq::RoutedExpertsOp::create(
-      model.getBuilder(), model.at(name), x.getType(), x, logits, gateUp, down,
-      config.taken, config.activation,
-      config.normalised ? seq::RetrievalWeighting::Softmax
-                        : seq::RetrievalWeighting::SoftmaxAll,
-      /*form=*/nullptr);
+      model.getBuilder(), model.at(name), x.getType(), x, routing.scores,
+      routing.order, gateUp, down, config.taken, config.activation,
+      routing.weighting, /*form=*/nullptr);
+  if (config.scale != 1)
+    y = model.scale(name, y, config.scale);
   if (config.shared > 0)
     y = model.add(name, y, emitShared(model, config, names, x));
   return y;

@@ -6,19 +6,29 @@
 
 namespace effc::frontend {
 
+/// What a router makes of its logits.
+enum class RouterScore { Softmax, Sigmoid };
+
 struct ExpertsConfig {
   /// E, the number that a token takes, and F, the hidden units of each.
   int64_t experts = 1, taken = 1, hidden = 1;
   seq::Nonlinearity activation = seq::Nonlinearity::Silu;
-  /// Weights are the softmax over the experts taken, or that over all of them.
+  RouterScore score = RouterScore::Softmax;
+  /// Whether the weights of the experts taken sum up to 1.
   bool normalised = true;
-  /// Hidden units of a gated layer that every token passes, weighted by a
-  /// sigmoid; 0: there is none.
+  /// Whether a number for each expert, `source` + `router` +
+  /// ".e_score_correction_bias", is added to its score where experts are
+  /// chosen, and left out where they are weighed.
+  bool balanced = false;
+  /// What the sum of the experts taken is multiplied with.
+  double scale = 1;
+  /// Hidden units of a gated layer that every token passes; 0: there is none.
   int64_t shared = 0;
 };
 
 /// The tensors: `source` + `router` + ".weight", and for each expert its three
-/// behind `source` + `experts` + "." + its number.
+/// behind `source` + `experts` + "." + its number. Without a `sharedGate`
+/// nothing weighs the shared layer, else a sigmoid does.
 struct ExpertsNames {
   std::string name, source;
   llvm::StringRef router = "gate", experts = "experts";

@@ -30,6 +30,16 @@ constexpr llvm::StringLiteral kSettingsFile = "tokenizer_config.json";
 constexpr llvm::StringLiteral kUsualPattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
+/// A file that Kimi's own code reads, which knows its pattern and holds ids
+/// back.
+constexpr llvm::StringLiteral kKimiFile = "tiktoken.model";
+constexpr llvm::StringLiteral kKimiCode = "tokenization_kimi.TikTokenTokenizer";
+constexpr int64_t kKimiReserved = 256;
+/// Its classes are letters and marks that are no Han, written there as
+/// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]: here by what else there is.
+constexpr llvm::StringLiteral kKimiPattern =
+    R"([\p{Han}]+|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]*[^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]+[^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
 /// By id, the bytes of each token.
 using Tokens = std::map<int64_t, std::string>;
 
@@ -44,6 +54,8 @@ struct Added {
 struct Settings {
   std::vector<Added> added;
   std::optional<std::string> pattern;
+  /// Whether Kimi's own code reads the vocabulary.
+  bool isKimi = false;
 };
 
 } // namespace
@@ -53,6 +65,16 @@ static std::string inAlphabet(StringRef bytes) {
   for (char byte : bytes)
     text += getByteCharacter(uint8_t(byte));
   return text;
+}
+
+/// Whether `auto_map` names Kimi's code for the tokenizer.
+static bool namesKimiCode(ConfigReader &reader) {
+  const JsonObject *map = reader.getObjectIfSet("auto_map");
+  const JsonValue *code = map ? map->find("AutoTokenizer") : nullptr;
+  if (code && code->getArray() && !code->getArray()->empty())
+    code = &code->getArray()->front();
+  const std::string *name = code ? code->getString() : nullptr;
+  return name && *name == kKimiCode;
 }
 
 static llvm::Expected<Settings> readSettings(StringRef text) {
@@ -70,6 +92,7 @@ static llvm::Expected<Settings> readSettings(StringRef text) {
   if (reader.isSet("pat_str"))
     if (const std::string *pattern = reader.getString("pat_str"))
       settings.pattern = *pattern;
+  settings.isKimi = namesKimiCode(reader);
   if (const JsonObject *added = reader.getObjectIfSet("added_tokens_decoder"))
     for (const auto &[key, entry] : added->getMembers()) {
       int64_t id;
@@ -97,6 +120,18 @@ static llvm::Expected<Settings> readSettings(StringRef text) {
   llvm::sort(settings.added,
              [](const Added &a, const Added &b) { return a.id < b.id; });
   return settings;
+}
+
+/// The ids behind the vocabulary's, each with a name of its own where no other
+/// is given.
+static void addReserved(const Tokens &tokens, Settings &settings) {
+  auto first = int64_t(tokens.size());
+  for (int64_t id = first; id < first + kKimiReserved; ++id)
+    if (llvm::none_of(settings.added,
+                      [&](const Added &token) { return token.id == id; }))
+      settings.added.push_back({id,
+                                ("<|reserved_token_" + Twine(id) + "|>").str(),
+                                /*special=*/false});
 }
 
 /// The tokenizer.json around `model`, whose vocabulary gets the added tokens
@@ -233,6 +268,11 @@ effc::frontend::describeTiktoken(StringRef text, StringRef name,
   }
   if (llvm::Error error = requireEveryByte(name, tokens))
     return error;
+  if (settings->isKimi) {
+    addReserved(tokens, *settings);
+    if (!settings->pattern)
+      settings->pattern = kKimiPattern.str();
+  }
   json::Object model{
       {"type", "BPE"}, {"ignore_merges", true}, {"merges", listMerges(tokens)}};
   json::Object split{
@@ -372,15 +412,19 @@ effc::frontend::findVocabularyFile(StringRef directory) {
   }
   if (!found.empty())
     return found;
-  // SentencePiece's files have the same name.
-  llvm::SmallString<128> path(directory);
-  llvm::sys::path::append(path, "tokenizer.model");
-  if (!llvm::sys::fs::exists(path))
-    return found;
-  auto text = readTextFile(path, "tokenizer.model", kMostFileBytes);
-  if (!text)
-    return text.takeError();
-  return isTiktoken(*text) ? "tokenizer.model" : "";
+  // SentencePiece's files have the same name as the second.
+  for (StringRef name : {StringRef(kKimiFile), StringRef("tokenizer.model")}) {
+    llvm::SmallString<128> path(directory);
+    llvm::sys::path::append(path, name);
+    if (!llvm::sys::fs::exists(path))
+      continue;
+    auto text = readTextFile(path, name, kMostFileBytes);
+    if (!text)
+      return text.takeError();
+    if (isTiktoken(*text))
+      return name.str();
+  }
+  return found;
 }
 
 llvm::Expected<std::string>

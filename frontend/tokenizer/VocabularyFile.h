@@ -1,7 +1,8 @@
 // Vocabularies that come without a tokenizer.json, in files of their own kinds:
 // each as the text of the tokenizer.json that means the same.
 //
-//   qwen.tiktoken, tokenizer.model   tiktoken's ranks
+//   qwen.tiktoken, tokenizer.model,
+//   tiktoken.model                   tiktoken's ranks
 //   rwkv_vocab_v20230424.txt         RWKV's World vocabulary
 //
 // Tokens that stand for no text are those of `added_tokens_decoder` in
@@ -24,6 +25,8 @@ bool isTiktoken(llvm::StringRef text);
 /// is its id. The two neighbours whose sum is the token of the lowest rank are
 /// merged first; a piece that is a token is that token. `settings` is the text
 /// of tokenizer_config.json, or empty; its `pat_str` cuts texts into pieces.
+/// Where its `auto_map` names Kimi's code (tokenization_kimi.py), texts are cut
+/// by that code's pattern, and the 256 ids behind the ranks are tokens too.
 llvm::Expected<std::string> describeTiktoken(llvm::StringRef text,
                                              llvm::StringRef name,
                                              llvm::StringRef settings,

@@ -130,7 +130,13 @@ static void expandWindow(MixerOpInterface op, FormAttr form) {
   for (const StateDescriptor &state : op.getStates())
     inputs.states.push_back(op->getOperand(state.operand));
   WindowResult result = buildForm(builder, op->getLoc(), form, inputs);
-  op.getTokenResults().front().replaceAllUsesWith(result.mixed);
+  Value y = op.getTokenResults().front();
+  // Values that are the first channels of keys are mixed as whole keys.
+  if (y.getType() != result.mixed.getType())
+    result.mixed =
+        SliceOp::create(builder, op->getLoc(), result.mixed, /*axis=*/2, 0,
+                        cast<RankedTensorType>(y.getType()).getDimSize(2));
+  y.replaceAllUsesWith(result.mixed);
   for (auto [state, next] : llvm::zip_equal(op.getStates(), result.states))
     op->getResult(state.result).replaceAllUsesWith(next);
   op->erase();

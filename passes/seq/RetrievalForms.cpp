@@ -81,22 +81,35 @@ static Value scoreAllRows(OpBuilder &builder, Location loc, Value scores) {
   return reshape(builder, loc, sums, {tokens, heads, keys * keys});
 }
 
-// The weights of chosen scores [T, H, K].
+// scores [T, K], each divided by the sum of its row and 1e-20.
+static Value buildShares(OpBuilder &builder, Location loc, Value scores) {
+  Value sum =
+      ReduceOp::create(builder, loc, ReduceKind::Sum, scores, /*axis=*/1);
+  auto along = [&](Value x, Value like, ArrayRef<int64_t> dimensions) {
+    return BroadcastOp::create(builder, loc, x, like, dimensions);
+  };
+  Value least = ConstantOp::create(builder, loc, 1e-20, ArrayRef<int64_t>());
+  sum = AddOp::create(builder, loc, sum, along(least, sum, {}));
+  return DivOp::create(builder, loc, scores, along(sum, scores, {0}));
+}
+
+// The weights of the chosen of one head's scores [T, N], `chosen` [T, K].
 static Value weigh(OpBuilder &builder, Location loc, RetrievalAttr record,
-                   Value all, TopKOp chosen) {
+                   Value all, Value chosen, Value numbers) {
   switch (record.getWeighting()) {
   case RetrievalWeighting::Softmax:
-    return SoftmaxOp::create(builder, loc, chosen.getValues());
+    return SoftmaxOp::create(builder, loc, chosen);
   case RetrievalWeighting::SoftmaxAll:
     return TakeOp::create(builder, loc, SoftmaxOp::create(builder, loc, all),
-                          chosen.getNumbers());
+                          numbers);
   case RetrievalWeighting::Sigmoid:
-    return SigmoidOp::create(builder, loc, chosen.getValues());
+    return SigmoidOp::create(builder, loc, chosen);
   case RetrievalWeighting::Relu:
-    return buildNonlinearity(builder, loc, Nonlinearity::Relu,
-                             chosen.getValues());
+    return buildNonlinearity(builder, loc, Nonlinearity::Relu, chosen);
   case RetrievalWeighting::Score:
-    return chosen.getValues();
+    return chosen;
+  case RetrievalWeighting::Share:
+    return buildShares(builder, loc, chosen);
   }
   llvm_unreachable("a weighting of no kind");
 }
@@ -149,16 +162,25 @@ Value buildPairForm(OpBuilder &builder, Location loc, RetrievalAttr record,
                     const RetrievalOperands &operands) {
   Value scores = fullScores(builder, loc, record, operands.scores);
   int64_t tokens = shapeOf(scores)[0], count = record.getTopK();
-  Value all = scoreAllRows(builder, loc, scores);
+  Value all = scoreAllRows(builder, loc, scores), order;
+  if (operands.order)
+    order = scoreAllRows(builder, loc,
+                         fullScores(builder, loc, record, operands.order));
+  auto headOf = [&](Value rows, int64_t head) {
+    return reshape(builder, loc,
+                   SliceOp::create(builder, loc, rows, /*axis=*/1, head, 1),
+                   {tokens, shapeOf(rows)[2]});
+  };
   Value result;
   for (int64_t head = 0; head < record.getHeads(); ++head) {
-    Value own = reshape(builder, loc,
-                        SliceOp::create(builder, loc, all, /*axis=*/1, head, 1),
-                        {tokens, shapeOf(all)[2]});
-    auto chosen = TopKOp::create(builder, loc, own, count);
-    Value weights = weigh(builder, loc, record, own, chosen);
-    Value y =
-        buildHead(builder, loc, record, operands, weights, chosen.getNumbers());
+    Value own = headOf(all, head);
+    auto chosen =
+        TopKOp::create(builder, loc, order ? headOf(order, head) : own, count);
+    Value numbers = chosen.getNumbers();
+    Value scores = order ? Value(TakeOp::create(builder, loc, own, numbers))
+                         : chosen.getValues();
+    Value weights = weigh(builder, loc, record, own, scores, numbers);
+    Value y = buildHead(builder, loc, record, operands, weights, numbers);
     result = result ? Value(AddOp::create(builder, loc, result, y)) : y;
   }
   return result;
@@ -170,9 +192,11 @@ Value buildPairForm(OpBuilder &builder, Location loc, RetrievalAttr record,
 
 Value buildCandidateForm(OpBuilder &builder, Location loc, RetrievalAttr record,
                          const RetrievalOperands &operands) {
-  Value scores = fullScores(builder, loc, record, operands.scores);
-  auto chosen = ChooseRowsOp::create(builder, loc, scores, record.getTopK(),
-                                     record.getWeighting());
+  Value scores = fullScores(builder, loc, record, operands.scores), order;
+  if (operands.order)
+    order = fullScores(builder, loc, record, operands.order);
+  auto chosen = ChooseRowsOp::create(builder, loc, scores, order,
+                                     record.getTopK(), record.getWeighting());
   Value weights = chosen.getWeights(), rows = chosen.getRows();
   if (record.getContent() == RetrievalContent::Row)
     return SumRowsOp::create(builder, loc, weights, rows, operands.outer);

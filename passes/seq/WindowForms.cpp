@@ -231,7 +231,8 @@ static SmallVector<Value> write(OpBuilder &builder, Location loc,
                                      tokens.positions, next[ring], first);
   };
   into(tokens.keyState, tokens.key);
-  into(tokens.valueState, tokens.value);
+  if (tokens.valueState != tokens.keyState)
+    into(tokens.valueState, tokens.value);
   if (tokens.keyScore)
     into(tokens.keyScoreState, tokens.keyScore);
   if (!tokens.sinkQuery)

@@ -39,6 +39,8 @@ static bool readsShared(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<DotOp>(op))
     return use.getOperandNumber() > 0; // all but the accumulator
+  if (isa<TakeOp>(op))
+    return use.getOperandNumber() == 0; // all but the numbers
   return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
 }
 
@@ -215,6 +217,8 @@ void LayoutChoice::unite() {
         if (auto type = typeOf(input);
             type && type.isBlock() == map.getResult().getType().isBlock())
           unite(input, map.getResult());
+    } else if (auto take = dyn_cast<TakeOp>(op)) {
+      unite(take.getNumbers(), take.getResult());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       unite(dot.getAcc(), dot.getResult());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {

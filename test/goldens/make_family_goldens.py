@@ -27,8 +27,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from family_goldens import (cached, decoders, explicit, flash, mamba_ssm, minimax, papers, public, rotary, routed,
-                            streaming)
+from family_goldens import (cached, decoders, explicit, flash, kimi, mamba_ssm, minimax, papers, public, rotary,
+                            routed, streaming)
 from family_goldens.double import everything_in_double
 from family_goldens.weights import randomise, seed_of
 from safetensors.numpy import save_file
@@ -112,7 +112,8 @@ def main():
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     every = (public.CASES + flash.CASES + decoders.CASES + routed.CASES + rotary.CASES
-             + streaming.CASES + cached.CASES + explicit.CASES + papers.CASES + minimax.CASES + mamba_ssm.CASES)
+             + streaming.CASES + cached.CASES + explicit.CASES + papers.CASES + minimax.CASES + mamba_ssm.CASES
+             + kimi.CASES)
     cases = [case for case in every if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")

@@ -3,6 +3,7 @@
 
     world/rwkv_vocab_v20230424.txt    RWKV's World vocabulary: ids, Python literals, sizes in bytes
     tiktoken/small.tiktoken           tiktoken's ranks, learned here on the texts
+    kimi/tiktoken.model               the same by the pattern of Kimi's own code, with ids that it holds back
     */tokenizer_config.json           the tokens that stand for no text, and tiktoken's pattern
     */ids.json                        {"texts": [text, ...], "ids": [[id, ...] per text],
                                        "decoded": {"<index>": text, ...}  where it is not the text}
@@ -23,6 +24,16 @@ import tiktoken
 ROOT = Path(__file__).resolve().parent / "tokenizer" / "files"
 PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
            r"|\s+(?!\S)|\s+")
+# From tokenization_kimi.py of Kimi-Linear-48B-A3B-Instruct.
+KIMI_WORD = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]%s"
+             r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?")
+KIMI_PATTERN = "|".join([r"[\p{Han}]+", KIMI_WORD % ("*", "+"), KIMI_WORD % ("+", "*"), r"\p{N}{1,3}",
+                         r" ?[^\s\p{L}\p{N}]+[\r\n]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"])
+KIMI_TEXTS = [
+    "\u4e2d\u6587abcDEF\u6c49\u5b57xyz", "\u3005\u3007\u3006\u4ebb\u3021", "HTTPServer's camelCaseHTTP DON'T don't",
+    "\u65e5\u672c\u8a9e\u306e\u30c6\u30ad\u30b9\u30c8\u3068\u6f22\u5b57\u3001\u30ab\u30bf\u30ab\u30ca\u30fc",
+    "\ud55c\uad6d\uc5b4\u4e0e\u6f22\u5b57", "\u01c5ungla \u01c8\u01cb", "e\u0301E\u0301\u4e2d\u0301", "\u02b0\u02b1A\u02b2",
+    "<|reserved_token_1210|>", "[BOS]a[EOS]<|im_end|>", "12345\u4e2d6789", "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd"]
 WORLD_END = "<|rwkv_tokenizer_end_of_text|>"
 
 
@@ -98,13 +109,13 @@ def world(texts):
 
 # tiktoken.
 
-def learned_ranks(texts, size):
+def learned_ranks(texts, size, pattern=PATTERN):
     """The most frequent pairs in turn, each piece of text by itself."""
     import regex
 
     ranks = {bytes([byte]): place for place, byte in enumerate(
         sorted(range(256), key=lambda byte: (not 33 <= byte < 127, byte)))}
-    pieces = collections.Counter(piece for text in texts for piece in regex.findall(PATTERN, text))
+    pieces = collections.Counter(piece for text in texts for piece in regex.findall(pattern, text))
     words = [([bytes([byte]) for byte in piece.encode()], count) for piece, count in sorted(pieces.items())]
     while len(ranks) < size:
         pairs = collections.Counter()
@@ -134,11 +145,26 @@ def small_tiktoken(texts):
           texts, encoded, [encoding.decode(ids) for ids in encoded])
 
 
+def kimi(texts):
+    # In version 1 of the library's patterns && is an intersection.
+    ranks = learned_ranks(texts, 1200, "(?V1)" + KIMI_PATTERN)
+    named = {"[BOS]": 1200, "[EOS]": 1201, "<|im_end|>": 1202, "[PAD]": 1455}
+    special = {f"<|reserved_token_{id}|>": id for id in range(1200, 1456) if id not in named.values()} | named
+    encoding = tiktoken.Encoding("kimi", pat_str=KIMI_PATTERN, mergeable_ranks=ranks, special_tokens=special)
+    encoded = [encoding.encode(text, allowed_special="all") for text in texts]
+    write(ROOT / "kimi", "tiktoken.model",
+          [f"{base64.b64encode(token).decode()} {rank}" for token, rank in ranks.items()],
+          {"added_tokens_decoder": added(named), "tokenizer_class": "TikTokenTokenizer",
+           "auto_map": {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}},
+          texts, encoded, [encoding.decode(ids) for ids in encoded])
+
+
 def main():
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     texts = texts_of()
     world(texts)
     small_tiktoken(texts)
+    kimi(texts + KIMI_TEXTS)
 
 
 if __name__ == "__main__":

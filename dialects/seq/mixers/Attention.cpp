@@ -103,12 +103,36 @@ static LogicalResult verifyFirstTokens(AttentionOp op, ShapeFormula &shapes) {
                  : success();
 }
 
+// ATT12, and that values and their state come together. Values that are a part
+// of the keys have the keys' heads, and the result says how many channels.
+static LogicalResult verifyValues(AttentionOp op, ShapeFormula &shapes) {
+  if (bool(op.getV()) != bool(op.getValues()))
+    return op.emitOpError() << "expects 'v' and 'values' both present or both "
+                               "absent, but got one of them";
+  if (op.getV())
+    return success();
+  if (op.getD() || op.getSinkQuery())
+    return op.emitOpError()
+           << "expects 'v' beside " << (op.getD() ? "'d'" : "'sink_query'")
+           << ", but got none";
+  shapes.bind("J", shapes["G"]);
+  if (op.getY().getType().getRank() != 3)
+    return success(); // said where 'y' is checked
+  int64_t channels = op.getY().getType().getShape().back();
+  if (channels > shapes["K"])
+    return op.emitOpError() << "expects 'y' of at most K = " << shapes["K"]
+                            << " channels without 'v', but got " << channels;
+  shapes.bind("V", channels);
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
       failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "J", "V"})) ||
-      failed(shapes.check("positions", getPositions(), {"T"})))
+      (getV() && failed(shapes.check("v", getV(), {"T", "J", "V"}))) ||
+      failed(shapes.check("positions", getPositions(), {"T"})) ||
+      failed(verifyValues(*this, shapes)))
     return failure();
   bool numbers = getKeyScore() != KeyScore::None;
   if (bool(getD()) != numbers || bool(getKeyScores()) != numbers)
@@ -124,13 +148,14 @@ LogicalResult AttentionOp::verify() {
   if ((getSinks() && failed(shapes.check("sinks", getSinks(), {"H"}))) ||
       (getSlopes() && failed(shapes.check("slopes", getSlopes(), {"H"}))) ||
       failed(shapes.check("keys", getKeys(), {"W", "G", "K"})) ||
-      failed(shapes.check("values", getValues(), {"W", "J", "V"})) ||
+      (getValues() &&
+       failed(shapes.check("values", getValues(), {"W", "J", "V"}))) ||
       (getKeyScores() &&
        failed(shapes.check("key_scores", getKeyScores(), {"W", "N"}))) ||
       failed(verifyNumbers(*this, shapes["W"])) ||
       failed(verifyFirstTokens(*this, shapes)))
     return failure();
-  size_t next = 2 + getNextStates().size(), states = getStates().size();
+  size_t next = 1 + getNextStates().size(), states = getStates().size();
   if (next != states)
     return emitOpError() << "expects a next state for each of the " << states
                          << " states, but got " << next;
@@ -144,8 +169,8 @@ SmallVector<StateDescriptor> AttentionOp::getStates() {
   SmallVector<StateDescriptor> states;
   // States are the last operands, and their next values the last results.
   unsigned firstState = getKeysMutable().getOperandNumber();
-  unsigned firstSink =
-      firstState + (getKeyScores() ? 3 : 2); // they stay as they are written
+  unsigned firstSink = firstState + 1 + bool(getValues()) +
+                       bool(getKeyScores()); // they stay as they are written
   for (unsigned operand = firstState; operand < getNumOperands(); ++operand) {
     bool sink = operand >= firstSink;
     states.push_back(
@@ -182,8 +207,8 @@ StructureAttr AttentionOp::getStructure() {
                           ? getSoftCapAttr()
                           : Builder(getContext()).getF64FloatAttr(0),
                       bool(getSinks()), bool(getSlopes()), getKeyScore(),
-                      getKeep().value_or(0), perHead(getK()), perHead(getV()),
-                      getSinkTokens()));
+                      getKeep().value_or(0), perHead(getK()),
+                      perHead(getV() ? getV() : getK()), getSinkTokens()));
 }
 
 WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
@@ -191,10 +216,11 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
   WindowTokens window;
   window.query = tokens[0];
   window.key = tokens[1];
-  window.value = tokens[2];
-  window.positions = tokens[3];
+  window.value = getV() ? tokens[2] : window.key;
+  tokens = tokens.drop_front(getV() ? 3 : 2);
+  window.positions = tokens.front();
   if (getSinkQuery())
-    window.sinkQuery = tokens[4];
+    window.sinkQuery = tokens[1];
   if (getD())
     window.keyScore = tokens.back();
   if (getSinks())
@@ -202,7 +228,7 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
   if (getSlopes())
     window.slopes = parameters.back();
   window.keyState = 0;
-  window.valueState = 1;
+  window.valueState = getV() ? 1 : 0;
   window.keyScoreState = getD() ? 2 : 0;
   // The states of the first tokens in the order of those of all.
   window.firstSinkState = getD() ? 3 : 2;
@@ -212,15 +238,18 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
 //===- meaning ------------------------------------------------------------===//
 
 namespace {
-/// Keys, values and numbers of some tokens, as they are token by token.
+/// Keys, values and numbers of some tokens, as they are token by token. There
+/// may be no values: then keys begin with them.
 template <typename S> struct Rows {
   Tensor<S> keys, values, numbers;
 
   int64_t count() const { return keys.getDim(0); }
+  const Tensor<S> &mixed() const { return values.size() ? values : keys; }
   /// Writes token `t` of the operands into row `row`.
   void write(int64_t row, AttentionOp op, Frame<S> &frame, int64_t t) {
     copy(keys, row, frame[op.getK()], t);
-    copy(values, row, frame[op.getV()], t);
+    if (op.getV())
+      copy(values, row, frame[op.getV()], t);
     if (op.getD())
       copy(numbers, row, frame[op.getD()], t);
   }
@@ -317,7 +346,7 @@ static void mix(AttentionOp op, Frame<S> &frame, const Kept<S> &kept, int64_t t,
   const Rows<S> &ring = kept.ring;
   int64_t heads = q.getDim(1);
   int64_t keyHead = h / (heads / ring.keys.getDim(1));
-  int64_t valueHead = h / (heads / ring.values.getDim(1));
+  int64_t valueHead = h / (heads / ring.mixed().getDim(1));
   int64_t numberHead = op.getD() ? h / (heads / ring.numbers.getDim(1)) : 0;
   S scale = S(op.getScale().convertToDouble());
   SmallVector<Seen<S>> keys = visible(op, kept, p, numberHead);
@@ -349,18 +378,18 @@ static void mix(AttentionOp op, Frame<S> &frame, const Kept<S> &kept, int64_t t,
     total += score = std::exp(score - largest);
   for (auto [key, weight] : llvm::zip_equal(keys, scores))
     for (int64_t c = 0; c < y.getDim(2); ++c)
-      y(t, h, c) += weight / total * key.rows->values(key.row, valueHead, c);
+      y(t, h, c) += weight / total * key.rows->mixed()(key.row, valueHead, c);
 }
 
 template <typename S>
 static llvm::Error evaluate(AttentionOp op, Frame<S> &frame) {
-  const Tensor<S> &q = frame[op.getQ()], &k = frame[op.getK()],
-                  &v = frame[op.getV()];
+  const Tensor<S> &q = frame[op.getQ()], &k = frame[op.getK()];
   const Tensor<int32_t> &positions = frame.getIndices(op.getPositions());
   if (llvm::Error error = expectSameRows("q", q, "k", k))
     return error;
-  if (llvm::Error error = expectSameRows("q", q, "v", v))
-    return error;
+  if (op.getV())
+    if (llvm::Error error = expectSameRows("q", q, "v", frame[op.getV()]))
+      return error;
   if (llvm::Error error = expectSameRows("q", q, "positions", positions))
     return error;
   if (op.getSinkQuery())
@@ -374,12 +403,14 @@ static llvm::Error evaluate(AttentionOp op, Frame<S> &frame) {
     return error;
 
   auto read = [&](Value keys, Value values, Value numbers) -> Rows<S> {
-    return {frame[keys], frame[values], numbers ? frame[numbers] : Tensor<S>()};
+    return {frame[keys], values ? frame[values] : Tensor<S>(),
+            numbers ? frame[numbers] : Tensor<S>()};
   };
   Kept<S> kept{read(op.getKeys(), op.getValues(), op.getKeyScores()), {}};
   if ((kept.firstCount = op.getSinkTokens()))
     kept.first = read(op.getSinkKeys(), op.getSinkValues(), op.getSinkScores());
-  Tensor<S> y({q.getDim(0), q.getDim(1), v.getDim(2)});
+  Tensor<S> y(
+      {q.getDim(0), q.getDim(1), op.getY().getType().getShape().back()});
   for (int64_t t = 0; t < q.getDim(0); ++t) {
     int64_t p = positions(t);
     kept.ring.write(p % kept.ring.count(), op, frame, t);
@@ -390,8 +421,9 @@ static llvm::Error evaluate(AttentionOp op, Frame<S> &frame) {
   }
   frame.set(op.getY(), std::move(y));
   frame.set(op.getNextKeys(), std::move(kept.ring.keys));
-  frame.set(op.getNextValues(), std::move(kept.ring.values));
   SmallVector<Tensor<S> *> others;
+  if (op.getV())
+    others.push_back(&kept.ring.values);
   if (op.getD())
     others.push_back(&kept.ring.numbers);
   if (op.getSinkQuery())

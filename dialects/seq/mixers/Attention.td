@@ -39,7 +39,9 @@ def Seq_AttentionOp
     lower position. A token that sees no key has the result 0.
 
     Multi-head, multi-query and grouped-query attention are choices of `G = J`;
-    shared-key attention has `G = 1` and `J = H`. Rotations come before the op, so
+    shared-key attention has `G = 1` and `J = H`. Without `v` the first `V`
+    channels of a key are its value, and keys alone are kept: so latent attention
+    keeps one row for all heads. Rotations come before the op, so
     that keys are kept rotated. `T = 1` is the decode case.
 
     With `sink_query` the keys of the first `S` tokens stay in sight when the
@@ -83,11 +85,12 @@ def Seq_AttentionOp
 
     Constraints:
 
-    * (ATT1) `q` is `T,H,K`, `k` is `T,G,K`, `v` is `T,J,V`, `y` is `T,H,V`.
+    * (ATT1) `q` is `T,H,K`, `k` is `T,G,K`, `v`, where present, is `T,J,V`, `y` is
+      `T,H,V`.
     * (ATT2) `G` and `J` divide `H`, and one of them divides the other.
     * (ATT3) `positions` is `T`.
-    * (ATT4) `keys` is `W,G,K`, `values` is `W,J,V`, and there is a next state of
-      its type for each state.
+    * (ATT4) `keys` is `W,G,K`, `values`, present where `v` is, is `W,J,V`, and
+      there is a next state of its type for each state.
     * (ATT5) `window`, where present, is in 1..W.
     * (ATT6) `sinks` and `slopes`, where present, are `H`.
     * (ATT7) `d` and `key_scores` are both present, exactly where `key_score` is not
@@ -99,6 +102,9 @@ def Seq_AttentionOp
       where they and `d` are.
     * (ATT11) `sink_query` is `T,H,K`, `sink_keys` is `S,G,K`, `sink_values` is
       `S,J,V`, `sink_scores` is `S,N`.
+    * (ATT12) Without `v`, `V` is at most `K`: that many channels of a key, of as
+      many heads, are its value. There are neither `d` nor `sink_query` beside
+      them.
 
     Numerics: the largest score is subtracted from all before the exponential;
     a key out of sight is left out by select, never by adding a large number.
@@ -111,24 +117,28 @@ def Seq_AttentionOp
         : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>,
            tensor<?xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
           -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+    %z, %next = seq.attention %q, %k positions(%p) states(%keys) {scale = 0.5 : f64}
+        : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?xi32>, tensor<8x2x4xf32>)
+          -> (tensor<?x6x3xf32>, tensor<8x2x4xf32>)
     ```
 
     Source: Vaswani et al., arXiv:1706.03762; windows: Beltagy et al.,
     arXiv:2004.05150; slopes: Press et al., arXiv:2108.12409; a number per key:
     Shi and Wu, arXiv:2412.11834; first tokens that stay: Xiao et al.,
-    arXiv:2309.17453.
+    arXiv:2309.17453; values that are a part of keys: DeepSeek-AI, DeepSeek-V2,
+    arXiv:2405.04434, section 2.1.2.
   }];
   let arguments = (ins
     Seq_Tensor:$q,                          /*att1*/
     Seq_Tensor:$k,                          /*att1, att2*/
-    Seq_Tensor:$v,                          /*att1, att2*/
+    Optional<Seq_Tensor>:$v,                /*att1, att2, att12*/
     Seq_Indices:$positions,                 /*att3*/
     Optional<Seq_Tensor>:$sink_query,       /*att10, att11*/
     Optional<Seq_Tensor>:$d,                /*att7*/
     Optional<Seq_StaticTensor>:$sinks,      /*att6*/
     Optional<Seq_StaticTensor>:$slopes,     /*att6*/
     Seq_StaticTensor:$keys,                 /*att4*/
-    Seq_StaticTensor:$values,               /*att4*/
+    Optional<Seq_StaticTensor>:$values,     /*att4*/
     Optional<Seq_StaticTensor>:$key_scores, /*att7*/
     Optional<Seq_StaticTensor>:$sink_keys,  /*att10, att11*/
     Optional<Seq_StaticTensor>:$sink_values,
@@ -140,13 +150,14 @@ def Seq_AttentionOp
                       "::effc::seq::KeyScore::None">:$key_score,  /*att7*/
     OptionalAttr<I64Attr>:$keep,            /*att9*/
     OptionalAttr<Seq_FormAttr>:$form);
+  // The values' next state, where there are any, is the first of the others.
   let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_keys,
-    Seq_StaticTensor:$next_values, Variadic<Seq_StaticTensor>:$next_states);  /*att4*/
+    Variadic<Seq_StaticTensor>:$next_states);  /*att4*/
   let assemblyFormat = [{
-    $q `,` $k `,` $v `positions` `(` $positions `)`
+    $q `,` $k (`,` $v^)? `positions` `(` $positions `)`
     (`sink_query` `(` $sink_query^ `)`)? (`numbers` `(` $d^ `)`)?
     (`sinks` `(` $sinks^ `)`)? (`slopes` `(` $slopes^ `)`)?
-    `states` `(` $keys `,` $values (`,` $key_scores^)? `)`
+    `states` `(` $keys (`,` $values^ (`,` $key_scores^)?)? `)`
     (`sink_states` `(` $sink_keys^ `,` $sink_values (`,` $sink_scores^)? `)`)?
     attr-dict
     `:` functional-type(operands, results)

@@ -37,7 +37,7 @@ StructureAttr ProductKeyExpertsOp::getStructure() {
 }
 
 RetrievalOperands ProductKeyExpertsOp::getRetrievalOperands() {
-  return {getScores(), getX(), getDown(), getUp()};
+  return {getScores(), /*order=*/{}, getX(), getDown(), getUp()};
 }
 
 template <typename S>

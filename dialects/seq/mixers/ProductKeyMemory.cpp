@@ -37,7 +37,7 @@ StructureAttr ProductKeyMemoryOp::getStructure() {
 }
 
 RetrievalOperands ProductKeyMemoryOp::getRetrievalOperands() {
-  return {getScores(), /*input=*/{}, /*inner=*/{}, getValues()};
+  return {getScores(), /*order=*/{}, /*input=*/{}, /*inner=*/{}, getValues()};
 }
 
 template <typename S>

@@ -21,6 +21,11 @@ LogicalResult RoutedExpertsOp::verify() {
   if (failed(shapes.check("down", getDown(), {"O", "F"})) ||
       failed(shapes.check("gate_up", getGateUp(), {"G", "D"})))
     return failure();
+  if (Value order = getOrder();
+      order && order.getType() != getLogits().getType())
+    return emitOpError() << "expects 'order' of the type of 'logits', "
+                         << getLogits().getType() << ", but got "
+                         << order.getType();
   int64_t topK = getTopK();
   if (topK < 1 || topK > experts)
     return emitOpError() << "expects 'top_k' from 1 to E = " << experts
@@ -31,9 +36,8 @@ LogicalResult RoutedExpertsOp::verify() {
 SmallVector<StateDescriptor> RoutedExpertsOp::getStates() { return {}; }
 
 OperandRole RoutedExpertsOp::getOperandRole(unsigned index) {
-  return index <= getLogitsMutable().getOperandNumber()
-             ? OperandRole::Token
-             : OperandRole::Parameter;
+  return index < getGateUpMutable().getOperandNumber() ? OperandRole::Token
+                                                       : OperandRole::Parameter;
 }
 
 StructureAttr RoutedExpertsOp::getStructure() {
@@ -44,7 +48,7 @@ StructureAttr RoutedExpertsOp::getStructure() {
 }
 
 RetrievalOperands RoutedExpertsOp::getRetrievalOperands() {
-  return {getLogits(), getX(), getGateUp(), getDown()};
+  return {getLogits(), getOrder(), getX(), getGateUp(), getDown()};
 }
 
 template <typename S>
@@ -54,29 +58,37 @@ static llvm::Error evaluate(RoutedExpertsOp op, Frame<S> &frame) {
   const Tensor<S> &down = frame[op.getDown()];
   if (llvm::Error error = expectSameRows("x", x, "logits", logits))
     return error;
-  Tensor<S> scores({logits.getDim(0), 1, 1, logits.getDim(1)},
-                   logits.elements().vec());
+  auto ofOneHead = [](const Tensor<S> &numbers) {
+    return Tensor<S>({numbers.getDim(0), 1, 1, numbers.getDim(1)},
+                     numbers.elements().vec());
+  };
+  Tensor<S> scores = ofOneHead(logits);
+  std::optional<Tensor<S>> order;
+  if (op.getOrder())
+    order = ofOneHead(frame[op.getOrder()]);
   int64_t channels = x.getDim(1), units = down.getDim(1);
   Tensor<S> y(x.getShape());
-  retrieve<S>(scores, op.getStructure().getRetrieval(),
-              [&](int64_t t, int64_t expert, S weight) {
-                std::vector<S> hidden(units);
-                for (int64_t u = 0; u < units; ++u) {
-                  S gate = 0, up = 0;
-                  for (int64_t d = 0; d < channels; ++d) {
-                    int64_t row = 2 * units * expert + u;
-                    gate += x(t, d) * gateUp(row, d);
-                    up += x(t, d) * gateUp(row + units, d);
-                  }
-                  hidden[u] = apply(op.getNonlinearity(), gate) * up;
-                }
-                for (int64_t d = 0; d < channels; ++d) {
-                  S sum = 0;
-                  for (int64_t u = 0; u < units; ++u)
-                    sum += down(channels * expert + d, u) * hidden[u];
-                  y(t, d) += weight * sum;
-                }
-              });
+  retrieve<S>(
+      scores, op.getStructure().getRetrieval(),
+      [&](int64_t t, int64_t expert, S weight) {
+        std::vector<S> hidden(units);
+        for (int64_t u = 0; u < units; ++u) {
+          S gate = 0, up = 0;
+          for (int64_t d = 0; d < channels; ++d) {
+            int64_t row = 2 * units * expert + u;
+            gate += x(t, d) * gateUp(row, d);
+            up += x(t, d) * gateUp(row + units, d);
+          }
+          hidden[u] = apply(op.getNonlinearity(), gate) * up;
+        }
+        for (int64_t d = 0; d < channels; ++d) {
+          S sum = 0;
+          for (int64_t u = 0; u < units; ++u)
+            sum += down(channels * expert + d, u) * hidden[u];
+          y(t, d) += weight * sum;
+        }
+      },
+      order ? &*order : nullptr);
   frame.set(op.getY(), std::move(y));
   return llvm::Error::success();
 }

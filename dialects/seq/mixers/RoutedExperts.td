@@ -13,8 +13,8 @@ def Seq_RoutedExpertsOp
   let summary = "Sum the outputs of the gated experts that a router chooses";
   let description = [{
     Reads the tokens and a router's logits for `E` experts, chooses the `top_k` of
-    the highest logit, the lowest number first where equal, and sums what they
-    make of the token. With `f` the `nonlinearity`, and expert `e` the rows from
+    the highest logit, or of the highest number in `order`, the lowest number
+    first where equal, and sums what they make of the token. With `f` the `nonlinearity`, and expert `e` the rows from
     `2 F e` on of `gate_up` (its `F` gates, then its `F` ups) and from `D e` on of
     `down`:
 
@@ -25,14 +25,17 @@ def Seq_RoutedExpertsOp
 
     `weighting` says how logits become weights, as in `seq.choose_rows`: `softmax`
     is the softmax over all experts, renormalised to the chosen ones, and
-    `softmax_all` the same without that. There is no state: each token is by
-    itself. Experts that every token passes through are dense layers beside this
+    `softmax_all` the same without that; `share` of scores that a function of its
+    own has made, say a sigmoid, is each one's share of the chosen ones' sum.
+    `order` is what a router balances its experts by: a score and a number that
+    chooses and does not weigh. There is no state: each token is by itself. Experts that every token passes through are dense layers beside this
     op, added to its result (shared-expert isolation).
 
     | value     | shape     | element      | meaning                            |
     |-----------|-----------|--------------|------------------------------------|
     | `x`       | `T,D`     | f32          | tokens                             |
     | `logits`  | `T,E`     | f32          | the router's score of each expert  |
+    | `order`   | `T,E`     | f32          | what experts are chosen by         |
     | `gate_up` | `2 F E,D` | f32/bf16/f16 | gates and ups, expert after expert |
     | `down`    | `D E,F`   | f32/bf16/f16 | outputs, expert after expert       |
     | `y`       | `T,D`     | f32          | weighted sums                      |
@@ -46,6 +49,7 @@ def Seq_RoutedExpertsOp
     * (ROUTED3) `gate_up` is `G,D` with `G = 2 F E`.
     * (ROUTED4) `down` is `O,F` with `O = D E`.
     * (ROUTED5) `top_k` is at least 1 and at most `E`.
+    * (ROUTED6) `order`, where present, has the type of `logits`.
 
     Example:
 
@@ -57,11 +61,13 @@ def Seq_RoutedExpertsOp
     ```
 
     Source: Shazeer et al., arXiv:1701.06538; as in Mixtral, arXiv:2401.04088
-    (`softmax`), and Qwen2-MoE (either, by its `norm_topk_prob`).
+    (`softmax`), and Qwen2-MoE (either, by its `norm_topk_prob`); `order`:
+    DeepSeek-AI, DeepSeek-V3, arXiv:2412.19437, section 2.1.2.
   }];
   let arguments = (ins
     Seq_Tensor:$x,                          /*routed1*/
     Seq_Tensor:$logits,                     /*routed2*/
+    Optional<Seq_Tensor>:$order,            /*routed6*/
     Seq_Matrix:$gate_up,                    /*routed3*/
     Seq_Matrix:$down,                       /*routed4*/
     I64Attr:$top_k,                         /*routed5*/
@@ -71,7 +77,8 @@ def Seq_RoutedExpertsOp
     OptionalAttr<Seq_FormAttr>:$form);
   let results = (outs Seq_Tensor:$y);       /*routed1*/
   let assemblyFormat = [{
-    $x `,` $logits `parameters` `(` $gate_up `,` $down `)` attr-dict `:`
+    $x `,` $logits (`order` `(` $order^ `:` type($order) `)`)?
+    `parameters` `(` $gate_up `,` $down `)` attr-dict `:`
     `(` type($x) `,` type($logits) `)` `,`
     `(` type($gate_up) `,` type($down) `)`
   }];

@@ -175,13 +175,13 @@ EFFC_SEQ_REFERENCE(SoftmaxOp)
 //===- seq.choose_rows ----------------------------------------------------===//
 
 void ChooseRowsOp::build(OpBuilder &builder, OperationState &state,
-                         Value scores, int64_t topK,
+                         Value scores, Value order, int64_t topK,
                          RetrievalWeighting weighting) {
   ArrayRef<int64_t> shape = shapeOf(scores);
   SmallVector<int64_t> chosen = {shape[0], shape[2] * topK};
   build(builder, state, RankedTensorType::get(chosen, builder.getF32Type()),
-        RankedTensorType::get(chosen, builder.getI32Type()), scores, topK,
-        weighting);
+        RankedTensorType::get(chosen, builder.getI32Type()), scores, order,
+        topK, weighting);
 }
 
 LogicalResult ChooseRowsOp::verify() {
@@ -191,6 +191,16 @@ LogicalResult ChooseRowsOp::verify() {
   if (shapes["A"] != 1 && shapes["A"] != 2)
     return emitOpError() << "expects 'scores' with an A of 1 or 2, but got "
                          << shapes["A"];
+  if (Value order = getOrder()) {
+    if (shapes["A"] != 1)
+      return emitOpError() << "expects 'scores' with an A of 1 beside 'order', "
+                              "but got "
+                           << shapes["A"];
+    if (order.getType() != getScores().getType())
+      return emitOpError() << "expects 'order' of the type of 'scores', "
+                           << getScores().getType() << ", but got "
+                           << order.getType();
+  }
   int64_t keys = shapes["S"], limit = int64_t(1) << 31;
   // Compared before it is squared, which could overflow.
   bool fits = shapes["A"] == 1 ? keys <= limit : keys <= 46340;
@@ -245,10 +255,19 @@ static llvm::Error evaluate(ChooseRowsOp op, Frame<S> &frame) {
   for (int64_t t = 0; t < tokens; ++t)
     for (int64_t h = 0; h < heads; ++h) {
       SmallVector<ArrayRef<S>> axes;
+      auto axisOf = [&](const Tensor<S> &x, int64_t axis) {
+        return x.elements().slice(((t * axisCount + axis) * heads + h) * keys,
+                                  keys);
+      };
       for (int64_t axis = 0; axis < axisCount; ++axis)
-        axes.push_back(scores.elements().slice(
-            ((t * axisCount + axis) * heads + h) * keys, keys));
-      std::vector<ScoredRow<S>> chosen = chooseByCandidates<S>(axes, topK);
+        axes.push_back(axisOf(scores, axis));
+      std::vector<ScoredRow<S>> chosen =
+          op.getOrder()
+              ? chooseByCandidates<S>(axisOf(frame[op.getOrder()], 0), topK)
+              : chooseByCandidates<S>(axes, topK);
+      if (op.getOrder())
+        for (ScoredRow<S> &row : chosen)
+          row.score = axes[0][row.row];
       // A sum over all pairs is the product of two sums.
       std::vector<S> weight = weigh<S>(op.getWeighting(), chosen, [&] {
         S total = 0;

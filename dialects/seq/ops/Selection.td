@@ -155,17 +155,22 @@ def Seq_ChooseRowsOp : Seq_ValueOp<"choose_rows"> {
     weights[t, h K + j] = its weight, by `weighting`
     ```
 
-    | weighting     | weight of a chosen row of score s            |
-    |---------------|----------------------------------------------|
-    | `softmax`     | e^s / sum of e^s over the head's chosen rows |
-    | `softmax_all` | e^s / sum of e^s over all rows of the head   |
-    | `sigmoid`     | 1 / (1 + e^-s)                               |
-    | `relu`        | max(s, 0)                                    |
-    | `score`       | s                                            |
+    With `order` rows are chosen and ordered by its numbers, and weighed by their
+    scores all the same.
+
+    | weighting     | weight of a chosen row of score s                     |
+    |---------------|-------------------------------------------------------|
+    | `softmax`     | e^s / sum of e^s over the head's chosen rows          |
+    | `softmax_all` | e^s / sum of e^s over all rows of the head            |
+    | `sigmoid`     | 1 / (1 + e^-s)                                        |
+    | `relu`        | max(s, 0)                                             |
+    | `score`       | s                                                     |
+    | `share`       | s / (1e-20 + sum of s over the head's chosen rows)    |
 
     | value     | shape     | element | meaning                          |
     |-----------|-----------|---------|----------------------------------|
     | `scores`  | `T,A,H,S` | f32     | scores of the keys of each axis  |
+    | `order`   | `T,A,H,S` | f32     | what rows are chosen by          |
     | `weights` | `T,J`     | f32     | `J = H K`, head after head       |
     | `rows`    | `T,J`     | i32     | numbers of the chosen rows       |
 
@@ -174,12 +179,15 @@ def Seq_ChooseRowsOp : Seq_ValueOp<"choose_rows"> {
     * (CHOOSE_ROWS1) `scores` is `T,A,H,S` with an `A` of 1 or 2.
     * (CHOOSE_ROWS2) `top_k` is at least 1 and at most `N`, and `N` at most 2^31.
     * (CHOOSE_ROWS3) `weights` and `rows` are `T,J` with `J = H * top_k`.
+    * (CHOOSE_ROWS4) `order`, where present, has the type of `scores`, with an `A`
+      of 1.
 
     Numerics: a sum of two scores is rounded before it is compared. Two rows
     whose sums differ by less than that are equal, and it is the candidates with
     `a b <= K` among which the lowest number then wins. A NaN among the scores
-    of a head makes its weights NaN, all of them with either softmax; the rows
-    are then some rows of the table.
+    of a head makes its weights NaN, all of them with either softmax or `share`;
+    the rows are then some rows of the table. With `order` a NaN counts where its
+    row is chosen, or, with `softmax_all`, always.
 
     Example:
 
@@ -192,6 +200,7 @@ def Seq_ChooseRowsOp : Seq_ValueOp<"choose_rows"> {
   }];
   let arguments = (ins
     Seq_Tensor:$scores,                     /*choose_rows1*/
+    Optional<Seq_Tensor>:$order,            /*choose_rows4*/
     I64Attr:$top_k,                         /*choose_rows2*/
     DefaultValuedAttr<Seq_WeightingAttr,
                       "::effc::seq::RetrievalWeighting::Softmax">:$weighting);
@@ -199,10 +208,12 @@ def Seq_ChooseRowsOp : Seq_ValueOp<"choose_rows"> {
     Seq_Tensor:$weights,                    /*choose_rows3*/
     Seq_Choices:$rows);                     /*choose_rows3*/
   let assemblyFormat = [{
-    $scores attr-dict `:` type($scores) `->` type($weights) `,` type($rows)
+    $scores (`order` `(` $order^ `:` type($order) `)`)? attr-dict `:`
+    type($scores) `->` type($weights) `,` type($rows)
   }];
   let builders = [
-    OpBuilder<(ins "::mlir::Value":$scores, "int64_t":$top_k,
+    OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$order,
+                   "int64_t":$top_k,
                    "::effc::seq::RetrievalWeighting":$weighting)>
   ];
   let hasVerifier = 1;

@@ -52,13 +52,15 @@ static LogicalResult verifyTensors(WeightOp op) {
     if (op.getFurther() || op.getDerived())
       return op.emitOpError() << "expects 'rows' of one tensor as it is, but "
                                  "got 'then' or 'derived' as well";
-    bool turned = op.getTransposed();
-    if (turned && type.getRank() != 2)
+    bool turned = op.getTransposed(), blocks = op.hasMatrixPerGroup();
+    if (turned && type.getRank() != 2 && !blocks)
       return op.emitOpError()
-             << "expects 'rows' of a 'transposed' weight of 2 dimensions, but "
-                "got "
-             << type.getRank();
+             << "expects a 'transposed' weight of 2 dimensions, or of "
+             << rows.getCount() << " matrices of " << rows.getSize()
+             << " 'rows' each, but got " << type;
     int64_t extent = turned ? type.getShape().back() : type.getDimSize(0);
+    if (blocks)
+      extent = rows.getCount() * rows.getSize();
     if (rows.getSize() * rows.getCount() != extent)
       return op.emitOpError()
              << "expects a " << (turned ? "last" : "first")
@@ -103,6 +105,13 @@ static LogicalResult verifyTensors(WeightOp op) {
     return op.emitOpError() << "expects 'stored' of " << each
                             << " elements, but got " << join(*stored);
   return success();
+}
+
+bool WeightOp::hasMatrixPerGroup() {
+  RowGroupsAttr rows = getRowsAttr();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(getType()).getShape();
+  return rows && shape.size() == 3 && shape[0] == rows.getCount() &&
+         shape[getTransposed() ? 2 : 1] == rows.getSize();
 }
 
 LogicalResult WeightOp::verify() {

@@ -59,8 +59,9 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       and `layer` is one of them; for `repeated` it is `H,V,K` and `stored` is `H,K`.
     * (WEIGHT8) A weight of `rows` has as many of them as these have, and is of one
       tensor that is not `derived`; `stored` beside them has the elements of all rows
-      they are counted in. A `transposed` one has two dimensions, and its rows are
-      the last.
+      they are counted in. A `transposed` one has its rows as the last dimension. One
+      of three dimensions may have a matrix for each group of rows, and has if it is
+      `transposed`.
 
     Example:
 
@@ -75,6 +76,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
         stride = 24, count = 3>) : tensor<24x5xbf16>
     seq.weight @turned source("conv1d") rows(#seq.row_groups<offset = 6, size = 6,
         stride = 18, count = 1>) transposed : tensor<4x6xf32>
+    seq.weight @values source("kv_b") rows(#seq.row_groups<offset = 4, size = 7,
+        stride = 11, count = 3>) : tensor<3x7x5xf32>
     seq.weight @decay source("decay") derived(#seq.derivation<rule = negated_exponential>)
         : tensor<12xf32>
     seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
@@ -106,6 +109,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     /// Whether its elements are all those of one tensor, in the same order or
     /// turned.
     bool isOneTensor() { return !getFurther() && !getRows() && !getDerived(); }
+    /// Whether each group of its `rows` is a matrix of its own.
+    bool hasMatrixPerGroup();
   }];
   let hasVerifier = 1;
 }

@@ -30,14 +30,19 @@ std::vector<ScoredRow<S>> scoreRows(const Tensor<S> &scores, int64_t token,
 }
 
 /// Calls `use` with token, row and weight of everything that `record` chooses,
-/// head after head.
+/// head after head. With `order`, of the shape of `scores`, it is chosen by
+/// these numbers.
 template <typename S>
 void retrieve(const Tensor<S> &scores, RetrievalAttr record,
-              llvm::function_ref<void(int64_t, int64_t, S)> use) {
+              llvm::function_ref<void(int64_t, int64_t, S)> use,
+              const Tensor<S> *order = nullptr) {
   for (int64_t t = 0; t < scores.getDim(0); ++t)
     for (int64_t h = 0; h < record.getHeads(); ++h) {
       std::vector<ScoredRow<S>> rows = scoreRows(scores, t, h);
-      std::vector<ScoredRow<S>> chosen = best(rows, record.getTopK());
+      std::vector<ScoredRow<S>> chosen =
+          best(order ? scoreRows(*order, t, h) : rows, record.getTopK());
+      for (ScoredRow<S> &row : chosen)
+        row.score = rows[row.row].score;
       std::vector<S> weights = weigh<S>(record.getWeighting(), chosen, [&] {
         std::vector<S> all;
         for (const ScoredRow<S> &row : rows)

@@ -78,6 +78,14 @@ std::vector<S> weigh(RetrievalWeighting weighting,
     break;
   case RetrievalWeighting::Score:
     break;
+  case RetrievalWeighting::Share: {
+    S sum = S(1e-20);
+    for (S weight : weights)
+      sum += weight;
+    for (S &weight : weights)
+      weight /= sum;
+    break;
+  }
   }
   return weights;
 }

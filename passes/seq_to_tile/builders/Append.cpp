@@ -131,8 +131,9 @@ LogicalResult effc::buildWindowAppend(KernelBuilder &k) {
   seq::WindowTokens tokens = windowTokensOf(mixer);
   // Each of the tokens' tensors and the number of its state.
   auto written = [&](unsigned keys, unsigned values, unsigned numbers) {
-    SmallVector<Written> list = {{tokens.key, windowStateOf(mixer, keys)},
-                                 {tokens.value, windowStateOf(mixer, values)}};
+    SmallVector<Written> list = {{tokens.key, windowStateOf(mixer, keys)}};
+    if (values != keys)
+      list.push_back({tokens.value, windowStateOf(mixer, values)});
     if (tokens.keyScore)
       list.push_back({tokens.keyScore, windowStateOf(mixer, numbers)});
     return list;

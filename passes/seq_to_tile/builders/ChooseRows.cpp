@@ -1,5 +1,5 @@
 // The best rows of each head and their weights. An item is one head of one row.
-// Floor: bytes of the scores.
+// Floor: bytes of the scores, and of what they are chosen by.
 #include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
@@ -34,6 +34,17 @@ static RowTotal total(KernelBuilder &k, Value row) {
   Value highest = reduce(k, tile::ReduceKind::Max, row);
   Value sum = reduce(k, tile::ReduceKind::Add, exponentials(k, row, highest));
   return {highest, sum};
+}
+
+// score / (1e-20 + sum)
+static Value plainShares(KernelBuilder &k, Value chosen) {
+  OpBuilder &b = k.ops();
+  Value sum = arith::AddFOp::create(
+      b, k.loc(), reduce(k, tile::ReduceKind::Add, chosen), k.scalar(1e-20));
+  return k.map(cast<tile::TileType>(chosen.getType()), {chosen, sum},
+               [&](OpBuilder &builder, ValueRange e) -> Value {
+                 return arith::DivFOp::create(builder, k.loc(), e[0], e[1]);
+               });
 }
 
 // exp(score - highest) / sum; of two axes the highest and the sum over all
@@ -72,6 +83,8 @@ static Value weigh(KernelBuilder &k, seq::RetrievalWeighting weighting,
     return each(seq::Nonlinearity::Relu);
   case seq::RetrievalWeighting::Score:
     return each(seq::Nonlinearity::Identity);
+  case seq::RetrievalWeighting::Share:
+    return plainShares(k, chosen);
   }
   llvm_unreachable("a weighting of no kind");
 }
@@ -83,17 +96,28 @@ LogicalResult effc::buildChooseRows(KernelBuilder &k) {
   int64_t count = choose.getTopK();
   k.setItems(k.getContext().lead, 1, heads);
   auto [row, head] = k.divide(k.item(), heads);
+  auto load = [&, row = row, head = head](Value view, int64_t axis) {
+    return k.load(view, {row, k.index(axis), head, k.index(0)}, {1, 1, 1, keys},
+                  k.rowType(keys));
+  };
   Value scores = k.read(choose.getScores());
   SmallVector<Value> axes;
   for (int64_t axis = 0; axis < axisCount; ++axis)
-    axes.push_back(k.load(scores, {row, k.index(axis), head, k.index(0)},
-                          {1, 1, 1, keys}, k.rowType(keys)));
+    axes.push_back(load(scores, axis));
   OpBuilder &b = k.ops();
   tile::TileType valuesType = k.rowType(count);
   auto numbersType = tile::TileType::get(b.getContext(), {count},
                                          b.getI32Type(), tile::Role::Row, {});
-  auto top = tile::TopKOp::create(b, k.loc(), valuesType, numbersType, axes);
-  Value weights = weigh(k, choose.getWeighting(), top.getValues(), axes);
+  Value order = choose.getOrder();
+  SmallVector<Value> ordered = axes;
+  if (order)
+    ordered = {load(k.read(order), 0)};
+  auto top = tile::TopKOp::create(b, k.loc(), valuesType, numbersType, ordered);
+  Value chosen = top.getValues();
+  if (order)
+    chosen = tile::TakeOp::create(b, k.loc(), valuesType, axes.front(),
+                                  top.getNumbers());
+  Value weights = weigh(k, choose.getWeighting(), chosen, axes);
 
   Value first = k.mul(head, count);
   SmallVector<int64_t> sizes = {1, count};

@@ -41,6 +41,10 @@ constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// Heads times parts of a segment's queries, at least: enough for the cores of
 /// a machine where a call has one segment and a model few heads.
 constexpr int64_t kItems = 8, kGpuItems = 264;
+/// Elements of a block's keys and values, at most, on a GPU: in shared memory,
+/// beside the queries, 80 KB of them. More than 32 keys of the usual heads
+/// have.
+constexpr int64_t kGpuBlockElements = 20480;
 /// What a running maximum starts with: below every score, yet finite, so that
 /// no difference of infinities arises.
 constexpr float kLowest = std::numeric_limits<float>::lowest();
@@ -75,11 +79,14 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     headsPerNumber = heads / sizeOf(tokens.keyScore, 1);
   }
   keyChannels = sizeOf(tokens.query, 2);
-  valueChannels = sizeOf(tokens.value, 2);
+  valueChannels = sizeOf(mixer->getResult(0), 2);
   ringRows = sizeOf(ring.keys, 0);
   // A block never wraps around in the ring.
   blockKeys = 32;
   while (ringRows % blockKeys != 0)
+    blockKeys /= 2;
+  while (k.isGpu() && blockKeys > 8 &&
+         blockKeys * (keyChannels + valueChannels) > kGpuBlockElements)
     blockKeys /= 2;
 }
 

@@ -271,3 +271,34 @@ func.func @misspelt_attribute(
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
   return
 }
+
+// -----
+
+func.func @att12_more_channels_than_keys(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>) {
+  // expected-error @+1 {{expects 'y' of at most K = 4 channels without 'v', but got 5}}
+  %y, %a = seq.attention %q, %k positions(%p) states(%keys) {scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7xi32>, tensor<8x2x4xf32>) -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @att12_first_tokens_without_values(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %p: tensor<7xi32>, %sq: tensor<7x6x4xf32>, %keys: tensor<8x2x4xf32>) {
+  // expected-error @+1 {{expects 'v' beside 'sink_query', but got none}}
+  %y, %a = seq.attention %q, %k positions(%p) sink_query(%sq) states(%keys) {window = 7 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7xi32>, tensor<7x6x4xf32>, tensor<8x2x4xf32>) -> (tensor<7x6x3xf32>, tensor<8x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @att4_values_without_v(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %p: tensor<7xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x3xf32>) {
+  // expected-error @+1 {{expects 'v' and 'values' both present or both absent, but got one of them}}
+  %y, %a, %b = seq.attention %q, %k positions(%p) states(%keys, %values) {scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x3xf32>)
+        -> (tensor<7x6x3xf32>, tensor<8x2x4xf32>, tensor<8x2x3xf32>)
+  return
+}

@@ -15,6 +15,16 @@ func.func @attention(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x
   return
 }
 
+// A key's first 3 channels are its value.
+// CHECK-LABEL: func.func @attention_of_keys_alone
+func.func @attention_of_keys_alone(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %p: tensor<?xi32>, %keys: tensor<8x2x4xf32>) {
+  // CHECK: seq.attention %{{.*}}, %{{.*}} positions(%{{.*}}) states(%{{[^,]*}}) {scale = 5.000000e-01 : f64} : (tensor<?x6x4xf32>,
+  %y, %next = seq.attention %q, %k positions(%p) states(%keys) {scale = 0.5 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?xi32>, tensor<8x2x4xf32>)
+        -> (tensor<?x6x3xf32>, tensor<8x2x4xf32>)
+  return
+}
+
 // One key for all heads, all that an op may have.
 // CHECK-LABEL: func.func @attention_with_everything
 func.func @attention_with_everything(

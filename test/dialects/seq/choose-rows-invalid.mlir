@@ -56,3 +56,19 @@ func.func @choose_rows3_rows_of_a_head(%s: tensor<?x2x3x7xf32>) {
   %w, %r = seq.choose_rows %s {top_k = 4 : i64} : tensor<?x2x3x7xf32> -> tensor<?x12xf32>, tensor<?x4xi32>
   return
 }
+
+// -----
+
+func.func @choose_rows4_order_of_two_axes(%s: tensor<?x2x3x7xf32>) {
+  // expected-error @+1 {{expects 'scores' with an A of 1 beside 'order', but got 2}}
+  %w, %r = seq.choose_rows %s order(%s : tensor<?x2x3x7xf32>) {top_k = 4 : i64} : tensor<?x2x3x7xf32> -> tensor<?x12xf32>, tensor<?x12xi32>
+  return
+}
+
+// -----
+
+func.func @choose_rows4_order_of_other_keys(%s: tensor<?x1x3x7xf32>, %o: tensor<?x1x3x5xf32>) {
+  // expected-error @+1 {{expects 'order' of the type of 'scores', 'tensor<?x1x3x7xf32>', but got 'tensor<?x1x3x5xf32>'}}
+  %w, %r = seq.choose_rows %s order(%o : tensor<?x1x3x5xf32>) {top_k = 4 : i64} : tensor<?x1x3x7xf32> -> tensor<?x12xf32>, tensor<?x12xi32>
+  return
+}

@@ -19,3 +19,11 @@ func.func @choose_rows_of_one_axis(%scores: tensor<5x1x3x7xf32>) -> (tensor<5x6x
       : tensor<5x1x3x7xf32> -> tensor<5x6xf32>, tensor<5x6xi32>
   return %w, %rows : tensor<5x6xf32>, tensor<5x6xi32>
 }
+
+// CHECK-LABEL: func.func @choose_rows_in_order
+func.func @choose_rows_in_order(%scores: tensor<?x1x3x7xf32>, %order: tensor<?x1x3x7xf32>) -> (tensor<?x6xf32>, tensor<?x6xi32>) {
+  // CHECK: seq.choose_rows %{{.*}} order(%{{.*}} : tensor<?x1x3x7xf32>) {top_k = 2 : i64, weighting = #seq.weighting<share>} : tensor<?x1x3x7xf32> -> tensor<?x6xf32>, tensor<?x6xi32>
+  %w, %rows = seq.choose_rows %scores order(%order : tensor<?x1x3x7xf32>) {top_k = 2 : i64, weighting = #seq.weighting<share>}
+      : tensor<?x1x3x7xf32> -> tensor<?x6xf32>, tensor<?x6xi32>
+  return %w, %rows : tensor<?x6xf32>, tensor<?x6xi32>
+}

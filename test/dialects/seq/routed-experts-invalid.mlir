@@ -40,3 +40,11 @@ func.func @routed5_more_than_experts(%x: tensor<?x5xf32>, %l: tensor<?x7xf32>, %
   %y = seq.routed_experts %x, %l parameters(%g, %d) {top_k = 8 : i64, nonlinearity = #seq.nonlinearity<silu>} : (tensor<?x5xf32>, tensor<?x7xf32>), (tensor<42x5xf32>, tensor<35x3xf32>)
   return
 }
+
+// -----
+
+func.func @routed6_order_of_others(%x: tensor<?x5xf32>, %l: tensor<?x7xf32>, %o: tensor<?x6xf32>, %g: tensor<42x5xf32>, %d: tensor<35x3xf32>) {
+  // expected-error @+1 {{expects 'order' of the type of 'logits', 'tensor<?x7xf32>', but got 'tensor<?x6xf32>'}}
+  %y = seq.routed_experts %x, %l order(%o : tensor<?x6xf32>) parameters(%g, %d) {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>} : (tensor<?x5xf32>, tensor<?x7xf32>), (tensor<42x5xf32>, tensor<35x3xf32>)
+  return
+}

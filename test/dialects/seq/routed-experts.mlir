@@ -13,3 +13,14 @@ func.func @routed_experts(%x: tensor<?x5xf32>, %logits: tensor<?x7xf32>,
         (tensor<42x5xbf16>, tensor<35x3xbf16>)
   return %y : tensor<?x5xf32>
 }
+
+// CHECK-LABEL: func.func @routed_experts_in_order
+func.func @routed_experts_in_order(%x: tensor<?x5xf32>, %scores: tensor<?x7xf32>, %order: tensor<?x7xf32>,
+                                   %gate_up: tensor<42x5xbf16>, %down: tensor<35x3xbf16>) -> tensor<?x5xf32> {
+  // CHECK: seq.routed_experts %{{.*}}, %{{.*}} order(%{{.*}} : tensor<?x7xf32>) parameters(%{{.*}}, %{{.*}}) {{{.*}}weighting = #seq.weighting<share>}
+  %y = seq.routed_experts %x, %scores order(%order : tensor<?x7xf32>) parameters(%gate_up, %down)
+      {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>, weighting = #seq.weighting<share>}
+      : (tensor<?x5xf32>, tensor<?x7xf32>),
+        (tensor<42x5xbf16>, tensor<35x3xbf16>)
+  return %y : tensor<?x5xf32>
+}

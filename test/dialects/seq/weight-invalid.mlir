@@ -141,7 +141,7 @@ seq.weight @weight8_turned source("a") rows(#seq.row_groups<offset = 6, size = 6
 // -----
 
 // WEIGHT8
-// expected-error @+1 {{expects 'rows' of a 'transposed' weight of 2 dimensions, but got 3}}
+// expected-error @+1 {{expects a 'transposed' weight of 2 dimensions, or of 1 matrices of 6 'rows' each, but got 'tensor<2x4x6xf32>'}}
 seq.weight @weight8_three source("a") rows(#seq.row_groups<offset = 6, size = 6, stride = 18, count = 1>) transposed : tensor<2x4x6xf32>
 
 // -----

@@ -21,6 +21,12 @@ seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8, strid
     : tensor<24x5xbf16>
 // CHECK: seq.weight @taps computed(#seq.row_numbers<numbers = [1.000000e+00, -1.000000e+00]>) : tensor<2x6xf32>
 seq.weight @taps computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : tensor<2x6xf32>
+// CHECK: seq.weight @values source("kv_b") rows(<offset = 4, size = 7, stride = 11, count = 3>) : tensor<3x7x5xf32>
+seq.weight @values source("kv_b") rows(#seq.row_groups<offset = 4, size = 7, stride = 11, count = 3>)
+    : tensor<3x7x5xf32>
+// CHECK: seq.weight @keys source("kv_b") rows(<offset = 0, size = 4, stride = 11, count = 3>) transposed : tensor<3x5x4xf32>
+seq.weight @keys source("kv_b") rows(#seq.row_groups<offset = 0, size = 4, stride = 11, count = 3>)
+    transposed : tensor<3x5x4xf32>
 // CHECK: seq.weight @turned source("conv1d") rows(<offset = 6, size = 6, stride = 18, count = 1>) transposed : tensor<4x6xf32>
 seq.weight @turned source("conv1d") rows(#seq.row_groups<offset = 6, size = 6, stride = 18, count = 1>)
     transposed : tensor<4x6xf32>

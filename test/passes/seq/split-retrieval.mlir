@@ -40,3 +40,15 @@ func.func @networks(%x: tensor<?x5xf32>, %logits: tensor<?x7xf32>,
       : (tensor<?x5xf32>, tensor<?x7xf32>), (tensor<42x5xf32>, tensor<35x3xf32>)
   return %y : tensor<?x5xf32>
 }
+
+// CHECK-LABEL: func.func @networks_in_order
+func.func @networks_in_order(%x: tensor<?x5xf32>, %scores: tensor<?x7xf32>, %order: tensor<?x7xf32>,
+                             %gate_up: tensor<42x5xf32>, %down: tensor<35x3xf32>) -> tensor<?x5xf32> {
+  // CHECK: %[[SCORES:.*]] = seq.reshape %{{.*}} : tensor<?x7xf32> -> tensor<?x1x1x7xf32>
+  // CHECK: %[[ORDER:.*]] = seq.reshape %{{.*}} : tensor<?x7xf32> -> tensor<?x1x1x7xf32>
+  // CHECK: seq.choose_rows %[[SCORES]] order(%[[ORDER]] : tensor<?x1x1x7xf32>) {top_k = 2 : i64, weighting = #seq.weighting<share>}
+  %y = seq.routed_experts %x, %scores order(%order : tensor<?x7xf32>) parameters(%gate_up, %down)
+      {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>, weighting = #seq.weighting<share>}
+      : (tensor<?x5xf32>, tensor<?x7xf32>), (tensor<42x5xf32>, tensor<35x3xf32>)
+  return %y : tensor<?x5xf32>
+}

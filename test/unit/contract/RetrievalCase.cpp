@@ -36,8 +36,13 @@ std::string RetrievalCase::text() const {
   static constexpr std::array names = {"memory", "experts", "networks"};
   return std::string(names[int(mixer)]) + ", " + weighting + ", " +
          nonlinearity + (weightInside ? ", weight inside" : "") +
-         ", T,H,S,D,K,F = " + n(T) + "," + n(H) + "," + n(S) + "," + n(D) +
-         "," + n(K) + "," + n(F);
+         (ordered ? ", in order" : "") + ", T,H,S,D,K,F = " + n(T) + "," +
+         n(H) + "," + n(S) + "," + n(D) + "," + n(K) + "," + n(F);
+}
+
+float RetrievalCase::drawScore(Random &random) const {
+  float score = pickScore(random);
+  return weighting == "share" ? std::fabs(score) + 1.0F / 64 : score;
 }
 
 std::vector<std::pair<int64_t, int64_t>> RetrievalCase::tables() const {
@@ -78,24 +83,26 @@ std::string RetrievalCase::opText(const std::string &tokens,
   return std::string(mixer == RetrievalMixer::Experts
                          ? "seq.product_key_experts"
                          : "seq.routed_experts") +
-         " %x, %scores parameters(%p0, %p1) " + attributes + " : (" + x + ", " +
-         scores + "), (" + parameters[0] + ", " + parameters[1] + ")";
+         " %x, %scores " + (ordered ? "order(%order : " + scores + ") " : "") +
+         "parameters(%p0, %p1) " + attributes + " : (" + x + ", " + scores +
+         "), (" + parameters[0] + ", " + parameters[1] + ")";
 }
 
 RetrievalCase pickCase(Random &random) {
   static constexpr std::array weightings = {"softmax", "softmax_all", "sigmoid",
-                                            "relu", "score"};
+                                            "relu",    "score",       "share"};
   static constexpr std::array nonlinearities = {
       "identity", "silu",         "gelu",   "gelu_tanh",
       "relu",     "squared_relu", "sigmoid"};
   while (true) {
     RetrievalCase c;
     c.mixer = RetrievalMixer(pick(random, 0, 2));
-    c.weighting = weightings[pick(random, 0, 4)];
+    c.weighting = weightings[pick(random, 0, 5)];
     c.nonlinearity = nonlinearities[pick(random, 0, 6)];
     c.weightInside =
         c.mixer == RetrievalMixer::Experts && pick(random, 0, 2) == 0;
     bool networks = c.mixer == RetrievalMixer::Networks;
+    c.ordered = networks && pick(random, 0, 1) == 0;
     c.T = pick(random, 1, 12);
     c.H = networks ? 1 : pick(random, 2, 5);
     c.S = pick(random, 2, 13);

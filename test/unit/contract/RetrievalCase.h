@@ -30,21 +30,25 @@ struct RetrievalCase {
   std::string weighting, nonlinearity;
   bool weightInside = false;
   int64_t T, H, S, D, K, F; ///< S experts and no H for networks, F theirs alone
+  bool ordered = false;     ///< networks chosen by numbers behind their scores
 
   std::string text() const;
   /// Rows that can be chosen.
   int64_t rows() const { return mixer == RetrievalMixer::Networks ? S : S * S; }
   int64_t scoresPerToken() const {
-    return mixer == RetrievalMixer::Networks ? S : 2 * H * S;
+    return mixer == RetrievalMixer::Networks ? S * (ordered ? 2 : 1)
+                                             : 2 * H * S;
   }
+  /// A score, positive where weights are shares of a sum.
+  float drawScore(Random &random) const;
   bool readsTokens() const { return mixer != RetrievalMixer::Memory; }
   /// Shapes of the parameters, in operand order.
   std::vector<std::pair<int64_t, int64_t>> tables() const;
-  /// The op on %x, %scores, %p0 and %p1, with its types; `tokens` is T or "?",
-  /// `element` that of the tables.
+  /// The op on %x, %scores, %order, %p0 and %p1, with its types; `tokens` is T
+  /// or "?", `element` that of the tables.
   std::string opText(const std::string &tokens,
                      const std::string &element) const;
-  /// The type of the scores.
+  /// The type of the scores, and of what they are chosen by.
   std::string scoresType(const std::string &tokens) const;
 };
 

@@ -25,6 +25,8 @@ namespace {
 std::string programText(const RetrievalCase &c, int64_t tokens) {
   std::string t = std::to_string(tokens), d = std::to_string(c.D);
   std::string arguments = "%scores: " + c.scoresType(t);
+  if (c.ordered)
+    arguments += ", %order: " + c.scoresType(t);
   if (c.readsTokens())
     arguments += ", %x: " + tensorType({t, d});
   for (auto [i, table] : llvm::enumerate(c.tables()))
@@ -45,12 +47,13 @@ Tensor<double> pickTensor(std::vector<int64_t> shape,
 }
 
 std::vector<Datum<double>> pickInputs(Random &random, const RetrievalCase &c) {
-  auto score = [&] { return pickScore(random); };
+  auto score = [&] { return c.drawScore(random); };
   auto real = [&] { return float(pickReal(random, -1, 1)); };
   std::vector<Datum<double>> inputs;
-  inputs.push_back(c.mixer == RetrievalMixer::Networks
-                       ? pickTensor({c.T, c.S}, score)
-                       : pickTensor({c.T, 2, c.H, c.S}, score));
+  for (int i = 0; i < (c.ordered ? 2 : 1); ++i)
+    inputs.push_back(c.mixer == RetrievalMixer::Networks
+                         ? pickTensor({c.T, c.S}, score)
+                         : pickTensor({c.T, 2, c.H, c.S}, score));
   if (c.readsTokens())
     inputs.push_back(pickTensor({c.T, c.D}, real));
   for (auto [rows, columns] : c.tables())
@@ -62,7 +65,7 @@ std::vector<Datum<double>> pickInputs(Random &random, const RetrievalCase &c) {
 std::vector<Datum<double>> piece(const RetrievalCase &c,
                                  std::vector<Datum<double>> inputs,
                                  int64_t from, int64_t to) {
-  for (int i = 0; i < (c.readsTokens() ? 2 : 1); ++i) {
+  for (int i = 0; i < 1 + c.readsTokens() + c.ordered; ++i) {
     const Tensor<double> &whole = numbers(inputs[i]);
     SmallVector<int64_t> shape(whole.getShape());
     int64_t width = whole.size() / shape[0];
@@ -144,7 +147,7 @@ TEST(RetrievalForms, AgreeWithTheDefinition) {
     }
     EXPECT_EQ(ArrayRef(joined), numbers(expected[0]).elements());
   }
-  EXPECT_EQ(met.size(), 8u) << "3 mixers and 5 weightings";
+  EXPECT_EQ(met.size(), 9u) << "3 mixers and 6 weightings";
   std::printf("largest relative error over 400 shapes (double, float):\n");
   for (auto [index, form] : llvm::enumerate(kForms))
     std::printf("  %-13s %.2e  %.2e\n", form.name, worst[index],
@@ -194,6 +197,38 @@ TEST(RetrievalForms, ANanMakesItsTokenNan) {
       scores[at] = nan;
       EXPECT_TRUE(std::isnan(chosenOf(*p, scores))) << at;
     }
+}
+
+//===- an order of its own ------------------------------------------------===//
+
+// Expert e of one unit gives its weight times e + 1 in the only channel.
+constexpr StringLiteral kOrdered = R"(
+func.func @f(%scores: tensor<1x4xf32>, %order: tensor<1x4xf32>, %x: tensor<1x1xf32>,
+             %gate_up: tensor<8x1xf32>, %down: tensor<4x1xf32>) -> tensor<1x1xf32> {
+  %y = seq.routed_experts %x, %scores order(%order : tensor<1x4xf32>) parameters(%gate_up, %down)
+      {top_k = 2 : i64, nonlinearity = #seq.nonlinearity<identity>, weighting = #seq.weighting<share>}
+      : (tensor<1x1xf32>, tensor<1x4xf32>), (tensor<8x1xf32>, tensor<4x1xf32>)
+  return %y : tensor<1x1xf32>
+}
+)";
+
+TEST(RetrievalForms, AnOrderChoosesAndDoesNotWeigh) {
+  Program program(kOrdered);
+  Program pairs = expanded(program, FormChoice::Quadratic, 1);
+  Program candidates = expanded(program, FormChoice::Step, 1);
+  auto run = [](Program &p, std::vector<double> order) {
+    return numbers(p.evaluate<double>(
+        {Tensor<double>({1, 4}, {0.5, 0.25, 0.125, 0.75}),
+         Tensor<double>({1, 4}, std::move(order)), Tensor<double>({1, 1}, {1}),
+         Tensor<double>({8, 1}, std::vector<double>(8, 1)),
+         Tensor<double>({4, 1}, {1, 2, 3, 4})})[0])(0, 0);
+  };
+  for (Program *p : {&program, &pairs, &candidates}) {
+    // Experts 2 and 1, of the scores 1/8 and 1/4: a third of 3 and two of 2.
+    EXPECT_NEAR(run(*p, {-1, 3, 9, 2}), 7.0 / 3, 1e-12);
+    // All equal: experts 0 and 1, of 1/2 and 1/4.
+    EXPECT_NEAR(run(*p, {5, 5, 5, 5}), 4.0 / 3, 1e-12);
+  }
 }
 
 } // namespace

@@ -39,6 +39,11 @@ RetrievalCase networks(const char *weighting, const char *f, int64_t S,
   return {Networks, weighting, f, false, kTokens, 1, S, D, K, F};
 }
 
+RetrievalCase inOrder(RetrievalCase c) {
+  c.ordered = true;
+  return c;
+}
+
 /// Keys, channels and choices below, at and above the 8 lanes of a vector, the
 /// 16 experts, 24 units and 256 channels of an item; lists that a row of keys
 /// does not fill, and rows of scores that are no whole vectors.
@@ -67,6 +72,12 @@ const RetrievalCase kListed[] = {
     networks("score", "identity", 33, 20, 4, 16),
     networks("softmax_all", "sigmoid", 64, 7, 8, 1),
     networks("softmax", "squared_relu", 4, 257, 3, 20),
+    networks("share", "silu", 9, 12, 4, 5),
+    inOrder(networks("share", "silu", 7, 5, 2, 3)),
+    inOrder(networks("share", "silu", 256, 16, 8, 24)),
+    inOrder(networks("score", "silu", 33, 20, 1, 9)),
+    inOrder(networks("softmax", "gelu", 5, 25, 5, 8)),
+    inOrder(networks("softmax_all", "silu", 20, 11, 3, 4)),
 };
 
 std::vector<RetrievalCase> cases() {
@@ -105,7 +116,8 @@ std::string modelText(const RetrievalCase &c, const std::string &element) {
   body += "  %in = seq.embedding %tokens, %table : (tensor<?xi32>, " + table +
           ") -> " + packed + "\n  %x" + slice(c.scoresPerToken(), c.D);
   if (c.mixer == Networks)
-    body += "  %scores" + slice(0, c.scoresPerToken());
+    body += "  %scores" + slice(0, c.S) +
+            (c.ordered ? "  %order" + slice(c.S, c.S) : "");
   else
     body += "  %flat" + slice(0, c.scoresPerToken()) +
             "  %scores = seq.reshape %flat : " + flat + " -> " +
@@ -135,7 +147,7 @@ public:
     std::vector<float> &table = weights["table"];
     for (int64_t t = 0; t < kTokens; ++t) {
       for (int64_t i = 0; i < shape.scoresPerToken(); ++i)
-        table.push_back(pickScore(random));
+        table.push_back(shape.drawScore(random));
       for (int64_t d = 0; d < shape.D; ++d)
         table.push_back(pickReal(random, -1, 1));
     }
@@ -232,7 +244,8 @@ TEST(RetrievalKernels, AgreeWithTheReferenceInEveryCall) {
 TEST(RetrievalKernels, ANanStaysInItsToken) {
   for (RetrievalCase shape : {memory("sigmoid", 2, 11, 9, 5),
                               experts("softmax", "silu", false, 2, 9, 16, 10),
-                              networks("softmax_all", "silu", 17, 8, 3, 4)}) {
+                              networks("softmax_all", "silu", 17, 8, 3, 4),
+                              networks("share", "silu", 11, 7, 3, 5)}) {
     SCOPED_TRACE(shape.text());
     Retrieval r(shape, "f32", 1);
     std::vector<int32_t> tokens = r.allTokens();

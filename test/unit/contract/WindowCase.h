@@ -29,15 +29,21 @@ struct WindowCase {
   double softCap = 0; ///< 0: none
   bool sinks = false, slopes = false;
   std::string keyScore = "none";
-  int64_t N = 0;    ///< heads of the numbers per key; 0 for "none"
-  int64_t keep = 0; ///< 0: all
-  double scale = 0; ///< 0: a little less than K^-0.5
-  int64_t S = 0;    ///< first tokens that stay
+  int64_t N = 0;          ///< heads of the numbers per key; 0 for "none"
+  int64_t keep = 0;       ///< 0: all
+  double scale = 0;       ///< 0: a little less than K^-0.5
+  int64_t S = 0;          ///< first tokens that stay
+  bool keysAlone = false; ///< a key's first V channels are its value
+
+  /// Whether keys may be kept alone.
+  bool mayKeepKeysAlone() const { return G == J && V <= K && !N && !S; }
 
   /// Names and shapes after the leading T or W of the tokens' operands.
   std::vector<std::pair<std::string, std::vector<int64_t>>> tokens() const {
     std::vector<std::pair<std::string, std::vector<int64_t>>> list = {
-        {"q", {H, K}}, {"k", {G, K}}, {"v", {J, V}}};
+        {"q", {H, K}}, {"k", {G, K}}};
+    if (!keysAlone)
+      list.push_back({"v", {J, V}});
     if (S)
       list.push_back({"sink_query", {H, K}});
     if (N)
@@ -48,7 +54,9 @@ struct WindowCase {
   /// the first tokens.
   std::vector<std::pair<std::string, std::vector<int64_t>>> states() const {
     std::vector<std::pair<std::string, std::vector<int64_t>>> list = {
-        {"keys", {W, G, K}}, {"values", {W, J, V}}};
+        {"keys", {W, G, K}}};
+    if (!keysAlone)
+      list.push_back({"values", {W, J, V}});
     if (N)
       list.push_back({"numbers", {W, N}});
     if (S) {
@@ -82,12 +90,12 @@ struct WindowCase {
   /// `rows` is T as a type has it.
   std::string opText(const std::string &rows) const {
     std::string operands, types, results = "%y", resultTypes;
-    operands = std::string("%q, %k, %v positions(%p)") +
-               (S ? " sink_query(%sink_query)" : "") +
+    operands = std::string(keysAlone ? "%q, %k" : "%q, %k, %v") +
+               " positions(%p)" + (S ? " sink_query(%sink_query)" : "") +
                (N ? " numbers(%d)" : "");
     for (auto &[name, shape] : tokens()) {
       types += (name == "q" ? "" : ", ") + type(rows, shape);
-      if (name == "v")
+      if (name == (keysAlone ? "k" : "v"))
         types += ", tensor<" + rows + "xi32>";
     }
     for (const std::string &name : parameters()) {

@@ -59,6 +59,7 @@ Case pickCase(Random &random) {
       s.N = pick(random, 0, 1) ? s.G : s.H;
       s.keep = pick(random, 0, 1) ? pick(random, 1, s.W) : 0;
     }
+    s.keysAlone = s.mayKeepKeysAlone() && pick(random, 0, 1);
     if (std::set<int64_t>{c.T, s.K, s.V, s.W, s.H, s.S}.size() == 6)
       return c;
   }
@@ -222,6 +223,52 @@ TEST(WindowForms, AgreeWithTheirMeaningOnRandomShapes) {
 // k[t,i] = cos(0.2 + 0.5 t + 0.9 i), v[t,i] = sin(0.1 + 0.4 t - 0.6 i), a
 // window of 3 keys, scale 3^-0.5. The expected numbers were computed in float64
 // from the definition by an independent program.
+// Keys that begin with their values give what the same values give beside them.
+TEST(WindowForms, KeysMayBeginWithTheirValues) {
+  std::string text =
+      "func.func @f(%q: tensor<6x4x5xf32>, %k: tensor<6x2x5xf32>, %p: "
+      "tensor<6xi32>, %keys: tensor<7x2x5xf32>) -> (tensor<6x4x3xf32>, "
+      "tensor<6x4x3xf32>) {\n"
+      "  %v = seq.slice %k {axis = 2 : i64, offset = 0 : i64, size = 3 : i64} "
+      ": tensor<6x2x5xf32> -> tensor<6x2x3xf32>\n"
+      "  %values = seq.slice %keys {axis = 2 : i64, offset = 0 : i64, size = 3 "
+      ": i64} : tensor<7x2x5xf32> -> tensor<7x2x3xf32>\n"
+      "  %y, %a, %b = seq.attention %q, %k, %v positions(%p) states(%keys, "
+      "%values) {scale = 0.4 : f64} : (tensor<6x4x5xf32>, tensor<6x2x5xf32>, "
+      "tensor<6x2x3xf32>, tensor<6xi32>, tensor<7x2x5xf32>, "
+      "tensor<7x2x3xf32>) -> (tensor<6x4x3xf32>, tensor<7x2x5xf32>, "
+      "tensor<7x2x3xf32>)\n"
+      "  %z, %c = seq.attention %q, %k positions(%p) states(%keys) {scale = "
+      "0.4 : f64} : (tensor<6x4x5xf32>, tensor<6x2x5xf32>, tensor<6xi32>, "
+      "tensor<7x2x5xf32>) -> (tensor<6x4x3xf32>, tensor<7x2x5xf32>)\n"
+      "  return %y, %z : tensor<6x4x3xf32>, tensor<6x4x3xf32>\n}\n";
+  Random random(2405'04434);
+  auto drawn = [&](std::vector<int64_t> shape) {
+    Tensor<double> tensor(shape);
+    for (double &element : tensor.elements())
+      element = pickReal(random, -1, 1);
+    return tensor;
+  };
+  Tensor<double> q = drawn({6, 4, 5}), k = drawn({6, 2, 5}),
+                 keys = drawn({7, 2, 5});
+  // Of the table's 7 rows the first is of a token before.
+  Tensor<int32_t> positions({6}, {1, 2, 3, 4, 5, 6});
+  for (std::optional<FormChoice> form :
+       {std::optional<FormChoice>(), std::optional(FormChoice::Step),
+        std::optional(FormChoice::Quadratic),
+        std::optional(FormChoice::Chunkwise)}) {
+    Program program(text);
+    ASSERT_TRUE(program.isValid());
+    if (form) {
+      PassManager manager(program.getContext());
+      manager.addPass(createExpandFormPass({*form, 4}));
+      ASSERT_TRUE(succeeded(manager.run(program.getModule())));
+    }
+    auto results = program.evaluate<double>({q, k, positions, keys});
+    EXPECT_LE(relativeError(numbers(results[1]), numbers(results[0])), 1e-14);
+  }
+}
+
 TEST(WindowForms, HaveValuesComputedElsewhere) {
   std::string text =
       "func.func @f(%q: tensor<6x1x3xf32>, %k: tensor<6x1x3xf32>, %v: "

@@ -259,6 +259,7 @@ WindowCase pickShape(Random &random) {
     s.N = pick(random, 0, 1) ? s.G : s.H;
     s.keep = pick(random, 0, 1) ? pick(random, 1, s.W) : 0;
   }
+  s.keysAlone = s.mayKeepKeysAlone() && pick(random, 0, 1);
   return s;
 }
 
@@ -266,7 +267,8 @@ WindowCase pickShape(Random &random) {
 /// and 64 lanes; rings whose blocks have 32, 16, 8, 4 and 1 keys; windows of
 /// one key, of less than a block, of a block, of a ring; groups of 1, 2, 3 and
 /// 6 heads; all keys, some and a single one by their numbers; first tokens that
-/// stay, less than a block of them and more.
+/// stay, less than a block of them and more; heads so wide that a GPU's blocks
+/// have half the keys; values that are a part of their keys, or all of it.
 std::vector<std::unique_ptr<Window>> &cases() {
   static const WindowCase shapes[] = {
       {.H = 6, .G = 2, .J = 2, .K = 8, .V = 5, .W = 64, .window = 33},
@@ -409,7 +411,10 @@ std::vector<std::unique_ptr<Window>> &cases() {
        .keyScore = "bias",
        .N = 1,
        .keep = 6,
-       .S = 9}};
+       .S = 9},
+      {.H = 3, .G = 1, .J = 1, .K = 340, .V = 310, .W = 64, .window = 47},
+      {.H = 4, .G = 1, .J = 1, .K = 21, .V = 16, .W = 256, .keysAlone = true},
+      {.H = 6, .G = 3, .J = 3, .K = 36, .V = 36, .W = 192, .keysAlone = true}};
   static std::vector<std::unique_ptr<Window>> list;
   if (!list.empty())
     return list;

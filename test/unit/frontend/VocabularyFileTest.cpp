@@ -73,7 +73,8 @@ TEST_P(VocabularyFileTest, EncodesAndDecodes) {
 INSTANTIATE_TEST_SUITE_P(
     Files, VocabularyFileTest,
     testing::Values(Case{"world", "rwkv_vocab_v20230424.txt"},
-                    Case{"tiktoken", "small.tiktoken"}),
+                    Case{"tiktoken", "small.tiktoken"},
+                    Case{"kimi", "tiktoken.model"}),
     [](const auto &info) { return std::string(info.param.folder); });
 
 /// A token for each byte but those from `end` on, ranked by them.

@@ -1,0 +1,234 @@
+#include "frontend/families/KimiLinear.h"
+
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/FlashDelta.h"
+#include "frontend/model/Block.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/Experts.h"
+#include "frontend/model/LatentAttention.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+
+struct KimiConfig {
+  int64_t width = 1, layers = 1, context = 1;
+  KimiDeltaConfig delta;
+  LatentConfig latent;
+  /// Which layers are of the delta rule; the others attend.
+  std::vector<bool> linear;
+  MlpConfig mlp;
+  std::optional<ExpertsConfig> experts;
+  /// Every `period`-th layer from `first` on has experts, counted from layer 0.
+  int64_t first = 0, period = 1;
+  NormConfig norm;
+  HeadConfig head;
+
+  bool hasExperts(int64_t layer) const {
+    return experts && layer >= first && layer % period == 0;
+  }
+};
+
+} // namespace
+
+/// Reads the numbers of layers, counted from 1, that `key` lists.
+static std::vector<bool> readLayerNumbers(ConfigReader &reader,
+                                          llvm::StringRef key, int64_t layers) {
+  std::vector<bool> listed(size_t(layers), false);
+  const JsonValue *value = reader.get(key);
+  if (!value) {
+    reader.report("lacks " + quote(key));
+    return listed;
+  }
+  const JsonArray *list = value->getArray();
+  if (!list) {
+    reader.reportMismatch(key, "an array of layers", *value);
+    return listed;
+  }
+  for (const JsonValue &element : *list) {
+    std::optional<int64_t> layer = element.getInteger();
+    if (!layer || *layer < 1 || *layer > layers)
+      reader.reportMismatch(key, "layers from 1 to " + Twine(layers), element);
+    else
+      listed[size_t(*layer - 1)] = true;
+  }
+  return listed;
+}
+
+static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
+  constexpr llvm::StringLiteral kKey = "linear_attn_config";
+  config.linear.assign(size_t(config.layers), false);
+  const JsonObject *object = outer.getObjectIfSet(kKey);
+  if (!object)
+    return;
+  ConfigReader reader((outer.getFile() + ": " + kKey).str(), *object);
+  auto &[heads, keys, taps, epsilon] = config.delta;
+  heads = reader.requireInteger("num_heads", 1, kMostDimension);
+  keys = reader.requireInteger("head_dim", 1, kMostDimension);
+  taps = reader.requireInteger("short_conv_kernel_size", 2, 64);
+  epsilon = config.norm.epsilon;
+  config.linear = readLayerNumbers(reader, "kda_layers", config.layers);
+  std::vector<bool> attends =
+      readLayerNumbers(reader, "full_attn_layers", config.layers);
+  for (size_t layer = 0; layer < attends.size(); ++layer)
+    if (config.linear[layer] == attends[layer])
+      reader.report("expects each layer in one of 'kda_layers' and "
+                    "'full_attn_layers', but got layer " +
+                    Twine(layer + 1) +
+                    (attends[layer] ? " in both" : " in neither"));
+  reader.expectNone({"gate_lower_bound", "use_full_rank_gate"},
+                    "in a layout without bounded gates");
+  outer.finishInner(reader);
+}
+
+static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
+  config.first = reader.getInteger("first_k_dense_replace", 0, kMostLayers, 0);
+  config.period = reader.getInteger("moe_layer_freq", 1, kMostLayers, 1);
+  int64_t shared =
+      reader.getIntegerIfSet("num_shared_experts", 0, kMostDimension)
+          .value_or(0);
+  bool normalised = reader.getBoolean("moe_renormalize", true);
+  double scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
+  // Of one group all experts are chosen from.
+  for (llvm::StringRef key : {"num_expert_group", "topk_group"})
+    if (reader.isSet(key) && reader.getInteger(key, 1, kMostDimension, 1) > 1)
+      reader.reportMismatch(key, "1", *reader.get(key));
+  const std::string *score = reader.getString("moe_router_activation_func");
+  if (score && *score != "sigmoid" && *score != "softmax")
+    reader.reportMismatch("moe_router_activation_func", "sigmoid or softmax",
+                          *reader.get("moe_router_activation_func"));
+  auto size = [&](llvm::StringRef key) {
+    return reader.isSet("num_experts")
+               ? reader.requireInteger(key, 1, kMostDimension)
+               : reader.getIntegerIfSet(key, 1, kMostDimension).value_or(1);
+  };
+  ExpertsConfig experts;
+  experts.experts = size("num_experts");
+  experts.taken = size("num_experts_per_token");
+  experts.hidden = size("moe_intermediate_size");
+  if (!reader.isSet("num_experts"))
+    return;
+  if (!reader.hasProblem() && experts.taken > experts.experts)
+    reader.report("expects 'num_experts_per_token' up to 'num_experts' " +
+                  Twine(experts.experts) + ", but got " + Twine(experts.taken));
+  experts.activation = config.mlp.activation;
+  experts.score = score && *score == "softmax" ? RouterScore::Softmax
+                                               : RouterScore::Sigmoid;
+  experts.normalised = normalised;
+  experts.balanced = true;
+  experts.scale = scale;
+  experts.shared = shared * experts.hidden;
+  config.experts = experts;
+}
+
+/// The positions that the tables of keys have room for.
+static int64_t readContext(ConfigReader &reader) {
+  for (llvm::StringRef key : {"model_max_length", "max_position_embeddings"})
+    if (std::optional<int64_t> context =
+            reader.getIntegerIfSet(key, 1, kMostContext))
+      return *context;
+  reader.report("lacks 'model_max_length'");
+  return 1;
+}
+
+static KimiConfig readKimiLinear(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  KimiConfig config;
+  config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
+  config.layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
+  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  config.mlp.hidden =
+      reader.requireInteger("intermediate_size", 1, kMostDimension);
+  config.mlp.activation =
+      readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
+  config.head.tied = reader.getBoolean("tie_word_embeddings", false);
+  config.head.table = "model.embed_tokens.weight";
+  config.context = readContext(reader);
+  readLinearLayers(reader, config);
+  config.latent = readLatentAttention(reader);
+  // The public code makes this norm without the configuration's epsilon.
+  config.latent.norm.epsilon = 1e-6;
+  if (!reader.getBoolean("mla_use_nope", false))
+    reader.report("expects 'mla_use_nope' to be true, but got false");
+  readExpertLayers(reader, config);
+  if (reader.getInteger("num_nextn_predict_layers", 0, kMostLayers, 0) > 0)
+    reader.reportMismatch("num_nextn_predict_layers", "0",
+                          *reader.get("num_nextn_predict_layers"));
+  reader.expectNone({"mla_use_output_gate", "attn_res_block_size",
+                     "routed_expert_hidden_size", "latent_moe_use_norm",
+                     "activation_situ_beta", "activation_situ_linear_beta"},
+                    "beside the parts that Kimi Linear has");
+  // Each head has keys of its own, whatever this says.
+  int64_t heads = config.latent.heads,
+          keyHeads =
+              reader.getIntegerIfSet("num_key_value_heads", 1, kMostDimension)
+                  .value_or(heads);
+  if (!reader.hasProblem() && heads % keyHeads != 0)
+    reader.report("expects 'num_attention_heads' to be a multiple of "
+                  "'num_key_value_heads' " +
+                  Twine(keyHeads) + ", but got " + Twine(heads));
+  // Keys are not turned.
+  ignoreHarmless(
+      reader, input.remarks,
+      {"head_dim", "rope_theta", "rope_scaling", "use_grouped_topk"});
+  return config;
+}
+
+static Value emitMlpPart(ModelBuilder &model, const KimiConfig &config,
+                         int64_t layer, const std::string &name,
+                         const std::string &source, Value x) {
+  if (!config.hasExperts(layer))
+    return emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, x);
+  ExpertsNames names{name + "experts", source + "block_sparse_moe."};
+  names.gate = "w1";
+  names.up = "w3";
+  names.down = "w2";
+  names.shared = "shared_experts";
+  names.sharedGate = "";
+  return emitExperts(model, *config.experts, names, x);
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importKimiLinear(FamilyInput &input) {
+  KimiConfig config = readKimiLinear(input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  TextModelConfig text;
+  text.family = "kimi_linear";
+  text.vocabulary = input.vocabulary;
+  text.width = config.width;
+  text.head = config.head;
+  text.endNorm = "model.norm";
+  text.norm = config.norm;
+  if (llvm::is_contained(config.linear, false))
+    text.context = chooseContext(input, config.context);
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      std::string name = "layers." + std::to_string(layer) + ".";
+      std::string source = "model." + name;
+      auto norm = [&](const char *part, const char *tensor) {
+        return [&, part, tensor](Value token) {
+          return model.norm(name + part, source + tensor, token, config.norm);
+        };
+      };
+      auto mix = [&](Value token) {
+        std::string attention = source + "self_attn.";
+        return config.linear[size_t(layer)]
+                   ? emitKimiDelta(model, config.delta, name, attention, token)
+                   : emitLatentAttention(model, config.latent,
+                                         name + "attention", attention, token);
+      };
+      auto feed = [&](Value token) {
+        return emitMlpPart(model, config, layer, name, source, token);
+      };
+      auto mixerNorm = norm("mixer_norm", "input_layernorm"),
+           mlpNorm = norm("mlp_norm", "post_attention_layernorm");
+      x = emitBlock(model, name, BlockOrder::NormFirst,
+                    {mixerNorm, mix, mlpNorm, feed}, x);
+    }
+    return x;
+  });
+}
