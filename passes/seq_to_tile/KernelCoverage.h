@@ -3,29 +3,44 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELCOVERAGE_H
 
 #include "dialects/seq/SeqAttributes.h"
+#include "dialects/tile/Tile.h"
 
 namespace effc {
 
+/// Whether each head's state decays as a whole, or not at all.
+inline bool decaysPerHead(seq::LinearAttr linear) {
+  return linear.getDecay() == seq::DecayAxis::None ||
+         linear.getDecay() == seq::DecayAxis::HeadConstant ||
+         linear.getDecay() == seq::DecayAxis::Head;
+}
+
 /// The field of a linear recurrence for which no kernel takes chunks of tokens
 /// at once, as a reader of the record sees it; empty where one does. Every
-/// recurrence has a kernel that takes one token after another.
-inline std::string chunkObstacle(seq::LinearAttr linear) {
+/// recurrence has a kernel that takes one token after another, and on the host
+/// most have no other: its products are no faster than its time loop.
+inline std::string chunkObstacle(seq::LinearAttr linear, tile::Device device) {
+  bool isGpu = device == tile::Device::Nvptx;
   auto field = [](llvm::StringRef name, llvm::StringRef value) {
     return (name + " = " + value).str();
   };
-  bool perHead = linear.getDecay() == seq::DecayAxis::None ||
-                 linear.getDecay() == seq::DecayAxis::HeadConstant ||
-                 linear.getDecay() == seq::DecayAxis::Head;
-  if (!perHead)
+  if (!decaysPerHead(linear) &&
+      !(isGpu && linear.getDecay() == seq::DecayAxis::Key))
     return field("decay", stringifyDecayAxis(linear.getDecay()));
   if (linear.getField() != seq::DecayField::Real)
     return field("field", stringifyDecayField(linear.getField()));
-  if (linear.getLowRank() != seq::LowRankPair::None)
+  if (!isGpu) {
+    if (linear.getLowRank() != seq::LowRankPair::None)
+      return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
+    if (linear.getRead() != seq::ReadOrder::AfterWrite)
+      return field("read", stringifyReadOrder(linear.getRead()));
+    if (linear.getBonus())
+      return field("bonus", "true");
+  }
+  // Sums before and behind a token's own decay at once leave a thread too few
+  // registers.
+  if (linear.getLowRank() == seq::LowRankPair::UndecayedState &&
+      linear.getDecay() != seq::DecayAxis::None)
     return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
-  if (linear.getRead() != seq::ReadOrder::AfterWrite)
-    return field("read", stringifyReadOrder(linear.getRead()));
-  if (linear.getBonus())
-    return field("bonus", "true");
   if (linear.getNormaliser() != seq::Normaliser::None)
     return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
   if (linear.getStabiliser() != seq::Stabiliser::None)
@@ -33,8 +48,16 @@ inline std::string chunkObstacle(seq::LinearAttr linear) {
   return "";
 }
 
-inline bool hasChunkKernel(seq::LinearAttr linear) {
-  return chunkObstacle(linear).empty();
+inline bool hasChunkKernel(seq::LinearAttr linear, tile::Device device) {
+  return chunkObstacle(linear, device).empty();
+}
+
+/// Whether the chunks of a sequence can be dealt to pieces beside one another:
+/// where the state before a piece goes into the one behind it times a number.
+inline bool hasPieceKernel(seq::LinearAttr linear, tile::Device device) {
+  return hasChunkKernel(linear, device) && decaysPerHead(linear) &&
+         linear.getLowRank() == seq::LowRankPair::None &&
+         linear.getRead() == seq::ReadOrder::AfterWrite;
 }
 
 } // namespace effc
