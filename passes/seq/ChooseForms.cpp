@@ -160,11 +160,15 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // block of tokens; with decays per key channel tokens are halved
   // (passes/seq_to_tile/builders/KeyDecays.cpp): log2 C products and sums of
   // log-decays of whole blocks. A correction reads the state and the tokens
-  // once more, and solves a triangular system.
-  static double chunkFlops(seq::LinearAttr linear, double keys, double values,
-                           int64_t chunk) {
+  // once more, and solves a triangular system. Each item of a head looks at the
+  // tokens for itself.
+  static double chunkFlops(seq::LinearAttr linear, tile::Device device,
+                           int64_t keys, int64_t values, int64_t chunk) {
     bool corrects = linear.getLowRank() != seq::LowRankPair::None;
     double readers = corrects ? 2 : 1, halvings = llvm::Log2_64_Ceil(chunk);
+    bool isGpu = device == tile::Device::Nvptx;
+    double items =
+        isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys)) : 1;
     double ofStates = (2 + 2 * readers) * keys * values;
     double ofValues = readers * chunk * values;
     double ofSystem = corrects ? 4.0 * chunk * chunk * (halvings - 1) : 0;
@@ -175,8 +179,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       sums = (halvings + readers) * 2 * chunk * keys;
       exponentials = (readers * (halvings + 1) + 1) * keys;
     }
-    return ofStates + ofValues + ofSystem + products + sums +
-           exponentials * kExpFlops;
+    return ofStates + ofValues +
+           items * (ofSystem + products + sums + exponentials * kExpFlops);
   }
 
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
@@ -191,7 +195,10 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark("step, since each sequence has one token");
     }
     seq::LinearAttr linear = mixer.getStructure().getLinear();
-    std::string obstacle = chunkObstacle(linear, target.getDevice());
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    RankedTensorType state = stateful.getStates()[0].type;
+    std::string obstacle =
+        chunkObstacle(linear, target.getDevice(), state.getDimSize(1));
     if (forced && forced->kind != seq::FormKind::Step &&
         (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
       set(mixer, seq::FormKind::Step, 0);
@@ -229,18 +236,17 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark(Twine(stringifyFormKind(forced->kind)) + size +
                     ", as asked");
     }
-    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-    RankedTensorType state = stateful.getStates()[0].type;
-    double keys = state.getDimSize(1), values = state.getDimSize(2);
+    int64_t keys = state.getDimSize(1), values = state.getDimSize(2);
     bool corrects = linear.getLowRank() != seq::LowRankPair::None;
-    double flops = (corrects ? 7 : 5) * keys * values;
+    double flops = double((corrects ? 7 : 5) * keys * values);
     Cost step{seq::FormKind::Step, 0, flops / target.getStepRate()};
     Cost best = step;
     for (int64_t chunk : {16, 32, 64}) {
       if (entry.getRows() % chunk != 0)
         continue;
       double cycles =
-          chunkFlops(linear, keys, values, chunk) / target.getDotRate();
+          chunkFlops(linear, target.getDevice(), keys, values, chunk) /
+          target.getDotRate();
       if (cycles < best.cycles)
         best = {seq::FormKind::Chunkwise, chunk, cycles};
     }

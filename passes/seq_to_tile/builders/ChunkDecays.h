@@ -33,9 +33,9 @@ public:
   virtual mlir::Value toEnd(mlir::Value writer) = 0;
   /// What is left of the state before the chunk.
   virtual mlir::Value decayState(mlir::Value state) = 0;
-  /// The sum of all tokens' log-decays where it is one number, after emitSums;
-  /// else null.
-  virtual mlir::Value getTotal() const { return {}; }
+  /// The sum of all tokens' log-decays, after decayState: a number, or a column
+  /// of K.
+  virtual mlir::Value getTotal() const = 0;
 };
 
 /// Of log-decays per head: a column of C. Tokens see strictly where they see
@@ -69,6 +69,7 @@ public:
                         bool exclusive) override;
   mlir::Value toEnd(mlir::Value writer) override;
   mlir::Value decayState(mlir::Value state) override;
+  mlir::Value getTotal() const override { return total; }
 
 private:
   mlir::Value mask(ChunkTiles::Condition counts);
@@ -80,7 +81,7 @@ private:
   ChunkTiles &tiles;
   mlir::Value decays;
   std::array<mlir::Value, 2> since; // inclusive and exclusive
-  mlir::Value until;
+  mlir::Value until, total;
 };
 
 } // namespace effc

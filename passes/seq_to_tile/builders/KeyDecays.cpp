@@ -108,6 +108,8 @@ Value KeyDecays::scaleToMiddle(const Sight &sight, int64_t half, Value sum) {
 }
 
 SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
+  if (sights.empty())
+    return {};
   KernelBuilder &k = tiles.k;
   SmallVector<Value> all;
   for (const Sight &sight : sights)
@@ -185,8 +187,8 @@ Value KeyDecays::decayState(Value state) {
       tiles.zeros(k.blockType(channels, kNarrow, tile::Role::Accumulator)),
       decays, ones, /*transposeA=*/true);
   // All columns are the same.
-  Value total = tile::ReduceOp::create(tiles.b, k.loc(), k.columnType(channels),
-                                       tile::ReduceKind::Max, totals,
-                                       /*over_rows=*/false);
+  total = tile::ReduceOp::create(tiles.b, k.loc(), k.columnType(channels),
+                                 tile::ReduceKind::Max, totals,
+                                 /*over_rows=*/false);
   return tiles.scaled(tiles.stateType, state, total);
 }

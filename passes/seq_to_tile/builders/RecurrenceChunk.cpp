@@ -24,7 +24,7 @@
 // to pieces with items of their own. What a piece adds to the state, A, and its
 // decays, P, are found by a first kernel, and before piece n of the second is
 //
-//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}
+//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}     P a number or one per key channel
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChunkDecays.h"
@@ -33,11 +33,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-// On a GPU a state of all value channels would not fit beside its operands, and
-// heads alone are too few blocks; on the host an item that has the whole head
-// computes decays and scores once.
-static constexpr int64_t kGpuValueBlock = 64;
 
 // A second launch, and what an item does besides chunks, in cycles of a core.
 static constexpr int64_t kLaunchCycles = 2500;
@@ -51,7 +46,8 @@ struct ChunkItems {
   static ChunkItems of(seq::MixerOpInterface mixer) {
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
-    int64_t block = blockOf(state[2], kGpuValueBlock);
+    seq::LinearAttr linear = mixer.getStructure().getLinear();
+    int64_t block = blockOf(state[2], mostChunkValues(linear, state[1]));
     return {state[0] * (state[2] / block), state[1], block};
   }
 };
@@ -63,16 +59,19 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
   if (context.warpGroupCores == 0 || context.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
       context.entry.getKind() != seq::EntryKind::Prefill ||
-      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear ||
-      !hasPieceKernel(mixer.getStructure().getLinear(), context.device))
+      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return 1;
   ChunkItems items = ChunkItems::of(mixer);
+  if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
+                      items.keys))
+    return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
   int64_t pieces = std::min(context.warpGroupCores / items.count, chunks);
   if (pieces < 2)
     return 1;
-  // States alone take two of the four products with them.
+  // States alone take two of the four products with them. What decays per key
+  // channel cost beside is work of outputs above all, and speaks for pieces.
   int64_t products = items.keys * items.values;
   int64_t cycles = chunk *
                    (4 * products + chunk * (items.keys + items.values)) /
@@ -124,8 +123,14 @@ private:
   /// The chunk's canonical quantities, where those that vary over tokens or
   /// may are tiles of all its tokens, neutral at and past `rows`.
   TokenMap::Tiles quantities(const TokenMap::Scope &scope, Value rows);
+  bool decaysPerKey() const;
   std::unique_ptr<ChunkDecays> decaysOf(Value decay);
-  Value ofTokens(Value value, tile::TileType type);
+  tile::TileType channelType() { return k.columnType(r.map.keyChannels); }
+  /// Of two numbers, or of two columns.
+  Value sum(Value x, Value y);
+  /// Where an item's piece has its decays, one for each key channel.
+  Value placeOfDecays();
+  Value spread(Value value, tile::TileType type);
   Value probe(ChunkDecays &tokens, const TokenMap::Tiles &q, Value state,
               Value ofKeys, Value ofErased);
   Value correct(ChunkDecays &tokens, const TokenMap::Tiles &q, Value state,
@@ -224,7 +229,7 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   if (y && failed(r.finish(k, row, y, rows, chunk)))
     return failure();
   if (decays)
-    decays = arith::AddFOp::create(b, k.loc(), decays, tokens->getTotal());
+    decays = sum(decays, tokens->getTotal());
   return std::pair(next, decays);
 }
 
@@ -244,27 +249,29 @@ TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
   ofKeys(q.probe, /*isNeutral=*/true);
   ofKeys(q.erase, /*isNeutral=*/true);
   q.value = tiles.maskRows(q.value, rows);
-  bool perKey = r.linear.getDecay() == seq::DecayAxis::Key;
-  if (!q.decay)
-    q.decay = k.scalar(0);
-  else if (readsBefore() || probesBefore())
-    perKey = true;
-  q.decay = tiles.maskRows(
-      ofTokens(q.decay, perKey ? tiles.keyType : tiles.columnType), rows);
+  q.decay =
+      tiles.maskRows(spread(q.decay ? q.decay : k.scalar(0),
+                            decaysPerKey() ? tiles.keyType : tiles.columnType),
+                     rows);
   if (q.eraseScale)
-    q.eraseScale = ofTokens(q.eraseScale, tiles.columnType);
+    q.eraseScale = spread(q.eraseScale, tiles.columnType);
   return q;
 }
 
 // What tokens read before their own decay is known per key channel.
+bool ChunkKernel::decaysPerKey() const {
+  return r.linear.getDecay() == seq::DecayAxis::Key ||
+         (r.map.getQuantities().logDecay && (readsBefore() || probesBefore()));
+}
+
 std::unique_ptr<ChunkDecays> ChunkKernel::decaysOf(Value decay) {
-  if (decay.getType() == tiles.keyType)
+  if (decaysPerKey())
     return std::make_unique<KeyDecays>(tiles, decay);
   return std::make_unique<HeadDecays>(tiles, decay);
 }
 
-// A number, a row or a column as a tile of all tokens.
-Value ChunkKernel::ofTokens(Value value, tile::TileType type) {
+// A number, a row or a column as a tile of all tokens or channels.
+Value ChunkKernel::spread(Value value, tile::TileType type) {
   if (!isa<tile::TileType>(value.getType()))
     return tile::SplatOp::create(b, k.loc(), type, value);
   return tiles.perToken(value, type);
@@ -317,7 +324,7 @@ FailureOr<std::pair<Value, Value>> ChunkKernel::emitChunks(Value from, Value to,
                                                            Value state) {
   SmallVector<Value> inits = {state};
   if (part == Part::States)
-    inits.push_back(k.scalar(0));
+    inits.push_back(decaysPerKey() ? tiles.zeros(channelType()) : k.scalar(0));
   auto loop =
       scf::ForOp::create(b, k.loc(), from, to, k.index(1), ValueRange(inits));
   OpBuilder::InsertionGuard guard(b);
@@ -347,10 +354,27 @@ void ChunkKernel::findPiece() {
   Value each = arith::DivUIOp::create(b, k.loc(), rounded, pieces);
   fromChunk = k.min(arith::MulIOp::create(b, k.loc(), r.piece, each), chunks);
   toChunk = k.min(k.add(fromChunk, each), chunks);
-  // The last row of a head's state has its decays.
-  memory =
-      k.scratch({most, r.map.heads, r.map.keyChannels + 1, r.map.valueChannels},
-                /*written=*/part == Part::States);
+  // Behind the value channels of a head's state lie the decays, a column for
+  // each block; rows begin at multiples of 32 bytes where they did.
+  int64_t values = r.map.valueChannels;
+  memory = k.scratch(
+      {most, r.map.heads, r.map.keyChannels,
+       values + int64_t(llvm::alignTo(values / r.map.getValueBlock(), 8))},
+      /*written=*/part == Part::States);
+}
+
+Value ChunkKernel::placeOfDecays() {
+  Value block = k.divide(r.firstValue, r.map.getValueBlock()).first;
+  return k.add(k.index(r.map.valueChannels), block);
+}
+
+Value ChunkKernel::sum(Value x, Value y) {
+  auto type = dyn_cast<tile::TileType>(x.getType());
+  if (!type)
+    return arith::AddFOp::create(b, k.loc(), x, y);
+  return k.map(type, {x, y}, [&](OpBuilder &builder, ValueRange e) -> Value {
+    return arith::AddFOp::create(builder, k.loc(), e[0], e[1]);
+  });
 }
 
 void ChunkKernel::when(Value condition, function_ref<void()> body) {
@@ -377,8 +401,8 @@ void ChunkKernel::keepState(Value at, Value state, Value decays) {
   int64_t block = r.map.getValueBlock(), keys = r.map.keyChannels;
   k.store(state, memory, {at, r.head, k.index(0), r.firstValue},
           {1, 1, keys, block});
-  k.store(tile::SplatOp::create(b, k.loc(), k.rowType(block), decays), memory,
-          {at, r.head, k.index(keys), r.firstValue}, {1, 1, 1, block});
+  k.store(spread(decays, channelType()), memory,
+          {at, r.head, k.index(0), placeOfDecays()}, {1, 1, keys, 1});
 }
 
 // The state before a piece, of what is kept at the places of pieces
@@ -392,16 +416,15 @@ Value ChunkKernel::addPieces(Value from, Value to) {
   int64_t keys = r.map.keyChannels;
   Value added = k.load(memory, {at, r.head, k.index(0), r.firstValue},
                        {1, 1, keys, r.map.getValueBlock()}, tiles.stateType);
-  Value decays =
-      tile::ReadOp::create(b, k.loc(), b.getF32Type(), memory,
-                           {at, r.head, k.index(keys), r.firstValue});
-  Value sum =
-      k.map(tiles.stateType,
-            {loop.getRegionIterArg(0), added, emitExp(b, k.loc(), decays)},
+  Value decays = k.load(memory, {at, r.head, k.index(0), placeOfDecays()},
+                        {1, 1, keys, 1}, channelType());
+  Value next =
+      k.map(tiles.stateType, {loop.getRegionIterArg(0), added, decays},
             [&](OpBuilder &builder, ValueRange e) -> Value {
-              return math::FmaOp::create(builder, k.loc(), e[0], e[2], e[1]);
+              return math::FmaOp::create(builder, k.loc(), e[0],
+                                         emitExp(builder, k.loc(), e[2]), e[1]);
             });
-  scf::YieldOp::create(b, k.loc(), sum);
+  scf::YieldOp::create(b, k.loc(), next);
   return loop.getResult(0);
 }
 
@@ -467,14 +490,17 @@ LogicalResult ChunkKernel::build() {
 
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  if (!hasChunkKernel(mixer.getStructure().getLinear(), k.getContext().device))
+  seq::LinearAttr linear = mixer.getStructure().getLinear();
+  int64_t keys = ChunkItems::of(mixer).keys;
+  if (!hasChunkKernel(linear, k.getContext().device, keys))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
                               "stabiliser, but got ")
-           << mixer.getStructure().getLinear();
-  FailureOr<Recurrence> begun = beginRecurrence(
-      k, mixer, /*chunked=*/true, k.isGpu() ? kGpuValueBlock : 0,
-      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
+           << linear << " with " << keys << " key channels";
+  int64_t most = mostChunkValues(linear, keys);
+  FailureOr<Recurrence> begun =
+      beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
+                      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
   if (failed(begun))
     return failure();
   return ChunkKernel(k, mixer, *begun, part).build();

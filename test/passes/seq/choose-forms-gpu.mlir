@@ -17,14 +17,17 @@ module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 25
 // FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; step would take 239 cycles per token and head
 // STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 87 cycles per token and head
 // STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 64 cycles per token and head
-// Sums before and behind a token's own decay at once have no kernel.
+// Sums before and behind a token's own decay at once have no kernel, nor has what
+// more than 256 key channels take of a block.
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state'
+// FREE: remark: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
 // CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state'
 // QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
 
 // CHECK-LABEL: func.func @prefill_48
-func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor<?x2xf32>, %s: tensor<2x32x64xf32>)
+func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor<?x2xf32>, %s: tensor<2x32x64xf32>,
+                      %k: tensor<?x2x264xf32>, %m: tensor<2x264x64xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
   // CHECK: seq.gated_linear_attention {{.*}}form = #seq.form<kind = chunkwise, chunk = 16>
   %y, %next = seq.gated_linear_attention %q, %q, %v key_gate(%q) state(%s)
@@ -38,6 +41,9 @@ func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor
       : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x64xf32>,
          tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<2x32x64xf32>)
       -> (tensor<?x2x64xf32>, tensor<2x32x64xf32>)
+  %w, %end = seq.gated_linear_attention %k, %k, %v key_gate(%k) state(%m)
+      : (tensor<?x2x264xf32>, tensor<?x2x264xf32>, tensor<?x2x64xf32>, tensor<?x2x264xf32>, tensor<2x264x64xf32>)
+      -> (tensor<?x2x64xf32>, tensor<2x264x64xf32>)
   return
 }
 }

@@ -239,7 +239,7 @@ bool hasChunks(const LinearCase &mixer) {
   bool chunks = false;
   model.get().walk([&](seq::MixerOpInterface op) {
     if (seq::LinearAttr linear = op.getStructure().getLinear())
-      chunks = hasChunkKernel(linear, testTarget().device);
+      chunks = hasChunkKernel(linear, testTarget().device, kExtents[0].K);
   });
   return chunks;
 }
