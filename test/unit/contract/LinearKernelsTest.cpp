@@ -325,11 +325,16 @@ struct Trial {
 };
 
 /// Whether a block of a GPU holds what a form needs of one shape: all keys of a
-/// call's 96 tokens lie in shared memory (ChunkKernels.RefuseWhatNoBlockHolds).
-bool fits(const Variant &variant, const Extents &extents) {
-  constexpr int64_t kMostKeyChannels = 256;
+/// call's 96 tokens lie in shared memory (ChunkKernels.RefuseWhatNoBlockHolds),
+/// with corrections, which no scan covers, beside their system.
+bool fits(const LinearCase &mixer, const Variant &variant,
+          const Extents &extents) {
+  constexpr int64_t kMostKeyChannels = 256, kMostOfSmallBlock = 48,
+                    kSmallBlock = 170000;
+  bool isSmall = testTarget().mostSharedBytes < kSmallBlock;
   return !testTarget().simulated || variant.options.forceForm != "quadratic" ||
-         extents.K <= kMostKeyChannels;
+         extents.K <=
+             (!mixer.hasScan && isSmall ? kMostOfSmallBlock : kMostKeyChannels);
 }
 
 /// Tries the shapes in all variants, every other one with adversarial gates.
@@ -347,7 +352,7 @@ void tryShapes(const LinearCase &mixer, ArrayRef<Variant> variants,
       for (size_t i = first; i < std::min(first + kTogether, shapes.size());
            ++i)
         if (Extents extents = extentsFor(mixer, shapes[i]);
-            fits(variant, extents))
+            fits(mixer, variant, extents))
           trials.push_back(std::make_unique<Trial>(
               mixer, extents, i % 2 ? Gates::Adversarial : Gates::Mild, variant,
               random, together));
