@@ -168,7 +168,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     double readers = corrects ? 2 : 1, halvings = llvm::Log2_64_Ceil(chunk);
     bool isGpu = device == tile::Device::Nvptx;
     double items =
-        isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys)) : 1;
+        isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys, chunk))
+              : 1;
     double ofStates = (2 + 2 * readers) * keys * values;
     double ofValues = readers * chunk * values;
     double ofSystem = corrects ? 4.0 * chunk * chunk * (halvings - 1) : 0;

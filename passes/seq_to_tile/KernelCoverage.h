@@ -75,9 +75,12 @@ inline bool hasPieceKernel(seq::LinearAttr linear, tile::Device device,
 /// a GPU. A state of all of them would not fit beside its operands, and heads
 /// alone are too few blocks; on the host an item that has the whole head
 /// computes decays and scores once. These cost most with decays per key
-/// channel, so that states of few keys stay together.
-inline int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys) {
-  return decaysPerHead(linear) || keys > 64 ? 64 : 128;
+/// channel, so that states of few keys and the values of short chunks stay
+/// together.
+inline int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys,
+                               int64_t chunk) {
+  bool isSmall = keys <= 64 && chunk <= 16;
+  return isSmall && !decaysPerHead(linear) ? 128 : 64;
 }
 
 } // namespace effc

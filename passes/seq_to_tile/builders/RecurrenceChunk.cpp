@@ -37,17 +37,30 @@ using namespace effc;
 // A second launch, and what an item does besides chunks, in cycles of a core.
 static constexpr int64_t kLaunchCycles = 2500;
 
+static bool isQuadratic(seq::MixerOpInterface mixer) {
+  return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
+}
+
+// The quadratic form is one chunk as long as the call, wherever it starts.
+static int64_t chunkOf(seq::MixerOpInterface mixer,
+                       const KernelContext &context) {
+  return isQuadratic(mixer) ? context.entry.getRows()
+                            : mixer.getFormAttr().getChunk();
+}
+
 namespace {
 /// Of a segment that is not cut: its items, and the part of a head's state that
 /// each has.
 struct ChunkItems {
   int64_t count, keys, values;
 
-  static ChunkItems of(seq::MixerOpInterface mixer) {
+  static ChunkItems of(seq::MixerOpInterface mixer,
+                       const KernelContext &context) {
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
     seq::LinearAttr linear = mixer.getStructure().getLinear();
-    int64_t block = blockOf(state[2], mostChunkValues(linear, state[1]));
+    int64_t block = blockOf(
+        state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
     return {state[0] * (state[2] / block), state[1], block};
   }
 };
@@ -61,7 +74,7 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
       context.entry.getKind() != seq::EntryKind::Prefill ||
       mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return 1;
-  ChunkItems items = ChunkItems::of(mixer);
+  ChunkItems items = ChunkItems::of(mixer, context);
   if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
                       items.keys))
     return 1;
@@ -158,19 +171,9 @@ private:
 };
 } // namespace
 
-static bool isQuadratic(seq::MixerOpInterface mixer) {
-  return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
-}
-
-// The quadratic form is one chunk as long as the call, wherever it starts.
-static int64_t chunkOf(KernelBuilder &k, seq::MixerOpInterface mixer) {
-  return isQuadratic(mixer) ? k.getContext().entry.getRows()
-                            : mixer.getFormAttr().getChunk();
-}
-
 ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part)
-    : k(k), b(k.ops()), r(r), part(part), chunk(chunkOf(k, mixer)),
+    : k(k), b(k.ops()), r(r), part(part), chunk(chunkOf(mixer, k.getContext())),
       tiles(k, r, chunk), most(piecesOf(mixer, k.getContext())) {
   // The first chunk begins inside the grid where the segment does.
   offset = isQuadratic(mixer) ? k.index(0)
@@ -491,13 +494,13 @@ LogicalResult ChunkKernel::build() {
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  int64_t keys = ChunkItems::of(mixer).keys;
+  int64_t keys = ChunkItems::of(mixer, k.getContext()).keys;
   if (!hasChunkKernel(linear, k.getContext().device, keys))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
                               "stabiliser, but got ")
            << linear << " with " << keys << " key channels";
-  int64_t most = mostChunkValues(linear, keys);
+  int64_t most = mostChunkValues(linear, keys, chunkOf(mixer, k.getContext()));
   FailureOr<Recurrence> begun =
       beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
                       part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
@@ -511,8 +514,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   int64_t pieces = piecesOf(mixer, k.getContext());
   if (pieces == 1)
     return buildPart(k, Part::All);
-  emitRemark(k.loc()) << "a call's only sequence in " << pieces
-                      << " pieces: " << ChunkItems::of(mixer).count
+  emitRemark(k.loc()) << "a call's only sequence in " << pieces << " pieces: "
+                      << ChunkItems::of(mixer, k.getContext()).count
                       << " items of "
                       << k.getContext().entry.getRows() /
                              mixer.getFormAttr().getChunk()

@@ -229,19 +229,27 @@ std::vector<Sequence> pickSequences(Model &model, int64_t decoded) {
   return sequences;
 }
 
-/// Whether kernels take chunks of a mixer's tokens.
-bool hasChunks(const LinearCase &mixer) {
+/// Whether a mixer is of class `linear`, and its record as asked.
+bool hasStructure(const LinearCase &mixer,
+                  llvm::function_ref<bool(seq::LinearAttr)> asked) {
   TestModel model(linearModelText(mixer, extentsFor(mixer, kExtents[0]),
                                   kTableRows, "f32"));
   PassManager passes(model.getContext());
   passes.addPass(createSplitStepsPass());
   EXPECT_TRUE(succeeded(passes.run(model.get())));
-  bool chunks = false;
+  bool found = false;
   model.get().walk([&](seq::MixerOpInterface op) {
     if (seq::LinearAttr linear = op.getStructure().getLinear())
-      chunks = hasChunkKernel(linear, testTarget().device, kExtents[0].K);
+      found = asked(linear);
   });
-  return chunks;
+  return found;
+}
+
+/// Whether kernels take chunks of a mixer's tokens.
+bool hasChunks(const LinearCase &mixer) {
+  return hasStructure(mixer, [](seq::LinearAttr linear) {
+    return hasChunkKernel(linear, testTarget().device, kExtents[0].K);
+  });
 }
 
 /// Every mixer of class `linear`, then the steps that are not linear.
@@ -326,15 +334,19 @@ struct Trial {
 
 /// Whether a block of a GPU holds what a form needs of one shape: all keys of a
 /// call's 96 tokens lie in shared memory (ChunkKernels.RefuseWhatNoBlockHolds),
-/// with corrections, which no scan covers, beside their system.
+/// with corrections beside their system.
 bool fits(const LinearCase &mixer, const Variant &variant,
           const Extents &extents) {
-  constexpr int64_t kMostKeyChannels = 256, kMostOfSmallBlock = 48,
+  constexpr int64_t kMostKeyChannels = 256, kMostBesideSystem = 16,
                     kSmallBlock = 170000;
-  bool isSmall = testTarget().mostSharedBytes < kSmallBlock;
-  return !testTarget().simulated || variant.options.forceForm != "quadratic" ||
-         extents.K <=
-             (!mixer.hasScan && isSmall ? kMostOfSmallBlock : kMostKeyChannels);
+  if (!testTarget().simulated || variant.options.forceForm != "quadratic" ||
+      extents.K <= kMostBesideSystem)
+    return true;
+  bool corrects = hasStructure(mixer, [](seq::LinearAttr linear) {
+    return linear.getLowRank() != seq::LowRankPair::None;
+  });
+  return extents.K <= kMostKeyChannels &&
+         !(corrects && testTarget().mostSharedBytes < kSmallBlock);
 }
 
 /// Tries the shapes in all variants, every other one with adversarial gates.
