@@ -7,7 +7,7 @@
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
-#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -158,6 +158,34 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
            "in registers and the first caches";
   }
 
+  // Of a token and head. With decays per head a sum of products is half of a
+  // block of tokens; with decays per key channel tokens are halved
+  // (passes/seq_to_tile/builders/KeyDecays.cpp): log2 C products and sums of
+  // log-decays of whole blocks. A correction reads the state and the tokens
+  // once more, and solves a triangular system. Each item of a head looks at the
+  // tokens for itself.
+  static double chunkFlops(seq::LinearAttr linear, tile::Device device,
+                           int64_t keys, int64_t values, int64_t chunk) {
+    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
+    double readers = corrects ? 2 : 1, halvings = llvm::Log2_64_Ceil(chunk);
+    bool isGpu = device == tile::Device::Nvptx;
+    double items =
+        isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys, chunk))
+              : 1;
+    double ofStates = (2 + 2 * readers) * keys * values;
+    double ofValues = readers * chunk * values;
+    double ofSystem = corrects ? 4.0 * chunk * chunk * (halvings - 1) : 0;
+    double products = readers * chunk * keys, sums = 0,
+           exponentials = double(chunk);
+    if (!decaysPerHead(linear)) {
+      products = readers * halvings * 2 * chunk * keys;
+      sums = (halvings + readers) * 2 * chunk * keys;
+      exponentials = (readers * (halvings + 1) + 1) * keys;
+    }
+    return ofStates + ofValues +
+           items * (ofSystem + products + sums + exponentials * kExpFlops);
+  }
+
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
               tile::TargetAttr target, std::optional<Forced> forced) {
     auto remark = [&](const Twine &text) {
@@ -170,7 +198,10 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark("step, since each sequence has one token");
     }
     seq::LinearAttr linear = mixer.getStructure().getLinear();
-    std::string obstacle = chunkObstacle(linear);
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    RankedTensorType state = stateful.getStates()[0].type;
+    std::string obstacle =
+        chunkObstacle(linear, target.getDevice(), state.getDimSize(1));
     if (forced && forced->kind != seq::FormKind::Step &&
         (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
       set(mixer, seq::FormKind::Step, 0);
@@ -208,16 +239,16 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark(Twine(stringifyFormKind(forced->kind)) + size +
                     ", as asked");
     }
-    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-    RankedTensorType state = stateful.getStates()[0].type;
-    double keys = state.getDimSize(1), values = state.getDimSize(2);
-    Cost step{seq::FormKind::Step, 0, 5 * keys * values / target.getStepRate()};
+    int64_t keys = state.getDimSize(1), values = state.getDimSize(2);
+    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
+    double flops = double((corrects ? 7 : 5) * keys * values);
+    Cost step{seq::FormKind::Step, 0, flops / target.getStepRate()};
     Cost best = step;
     for (int64_t chunk : {16, 32, 64}) {
       if (entry.getRows() % chunk != 0)
         continue;
       double cycles =
-          (4 * keys * values + chunk * (keys + values + kExpFlops)) /
+          chunkFlops(linear, target.getDevice(), keys, values, chunk) /
           target.getDotRate();
       if (cycles < best.cycles)
         best = {seq::FormKind::Chunkwise, chunk, cycles};

@@ -132,8 +132,9 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
   let description = [{
     Sets `form` on each mixer of each entry. Decode has one token per sequence and
     takes the step. In prefill the cheaper of a fused time loop (5 K V FLOPs per
-    token and head at the target's `step_rate`) and chunks of 16 to 64 tokens
-    (4 K V + C (K + V + 40) at its `dot_rate`, 40 for an exponential of the mask) is taken; with `bit-stable` the time
+    token and head, 7 K V with a correction, at the target's `step_rate`) and chunks of
+    16 to 64 tokens (4 K V + C (K + V + 40) at its `dot_rate`, 40 for an exponential of
+    the mask, and more for decays per key channel and corrections) is taken; with `bit-stable` the time
     loop, since only it gives the same bits wherever a prompt is cut. Each choice
     is a remark with its costs.
 

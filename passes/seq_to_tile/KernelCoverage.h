@@ -3,38 +3,84 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELCOVERAGE_H
 
 #include "dialects/seq/SeqAttributes.h"
+#include "dialects/tile/Tile.h"
 
 namespace effc {
 
-/// The field of a linear recurrence for which no kernel takes chunks of tokens
-/// at once, as a reader of the record sees it; empty where one does. Every
-/// recurrence has a kernel that takes one token after another.
-inline std::string chunkObstacle(seq::LinearAttr linear) {
+/// Whether each head's state decays as a whole, or not at all.
+inline bool decaysPerHead(seq::LinearAttr linear) {
+  return linear.getDecay() == seq::DecayAxis::None ||
+         linear.getDecay() == seq::DecayAxis::HeadConstant ||
+         linear.getDecay() == seq::DecayAxis::Head;
+}
+
+/// The field of a linear recurrence, or the number of its key channels, for
+/// which no kernel takes chunks of tokens at once, as a reader of the record
+/// sees it; empty where one does. Every recurrence has a kernel that takes one
+/// token after another, and on the host most have no other: its products are no
+/// faster than its time loop.
+inline std::string chunkObstacle(seq::LinearAttr linear, tile::Device device,
+                                 int64_t keys) {
+  bool isGpu = device == tile::Device::Nvptx;
   auto field = [](llvm::StringRef name, llvm::StringRef value) {
     return (name + " = " + value).str();
   };
-  bool perHead = linear.getDecay() == seq::DecayAxis::None ||
-                 linear.getDecay() == seq::DecayAxis::HeadConstant ||
-                 linear.getDecay() == seq::DecayAxis::Head;
-  if (!perHead)
+  if (!decaysPerHead(linear) &&
+      !(isGpu && linear.getDecay() == seq::DecayAxis::Key))
     return field("decay", stringifyDecayAxis(linear.getDecay()));
   if (linear.getField() != seq::DecayField::Real)
     return field("field", stringifyDecayField(linear.getField()));
-  if (linear.getLowRank() != seq::LowRankPair::None)
+  if (!isGpu) {
+    if (linear.getLowRank() != seq::LowRankPair::None)
+      return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
+    if (linear.getRead() != seq::ReadOrder::AfterWrite)
+      return field("read", stringifyReadOrder(linear.getRead()));
+    if (linear.getBonus())
+      return field("bonus", "true");
+  }
+  // Sums before and behind a token's own decay at once leave a thread too few
+  // registers.
+  if (linear.getLowRank() == seq::LowRankPair::UndecayedState &&
+      linear.getDecay() != seq::DecayAxis::None)
     return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
-  if (linear.getRead() != seq::ReadOrder::AfterWrite)
-    return field("read", stringifyReadOrder(linear.getRead()));
-  if (linear.getBonus())
-    return field("bonus", "true");
   if (linear.getNormaliser() != seq::Normaliser::None)
     return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
   if (linear.getStabiliser() != seq::Stabiliser::None)
     return field("stabiliser", stringifyStabiliser(linear.getStabiliser()));
+  // What 16 tokens of more channels take of shared memory and of registers is
+  // all that a block has.
+  constexpr int64_t kMostKeys = 256;
+  bool plain = decaysPerHead(linear) &&
+               linear.getLowRank() == seq::LowRankPair::None &&
+               linear.getRead() == seq::ReadOrder::AfterWrite;
+  if (!plain && keys > kMostKeys)
+    return field("key channels", std::to_string(keys));
   return "";
 }
 
-inline bool hasChunkKernel(seq::LinearAttr linear) {
-  return chunkObstacle(linear).empty();
+inline bool hasChunkKernel(seq::LinearAttr linear, tile::Device device,
+                           int64_t keys) {
+  return chunkObstacle(linear, device, keys).empty();
+}
+
+/// Whether the chunks of a sequence can be dealt to pieces beside one another:
+/// where the state before a piece goes into the one behind it times numbers.
+inline bool hasPieceKernel(seq::LinearAttr linear, tile::Device device,
+                           int64_t keys) {
+  return hasChunkKernel(linear, device, keys) &&
+         linear.getLowRank() == seq::LowRankPair::None;
+}
+
+/// The most value channels of a head that an item of a chunkwise kernel has on
+/// a GPU. A state of all of them would not fit beside its operands, and heads
+/// alone are too few blocks; on the host an item that has the whole head
+/// computes decays and scores once. These cost most with decays per key
+/// channel, so that states of few keys and the values of short chunks stay
+/// together.
+inline int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys,
+                               int64_t chunk) {
+  bool isSmall = keys <= 64 && chunk <= 16;
+  return isSmall && !decaysPerHead(linear) ? 128 : 64;
 }
 
 /// How a GPU passes over the contraction of a product with a single row: the

@@ -10,7 +10,9 @@
 #include "passes/tile/Layouts.h"
 
 #include "dialects/tile/Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -314,8 +316,41 @@ void LayoutChoice::chooseRowsAndColumns() {
   });
 }
 
+// Whether all numbers that a scalar can be are a bf16 each: constants, and
+// choices among them.
+static bool isExactInBf16(Value scalar) {
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    auto map = dyn_cast<MapOp>(argument.getOwner()->getParentOp());
+    return map && isExactInBf16(map.getInputs()[argument.getArgNumber()]);
+  }
+  if (auto choice = scalar.getDefiningOp<arith::SelectOp>())
+    return isExactInBf16(choice.getTrueValue()) &&
+           isExactInBf16(choice.getFalseValue());
+  APFloat number(0.0f);
+  if (!matchPattern(scalar, m_ConstantFloat(&number)))
+    return false;
+  bool loses = false;
+  number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
+  return !loses;
+}
+
+// Whether products alone read a computed tile, whose elements are a bf16 each:
+// a mask.
+static bool isMaskOfProducts(Value tile) {
+  Value scalar;
+  if (auto map = tile.getDefiningOp<MapOp>())
+    scalar = map.getBody().front().getTerminator()->getOperand(0);
+  else if (auto splat = tile.getDefiningOp<SplatOp>())
+    scalar = splat.getValue();
+  return scalar && !tile.use_empty() && isExactInBf16(scalar) &&
+         llvm::all_of(tile.getUses(), [](OpOperand &use) {
+           return isa<DotOp>(use.getOwner()) && readsShared(use);
+         });
+}
+
 // Operands of products that are loaded to shared memory keep the type that they
-// are stored in: a narrower one takes less room and fewer products.
+// are stored in: a narrower one takes less room and fewer products. So do
+// masks.
 void LayoutChoice::narrowOperands() {
   DenseMap<Class, Type> stored;
   forEachTile([&](Value tile) {
@@ -336,6 +371,8 @@ void LayoutChoice::narrowOperands() {
   });
   forEachTile([&](Value tile) {
     Type element = stored.lookup(classOf(tile));
+    if (isMaskOfProducts(tile))
+      element = BFloat16Type::get(context);
     if (element && typeOf(tile).isBlock())
       tile.setType(TileType::get(context, typeOf(tile).getShape(), element,
                                  typeOf(tile).getRole(), {}));

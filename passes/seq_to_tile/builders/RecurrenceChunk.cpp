@@ -1,51 +1,52 @@
-// A linear recurrence chunk by chunk. With L[i, j] the log-decay between tokens
-// j and i, p the sum up to a token from the chunk's start and r the sum after
-// it:
+// A linear recurrence chunk by chunk, with the equations of
+// passes/seq/LinearForms.h. With D the decays that ChunkDecays.h knows:
 //
-//   y = exp(p) (q S) + (exp(L) . (q k^T)) v
-//   S = exp(p_last) S + (exp(r) k)^T v
+//   y = (D q) S + A v                  A_ij = q_i D_ij k_j, j <= i
+//   S = D_C S + (D_C k)^T v
 //
-// All exponents are running sums of the chunk's log-decays, at most 0; none is
-// a difference. An item is one head of one segment. Chunks end on multiples of
+// Rank-one corrections are values too: with B_ij = p_i D_ij k_j for j < i, and
+// s how much of a key is written for what a probe p reads,
+//
+//   v' = v + s z,  z = (D p) S + B v'  hence  v' = (1 - s B)^-1 (v + s (D p) S)
+//
+// takes the place of v. What is written along a key of its own, e, is a second
+// sum of that kind, with E_ij = p_i D_ij e_j:
+//
+//   z = (1 - E)^-1 ((D p) S + B v)
+//
+// All exponents are sums of the chunk's log-decays, at most 0; none is a
+// difference. An item is one head of one segment. Chunks end on multiples of
 // C from the sequence's start; rows past a chunk's end are neutral: k = v = 0
-// and no decay. Floor: 4 K V + C (K + V) FLOPs per token and head.
+// and no decay. Floor: 4 K V + C (K + V) FLOPs per token and head, a correction
+// 2 K V + C V more.
 //
 // Where one sequence alone would leave most of a GPU idle, its chunks are dealt
 // to pieces with items of their own. What a piece adds to the state, A, and its
 // decays, P, are found by a first kernel, and before piece n of the second is
 //
-//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}
+//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}     P a number or one per key channel
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/Recurrence.h"
+#include "passes/seq_to_tile/builders/ChunkDecays.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace effc;
 
-// Zero for the elements of rows at and past `rows`.
-static Value maskRows(KernelBuilder &k, Value tile, Value rows) {
-  return k.map(cast<tile::TileType>(tile.getType()), {tile},
-               [&](OpBuilder &b, ValueRange e) -> Value {
-                 Value row = tile::RowIndexOp::create(b, k.loc());
-                 Value inside = arith::CmpIOp::create(
-                     b, k.loc(), arith::CmpIPredicate::slt, row, rows);
-                 Value zero = arith::ConstantOp::create(b, k.loc(),
-                                                        b.getF32FloatAttr(0));
-                 return arith::SelectOp::create(b, k.loc(), inside, e[0], zero);
-               });
-}
-
-// On a GPU a state of all value channels would not fit beside its operands, and
-// heads alone are too few blocks; on the host an item that has the whole head
-// computes decays and scores once.
-static constexpr int64_t kGpuValueBlock = 64;
-
 // A second launch, and what an item does besides chunks, in cycles of a core.
 static constexpr int64_t kLaunchCycles = 2500;
+
+static bool isQuadratic(seq::MixerOpInterface mixer) {
+  return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
+}
+
+// The quadratic form is one chunk as long as the call, wherever it starts.
+static int64_t chunkOf(seq::MixerOpInterface mixer,
+                       const KernelContext &context) {
+  return isQuadratic(mixer) ? context.entry.getRows()
+                            : mixer.getFormAttr().getChunk();
+}
 
 namespace {
 /// Of a segment that is not cut: its items, and the part of a head's state that
@@ -53,10 +54,13 @@ namespace {
 struct ChunkItems {
   int64_t count, keys, values;
 
-  static ChunkItems of(seq::MixerOpInterface mixer) {
+  static ChunkItems of(seq::MixerOpInterface mixer,
+                       const KernelContext &context) {
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
-    int64_t block = blockOf(state[2], kGpuValueBlock);
+    seq::LinearAttr linear = mixer.getStructure().getLinear();
+    int64_t block = blockOf(
+        state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
     return {state[0] * (state[2] / block), state[1], block};
   }
 };
@@ -68,16 +72,19 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
   if (context.warpGroupCores == 0 || context.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
       context.entry.getKind() != seq::EntryKind::Prefill ||
-      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear ||
-      !hasChunkKernel(mixer.getStructure().getLinear()))
+      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return 1;
-  ChunkItems items = ChunkItems::of(mixer);
+  ChunkItems items = ChunkItems::of(mixer, context);
+  if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
+                      items.keys))
+    return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
   int64_t pieces = std::min(context.warpGroupCores / items.count, chunks);
   if (pieces < 2)
     return 1;
-  // States alone take two of the four products with them.
+  // States alone take two of the four products with them. What decays per key
+  // channel cost beside is work of outputs above all, and speaks for pieces.
   int64_t products = items.keys * items.values;
   int64_t cycles = chunk *
                    (4 * products + chunk * (items.keys + items.values)) /
@@ -126,27 +133,36 @@ private:
   Value either(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, k.loc(), condition, x, y);
   }
-  Value dot(Value acc, Value lhs, Value rhs, bool transposeA, bool transposeB) {
-    return tile::DotOp::create(b, k.loc(), acc.getType(), acc, lhs, rhs,
-                               transposeA, transposeB);
+  /// The chunk's canonical quantities, where those that vary over tokens or
+  /// may are tiles of all its tokens, neutral at and past `rows`.
+  TokenMap::Tiles quantities(const TokenMap::Scope &scope, Value rows);
+  bool decaysPerKey() const;
+  std::unique_ptr<ChunkDecays> decaysOf(Value decay);
+  tile::TileType channelType() { return k.columnType(r.map.keyChannels); }
+  /// Of two numbers, or of two columns.
+  Value sum(Value x, Value y);
+  /// Where an item's piece has its decays, one for each key channel.
+  Value placeOfDecays();
+  Value spread(Value value, tile::TileType type);
+  Value probe(ChunkDecays &tokens, const TokenMap::Tiles &q, Value state,
+              Value ofKeys, Value ofErased);
+  Value correct(ChunkDecays &tokens, const TokenMap::Tiles &q, Value state,
+                Value ofKeys);
+  Value addBonus(Value out, const TokenMap::Tiles &q);
+  bool readsBefore() const {
+    return r.linear.getRead() == seq::ReadOrder::BeforeWrite;
   }
-  Value zeros(tile::TileType type) {
-    return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
-  }
-  Value scaled(tile::TileType type, Value tile, Value exponent) {
-    return k.map(type, {tile, exponent},
-                 [&](OpBuilder &builder, ValueRange e) -> Value {
-                   return arith::MulFOp::create(
-                       builder, k.loc(), e[0], emitExp(builder, k.loc(), e[1]));
-                 });
+  bool probesBefore() const {
+    return r.linear.getLowRank() == seq::LowRankPair::UndecayedState;
   }
 
   KernelBuilder &k;
   OpBuilder &b;
   Recurrence &r;
   Part part;
-  int64_t chunk, most; ///< of pieces
-  tile::TileType stateType, outType, scoreType, keyType;
+  int64_t chunk;
+  ChunkTiles tiles;
+  int64_t most; ///< of pieces
   Value offset, end, chunks;
   // Of a segment in pieces: how many it has, where the first one's place is,
   // and its own chunks.
@@ -157,19 +173,11 @@ private:
 
 ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part)
-    : k(k), b(k.ops()), r(r), part(part),
-      most(piecesOf(mixer, k.getContext())) {
-  // The quadratic form is one chunk as long as the call, wherever it starts.
-  bool quadratic = mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
-  chunk = quadratic ? k.getContext().entry.getRows()
-                    : mixer.getFormAttr().getChunk();
-  stateType = r.matrix.type;
-  outType = k.blockType(chunk, r.map.getValueBlock(), tile::Role::Accumulator);
-  scoreType = k.blockType(chunk, chunk, tile::Role::Accumulator);
-  keyType = k.blockType(chunk, r.map.keyChannels, tile::Role::Operand);
+    : k(k), b(k.ops()), r(r), part(part), chunk(chunkOf(mixer, k.getContext())),
+      tiles(k, r, chunk), most(piecesOf(mixer, k.getContext())) {
   // The first chunk begins inside the grid where the segment does.
-  offset =
-      quadratic ? k.index(0) : k.divide(r.segment.getStart(), chunk).second;
+  offset = isQuadratic(mixer) ? k.index(0)
+                              : k.divide(r.segment.getStart(), chunk).second;
   end = k.add(offset, r.segment.getLength());
   chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
   r.map.emitConstants(r.scope({}, {}, chunk));
@@ -186,79 +194,140 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   Value row = k.add(r.segment.getFirstRow(), k.sub(from, offset));
 
   TokenMap::Scope scope = r.scope(row, rows, chunk);
-  TokenMap::Tiles q = r.map.quantities(scope);
-  // What does not vary with the token is one row for all.
-  auto perToken = [&](Value tile, tile::TileType type) -> Value {
-    if (tile.getType() == type)
-      return tile;
-    return k.map(type, {tile}, [](OpBuilder &, ValueRange e) { return e[0]; });
-  };
-  q.query = perToken(q.query, keyType);
-  Value key = maskRows(k, perToken(q.key, keyType), rows);
-  Value value = maskRows(k, q.value, rows);
-  tile::TileType columnType = k.columnType(chunk);
-  Value decay = q.decay && isa<tile::TileType>(q.decay.getType())
-                    ? q.decay
-                    : tile::SplatOp::create(b, k.loc(), columnType,
-                                            q.decay ? q.decay : k.scalar(0))
-                          .getResult();
-  decay = maskRows(k, decay, rows);
-
-  Value scores, upTo, y;
-  if (part != Part::States) {
-    Value between = tile::SegmentSumOp::create(b, k.loc(), scoreType, decay);
-    scores = dot(zeros(scoreType), q.query, key, false, /*transposeB=*/true);
-    scores = k.map(
-        scoreType, {scores, between},
-        [&](OpBuilder &builder, ValueRange e) -> Value {
-          // Above the diagonal by select: a score there may be anything.
-          Value none = arith::ConstantOp::create(
-              builder, k.loc(),
-              builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
-          Value zero = arith::ConstantOp::create(builder, k.loc(),
-                                                 builder.getF32FloatAttr(0));
-          Value visible = arith::CmpFOp::create(
-              builder, k.loc(), arith::CmpFPredicate::UNE, e[1], none);
-          Value product = arith::MulFOp::create(
-              builder, k.loc(), e[0], emitExp(builder, k.loc(), e[1]));
-          return arith::SelectOp::create(builder, k.loc(), visible, product,
-                                         zero);
-        });
-    upTo = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
-                                /*reverse=*/false);
+  TokenMap::Tiles q = quantities(scope, rows);
+  std::unique_ptr<ChunkDecays> tokens = decaysOf(q.decay);
+  bool reads = part != Part::States;
+  SmallVector<Sight> sights;
+  if (reads)
+    sights.push_back({q.query, q.key, /*strict=*/false, readsBefore()});
+  if (q.probe)
+    sights.push_back({q.probe, q.key, /*strict=*/true, probesBefore()});
+  if (q.erase) {
+    sights.push_back({q.query, q.erase, /*strict=*/false, readsBefore()});
+    sights.push_back({q.probe, q.erase, /*strict=*/true, probesBefore()});
   }
-  Value after = tile::ScanOp::create(b, k.loc(), decay.getType(), decay,
-                                     /*reverse=*/true);
-  Value total = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
-                                       tile::ReduceKind::Add, decay,
-                                       /*over_rows=*/false);
-  if (part != Part::States) {
-    Value out = scaled(outType,
-                       dot(zeros(outType), q.query, state, false, false), upTo);
-    out = dot(out, scores, value, false, false);
+  SmallVector<Value> seen = tokens->scores(sights);
+  tokens->emitSums(reads);
+
+  Value written = q.value, probed;
+  if (q.probe && q.erase)
+    probed = probe(*tokens, q, state, seen[1], seen[3]);
+  else if (q.probe)
+    written = correct(*tokens, q, state, seen[1]);
+  Value y;
+  if (reads) {
+    Value out = tokens->readStart(q.query, state, readsBefore());
+    out = tiles.dot(out, seen[0], written);
+    if (probed)
+      out = tiles.dot(out, seen[2], probed);
+    if (q.bonusKey)
+      out = addBonus(out, q);
     y = r.map.readOut(scope, {out, {}, {}});
   }
-
-  Value next =
-      k.map(stateType, {state, emitExp(b, k.loc(), total)},
-            [&](OpBuilder &builder, ValueRange e) -> Value {
-              return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
-            });
-  next =
-      dot(next, scaled(keyType, key, after), value, /*transposeA=*/true, false);
+  Value next = tokens->decayState(state);
+  next = tiles.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
+  if (probed)
+    next = tiles.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
 
   if (y && failed(r.finish(k, row, y, rows, chunk)))
     return failure();
   if (decays)
-    decays = arith::AddFOp::create(b, k.loc(), decays, total);
+    decays = sum(decays, tokens->getTotal());
   return std::pair(next, decays);
+}
+
+TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
+                                        Value rows) {
+  TokenMap::Tiles q = r.map.quantities(scope);
+  auto ofKeys = [&](Value &tile, bool isNeutral) {
+    if (!tile)
+      return;
+    tile = tiles.perToken(tile, tiles.keyType);
+    if (isNeutral)
+      tile = tiles.maskRows(tile, rows);
+  };
+  ofKeys(q.query, /*isNeutral=*/false);
+  ofKeys(q.bonusKey, /*isNeutral=*/false);
+  ofKeys(q.key, /*isNeutral=*/true);
+  ofKeys(q.probe, /*isNeutral=*/true);
+  ofKeys(q.erase, /*isNeutral=*/true);
+  q.value = tiles.maskRows(q.value, rows);
+  q.decay =
+      tiles.maskRows(spread(q.decay ? q.decay : k.scalar(0),
+                            decaysPerKey() ? tiles.keyType : tiles.columnType),
+                     rows);
+  if (q.eraseScale)
+    q.eraseScale = spread(q.eraseScale, tiles.columnType);
+  return q;
+}
+
+// What tokens read before their own decay is known per key channel.
+bool ChunkKernel::decaysPerKey() const {
+  return r.linear.getDecay() == seq::DecayAxis::Key ||
+         (r.map.getQuantities().logDecay && (readsBefore() || probesBefore()));
+}
+
+std::unique_ptr<ChunkDecays> ChunkKernel::decaysOf(Value decay) {
+  if (decaysPerKey())
+    return std::make_unique<KeyDecays>(tiles, decay);
+  return std::make_unique<HeadDecays>(tiles, decay);
+}
+
+// A number, a row or a column as a tile of all tokens or channels.
+Value ChunkKernel::spread(Value value, tile::TileType type) {
+  if (!isa<tile::TileType>(value.getType()))
+    return tile::SplatOp::create(b, k.loc(), type, value);
+  return tiles.perToken(value, type);
+}
+
+// z of corrections along keys of their own.
+Value ChunkKernel::probe(ChunkDecays &tokens, const TokenMap::Tiles &q,
+                         Value state, Value ofKeys, Value ofErased) {
+  Value sides = tokens.readStart(q.probe, state, probesBefore());
+  sides = tiles.dot(sides, ofKeys, q.value);
+  return tiles.dot(tiles.zeros(tiles.outType),
+                   emitUnitLowerInverse(tiles, ofErased), sides);
+}
+
+// v' of corrections along the keys.
+Value ChunkKernel::correct(ChunkDecays &tokens, const TokenMap::Tiles &q,
+                           Value state, Value ofKeys) {
+  Value start = tokens.readStart(q.probe, state, probesBefore());
+  Value lower =
+      k.map(tiles.scoreType, {ofKeys, q.eraseScale},
+            [&](OpBuilder &builder, ValueRange e) -> Value {
+              return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+            });
+  Value sides =
+      k.map(tiles.outType, {q.value, q.eraseScale, start},
+            [&](OpBuilder &builder, ValueRange e) -> Value {
+              return math::FmaOp::create(builder, k.loc(), e[1], e[2], e[0]);
+            });
+  return tiles.dot(tiles.zeros(tiles.outType),
+                   emitUnitLowerInverse(tiles, lower), sides);
+}
+
+// (query . bonusKey) value of the token itself.
+Value ChunkKernel::addBonus(Value out, const TokenMap::Tiles &q) {
+  Value products =
+      k.map(tiles.keyType, {q.query, q.bonusKey},
+            [&](OpBuilder &builder, ValueRange e) -> Value {
+              return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
+            });
+  Value shares = tile::ReduceOp::create(b, k.loc(), tiles.columnType,
+                                        tile::ReduceKind::Add, products,
+                                        /*over_rows=*/false);
+  return k.map(tiles.outType, {shares, q.value, out},
+               [&](OpBuilder &builder, ValueRange e) -> Value {
+                 return math::FmaOp::create(builder, k.loc(), e[0], e[1], e[2]);
+               });
 }
 
 FailureOr<std::pair<Value, Value>> ChunkKernel::emitChunks(Value from, Value to,
                                                            Value state) {
   SmallVector<Value> inits = {state};
   if (part == Part::States)
-    inits.push_back(k.scalar(0));
+    inits.push_back(decaysPerKey() ? tiles.zeros(channelType()) : k.scalar(0));
   auto loop =
       scf::ForOp::create(b, k.loc(), from, to, k.index(1), ValueRange(inits));
   OpBuilder::InsertionGuard guard(b);
@@ -288,10 +357,27 @@ void ChunkKernel::findPiece() {
   Value each = arith::DivUIOp::create(b, k.loc(), rounded, pieces);
   fromChunk = k.min(arith::MulIOp::create(b, k.loc(), r.piece, each), chunks);
   toChunk = k.min(k.add(fromChunk, each), chunks);
-  // The last row of a head's state has its decays.
-  memory =
-      k.scratch({most, r.map.heads, r.map.keyChannels + 1, r.map.valueChannels},
-                /*written=*/part == Part::States);
+  // Behind the value channels of a head's state lie the decays, a column for
+  // each block; rows begin at multiples of 32 bytes where they did.
+  int64_t values = r.map.valueChannels;
+  memory = k.scratch(
+      {most, r.map.heads, r.map.keyChannels,
+       values + int64_t(llvm::alignTo(values / r.map.getValueBlock(), 8))},
+      /*written=*/part == Part::States);
+}
+
+Value ChunkKernel::placeOfDecays() {
+  Value block = k.divide(r.firstValue, r.map.getValueBlock()).first;
+  return k.add(k.index(r.map.valueChannels), block);
+}
+
+Value ChunkKernel::sum(Value x, Value y) {
+  auto type = dyn_cast<tile::TileType>(x.getType());
+  if (!type)
+    return arith::AddFOp::create(b, k.loc(), x, y);
+  return k.map(type, {x, y}, [&](OpBuilder &builder, ValueRange e) -> Value {
+    return arith::AddFOp::create(builder, k.loc(), e[0], e[1]);
+  });
 }
 
 void ChunkKernel::when(Value condition, function_ref<void()> body) {
@@ -318,30 +404,30 @@ void ChunkKernel::keepState(Value at, Value state, Value decays) {
   int64_t block = r.map.getValueBlock(), keys = r.map.keyChannels;
   k.store(state, memory, {at, r.head, k.index(0), r.firstValue},
           {1, 1, keys, block});
-  k.store(tile::SplatOp::create(b, k.loc(), k.rowType(block), decays), memory,
-          {at, r.head, k.index(keys), r.firstValue}, {1, 1, 1, block});
+  k.store(spread(decays, channelType()), memory,
+          {at, r.head, k.index(0), placeOfDecays()}, {1, 1, keys, 1});
 }
 
 // The state before a piece, of what is kept at the places of pieces
 // [from, to): each decays all before it.
 Value ChunkKernel::addPieces(Value from, Value to) {
   auto loop = scf::ForOp::create(b, k.loc(), from, to, k.index(1),
-                                 ValueRange(zeros(stateType)));
+                                 ValueRange(tiles.zeros(tiles.stateType)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value at = place(loop.getInductionVar());
   int64_t keys = r.map.keyChannels;
   Value added = k.load(memory, {at, r.head, k.index(0), r.firstValue},
-                       {1, 1, keys, r.map.getValueBlock()}, stateType);
-  Value decays =
-      tile::ReadOp::create(b, k.loc(), b.getF32Type(), memory,
-                           {at, r.head, k.index(keys), r.firstValue});
-  Value sum = k.map(
-      stateType, {loop.getRegionIterArg(0), added, emitExp(b, k.loc(), decays)},
-      [&](OpBuilder &builder, ValueRange e) -> Value {
-        return math::FmaOp::create(builder, k.loc(), e[0], e[2], e[1]);
-      });
-  scf::YieldOp::create(b, k.loc(), sum);
+                       {1, 1, keys, r.map.getValueBlock()}, tiles.stateType);
+  Value decays = k.load(memory, {at, r.head, k.index(0), placeOfDecays()},
+                        {1, 1, keys, 1}, channelType());
+  Value next =
+      k.map(tiles.stateType, {loop.getRegionIterArg(0), added, decays},
+            [&](OpBuilder &builder, ValueRange e) -> Value {
+              return math::FmaOp::create(builder, k.loc(), e[0],
+                                         emitExp(builder, k.loc(), e[2]), e[1]);
+            });
+  scf::YieldOp::create(b, k.loc(), next);
   return loop.getResult(0);
 }
 
@@ -355,7 +441,7 @@ LogicalResult ChunkKernel::buildStates() {
   Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
   Value begins = arith::AndIOp::create(
       b, k.loc(), inPieces, arith::OrIOp::create(b, k.loc(), isFirst, isLast));
-  Value state = loadWhere(begins, zeros(stateType));
+  Value state = loadWhere(begins, tiles.zeros(tiles.stateType));
   Value adds = arith::AndIOp::create(
       b, k.loc(), inPieces, compare(arith::CmpIPredicate::slt, r.piece, last));
   Value to = either(adds, toChunk, fromChunk);
@@ -407,14 +493,17 @@ LogicalResult ChunkKernel::build() {
 
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  if (!hasChunkKernel(mixer.getStructure().getLinear()))
+  seq::LinearAttr linear = mixer.getStructure().getLinear();
+  int64_t keys = ChunkItems::of(mixer, k.getContext()).keys;
+  if (!hasChunkKernel(linear, k.getContext().device, keys))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
-                              "per head, a read after the write and nothing "
-                              "more, but got ")
-           << mixer.getStructure().getLinear();
-  FailureOr<Recurrence> begun = beginRecurrence(
-      k, mixer, /*chunked=*/true, k.isGpu() ? kGpuValueBlock : 0,
-      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
+                              "per head or key channel, no normaliser and no "
+                              "stabiliser, but got ")
+           << linear << " with " << keys << " key channels";
+  int64_t most = mostChunkValues(linear, keys, chunkOf(mixer, k.getContext()));
+  FailureOr<Recurrence> begun =
+      beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
+                      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
   if (failed(begun))
     return failure();
   return ChunkKernel(k, mixer, *begun, part).build();
@@ -425,8 +514,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   int64_t pieces = piecesOf(mixer, k.getContext());
   if (pieces == 1)
     return buildPart(k, Part::All);
-  emitRemark(k.loc()) << "a call's only sequence in " << pieces
-                      << " pieces: " << ChunkItems::of(mixer).count
+  emitRemark(k.loc()) << "a call's only sequence in " << pieces << " pieces: "
+                      << ChunkItems::of(mixer, k.getContext()).count
                       << " items of "
                       << k.getContext().entry.getRows() /
                              mixer.getFormAttr().getChunk()

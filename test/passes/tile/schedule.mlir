@@ -56,6 +56,46 @@ tile.kernel @product(%item, %x: !tile.view<?x64xf32, [64, 1]>, %w: !tile.view<24
 
 // -----
 
+// A mask that products alone read, of numbers that bf16 holds: it goes to shared
+// memory as such, 16 rows of 16 and 8 more bf16. What else reads stays f32.
+// CHECK-LABEL: tile.kernel @running_sums
+// CHECK: %[[MASK:.*]] = tile.map{{.*}} -> !tile.tile<16x16xbf16, accumulator, #tile.lin
+// CHECK: %[[SHARED:.*]] = tile.convert %[[MASK]] : {{.*}} -> <16x16xbf16, accumulator, #tile.shared<threads = 32, offset = {{[0-9]+}}, stride = 24>>
+// CHECK: tile.convert {{.*}} -> <16x16xf32, accumulator, #tile.shared<threads = 32, offset = {{[0-9]+}}, stride = 24>>
+// CHECK: tile.dot %{{.*}}, %[[SHARED]], %{{.*}}
+tile.kernel @running_sums(%item, %x: !tile.view<16x24xf32, [24, 1]>, %y: !tile.view<16x24xf32, [24, 1]>,
+                          %z: !tile.view<16x16xf32, [16, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes(1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %f1 = arith.constant 1.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x24xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [16, 24]
+      : !tile.view<16x24xf32, [24, 1]> -> !tile.tile<16x24xf32, operand>
+  %mask = tile.map(%f1, %f0) : (f32, f32) -> !tile.tile<16x16xf32, accumulator> {
+  ^bb0(%one: f32, %none: f32):
+    %r = tile.row_index
+    %c = tile.column_index
+    %counts = arith.cmpi ule, %c, %r : index
+    %e = arith.select %counts, %one, %none : f32
+    tile.yield %e : f32
+  }
+  %both = tile.map(%f1) : (f32) -> !tile.tile<16x16xf32, accumulator> {
+  ^bb0(%one: f32):
+    tile.yield %one : f32
+  }
+  %d = tile.dot %zero, %mask, %a : !tile.tile<16x24xf32, accumulator>,
+      !tile.tile<16x16xf32, accumulator>, !tile.tile<16x24xf32, operand>
+  %e = tile.dot %d, %both, %a : !tile.tile<16x24xf32, accumulator>,
+      !tile.tile<16x16xf32, accumulator>, !tile.tile<16x24xf32, operand>
+  tile.store %e, %y[%c0, %c0] sizes [16, 24]
+      : !tile.tile<16x24xf32, accumulator>, !tile.view<16x24xf32, [24, 1]>
+  tile.store %both, %z[%c0, %c0] sizes [16, 16]
+      : !tile.tile<16x16xf32, accumulator>, !tile.view<16x16xf32, [16, 1]>
+}
+
+// -----
+
 // A pipeline of three stages keeps two copies on their way; narrow operands stay
 // narrow.
 // CHECK-LABEL: tile.kernel @ahead

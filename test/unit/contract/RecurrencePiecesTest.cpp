@@ -23,34 +23,66 @@ namespace {
 constexpr int64_t kRows = 41, kHeads = 2, kKeys = 96, kValues = 72;
 constexpr int64_t kEntry = 176, kWidth = kHeads * kValues, kSlots = 14;
 
-constexpr const char *kModel = R"(
-seq.weight @table source("table") : tensor<41x338xf32>
-func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x96x72xf32> {seq.state_name = "s"})
-    -> (tensor<?x144xf32>, tensor<2x96x72xf32>) {
-  %table = seq.parameter @table : tensor<41x338xf32>
-  %in = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<41x338xf32>) -> tensor<?x338xf32>
-  %q0 = seq.slice %in {axis = 1 : i64, offset = 0 : i64, size = 96 : i64} : tensor<?x338xf32> -> tensor<?x96xf32>
-  %k0 = seq.slice %in {axis = 1 : i64, offset = 96 : i64, size = 96 : i64} : tensor<?x338xf32> -> tensor<?x96xf32>
-  %v0 = seq.slice %in {axis = 1 : i64, offset = 192 : i64, size = 144 : i64} : tensor<?x338xf32> -> tensor<?x144xf32>
-  %g = seq.slice %in {axis = 1 : i64, offset = 336 : i64, size = 2 : i64} : tensor<?x338xf32> -> tensor<?x2xf32>
+/// A mixer between the slices of an embedding, whose rows have `width` numbers.
+struct Mixer {
+  const char *name;
+  int64_t width;
+  const char *text;
+};
+
+constexpr Mixer kMixers[] = {{"decays_per_head", 338, R"(
+  %q0 = seq.slice %in {axis = 1 : i64, offset = 0 : i64, size = 96 : i64} : tensor<?xWIDTHxf32> -> tensor<?x96xf32>
+  %k0 = seq.slice %in {axis = 1 : i64, offset = 96 : i64, size = 96 : i64} : tensor<?xWIDTHxf32> -> tensor<?x96xf32>
+  %v0 = seq.slice %in {axis = 1 : i64, offset = 192 : i64, size = 144 : i64} : tensor<?xWIDTHxf32> -> tensor<?x144xf32>
+  %g = seq.slice %in {axis = 1 : i64, offset = 336 : i64, size = 2 : i64} : tensor<?xWIDTHxf32> -> tensor<?x2xf32>
   %q = seq.reshape %q0 : tensor<?x96xf32> -> tensor<?x1x96xf32>
   %k = seq.reshape %k0 : tensor<?x96xf32> -> tensor<?x1x96xf32>
   %v = seq.reshape %v0 : tensor<?x144xf32> -> tensor<?x2x72xf32>
   %y, %next = seq.gated_retention %q, %k, %v, %g state(%s) {scale = 0.125 : f64, temperature = 16.0 : f64}
       : (tensor<?x1x96xf32>, tensor<?x1x96xf32>, tensor<?x2x72xf32>, tensor<?x2xf32>, tensor<2x96x72xf32>)
       -> (tensor<?x2x72xf32>, tensor<2x96x72xf32>)
+)"},
+                             {"decays_per_key_channel", 720, R"(
+  %q0 = seq.slice %in {axis = 1 : i64, offset = 0 : i64, size = 192 : i64} : tensor<?xWIDTHxf32> -> tensor<?x192xf32>
+  %k0 = seq.slice %in {axis = 1 : i64, offset = 192 : i64, size = 192 : i64} : tensor<?xWIDTHxf32> -> tensor<?x192xf32>
+  %v0 = seq.slice %in {axis = 1 : i64, offset = 384 : i64, size = 144 : i64} : tensor<?xWIDTHxf32> -> tensor<?x144xf32>
+  %g0 = seq.slice %in {axis = 1 : i64, offset = 528 : i64, size = 192 : i64} : tensor<?xWIDTHxf32> -> tensor<?x192xf32>
+  %q = seq.reshape %q0 : tensor<?x192xf32> -> tensor<?x2x96xf32>
+  %k = seq.reshape %k0 : tensor<?x192xf32> -> tensor<?x2x96xf32>
+  %v = seq.reshape %v0 : tensor<?x144xf32> -> tensor<?x2x72xf32>
+  %g = seq.reshape %g0 : tensor<?x192xf32> -> tensor<?x2x96xf32>
+  %y, %next = seq.gated_linear_attention %q, %k, %v key_gate(%g) state(%s) {scale = 0.125 : f64, temperature = 16.0 : f64}
+      : (tensor<?x2x96xf32>, tensor<?x2x96xf32>, tensor<?x2x72xf32>, tensor<?x2x96xf32>, tensor<2x96x72xf32>)
+      -> (tensor<?x2x72xf32>, tensor<2x96x72xf32>)
+)"}};
+
+std::string modelText(const Mixer &mixer) {
+  std::string text = R"(
+seq.weight @table source("table") : tensor<41xWIDTHxf32>
+func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x96x72xf32> {seq.state_name = "s"})
+    -> (tensor<?x144xf32>, tensor<2x96x72xf32>) {
+  %table = seq.parameter @table : tensor<41xWIDTHxf32>
+  %in = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<41xWIDTHxf32>) -> tensor<?xWIDTHxf32>
+)";
+  text += mixer.text;
+  text += R"(
   %y0 = seq.reshape %y : tensor<?x2x72xf32> -> tensor<?x144xf32>
   %out = seq.select_rows %y0, %rows : (tensor<?x144xf32>, tensor<?xi32>) -> tensor<?x144xf32>
   return %out, %next : tensor<?x144xf32>, tensor<2x96x72xf32>
 }
 )";
+  const std::string width = "WIDTH";
+  for (size_t at; (at = text.find(width)) != std::string::npos;)
+    text.replace(at, width.size(), std::to_string(mixer.width));
+  return text;
+}
 
-class RecurrencePieces : public testing::Test {
+class RecurrencePieces : public testing::TestWithParam<Mixer> {
 protected:
-  RecurrencePieces() : model(kModel) {
+  RecurrencePieces() : model(modelText(GetParam())) {
     std::mt19937_64 random(7);
     std::uniform_real_distribution<float> element(-1, 1);
-    for (int64_t i = 0; i < kRows * 338; ++i)
+    for (int64_t i = 0; i < kRows * GetParam().width; ++i)
       weights["table"].push_back(element(random));
   }
 
@@ -108,7 +140,7 @@ protected:
 
 // All pieces for one sequence, from its start and inside of a chunk; its state
 // then.
-TEST_F(RecurrencePieces, OfOneSequence) {
+TEST_P(RecurrencePieces, OfOneSequence) {
   PlanRunner runner = compile();
   Tokens tokens = tokensOf(9 + 165 + 176 + 1, 3, kRows);
   int64_t at = 0;
@@ -123,7 +155,7 @@ TEST_F(RecurrencePieces, OfOneSequence) {
 
 // Two segments have five pieces each, of which one goes on; four have two.
 // Where a segment has fewer chunks than pieces some pieces are empty.
-TEST_F(RecurrencePieces, OfSeveralSequences) {
+TEST_P(RecurrencePieces, OfSeveralSequences) {
   PlanRunner runner = compile();
   for (std::vector<int64_t> lengths : std::vector<std::vector<int64_t>>{
            {101, 70}, {3, 150}, {17, 80, 1, 33}, {1, 60, 50}}) {
@@ -154,7 +186,7 @@ TEST_F(RecurrencePieces, OfSeveralSequences) {
 }
 
 // More segments than places: each is one piece.
-TEST_F(RecurrencePieces, OfManySequences) {
+TEST_P(RecurrencePieces, OfManySequences) {
   PlanRunner runner = compile();
   std::vector<Tokens> sequences;
   std::vector<Segment> call;
@@ -170,5 +202,10 @@ TEST_F(RecurrencePieces, OfManySequences) {
                sequences[slot], 13, "a step behind it");
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Decays, RecurrencePieces, testing::ValuesIn(kMixers),
+                         [](const testing::TestParamInfo<Mixer> &info) {
+                           return std::string(info.param.name);
+                         });
 
 } // namespace

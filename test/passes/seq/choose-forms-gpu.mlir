@@ -1,0 +1,49 @@
+// RUN: effc-opt %s --seq-choose-forms=bit-stable=false 2>&1 | FileCheck %s --check-prefixes=CHECK,FREE
+// RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s --check-prefix=STABLE
+// RUN: effc-opt %s --seq-choose-forms=force=chunkwise:24 2>&1 | FileCheck %s --check-prefix=CHUNKS
+// RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
+
+// A GPU takes chunks of decays per key channel and of rank-one corrections.
+// K, V = 32, 64: a time loop takes 5 * 2048 / 60 = 171 cycles, with a correction
+// 7 * 2048 / 60 = 239. A chunk of 16 has 4 halvings:
+//   per key channel 4 * 2048 + 16 * 64 (values) + 4 * 2 * 16 * 32 (products)
+//     + 5 * 2 * 16 * 32 (sums) + 6 * 32 * 40 (exponentials) = 26112 FLOPs, 87 cycles;
+//   corrected 6 * 2048 + 2 * 16 * (32 + 64) + 4 * 256 * 3 (system) + 16 * 40
+//     = 19072 FLOPs, 64 cycles.
+
+module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+                                              dot_rate = 300, state_bytes = 131072>} {
+// FREE: remark: form in prefill_48: chunkwise of 16, 87 cycles per token and head; step would take 171 cycles per token and head
+// FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; step would take 239 cycles per token and head
+// STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 87 cycles per token and head
+// STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 64 cycles per token and head
+// Sums before and behind a token's own decay at once have no kernel, nor has what
+// more than 256 key channels take of a block.
+// FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state'
+// FREE: remark: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
+// CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
+// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state'
+// QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
+
+// CHECK-LABEL: func.func @prefill_48
+func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor<?x2xf32>, %s: tensor<2x32x64xf32>,
+                      %k: tensor<?x2x264xf32>, %m: tensor<2x264x64xf32>)
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
+  // CHECK: seq.gated_linear_attention {{.*}}form = #seq.form<kind = chunkwise, chunk = 16>
+  %y, %next = seq.gated_linear_attention %q, %q, %v key_gate(%q) state(%s)
+      : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x64xf32>, tensor<?x2x32xf32>, tensor<2x32x64xf32>)
+      -> (tensor<?x2x64xf32>, tensor<2x32x64xf32>)
+  // CHECK: seq.delta_rule {{.*}}form = #seq.form<kind = chunkwise, chunk = 16>
+  %z, %last = seq.delta_rule %q, %q, %v, %b state(%s)
+      : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x64xf32>, tensor<?x2xf32>, tensor<2x32x64xf32>)
+      -> (tensor<?x2x64xf32>, tensor<2x32x64xf32>)
+  %x, %rest = seq.rwkv7 %q, %q, %q, %v, %q, %q state(%s)
+      : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x64xf32>,
+         tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<2x32x64xf32>)
+      -> (tensor<?x2x64xf32>, tensor<2x32x64xf32>)
+  %w, %end = seq.gated_linear_attention %k, %k, %v key_gate(%k) state(%m)
+      : (tensor<?x2x264xf32>, tensor<?x2x264xf32>, tensor<?x2x64xf32>, tensor<?x2x264xf32>, tensor<2x264x64xf32>)
+      -> (tensor<?x2x64xf32>, tensor<2x264x64xf32>)
+  return
+}
+}
