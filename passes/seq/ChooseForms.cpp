@@ -22,6 +22,7 @@ struct Cost {
   seq::FormKind kind;
   int64_t chunk;
   double cycles;
+  llvm::StringRef obstacle = {}; // to its being chosen
 };
 
 /// What the user wants of every mixer in prefill.
@@ -41,6 +42,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // What an exponential of the mask costs, in FLOPs: range reduction,
   // polynomial of degree 7, two scalings.
   static constexpr double kExpFlops = 40;
+  // Of states that are not kept: what a core reads or writes in the second
+  // cache.
+  static constexpr double kStateBytesPerCycle = 32;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -239,38 +243,72 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remark(Twine(stringifyFormKind(forced->kind)) + size +
                     ", as asked");
     }
-    int64_t keys = state.getDimSize(1), values = state.getDimSize(2);
-    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
-    double flops = double((corrects ? 7 : 5) * keys * values);
-    Cost step{seq::FormKind::Step, 0, flops / target.getStepRate()};
-    Cost best = step;
-    for (int64_t chunk : {16, 32, 64}) {
-      if (entry.getRows() % chunk != 0)
-        continue;
-      double cycles =
-          chunkFlops(linear, target.getDevice(), keys, values, chunk) /
-          target.getDotRate();
-      if (cycles < best.cycles)
-        best = {seq::FormKind::Chunkwise, chunk, cycles};
-    }
-    auto cyclesText = [](const Cost &cost) {
-      return std::to_string(static_cast<int64_t>(cost.cycles + 0.5)) +
-             " cycles per token and head";
+    std::vector<Cost> costs = costsOf(linear, target, state.getDimSize(1),
+                                      state.getDimSize(2), entry.getRows());
+    // The time loop among equals.
+    auto isBefore = [](const Cost &a, const Cost &b) {
+      return std::pair(!a.obstacle.empty(), a.cycles) <
+             std::pair(!b.obstacle.empty(), b.cycles);
     };
-    if (best.kind == seq::FormKind::Step) {
-      set(mixer, seq::FormKind::Step, 0);
-      return remark("step, " + cyclesText(step) + ", no chunk is cheaper");
-    }
-    std::string chunks = "chunkwise of " + std::to_string(best.chunk);
-    if (bitStable) {
-      set(mixer, seq::FormKind::Step, 0);
-      return remark("step, " + cyclesText(step) +
-                    ", for the same bits wherever a prompt is cut; " + chunks +
-                    " would take " + cyclesText(best));
-    }
-    set(mixer, best.kind, best.chunk);
-    remark(chunks + ", " + cyclesText(best) + "; step would take " +
-           cyclesText(step));
+    const Cost &best = *llvm::min_element(costs, isBefore);
+    const Cost &chosen = bitStable ? costs.front() : best;
+    set(mixer, chosen.kind, chosen.chunk);
+    std::string text =
+        nameOf(chosen) + ", " + cyclesOf(chosen) + " cycles per token and head";
+    if (&chosen != &best)
+      text += ", for the same bits wherever a prompt is cut";
+    StringRef separator = "; others would take ";
+    for (const Cost &other : costs)
+      if (&other != &chosen) {
+        text += separator.str() + cyclesOf(other) + " (" + nameOf(other) +
+                other.obstacle.str() + ")";
+        separator = ", ";
+      }
+    remark(text);
+  }
+
+  static std::string nameOf(const Cost &cost) {
+    std::string name = stringifyFormKind(cost.kind).str();
+    return cost.kind == seq::FormKind::Chunkwise
+               ? name + " of " + std::to_string(cost.chunk)
+               : name;
+  }
+
+  static std::string cyclesOf(const Cost &cost) {
+    return std::to_string(static_cast<int64_t>(cost.cycles + 0.5));
+  }
+
+  // What each form takes of a core, for a token and head; the time loop first.
+  static std::vector<Cost> costsOf(seq::LinearAttr linear,
+                                   tile::TargetAttr target, int64_t keys,
+                                   int64_t values, int64_t rows) {
+    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
+    double elements = double(keys * values);
+    std::vector<Cost> costs = {
+        {seq::FormKind::Step, 0,
+         (corrects ? 7 : 5) * elements / target.getStepRate()}};
+    auto block = [&](seq::FormKind kind, int64_t chunk) {
+      costs.push_back(
+          {kind, chunk,
+           chunkFlops(linear, target.getDevice(), keys, values, chunk) /
+               target.getDotRate()});
+    };
+    for (int64_t chunk : {16, 32, 64})
+      if (rows % chunk == 0)
+        block(seq::FormKind::Chunkwise, chunk);
+    block(seq::FormKind::Quadratic, rows);
+    // Whether a core holds more tokens at once than a short chunk's depends on
+    // what else its kernel keeps.
+    if (rows > 16)
+      costs.back().obstacle = ", if asked for";
+    // Two elements are combined up the tree and down again, each a product and
+    // a sum of products; states of all tokens are written and read.
+    if (!corrects)
+      costs.push_back({seq::FormKind::Scan, 0,
+                       6 * elements / target.getStepRate() +
+                           8 * elements / kStateBytesPerCycle,
+                       ", without a kernel"});
+    return costs;
   }
 };
 } // namespace

@@ -464,6 +464,8 @@ LogicalResult buildInAWay(std::optional<KernelBuilder> &builder,
     {
       ScopedDiagnosticHandler listener(
           b.getContext(), [&](Diagnostic &diagnostic) {
+            if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+              return failure(); // somebody else's to say
             if (!reason.empty())
               return success();
             reason = diagnostic.str();

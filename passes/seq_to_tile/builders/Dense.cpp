@@ -94,8 +94,8 @@ static DenseTile tileForWarpGroups(const KernelContext &context,
   int64_t rows = context.entry.getRows();
   for (DenseTile tile : kTiles)
     if (rows >= tile.rows && shape.outputs >= tile.outputs &&
-        llvm::divideCeil(rows, tile.rows) * shape.parts *
-                llvm::divideCeil(shape.outputs, tile.outputs) >=
+        shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
+                int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
             context.warpGroupCores)
       return tile;
   return {kGpuTile, kGpuTile};

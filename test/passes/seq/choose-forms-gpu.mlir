@@ -13,10 +13,12 @@
 
 module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072>} {
-// FREE: remark: form in prefill_48: chunkwise of 16, 87 cycles per token and head; step would take 171 cycles per token and head
-// FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; step would take 239 cycles per token and head
-// STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 87 cycles per token and head
-// STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 64 cycles per token and head
+// All 48 tokens as one block have six halvings, 61440 FLOPs and 205 cycles, or a system of
+// 69504 FLOPs in all, 232 cycles; no scan covers a correction.
+// FREE: remark: form in prefill_48: chunkwise of 16, 87 cycles per token and head; others would take 171 (step), 205 (quadratic, if asked for), 717 (scan, without a kernel)
+// FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; others would take 239 (step), 232 (quadratic, if asked for)
+// STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; others would take 87 (chunkwise of 16), 205 (quadratic, if asked for), 717 (scan, without a kernel)
+// STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; others would take 64 (chunkwise of 16), 232 (quadratic, if asked for)
 // Sums before and behind a token's own decay at once have no kernel, nor has what
 // more than 256 key channels take of a block.
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state'

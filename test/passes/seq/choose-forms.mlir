@@ -8,13 +8,15 @@
 // Large: K, V = 32, 64, so 2048 elements. A step takes 5 * 2048 / 16 = 640 cycles,
 // a chunk of C (4 * 2048 + C * (96 + 40)) / 20: 518 for 16; 32 and 64 do not divide 48.
 // Small: K, V = 3, 5. A step takes 75 / 16 = 4.7 cycles, a chunk of 16 (60 + 768) / 20 = 41.
+// All 48 tokens as one block take (4 * 2048 + 48 * (96 + 40)) / 20 = 736 and 118, a scan
+// 6 * 2048 / 16 + 8 * 2048 / 32 = 1280 and 9.
 // Of the default chunk, 64, the most that divides 48 rows is 48.
 
 module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
-// CHECK: remark: form in prefill_48: step, 5 cycles per token and head, no chunk is cheaper
-// STABLE: remark: form in prefill_48: step, 640 cycles per token and head, for the same bits wherever a prompt is cut; chunkwise of 16 would take 518 cycles per token and head
-// FREE: remark: form in prefill_48: chunkwise of 16, 518 cycles per token and head; step would take 640 cycles per token and head
+// CHECK: remark: form in prefill_48: step, 5 cycles per token and head; others would take 41 (chunkwise of 16), 118 (quadratic, if asked for), 9 (scan, without a kernel)
+// STABLE: remark: form in prefill_48: step, 640 cycles per token and head, for the same bits wherever a prompt is cut; others would take 518 (chunkwise of 16), 736 (quadratic, if asked for), 1280 (scan, without a kernel)
+// FREE: remark: form in prefill_48: chunkwise of 16, 518 cycles per token and head; others would take 640 (step), 736 (quadratic, if asked for), 1280 (scan, without a kernel)
 // CHECK: remark: form in decode_2: step, since each sequence has one token
 // QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
 // QUADRATIC: remark: form in decode_2: step, since each sequence has one token

@@ -27,9 +27,9 @@ constexpr int64_t kTableRows = 97;
 /// K and V below, at and above the 8 lanes of a vector, the blocks of lanes
 /// that columns are cut into, and the 128 channels of an item; a single head.
 constexpr Extents kExtents[] = {
-    {0, 2, 1, 5, 7},    {0, 6, 3, 7, 16},  {0, 6, 2, 8, 5},
-    {0, 4, 2, 16, 20},  {0, 2, 1, 20, 33}, {0, 6, 3, 33, 64},
-    {0, 4, 2, 64, 136}, {0, 2, 1, 9, 264}, {0, 1, 1, 6, 12}};
+    {0, 2, 1, 5, 7},   {0, 6, 3, 7, 16},  {0, 6, 2, 8, 5},    {0, 4, 2, 16, 20},
+    {0, 2, 1, 20, 33}, {0, 6, 3, 33, 64}, {0, 4, 2, 64, 136}, {0, 2, 1, 9, 264},
+    {0, 1, 1, 6, 12},  {0, 3, 3, 1, 15}};
 
 Extents extentsFor(const LinearCase &mixer, Extents extents) {
   if (!mixer.grouped)
