@@ -297,10 +297,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       if (rows % chunk == 0)
         block(seq::FormKind::Chunkwise, chunk);
     block(seq::FormKind::Quadratic, rows);
-    // Whether a core holds more tokens at once than a short chunk's depends on
-    // what else its kernel keeps.
-    if (rows > 16)
-      costs.back().obstacle = ", if asked for";
+    // Chunks of as many tokens cost the same, shorter ones less, and a call's
+    // bits would depend on its entry.
+    costs.back().obstacle = ", if asked for";
     // Two elements are combined up the tree and down again, each a product and
     // a sum of products; states of all tokens are written and read.
     if (!corrects)

@@ -107,7 +107,9 @@ public:
           element = roundToBf16(element);
   }
 
-  PlanRunner compile() { return compileForThree(model, weights); }
+  PlanRunner compile(bool bitStable = false) {
+    return compileForThree(model, weights, bitStable);
+  }
 
   int64_t width() const { return c.H * c.V; }
 
@@ -204,7 +206,7 @@ TEST_P(Band, AgreesWithTheSum) {
 
 TEST_P(Band, SameBitsInAnyPieces) {
   BandedProduct product(GetParam());
-  PlanRunner runner = product.compile();
+  PlanRunner runner = product.compile(/*bitStable=*/true);
   ASSERT_EQ(product.model.getErrors(), "");
   expectSameBitsInAnyPieces(runner, tokensOf(kTokens, 2, kTableRows),
                             tokensOf(9, 4, kTableRows), product.width());

@@ -169,6 +169,7 @@ private:
 /// The largest difference in a tensor, relative to its largest number.
 double errorOf(ArrayRef<float> found, ArrayRef<double> expected) {
   double difference = 0, magnitude = 0;
+  EXPECT_EQ(found.size(), expected.size());
   for (auto [a, b] : llvm::zip_equal(found, expected)) {
     double distance = std::fabs(a - b);
     difference =

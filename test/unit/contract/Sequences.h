@@ -35,11 +35,14 @@ inline seq::reference::Tensor<int32_t> countFromZero(int64_t count) {
   return rows;
 }
 
-/// A runner with entries of 64 and 4 rows and three slots.
+/// A runner with entries of 64 and 4 rows and three slots; on a GPU bits depend
+/// on the pieces of a prompt unless it is to be `bitStable`.
 inline PlanRunner
 compileForThree(TestModel &model,
-                const llvm::StringMap<std::vector<float>> &weights) {
+                const llvm::StringMap<std::vector<float>> &weights,
+                bool bitStable = false) {
   PipelineOptions options;
+  options.bitStableOnGpu = bitStable;
   options.prefillRows = {64};
   options.decodeRows = {4};
   PlanRunner runner(model, options, /*slots=*/3);

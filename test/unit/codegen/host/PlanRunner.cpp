@@ -298,8 +298,13 @@ std::vector<float> PlanRunner::readState(StringRef name, int64_t slot) {
   MutableArrayRef<float> stored = state(name, slot);
   if (!isNarrow(name))
     return stored.vec();
+  // They may be an odd number.
+  const auto *found =
+      llvm::find_if(layout.getStates(), [&](seq::StateAttr state) {
+        return state.getName() == name;
+      });
   ArrayRef<uint16_t> bits(reinterpret_cast<uint16_t *>(stored.data()),
-                          stored.size() * 2);
+                          size_t(found->getSizeBytes() / 2));
   std::vector<float> elements;
   for (uint16_t half : bits)
     elements.push_back(llvm::bit_cast<float>(uint32_t(half) << 16));
