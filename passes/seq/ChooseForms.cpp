@@ -22,7 +22,7 @@ struct Cost {
   seq::FormKind kind;
   int64_t chunk;
   double cycles;
-  llvm::StringRef obstacle = {}; // to its being chosen
+  llvm::StringRef refusal = {}; // to choose it, or empty
 };
 
 /// What the user wants of every mixer in prefill.
@@ -247,8 +247,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                       state.getDimSize(2), entry.getRows());
     // The time loop among equals.
     auto isBefore = [](const Cost &a, const Cost &b) {
-      return std::pair(!a.obstacle.empty(), a.cycles) <
-             std::pair(!b.obstacle.empty(), b.cycles);
+      return std::pair(!a.refusal.empty(), a.cycles) <
+             std::pair(!b.refusal.empty(), b.cycles);
     };
     const Cost &best = *llvm::min_element(costs, isBefore);
     const Cost &chosen = bitStable ? costs.front() : best;
@@ -261,7 +261,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     for (const Cost &other : costs)
       if (&other != &chosen) {
         text += separator.str() + cyclesOf(other) + " (" + nameOf(other) +
-                other.obstacle.str() + ")";
+                (other.refusal.empty() ? "" : ", " + other.refusal.str()) + ")";
         separator = ", ";
       }
     remark(text);
@@ -299,14 +299,14 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     block(seq::FormKind::Quadratic, rows);
     // Chunks of as many tokens cost the same, shorter ones less, and a call's
     // bits would depend on its entry.
-    costs.back().obstacle = ", if asked for";
+    costs.back().refusal = "if asked for";
     // Two elements are combined up the tree and down again, each a product and
     // a sum of products; states of all tokens are written and read.
     if (!corrects)
       costs.push_back({seq::FormKind::Scan, 0,
                        6 * elements / target.getStepRate() +
                            8 * elements / kStateBytesPerCycle,
-                       ", without a kernel"});
+                       "without a kernel"});
     return costs;
   }
 };

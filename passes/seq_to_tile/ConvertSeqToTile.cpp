@@ -376,16 +376,18 @@ seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
   return {};
 }
 
-/// The form that was chosen, and what is left where a mixer's token map cannot
-/// be said in tiles that way.
+/// The form that was chosen; of a written step, whose token map may be one that
+/// tiles cannot say, what is left as well. An op's own token map is said in
+/// every form that covers its structure.
 SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
-  SmallVector<Way> ways;
-  if (mixer.getFormAttr().getKind() != seq::FormKind::Step)
-    ways.push_back(Way::Chunks);
-  ways.push_back(Way::Step);
-  if (isa<seq::RecurrenceOp>(mixer))
-    ways.push_back(Way::AsWritten);
-  return ways;
+  Way chosen = mixer.getFormAttr().getKind() == seq::FormKind::Step
+                   ? Way::Step
+                   : Way::Chunks;
+  if (!isa<seq::RecurrenceOp>(mixer))
+    return {chosen};
+  if (chosen == Way::Step)
+    return {Way::Step, Way::AsWritten};
+  return {Way::Chunks, Way::Step, Way::AsWritten};
 }
 
 LogicalResult build(KernelBuilder &k, Way way) {

@@ -150,6 +150,11 @@ public:
   }
 
   llvm::StringRef getErrors() const { return model.getErrors(); }
+  /// Whether a kernel was built in a simpler way than the chosen one.
+  bool isSimpler() const {
+    return model.getRemarks().contains(" instead of chunks of tokens") ||
+           model.getRemarks().contains(" instead of step, since");
+  }
   const LinearCase &mixer;
   Extents extents;
 
@@ -305,6 +310,7 @@ struct Trial {
         sequences(pickSequences(model, kDecoded)),
         runner(model.compile(variant.options, sequences.size(), together)) {
     EXPECT_EQ(model.getErrors(), "");
+    EXPECT_FALSE(mixer.hasTiles && model.isSimpler());
   }
 
   /// Compares all outputs and last states with the definition; the largest
