@@ -80,15 +80,18 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
     tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
     `warp_group_cores` is how many cores have four warps multiply together, 0 where
-    none do.
+    none do. `rounds_products` says that operands of products are rounded to bf16
+    where the mathematics can bear it.
 
     Example: `#tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>`
   }];
   let parameters = (ins EnumParameter<Tile_Device>:$device, "int64_t":$vector,
     "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
-    "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$warp_group_cores);
-  let assemblyFormat = [{ `<` $device `,` `vector` `=` $vector `,` `registers` `=` $registers
+    "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$warp_group_cores,
+    DefaultValuedParameter<"bool", "false">:$rounds_products);
+  let assemblyFormat = [{ `<` $device `,` (`rounds_products` `=` $rounds_products^ `,`)?
+    `vector` `=` $vector `,` `registers` `=` $registers
     `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes
     (`,` `warp_group_cores` `=` $warp_group_cores^)? `>` }];

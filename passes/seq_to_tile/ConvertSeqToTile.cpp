@@ -236,6 +236,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
     context.device = target.getDevice();
     context.warpGroupCores = target.getWarpGroupCores();
     context.dotRate = target.getDotRate();
+    context.roundsProducts = target.getRoundsProducts();
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;

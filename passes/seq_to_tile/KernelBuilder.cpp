@@ -269,6 +269,18 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
   return op;
 }
 
+Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
+                         bool transposeB) {
+  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
+                             transposeA, transposeB, context.roundsProducts);
+}
+
+Value KernelBuilder::exactDot(Value acc, Value lhs, Value rhs, bool transposeA,
+                              bool transposeB) {
+  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
+                             transposeA, transposeB, /*rounded=*/false);
+}
+
 Value KernelBuilder::load(Value view, ValueRange indices,
                           ArrayRef<int64_t> sizes, tile::TileType type,
                           Value rows, Value columns) {

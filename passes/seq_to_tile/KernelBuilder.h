@@ -29,6 +29,8 @@ struct KernelContext {
   int64_t warpGroupCores = 0;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
+  /// Whether operands of products are rounded to bf16.
+  bool roundsProducts = false;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
@@ -118,6 +120,14 @@ public:
   map(tile::TileType type, mlir::ValueRange inputs,
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
           body);
+  /// acc + op(lhs) op(rhs), where `op` transposes what is marked; of rounded
+  /// operands where the target rounds them.
+  mlir::Value dot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                  bool transposeA = false, bool transposeB = false);
+  /// The same of operands as they are: sums of what becomes an exponent, copies
+  /// to other places.
+  mlir::Value exactDot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                       bool transposeA = false, bool transposeB = false);
   /// A tile of a view; where the view repeats one number along its columns,
   /// that number for a single row (an f32), a column for several.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices,

@@ -47,7 +47,7 @@ Value KeyDecays::mask(ChunkTiles::Condition counts) {
 Value KeyDecays::sumOver(Value mask) {
   auto type = tiles.k.blockType(tiles.chunk, tiles.keyType.columns(),
                                 tile::Role::Accumulator);
-  return tiles.dot(tiles.zeros(type), mask, decays);
+  return tiles.k.exactDot(tiles.zeros(type), mask, decays);
 }
 
 // From the middle of 2 `half` tokens to a later one, which counts itself unless
@@ -140,8 +140,8 @@ SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
     }
     for (auto [half, scaled] : llvm::zip_equal(now, met))
       for (auto [scores, tile] : llvm::zip_equal(all, scaled)) {
-        Value products = tiles.dot(tiles.zeros(tiles.scoreType), tile, tile,
-                                   false, /*transposeB=*/true);
+        Value products = k.dot(tiles.zeros(tiles.scoreType), tile, tile, false,
+                               /*transposeB=*/true);
         scores = tiles.where(
             tiles.scoreType,
             [&, half = half](OpBuilder &b, Value row, Value column) {
@@ -162,8 +162,8 @@ Value KeyDecays::readStart(Value reader, Value state, bool exclusive) {
                                              : arith::CmpIPredicate::ule,
                                    column, row);
     }));
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   tiles.scaled(tiles.keyType, reader, sum), state);
+  return tiles.k.dot(tiles.zeros(tiles.outType),
+                     tiles.scaled(tiles.keyType, reader, sum), state);
 }
 
 Value KeyDecays::toEnd(Value writer) {
@@ -183,7 +183,7 @@ Value KeyDecays::decayState(Value state) {
   Value ones = tile::SplatOp::create(
       tiles.b, k.loc(), k.blockType(tiles.chunk, kNarrow, tile::Role::Operand),
       k.scalar(1));
-  Value totals = tiles.dot(
+  Value totals = k.exactDot(
       tiles.zeros(k.blockType(channels, kNarrow, tile::Role::Accumulator)),
       decays, ones, /*transposeA=*/true);
   // All columns are the same.

@@ -217,17 +217,17 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   Value y;
   if (reads) {
     Value out = tokens->readStart(q.query, state, readsBefore());
-    out = tiles.dot(out, seen[0], written);
+    out = k.dot(out, seen[0], written);
     if (probed)
-      out = tiles.dot(out, seen[2], probed);
+      out = k.dot(out, seen[2], probed);
     if (q.bonusKey)
       out = addBonus(out, q);
     y = r.map.readOut(scope, {out, {}, {}});
   }
   Value next = tokens->decayState(state);
-  next = tiles.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
+  next = k.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
   if (probed)
-    next = tiles.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
+    next = k.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
 
   if (y && failed(r.finish(k, row, y, rows, chunk)))
     return failure();
@@ -284,9 +284,9 @@ Value ChunkKernel::spread(Value value, tile::TileType type) {
 Value ChunkKernel::probe(ChunkDecays &tokens, const TokenMap::Tiles &q,
                          Value state, Value ofKeys, Value ofErased) {
   Value sides = tokens.readStart(q.probe, state, probesBefore());
-  sides = tiles.dot(sides, ofKeys, q.value);
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   emitUnitLowerInverse(tiles, ofErased), sides);
+  sides = k.dot(sides, ofKeys, q.value);
+  return k.dot(tiles.zeros(tiles.outType),
+               emitUnitLowerInverse(tiles, ofErased), sides);
 }
 
 // v' of corrections along the keys.
@@ -303,8 +303,8 @@ Value ChunkKernel::correct(ChunkDecays &tokens, const TokenMap::Tiles &q,
             [&](OpBuilder &builder, ValueRange e) -> Value {
               return math::FmaOp::create(builder, k.loc(), e[1], e[2], e[0]);
             });
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   emitUnitLowerInverse(tiles, lower), sides);
+  return k.dot(tiles.zeros(tiles.outType), emitUnitLowerInverse(tiles, lower),
+               sides);
 }
 
 // (query . bonusKey) value of the token itself.

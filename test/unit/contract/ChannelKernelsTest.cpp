@@ -1,6 +1,7 @@
 // The channel side compiled: norms of every kind, gated and plain MLPs and
 // residuals agree with the reference in double, in prefill and decode alike.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/RetrievalCase.h"
 
 #include "gtest/gtest.h"
@@ -55,18 +56,6 @@ std::string modelText(const Layer &layer) {
          shapeOf({kTokens, layer.D}) + ") -> " + x + "\n" + layer.body +
          "  %out = seq.select_rows %y, %rows : (" + x + ", tensor<?xi32>) -> " +
          x + "\n  return %out : " + x + "\n}\n";
-}
-
-/// The largest distance, as a part of the largest value expected.
-double errorOf(ArrayRef<float> found, ArrayRef<double> expected) {
-  double difference = 0, magnitude = 0;
-  for (auto [value, exact] : llvm::zip_equal(found, expected)) {
-    double distance = std::fabs(value - exact);
-    difference =
-        std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
-    magnitude = std::fmax(magnitude, std::fabs(exact));
-  }
-  return difference / magnitude;
 }
 
 /// Rows together and one by one, which have the same bits if they are to be

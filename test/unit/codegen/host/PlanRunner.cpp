@@ -218,6 +218,9 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
     : module(model.get().clone()) {
   PipelineOptions options = given;
   options.target = &testTarget();
+  (*module)->setAttr(
+      "tile.target",
+      getTargetAttr(testTarget(), module->getContext(), options.products));
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
