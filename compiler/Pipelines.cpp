@@ -66,8 +66,7 @@ static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   schedule.maxThreads = options.target->mostThreads;
   schedule.maxShared = options.target->mostSharedBytes;
   // They add in an order of their own, and only many rows are theirs.
-  schedule.warpGroups =
-      options.target->warpGroupCores > 0 && !isBitStable(options);
+  schedule.warpGroups = options.target->warpGroups && !isBitStable(options);
   passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
 }
 

@@ -234,7 +234,8 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   context.entry = entry;
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
-    context.warpGroupCores = target.getWarpGroupCores();
+    context.cores = target.getCores();
+    context.warpGroups = target.getWarpGroups();
     context.dotRate = target.getDotRate();
     context.roundsProducts = target.getRoundsProducts();
   }

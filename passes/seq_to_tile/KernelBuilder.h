@@ -25,8 +25,10 @@ enum class MemoryKind { Buffer, Weight, State, Table };
 struct KernelContext {
   seq::EntryAttr entry;
   tile::Device device = tile::Device::Host;
-  /// Cores whose warps multiply by fours, on a GPU that has them.
-  int64_t warpGroupCores = 0;
+  /// Of a GPU: how many cores it has, and whether four warps may multiply
+  /// together.
+  int64_t cores = 0;
+  bool warpGroups = false;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
   /// Whether operands of products are rounded to bf16.

@@ -96,7 +96,7 @@ static DenseTile tileForWarpGroups(const KernelContext &context,
     if (rows >= tile.rows && shape.outputs >= tile.outputs &&
         shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
                 int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
-            context.warpGroupCores)
+            context.cores)
       return tile;
   return {kGpuTile, kGpuTile};
 }
@@ -119,7 +119,7 @@ DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
                Contraction::of(context, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
   if (suits && rows == kGpuTile && context.lead == tile::Count::Rows &&
-      !context.bitStable && context.warpGroupCores > 0) {
+      !context.bitStable && context.warpGroups) {
     DenseTile tile = tileForWarpGroups(context, shape);
     return {tile.rows, std::min(outputs, tile.outputs)};
   }

@@ -69,7 +69,7 @@ struct ChunkItems {
 int64_t effc::piecesOf(seq::MixerOpInterface mixer,
                        const KernelContext &context) {
   seq::FormAttr form = mixer.getFormAttr();
-  if (context.warpGroupCores == 0 || context.bitStable || !form ||
+  if (context.cores == 0 || context.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
       context.entry.getKind() != seq::EntryKind::Prefill ||
       mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
@@ -80,7 +80,7 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
     return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
-  int64_t pieces = std::min(context.warpGroupCores / items.count, chunks);
+  int64_t pieces = std::min(context.cores / items.count, chunks);
   if (pieces < 2)
     return 1;
   // States alone take two of the four products with them. What decays per key
@@ -519,8 +519,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                       << " items of "
                       << k.getContext().entry.getRows() /
                              mixer.getFormAttr().getChunk()
-                      << " chunks leave most of "
-                      << k.getContext().warpGroupCores << " cores idle";
+                      << " chunks leave most of " << k.getContext().cores
+                      << " cores idle";
   return buildPart(k, Part::States);
 }
 

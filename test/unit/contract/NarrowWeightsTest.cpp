@@ -87,7 +87,7 @@ void compareWithTheFormula(const Case &c, Products products) {
   });
   ASSERT_EQ(model.getErrors(), "");
   // Of the entries only prefill has as many rows.
-  if (c.byWarpGroups && testTarget().warpGroupCores)
+  if (c.byWarpGroups && testTarget().warpGroups)
     expected = {{c.tileRows, std::min(c.O, c.tileOutputs)}};
   EXPECT_EQ(together, expected);
   Random random(c.I + c.O);
