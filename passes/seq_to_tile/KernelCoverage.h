@@ -3,6 +3,7 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELCOVERAGE_H
 
 #include "dialects/seq/SeqAttributes.h"
+#include "dialects/seq/SeqOps.h"
 #include "dialects/tile/Tile.h"
 
 namespace effc {
@@ -92,6 +93,25 @@ inline int64_t singleRowStep(int64_t inner) {
     --step;
   return step >= 64 || step == inner ? step : 0;
 }
+
+/// The outputs of a product that a convolution takes, from `first` on; a null
+/// product: it takes something else.
+struct ConvolvedOutputs {
+  seq::LinearOp product;
+  int64_t first;
+
+  static ConvolvedOutputs of(seq::ShortConvolutionOp convolution) {
+    int64_t first = 0;
+    mlir::Value x = convolution.getX();
+    auto slice = x.getDefiningOp<seq::SliceOp>();
+    for (; slice && slice.getAxis() == 1;
+         slice = x.getDefiningOp<seq::SliceOp>()) {
+      first += slice.getOffset();
+      x = slice.getX();
+    }
+    return {x.getDefiningOp<seq::LinearOp>(), first};
+  }
+};
 
 } // namespace effc
 
