@@ -51,6 +51,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   FormKernelsPassOptions kernels;
   // The factor of a row comes after its sums, which is another rounding.
   kernels.normPrologues = isGpu && !bitStable;
+  // So the product takes a row by itself.
+  kernels.convolutionEpilogues = isGpu && !bitStable;
   passes.addPass(createFormKernelsPass(kernels));
 }
 

@@ -522,11 +522,8 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;
-  StringRef family = "elementwise";
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) &&
-        !(isa<seq::BestOp>(op) && family != "elementwise"))
-      family = op.getName().stripDialect();
+  Operation *core = KernelBuilder::coreOf(kernel.getBody().front());
+  StringRef family = core ? core->getName().stripDialect() : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);

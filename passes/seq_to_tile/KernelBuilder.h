@@ -73,8 +73,9 @@ public:
   KernelBuilder(seq::KernelOp source, const KernelContext &context,
                 mlir::OpBuilder &builder, llvm::StringRef name);
 
-  /// The one op of the body that decides how the kernel is built, or null for a
-  /// kernel of elementwise ops alone.
+  /// The one op of a seq.kernel's body that decides how the kernel is built, or
+  /// null for a kernel of elementwise ops alone.
+  static mlir::Operation *coreOf(mlir::Block &body);
   mlir::Operation *getCore() const { return core; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }

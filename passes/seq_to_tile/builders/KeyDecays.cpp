@@ -115,7 +115,9 @@ SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
   for (const Sight &sight : sights)
     all.push_back(ownScores(sight));
   int64_t bytes = sights.size() * tiles.chunk * tiles.keyType.columns() * 4;
-  int64_t together = std::max<int64_t>(kBytesTogether / bytes, 1);
+  // A thread has no registers for two halvings of four sights.
+  int64_t together =
+      sights.size() > 2 ? 1 : std::max<int64_t>(kBytesTogether / bytes, 1);
   SmallVector<int64_t> halves;
   for (int64_t half = 1; half < tiles.chunk; half *= 2)
     halves.push_back(half);

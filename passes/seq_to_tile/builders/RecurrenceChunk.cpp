@@ -53,6 +53,7 @@ namespace {
 /// each has.
 struct ChunkItems {
   int64_t count, keys, values;
+  int64_t headValues; ///< of all of a head's items
 
   static ChunkItems of(seq::MixerOpInterface mixer,
                        const KernelContext &context) {
@@ -61,7 +62,7 @@ struct ChunkItems {
     seq::LinearAttr linear = mixer.getStructure().getLinear();
     int64_t block = blockOf(
         state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
-    return {state[0] * (state[2] / block), state[1], block};
+    return {state[0] * (state[2] / block), state[1], block, state[2]};
   }
 };
 } // namespace
@@ -76,7 +77,7 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
     return 1;
   ChunkItems items = ChunkItems::of(mixer, context);
   if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
-                      items.keys))
+                      items.keys, items.headValues))
     return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
@@ -494,13 +495,17 @@ LogicalResult ChunkKernel::build() {
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  int64_t keys = ChunkItems::of(mixer, k.getContext()).keys;
-  if (!hasChunkKernel(linear, k.getContext().device, keys))
+  ChunkItems items = ChunkItems::of(mixer, k.getContext());
+  int64_t keys = items.keys, chunk = chunkOf(mixer, k.getContext());
+  if (!hasChunkKernel(linear, k.getContext().device, keys, items.headValues))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
                               "stabiliser, but got ")
-           << linear << " with " << keys << " key channels";
-  int64_t most = mostChunkValues(linear, keys, chunkOf(mixer, k.getContext()));
+           << linear << " with heads of " << keys << " x " << items.headValues;
+  if (chunk > mostChunkTokens(linear))
+    return mixer->emitOpError("has no kernel for such chunks: expects at most ")
+           << mostChunkTokens(linear) << " tokens, but got " << chunk;
+  int64_t most = mostChunkValues(linear, keys, chunk);
   FailureOr<Recurrence> begun =
       beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
                       part == Part::All ? 1 : piecesOf(mixer, k.getContext()));

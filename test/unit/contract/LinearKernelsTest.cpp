@@ -243,7 +243,8 @@ bool hasStructure(const LinearCase &mixer,
 /// Whether kernels take chunks of a mixer's tokens.
 bool hasChunks(const LinearCase &mixer) {
   return hasStructure(mixer, [](seq::LinearAttr linear) {
-    return hasChunkKernel(linear, testTarget().device, kExtents[0].K);
+    return hasChunkKernel(linear, testTarget().device, kExtents[0].K,
+                          kExtents[0].V);
   });
 }
 
