@@ -132,7 +132,12 @@ leavesOf(const json &object,
 
 } // namespace
 
-TEST_P(WrongConfigTest, IsRightAsItIs) { EXPECT_EQ(import(), "success"); }
+// Every tensor is told of: which weight it is, or why it is none.
+TEST_P(WrongConfigTest, IsRightAsItIs) {
+  EXPECT_EQ(import(), "success");
+  for (const auto &[name, entry] : header.items())
+    EXPECT_NE(remarks.find("tensor '" + name + "'"), std::string::npos) << name;
+}
 
 TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   for (const auto &leaf : leavesOf(config)) {
