@@ -191,8 +191,10 @@ void effc::frontend::requireOneOf(ConfigReader &reader, llvm::StringRef key,
   const JsonValue *value = reader.get(key);
   if (!value || (value->isNull() && llvm::is_contained(accepted, "null")))
     return;
+  constexpr llvm::StringLiteral kWords[] = {"true", "false", "null"};
   if (const std::string *text = value->getString())
-    if (llvm::is_contained(accepted, *text))
+    if (llvm::is_contained(accepted, *text) &&
+        !llvm::is_contained(kWords, *text))
       return;
   if (std::optional<bool> flag = value->getBoolean())
     if (llvm::is_contained(accepted, *flag ? "true" : "false"))

@@ -192,6 +192,13 @@ CASES += [
         "layer_types": ["sliding_attention", "full_attention"]},
          config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25,
          rewrite=of_several_parts, rename=lambda name: "language_" + name.replace("model.", "model.model.", 1)),
+    # As release 5 names it, with tensors of what sees.
+    case("gemma3", "seeing_bf16", "Gemma3", {
+        **GEMMA3, "num_hidden_layers": 2, "intermediate_size": 40, "num_key_value_heads": 1, "sliding_window": 5,
+        "layer_types": ["full_attention", "sliding_attention"]},
+         config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25, dtype="bf16",
+         rewrite=of_several_parts, rename=lambda name: name.replace("model.", "model.language_model.", 1),
+         buffers={"model.vision_tower.head.weight": (3, 5), "model.multi_modal_projector.norm.weight": (7,)}),
 ]
 
 MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2, time_step_rank=3)
@@ -208,8 +215,8 @@ CASES += [
         "use_conv_bias": False, "time_step_rank": "auto", "tie_word_embeddings": False, "expand": 3},
          dtype="bf16"),
     case("mamba2", "plain", "Mamba2", dict(
-        vocab_size=59, hidden_size=20, state_size=9, num_hidden_layers=2, num_heads=6, head_dim=10, expand=3, n_groups=2,
-        tie_word_embeddings=False, time_step_limit=(0.3, 1.2), layer_norm_epsilon=1e-4), embedding=0.3),
+        vocab_size=59, hidden_size=20, state_size=9, num_hidden_layers=2, num_heads=6, head_dim=10, expand=3,
+        n_groups=2, tie_word_embeddings=False, time_step_limit=(0.3, 1.2), layer_norm_epsilon=1e-4), embedding=0.3),
     case("mamba2", "tied_biases_bf16", "Mamba2", dict(
         vocab_size=53, hidden_size=24, state_size=7, num_hidden_layers=3, num_heads=8, head_dim=6, n_groups=1,
         conv_kernel=3, use_bias=True, use_conv_bias=False, tie_word_embeddings=True), embedding=0.3, dtype="bf16"),
@@ -243,6 +250,10 @@ CASES += [
     case("jamba", "first_release", "Jamba", {
         **JAMBA, "hidden_size": 16, "num_experts": 3, "num_hidden_layers": 4, "mamba_d_state": 6,
         "expert_layer_offset": 1}, rewrite=of_first_jamba, rename=named_as_first_jamba),
+    case("jamba", "first_dense_bf16", "Jamba", {
+        **JAMBA, "num_experts": 1, "num_experts_per_tok": 1, "intermediate_size": 28, "num_hidden_layers": 2,
+        "mamba_d_conv": 3, "tie_word_embeddings": True}, rewrite=of_first_jamba, rename=named_as_first_jamba,
+         dtype="bf16", embedding=0.3),
     case("jamba", "dense_biases_bf16", "Jamba", {
         **JAMBA, "num_experts": 1, "num_experts_per_tok": 1, "intermediate_size": 36,
         "attn_layer_period": 3, "attn_layer_offset": 2, "mamba_proj_bias": True,

@@ -173,8 +173,11 @@ TEST_P(WrongConfigTest, StringsAndBooleansOfOtherKinds) {
   for (const auto &leaf : leavesOf(config)) {
     if (config[leaf].is_string())
       expectRefused(leaf, "nonsense", "nonsense");
-    if (config[leaf].is_boolean())
-      expectRefused(leaf, "nonsense", "nonsense");
+    if (!config[leaf].is_boolean())
+      continue;
+    // A text is no truth value, not even the word.
+    for (const std::string text : {"nonsense", "true", "false"})
+      expectRefused(leaf, text, text);
   }
 }
 
