@@ -10,6 +10,7 @@
   diagnostics   messages start in lower case and end without a period
   files         no path over 75 characters, no drawer file, no source over 600 lines,
                 no note of unfinished work
+  goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder; every folder has a README.md
 
 Prints each breach as `path:line: reason` and exits with 1 if there are any.
@@ -195,6 +196,26 @@ def check_files(report):
                 report.add(path, number, "notes unfinished work")
 
 
+def check_goldens(report):
+    """A family's case: 150 KB, 48 tokens, a vocabulary of 256 and 64 channels. All goldens: 40 MB."""
+    sizes = {}
+    for path in tracked("test/goldens"):
+        case = "/".join(path.split("/")[:5]) if path.startswith("test/goldens/families/") else ""
+        sizes[case] = sizes.get(case, 0) + (ROOT / path).stat().st_size
+    if sum(sizes.values()) > 40_000_000:
+        report.add("test/goldens", 1, f"has {sum(sizes.values())} bytes; the limit is 40000000")
+    for case in filter(None, sizes):
+        config = json.loads((ROOT / case / "config.json").read_text())
+        config = config.get("text_config", config)
+        longest = max(map(len, json.loads((ROOT / case / "tokens.json").read_text())))
+        found = {"bytes": (sizes[case], 150_000), "tokens": (longest, 48)}
+        for key, limit in (("vocab_size", 256), ("n_vocab", 256), ("hidden_size", 64), ("d_model", 64)):
+            found[key] = (config.get(key, 0), limit)
+        for what, (value, limit) in found.items():
+            if value > limit:
+                report.add(case, 1, f"has {value} {what}; the limit is {limit}")
+
+
 def check_readmes(report):
     text = (ROOT / "README.md").read_text() if (ROOT / "README.md").exists() else ""
     for command in ("tools/demo", "tools/check"):
@@ -226,6 +247,7 @@ def main():
     check_tests(report)
     check_diagnostics(report)
     check_files(report)
+    check_goldens(report)
     check_readmes(report)
     print("\n".join(report.breaches) or "the tree keeps its promises")
     return 1 if report.breaches else 0

@@ -125,28 +125,17 @@ private:
     if (shape.size() == 1) {
       // A vector is computed as one row.
       Value row = operand.value
-                      ? constant(name, *operand.value, {1, shape[0]})
+                      ? model.constant(name, *operand.value, {1, shape[0]})
                       : model.numbers(name, WeightSource(name), {1, shape[0]});
       Value flat = seq::ReshapeOp::create(model.getBuilder(), model.at(name),
                                           row, shape);
       return model.broadcast(name, flat, like);
     }
     Value numbers = operand.value
-                        ? constant(name, *operand.value, shape)
+                        ? model.constant(name, *operand.value, shape)
                         : model.numbers(name, WeightSource(name), shape);
     return seq::BroadcastOp::create(model.getBuilder(), model.at(name), numbers,
                                     like, llvm::ArrayRef<int64_t>{1, 2});
-  }
-
-  Value constant(const std::string &name, double number,
-                 llvm::ArrayRef<int64_t> shape) {
-    mlir::OpBuilder &builder = model.getBuilder();
-    std::vector<double> rows(size_t(shape[0]), number);
-    return model.computed(
-        name,
-        seq::RowNumbersAttr::get(builder.getContext(),
-                                 builder.getDenseF64ArrayAttr(rows)),
-        shape);
   }
 
   void emitOperands() {
@@ -193,12 +182,7 @@ private:
                             shape);
     if (!parameter.value)
       return model.numbers(name, WeightSource(name), shape);
-    // Computed as rows of one number.
-    llvm::SmallVector<int64_t> rows = {shape[0], countOf(shape) / shape[0]};
-    Value numbers = constant(name, *parameter.value, rows);
-    if (shape.size() == 2)
-      return numbers;
-    return seq::ReshapeOp::create(builder, model.at(name), numbers, shape);
+    return model.constant(name, *parameter.value, shape);
   }
 
   Value emitRecurrence() {

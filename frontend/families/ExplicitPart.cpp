@@ -215,12 +215,7 @@ static Value emitTaylor(ModelBuilder &model, const std::string &name, Value x) {
   Value flat = model.scale(name, model.reshape(name, x, {heads * keys}),
                            1 / std::pow(double(keys), 0.25));
   Value linear = model.reshape(name, flat, {heads, keys});
-  Value one = model.computed(
-      "ones." + std::to_string(heads),
-      seq::RowNumbersAttr::get(builder.getContext(),
-                               builder.getDenseF64ArrayAttr(
-                                   std::vector<double>(size_t(heads), 1.0))),
-      {heads, 1});
+  Value one = model.constant("ones." + std::to_string(heads), 1, {heads, 1});
   Value first = model.slice(name, x, 0, 1);
   Value ones = seq::BroadcastOp::create(builder, loc, one, first,
                                         llvm::ArrayRef<int64_t>{1, 2});

@@ -13,15 +13,6 @@ using mlir::Value;
 
 using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
 
-/// Rows of the same number.
-static seq::RowNumbersAttr repeated(ModelBuilder &model, int64_t rows,
-                                    double number) {
-  mlir::OpBuilder &builder = model.getBuilder();
-  return seq::RowNumbersAttr::get(
-      builder.getContext(),
-      builder.getDenseF64ArrayAttr(std::vector<double>(size_t(rows), number)));
-}
-
 //===----------------------------------------------------------------------===//
 // HGRN
 //===----------------------------------------------------------------------===//
@@ -44,7 +35,7 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
   auto lowerBound = [&](ModelBuilder &model, const std::string &name,
                         int64_t layer) {
     if (layer == 0 || !bounded)
-      return model.computed("no_bound", repeated(model, 1, 0), {1, inner});
+      return model.constant("no_bound", 0, {1, inner});
     WeightSource source("model.lower_bounds");
     source.stored = {config.layers, inner};
     source.derived =

@@ -31,6 +31,8 @@ struct DeltaConfig {
   bool sums = false;
   /// Whether tokens have rates of their own; else every rate is 1.
   bool rates = true;
+  /// The least log-decay, where gates are bounded.
+  std::optional<double> leastDecay;
 
   int64_t inner() const { return heads * values; }
   double scale() const { return 1 / std::sqrt(double(keys)); }
@@ -248,30 +250,91 @@ struct KdaNames {
 
 } // namespace
 
+/// What the softplus of is `y` [T, C], which is above 0: log(e^y - 1), as
+/// y + log(2 t / (1 + t)) with t = tanh(y / 2), which is precise for small y.
+static Value beforeSoftplus(ModelBuilder &model, const std::string &name,
+                            Value y) {
+  Value t = model.elementwise<seq::TanhOp>(name, model.scale(name, y, 0.5));
+  Value twice = model.elementwise<seq::LogOp>(name, model.scale(name, t, 2));
+  Value more = model.elementwise<seq::SoftplusOp>(
+      name, model.elementwise<seq::LogOp>(name, t));
+  return model.add(name, y, model.sub(name, twice, more));
+}
+
+namespace {
+
+/// What decays are made of: a time step [T, H K], a rate [H], a bias [H, K].
+struct KdaDecay {
+  Value step, rate, bias;
+};
+
+} // namespace
+
+/// `like` is [T, H].
+static KdaDecay emitDecay(ModelBuilder &model, const DeltaConfig &config,
+                          const KdaNames &names, const std::string &name,
+                          const std::string &source, Value x, Value like) {
+  int64_t decays = config.heads * config.keys;
+  std::string here = name + "f";
+  Value low =
+      model.project(here + ".low", source + names.decayLow, x, config.values);
+  Value step = model.project(here, source + names.decay, low, decays);
+  WeightSource flat(source + "dt_bias");
+  flat.stored = {decays};
+  if (!config.leastDecay) {
+    Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
+    return {step, rate,
+            model.numbers(name + "dt_bias", flat, {config.heads, config.keys})};
+  }
+  // -least * sigmoid(e^A_log (step + bias)), as a softplus of rate 1. Blocks of
+  // a head's number give it to all its channels.
+  WeightSource rates(source + "A_log");
+  rates.stored = {config.heads, 1};
+  rates.derived = seq::DerivationAttr::get(model.getBuilder().getContext(),
+                                           seq::DerivationRule::Repeated, 0);
+  Value matrix =
+      model.blocks(name + "a_log", rates, config.heads, config.keys, 1);
+  Value ones = model.reshape(here, repeatNumber(model, here, 1, like),
+                             {config.heads, 1});
+  Value rate = model.reshape(here, model.linear(here, ones, matrix), {decays});
+  Value bias = model.numbers(name + "dt_bias", flat, {decays});
+  Value y = model.mul(here, model.elementwise<seq::ExpOp>(here, rate),
+                      model.add(here, step, model.broadcast(here, bias, step)));
+  y = model.scale(here, model.elementwise<seq::SigmoidOp>(here, y),
+                  -*config.leastDecay);
+  return {beforeSoftplus(model, here, y),
+          model.constant("unit_rate", 0, {config.heads}),
+          model.constant("no_bias", 0, {config.heads, config.keys})};
+}
+
 static Value emitKda(ModelBuilder &model, const DeltaConfig &config,
                      const KdaNames &names, const std::string &name,
                      const std::string &source, Value x) {
   DeltaOperands in = emitOperands(model, config, name, source, x);
-  int64_t decays = config.heads * config.keys;
-  Value low =
-      model.project(name + "f.low", source + names.decayLow, x, config.values);
-  Value decay = model.project(name + "f", source + names.decay, low, decays);
-  Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
-  WeightSource flat(source + "dt_bias");
-  flat.stored = {decays};
-  Value bias =
-      model.numbers(name + "dt_bias", flat, {config.heads, config.keys});
+  KdaDecay decay = emitDecay(model, config, names, name, source, x, in.rate);
   auto op = seq::KimiDeltaAttentionOp::create(
       model.getBuilder(), model.at(name + "mixer"), in.value.getType(),
       in.state.getType(), in.query, in.key, in.value, in.rate,
-      model.reshape(name + "mixer", decay, {config.heads, config.keys}), rate,
-      bias, in.state, llvm::APFloat(config.scale()), /*form=*/nullptr);
+      model.reshape(name + "mixer", decay.step, {config.heads, config.keys}),
+      decay.rate, decay.bias, in.state, llvm::APFloat(config.scale()),
+      /*form=*/nullptr);
   model.setNextState(op.getNextState());
   Value gate =
       model.project(name + "g.low", source + names.gateLow, x, config.values);
   gate = model.project(name + "g", source + names.gate, gate, config.inner(),
                        names.gateBias);
   return emitOutput(model, config, name, source, op.getY(), gate);
+}
+
+/// The bound changes the gate; `safe_gate` says which kernel may run, which
+/// needs one.
+static void readBound(ConfigReader &reader, DeltaConfig &config) {
+  config.leastDecay = reader.getNumberIfSet("lower_bound", -5, 0);
+  if (config.leastDecay == 0.0)
+    reader.reportMismatch("lower_bound", "a number below 0",
+                          *reader.get("lower_bound"));
+  if (reader.getBoolean("safe_gate", false) && !config.leastDecay)
+    reader.report("expects 'lower_bound' beside 'safe_gate', but got none");
 }
 
 Module effc::frontend::importFlashKda(FamilyInput &input) {
@@ -283,8 +346,7 @@ Module effc::frontend::importFlashKda(FamilyInput &input) {
   readConvolutions(reader, config);
   readHarmless(input);
   config.gateFunction = seq::Nonlinearity::Sigmoid;
-  requireOneOf(reader, "safe_gate", {"false"});
-  requireOneOf(reader, "lower_bound", {"null"});
+  readBound(reader, config);
   if (llvm::Error error = reader.finish())
     return error;
   auto mixer = [&](ModelBuilder &model, const std::string &name,

@@ -273,13 +273,7 @@ Module effc::frontend::importFlashHgrn2(FamilyInput &input) {
                         int64_t layer) {
     mlir::OpBuilder &builder = model.getBuilder();
     if (layer == 0 || !bounded)
-      return model.computed(
-          "no_bound",
-          seq::RowNumbersAttr::get(
-              builder.getContext(),
-              builder.getDenseF64ArrayAttr(
-                  std::vector<double>(size_t(config.heads), 0.0))),
-          perKey);
+      return model.constant("no_bound", 0, perKey);
     WeightSource source("model.lower_bounds");
     source.stored = {config.model.layers, width};
     source.derived = seq::DerivationAttr::get(

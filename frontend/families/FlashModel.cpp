@@ -166,11 +166,8 @@ Value effc::frontend::divideHeads(ModelBuilder &model, const std::string &name,
   int64_t channels =
       llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(1) / heads;
   mlir::OpBuilder &builder = model.getBuilder();
-  Value ones = model.computed(
-      "ones." + std::to_string(channels),
-      seq::RowNumbersAttr::get(builder.getContext(),
-                               builder.getDenseF64ArrayAttr({1.0})),
-      {1, channels});
+  Value ones =
+      model.constant("ones." + std::to_string(channels), 1, {1, channels});
   llvm::SmallVector<Value> divided;
   for (int64_t head = 0; head < heads; ++head) {
     Value y = model.slice(name, x, head * channels, channels);
@@ -194,8 +191,10 @@ void effc::frontend::requireOneOf(ConfigReader &reader, llvm::StringRef key,
   const JsonValue *value = reader.get(key);
   if (!value || (value->isNull() && llvm::is_contained(accepted, "null")))
     return;
+  constexpr llvm::StringLiteral kWords[] = {"true", "false", "null"};
   if (const std::string *text = value->getString())
-    if (llvm::is_contained(accepted, *text))
+    if (llvm::is_contained(accepted, *text) &&
+        !llvm::is_contained(kWords, *text))
       return;
   if (std::optional<bool> flag = value->getBoolean())
     if (llvm::is_contained(accepted, *flag ? "true" : "false"))

@@ -25,6 +25,13 @@ struct JambaConfig {
   SelectiveConfig selective;
   ExpertsConfig experts;
   Period attends, routes;
+  /// What the first release calls otherwise: the layer behind the mixer, and of
+  /// one without a router its expert 0.
+  bool first = false;
+
+  std::string feedForward(bool routed) const {
+    return !first ? "feed_forward." : routed ? "moe." : "moe.experts.0.";
+  }
 };
 
 } // namespace
@@ -44,8 +51,10 @@ static Period readPeriod(ConfigReader &reader, const std::string &what,
 static JambaConfig readJamba(FamilyInput &input) {
   ConfigReader &reader = input.config;
   JambaConfig config;
-  config.decoder = readDecoder(reader, input.vocabulary,
-                               /*tiedByDefault=*/false);
+  config.first = !reader.get("max_position_embeddings") && reader.get("n_ctx");
+  config.decoder =
+      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false,
+                  config.first ? "n_ctx" : "max_position_embeddings");
   config.decoder.family = "jamba";
   int64_t width = config.decoder.width;
   config.decoder.mlp.activation =
@@ -73,6 +82,10 @@ static JambaConfig readJamba(FamilyInput &input) {
   mixer.projectionBias = reader.getBoolean("mamba_proj_bias", false);
   mixer.innerNorm = config.decoder.norm.epsilon;
   mixer.innerNormWeights = true;
+  if (config.first) {
+    mixer.keyNorm = "B";
+    mixer.queryNorm = "C";
+  }
   if (reader.isSet("sliding_window"))
     reader.reportMismatch("sliding_window", "null",
                           *reader.get("sliding_window"));
@@ -108,16 +121,18 @@ effc::frontend::importJamba(FamilyInput &input) {
               : emitSelectiveMixer(model, config.selective, name,
                                    source + "mamba.", normed);
       x = model.add(name + "mixer_residual", x, mixed);
-      normed = model.norm(name + "mlp_norm", source + "pre_ff_layernorm", x,
-                          decoder.norm);
-      ExpertsNames experts{name + "experts", source + "feed_forward."};
+      normed = model.norm(
+          name + "mlp_norm",
+          source + (config.first ? "pre_moe_layernorm" : "pre_ff_layernorm"), x,
+          decoder.norm);
+      bool routed = config.routes.holds(layer) && config.experts.experts > 1;
+      std::string inner = source + config.feedForward(routed);
+      ExpertsNames experts{name + "experts", inner};
       experts.router = "router";
-      Value inner =
-          config.routes.holds(layer) && config.experts.experts > 1
-              ? emitExperts(model, config.experts, experts, normed)
-              : emitMlp(model, decoder.mlp,
-                        {name + "mlp", source + "feed_forward."}, normed);
-      x = model.add(name + "mlp_residual", x, inner);
+      Value y =
+          routed ? emitExperts(model, config.experts, experts, normed)
+                 : emitMlp(model, decoder.mlp, {name + "mlp", inner}, normed);
+      x = model.add(name + "mlp_residual", x, y);
     }
     return x;
   });

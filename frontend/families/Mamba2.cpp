@@ -37,18 +37,37 @@ public:
   }
 
 private:
-  /// The rows of in_proj are z, x, B, C, dt, in that order.
+  /// The rows of in_proj are z, x, B, C, dt, in that order, behind those of
+  /// what stands beside the mixer.
   Value emitMixer(Value x) {
     Value projected =
         emitProjection("in_proj", x, config.projected(), config.width);
-    int64_t inner = config.inner();
-    Value gate = model.slice(name + "in_proj", projected, 0, inner);
-    Value convolved = emitConvolution(
-        model.slice(name + "in_proj", projected, inner, config.convolved()));
-    Value dt = model.slice(name + "in_proj", projected,
-                           inner + config.convolved(), config.heads);
-    Value y = model.reshape(name + "ssd", emitSsd(convolved, dt), {inner});
-    return emitProjection("out_proj", emitGate(y, gate), config.width, inner);
+    int64_t inner = config.inner(), offset = 2 * config.beside;
+    auto part = [&](int64_t size) {
+      Value y = model.slice(name + "in_proj", projected, offset, size);
+      offset += size;
+      return y;
+    };
+    Value gate = part(inner);
+    Value convolved = emitConvolution(part(config.convolved()));
+    Value dt = part(config.heads);
+    Value y = emitGate(emitSsd(convolved, dt), gate);
+    if (config.beside > 0)
+      y = seq::ConcatOp::create(model.getBuilder(), model.at(name + "beside"),
+                                mlir::ValueRange{emitBeside(projected), y},
+                                /*axis=*/1);
+    return emitProjection("out_proj", y, config.width, config.mixed());
+  }
+
+  /// The gated channels that the mixer does not see.
+  Value emitBeside(Value projected) {
+    std::string here = name + "beside";
+    auto part = [&](int64_t offset) {
+      return model.slice(here, projected, offset, config.beside);
+    };
+    return model.mul(here,
+                     model.activate(here, part(0), seq::Nonlinearity::Silu),
+                     part(config.beside));
   }
 
   /// y [T, H V], gated and normalised in the configuration's order.
@@ -96,12 +115,13 @@ private:
                                   seq::Activation::Silu);
   }
 
+  /// The mixed tokens [T, H V].
   Value emitSsd(Value convolved, Value dt) {
     int64_t inner = config.inner(), groupKeys = config.groupKeys();
     std::string here = name + "ssd";
     llvm::SmallVector<int64_t> perGroup = {config.groups, config.keys};
-    Value x = model.reshape(here, model.slice(here, convolved, 0, inner),
-                            {config.heads, config.values});
+    Value channels = model.slice(here, convolved, 0, inner);
+    Value x = model.reshape(here, channels, {config.heads, config.values});
     Value b = model.reshape(
         here, model.slice(here, convolved, inner, groupKeys), perGroup);
     Value c = model.reshape(
@@ -110,7 +130,9 @@ private:
     Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
     Value bias =
         model.vector(name + "dt_bias", source + "dt_bias", config.heads);
-    Value d = model.vector(name + "d", source + "D", config.heads);
+    Value d = config.feedsChannels
+                  ? model.constant("no_feed", 0, {config.heads})
+                  : model.vector(name + "d", source + "D", config.heads);
     Value state = model.state(here, {config.heads, config.keys, config.values});
     // A bound that does not bind is left out.
     mlir::OpBuilder &builder = model.getBuilder();
@@ -123,7 +145,14 @@ private:
                                  state.getType(), x, dt, b, c, rate, bias, d,
                                  state, least, most, /*form=*/nullptr);
     model.setNextState(op.getNextState());
-    return op.getY();
+    Value y = model.reshape(here, op.getY(), {inner});
+    if (!config.feedsChannels)
+      return y;
+    // Ops of its own, which the mixer's 0 leaves room for.
+    Value feed = model.vector(name + "d", source + "D", inner);
+    return model.add(
+        here, y,
+        model.mul(here, channels, model.broadcast(here, feed, channels)));
   }
 
   const Mamba2Config &config;

@@ -20,6 +20,10 @@ struct Mamba2Config {
   bool projectionBias = false, convolutionBias = true, tied = false;
   double epsilon = 1e-5;
   Mamba2Gate gate = Mamba2Gate::BeforeNorm;
+  /// Whether the feed-through has a weight for each channel, not each head.
+  bool feedsChannels = false;
+  /// Channels beside the mixer's that are a gated layer of their own.
+  int64_t beside = 0;
   /// The time step is clamped to these after softplus.
   double dtMin = 0;
   double dtMax = std::numeric_limits<double>::infinity();
@@ -34,8 +38,13 @@ struct Mamba2Config {
   int64_t groupKeys() const { return groups * keys; }
   /// Channels that are convolved: x, B and C.
   int64_t convolved() const { return inner() + 2 * groupKeys(); }
-  /// Rows of in_proj: z, x, B, C and dt.
-  int64_t projected() const { return inner() + convolved() + heads; }
+  /// Rows of in_proj: gates and values of what stands beside the mixer, then z,
+  /// x, B, C and dt.
+  int64_t projected() const {
+    return 2 * beside + inner() + convolved() + heads;
+  }
+  /// Columns of out_proj.
+  int64_t mixed() const { return beside + inner(); }
 };
 
 /// Reads the layout of the public library, `Mamba2ForCausalLM`, whose defaults

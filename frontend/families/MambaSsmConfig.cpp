@@ -26,15 +26,6 @@ int64_t effc::frontend::readMambaSsmVocabulary(ConfigReader &reader,
   return reader.hasProblem() ? 1 : rows;
 }
 
-/// A setting that would make another model: `key` must be `wanted`.
-static void requireBoolean(ConfigReader &reader, llvm::StringRef key,
-                           bool wanted, llvm::StringRef otherwise) {
-  if (reader.getBoolean(key, wanted) != wanted)
-    reader.report("expects " + quote(key) + " to be " +
-                  (wanted ? "true" : "false") + ", but got " +
-                  (wanted ? "false" : "true") + ": " + otherwise);
-}
-
 static void remarkIgnored(ConfigReader &reader, llvm::StringRef where,
                           llvm::ArrayRef<llvm::StringRef> keys,
                           Remarks &remarks) {
@@ -44,7 +35,8 @@ static void remarkIgnored(ConfigReader &reader, llvm::StringRef where,
                           .str());
 }
 
-/// The number of heads follows from the widths.
+/// The number of heads follows from the widths. The mixer may have `d_ssm` of
+/// the inner channels.
 static void readHeads(ConfigReader &mixer, Mamba2Config &config) {
   constexpr int64_t kMost = kMostMamba2Dimension;
   int64_t expand = mixer.getInteger("expand", 1, 1024, 2);
@@ -53,21 +45,24 @@ static void readHeads(ConfigReader &mixer, Mamba2Config &config) {
   if (mixer.hasProblem())
     return;
   int64_t inner = expand * config.width;
-  if (inner % config.values != 0 || inner / config.values > kMost) {
-    mixer.report("expects expand * d_model = " + Twine(expand) + " * " +
-                 Twine(config.width) + " to be at most " + Twine(kMost) +
+  std::string name = "expand * d_model = " + std::to_string(expand) + " * " +
+                     std::to_string(config.width);
+  int64_t mixed = mixer.getIntegerIfSet("d_ssm", 1, inner).value_or(inner);
+  if (mixer.hasProblem())
+    return;
+  if (mixed != inner)
+    name = "'d_ssm' " + std::to_string(mixed);
+  if (mixed % config.values != 0 || mixed / config.values > kMost) {
+    mixer.report("expects " + name + " to be at most " + Twine(kMost) +
                  " heads of 'headdim', but got " + Twine(config.values));
     return;
   }
-  config.heads = inner / config.values;
+  config.beside = inner - mixed;
+  config.heads = mixed / config.values;
   if (config.heads % config.groups != 0)
     mixer.report("expects the number of heads to be a multiple of 'ngroups', "
                  "but got " +
                  Twine(config.heads) + " and " + Twine(config.groups));
-  const JsonValue *part = mixer.get("d_ssm");
-  if (part && !part->isNull() && part->getInteger() != inner)
-    mixer.reportMismatch("d_ssm", "null or expand * d_model = " + Twine(inner),
-                         *part);
 }
 
 static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
@@ -89,8 +84,7 @@ static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
   config.gate = !mixer.getBoolean("rmsnorm", true) ? Mamba2Gate::Alone
                 : behind                           ? Mamba2Gate::BehindNorm
                                                    : Mamba2Gate::BeforeNorm;
-  requireBoolean(mixer, "D_has_hdim", false,
-                 "a feed-through per channel is not supported");
+  config.feedsChannels = mixer.getBoolean("D_has_hdim", false);
   remarkIgnored(mixer, kWhere,
                 {"A_init_range", "chunk_size", "conv_init", "dt_init_floor",
                  "dt_max", "dt_min", "sequence_parallel", "use_mem_eff_path"},

@@ -9,7 +9,8 @@ using mlir::Value;
 
 DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
                                           int64_t vocabulary,
-                                          bool tiedByDefault) {
+                                          bool tiedByDefault,
+                                          llvm::StringRef context) {
   DecoderConfig config;
   config.vocabulary = vocabulary;
   config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
@@ -17,8 +18,7 @@ DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
       reader.requireInteger("num_hidden_layers", 1, kMostLayers));
   config.mlp.hidden =
       reader.requireInteger("intermediate_size", 1, kMostDimension);
-  config.context =
-      reader.requireInteger("max_position_embeddings", 1, kMostContext);
+  config.context = reader.requireInteger(context, 1, kMostContext);
   config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
   config.attention = readAttention(reader, config.width);
   config.head.tied = reader.getBoolean("tie_word_embeddings", tiedByDefault);

@@ -38,9 +38,11 @@ struct DecoderConfig {
 /// Reads what all of these models call by the same names: `hidden_size`,
 /// `num_hidden_layers`, `intermediate_size`, `max_position_embeddings`,
 /// `rms_norm_eps`, the attention's heads. Layers see all keys and do not turn
-/// them. Problems are left in the reader.
+/// them. `context` is the key of the positions. Problems are left in the
+/// reader.
 DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
-                          bool tiedByDefault);
+                          bool tiedByDefault,
+                          llvm::StringRef context = "max_position_embeddings");
 
 /// Accepts keys that change no result, each with a remark: dropout, and what
 /// initialises weights.

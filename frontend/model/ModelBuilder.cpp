@@ -168,6 +168,22 @@ Value ModelBuilder::computed(llvm::StringRef name,
   return parameter(name);
 }
 
+Value ModelBuilder::constant(llvm::StringRef name, double number,
+                             llvm::ArrayRef<int64_t> shape) {
+  std::vector<double> rows(size_t(shape[0]), number);
+  int64_t columns = 1;
+  for (int64_t extent : shape.drop_front())
+    columns *= extent;
+  Value numbers =
+      computed(name,
+               seq::RowNumbersAttr::get(builder.getContext(),
+                                        builder.getDenseF64ArrayAttr(rows)),
+               {shape[0], columns});
+  if (shape.size() == 2)
+    return numbers;
+  return seq::ReshapeOp::create(builder, at(name), numbers, shape);
+}
+
 Value ModelBuilder::parameter(llvm::StringRef name) {
   seq::WeightOp weight = weights.lookup(name);
   return seq::ParameterOp::create(builder, at(name), weight.getType(), name);

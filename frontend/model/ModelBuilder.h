@@ -80,6 +80,9 @@ public:
   /// Numbers that the configuration gives; declared once for all uses.
   mlir::Value computed(llvm::StringRef name, seq::ComputedWeightInterface rule,
                        llvm::ArrayRef<int64_t> shape);
+  /// The same number everywhere, of any static shape.
+  mlir::Value constant(llvm::StringRef name, double number,
+                       llvm::ArrayRef<int64_t> shape);
   /// Another use of a weight that has been declared.
   mlir::Value parameter(llvm::StringRef name);
   bool isDeclared(llvm::StringRef name) const { return weights.contains(name); }

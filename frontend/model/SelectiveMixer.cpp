@@ -31,17 +31,20 @@ Value effc::frontend::emitSelectiveMixer(ModelBuilder &model,
       seq::Activation::Silu);
   Value all =
       model.project(name + "x_proj", source + "x_proj", u, rank + 2 * keys);
-  auto part = [&](const char *what, int64_t offset, int64_t size) {
+  auto part = [&](const char *what, llvm::StringRef stored, int64_t offset,
+                  int64_t size) {
     Value y = model.slice(name + "x_proj", all, offset, size);
     if (!config.innerNorm)
       return y;
     NormConfig norm;
     norm.epsilon = *config.innerNorm;
-    return model.groupNorm(name + what + "_norm", source + what + "_layernorm",
-                           y, 1, config.innerNormWeights ? size : 0, norm);
+    return model.groupNorm(name + what + "_norm",
+                           source + stored + "_layernorm", y, 1,
+                           config.innerNormWeights ? size : 0, norm);
   };
-  Value low = part("dt", 0, rank);
-  Value key = part("b", rank, keys), query = part("c", rank + keys, keys);
+  Value low = part("dt", "dt", 0, rank);
+  Value key = part("b", config.keyNorm, rank, keys),
+        query = part("c", config.queryNorm, rank + keys, keys);
   Value dt = model.linear(
       name + "dt_proj", low,
       model.matrix(name + "dt_proj", source + "dt_proj.weight", inner, rank));

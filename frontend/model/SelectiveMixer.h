@@ -14,6 +14,8 @@ struct SelectiveConfig {
   /// Norms of time step, keys and queries, with or without weights.
   std::optional<double> innerNorm;
   bool innerNormWeights = false;
+  /// What these norms are called, before "_layernorm".
+  llvm::StringLiteral keyNorm = "b", queryNorm = "c";
 };
 
 /// in_proj, convolution, x_proj, dt_proj, scan, gate, out_proj; `name` and

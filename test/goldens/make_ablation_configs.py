@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Writes `configs/ablations/<paper>_<row>.json`: every ablation row of the papers, in the explicit layout.
 
+Rows that differ from another in a number alone, as a rank or a width, are in `configs/sweeps/`.
+
 Sizes are the papers' where they give them: Rodimus D.10 (d 512 and 6 layers on WikiText-103; table 8
 on the Pile; window 1024, 128 channels a head), Wonderful Matrices table 7 (320M: d 768, 24 layers,
 12 heads, state 128), Structured Recurrent Mixers (d 1024, 16 blocks, 512 positions). What they do not
 give (the width of gated layers but for Rodimus' 4/3, sizes of retrieval) is that of the code
-beside them. Parameters are counted by the independent forward of `family_goldens/explicit.py`.
+beside them. The 1B models of the scaling laws have gated layers of 8 d / 3. Parameters are counted by
+the independent forward of `family_goldens/explicit.py`; of Rodimus' ranks and states they are held to
+what tables 12 and 13 print.
 """
 
 import json
@@ -15,7 +19,7 @@ from pathlib import Path
 import torch
 from family_goldens.explicit import ExplicitModel, expand, without
 
-ROOT = Path(__file__).resolve().parent / "configs/ablations"
+ROOT = Path(__file__).resolve().parent / "configs"
 ROTARY = {"kind": "rotary", "rope_theta": 10000.0}
 
 
@@ -103,6 +107,52 @@ def rodimus_rows():
     yield "rodimus_t18_x_first_pile", rodimus_plus(1024, 24, reordered=True)
 
 
+# What tables 12 and 13 print, in millions of parameters: by rank at 16 states, by states at rank 16.
+RANKS = {"125m": (126.3, 126.4, 126.5, 126.8, 127.4, 128.6, 130.9, 135.7),
+         "350m": (360.8, 361.0, 361.4, 362.2, 363.7, 366.9, 373.2, 385.8)}
+STATES = {"125m": (127.4, 129.8, 134.5, 143.9, 162.8), "350m": (363.7, 370.0, 382.6, 407.8, 458.1)}
+
+
+def rodimus_sweeps():
+    for size, width, layers in (("125m", 768, 24), ("350m", 1024, 48)):
+        def alone(**sizes):
+            return model(width, [times(layers, rodimus(width, **sizes))], tie_word_embeddings=True)
+        for index, printed in enumerate(RANKS[size]):
+            yield f"rodimus_t12_{size}_rank_{2 ** index}", alone(rank=2 ** index, states=16), printed
+        for index, printed in enumerate(STATES[size]):
+            yield f"rodimus_t13_{size}_states_{16 << index}", alone(rank=16, states=16 << index), printed
+
+
+# Scaling Laws for Linear Complexity Language Models.
+
+ASPECTS = ((1536, 32), (1792, 24), (2048, 18), (3072, 8))
+
+
+def scaling(width, layers, sequence, norm, before=()):
+    feed = glu(width, 8 * width // 3)
+    return model(width, [*before, times(layers, sequence, feed)], 100280, 8192, tie_word_embeddings=True, norm=norm,
+                 final_norm=None)
+
+
+def cosformer2(width, layers):
+    heads, unscaled = width // 128, {"kind": "rms_unscaled", "eps": 1e-6}
+    positions = {"part": "retention", "heads": heads, "keys": 128, "values": 128, "scale": 1.0, "residual": "none",
+                 "norm": None, "q": {"from": "tensor"}, "k": {"from": "tensor"}, "v": {"project": False},
+                 "output": {"norm": unscaled}}
+    silu = {"activation": "silu"}
+    mixer = {"part": "linear_attention", "heads": heads, "keys": 128, "values": 128, "scale": 1.0, "q": silu, "k": silu,
+             "positions": {"kind": "cosine_sine"},
+             "output": {"norm": unscaled, "gate": {"rank": 128, "activation": "sigmoid"}}}
+    return scaling(width, layers, mixer, unscaled, before=[times(1, positions)])
+
+
+def scaling_sweeps():
+    for width, layers in ASPECTS:
+        attend = {"part": "attention", "heads": width // 128, "keys": 128, "positions": ROTARY}
+        yield f"scaling_t5_llama_{width}", scaling(width, layers, attend, {"kind": "layer", "eps": 1e-5}), None
+        yield f"scaling_t5_cos2_{width}", cosformer2(width, layers), None
+
+
 # Wonderful Matrices.
 
 def wonderful_ssd(width, heads, kind):
@@ -168,6 +218,13 @@ def wonderful_rows():
         yield f"wonderful_t7_jamba_{size}", stack(
             wonderful_ssd(width, heads, "convolution"), wonderful_attention(width, heads, None), isolated,
             width=width)
+    # About as many parameters, and as many that a token takes: six experts, of which it takes three; or
+    # four and one that all tokens take.
+    attend = wonderful_attention(2048, 32, "rope")
+    experts = {"part": "experts", "experts": 6, "taken": 3, "hidden": 2048}
+    isolated = {"part": "experts", "experts": 4, "taken": 1, "hidden": 2048, "shared": {"hidden": 4096}}
+    for name, feed in (("moe", experts), ("seimoe", isolated), ("cdmoe", cdmoe(2048, 8192))):
+        yield f"wonderful_t3_{name}", stack(attend, None, feed, width=2048)
     for count in (1, 2, 4):
         mask = wonderful_attention(768, 12, "rope", "bias")
         yield f"wonderful_f9_{count}_cdmoe", wonderful([times(24 // count, mask, *[cdmoe(768)] * count)])
@@ -203,18 +260,28 @@ def count(config):
 
 
 SOURCES = {"rodimus": "arXiv:2410.06577", "wonderful": "arXiv:2412.11834",
+           "scaling": "Scaling Laws for Linear Complexity Language Models",
            "srm": "Badger, Structured Recurrent Mixers"}
 
 
-def main():
-    shutil.rmtree(ROOT, ignore_errors=True)
-    ROOT.mkdir(parents=True)
-    for name, config in [*rodimus_rows(), *wonderful_rows(), *srm_rows()]:
+def write(folder, rows):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, config, printed in rows:
         parameters = count(config)
+        assert printed is None or abs(parameters / 1e6 - printed) <= 0.1, (name, parameters, printed)
         paper, row = name.split("_", 1)
         entry = {"source": f"{SOURCES[paper]}, {row}", "parameters": parameters, "config": config}
-        (ROOT / f"{name}.json").write_text(json.dumps(entry, indent=1) + "\n")
+        if printed is not None:
+            entry["printed_millions"] = printed
+        (folder / f"{name}.json").write_text(json.dumps(entry, indent=1) + "\n")
         print(f"{name:48} {parameters / 1e6:9.2f} M")
+
+
+def main():
+    write(ROOT / "ablations",
+          ((*row, None) for row in (*rodimus_rows(), *wonderful_rows(), *srm_rows())))
+    write(ROOT / "sweeps", (*rodimus_sweeps(), *scaling_sweeps()))
 
 
 if __name__ == "__main__":

@@ -82,6 +82,9 @@ CASES = [
     case("kda", "value_heads_bf16", "KDA", dict(
         hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, use_short_conv=False,
         allow_neg_eigval=True), dtype="bf16"),
+    case("kda", "bounded", "KDA", dict(
+        hidden_size=20, num_heads=3, head_dim=5, expand_v=1.4, safe_gate=True, lower_bound=-4.5,
+        intermediate_size=28)),
     case("rwkv6", "plain", "RWKV6", dict(
         hidden_size=24, num_heads=3, expand_k=0.5, proj_low_rank_dim=4, gate_low_rank_dim=6,
         intermediate_size=40)),

@@ -40,7 +40,7 @@ from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # n
 from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence  # noqa: E402
 from fla.ops.gla.naive import naive_recurrent_gla  # noqa: E402
 from fla.ops.hgrn.naive import naive_recurrent_hgrn  # noqa: E402
-from fla.ops.kda.gate import naive_kda_gate  # noqa: E402
+from fla.ops.kda.gate import naive_kda_gate, naive_kda_lowerbound_gate  # noqa: E402
 from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
 from fla.ops.linear_attn.naive import naive_recurrent_linear_attn  # noqa: E402
 from fla.ops.retention.naive import naive_retention  # noqa: E402
@@ -259,8 +259,11 @@ def gated_delta_rule(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, **unuse
 fla.layers.gated_deltanet.fused_recurrent_gated_delta_rule = gated_delta_rule
 
 
-def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, **unused):
-    decay = naive_kda_gate(g, A_log, dt_bias, output_dtype=torch.float32)
+def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, lower_bound, **unused):
+    if lower_bound is None:
+        decay = naive_kda_gate(g, A_log, dt_bias, output_dtype=torch.float32)
+    else:
+        decay = naive_kda_lowerbound_gate(g, A_log, dt_bias, lower_bound, output_dtype=torch.float32)
     rate = torch.sigmoid(beta) * (2 if allow_neg_eigval else 1)
     return naive_recurrent_kda(l2_norm(q), l2_norm(k), v, decay, rate)
 

@@ -78,16 +78,20 @@ class AuthorsMamba2(AuthorsModel):
     def scan(view, x, given):
         width, values, keys = x.shape[-1], given.get("headdim", 64), given.get("d_state", 128)
         inner, groups = given.get("expand", 2) * width, given.get("ngroups", 1)
-        heads, channels, shared = inner // values, inner + 2 * groups * keys, groups * keys
-        z, u, dt = linear(view, "in_proj", x, inner + channels + heads).split([inner, channels, heads], -1)
+        mixed = given.get("d_ssm") or inner
+        heads, shared, beside = mixed // values, groups * keys, inner - mixed
+        channels = mixed + 2 * shared
+        up, gated, z, u, dt = linear(view, "in_proj", x, 2 * beside + mixed + channels + heads).split(
+            [beside, beside, mixed, channels, heads], -1)
         u = functional.silu(convolve(view("conv1d.weight", channels, 1, 4), view("conv1d.bias", channels), u))
-        u, b, c = u.split([inner, shared, shared], -1)
+        u, b, c = u.split([mixed, shared, shared], -1)
         b, c = (y.unflatten(-1, (groups, keys)).repeat_interleave(heads // groups, 1) for y in (b, c))
         u, dt = u.unflatten(-1, (heads, values)), functional.softplus(dt + view("dt_bias", heads))
         decay, state, rows = torch.exp(-dt * view("A_log", heads).exp()), x.new_zeros(heads, values, keys), []
+        feed = view("D", mixed).view(heads, values) if given.get("D_has_hdim") else view("D", heads)[:, None]
         for t in range(len(x)):
             state = decay[t][:, None, None] * state + torch.einsum("h,hv,hn->hvn", dt[t], u[t], b[t])
-            rows.append(torch.einsum("hvn,hn->hv", state, c[t]) + view("D", heads)[:, None] * u[t])
+            rows.append(torch.einsum("hvn,hn->hv", state, c[t]) + feed * u[t])
         y, gate = torch.stack(rows).flatten(-2), functional.silu(z)
         if not given.get("rmsnorm", True):
             y = y * gate
@@ -95,7 +99,7 @@ class AuthorsMamba2(AuthorsModel):
             y = norm(view, "norm", y, RMS, groups) * gate
         else:
             y = norm(view, "norm", y * gate, RMS, groups)
-        return linear(view, "out_proj", y, width)
+        return linear(view, "out_proj", torch.cat([functional.silu(up) * gated, y], -1), width)
 
 
 MAMBA = dict(rms_norm=True, residual_in_fp32=True, fused_add_norm=True)
@@ -119,6 +123,14 @@ CASES = [
     case("mamba2", "ssm_no_gated_norm_bf16", AuthorsMamba2, dict(
         MAMBA, d_model=24, n_layer=2, vocab_size=50, pad_vocab_size_multiple=16, tie_embeddings=True,
         ssm_cfg=dict(layer="Mamba2", d_state=9, headdim=8, ngroups=3, rmsnorm=False)), dtype="bf16",
+         embedding=0.3),
+    case("mamba2", "ssm_channel_feed", AuthorsMamba2, dict(
+        MAMBA, d_model=20, n_layer=2, vocab_size=57, pad_vocab_size_multiple=1, tie_embeddings=False,
+        ssm_cfg=dict(layer="Mamba2", d_state=7, headdim=8, ngroups=5, D_has_hdim=True))),
+    # 48 inner channels, of which the mixer has 30; both settings at once.
+    case("mamba2", "ssm_narrow_bf16", AuthorsMamba2, dict(
+        MAMBA, d_model=24, n_layer=2, vocab_size=53, pad_vocab_size_multiple=4, tie_embeddings=True,
+        ssm_cfg=dict(layer="Mamba2", d_state=9, headdim=5, ngroups=3, d_ssm=30, D_has_hdim=True)), dtype="bf16",
          embedding=0.3),
     case("mamba", "ssm_padded", AuthorsMamba, dict(
         MAMBA, d_model=24, n_layer=2, vocab_size=59, pad_vocab_size_multiple=8, tie_embeddings=True,

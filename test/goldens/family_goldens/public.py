@@ -85,6 +85,26 @@ def of_release_4(config):
     return config
 
 
+def of_first_jamba(config):
+    """Jamba's first release, whose code is its own, by what its converters read: github.com/ggml-org/llama.cpp
+    (conversion of Mini-Jamba) and TechxGenus' script for Jamba-v0.1."""
+    positions = config.pop("max_position_embeddings")
+    return {**config, "n_ctx": positions, "mamba_inner_layernorms": True,
+            "calc_logits_for_entire_prompt": False,
+            "auto_map": {"AutoConfig": "configuration_jamba.JambaConfig",
+                         "AutoModelForCausalLM": "modeling_jamba.JambaForCausalLM"}}
+
+
+def named_as_first_jamba(name):
+    """Norms of keys and queries in capitals; a layer without a router is its expert 0."""
+    for new, old in (("b_layernorm", "B_layernorm"), ("c_layernorm", "C_layernorm"),
+                     ("pre_ff_layernorm", "pre_moe_layernorm")):
+        name = name.replace(new, old)
+    if "feed_forward.experts" in name or "feed_forward.router" in name:
+        return name.replace("feed_forward", "moe")
+    return name.replace("feed_forward", "moe.experts.0")
+
+
 def of_several_parts(config):
     """The text's configuration inside that of a model which also sees."""
     kept = {key: config.pop(key) for key in ("bos_token_id", "eos_token_id", "transformers_version")}
@@ -172,6 +192,13 @@ CASES += [
         "layer_types": ["sliding_attention", "full_attention"]},
          config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25,
          rewrite=of_several_parts, rename=lambda name: "language_" + name.replace("model.", "model.model.", 1)),
+    # As release 5 names it, with tensors of what sees.
+    case("gemma3", "seeing_bf16", "Gemma3", {
+        **GEMMA3, "num_hidden_layers": 2, "intermediate_size": 40, "num_key_value_heads": 1, "sliding_window": 5,
+        "layer_types": ["full_attention", "sliding_attention"]},
+         config_class="Gemma3TextConfig", zero_centred=True, embedding=0.25, dtype="bf16",
+         rewrite=of_several_parts, rename=lambda name: name.replace("model.", "model.language_model.", 1),
+         buffers={"model.vision_tower.head.weight": (3, 5), "model.multi_modal_projector.norm.weight": (7,)}),
 ]
 
 MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2, time_step_rank=3)
@@ -187,6 +214,12 @@ CASES += [
         **MAMBA, "hidden_size": 20, "state_size": 7, "conv_kernel": 3, "use_bias": True,
         "use_conv_bias": False, "time_step_rank": "auto", "tie_word_embeddings": False, "expand": 3},
          dtype="bf16"),
+    case("mamba2", "plain", "Mamba2", dict(
+        vocab_size=59, hidden_size=20, state_size=9, num_hidden_layers=2, num_heads=6, head_dim=10, expand=3,
+        n_groups=2, tie_word_embeddings=False, time_step_limit=(0.3, 1.2), layer_norm_epsilon=1e-4), embedding=0.3),
+    case("mamba2", "tied_biases_bf16", "Mamba2", dict(
+        vocab_size=53, hidden_size=24, state_size=7, num_hidden_layers=3, num_heads=8, head_dim=6, n_groups=1,
+        conv_kernel=3, use_bias=True, use_conv_bias=False, tie_word_embeddings=True), embedding=0.3, dtype="bf16"),
     case("falcon_mamba", "plain", "FalconMamba", MAMBA, embedding=0.3),
     case("falcon_mamba", "untied_bf16", "FalconMamba", {
         **MAMBA, "hidden_size": 20, "state_size": 7, "time_step_rank": 4, "use_bias": True,
@@ -214,6 +247,13 @@ JAMBA = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_lay
              mamba_d_state=9, mamba_dt_rank=7, max_position_embeddings=64, use_mamba_kernels=False)
 CASES += [
     case("jamba", "experts", "Jamba", JAMBA),
+    case("jamba", "first_release", "Jamba", {
+        **JAMBA, "hidden_size": 16, "num_experts": 3, "num_hidden_layers": 4, "mamba_d_state": 6,
+        "expert_layer_offset": 1}, rewrite=of_first_jamba, rename=named_as_first_jamba),
+    case("jamba", "first_dense_bf16", "Jamba", {
+        **JAMBA, "num_experts": 1, "num_experts_per_tok": 1, "intermediate_size": 28, "num_hidden_layers": 2,
+        "mamba_d_conv": 3, "tie_word_embeddings": True}, rewrite=of_first_jamba, rename=named_as_first_jamba,
+         dtype="bf16", embedding=0.3),
     case("jamba", "dense_biases_bf16", "Jamba", {
         **JAMBA, "num_experts": 1, "num_experts_per_tok": 1, "intermediate_size": 36,
         "attn_layer_period": 3, "attn_layer_offset": 2, "mamba_proj_bias": True,

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace effc;
@@ -216,7 +218,7 @@ TEST(Counters, ScalingLawsTable7Work) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rodimus, tables 7, 12 to 14, 19 and 20
+// Rodimus, tables 4, 7, 12 to 14, 19 and 20
 //===----------------------------------------------------------------------===//
 
 constexpr int64_t kNeox = 50277;
@@ -244,35 +246,68 @@ json rodimus(int64_t width, int64_t states, int64_t rank) {
             {"norm", {{"kind", "rms"}}}}}};
 }
 
-TEST(Counters, RodimusTables12And13Parameters) {
-  // Layers, width, then rank (at 16 states) or states (at rank 16).
-  struct Size {
-    int64_t layers, width;
-    std::vector<double> ranks, states;
-  };
-  const Size kSizes[] = {
-      {24,
-       768,
-       {126.3, 126.4, 126.5, 126.8, 127.4, 128.6, 130.9, 135.7},
-       {127.4, 129.8, 134.5, 143.9, 162.8}},
-      {48,
-       1024,
-       {360.8, 361.0, 361.4, 362.2, 363.7, 366.9, 373.2, 385.8},
-       {363.7, 370.0, 382.6, 407.8, 458.1}}};
-  for (const Size &size : kSizes) {
-    for (size_t i = 0; i < size.ranks.size(); ++i)
-      EXPECT_NEAR(Counted(model(size.width, kNeox, size.layers,
-                                {rodimus(size.width, 16, int64_t(1) << i)}))
-                      .parameters(),
-                  size.ranks[i], 0.1)
-          << size.width << ", rank " << (1 << i);
-    for (size_t i = 0; i < size.states.size(); ++i)
-      EXPECT_NEAR(Counted(model(size.width, kNeox, size.layers,
-                                {rodimus(size.width, int64_t(16) << i, 16)}))
-                      .parameters(),
-                  size.states[i], 0.1)
-          << size.width << ", states " << (16 << i);
+// Tables 12 and 13, and the widths of table 5 of the scaling laws: rows that
+// differ in a number, found by listing goldens/configs/sweeps.
+TEST(Counters, SweepsParameters) {
+  int rows = 0, printed = 0;
+  for (const auto &file :
+       std::filesystem::directory_iterator(EFFC_GOLDENS "/configs/sweeps")) {
+    json entry = json::parse(std::ifstream(file.path()));
+    double found = Counted(entry.at("config")).parameters();
+    EXPECT_EQ(std::llround(found * 1e6), entry.at("parameters")) << file.path();
+    ++rows;
+    if (!entry.contains("printed_millions"))
+      continue;
+    EXPECT_NEAR(found, entry.at("printed_millions"), 0.1) << file.path();
+    ++printed;
   }
+  EXPECT_EQ(rows, 34);
+  EXPECT_EQ(printed, 26);
+}
+
+/// A mixer of `heads` whose state is H K V.
+json mixer(const char *part, int64_t heads, int64_t keys, int64_t values,
+           const json &more = json::object()) {
+  json made = {
+      {"part", part}, {"heads", heads}, {"keys", keys}, {"values", values}};
+  made.update(more);
+  return made;
+}
+
+// A layer of width d = 2048: what the table calls n x m, in multiples of d.
+TEST(Counters, RodimusTable4States) {
+  const json inner = {{"from", "inner"}};
+  const json wideScan = {{"inner", {{"width", 4096}}},
+                         {"groups", 1},
+                         {"x", {{"from", "inner"}, {"project", false}}},
+                         {"dt", inner},
+                         {"b", inner},
+                         {"c", inner}};
+  struct Row {
+    const char *name;
+    double multiple;
+    json part;
+  };
+  for (const Row &row : std::vector<Row>{
+           {"linear attention", 256, mixer("linear_attention", 8, 256, 256)},
+           {"RetNet", 256,
+            mixer("retention", 8, 256, 256,
+                  {{"log_decay", {{"rule", "retention"}}}})},
+           {"gRetNet", 256, mixer("gated_retention", 8, 256, 256)},
+           {"GLA", 256,
+            mixer("gla", 4, 256, 512, {{"key_gate", json::object()}})},
+           {"RWKV6", 64, mixer("rwkv6", 32, 64, 64)},
+           {"HGRN2", 128, mixer("hgrn2", 16, 128, 128)},
+           {"Hawk", 1, {{"part", "rg_lru"}, {"heads", 16}, {"values", 128}}},
+           // 8 complex numbers, each of which stands for itself and its
+           // conjugate.
+           {"S4D", 16, mixer("s4d", 1, 8, 2048)},
+           {"Mamba", 2 * 16, mixer("mamba", 1, 16, 4096, wideScan)},
+           {"Mamba-2", 2 * 128, mixer("ssd", 64, 128, 64, {{"groups", 1}})},
+           {"Rodimus", 2 * 64, rodimus(2048, 64, 16)}})
+    EXPECT_EQ(Counted(model(2048, kNeox, 1, {row.part})).stateMegabytes(),
+              2 * row.multiple * 2048 / 1e6)
+        << row.name;
 }
 
 TEST(Counters, RodimusTable7States) {

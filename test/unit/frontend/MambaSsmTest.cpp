@@ -170,9 +170,17 @@ TEST_F(MambaSsmTest, Heads) {
   EXPECT_EQ(importingWithMixer("ngroups", "3"),
             "config.json: ssm_cfg: expects the number of heads to be a "
             "multiple of 'ngroups', but got 4 and 3");
+  EXPECT_EQ(importingWithMixer("d_ssm", "7"),
+            "config.json: ssm_cfg: expects 'd_ssm' 7 to be at most 65536 heads "
+            "of 'headdim', but got 3");
+  EXPECT_EQ(importingWithMixer("d_ssm", "13"),
+            "config.json: ssm_cfg: expects 'd_ssm' to be an integer in 1..12, "
+            "but got 13");
+  // 2 (12 + 10) rows, and one for each of 2 heads.
   EXPECT_EQ(importingWithMixer("d_ssm", "6"),
-            "config.json: ssm_cfg: expects 'd_ssm' to be null or expand * "
-            "d_model = 12, but got 6");
+            "model.safetensors: expects tensor "
+            "'backbone.layers.0.mixer.in_proj.weight' of shape 46x6, but got "
+            "48x6");
   EXPECT_EQ(importingWithMixer("d_ssm", "null"), "success");
   EXPECT_EQ(importingWithMixer("d_ssm", "12"), "success");
   for (const char *key : {"d_state", "d_conv", "headdim", "ngroups", "expand"})
@@ -211,8 +219,8 @@ TEST_F(MambaSsmTest, OtherModels) {
             "model.safetensors: tensor 'backbone.layers.0.mixer.norm.weight' "
             "has no place in the model");
   EXPECT_EQ(importingWithMixer("D_has_hdim", "true"),
-            where + "expects 'D_has_hdim' to be false, but got true: a "
-                    "feed-through per channel is not supported");
+            "model.safetensors: expects tensor 'backbone.layers.0.mixer.D' of "
+            "shape 12, but got 4");
   EXPECT_EQ(importingWithMixer("process_group", "1"),
             where + "unknown key 'process_group'");
   EXPECT_EQ(importingWith("attn_layer_idx", "[3]"),

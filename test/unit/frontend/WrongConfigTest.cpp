@@ -132,7 +132,40 @@ leavesOf(const json &object,
 
 } // namespace
 
-TEST_P(WrongConfigTest, IsRightAsItIs) { EXPECT_EQ(import(), "success"); }
+// Every tensor is told of: which weight it is, or why it is none.
+TEST_P(WrongConfigTest, IsRightAsItIs) {
+  EXPECT_EQ(import(), "success");
+  for (const auto &[name, entry] : header.items())
+    EXPECT_NE(remarks.find("tensor '" + name + "'"), std::string::npos) << name;
+}
+
+// The same model as two files, which hold every other tensor.
+TEST_P(WrongConfigTest, IsRightInShards) {
+  json headers[2] = {json::object(), json::object()}, index;
+  std::string shards[2];
+  size_t next = 0;
+  for (const auto &[name, entry] : header.items()) {
+    uint64_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
+    std::string &shard = shards[next % 2];
+    json moved = entry;
+    moved["data_offsets"] = {shard.size(), shard.size() + (end - begin)};
+    shard += data.substr(begin, end - begin);
+    headers[next % 2][name] = moved;
+    index["weight_map"][name] =
+        "model-" + std::to_string(next % 2) + ".safetensors";
+    ++next;
+  }
+  std::filesystem::remove(directory.path + "/model.safetensors");
+  for (int i = 0; i < 2; ++i) {
+    std::string text = headers[i].dump(), file(8, '\0');
+    uint64_t size = text.size();
+    std::memcpy(file.data(), &size, 8);
+    directory.write("model-" + std::to_string(i) + ".safetensors",
+                    file + text + shards[i]);
+  }
+  directory.write("model.safetensors.index.json", index.dump());
+  EXPECT_EQ(import(), "success");
+}
 
 TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
   for (const auto &leaf : leavesOf(config)) {
@@ -168,8 +201,11 @@ TEST_P(WrongConfigTest, StringsAndBooleansOfOtherKinds) {
   for (const auto &leaf : leavesOf(config)) {
     if (config[leaf].is_string())
       expectRefused(leaf, "nonsense", "nonsense");
-    if (config[leaf].is_boolean())
-      expectRefused(leaf, "nonsense", "nonsense");
+    if (!config[leaf].is_boolean())
+      continue;
+    // A text is no truth value, not even the word.
+    for (const std::string text : {"nonsense", "true", "false"})
+      expectRefused(leaf, text, text);
   }
 }
 
