@@ -527,7 +527,8 @@ EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
 /*===- Sampler -----------------------------------------------------------===*/
 
 /* The filters apply in this order, as in the Hugging Face library: repeat
- * penalty, temperature, top_k, top_p, min_p; then one token is drawn. */
+ * penalty, temperature, top_k, top_p, min_p; then one token is drawn, by noise
+ * that depends on the seed, the number of the draw and the token alone. */
 typedef struct effc_sampler_options {
   size_t size;
   float temperature; /* 0: greedy, the most likely token; ties: lowest id */
@@ -564,7 +565,7 @@ EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
                                             size_t count);
 
 /* Draws a token from one row of logits and counts it as seen. Allocates
- * nothing.
+ * nothing. After a failure the draw counts all the same.
  *
  * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
  * infinity. */
