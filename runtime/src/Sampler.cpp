@@ -239,9 +239,9 @@ struct Race {
 };
 } // namespace
 
-Result<int32_t> Sampler::draw(std::span<const float> logits,
-                              Noise noise) const {
-  Race race = {noise, scale};
+Result<int32_t> Sampler::largest(std::span<const float> logits,
+                                 Draw draw) const {
+  Race race = {draw.noise, draw.scale};
   if (hasFilters())
     for (const Candidate &candidate : candidates)
       race.enter(candidate.logit, candidate.id);
@@ -253,10 +253,18 @@ Result<int32_t> Sampler::draw(std::span<const float> logits,
   return race.token;
 }
 
+bool Sampler::needsLogits() const {
+  return options.repeat_penalty != 1 || hasFilters();
+}
+
+Draw Sampler::nextDraw() {
+  if (isGreedy())
+    return {};
+  return {scale, 1, Noise::of(options.seed, drawn++)};
+}
+
 Result<int32_t> Sampler::sample(std::span<const float> logits) {
-  bool isDraw = options.temperature > 0;
-  Noise noise = Noise::of(options.seed, drawn);
-  drawn += isDraw;
+  Draw draw = nextDraw();
   Result<int32_t> token = best(logits);
   if (token && hasFilters()) {
     gather(logits, penalised(logits[*token], *token));
@@ -264,8 +272,8 @@ Result<int32_t> Sampler::sample(std::span<const float> logits) {
     keepTopP();
     keepMinP();
   }
-  if (token && isDraw)
-    token = draw(logits, noise);
+  if (token && !isGreedy())
+    token = largest(logits, draw);
   if (token)
     seen[*token] = true;
   return token;

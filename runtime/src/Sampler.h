@@ -54,6 +54,13 @@ struct Noise {
   static constexpr float kMost = 23;
 };
 
+/// By what one token is drawn: the largest logit * scale + amount * noise.
+struct Draw {
+  float scale = 1;
+  float amount = 0; // 1, or 0 for the likeliest token
+  Noise noise = {};
+};
+
 class Sampler {
 public:
   static Result<Sampler> create(const effc_sampler_options_t &options,
@@ -63,6 +70,14 @@ public:
   /// A draw counts, whether it gives a token or not.
   Result<int32_t> sample(std::span<const float> logits);
 
+  /// Whether tokens are left out or logits changed, so that nextDraw() does not
+  /// say all.
+  bool needsLogits() const;
+  /// The draw that comes next, which counts from then on. What comes of it is
+  /// to be told to accept().
+  Draw nextDraw();
+
+  bool isGreedy() const { return options.temperature == 0; }
   uint32_t vocabularySize() const { return static_cast<uint32_t>(seen.size()); }
 
 private:
@@ -80,7 +95,7 @@ private:
   void keepTopK();
   void keepTopP();
   void keepMinP();
-  Result<int32_t> draw(std::span<const float> logits, Noise noise) const;
+  Result<int32_t> largest(std::span<const float> logits, Draw draw) const;
 
   effc_sampler_options_t options;
   float scale; // 1 / temperature
@@ -90,5 +105,10 @@ private:
 };
 
 } // namespace effc::rt
+
+/// The C handle.
+struct effc_sampler {
+  effc::rt::Sampler sampler;
+};
 
 #endif // EFFC_RUNTIME_SRC_SAMPLER_H

@@ -22,6 +22,7 @@
 #include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
+#include "passes/seq_to_tile/builders/Draw.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -476,9 +477,10 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
         if (!choice)
           return k.store(tile, k.write(result), box.at, box.sizes, rows,
                          columnLimit);
-        outputsOfRun = tile;
+        outputsOfRun = DrawWords::read(k, row, tiles.rows, rowsOfItem)
+                           .addNoise(k, tile, first);
         if (choice->runsPerItem == 1)
-          keepBest(row, rowsOfItem, bestOf(k, tile, first, columns));
+          keepBest(row, rowsOfItem, bestOf(k, outputsOfRun, first, columns));
       });
 }
 

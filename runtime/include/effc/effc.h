@@ -524,6 +524,21 @@ EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
                                                 size_t count,
                                                 int32_t *out_tokens);
 
+/* The same, but gives the token that samplers[i] draws for sessions[i], as
+ * effc_sampler_sample() would from its logits; -1 where that would fail. On a
+ * GPU no logits are written where the file was compiled for that, in calls in
+ * which no sampler has a repeat penalty, top_k, top_p or min_p; elsewhere the
+ * samplers are given them. The tokens are the same either way.
+ *
+ * Samplers stay the caller's; one may draw for several sequences, in turn. If a
+ * device fails, they may have counted draws. EFFC_INVALID_ARGUMENT, besides: a
+ * sampler that is null or of another vocabulary size. Other errors and
+ * `out_tokens` as effc_engine_decode_best(). */
+EFFC_API effc_status_t *
+effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
+                        effc_sampler_t *const *samplers, const int32_t *tokens,
+                        size_t count, int32_t *out_tokens);
+
 /*===- Sampler -----------------------------------------------------------===*/
 
 /* The filters apply in this order, as in the Hugging Face library: repeat
