@@ -47,9 +47,9 @@ Noise Noise::of(uint64_t seed, uint64_t index) {
   return {static_cast<uint32_t>(bits >> 32), static_cast<uint32_t>(bits)};
 }
 
-/// -ln x of a normal positive x up to 1, or 23 and the like: x = m 2^e with m
-/// from sqrt(1/2) on. With e = 0 it is -ln(1 + `rest`), where the caller may
-/// know more of x - 1 than x says.
+/// -ln x of a positive normal number x = m 2^e, m from sqrt(1/2) on. With an e
+/// of 0 it is -ln(1 + `rest`), where that is given: x - 1 before it was
+/// rounded.
 static float negativeLog(float x, const float *rest = nullptr) {
   constexpr uint32_t kRootOfHalf = 0x3F3504F3;
   uint32_t above = std::bit_cast<uint32_t>(x) - kRootOfHalf;
