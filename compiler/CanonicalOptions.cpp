@@ -102,6 +102,14 @@ static const CanonicalOption kOptions[] = {
            value == "bf16" ? StateStorage::BF16 : StateStorage::F32;
        return value == "f32" || value == "bf16";
      }},
+    {"--products",
+     [](const CompileOptions &o) {
+       return std::string(o.pipeline.products == Products::BF16 ? "bf16" : "");
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.pipeline.products = value == "bf16" ? Products::BF16 : Products::F32;
+       return value == "f32" || value == "bf16";
+     }},
     {"--weights",
      [](const CompileOptions &o) {
        return std::string(o.weights == codegen::WeightsMode::Reference

@@ -364,7 +364,8 @@ llvm::Error Compilation::runUntil(Phase last) {
 
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   lowering.module->getOperation()->setAttr(
-      "tile.target", getTargetAttr(*lowering.target, &context));
+      "tile.target",
+      getTargetAttr(*lowering.target, &context, options.pipeline.products));
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       break;

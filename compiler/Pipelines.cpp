@@ -51,6 +51,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   FormKernelsPassOptions kernels;
   // The factor of a row comes after its sums, which is another rounding.
   kernels.normPrologues = isGpu && !bitStable;
+  // So the product takes a row by itself.
+  kernels.convolutionEpilogues = isGpu && !bitStable;
   passes.addPass(createFormKernelsPass(kernels));
 }
 
@@ -66,8 +68,7 @@ static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   schedule.maxThreads = options.target->mostThreads;
   schedule.maxShared = options.target->mostSharedBytes;
   // They add in an order of their own, and only many rows are theirs.
-  schedule.warpGroups =
-      options.target->warpGroupCores > 0 && !isBitStable(options);
+  schedule.warpGroups = options.target->warpGroups && !isBitStable(options);
   passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
 }
 

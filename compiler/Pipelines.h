@@ -16,6 +16,7 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
+  Products products = Products::F32;
   std::string forceForm;
   bool bitStable = true;
   /// The same for GPUs, where it costs the chunkwise forms.

@@ -16,8 +16,10 @@ namespace effc {
 /// meaning.
 enum class ReferenceForm { None, Step, Chunkwise, Quadratic };
 
-/// Which mixers a form was derived for.
+/// Which mixers a form was derived for, and what they are.
 struct ReferenceCoverage {
+  /// Some have tokens choose experts, rows or keys by their scores.
+  bool choosesByScore = false;
   int64_t expanded = 0;
   /// Why others stayed as they are, a line each.
   std::vector<std::string> kept;

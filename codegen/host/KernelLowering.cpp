@@ -113,8 +113,11 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
     return lowerFor(loop);
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
-  if (auto dot = dyn_cast<DotOp>(op))
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    if (dot.getRounded())
+      return dot.emitOpError("is rounded, and the host's products are exact");
     return emitDot(dot), success();
+  }
   if (auto splice = dyn_cast<SpliceOp>(op))
     return emitSplice(splice), success();
   if (auto scan = dyn_cast<ScanOp>(op))

@@ -54,14 +54,3 @@ Value effc::nvptx::narrow(OpBuilder &b, Location loc, Value value,
   return arith::BitcastOp::create(b, loc, like(value.getType(), b.getI16Type()),
                                   rounded);
 }
-
-Value effc::nvptx::narrowExact(OpBuilder &b, Location loc, Value value,
-                               Type element) {
-  if (!element.isBF16())
-    return narrow(b, loc, value, element);
-  Type words = like(value.getType(), b.getI32Type());
-  Value bits = arith::BitcastOp::create(b, loc, words, value);
-  bits = arith::ShRUIOp::create(b, loc, bits, constant(b, loc, words, 16));
-  return arith::TruncIOp::create(b, loc, like(value.getType(), b.getI16Type()),
-                                 bits);
-}

@@ -22,10 +22,6 @@ mlir::Value widen(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
 mlir::Value narrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                    mlir::Type element);
 
-/// The same of a value that the element's type holds exactly.
-mlir::Value narrowExact(mlir::OpBuilder &b, mlir::Location loc,
-                        mlir::Value value, mlir::Type element);
-
 } // namespace effc::nvptx
 
 #endif // EFFC_CODEGEN_NVPTX_STOREDELEMENTS_H

@@ -4,8 +4,9 @@
 // f32 is the sum of three bf16, exactly: its leading 8 bits of mantissa, the
 // next 8 and the last 8; an f16 is the sum of two, a bf16 is one. Of the
 // products of such sums those are formed that matter in f32, the small ones
-// first: what is left out is below 2^-23 of a term. Rows, columns and depths
-// past the shape are zeros in shared memory.
+// first: what is left out is below 2^-23 of a term. Of a rounded product each
+// element is one bf16. Rows, columns and depths past the shape are zeros in
+// shared memory.
 //
 // Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, a register
 // has two elements that follow one another in depth. A has (g, 2t), (g + 8,
@@ -32,11 +33,11 @@ static constexpr int64_t kMatrix = 8; // rows and columns of ldmatrix's matrices
 static constexpr size_t kMostParts = 3;
 
 size_t ThreadLowering::DotOperand::parts() const {
-  return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
+  return element.isBF16() || rounded ? 1 : element.isF16() ? 2 : kMostParts;
 }
 
-ThreadLowering::DotOperand ThreadLowering::operandOf(Value tile,
-                                                     bool depthIsRow) {
+ThreadLowering::DotOperand
+ThreadLowering::operandOf(Value tile, bool depthIsRow, bool rounded) {
   auto type = cast<TileType>(tile.getType());
   auto layout = cast<SharedAttr>(type.getLayout());
   int64_t outer = depthIsRow ? type.columns() : type.rows();
@@ -45,7 +46,8 @@ ThreadLowering::DotOperand ThreadLowering::operandOf(Value tile,
           depthIsRow ? layout.getStride() : 1,
           static_cast<int64_t>(llvm::alignTo(outer, kSharedTile)),
           type.getElementType(),
-          slotBytes.lookup(tile)};
+          slotBytes.lookup(tile),
+          rounded};
 }
 
 // The upper halves of two f32, which are bf16, in one register.
@@ -88,7 +90,7 @@ static ThreadLowering::Parts splitPair(OpBuilder &b, Location loc, Value first,
 // `outerFirst`, else along the depth, the third and fourth along the other.
 Value ThreadLowering::laneElement(const DotOperand &operand, bool outerFirst) {
   Value outer, depth;
-  if (operand.parts() == kMostParts) {
+  if (operand.element.isF32()) {
     outer = bitsOfThread(0b11100);
     depth = mul(bitsOfThread(0b11), 2);
   } else {
@@ -107,7 +109,13 @@ SmallVector<ThreadLowering::Parts>
 ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
                              unsigned matrices, bool outerFirst) {
   SmallVector<Parts> registers;
-  if (operand.parts() < kMostParts) {
+  auto partsOf = [&](std::array<Value, 2> pair) -> Parts {
+    if (!operand.rounded)
+      return splitPair(b, loc, pair[0], pair[1], operand.parts());
+    Value nearest = narrow(b, loc, runOf(pair.data(), 2), b.getBF16Type());
+    return {LLVM::BitcastOp::create(b, loc, b.getI32Type(), nearest)};
+  };
+  if (!operand.element.isF32()) {
     Type i32Type = b.getI32Type(), result = i32Type;
     if (matrices > 1)
       result = LLVM::LLVMStructType::getLiteral(
@@ -122,7 +130,7 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
           matrices > 1
               ? LLVM::ExtractValueOp::create(b, loc, loaded, i).getResult()
               : loaded;
-      if (operand.parts() == 1) {
+      if (operand.element.isBF16()) {
         registers.push_back({pair});
         continue;
       }
@@ -133,7 +141,7 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
                      LLVM::ExtractElementOp::create(b, loc, halves, i32(at)),
                      operand.element);
       };
-      registers.push_back(splitPair(b, loc, half(0), half(1), operand.parts()));
+      registers.push_back(partsOf({half(0), half(1)}));
     }
     return registers;
   }
@@ -156,7 +164,7 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
             b, loc, f32Type,
             further(address, f32Type, place + e * operand.depthStride));
     }
-    registers.push_back(splitPair(b, loc, pair[0], pair[1], kMostParts));
+    registers.push_back(partsOf(pair));
   }
   return registers;
 }
@@ -226,8 +234,8 @@ void ThreadLowering::lowerDot(DotOp dot) {
     return lowerWarpGroupDot(dot);
   TileType accType = dot.getAcc().getType(), aType = dot.getA().getType();
   Held held = heldOf(accType);
-  DotOperand a = operandOf(dot.getA(), dot.getTransposeA());
-  DotOperand w = operandOf(dot.getB(), !dot.getTransposeB());
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), dot.getRounded());
+  DotOperand w = operandOf(dot.getB(), !dot.getTransposeB(), dot.getRounded());
   int64_t depth = llvm::alignTo(
       dot.getTransposeA() ? aType.rows() : aType.columns(), kPieceDepth);
   auto [warpRow, warpColumn] = firstOfWarp(held);

@@ -26,6 +26,7 @@ public:
     int64_t offset, outerStride, depthStride, outerSize;
     mlir::Type element;
     mlir::Value slot; // bytes; null: none
+    bool rounded;     // an element is read as the nearest bf16
     /// How many bf16 are summed to an element.
     size_t parts() const;
   };
@@ -195,7 +196,7 @@ private:
   struct Lane {
     mlir::Value atWarp, atStart;
   };
-  DotOperand operandOf(mlir::Value tile, bool depthIsRow);
+  DotOperand operandOf(mlir::Value tile, bool depthIsRow, bool rounded);
   /// The first row and column of what a fragment gives to the thread's warp.
   std::pair<mlir::Value, mlir::Value> firstOfWarp(const Held &held);
   Lane laneOf(const DotOperand &operand, mlir::Value warp, bool outerFirst);

@@ -94,9 +94,8 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
         for (size_t j = 0; j < held.columns(); j += lanes)
           guarded(counted.columns[j], [&] {
             Value run = runOf(&elements[i * held.columns() + j], lanes);
-            // Narrower elements were read as such, and are exact.
             LLVM::StoreOp::create(
-                b, loc, narrowExact(b, loc, run, to.getElementType()),
+                b, loc, narrow(b, loc, run, to.getElementType()),
                 swizzles ? sharedPlace(to, rowAt(held, i), columnAt(held, j))
                          : further(first, stored,
                                    placeIn(to, held.distribution, i, j)),

@@ -53,8 +53,8 @@ Value ThreadLowering::descriptorOf(const DotOperand &operand, Value outer,
 
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Held held = heldOf(dot.getAcc().getType());
-  DotOperand a = operandOf(dot.getA(), dot.getTransposeA()),
-             w = operandOf(dot.getB(), /*depthIsRow=*/false);
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), dot.getRounded()),
+             w = operandOf(dot.getB(), /*depthIsRow=*/false, dot.getRounded());
   const auto &[rows, columns] = held.distribution;
   auto [warpRow, warpColumn] = firstOfWarp(held);
   Lane lane = laneOf(a, warpRow, /*outerFirst=*/true);

@@ -79,19 +79,23 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     number of f32 lanes of a vector register, `registers` how many there are,
     `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
     tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
-    `warp_group_cores` is how many cores have four warps multiply together, 0 where
-    none do.
+    `cores` is how many of them a chip has, 0 where that is not known. `warp_groups`
+    says that four warps may multiply together, `rounds_products` that operands of
+    products are rounded to bf16 where the mathematics can bear it.
 
     Example: `#tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>`
   }];
   let parameters = (ins EnumParameter<Tile_Device>:$device, "int64_t":$vector,
     "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
-    "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$warp_group_cores);
-  let assemblyFormat = [{ `<` $device `,` `vector` `=` $vector `,` `registers` `=` $registers
+    "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$cores,
+    DefaultValuedParameter<"bool", "false">:$warp_groups,
+    DefaultValuedParameter<"bool", "false">:$rounds_products);
+  let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)? (`rounds_products` `=` $rounds_products^ `,`)?
+    `vector` `=` $vector `,` `registers` `=` $registers
     `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes
-    (`,` `warp_group_cores` `=` $warp_group_cores^)? `>` }];
+    (`,` `cores` `=` $cores^)? `>` }];
 }
 
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {

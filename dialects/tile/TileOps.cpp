@@ -425,7 +425,10 @@ LogicalResult ConvertOp::verify() {
                "expects one tile in registers and one in shared memory, "
                "but got ")
            << from << " and " << to;
-  if (!isSameTile(from, to)) // convert2
+  bool rounds = isa<SharedAttr>(to.getLayout()) &&
+                from.getElementType().isF32() && to.getElementType().isBF16();
+  if (from.getShape() != to.getShape() || from.getRole() != to.getRole() ||
+      (from.getElementType() != to.getElementType() && !rounds)) // convert2
     return emitOpError("expects the same tile in another layout, but got ")
            << from << " and " << to;
   return success();

@@ -136,7 +136,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let summary = "Reads a tile from memory";
   let description = [{
     Reads the box of `sizes` elements at `indices`; dimensions of size 1 are
-    dropped where the tile has fewer, in order. Elements are widened to f32.
+    dropped where the tile has fewer, in order. Elements are widened to f32; what
+    lies in shared memory may be as the view stores it, or rounded to bf16.
 
     `rows(%n)` and `columns(%n)` limit the tile's rows and columns that lie
     inside the view, for the last tile along a dimension. What lies past a limit
@@ -357,7 +358,9 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     `result = acc + op(a) . op(b)`, where `op` transposes the operand that is
     marked. Products are accumulated in f32 along the contracted dimension in an
     order that depends on its length alone, so that a row of the result depends
-    on nothing but the row of `a`, whatever the other shapes.
+    on nothing but the row of `a`, whatever the other shapes. With `rounded` each
+    element of `a` and `b` is rounded to bf16 first, to nearest even: one product
+    of tensor cores in place of up to six.
 
     Constraints:
 
@@ -372,11 +375,11 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     ```
   }];
   let arguments = (ins Tile_TileType:$acc, Tile_TileType:$a, Tile_TileType:$b,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$rounded);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
     $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    attr-dict `:` type($acc) `,` type($a) `,` type($b)
+    (`rounded` $rounded^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let hasVerifier = 1;
 }

@@ -39,7 +39,7 @@ public:
 
 private:
   Value rows(const std::string &symbol, int64_t heads) {
-    return positionRows(model, at + symbol, at + symbol, heads,
+    return positionRows(model, at + symbol, WeightSource(at + symbol), heads,
                         config.positions);
   }
 

@@ -55,8 +55,26 @@ public:
 private:
   Value rows(const std::string &part, const std::string &tensor,
              int64_t heads) {
-    return positionRows(model, name + part, source + tensor, heads,
-                        config.positions);
+    return positionRows(model, name + part, WeightSource(source + tensor),
+                        heads, config.positions);
+  }
+
+  /// The rows of the heads [from, to), which have tensors of their own with
+  /// `each` of them.
+  Value rowsOfHeads(const std::string &part, const char *tensor, int64_t from,
+                    int64_t to, int64_t each) {
+    return positionRows(model, name + part,
+                        WeightSource(tensorsOfHeads(tensor, from, to)),
+                        (to - from) * each, config.positions);
+  }
+
+  std::vector<std::string> tensorsOfHeads(const char *tensor, int64_t from,
+                                          int64_t to) const {
+    std::vector<std::string> tensors;
+    for (int64_t h = from; h < to; ++h)
+      tensors.push_back(source + "mixer_heads." + std::to_string(h) + "." +
+                        tensor);
+    return tensors;
   }
 
   Value join(const std::string &part, llvm::ArrayRef<Value> values) {
@@ -75,19 +93,13 @@ private:
                 bool row) {
     int64_t channels = config.width / config.heads, count = to - from;
     StructuredWeights weights;
-    llvm::SmallVector<Value> tables, biases;
-    std::vector<std::string> decays;
-    for (int64_t h = from; h < to; ++h) {
-      std::string own = part + "." + std::to_string(h);
-      tables.push_back(rows(own + ".weight", head(h, "weight"), 1));
-      biases.push_back(rows(own + ".bias", head(h, "bias"), 1));
-      decays.push_back(source + head(h, "decay_value"));
-    }
-    (row ? weights.source : weights.target) = join(part + ".weights", tables);
-    weights.bias = join(part + ".biases", biases);
+    (row ? weights.source : weights.target) =
+        rowsOfHeads(part + ".weight", "weight", from, to, 1);
+    weights.bias = rowsOfHeads(part + ".bias", "bias", from, to, 1);
     if (config.decays && config.kind == HeadKind::Mixed)
-      weights.decay =
-          model.numbers(name + part + ".decay", WeightSource(decays), {count});
+      weights.decay = model.numbers(
+          name + part + ".decay",
+          WeightSource(tensorsOfHeads("decay_value", from, to)), {count});
     weights.root = config.root();
     Value heads = model.reshape(
         name + part,
@@ -144,14 +156,16 @@ private:
   Value emitCombined(Value x) {
     int64_t channels = config.width / config.heads;
     llvm::SmallVector<Value> mixed;
+    // Of each head the row's weights, then the column's.
+    Value weight = rowsOfHeads("mixer.weight", "weight", 0, config.heads, 2);
+    Value bias = rowsOfHeads("mixer.bias", "bias", 0, config.heads, 1);
     for (int64_t h = 0; h < config.heads; ++h) {
       std::string part = "mixer." + std::to_string(h);
-      Value both = rows(part + ".weight", head(h, "weight"), 2);
       Value flat = model.slice(name + part, x, h * channels, channels);
       StructuredWeights row, column;
-      row.source = model.slice(name + part, both, 0, 1);
-      column.target = model.slice(name + part, both, 1, 1);
-      column.bias = rows(part + ".bias", head(h, "bias"), 1);
+      row.source = model.slice(name + part, weight, 2 * h, 1);
+      column.target = model.slice(name + part, weight, 2 * h + 1, 1);
+      column.bias = model.slice(name + part, bias, h, 1);
       if (config.decays) {
         row.decay = number(part + ".row_decay", head(h, "decay_value"), 0, 2);
         column.decay =

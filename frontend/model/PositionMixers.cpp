@@ -9,12 +9,12 @@ static mlir::RankedTensorType typeOf(Value value) {
 }
 
 Value effc::frontend::positionRows(ModelBuilder &model, const std::string &name,
-                                   const std::string &source, int64_t heads,
+                                   WeightSource source, int64_t heads,
                                    int64_t positions) {
-  model.refuseStreamed("weights of positions in '" + source + "'");
-  WeightSource turned(source);
-  turned.transposed = true;
-  Value table = model.numbers(name, turned, {positions, heads});
+  model.refuseStreamed("weights of positions in '" + source.tensors.front() +
+                       "'");
+  source.transposed = true;
+  Value table = model.numbers(name, source, {positions, heads});
   return model.embedding(name, model.getPositions(), table);
 }
 

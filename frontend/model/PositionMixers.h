@@ -7,10 +7,9 @@
 namespace effc::frontend {
 
 /// The row of each token's position, [T, heads], of numbers that the checkpoint
-/// holds as `heads` rows of `positions`.
+/// holds as `heads` rows of `positions`, in one tensor or in several.
 mlir::Value positionRows(ModelBuilder &model, const std::string &name,
-                         const std::string &source, int64_t heads,
-                         int64_t positions);
+                         WeightSource source, int64_t heads, int64_t positions);
 
 /// What heads of a structured recurrence weigh tokens with; any may be absent.
 struct StructuredWeights {

@@ -22,7 +22,7 @@ struct Cost {
   seq::FormKind kind;
   int64_t chunk;
   double cycles;
-  llvm::StringRef obstacle = {}; // to its being chosen
+  llvm::StringRef refusal = {}; // to choose it, or empty
 };
 
 /// What the user wants of every mixer in prefill.
@@ -166,24 +166,26 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // block of tokens; with decays per key channel tokens are halved
   // (passes/seq_to_tile/builders/KeyDecays.cpp): log2 C products and sums of
   // log-decays of whole blocks. A correction reads the state and the tokens
-  // once more, and solves a triangular system. Each item of a head looks at the
-  // tokens for itself.
+  // once more, and solves a triangular system; where it looks both ways, it is
+  // written along keys of its own, and readers' decays are summed up twice.
+  // Each item of a head looks at the tokens for itself.
   static double chunkFlops(seq::LinearAttr linear, tile::Device device,
                            int64_t keys, int64_t values, int64_t chunk) {
     bool corrects = linear.getLowRank() != seq::LowRankPair::None;
     double readers = corrects ? 2 : 1, halvings = llvm::Log2_64_Ceil(chunk);
+    double writers = looksBothWays(linear) ? 2 : 1;
     bool isGpu = device == tile::Device::Nvptx;
     double items =
         isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys, chunk))
               : 1;
-    double ofStates = (2 + 2 * readers) * keys * values;
-    double ofValues = readers * chunk * values;
+    double ofStates = (2 * writers + 2 * readers) * keys * values;
+    double ofValues = readers * writers * chunk * values;
     double ofSystem = corrects ? 4.0 * chunk * chunk * (halvings - 1) : 0;
-    double products = readers * chunk * keys, sums = 0,
+    double products = readers * writers * chunk * keys, sums = 0,
            exponentials = double(chunk);
     if (!decaysPerHead(linear)) {
-      products = readers * halvings * 2 * chunk * keys;
-      sums = (halvings + readers) * 2 * chunk * keys;
+      products = readers * writers * halvings * 2 * chunk * keys;
+      sums = (halvings * writers + readers) * 2 * chunk * keys;
       exponentials = (readers * (halvings + 1) + 1) * keys;
     }
     return ofStates + ofValues +
@@ -204,8 +206,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     seq::LinearAttr linear = mixer.getStructure().getLinear();
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     RankedTensorType state = stateful.getStates()[0].type;
-    std::string obstacle =
-        chunkObstacle(linear, target.getDevice(), state.getDimSize(1));
+    std::string obstacle = chunkObstacle(
+        linear, target.getDevice(), state.getDimSize(1), state.getDimSize(2));
     if (forced && forced->kind != seq::FormKind::Step &&
         (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
       set(mixer, seq::FormKind::Step, 0);
@@ -226,7 +228,17 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     if (forced) {
       // A chunk longer than the entry would never be full, and calls end on the
       // chunk grid.
-      int64_t chunk = std::min(forced->chunk, entry.getRows());
+      int64_t most = mostChunkTokens(linear);
+      if (forced->kind == seq::FormKind::Quadratic && entry.getRows() > most) {
+        set(mixer, seq::FormKind::Step, 0);
+        emitRemark(mixer.getLoc())
+            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
+            << ": step instead of quadratic, since no kernel takes more than "
+            << most << " tokens at once with 'low_rank = "
+            << stringifyLowRankPair(linear.getLowRank()) << "'";
+        return;
+      }
+      int64_t chunk = std::min({forced->chunk, entry.getRows(), most});
       while (entry.getRows() % chunk != 0)
         --chunk;
       set(mixer, forced->kind, chunk);
@@ -237,7 +249,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
         emitRemark(mixer.getLoc())
             << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
             << ": chunkwise of " << chunk << " instead of " << forced->chunk
-            << ", which does not divide the entry's rows";
+            << (forced->chunk > most
+                    ? ", which is more than a kernel takes"
+                    : ", which does not divide the entry's rows");
         return;
       }
       return remark(Twine(stringifyFormKind(forced->kind)) + size +
@@ -247,8 +261,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                       state.getDimSize(2), entry.getRows());
     // The time loop among equals.
     auto isBefore = [](const Cost &a, const Cost &b) {
-      return std::pair(!a.obstacle.empty(), a.cycles) <
-             std::pair(!b.obstacle.empty(), b.cycles);
+      return std::pair(!a.refusal.empty(), a.cycles) <
+             std::pair(!b.refusal.empty(), b.cycles);
     };
     const Cost &best = *llvm::min_element(costs, isBefore);
     const Cost &chosen = bitStable ? costs.front() : best;
@@ -261,7 +275,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     for (const Cost &other : costs)
       if (&other != &chosen) {
         text += separator.str() + cyclesOf(other) + " (" + nameOf(other) +
-                other.obstacle.str() + ")";
+                (other.refusal.empty() ? "" : ", " + other.refusal.str()) + ")";
         separator = ", ";
       }
     remark(text);
@@ -292,6 +306,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
           {kind, chunk,
            chunkFlops(linear, target.getDevice(), keys, values, chunk) /
                target.getDotRate()});
+      if (chunk > mostChunkTokens(linear))
+        costs.back().refusal = "without a kernel";
     };
     for (int64_t chunk : {16, 32, 64})
       if (rows % chunk == 0)
@@ -299,14 +315,15 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     block(seq::FormKind::Quadratic, rows);
     // Chunks of as many tokens cost the same, shorter ones less, and a call's
     // bits would depend on its entry.
-    costs.back().obstacle = ", if asked for";
+    if (costs.back().refusal.empty())
+      costs.back().refusal = "if asked for";
     // Two elements are combined up the tree and down again, each a product and
     // a sum of products; states of all tokens are written and read.
     if (!corrects)
       costs.push_back({seq::FormKind::Scan, 0,
                        6 * elements / target.getStepRate() +
                            8 * elements / kStateBytesPerCycle,
-                       ", without a kernel"});
+                       "without a kernel"});
     return costs;
   }
 };

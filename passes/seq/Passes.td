@@ -211,13 +211,17 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 
     With `norm-prologues` a decode entry of one row takes a norm of whole rows into
     each product that reads it, where nothing else does: the launch between them
-    costs more than the row read again.
+    costs more than the row read again. With `convolution-epilogues` such an entry
+    computes a short convolution in the kernel of the product whose outputs it takes,
+    or channels of them: of the tokens before it needs the tail alone, and an item
+    has computed the token's channels itself.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.
     Keeps: what every value is, and the order of the cores, but for one whose
-    epilogue also reads a later core's result: it moves behind that one.
-    Not done: no two cores share a kernel, a norm as a prologue aside.
+    epilogue also reads a later core's result: it moves behind that one, and for
+    convolutions, which move to their product.
+    Not done: no two cores share a kernel, those aside that the options name.
 
     Example: test/passes/seq/form-kernels.mlir
   }];
@@ -226,6 +230,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
            "ops that a kernel may have, its core among them">,
     Option<"normPrologues", "norm-prologues", "bool", /*default=*/"false",
            "take norms into the products of a single row">,
+    Option<"convolutionEpilogues", "convolution-epilogues", "bool", /*default=*/"false",
+           "take short convolutions into the products of a single row">,
   ];
 }
 

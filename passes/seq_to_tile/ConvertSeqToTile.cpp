@@ -243,8 +243,10 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   context.entry = entry;
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
-    context.warpGroupCores = target.getWarpGroupCores();
+    context.cores = target.getCores();
+    context.warpGroups = target.getWarpGroups();
     context.dotRate = target.getDotRate();
+    context.roundsProducts = target.getRoundsProducts();
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;
@@ -385,16 +387,18 @@ seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
   return {};
 }
 
-/// The form that was chosen, and what is left where a mixer's token map cannot
-/// be said in tiles that way.
+/// The form that was chosen; of a written step, whose token map may be one that
+/// tiles cannot say, what is left as well. An op's own token map is said in
+/// every form that covers its structure.
 SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
-  SmallVector<Way> ways;
-  if (mixer.getFormAttr().getKind() != seq::FormKind::Step)
-    ways.push_back(Way::Chunks);
-  ways.push_back(Way::Step);
-  if (isa<seq::RecurrenceOp>(mixer))
-    ways.push_back(Way::AsWritten);
-  return ways;
+  Way chosen = mixer.getFormAttr().getKind() == seq::FormKind::Step
+                   ? Way::Step
+                   : Way::Chunks;
+  if (!isa<seq::RecurrenceOp>(mixer))
+    return {chosen};
+  if (chosen == Way::Step)
+    return {Way::Step, Way::AsWritten};
+  return {Way::Chunks, Way::Step, Way::AsWritten};
 }
 
 LogicalResult build(KernelBuilder &k, Way way) {
@@ -527,11 +531,8 @@ EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;
-  StringRef family = "elementwise";
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) &&
-        !(isa<seq::BestOp>(op) && family != "elementwise"))
-      family = op.getName().stripDialect();
+  Operation *core = KernelBuilder::coreOf(kernel.getBody().front());
+  StringRef family = core ? core->getName().stripDialect() : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);

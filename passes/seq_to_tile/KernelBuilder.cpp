@@ -8,6 +8,18 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::plan;
 
+Operation *KernelBuilder::coreOf(Block &body) {
+  Operation *core = nullptr;
+  for (Operation &op : body.without_terminator()) {
+    // What is made of a product's outputs is part of its kernel.
+    bool follows = core && seq::isDenseOp(core) &&
+                   isa<seq::BestOp, seq::ShortConvolutionOp>(op);
+    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) && !follows)
+      core = &op;
+  }
+  return core;
+}
+
 KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
                              OpBuilder &builder, StringRef name)
     : source(source), context(context), b(builder), location(source.getLoc()) {
@@ -19,11 +31,7 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
   Block *body = b.createBlock(&kernel.getBody());
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
-  for (Operation &op : getSourceBody().without_terminator())
-    // A choice from what a core has computed is part of that core's kernel.
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) &&
-        !(core && isa<seq::BestOp>(op)))
-      core = &op;
+  core = coreOf(getSourceBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,6 +275,18 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
   Value result = body(b, block->getArguments());
   tile::YieldOp::create(b, location, result);
   return op;
+}
+
+Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
+                         bool transposeB) {
+  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
+                             transposeA, transposeB, context.roundsProducts);
+}
+
+Value KernelBuilder::exactDot(Value acc, Value lhs, Value rhs, bool transposeA,
+                              bool transposeB) {
+  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
+                             transposeA, transposeB, /*rounded=*/false);
 }
 
 Value KernelBuilder::load(Value view, ValueRange indices,

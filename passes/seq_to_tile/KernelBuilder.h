@@ -25,10 +25,14 @@ enum class MemoryKind { Buffer, Weight, State, Table };
 struct KernelContext {
   seq::EntryAttr entry;
   tile::Device device = tile::Device::Host;
-  /// Cores whose warps multiply by fours, on a GPU that has them.
-  int64_t warpGroupCores = 0;
+  /// Of a GPU: how many cores it has, and whether four warps may multiply
+  /// together.
+  int64_t cores = 0;
+  bool warpGroups = false;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
+  /// Whether operands of products are rounded to bf16.
+  bool roundsProducts = false;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
@@ -69,8 +73,9 @@ public:
   KernelBuilder(seq::KernelOp source, const KernelContext &context,
                 mlir::OpBuilder &builder, llvm::StringRef name);
 
-  /// The one op of the body that decides how the kernel is built, or null for a
-  /// kernel of elementwise ops alone.
+  /// The one op of a seq.kernel's body that decides how the kernel is built, or
+  /// null for a kernel of elementwise ops alone.
+  static mlir::Operation *coreOf(mlir::Block &body);
   mlir::Operation *getCore() const { return core; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }
@@ -118,6 +123,14 @@ public:
   map(tile::TileType type, mlir::ValueRange inputs,
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>
           body);
+  /// acc + op(lhs) op(rhs), where `op` transposes what is marked; of rounded
+  /// operands where the target rounds them.
+  mlir::Value dot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                  bool transposeA = false, bool transposeB = false);
+  /// The same of operands as they are: sums of what becomes an exponent, copies
+  /// to other places.
+  mlir::Value exactDot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                       bool transposeA = false, bool transposeB = false);
   /// A tile of a view; where the view repeats one number along its columns,
   /// that number for a single row (an f32), a column for several.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices,

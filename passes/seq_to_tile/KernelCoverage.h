@@ -3,7 +3,12 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELCOVERAGE_H
 
 #include "dialects/seq/SeqAttributes.h"
+#include "dialects/seq/SeqOps.h"
 #include "dialects/tile/Tile.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace effc {
 
@@ -14,13 +19,38 @@ inline bool decaysPerHead(seq::LinearAttr linear) {
          linear.getDecay() == seq::DecayAxis::Head;
 }
 
-/// The field of a linear recurrence, or the number of its key channels, for
-/// which no kernel takes chunks of tokens at once, as a reader of the record
-/// sees it; empty where one does. Every recurrence has a kernel that takes one
-/// token after another, and on the host most have no other: its products are no
+/// The most value channels of a head that an item of a chunkwise kernel has on
+/// a GPU. A state of all of them would not fit beside its operands, and heads
+/// alone are too few blocks; on the host an item that has the whole head
+/// computes decays and scores once. These cost most with decays per key
+/// channel, so that states of few keys and the values of short chunks stay
+/// together.
+inline int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys,
+                               int64_t chunk) {
+  bool isSmall = keys <= 64 && chunk <= 16;
+  return isSmall && !decaysPerHead(linear) ? 128 : 64;
+}
+
+/// Whether tokens of a chunk read before their own decay and behind it, and of
+/// two keys each.
+inline bool looksBothWays(seq::LinearAttr linear) {
+  return linear.getLowRank() == seq::LowRankPair::UndecayedState &&
+         linear.getDecay() != seq::DecayAxis::None;
+}
+
+/// The longest chunk that a kernel takes: of one that looks both ways more
+/// tokens would fill a block's shared memory.
+inline int64_t mostChunkTokens(seq::LinearAttr linear) {
+  return looksBothWays(linear) ? 16 : std::numeric_limits<int64_t>::max();
+}
+
+/// The field of a linear recurrence, or the channels of its heads, for which no
+/// kernel takes chunks of tokens at once, as a reader of the record sees it;
+/// empty where one does. Every recurrence has a kernel that takes one token
+/// after another, and on the host most have no other: its products are no
 /// faster than its time loop.
 inline std::string chunkObstacle(seq::LinearAttr linear, tile::Device device,
-                                 int64_t keys) {
+                                 int64_t keys, int64_t values) {
   bool isGpu = device == tile::Device::Nvptx;
   auto field = [](llvm::StringRef name, llvm::StringRef value) {
     return (name + " = " + value).str();
@@ -38,11 +68,6 @@ inline std::string chunkObstacle(seq::LinearAttr linear, tile::Device device,
     if (linear.getBonus())
       return field("bonus", "true");
   }
-  // Sums before and behind a token's own decay at once leave a thread too few
-  // registers.
-  if (linear.getLowRank() == seq::LowRankPair::UndecayedState &&
-      linear.getDecay() != seq::DecayAxis::None)
-    return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
   if (linear.getNormaliser() != seq::Normaliser::None)
     return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
   if (linear.getStabiliser() != seq::Stabiliser::None)
@@ -55,32 +80,35 @@ inline std::string chunkObstacle(seq::LinearAttr linear, tile::Device device,
                linear.getRead() == seq::ReadOrder::AfterWrite;
   if (!plain && keys > kMostKeys)
     return field("key channels", std::to_string(keys));
+  // Threads have 32 elements of a state (passes/tile/Layouts.cpp), and for
+  // keys, probes, decays and their sums beside it registers as long as each of
+  // these takes 8.
+  if (looksBothWays(linear)) {
+    constexpr int64_t kMostThreads = 256;
+    int64_t chunk = mostChunkTokens(linear);
+    int64_t state =
+        keys * std::min(values, mostChunkValues(linear, keys, chunk));
+    int64_t threads =
+        std::clamp<int64_t>(llvm::PowerOf2Ceil(state / 32), 32, kMostThreads);
+    if (chunk * keys > 8 * threads)
+      return field("low_rank", stringifyLowRankPair(linear.getLowRank())) +
+             " and heads of " + std::to_string(keys) + " x " +
+             std::to_string(values);
+  }
   return "";
 }
 
 inline bool hasChunkKernel(seq::LinearAttr linear, tile::Device device,
-                           int64_t keys) {
-  return chunkObstacle(linear, device, keys).empty();
+                           int64_t keys, int64_t values) {
+  return chunkObstacle(linear, device, keys, values).empty();
 }
 
 /// Whether the chunks of a sequence can be dealt to pieces beside one another:
 /// where the state before a piece goes into the one behind it times numbers.
 inline bool hasPieceKernel(seq::LinearAttr linear, tile::Device device,
-                           int64_t keys) {
-  return hasChunkKernel(linear, device, keys) &&
+                           int64_t keys, int64_t values) {
+  return hasChunkKernel(linear, device, keys, values) &&
          linear.getLowRank() == seq::LowRankPair::None;
-}
-
-/// The most value channels of a head that an item of a chunkwise kernel has on
-/// a GPU. A state of all of them would not fit beside its operands, and heads
-/// alone are too few blocks; on the host an item that has the whole head
-/// computes decays and scores once. These cost most with decays per key
-/// channel, so that states of few keys and the values of short chunks stay
-/// together.
-inline int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys,
-                               int64_t chunk) {
-  bool isSmall = keys <= 64 && chunk <= 16;
-  return isSmall && !decaysPerHead(linear) ? 128 : 64;
 }
 
 /// How a GPU passes over the contraction of a product with a single row: the
@@ -92,6 +120,25 @@ inline int64_t singleRowStep(int64_t inner) {
     --step;
   return step >= 64 || step == inner ? step : 0;
 }
+
+/// The outputs of a product that a convolution takes, from `first` on; a null
+/// product: it takes something else.
+struct ConvolvedOutputs {
+  seq::LinearOp product;
+  int64_t first;
+
+  static ConvolvedOutputs of(seq::ShortConvolutionOp convolution) {
+    int64_t first = 0;
+    mlir::Value x = convolution.getX();
+    auto slice = x.getDefiningOp<seq::SliceOp>();
+    for (; slice && slice.getAxis() == 1;
+         slice = x.getDefiningOp<seq::SliceOp>()) {
+      first += slice.getOffset();
+      x = slice.getX();
+    }
+    return {x.getDefiningOp<seq::LinearOp>(), first};
+  }
+};
 
 } // namespace effc
 

@@ -46,6 +46,12 @@ static bool readsShared(OpOperand &use) {
   return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
 }
 
+/// Whether an op reads this operand from shared memory as bf16, whatever it is.
+static bool readsRounded(OpOperand &use) {
+  auto dot = dyn_cast<DotOp>(use.getOwner());
+  return dot && dot.getRounded() && readsShared(use);
+}
+
 /// Whether an op only hands this operand on to a value of the same class.
 static bool handsOn(OpOperand &use) {
   return isa<YieldOp>(use.getOwner()) &&
@@ -182,7 +188,7 @@ private:
   void narrowOperands();
   void setTypes();
   void insertConversions();
-  Value inShared(Value tile);
+  Value inShared(Value tile, Type element);
   Value inRegisters(Value tile, Attribute layout);
   Attribute canonical(TileType type) const {
     if (type.getRole() == Role::Column)
@@ -205,8 +211,8 @@ private:
   int64_t threads;
   bool warpGroups;
   llvm::EquivalenceClasses<const void *> classes;
-  DenseMap<Class, Attribute> layouts; // of classes
-  DenseMap<Value, Value> shared;      // a tile's copy there
+  DenseMap<Class, Attribute> layouts;             // of classes
+  DenseMap<std::pair<Value, Type>, Value> shared; // copies of a tile there
   DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
 
@@ -350,7 +356,8 @@ static bool isMaskOfProducts(Value tile) {
 
 // Operands of products that are loaded to shared memory keep the type that they
 // are stored in: a narrower one takes less room and fewer products. So do
-// masks.
+// masks. What rounded products alone read is rounded on its way, but for what
+// is copied by itself.
 void LayoutChoice::narrowOperands() {
   DenseMap<Class, Type> stored;
   forEachTile([&](Value tile) {
@@ -362,11 +369,15 @@ void LayoutChoice::narrowOperands() {
     bool products = llvm::all_of(tile.getUses(), [](OpOperand &use) {
       return isa<DotOp>(use.getOwner()) || handsOn(use);
     });
+    bool rounds = tile.getDefiningOp() && !element.isBF16() &&
+                  llvm::all_of(tile.getUses(), readsRounded);
+    if (rounds)
+      element = BFloat16Type::get(context);
     bool argument = isa<BlockArgument>(tile) && products;
     Type &type = stored[classOf(tile)];
     if (argument)
       return;
-    bool fits = load && products && (!type || type == element);
+    bool fits = (load || rounds) && products && (!type || type == element);
     type = fits ? element : Type(Float32Type::get(context));
   });
   forEachTile([&](Value tile) {
@@ -391,11 +402,12 @@ void LayoutChoice::setTypes() {
   });
 }
 
-Value LayoutChoice::inShared(Value tile) {
+Value LayoutChoice::inShared(Value tile, Type element) {
   TileType type = typeOf(tile);
   if (isa<SharedAttr>(type.getLayout()))
     return tile;
-  Value &copy = shared[tile];
+  type = TileType::get(context, type.getShape(), element, type.getRole(), {});
+  Value &copy = shared[{tile, element}];
   if (!copy) {
     OpBuilder b(context);
     b.setInsertionPointAfterValue(tile);
@@ -411,7 +423,7 @@ Value LayoutChoice::inRegisters(Value tile, Attribute layout) {
     return tile;
   Value &copy = converted[{tile, layout}];
   if (!copy) {
-    Value from = inShared(tile);
+    Value from = inShared(tile, type.getElementType());
     OpBuilder b(context);
     b.setInsertionPointAfterValue(from);
     copy = ConvertOp::create(b, tile.getLoc(), type.withLayout(layout), from);
@@ -440,7 +452,9 @@ void LayoutChoice::insertConversions() {
       if (!typeOf(use.get()) || isa<ConvertOp>(op))
         continue;
       if (readsShared(use))
-        use.set(inShared(use.get()));
+        use.set(inShared(use.get(), readsRounded(use)
+                                        ? Type(BFloat16Type::get(context))
+                                        : typeOf(use.get()).getElementType()));
       else if (auto map = dyn_cast<MapOp>(op))
         use.set(inRegisters(use.get(), map.getResult().getType().getLayout()));
     }

@@ -4,6 +4,8 @@
 // RUN: FileCheck %s --check-prefix=FORM --input-file=%t.mlir
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=seq --remarks=- --no-bit-stable 2>&1 >/dev/null | FileCheck %s --check-prefix=FREE
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=tile --force-form=chunkwise:8 | FileCheck %s --check-prefix=GRID
+// RUN: effc-compile %goldens/mamba2/f32_plain --target=sm_80 --compile-to=seq --remarks=- 2>&1 >/dev/null | FileCheck %s --check-prefix=ROW
+// RUN: effc-compile %goldens/mamba2/f32_plain --target=sm_80 --compile-to=seq --remarks=- --bit-stable 2>&1 >/dev/null | FileCheck %s --check-prefix=STABLE
 
 // Every choice is a remark of one line, which names the layer: by default the step in
 // both kinds of entry.
@@ -19,3 +21,8 @@
 // FORM: form = #seq.form<kind = step>
 // FREE-NOT: for the same bits
 // GRID: plan.entry @prefill_16 kind prefill rows 16 chunk 8
+// ROW-DAG: remark: layers.0.norm: fused into kernel 'layers.0.in_proj' as its prologue
+// ROW-DAG: remark: layers.0.conv: fused into kernel 'layers.0.in_proj' as its epilogue
+// STABLE-NOT: fused into kernel 'layers.0.in_proj'
+// STABLE: fused into kernel 'layers.0.out_proj' as its epilogue
+// STABLE-NOT: fused into kernel 'layers.0.in_proj'

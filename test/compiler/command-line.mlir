@@ -65,6 +65,10 @@
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
 // STABLE-NEXT: effc: note: see effc compile --help
 // STABLE-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
+// PRODUCTS: effc: error: --products bf16 rounds what GPUs multiply, but the target is host{{$}}
+// PRODUCTS-NEXT: effc: note: see effc compile --help
+// PRODUCTS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: effc: error: The following argument was not expected: --moon{{$}}
 // OPTION-NEXT: effc: note: see effc compile --help

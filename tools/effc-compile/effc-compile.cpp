@@ -25,7 +25,8 @@ namespace {
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
 struct Arguments {
-  std::string model, output, weightsFrom, dtype, stateDtype = "f32";
+  std::string model, output, weightsFrom, dtype, stateDtype = "f32",
+                                                 products = "f32";
   std::vector<std::string> targets = {"host"};
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases;
@@ -99,6 +100,12 @@ void declare(CLI::App &app, Arguments &a) {
   app.add_option("--state-dtype", a.stateDtype,
                  "type in which matrix states are kept between calls; with "
                  "bf16 results depend on how prompts are cut and packed")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  app.add_option("--products", a.products,
+                 "what GPUs multiply: f32 as they are, or rounded to bf16 for "
+                 "a third to a sixth of the instructions; sums are f32, and "
+                 "single rows and the host stay exact")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--prefill-rows", a.prefillRows,
@@ -189,6 +196,11 @@ std::string parse(const Arguments &a, CompileOptions &options) {
     return "--bit-stable cannot hold with --state-dtype bf16: a state is "
            "rounded where a call ends, so that results depend on how prompts "
            "are cut and packed";
+  if (a.products == "bf16" &&
+      llvm::none_of(options.targets, [](const Target *target) {
+        return target->device == tile::Device::Nvptx;
+      }))
+    return "--products bf16 rounds what GPUs multiply, but the target is host";
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
@@ -212,6 +224,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.maxContext = a.maxContext;
   options.pipeline.stateStorage =
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
+  options.pipeline.products =
+      a.products == "bf16" ? Products::BF16 : Products::F32;
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.bitStableOnGpu = a.bitStable && a.bitStableFlag->count() > 0;

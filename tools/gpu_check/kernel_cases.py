@@ -20,6 +20,8 @@ EXPORTS = [
     # Shapes 3 and 4, with tables of f32 and of bf16.
     ("LinearKernelsContract", "*Agree*", "3,14"),
 ]
+# Shape 3 of products that are rounded, of every mixer whose tokens a GPU takes in chunks.
+ROUNDED = ("LinearKernelsContract", "*BothGatesAgree*", "11")
 # States of bf16, of one mixer of each structure.
 NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delta_rule", "ssd", "rwkv7", "hgrn"]
 NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
@@ -33,7 +35,7 @@ SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
 
 def export(build: pathlib.Path, folder: pathlib.Path, small: bool) -> None:
     """Has the tests write their cases."""
-    exports = SMALL if small else EXPORTS + [("LinearKernelsContract", NARROW_FILTER, "23")]
+    exports = SMALL if small else [*EXPORTS, ("LinearKernelsContract", NARROW_FILTER, "23"), ROUNDED]
     for binary, tests, picked in exports:
         program = build / "test/unit/contract" / binary
         if not program.exists():
@@ -41,6 +43,8 @@ def export(build: pathlib.Path, folder: pathlib.Path, small: bool) -> None:
         env = {**os.environ, "EFFC_EXPORT_DIR": str(folder)}
         if picked:
             env["EFFC_EXPORT_PICK"] = picked
+        if tests == ROUNDED[1]:
+            env["EFFC_TEST_TARGET"] = "sim_90a"
         before = len(list(folder.glob("*/case.json")))
         run([program, f"--gtest_filter={tests}"], env=env)
         # A filter that no test's name fits is no error to the program.

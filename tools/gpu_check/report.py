@@ -158,7 +158,7 @@ def mixers(result: dict) -> list[str]:
                      f"{theirs / one['seconds']:.2f}" if theirs and one["seconds"] else "-", number(ours.get("relative")),
                      number(peer["relative"]) if peer else "-", one.get("why_slow", "")])
     lines = ["## Mixers", "", "One call; microseconds, medians of 30 by the device's events, every launch after 256 MiB were written elsewhere. "
-             "The floor takes operands of bf16, as public kernels do; effc's are f32 (its own floor). effc computes gates inside, public "
+             "The floor takes operands of bf16, as public kernels do; effc's are f32 (its own floor), rounded where they are multiplied. effc computes gates inside, public "
              "kernels are given them. Of public kernels the fastest that ran, the better of its times with cold caches and as a replayed "
              "graph with warm ones. Errors: |y - float64| / |float64| on the same operands, drawn at random in +-[2^-7, 2^-5).", "",
              *table(["call", "effc", "floor", "own floor", "x floor", "fastest public", "its time", "ratio", "effc's error", "its error",

@@ -38,7 +38,7 @@ CONFIGS = pathlib.Path(__file__).resolve().parent.parent.parent / "test/goldens/
 
 
 def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> list[str]:
-    """Compiles them from shapes alone, for the chips (and the simulated ones where they are small)."""
+    """Compiles them from shapes alone, for the chips (and the simulated ones where they are small), with products of bf16, as public kernels have."""
     folder.mkdir(parents=True)
     targets = compiler.targets if small else chips
     jobs = []
@@ -49,8 +49,8 @@ def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> li
         batch = max([sequences for decode, sequences, _ in calls if decode], default=1)
         model = folder / f"{mixer.name}.mlir"
         model.write_text(mixer.text(rows))
-        compiler.compile(model, folder / f"{mixer.name}.effc", "--weights", "none", "--prefill-rows", ",".join(map(str, prefill)),
-                         "--max-batch", batch, targets=targets)
+        compiler.compile(model, folder / f"{mixer.name}.effc", "--weights", "none", "--products", "bf16", "--prefill-rows",
+                         ",".join(map(str, prefill)), "--max-batch", batch, targets=targets)
         model.unlink()
 
     def compile_model(name: str, config) -> None:
@@ -60,8 +60,8 @@ def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> li
         place.mkdir()
         (place / "config.json").write_text(json.dumps(config))
         rows, batch = ("64", 2) if small else ("512,2048", 128)
-        compiler.compile(place, folder / f"{name}.effc", "--weights", "none", "--dtype", "bf16", "--prefill-rows", rows, "--max-batch",
-                         batch, targets=targets)
+        compiler.compile(place, folder / f"{name}.effc", "--weights", "none", "--dtype", "bf16", "--products", "bf16",
+                         "--prefill-rows", rows, "--max-batch", batch, targets=targets)
         (place / "config.json").unlink()
         place.rmdir()
 

@@ -28,11 +28,11 @@ static LogicalResult verifyTensors(WeightOp op) {
   StringRef other = op.getComputed()     ? "a 'computed'"
                     : op.getTransposed() ? "a 'transposed'"
                                          : "";
-  StringRef named = op.getFurther()                    ? "'then'"
-                    : op.getStored()                   ? "'stored'"
-                    : op.getRows() && op.getComputed() ? "'rows'"
-                    : op.getDerived()                  ? "'derived'"
-                                                       : "";
+  StringRef named = op.getFurther() && op.getComputed() ? "'then'"
+                    : op.getStored()                    ? "'stored'"
+                    : op.getRows() && op.getComputed()  ? "'rows'"
+                    : op.getDerived()                   ? "'derived'"
+                                                        : "";
   if (!other.empty() && !named.empty())
     return op.emitOpError()
            << "expects no " << named << " for " << other << " weight";
@@ -43,10 +43,16 @@ static LogicalResult verifyTensors(WeightOp op) {
         llvm::is_contained(further.getAsValueRange<StringAttr>(), ""))
       return op.emitOpError()
              << "expects 'then' to name tensors, but got " << further;
-    if (type.getDimSize(0) % tensors != 0)
+    bool turned = op.getTransposed();
+    if (turned && type.getRank() != 2)
+      return op.emitOpError() << "expects a 'transposed' weight of several "
+                                 "tensors to have 2 dimensions, but got "
+                              << type;
+    int64_t shared = turned ? type.getDimSize(1) : type.getDimSize(0);
+    if (shared % tensors != 0)
       return op.emitOpError()
-             << "expects a first dimension in " << tensors
-             << " equal shares, but got " << type.getDimSize(0);
+             << "expects a " << (turned ? "last" : "first") << " dimension in "
+             << tensors << " equal shares, but got " << shared;
   }
   if (RowGroupsAttr rows = op.getRowsAttr()) {
     if (op.getFurther() || op.getDerived())

@@ -29,7 +29,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     A weight may be made of several tensors: those that `then` names follow the first
     along the first dimension, each with an equal share of it, as experts lie that a
-    checkpoint holds one by one. `stored` is the shape in which the checkpoint holds
+    checkpoint holds one by one; where they are turned, along the last one. `stored` is the shape in which the checkpoint holds
     each tensor, where that is another one with the same elements in the same order:
     `H,K` as a vector, `E,F,D` as a matrix. Dimensions of size 1 need no mention.
     `rows` are the rows it has of one tensor that holds several weights, counted as
@@ -50,8 +50,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     * (WEIGHT3) A `transposed` weight has two or three dimensions.
     * (WEIGHT4) A `computed` weight has one dimension, of as many f32 as its rule
       can give, and one for positions before it where the rule gives a row for each.
-    * (WEIGHT5) `then` names tensors for a weight that has a `source`, is not
-      `transposed` and whose first dimension they divide evenly.
+    * (WEIGHT5) `then` names tensors for a weight that has a `source` and whose
+      first dimension they divide evenly, of a `transposed` one its last of two.
     * (WEIGHT6) `stored` has the elements of one of the tensors; it is absent for a
       `transposed` and for a `computed` weight.
     * (WEIGHT7) A `derived` weight is f32 and of one tensor that is not `transposed`;
@@ -71,6 +71,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
         transposed : tensor<4x1792xf32>
     seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
+    seq.weight @positions source("heads.0.weight") then ["heads.1.weight"] transposed
+        : tensor<540x2xf32>
     seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>
     seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8,
         stride = 24, count = 3>) : tensor<24x5xbf16>
@@ -93,7 +95,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     OptionalAttr<DenseI64ArrayAttr>:$stored,                 /*weight6, weight7*/
     OptionalAttr<Seq_RowGroupsAttr>:$rows,                   /*weight8*/
     OptionalAttr<Seq_DerivationAttr>:$derived,               /*weight7*/
-    UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
+    UnitAttr:$transposed,                                    /*weight3, weight6, weight7, weight8*/
     OptionalAttr<Seq_ComputedWeight>:$computed);             /*weight2, weight4*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?

@@ -63,8 +63,7 @@ LogicalResult effc::buildSumRows(KernelBuilder &k) {
       k.read(sum.getTable()), run.first, k.read(sum.getRows()),
       ValueRange{row, zero}, /*rows=*/Value(), run.limit);
   Value acc = zeros(k, size);
-  Value y = tile::DotOp::create(b, k.loc(), acc.getType(), acc, weights, rows,
-                                /*transpose_a=*/false, /*transpose_b=*/false);
+  Value y = k.exactDot(acc, weights, rows);
   auto type = cast<tile::TileType>(acc.getType());
   SmallVector<int64_t> sizes = {1, size};
   return k.finish(

@@ -15,12 +15,6 @@ Value ChunkTiles::zeros(tile::TileType type) {
   return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
 }
 
-Value ChunkTiles::dot(Value acc, Value lhs, Value rhs, bool transposeA,
-                      bool transposeB) {
-  return tile::DotOp::create(b, k.loc(), acc.getType(), acc, lhs, rhs,
-                             transposeA, transposeB);
-}
-
 Value ChunkTiles::scaled(tile::TileType type, Value tile, Value exponent) {
   return k.map(type, {tile, exponent},
                [&](OpBuilder &builder, ValueRange e) -> Value {

@@ -17,9 +17,6 @@ public:
   const tile::TileType stateType, outType, scoreType, keyType, columnType;
 
   mlir::Value zeros(tile::TileType type);
-  /// acc + op(lhs) op(rhs).
-  mlir::Value dot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
-                  bool transposeA = false, bool transposeB = false);
   /// Each element times the exponential of another tile's, or of a scalar.
   mlir::Value scaled(tile::TileType type, mlir::Value tile,
                      mlir::Value exponent);

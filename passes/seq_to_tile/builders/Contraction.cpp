@@ -39,9 +39,8 @@ Value effc::contract(KernelBuilder &k, const Contraction &contraction,
   compute->addArguments({left.getType(), right.getType(), accType},
                         {k.loc(), k.loc(), k.loc()});
   Value sum =
-      tile::DotOp::create(b, k.loc(), accType, compute->getArgument(2),
-                          compute->getArgument(0), compute->getArgument(1),
-                          /*transpose_a=*/false, /*transpose_b=*/true);
+      k.dot(compute->getArgument(2), compute->getArgument(0),
+            compute->getArgument(1), /*transposeA=*/false, /*transposeB=*/true);
   tile::YieldOp::create(b, k.loc(), sum);
   return pipeline.getResult(0);
 }

@@ -13,7 +13,8 @@
 // 2 R N K FLOPs for many.
 //
 // A single row may be normed on the way: y = f (x g) w^T with the factor f of
-// its squares, which every item sums up beside its products.
+// its squares, which every item sums up beside its products. Its outputs may be
+// convolved with those of the tokens before (OutputConvolutions.h).
 //
 // Where only the largest output of a row is wanted (seq.best), an item keeps
 // the largest of its own and writes no output.
@@ -23,6 +24,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
 #include "passes/seq_to_tile/builders/Draw.h"
+#include "passes/seq_to_tile/builders/OutputConvolutions.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -97,7 +99,7 @@ static DenseTile tileForWarpGroups(const KernelContext &context,
     if (rows >= tile.rows && shape.outputs >= tile.outputs &&
         shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
                 int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
-            context.warpGroupCores)
+            context.cores)
       return tile;
   return {kGpuTile, kGpuTile};
 }
@@ -120,7 +122,7 @@ DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
                Contraction::of(context, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
   if (suits && rows == kGpuTile && context.lead == tile::Count::Rows &&
-      !context.bitStable && context.warpGroupCores > 0) {
+      !context.bitStable && context.warpGroups) {
     DenseTile tile = tileForWarpGroups(context, shape);
     return {tile.rows, std::min(outputs, tile.outputs)};
   }
@@ -177,6 +179,11 @@ public:
   /// that these rows are the first to meet the item's weights.
   LogicalResult emitRows(Value begin, Value end, bool firstPass);
 
+  /// Whether the kernel asks for what only a single row has.
+  bool isUncovered() const {
+    return singleStep == 0 && (norm || !convolutions.isEmpty());
+  }
+
   DenseTile tiles;
   Value tileNumber; // of the item's rows; null: it has all rows
 
@@ -197,6 +204,7 @@ private:
   int64_t singleStep; // of a single row; 0: rows are a matrix
   Part part;
   std::optional<NormOfRow> norm; // of x, where the kernel has it
+  OutputConvolutions convolutions;
   Value xView, gateView, normView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
   tile::TileType accType;
@@ -206,16 +214,18 @@ private:
 };
 } // namespace
 
-Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
+Product::Product(KernelBuilder &k)
+    : tiles(denseTileOf(k.getCore(), k.getContext())), k(k), core(k.getCore()),
+      inner(DenseShape::of(core).inner), outputs(DenseShape::of(core).outputs),
+      singleStep(stepOfSingleRow(k.getContext(), inner)),
+      convolutions(k, outputs, tiles.outputs) {
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
   bool isBlocks =
       cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
-  auto [parts, each, contracted] = DenseShape::of(core);
-  inner = contracted;
-  outputs = each;
-  singleStep = stepOfSingleRow(k.getContext(), inner);
-  tiles = denseTileOf(core, k.getContext());
-  int64_t runs = llvm::divideCeil(outputs, tiles.outputs);
+  int64_t parts = DenseShape::of(core).parts;
+  int64_t runs = convolutions.isEmpty()
+                     ? llvm::divideCeil(outputs, tiles.outputs)
+                     : convolutions.getRuns();
   if (endsInChoice(k)) {
     choice = ChoiceItems::of(core, k.getContext());
     runs = choice->count;
@@ -246,7 +256,10 @@ Product::Product(KernelBuilder &k) : k(k), core(k.getCore()) {
       part.block = part.output = {number};
   }
   choiceItem = run;
-  setFirst(k.mul(run, (choice ? choice->runsPerItem : 1) * tiles.outputs));
+  if (convolutions.isEmpty())
+    setFirst(k.mul(run, (choice ? choice->runsPerItem : 1) * tiles.outputs));
+  else
+    std::tie(first, columns) = convolutions.begin(run);
   // The sums along the rows of a weight are a column.
   accType = singleStep > 0 ? k.columnType(tiles.outputs)
                            : k.blockType(tiles.rows, tiles.outputs,
@@ -467,8 +480,11 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
   box.add(row, tiles.rows);
   box.add(part.output, 1);
   box.add(first, tiles.outputs);
+  Value result = core->getResult(0);
+  if (!convolutions.isEmpty())
+    std::tie(result, y) = convolutions.finish(row, y);
   return k.finish(
-      core->getResult(0), y,
+      result, y,
       [&](Value tensor) {
         return k.load(k.read(tensor), box.at, box.sizes, accType, rows,
                       columnLimit);
@@ -486,6 +502,10 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
 
 LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
+  if (product.isUncovered())
+    return k.getCore()->emitOpError(
+        "shares its kernel with a norm or a convolution, which only a single "
+        "row on a GPU does whose bits need not be stable");
   Value zero = k.index(0);
   Value count = tile::CountOp::create(k.ops(), k.loc(), k.getContext().lead);
   if (product.tileNumber)

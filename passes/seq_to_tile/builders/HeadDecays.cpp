@@ -15,8 +15,8 @@ SmallVector<Value> HeadDecays::scores(ArrayRef<Sight> sights) {
   SmallVector<Value> all;
   for (const Sight &sight : sights) {
     bool strict = sight.strict || sight.exclusive;
-    Value products = tiles.dot(tiles.zeros(type), sight.reader, sight.writer,
-                               false, /*transposeB=*/true);
+    Value products = k.dot(tiles.zeros(type), sight.reader, sight.writer, false,
+                           /*transposeB=*/true);
     all.push_back(k.map(
         type, {products, between}, [&](OpBuilder &b, ValueRange e) -> Value {
           // Above the diagonal by select: a score there may be anything.
@@ -54,7 +54,7 @@ void HeadDecays::emitSums(bool reads) {
 
 Value HeadDecays::readStart(Value reader, Value state, bool) {
   return tiles.scaled(tiles.outType,
-                      tiles.dot(tiles.zeros(tiles.outType), reader, state),
+                      tiles.k.dot(tiles.zeros(tiles.outType), reader, state),
                       upTo);
 }
 

@@ -47,7 +47,7 @@ Value KeyDecays::mask(ChunkTiles::Condition counts) {
 Value KeyDecays::sumOver(Value mask) {
   auto type = tiles.k.blockType(tiles.chunk, tiles.keyType.columns(),
                                 tile::Role::Accumulator);
-  return tiles.dot(tiles.zeros(type), mask, decays);
+  return tiles.k.exactDot(tiles.zeros(type), mask, decays);
 }
 
 // From the middle of 2 `half` tokens to a later one, which counts itself unless
@@ -115,7 +115,9 @@ SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
   for (const Sight &sight : sights)
     all.push_back(ownScores(sight));
   int64_t bytes = sights.size() * tiles.chunk * tiles.keyType.columns() * 4;
-  int64_t together = std::max<int64_t>(kBytesTogether / bytes, 1);
+  // A thread has no registers for two halvings of four sights.
+  int64_t together =
+      sights.size() > 2 ? 1 : std::max<int64_t>(kBytesTogether / bytes, 1);
   SmallVector<int64_t> halves;
   for (int64_t half = 1; half < tiles.chunk; half *= 2)
     halves.push_back(half);
@@ -140,8 +142,8 @@ SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
     }
     for (auto [half, scaled] : llvm::zip_equal(now, met))
       for (auto [scores, tile] : llvm::zip_equal(all, scaled)) {
-        Value products = tiles.dot(tiles.zeros(tiles.scoreType), tile, tile,
-                                   false, /*transposeB=*/true);
+        Value products = k.dot(tiles.zeros(tiles.scoreType), tile, tile, false,
+                               /*transposeB=*/true);
         scores = tiles.where(
             tiles.scoreType,
             [&, half = half](OpBuilder &b, Value row, Value column) {
@@ -162,8 +164,8 @@ Value KeyDecays::readStart(Value reader, Value state, bool exclusive) {
                                              : arith::CmpIPredicate::ule,
                                    column, row);
     }));
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   tiles.scaled(tiles.keyType, reader, sum), state);
+  return tiles.k.dot(tiles.zeros(tiles.outType),
+                     tiles.scaled(tiles.keyType, reader, sum), state);
 }
 
 Value KeyDecays::toEnd(Value writer) {
@@ -183,7 +185,7 @@ Value KeyDecays::decayState(Value state) {
   Value ones = tile::SplatOp::create(
       tiles.b, k.loc(), k.blockType(tiles.chunk, kNarrow, tile::Role::Operand),
       k.scalar(1));
-  Value totals = tiles.dot(
+  Value totals = k.exactDot(
       tiles.zeros(k.blockType(channels, kNarrow, tile::Role::Accumulator)),
       decays, ones, /*transposeA=*/true);
   // All columns are the same.

@@ -53,6 +53,7 @@ namespace {
 /// each has.
 struct ChunkItems {
   int64_t count, keys, values;
+  int64_t headValues; ///< of all of a head's items
 
   static ChunkItems of(seq::MixerOpInterface mixer,
                        const KernelContext &context) {
@@ -61,7 +62,7 @@ struct ChunkItems {
     seq::LinearAttr linear = mixer.getStructure().getLinear();
     int64_t block = blockOf(
         state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
-    return {state[0] * (state[2] / block), state[1], block};
+    return {state[0] * (state[2] / block), state[1], block, state[2]};
   }
 };
 } // namespace
@@ -69,18 +70,18 @@ struct ChunkItems {
 int64_t effc::piecesOf(seq::MixerOpInterface mixer,
                        const KernelContext &context) {
   seq::FormAttr form = mixer.getFormAttr();
-  if (context.warpGroupCores == 0 || context.bitStable || !form ||
+  if (context.cores == 0 || context.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
       context.entry.getKind() != seq::EntryKind::Prefill ||
       mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return 1;
   ChunkItems items = ChunkItems::of(mixer, context);
   if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
-                      items.keys))
+                      items.keys, items.headValues))
     return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
-  int64_t pieces = std::min(context.warpGroupCores / items.count, chunks);
+  int64_t pieces = std::min(context.cores / items.count, chunks);
   if (pieces < 2)
     return 1;
   // States alone take two of the four products with them. What decays per key
@@ -217,17 +218,17 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   Value y;
   if (reads) {
     Value out = tokens->readStart(q.query, state, readsBefore());
-    out = tiles.dot(out, seen[0], written);
+    out = k.dot(out, seen[0], written);
     if (probed)
-      out = tiles.dot(out, seen[2], probed);
+      out = k.dot(out, seen[2], probed);
     if (q.bonusKey)
       out = addBonus(out, q);
     y = r.map.readOut(scope, {out, {}, {}});
   }
   Value next = tokens->decayState(state);
-  next = tiles.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
+  next = k.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
   if (probed)
-    next = tiles.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
+    next = k.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
 
   if (y && failed(r.finish(k, row, y, rows, chunk)))
     return failure();
@@ -284,9 +285,9 @@ Value ChunkKernel::spread(Value value, tile::TileType type) {
 Value ChunkKernel::probe(ChunkDecays &tokens, const TokenMap::Tiles &q,
                          Value state, Value ofKeys, Value ofErased) {
   Value sides = tokens.readStart(q.probe, state, probesBefore());
-  sides = tiles.dot(sides, ofKeys, q.value);
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   emitUnitLowerInverse(tiles, ofErased), sides);
+  sides = k.dot(sides, ofKeys, q.value);
+  return k.dot(tiles.zeros(tiles.outType),
+               emitUnitLowerInverse(tiles, ofErased), sides);
 }
 
 // v' of corrections along the keys.
@@ -303,8 +304,8 @@ Value ChunkKernel::correct(ChunkDecays &tokens, const TokenMap::Tiles &q,
             [&](OpBuilder &builder, ValueRange e) -> Value {
               return math::FmaOp::create(builder, k.loc(), e[1], e[2], e[0]);
             });
-  return tiles.dot(tiles.zeros(tiles.outType),
-                   emitUnitLowerInverse(tiles, lower), sides);
+  return k.dot(tiles.zeros(tiles.outType), emitUnitLowerInverse(tiles, lower),
+               sides);
 }
 
 // (query . bonusKey) value of the token itself.
@@ -494,13 +495,17 @@ LogicalResult ChunkKernel::build() {
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  int64_t keys = ChunkItems::of(mixer, k.getContext()).keys;
-  if (!hasChunkKernel(linear, k.getContext().device, keys))
+  ChunkItems items = ChunkItems::of(mixer, k.getContext());
+  int64_t keys = items.keys, chunk = chunkOf(mixer, k.getContext());
+  if (!hasChunkKernel(linear, k.getContext().device, keys, items.headValues))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
                               "stabiliser, but got ")
-           << linear << " with " << keys << " key channels";
-  int64_t most = mostChunkValues(linear, keys, chunkOf(mixer, k.getContext()));
+           << linear << " with heads of " << keys << " x " << items.headValues;
+  if (chunk > mostChunkTokens(linear))
+    return mixer->emitOpError("has no kernel for such chunks: expects at most ")
+           << mostChunkTokens(linear) << " tokens, but got " << chunk;
+  int64_t most = mostChunkValues(linear, keys, chunk);
   FailureOr<Recurrence> begun =
       beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
                       part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
@@ -519,8 +524,8 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
                       << " items of "
                       << k.getContext().entry.getRows() /
                              mixer.getFormAttr().getChunk()
-                      << " chunks leave most of "
-                      << k.getContext().warpGroupCores << " cores idle";
+                      << " chunks leave most of " << k.getContext().cores
+                      << " cores idle";
   return buildPart(k, Part::States);
 }
 

@@ -2,6 +2,8 @@
 // the last W - 1 inputs are carried from row to row, from the tail at the start
 // and back to it at the end. Floor: bytes of x and y, and of the tail in
 // decode.
+#include "passes/seq_to_tile/builders/ShortConvolution.h"
+
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChannelBlock.h"
 
@@ -15,30 +17,29 @@ using namespace effc;
 // registers of the host.
 static constexpr int64_t kChannels = 32;
 
-LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
-  auto core = cast<seq::ShortConvolutionOp>(k.getCore());
-  auto weightType = cast<RankedTensorType>(core.getWeight().getType());
-  int64_t taps = weightType.getDimSize(0);
-  Value xView = k.read(core.getX()), wView = k.read(core.getWeight());
-  Value biasView = core.getBias() ? k.read(core.getBias()) : Value();
-  Value tailView = k.readWriteState(core.getTail());
-  ChannelBlock block(k, weightType.getDimSize(1), kChannels);
-  tile::SegmentOp segment = block.segment;
+ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op)
+    : op(op), k(k), taps(op.getWeight().getType().getDimSize(0)) {
+  weightView = k.read(op.getWeight());
+  if (op.getBias())
+    biasView = k.read(op.getBias());
+  tailView = k.readWriteState(op.getTail());
+}
 
+ShortConvolution::Channels ShortConvolution::load(tile::SegmentOp segment,
+                                                  tile::TileType type,
+                                                  Load load) {
   OpBuilder &b = k.ops();
-  SmallVector<Value> weights;
+  Channels channels;
   for (int64_t tap = 0; tap < taps; ++tap)
-    weights.push_back(block.load(wView, {k.index(tap)}));
-  Value bias = biasView ? block.load(biasView) : Value();
-  // A sequence that begins here has a tail of zeros, whatever the slot holds.
+    channels.taps.push_back(load(weightView, {k.index(tap)}));
+  if (biasView)
+    channels.bias = load(biasView, {});
   Value fresh = arith::SelectOp::create(b, k.loc(), segment.getBegins(),
                                         k.scalar(1), k.scalar(0));
-  SmallVector<Value> window;
   for (int64_t i = 0; i + 1 < taps; ++i) {
-    Value old = block.load(tailView, {segment.getSlot(), k.index(i)});
-    window.push_back(k.map(
-        block.type, {old, fresh},
-        [&](OpBuilder &builder, ValueRange e) -> Value {
+    Value old = load(tailView, {segment.getSlot(), k.index(i)});
+    channels.past.push_back(k.map(
+        type, {old, fresh}, [&](OpBuilder &builder, ValueRange e) -> Value {
           Value zero = arith::ConstantOp::create(builder, k.loc(),
                                                  builder.getF32FloatAttr(0));
           Value isFresh = arith::CmpFOp::create(
@@ -46,25 +47,45 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
           return arith::SelectOp::create(builder, k.loc(), isFresh, zero, e[0]);
         }));
   }
+  return channels;
+}
+
+Value ShortConvolution::convolve(const Channels &channels, ValueRange past,
+                                 Value x) {
+  SmallVector<Value> inputs(channels.taps);
+  llvm::append_range(inputs, past);
+  inputs.push_back(x);
+  if (channels.bias)
+    inputs.push_back(channels.bias);
+  return k.map(cast<tile::TileType>(x.getType()), inputs,
+               [&](OpBuilder &builder, ValueRange e) -> Value {
+                 Value sum = channels.bias ? e.back()
+                                           : arith::ConstantOp::create(
+                                                 builder, k.loc(),
+                                                 builder.getF32FloatAttr(0));
+                 for (int64_t tap = 0; tap < taps; ++tap)
+                   sum = math::FmaOp::create(builder, k.loc(), e[tap],
+                                             e[taps + tap], sum);
+                 return op.getActivation() == seq::Activation::Silu
+                            ? emitSilu(builder, k.loc(), sum)
+                            : sum;
+               });
+}
+
+LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
+  auto core = cast<seq::ShortConvolutionOp>(k.getCore());
+  Value xView = k.read(core.getX());
+  ShortConvolution convolution(k, core);
+  ChannelBlock block(k, core.getWeight().getType().getDimSize(1), kChannels);
+  tile::SegmentOp segment = block.segment;
+
+  OpBuilder &b = k.ops();
+  ShortConvolution::Channels channels = convolution.load(
+      segment, block.type,
+      [&](Value view, ArrayRef<Value> at) { return block.load(view, at); });
   auto finishRow = [&](Value row, ValueRange past) -> FailureOr<Value> {
     Value x = block.load(xView, {row});
-    SmallVector<Value> inputs(weights);
-    llvm::append_range(inputs, past);
-    inputs.push_back(x);
-    if (bias)
-      inputs.push_back(bias);
-    Value y = k.map(
-        block.type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
-          Value sum = bias ? e.back()
-                           : arith::ConstantOp::create(
-                                 builder, k.loc(), builder.getF32FloatAttr(0));
-          for (int64_t tap = 0; tap < taps; ++tap)
-            sum = math::FmaOp::create(builder, k.loc(), e[tap], e[taps + tap],
-                                      sum);
-          return core.getActivation() == seq::Activation::Silu
-                     ? emitSilu(builder, k.loc(), sum)
-                     : sum;
-        });
+    Value y = convolution.convolve(channels, past, x);
     if (failed(block.finish(core.getY(), y, row)))
       return failure();
     return x;
@@ -72,14 +93,14 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
 
   SmallVector<Value> last;
   if (k.isDecode()) {
-    FailureOr<Value> x = finishRow(segment.getFirstRow(), window);
+    FailureOr<Value> x = finishRow(segment.getFirstRow(), channels.past);
     if (failed(x))
       return failure();
-    last.assign(window.begin() + 1, window.end());
+    last.assign(channels.past.begin() + 1, channels.past.end());
     last.push_back(*x);
   } else {
     auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(),
-                                   k.index(1), window);
+                                   k.index(1), channels.past);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     FailureOr<Value> x =
@@ -93,6 +114,6 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
     last = SmallVector<Value>(loop.getResults());
   }
   for (auto [i, tile] : llvm::enumerate(last))
-    block.store(tile, tailView, {segment.getSlot(), k.index(i)});
+    block.store(tile, convolution.tailView, {segment.getSlot(), k.index(i)});
   return success();
 }

@@ -358,9 +358,7 @@ Value TileCode::emitSum(seq::ContractOp op, const Plan &how, const Axes &axes,
 Value TileCode::emitProduct(const Plan &how, tile::TileType type,
                             ValueRange inputs) {
   Value zero = tile::SplatOp::create(k->ops(), k->loc(), type, k->scalar(0));
-  return tile::DotOp::create(k->ops(), k->loc(), type, zero, inputs[how.left],
-                             inputs[1 - how.left], /*transpose_a=*/false,
-                             /*transpose_b=*/false);
+  return k->exactDot(zero, inputs[how.left], inputs[1 - how.left]);
 }
 
 //===- emission -----------------------------------------------------------===//

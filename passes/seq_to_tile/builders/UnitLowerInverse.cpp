@@ -32,8 +32,8 @@ Value effc::emitUnitLowerInverse(ChunkTiles &tiles, Value lower) {
     inverse = tiles.where(type, meetAt(1), lower, inverse);
   for (int64_t half = 2; half < tiles.chunk; half *= 2) {
     Value between = tiles.where(type, meetAt(half), lower, zero);
-    Value reaching = tiles.dot(tiles.zeros(type), between, inverse);
-    inverse = tiles.dot(inverse, inverse, reaching);
+    Value reaching = tiles.k.exactDot(tiles.zeros(type), between, inverse);
+    inverse = tiles.k.exactDot(inverse, inverse, reaching);
   }
   return inverse;
 }

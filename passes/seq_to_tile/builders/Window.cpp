@@ -388,8 +388,8 @@ Value WindowKernel::spread(const Keys &keys) {
   Value zeros = tile::SplatOp::create(b, k.loc(), scoreType, k.scalar(0));
   Value ones = tile::SplatOp::create(
       b, k.loc(), k.blockType(rows, 1, tile::Role::Operand), k.scalar(1));
-  return tile::DotOp::create(b, k.loc(), scoreType, zeros, ones, keys.numbers,
-                             /*transpose_a=*/false, /*transpose_b=*/true);
+  return k.exactDot(zeros, ones, keys.numbers, /*transposeA=*/false,
+                    /*transposeB=*/true);
 }
 
 KeyBlock WindowKernel::blockAt(Value index, const Queries &queries,
@@ -450,10 +450,9 @@ Value WindowKernel::compare(OpBuilder &builder, arith::CmpIPredicate predicate,
 Value WindowKernel::scores(const Queries &queries, const KeyBlock &block,
                            const Keys &keys, const Kept &kept) {
   Value zeros = tile::SplatOp::create(b, k.loc(), scoreType, k.scalar(0));
-  Value products = tile::DotOp::create(
-      b, k.loc(), scoreType, zeros,
-      block.isPassed ? queries.atEnd : queries.tile, keys.keys,
-      /*transpose_a=*/false, /*transpose_b=*/true);
+  Value products =
+      k.dot(zeros, block.isPassed ? queries.atEnd : queries.tile, keys.keys,
+            /*transposeA=*/false, /*transposeB=*/true);
   Value numbers = keys.numbers ? spread(keys) : Value();
   SmallVector<Value> inputs = {products};
   if (numbers)
@@ -551,8 +550,7 @@ Running WindowKernel::mixBlock(const Queries &queries, const KeyBlock &block,
                       [&](OpBuilder &builder, ValueRange e) -> Value {
                         return arith::MulFOp::create(builder, loc, e[0], e[1]);
                       });
-  mixed = tile::DotOp::create(b, loc, mixedType, mixed, weights, keys.values,
-                              /*transpose_a=*/false, /*transpose_b=*/false);
+  mixed = k.dot(mixed, weights, keys.values);
   return {largest, total, mixed};
 }
 

@@ -91,3 +91,60 @@ tile.kernel @wide_by_wide(%item, %x: !tile.view<?x16xf32, [16, 1]>,
   tile.store %d, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
 }
+
+// Rounded, what is loaded to shared memory is bf16 there: one product.
+// CHECK-LABEL: .entry rounded(
+// CHECK-DAG: cvt.rn.bf16x2.f32
+// CHECK-DAG: st.shared.v2.b32
+// CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-DAG: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK-NOT: mma.sync
+tile.kernel @rounded(%item, %x: !tile.view<?x16xf32, [16, 1]>,
+                     %w: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<?x8xf32, [8, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x8xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [16, 16]
+      : !tile.view<?x16xf32, [16, 1]> -> !tile.tile<16x16xf32, operand>
+  %b = tile.load %w[%c0, %c0] sizes [16, 8]
+      : !tile.view<16x8xf32, [8, 1]> -> !tile.tile<16x8xf32, operand>
+  %d = tile.dot %zero, %a, %b rounded : !tile.tile<16x8xf32, accumulator>,
+      !tile.tile<16x16xf32, operand>, !tile.tile<16x8xf32, operand>
+  tile.store %d, %y[%c0, %c0] sizes [16, 8]
+      : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
+}
+
+// What is copied by itself is rounded when it is read, pair by pair: a product in
+// each of three steps.
+// CHECK-LABEL: .entry rounded_ring(
+// CHECK: cp.async
+// CHECK: ld.shared.v2.b32
+// CHECK: cvt.rn.bf16x2.f32
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK-NOT: mma.sync
+tile.kernel @rounded_ring(%item, %x: !tile.view<?x48xf32, [48, 1]>,
+                          %w: !tile.view<8x48xbf16, [48, 1]>, %y: !tile.view<?x8xf32, [8, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x8xf32, accumulator>
+  %sum = tile.pipeline stages 2 extent 48 step 16 iter(%zero)
+      : !tile.tile<16x8xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [16, 16]
+        : !tile.view<?x48xf32, [48, 1]> -> !tile.tile<16x16xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [8, 16]
+        : !tile.view<8x48xbf16, [48, 1]> -> !tile.tile<8x16xf32, operand>
+    tile.yield %a, %b : !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<16x16xf32, operand>, %b: !tile.tile<8x16xf32, operand>,
+       %acc: !tile.tile<16x8xf32, accumulator>):
+    %d = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<16x8xf32, accumulator>,
+        !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
+    tile.yield %d : !tile.tile<16x8xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 8]
+      : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
+}

@@ -81,8 +81,13 @@ seq.weight @weight5_uneven source("a") then ["b", "c"] : tensor<7x5xf32>
 // -----
 
 // WEIGHT5
-// expected-error @+1 {{expects no 'then' for a 'transposed' weight}}
-seq.weight @weight5_transposed source("a") then ["b"] transposed : tensor<6x5xf32>
+// expected-error @+1 {{expects a last dimension in 2 equal shares, but got 5}}
+seq.weight @weight5_turned source("a") then ["b"] transposed : tensor<6x5xf32>
+
+// -----
+
+// expected-error @+1 {{expects a 'transposed' weight of several tensors to have 2 dimensions, but got 'tensor<2x6x4xf32>'}}
+seq.weight @weight5_turned_blocks source("a") then ["b"] transposed : tensor<2x6x4xf32>
 
 // -----
 

@@ -12,6 +12,9 @@ seq.weight @layers.0.conv source("backbone.layers.0.mixer.conv1d.weight")
 // Blocks of the same kind.
 // CHECK: seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
 seq.weight @gate source("gate") transposed : tensor<2x5x3xbf16>
+// CHECK: seq.weight @positions source("heads.0.weight") then ["heads.1.weight"] transposed : tensor<540x2xf32>
+seq.weight @positions source("heads.0.weight") then ["heads.1.weight"] transposed
+    : tensor<540x2xf32>
 // CHECK: seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
 seq.weight @experts source("experts.0.up") then ["experts.1.up"] : tensor<6x5xbf16>
 // CHECK: seq.weight @bonus source("bonus") stored [3, 4] : tensor<12xf32>

@@ -9,7 +9,10 @@
 //   per key channel 4 * 2048 + 16 * 64 (values) + 4 * 2 * 16 * 32 (products)
 //     + 5 * 2 * 16 * 32 (sums) + 6 * 32 * 40 (exponentials) = 26112 FLOPs, 87 cycles;
 //   corrected 6 * 2048 + 2 * 16 * (32 + 64) + 4 * 256 * 3 (system) + 16 * 40
-//     = 19072 FLOPs, 64 cycles.
+//     = 19072 FLOPs, 64 cycles;
+//   corrected before the decay per key channel, along keys of their own
+//     8 * 2048 + 4 * 16 * 64 + 4 * 256 * 3 + 2 * 2 * 4 * 2 * 16 * 32
+//     + (2 * 4 + 2) * 2 * 16 * 32 + 11 * 32 * 40 = 64256 FLOPs, 214 cycles.
 
 module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072>} {
@@ -19,17 +22,20 @@ module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 25
 // FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; others would take 239 (step), 232 (quadratic, if asked for)
 // STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; others would take 87 (chunkwise of 16), 205 (quadratic, if asked for), 717 (scan, without a kernel)
 // STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; others would take 64 (chunkwise of 16), 232 (quadratic, if asked for)
-// Sums before and behind a token's own decay at once have no kernel, nor has what
-// more than 256 key channels take of a block.
-// FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state'
+// Sums before and behind a token's own decay at once leave room for 16 tokens, and
+// for heads of many values; more than 256 key channels fill a block.
+// FREE: remark: form in prefill_48: chunkwise of 16, 214 cycles per token and head; others would take 239 (step), 702 (quadratic, without a kernel)
+// FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state and heads of 32 x 32'
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
-// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state'
+// CHUNKS: remark: fallback: form in prefill_48: chunkwise of 16 instead of 24, which is more than a kernel takes
+// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state and heads of 32 x 32'
 // QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
+// QUADRATIC: remark: fallback: form in prefill_48: step instead of quadratic, since no kernel takes more than 16 tokens at once with 'low_rank = undecayed_state'
 
 // CHECK-LABEL: func.func @prefill_48
 func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor<?x2xf32>, %s: tensor<2x32x64xf32>,
-                      %k: tensor<?x2x264xf32>, %m: tensor<2x264x64xf32>)
+                      %k: tensor<?x2x264xf32>, %m: tensor<2x264x64xf32>, %t: tensor<2x32x32xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
   // CHECK: seq.gated_linear_attention {{.*}}form = #seq.form<kind = chunkwise, chunk = 16>
   %y, %next = seq.gated_linear_attention %q, %q, %v key_gate(%q) state(%s)
@@ -43,6 +49,10 @@ func.func @prefill_48(%q: tensor<?x2x32xf32>, %v: tensor<?x2x64xf32>, %b: tensor
       : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x64xf32>,
          tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<2x32x64xf32>)
       -> (tensor<?x2x64xf32>, tensor<2x32x64xf32>)
+  %n, %left = seq.rwkv7 %q, %q, %q, %q, %q, %q state(%t)
+      : (tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>,
+         tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<2x32x32xf32>)
+      -> (tensor<?x2x32xf32>, tensor<2x32x32xf32>)
   %w, %end = seq.gated_linear_attention %k, %k, %v key_gate(%k) state(%m)
       : (tensor<?x2x264xf32>, tensor<?x2x264xf32>, tensor<?x2x64xf32>, tensor<?x2x264xf32>, tensor<2x264x64xf32>)
       -> (tensor<?x2x64xf32>, tensor<2x264x64xf32>)

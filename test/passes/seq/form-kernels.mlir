@@ -2,6 +2,8 @@
 // RUN: effc-opt %s --seq-form-kernels=max-ops=2 --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // RUN: effc-opt %s --seq-form-kernels=norm-prologues=true --split-input-file 2>&1 | FileCheck %s --check-prefix=NORM
+// RUN: effc-opt %s --seq-form-kernels=convolution-epilogues=true --split-input-file 2> %t | FileCheck %s --check-prefix=CONV
+// RUN: FileCheck %s --check-prefix=JOINED --input-file %t
 
 // One core each, with the elementwise ops that follow where nothing else reads
 // what the core gives. Kernels are called as their core is.
@@ -207,4 +209,85 @@ func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x
   %v = seq.gated_rms_norm %x, %x, %g {eps = 1.0e-5 : f64, groups = 2 : i64} : tensor<?x6xf32>, tensor<6xf32>
   %q = seq.linear %v, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   return %p, %u, %q : tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>
+}
+
+// -----
+
+// A convolution of some of a product's outputs goes into the product's kernel
+// where there is one row: the other outputs are read as before. What comes
+// between the two stays behind the kernel, which needs nothing of it.
+// JOINED: remark: loc("conv"): fused into kernel 'in_proj' as its epilogue
+// CONV-LABEL: func.func @convolution_of_one_row
+// CONV: %[[TAPS:.*]] = seq.parameter @taps
+// CONV: %[[R:.*]]:3 = seq.kernel "in_proj" ({{.*}}, %[[T:.*]] = %[[TAPS]] : tensor<3x5xf32>, %[[S:.*]] = %{{.*}} : tensor<2x5xf32>)
+// CONV-NEXT: %[[P:.*]] = seq.linear
+// CONV-NEXT: %[[X:.*]] = seq.slice %[[P]] {axis = 1 : i64, offset = 4 : i64, size = 5 : i64}
+// CONV-NEXT: %[[Y:.*]], %[[N:.*]] = seq.short_convolution %[[X]] parameters(%[[T]]) state(%[[S]])
+// CONV-NEXT: seq.yield %[[P]], %[[Y]], %[[N]]
+// CONV: %[[G:.*]] = seq.kernel "silu" ({{.*}} = %[[R]]#0
+// CONV-NEXT: seq.slice
+// CONV-NEXT: seq.silu
+// CONV: return %[[R]]#1, %[[G]], %[[R]]#2
+// CONV-LABEL: func.func @convolution_of_two_rows
+// CONV: seq.kernel "linear"
+// CONV: seq.kernel "short_convolution"
+// CHECK-LABEL: func.func @convolution_of_one_row
+// CHECK: seq.kernel "in_proj"
+// CHECK: seq.kernel "silu"
+// CHECK: seq.kernel "conv"
+seq.weight @taps source("taps") : tensor<3x5xf32>
+func.func @convolution_of_one_row(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>, %tail: tensor<2x5xf32>) -> (tensor<?x5xf32>, tensor<?x4xf32>, tensor<2x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x11xf32> loc("in_proj")
+  %z = seq.slice %p {axis = 1 : i64, offset = 0 : i64, size = 4 : i64} : tensor<?x11xf32> -> tensor<?x4xf32>
+  %g = seq.silu %z : tensor<?x4xf32>
+  %taps = seq.parameter @taps : tensor<3x5xf32>
+  %c = seq.slice %p {axis = 1 : i64, offset = 4 : i64, size = 5 : i64} : tensor<?x11xf32> -> tensor<?x5xf32>
+  %y, %next = seq.short_convolution %c parameters(%taps) state(%tail) {activation = #seq.activation<silu>}
+      : tensor<?x5xf32>, (tensor<3x5xf32>), tensor<2x5xf32> loc("conv")
+  return %y, %g, %next : tensor<?x5xf32>, tensor<?x4xf32>, tensor<2x5xf32>
+}
+
+func.func @convolution_of_two_rows(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<3x5xf32>, %tail: tensor<2x5xf32>) -> (tensor<?x5xf32>, tensor<2x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  %y, %next = seq.short_convolution %p parameters(%t) state(%tail) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<3x5xf32>), tensor<2x5xf32>
+  return %y, %next : tensor<?x5xf32>, tensor<2x5xf32>
+}
+
+// -----
+
+// A convolution that takes all that its product gives has an epilogue as it has
+// alone. One of outputs that another has taken, and one that reads what is made
+// of the product, stay kernels.
+// CONV-LABEL: func.func @convolutions_of_all
+// CONV: seq.kernel "linear"
+// CONV-NEXT: seq.linear
+// CONV-NEXT: seq.short_convolution
+// CONV-NEXT: seq.mul
+// CONV-NEXT: seq.yield
+// CONV: seq.kernel "linear"
+// CONV-NEXT: seq.linear
+// CONV-NEXT: seq.short_convolution
+// CONV-NEXT: seq.yield
+// CONV: seq.kernel "short_convolution"
+// CONV: seq.kernel "short_convolution"
+func.func @convolutions_of_all(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<2x5xf32>, %s0: tensor<1x5xf32>, %s1: tensor<1x5xf32>, %s2: tensor<1x5xf32>, %s3: tensor<1x5xf32>, %g: tensor<?x5xf32>) -> (tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  %a, %n0 = seq.short_convolution %p parameters(%t) state(%s0) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
+  // expected-remark @+1 {{fused into kernel 'short_convolution' as its epilogue}}
+  %y = seq.mul %a, %g : tensor<?x5xf32>
+  %q = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  %b, %n1 = seq.short_convolution %q parameters(%t) state(%s1) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
+  %c, %n2 = seq.short_convolution %q parameters(%t) state(%s2) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
+  %d, %n3 = seq.short_convolution %c parameters(%t) state(%s3) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
+  // expected-remark @+1 {{fused into kernel 'short_convolution' as its epilogue}}
+  %z = seq.add %d, %b : tensor<?x5xf32>
+  return %y, %z, %n0, %n1, %n2, %n3 : tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>
 }

@@ -203,3 +203,34 @@ func.func @taps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<1x9xf32>
 seq.weight @x source("x") : tensor<1x9xf32>
 seq.weight @w source("w") : tensor<1x257xf32>
 }
+
+// -----
+
+module attributes {
+    seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
+      <name = "s", kind = matrix, growth = fixed, type = tensor<4x3x5xf32>, neutral = 0.0 : f32, offset = 0>]>,
+    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072>} {
+seq.weight @table source("table") : tensor<11x32xf32>
+func.func @chunk_too_long(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<4x3x5xf32> {seq.state_name = "s"})
+    -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>) attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
+  %table = seq.parameter @table : tensor<11x32xf32>
+  %x = seq.kernel "x" (%t = %tokens : tensor<?xi32>, %w = %table : tensor<11x32xf32>) -> (tensor<?x32xf32>) {
+    %e = seq.embedding %t, %w : (tensor<?xi32>, tensor<11x32xf32>) -> tensor<?x32xf32>
+    seq.yield %e : tensor<?x32xf32>
+  }
+  %y:2 = seq.kernel "y" (%a = %x : tensor<?x32xf32>, %state = %s : tensor<4x3x5xf32>) -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>) {
+    %k0 = seq.slice %a {axis = 1 : i64, offset = 0 : i64, size = 12 : i64} : tensor<?x32xf32> -> tensor<?x12xf32>
+    %k = seq.reshape %k0 : tensor<?x12xf32> -> tensor<?x4x3xf32>
+    %v0 = seq.slice %a {axis = 1 : i64, offset = 12 : i64, size = 20 : i64} : tensor<?x32xf32> -> tensor<?x20xf32>
+    %v = seq.reshape %v0 : tensor<?x20xf32> -> tensor<?x4x5xf32>
+    // expected-remark @+1 {{fallback: form in prefill_48: step instead of chunks of tokens, since 'seq.rwkv7' op has no kernel for such chunks: expects at most 16 tokens, but got 24}}
+    %o, %next = seq.rwkv7 %k, %k, %k, %v, %k, %k state(%state) {form = #seq.form<kind = chunkwise, chunk = 24>}
+        : (tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x5xf32>,
+           tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<4x3x5xf32>)
+        -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>)
+    seq.yield %o, %next : tensor<?x4x5xf32>, tensor<4x3x5xf32>
+  }
+  return %y#0, %y#1 : tensor<?x4x5xf32>, tensor<4x3x5xf32>
+}
+}

@@ -96,6 +96,46 @@ tile.kernel @running_sums(%item, %x: !tile.view<16x24xf32, [24, 1]>, %y: !tile.v
 
 // -----
 
+// Rounded products read bf16: what nothing else reads is loaded as such, and of a
+// tile that others read too there is a copy of each kind.
+// CHECK-LABEL: tile.kernel @rounded
+// CHECK: %[[X:.*]] = tile.load {{.*}} -> <16x24xbf16, operand, #tile.shared<threads = 32, offset = {{[0-9]+}}, stride = 40>>
+// CHECK: %[[TWICE:.*]] = tile.map
+// CHECK-DAG: %[[NARROW:.*]] = tile.convert %[[TWICE]] : <16x16xf32, {{.*}} -> <16x16xbf16, accumulator, #tile.shared
+// CHECK-DAG: %[[WIDE:.*]] = tile.convert %[[TWICE]] : <16x16xf32, {{.*}} -> <16x16xf32, accumulator, #tile.shared
+// CHECK: %[[D:.*]] = tile.dot %{{.*}}, %[[NARROW]], %[[X]] rounded
+// CHECK: tile.dot %{{.*}}, %[[WIDE]], %{{.*}} :
+tile.kernel @rounded(%item, %s: !tile.view<16x16xf32, [16, 1]>, %x: !tile.view<16x24xf32, [24, 1]>,
+                     %w: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<16x24xf32, [24, 1]>,
+                     %z: !tile.view<16x8xf32, [8, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes(3, 4) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x24xf32, accumulator>
+  %none = tile.splat %f0 : !tile.tile<16x8xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [16, 24]
+      : !tile.view<16x24xf32, [24, 1]> -> !tile.tile<16x24xf32, operand>
+  %b = tile.load %w[%c0, %c0] sizes [16, 8]
+      : !tile.view<16x8xf32, [8, 1]> -> !tile.tile<16x8xf32, operand>
+  %c = tile.load %s[%c0, %c0] sizes [16, 16]
+      : !tile.view<16x16xf32, [16, 1]> -> !tile.tile<16x16xf32, accumulator>
+  %twice = tile.map(%c) : (!tile.tile<16x16xf32, accumulator>) -> !tile.tile<16x16xf32, accumulator> {
+  ^bb0(%one: f32):
+    %two = arith.addf %one, %one : f32
+    tile.yield %two : f32
+  }
+  %d = tile.dot %zero, %twice, %a rounded : !tile.tile<16x24xf32, accumulator>,
+      !tile.tile<16x16xf32, accumulator>, !tile.tile<16x24xf32, operand>
+  %e = tile.dot %none, %twice, %b : !tile.tile<16x8xf32, accumulator>,
+      !tile.tile<16x16xf32, accumulator>, !tile.tile<16x8xf32, operand>
+  tile.store %d, %y[%c0, %c0] sizes [16, 24]
+      : !tile.tile<16x24xf32, accumulator>, !tile.view<16x24xf32, [24, 1]>
+  tile.store %e, %z[%c0, %c0] sizes [16, 8]
+      : !tile.tile<16x8xf32, accumulator>, !tile.view<16x8xf32, [8, 1]>
+}
+
+// -----
+
 // A pipeline of three stages keeps two copies on their way; narrow operands stay
 // narrow.
 // CHECK-LABEL: tile.kernel @ahead

@@ -20,20 +20,12 @@ TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
-  Texts all = {"--target=host",
-               "--prefill-rows=7,48",
-               "--max-batch=6",
-               "--max-context=4099",
-               "--sinks=4",
-               "--window=60",
-               "--dtype=bf16",
-               "--state-dtype=bf16",
-               "--weights=reference",
-               "--ungrouped-norm",
-               "--force-form=quadratic",
-               "--bit-stable=false",
-               "--no-tokenizer",
-               "--strip-ir"};
+  Texts all = {
+      "--target=host",       "--prefill-rows=7,48", "--max-batch=6",
+      "--max-context=4099",  "--sinks=4",           "--window=60",
+      "--dtype=bf16",        "--state-dtype=bf16",  "--products=bf16",
+      "--weights=reference", "--ungrouped-norm",    "--force-form=quadratic",
+      "--bit-stable=false",  "--no-tokenizer",      "--strip-ir"};
   EXPECT_EQ(roundTrip(all), all);
   CompileOptions options;
   llvm::cantFail(readCanonicalOptions(all, options));

@@ -1,6 +1,7 @@
 // The channel side compiled: norms of every kind, gated and plain MLPs and
 // residuals agree with the reference in double, in prefill and decode alike.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/RetrievalCase.h"
 
 #include "gtest/gtest.h"
@@ -28,6 +29,8 @@ struct Layer {
   std::vector<std::pair<std::string, std::vector<int64_t>>> weights;
   std::string body;
   double offset = 0; // added to every element of x
+  /// States that it names; the body sets %next_NAME.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> states = {};
 };
 
 std::string shapeOf(const std::vector<int64_t> &shape) {
@@ -47,26 +50,20 @@ std::string modelText(const Layer &layer) {
     body += "  %" + name + " = seq.parameter @" + name + " : " +
             shapeOf(shape) + "\n";
   }
+  std::string arguments, results = x, next;
+  for (auto &[name, shape] : layer.states) {
+    arguments += ", %" + name + ": " + shapeOf(shape) +
+                 " {seq.state_name = \"" + name + "\"}";
+    results += ", " + shapeOf(shape);
+    next += ", %next_" + name;
+  }
   return text +
-         "func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
-         "-> " +
-         x + " {\n" + body +
+         "func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>" +
+         arguments + ") -> (" + results + ") {\n" + body +
          "  %x = seq.embedding %tokens, %table : (tensor<?xi32>, " +
          shapeOf({kTokens, layer.D}) + ") -> " + x + "\n" + layer.body +
          "  %out = seq.select_rows %y, %rows : (" + x + ", tensor<?xi32>) -> " +
-         x + "\n  return %out : " + x + "\n}\n";
-}
-
-/// The largest distance, as a part of the largest value expected.
-double errorOf(ArrayRef<float> found, ArrayRef<double> expected) {
-  double difference = 0, magnitude = 0;
-  for (auto [value, exact] : llvm::zip_equal(found, expected)) {
-    double distance = std::fabs(value - exact);
-    difference =
-        std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
-    magnitude = std::fmax(magnitude, std::fabs(exact));
-  }
-  return difference / magnitude;
+         x + "\n  return %out" + next + " : " + results + "\n}\n";
 }
 
 /// Rows together and one by one, which have the same bits if they are to be
@@ -92,14 +89,30 @@ void checkKernels(TestModel &model, const Layer &layer, bool bitStable) {
   std::vector<int32_t> tokens(kTokens);
   std::iota(tokens.begin(), tokens.end(), 0);
   Tensor<int32_t> all({kTokens}, tokens);
-  std::vector<Datum<double>> results = model.evaluate({all, all}, weights);
-  ArrayRef<double> expected = std::get<Tensor<double>>(results[0]).elements();
+  std::vector<Datum<double>> inputs = {all, all};
+  for (auto &[name, shape] : layer.states)
+    inputs.push_back(Tensor<double>(shape));
+  std::vector<Datum<double>> results = model.evaluate(inputs, weights);
+  auto elementsOf = [&](size_t result) -> ArrayRef<double> {
+    return std::get<Tensor<double>>(results[result]).elements();
+  };
+  ArrayRef<double> expected = elementsOf(0);
+  auto checkStates = [&] {
+    for (size_t i = 0; i < layer.states.size(); ++i)
+      EXPECT_LE(errorOf(runner.readState(layer.states[i].first, /*slot=*/0),
+                        elementsOf(1 + i)),
+                1e-5);
+  };
   std::vector<float> whole = runner.prefill(Segment{.tokens = tokens});
   EXPECT_LE(errorOf(whole, expected), 1e-5);
+  checkStates();
   std::vector<float> decoded;
-  for (int32_t token : tokens)
-    llvm::append_range(decoded, runner.decode(Segment{.tokens = {token}}));
+  for (auto [t, token] : llvm::enumerate(tokens))
+    llvm::append_range(decoded, runner.decode(Segment{.start = int64_t(t),
+                                                      .begins = t == 0,
+                                                      .tokens = {token}}));
   EXPECT_LE(errorOf(decoded, expected), 1e-5);
+  checkStates();
   if (bitStable)
     EXPECT_EQ(decoded, whole);
 }
@@ -182,6 +195,67 @@ TEST(ChannelKernels, NormsBeforeProductsAgreeWithTheReference) {
              ", groups = 1 : i64} : " + hidden + ", " + shapeOf({2048}) + "\n" +
              linear("p", "v", 21, 2048) +
              "  %y = seq.add %p, %x : " + tensorType({"?", "21"}) + "\n"});
+}
+
+// A single row on a GPU is convolved by the products that make its channels:
+// all of them, with an epilogue; some, read by others too, where no bound is a
+// multiple of an item's outputs; and two parts with other taps. The tail holds
+// no numbers before the sequence begins.
+TEST(ChannelKernels, ConvolutionsOfProductsAgreeWithTheReference) {
+  auto type = [](int64_t N) { return tensorType({"?", n(N)}); };
+  auto linear = [&](std::string to, std::string from, int64_t N, int64_t D) {
+    return "  %" + to + " = seq.linear %" + from + ", %w_" + to + " : (" +
+           type(D) + ", " + shapeOf({N, D}) + ") -> " + type(N) + "\n";
+  };
+  auto slice = [&](std::string to, std::string from, int64_t at, int64_t N,
+                   int64_t of) {
+    return "  %" + to + " = seq.slice %" + from +
+           " {axis = 1 : i64, offset = " + n(at) + " : i64, size = " + n(N) +
+           " : i64} : " + type(of) + " -> " + type(N) + "\n";
+  };
+  auto convolve = [&](std::string to, std::string from, int64_t W, int64_t N,
+                      bool full) {
+    return "  %" + to + ", %next_tail_" + to + " = seq.short_convolution %" +
+           from + " parameters(%taps_" + to + (full ? ", %bias_" + to : "") +
+           ") state(%tail_" + to + ") {activation = #seq.activation<" +
+           (full ? "silu" : "none") + ">} : " + type(N) + ", (" +
+           shapeOf({W, N}) + (full ? ", " + shapeOf({N}) : "") + "), " +
+           shapeOf({W - 1, N}) + "\n";
+  };
+  check({"all outputs, with an epilogue",
+         37,
+         {{"g", {37}}, {"w_p", {37, 37}}, {"taps_y0", {4, 37}}},
+         "  %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : " + type(37) +
+             ", " + shapeOf({37}) + "\n" + linear("p", "u", 37, 37) +
+             convolve("y0", "p", 4, 37, false) +
+             "  %y = seq.mul %y0, %x : " + type(37) + "\n",
+         0,
+         {{"tail_y0", {3, 37}}}});
+  check({"all outputs, which others read",
+         70,
+         {{"w_p", {70, 70}}, {"taps_c", {2, 70}}, {"bias_c", {70}}},
+         linear("p", "x", 70, 70) + convolve("c", "p", 2, 70, true) +
+             "  %y = seq.mul %c, %p : " + type(70) + "\n",
+         0,
+         {{"tail_c", {1, 70}}}});
+  // 256 channels are taken 16 outputs at a time.
+  check({"two parts",
+         256,
+         {{"w_p", {83, 256}},
+          {"taps_c", {4, 38}},
+          {"bias_c", {38}},
+          {"taps_d", {3, 13}},
+          {"w_y", {256, 13}}},
+         linear("p", "x", 83, 256) + slice("pd", "p", 59, 13, 83) +
+             convolve("d", "pd", 3, 13, false) + slice("wide", "p", 5, 60, 83) +
+             slice("pc", "wide", 2, 38, 60) + convolve("c", "pc", 4, 38, true) +
+             slice("z", "p", 70, 13, 83) + slice("c0", "c", 25, 13, 38) +
+             slice("a", "p", 0, 13, 83) + "  %ab = seq.mul %a, %c0 : " +
+             type(13) + "\n  %zd = seq.mul %z, %d : " + type(13) +
+             "\n  %v = seq.add %ab, %zd : " + type(13) + "\n" +
+             linear("y", "v", 256, 13),
+         0,
+         {{"tail_c", {3, 38}}, {"tail_d", {2, 13}}}});
 }
 
 // Far from 0 a power of the number itself would have no f32.

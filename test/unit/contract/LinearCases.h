@@ -59,6 +59,7 @@ struct LinearCase {
   bool oneKey = false;  ///< K is 1
   bool square = false;  ///< K is V
   bool hasScan = true;  ///< the form `scan` covers its structure
+  bool hasTiles = true; ///< tiles can say its token map, for many tokens too
 
   /// What a reader calls the case.
   std::string title() const;

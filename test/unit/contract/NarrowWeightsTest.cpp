@@ -1,6 +1,9 @@
 // Products of f32 rows by bf16 weights agree with the formula, at the sizes
-// where four warps of a GPU multiply together and at those beside them.
+// where four warps of a GPU multiply together and at those beside them; with
+// rounded operands with the formula of rounded rows, but for a single row,
+// which no tensor core multiplies.
 #include "test/unit/codegen/host/PlanRunner.h"
+#include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
 
 #include "gtest/gtest.h"
@@ -72,12 +75,10 @@ std::vector<std::vector<int64_t>> warpGroupTiles(ModuleOp module) {
   return tiles;
 }
 
-class NarrowWeights : public testing::TestWithParam<Case> {};
-
-TEST_P(NarrowWeights, AgreeWithTheFormula) {
-  const Case &c = GetParam();
+void compareWithTheFormula(const Case &c, Products products) {
   TestModel model(modelText(c));
   PipelineOptions options;
+  options.products = products;
   options.prefillRows = {kTokens};
   options.decodeRows = {1, 8};
   std::vector<std::vector<int64_t>> together, expected;
@@ -86,7 +87,7 @@ TEST_P(NarrowWeights, AgreeWithTheFormula) {
   });
   ASSERT_EQ(model.getErrors(), "");
   // Of the entries only prefill has as many rows.
-  if (c.byWarpGroups && testTarget().warpGroupCores)
+  if (c.byWarpGroups && testTarget().warpGroups)
     expected = {{c.tileRows, std::min(c.O, c.tileOutputs)}};
   EXPECT_EQ(together, expected);
   Random random(c.I + c.O);
@@ -105,23 +106,40 @@ TEST_P(NarrowWeights, AgreeWithTheFormula) {
   ASSERT_EQ(found.size(), size_t(kTokens * c.O));
   for (int64_t t = 0; t < kTokens; ++t)
     for (int64_t o = 0; o < c.O; ++o) {
-      double sum = 0, terms = 0;
+      double sum = 0, exact = 0, terms = 0;
       for (int64_t i = 0; i < c.I; ++i) {
-        double term = double(table[t * c.I + i]) * w[o * c.I + i];
-        sum += term;
-        terms += std::fabs(term);
+        double x = table[t * c.I + i], weight = w[o * c.I + i];
+        sum += (products == Products::BF16 ? roundToBf16(x) : x) * weight;
+        exact += x * weight;
+        terms += std::fabs(x * weight);
       }
       // Parts of bf16 leave out 2^-23 of a term; the rest is f32's rounding.
       ASSERT_NEAR(found[t * c.O + o], sum, 1e-6 * terms) << t << ", " << o;
       if (t == 7)
-        ASSERT_NEAR(single[o], sum, 1e-6 * terms) << o;
+        ASSERT_NEAR(single[o], exact, 1e-6 * terms) << o;
     }
 }
 
+class NarrowWeights : public testing::TestWithParam<Case> {};
+class RoundedProducts : public testing::TestWithParam<Case> {};
+
+TEST_P(NarrowWeights, AgreeWithTheFormula) {
+  compareWithTheFormula(GetParam(), Products::F32);
+}
+
+TEST_P(RoundedProducts, AgreeWithTheFormula) {
+  if (!testTarget().simulated)
+    GTEST_SKIP() << "the host rounds no product";
+  compareWithTheFormula(GetParam(), Products::BF16);
+}
+
+std::string nameOf(const testing::TestParamInfo<Case> &info) {
+  return std::to_string(info.param.I) + "_by_" + std::to_string(info.param.O);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, NarrowWeights, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case> &info) {
-                           return std::to_string(info.param.I) + "_by_" +
-                                  std::to_string(info.param.O);
-                         });
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(Shapes, RoundedProducts,
+                         testing::Values(kCases[1], kCases[5]), nameOf);
 
 } // namespace

@@ -87,7 +87,7 @@ protected:
   }
 
   /// Whether sequences are cut here: where a chip's cores are known.
-  static bool cuts() { return testTarget().warpGroupCores > 0; }
+  static bool cuts() { return testTarget().cores > 0; }
 
   PlanRunner compile() {
     PipelineOptions options;

@@ -5,6 +5,7 @@
 // every token of the test, and a choice of rows, which leads its result out.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/MoreShapes.h"
+#include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/WindowCase.h"
 
 #include "gtest/gtest.h"
@@ -113,8 +114,9 @@ public:
   }
 
   /// Prefill calls of up to 192 rows, decode calls of up to 8, 7 slots.
-  PlanRunner compile(StateStorage states) {
+  PlanRunner compile(StateStorage states, Products products = Products::F32) {
     PipelineOptions options;
+    options.products = products;
     options.prefillRows = {192};
     options.decodeRows = {8};
     options.stateStorage = states;
@@ -220,18 +222,6 @@ private:
   llvm::StringMap<std::vector<float>> weights;
   std::optional<PlanRunner> runner;
 };
-
-double relativeError(ArrayRef<float> found, ArrayRef<double> expected) {
-  EXPECT_EQ(found.size(), expected.size());
-  double difference = 0, magnitude = 1e-30;
-  for (auto [a, b] : llvm::zip(found, expected)) {
-    double distance = std::fabs(a - b);
-    difference =
-        std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
-    magnitude = std::fmax(magnitude, std::fabs(b));
-  }
-  return difference / magnitude;
-}
 
 /// A shape by chance; a ring has room for the sequences of the tests where all
 /// keys are seen, in whole blocks of 32 rows.
@@ -478,10 +468,9 @@ double worstError(Window &w, PlanRunner &runner, bool compareStates) {
   double worst = 0;
   for (auto [slot, sequence] : llvm::enumerate(sequences)) {
     auto [nextOutputs, nextStates] = w.expected(sequence);
-    worst = std::fmax(worst, relativeError(outputs[slot], nextOutputs));
+    worst = std::fmax(worst, errorOf(outputs[slot], nextOutputs));
     if (compareStates)
-      worst =
-          std::fmax(worst, relativeError(w.states(runner, slot), nextStates));
+      worst = std::fmax(worst, errorOf(w.states(runner, slot), nextStates));
   }
   return worst;
 }
@@ -497,19 +486,31 @@ TEST(WindowKernels, AgreeWithTheReference) {
   std::printf("largest relative error %.1e\n", worst);
 }
 
-// Keys and values of bf16 are rounded when the call that brings them ends, and
-// widened where they are read: 8 bits, so some 2^-9 of each.
-TEST(WindowKernels, AgreeWithTheReferenceWithStatesOfBf16) {
+// The first `count` cases, where something is rounded to bf16.
+void agreeWhereRounded(size_t count, StateStorage states, Products products) {
   double worst = 0;
-  for (const std::unique_ptr<Window> &w : ArrayRef(cases()).take_front(9)) {
+  for (const std::unique_ptr<Window> &w : ArrayRef(cases()).take_front(count)) {
     SCOPED_TRACE(w->shape.text());
-    PlanRunner runner = w->compile(StateStorage::BF16);
-    double error = worstError(*w, runner, /*compareStates=*/false);
+    PlanRunner runner = w->compile(states, products);
+    double error = worstError(*w, runner, states == StateStorage::F32);
     EXPECT_LE(error, 2e-2);
     worst = std::fmax(worst, error);
   }
   EXPECT_GE(worst, 1e-4) << "nothing was rounded";
   std::printf("largest relative error %.1e\n", worst);
+}
+
+// Keys and values of bf16 are rounded when the call that brings them ends, and
+// widened where they are read: 8 bits, so some 2^-9 of each.
+TEST(WindowKernels, AgreeWithTheReferenceWithStatesOfBf16) {
+  agreeWhereRounded(9, StateStorage::BF16, Products::F32);
+}
+
+// Queries, keys, their weights and values, each by as much.
+TEST(WindowKernels, AgreeWithTheReferenceWithRoundedProducts) {
+  if (!testTarget().simulated)
+    GTEST_SKIP() << "the host rounds no product";
+  agreeWhereRounded(4, StateStorage::F32, Products::BF16);
 }
 
 TEST(WindowKernels, HaveTheSameBitsInAnyPieces) {

@@ -1,10 +1,6 @@
 // Kimi Linear shares its layers out by two lists that count from 1, and refuses
 // by name what other models have under its name.
-#include "frontend/Import.h"
-#include "test/unit/frontend/Outcome.h"
-#include "test/unit/frontend/TemporaryDirectory.h"
-
-#include <nlohmann/json.hpp>
+#include "test/unit/frontend/ConfigImport.h"
 
 using namespace effc::frontend;
 using namespace effc::test;
@@ -13,19 +9,32 @@ using nlohmann::json;
 namespace {
 
 /// Four layers of width 20, of which the third attends.
-class KimiLinearTest : public testing::Test {
+class KimiLinearTest : public ConfigImport {
 protected:
-  /// What importing `config` comes to; `remarks` is what was said.
-  std::string import() {
-    directory.write("config.json", config.dump());
-    ImportOptions options;
-    options.weights = WeightsNeeded::ShapesOnly;
-    auto model = importModel(context, directory.path, options);
-    if (!model)
-      return outcome(model.takeError());
-    remarks = model->remarks;
-    return "success";
-  }
+  KimiLinearTest()
+      : ConfigImport({{"model_type", "kimi_linear"},
+                      {"architectures", {"KimiLinearForCausalLM"}},
+                      {"vocab_size", 61},
+                      {"hidden_size", 20},
+                      {"intermediate_size", 44},
+                      {"num_hidden_layers", 4},
+                      {"model_max_length", 64},
+                      {"num_attention_heads", 3},
+                      {"qk_nope_head_dim", 5},
+                      {"qk_rope_head_dim", 4},
+                      {"v_head_dim", 7},
+                      {"kv_lora_rank", 8},
+                      {"mla_use_nope", true},
+                      {"num_experts", 6},
+                      {"num_experts_per_token", 2},
+                      {"moe_intermediate_size", 11},
+                      {"first_k_dense_replace", 1},
+                      {"linear_attn_config",
+                       {{"num_heads", 2},
+                        {"head_dim", 9},
+                        {"short_conv_kernel_size", 4},
+                        {"kda_layers", {1, 2, 4}},
+                        {"full_attn_layers", {3}}}}}) {}
 
   /// What importing comes to with another value for a key.
   std::string importWith(const char *key, const json &value) {
@@ -42,33 +51,6 @@ protected:
     lists["full_attn_layers"] = full;
     return importWith("linear_attn_config", lists);
   }
-
-  json config = {{"model_type", "kimi_linear"},
-                 {"architectures", {"KimiLinearForCausalLM"}},
-                 {"vocab_size", 61},
-                 {"hidden_size", 20},
-                 {"intermediate_size", 44},
-                 {"num_hidden_layers", 4},
-                 {"model_max_length", 64},
-                 {"num_attention_heads", 3},
-                 {"qk_nope_head_dim", 5},
-                 {"qk_rope_head_dim", 4},
-                 {"v_head_dim", 7},
-                 {"kv_lora_rank", 8},
-                 {"mla_use_nope", true},
-                 {"num_experts", 6},
-                 {"num_experts_per_token", 2},
-                 {"moe_intermediate_size", 11},
-                 {"first_k_dense_replace", 1},
-                 {"linear_attn_config",
-                  {{"num_heads", 2},
-                   {"head_dim", 9},
-                   {"short_conv_kernel_size", 4},
-                   {"kda_layers", {1, 2, 4}},
-                   {"full_attn_layers", {3}}}}};
-  mlir::MLIRContext context;
-  TemporaryDirectory directory;
-  std::vector<std::string> remarks;
 };
 
 constexpr const char *kLists = "config.json: linear_attn_config: ";

@@ -1,9 +1,5 @@
 // YOCO refuses by name what it would not use, and says in which of its objects.
-#include "frontend/Import.h"
-#include "test/unit/frontend/Outcome.h"
-#include "test/unit/frontend/TemporaryDirectory.h"
-
-#include <nlohmann/json.hpp>
+#include "test/unit/frontend/ConfigImport.h"
 
 using namespace effc::frontend;
 using namespace effc::test;
@@ -12,39 +8,26 @@ using nlohmann::json;
 namespace {
 
 /// Three layers of width 30, of which the first is a gated delta rule.
-class YocoTest : public testing::Test {
+class YocoTest : public ConfigImport {
 protected:
-  /// What importing `config` comes to; `remarks` is what was said.
-  std::string import() {
-    directory.write("config.json", config.dump());
-    ImportOptions options;
-    options.weights = WeightsNeeded::ShapesOnly;
-    auto model = importModel(context, directory.path, options);
-    if (!model)
-      return outcome(model.takeError());
-    remarks = model->remarks;
-    return "success";
-  }
+  YocoTest()
+      : ConfigImport({{"model_type", "yoco"},
+                      {"architectures", {"YOCOForCausalLM"}},
+                      {"vocab_size", 61},
+                      {"hidden_size", 30},
+                      {"intermediate_size", 44},
+                      {"num_hidden_layers", 3},
+                      {"num_self_decoder_layers", 1},
+                      {"initializer_range", 0.02},
+                      {"self_decoder_attn",
+                       {{"type", "gated_deltanet"},
+                        {"num_heads", 2},
+                        {"head_dim", 6},
+                        {"expand_v", 1.5}}},
+                      {"cross_decoder_attn", {{"num_heads", 5}}}}) {}
 
-  json config = {{"model_type", "yoco"},
-                 {"architectures", {"YOCOForCausalLM"}},
-                 {"vocab_size", 61},
-                 {"hidden_size", 30},
-                 {"intermediate_size", 44},
-                 {"num_hidden_layers", 3},
-                 {"num_self_decoder_layers", 1},
-                 {"initializer_range", 0.02},
-                 {"self_decoder_attn",
-                  {{"type", "gated_deltanet"},
-                   {"num_heads", 2},
-                   {"head_dim", 6},
-                   {"expand_v", 1.5}}},
-                 {"cross_decoder_attn", {{"num_heads", 5}}}};
   json &self = config["self_decoder_attn"],
        &cross = config["cross_decoder_attn"];
-  mlir::MLIRContext context;
-  TemporaryDirectory directory;
-  std::vector<std::string> remarks;
 };
 
 } // namespace

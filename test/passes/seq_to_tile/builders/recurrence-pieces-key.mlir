@@ -6,7 +6,7 @@ module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 55296, states = [
       <name = "s", kind = matrix, growth = fixed, type = tensor<2x96x72xf32>, neutral = 0.0 : f32, offset = 0>]>,
     tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 600, state_bytes = 131072, warp_group_cores = 132>} {
+                               dot_rate = 600, state_bytes = 131072, cores = 132>} {
 seq.weight @table source("table") : tensor<41x720xf32>
 
 // CHECK-LABEL: plan.entry @prefill_176

@@ -330,6 +330,10 @@ llvm::json::Array CaseExport::compileOptions() const {
     arguments.push_back("--force-form");
     arguments.push_back(options.forceForm);
   }
+  if (options.products == Products::BF16) {
+    arguments.push_back("--products");
+    arguments.push_back("bf16");
+  }
   if (options.stateStorage == StateStorage::BF16) {
     arguments.push_back("--state-dtype");
     arguments.push_back("bf16");
@@ -362,7 +366,10 @@ void CaseExport::write() {
   EXPECT_FALSE(llvm::sys::fs::create_directories(folder)) << folder;
   llvm::json::Object file{
       {"name", name},
-      {"tolerance", options.stateStorage == StateStorage::BF16 ? 2e-2 : 1e-5},
+      {"tolerance", options.stateStorage == StateStorage::BF16 ||
+                            options.products == Products::BF16
+                        ? 2e-2
+                        : 1e-5},
       {"slots", slotCount},
       {"slot_bytes", layout.getSlotBytes()},
       {"compile", compileOptions()},

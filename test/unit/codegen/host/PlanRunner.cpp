@@ -43,6 +43,8 @@ TestModel::TestModel(StringRef text)
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       errors += diagnostic.str() + "\n";
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+      remarks += diagnostic.str() + "\n";
     return success();
   });
   module = parseSourceString<ModuleOp>(text, &context);
@@ -215,6 +217,9 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
     : module(model.get().clone()) {
   PipelineOptions options = given;
   options.target = &testTarget();
+  (*module)->setAttr(
+      "tile.target",
+      getTargetAttr(testTarget(), module->getContext(), options.products));
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
@@ -282,46 +287,44 @@ void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
   }
 }
 
-MutableArrayRef<float> PlanRunner::state(StringRef name, int64_t slot) {
+template <typename Element>
+MutableArrayRef<Element> PlanRunner::elementsOf(StringRef name, int64_t slot) {
   for (seq::StateAttr state : layout.getStates())
     if (state.getName() == name)
-      return {reinterpret_cast<float *>(slots.data() +
-                                        slot * layout.getSlotBytes() +
-                                        state.getOffset()),
-              size_t(state.getSizeBytes() / 4)};
+      return {reinterpret_cast<Element *>(slots.data() +
+                                          slot * layout.getSlotBytes() +
+                                          state.getOffset()),
+              size_t(state.getSizeBytes()) / sizeof(Element)};
   ADD_FAILURE() << "no state " << name.str();
   return {};
 }
 
+MutableArrayRef<float> PlanRunner::state(StringRef name, int64_t slot) {
+  return elementsOf<float>(name, slot);
+}
+
 std::vector<float> PlanRunner::readState(StringRef name, int64_t slot) {
-  MutableArrayRef<float> stored = state(name, slot);
   if (!isNarrow(name))
-    return stored.vec();
-  // They may be an odd number.
-  const auto *found =
-      llvm::find_if(layout.getStates(), [&](seq::StateAttr state) {
-        return state.getName() == name;
-      });
-  ArrayRef<uint16_t> bits(reinterpret_cast<uint16_t *>(stored.data()),
-                          size_t(found->getSizeBytes() / 2));
+    return state(name, slot).vec();
   std::vector<float> elements;
-  for (uint16_t half : bits)
+  for (uint16_t half : elementsOf<uint16_t>(name, slot))
     elements.push_back(llvm::bit_cast<float>(uint32_t(half) << 16));
   return elements;
 }
 
 void PlanRunner::writeState(StringRef name, int64_t slot,
                             ArrayRef<float> elements) {
-  MutableArrayRef<float> stored = state(name, slot);
   if (!isNarrow(name)) {
+    MutableArrayRef<float> stored = state(name, slot);
     ASSERT_EQ(stored.size(), elements.size());
     llvm::copy(elements, stored.begin());
     return;
   }
-  auto *bits = reinterpret_cast<uint16_t *>(stored.data());
-  for (float element : elements) {
+  MutableArrayRef<uint16_t> stored = elementsOf<uint16_t>(name, slot);
+  ASSERT_EQ(stored.size(), elements.size());
+  for (auto [half, element] : llvm::zip_equal(stored, elements)) {
     uint32_t word = llvm::bit_cast<uint32_t>(element);
-    *bits++ = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+    half = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
   }
 }
 

@@ -45,6 +45,7 @@ public:
   mlir::MLIRContext *getContext() { return &context; }
   /// Errors since the model was made, one per line.
   llvm::StringRef getErrors() const { return errors; }
+  llvm::StringRef getRemarks() const { return remarks; }
 
   /// The results of @forward by the reference in double.
   std::vector<seq::reference::Datum<double>>
@@ -53,7 +54,7 @@ public:
 
 private:
   mlir::MLIRContext context;
-  std::string errors;
+  std::string errors, remarks;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
@@ -176,6 +177,9 @@ private:
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              std::unique_ptr<KernelModule> alone, Edit edit, Edit editThreads);
   bool isNarrow(llvm::StringRef state) const;
+  /// The elements of one slot's state, as they are stored.
+  template <typename Element>
+  llvm::MutableArrayRef<Element> elementsOf(llvm::StringRef name, int64_t slot);
   std::vector<float> run(plan::EntryKind kind, llvm::ArrayRef<Segment> call,
                          plan::CallResult wanted = plan::CallResult::Logits);
   plan::EntryOp findEntry(plan::EntryKind kind, int64_t rows);

@@ -1,0 +1,56 @@
+// RUN: effc-opt %s --seq-form-kernels=convolution-epilogues=true --convert-seq-to-tile=bit-stable=false > %t.mlir
+// RUN: FileCheck %s --input-file %t.mlir
+// RUN: not effc-opt %s --seq-form-kernels=convolution-epilogues=true --convert-seq-to-tile 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STABLE
+
+// A product of a single row convolves 38 of its 83 outputs, those from 7 on. Items
+// have 4 outputs of one kind: 2 items for the 7 before, 10 for the 38, and 10 for
+// the 38 behind. Taps and tail are read before the product, in a loop that runs in
+// the items from 2 to 11 alone; so do the stores of what is convolved and of the
+// tail. All outputs are stored, since others are read.
+
+module attributes {
+    seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
+      <name = "tail", kind = tail, growth = fixed, type = tensor<2x38xf32>, neutral = 0.0 : f32, offset = 0>]>,
+    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072>} {
+seq.weight @table source("table") : tensor<11x1024xf32>
+seq.weight @w source("w") : tensor<83x1024xf32>
+seq.weight @taps source("taps") : tensor<3x38xf32>
+
+// STABLE: error: 'seq.linear' op shares its kernel with a norm or a convolution
+
+// CHECK-LABEL: tile.kernel @linear_1(
+// CHECK-SAME: %[[TAPS:[^:,]+]]: !tile.view<3x38xf32, {{[^>]*}}>, %[[TAIL:[^:,]+]]: !tile.view<?x2x38xf32, [128, 38, 1]>, %[[TABLE:[^:,]+]]: !tile.segments
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 22>)
+// CHECK: %[[SLOT:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGINS:.*]] = tile.segment %[[TABLE]]
+// CHECK: %[[PAST:.*]]:5 = scf.for
+// CHECK: %[[CHANNEL:.*]] = arith.subi
+// CHECK-COUNT-3: tile.load %[[TAPS]][%{{.*}}, %[[CHANNEL]]] rows(%[[COUNT:.*]]) sizes [1, 4]
+// CHECK: arith.select %[[BEGINS]]
+// CHECK-COUNT-2: tile.load %[[TAIL]][%[[SLOT]], %{{.*}}, %[[CHANNEL]]] rows(%[[COUNT]]) sizes [1, 1, 4]
+// CHECK: scf.for
+// CHECK: %[[Y:.*]] = tile.reduce add
+// CHECK: scf.for
+// CHECK: tile.map(%[[PAST]]#0, %[[PAST]]#1, %[[PAST]]#2, %[[PAST]]#3, %[[PAST]]#4, %[[Y]])
+// CHECK-COUNT-3: math.fma
+// CHECK: tile.store %[[PAST]]#4, %[[TAIL]][%[[SLOT]], %c0{{.*}}] rows(%[[COUNT]]) sizes [1, 1, 4]
+// CHECK: tile.store %[[Y]], %[[TAIL]][%[[SLOT]], %c1{{.*}}] rows(%[[COUNT]]) sizes [1, 1, 4]
+// CHECK: tile.store {{.*}} rows(%[[COUNT]]) sizes [1, 4] : {{.*}}, <?x38xf32
+// CHECK: tile.store %[[Y]], {{.*}} rows(%[[COUNT]]) sizes [1, 4] : {{.*}}, <?x83xf32
+func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %tail: tensor<2x38xf32> {seq.state_name = "tail"})
+    -> (tensor<?x38xf32>, tensor<2x38xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x1024xf32>
+  %w = seq.parameter @w : tensor<83x1024xf32>
+  %taps = seq.parameter @taps : tensor<3x38xf32>
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x1024xf32>) -> tensor<?x1024xf32>
+  %p = seq.linear %x, %w : (tensor<?x1024xf32>, tensor<83x1024xf32>) -> tensor<?x83xf32>
+  %c = seq.slice %p {axis = 1 : i64, offset = 7 : i64, size = 38 : i64} : tensor<?x83xf32> -> tensor<?x38xf32>
+  %y, %next = seq.short_convolution %c parameters(%taps) state(%tail)
+      {activation = #seq.activation<none>} : tensor<?x38xf32>, (tensor<3x38xf32>), tensor<2x38xf32>
+  %z = seq.slice %p {axis = 1 : i64, offset = 45 : i64, size = 38 : i64} : tensor<?x83xf32> -> tensor<?x38xf32>
+  %s = seq.add %y, %z : tensor<?x38xf32>
+  %out = seq.select_rows %s, %rows : (tensor<?x38xf32>, tensor<?xi32>) -> tensor<?x38xf32>
+  return %out, %next : tensor<?x38xf32>, tensor<2x38xf32>
+}
+}
