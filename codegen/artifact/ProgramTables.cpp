@@ -177,6 +177,8 @@ Expected<Operand> ProgramTables::operandOf(mlir::Value place) {
     return Operand(OperandKind::Segments, 0, offset);
   case plan::Table::OutputRows:
     return Operand(OperandKind::OutputRows, 0, offset);
+  case plan::Table::Draws:
+    return Operand(OperandKind::Draws, 0, offset);
   }
   llvm_unreachable("every table is listed");
 }

@@ -17,7 +17,8 @@ def Plan_Table : Plan_Enum<"Table", "an input that every packed call brings", [
     I32EnumAttrCase<"RowSlots", 1, "row_slots">,
     I32EnumAttrCase<"RowPositions", 2, "row_positions">,
     I32EnumAttrCase<"Segments", 3, "segments">,
-    I32EnumAttrCase<"OutputRows", 4, "output_rows">]>;
+    I32EnumAttrCase<"OutputRows", 4, "output_rows">,
+    I32EnumAttrCase<"Draws", 5, "draws">]>;
 
 def Plan_CallResult : Plan_Enum<"CallResult", "what a call gives", [
     I32EnumAttrCase<"Logits", 1, "logits">, I32EnumAttrCase<"Choices", 2, "choices">]>;

@@ -76,7 +76,8 @@ def Plan_TableOp : Plan_Op<"table", [Pure]> {
   let description = [{
     `tokens`: i32 ids, `row_slots`: i32, `row_positions`: i64, each per row;
     `segments`: one record per sequence; `output_rows`: i32, the rows whose
-    logits are wanted.
+    logits are wanted; `draws`: four words of 32 bits for each of these, by which
+    its token is drawn (`seq.best`).
 
     Example: `%t = plan.table tokens`
   }];
@@ -138,10 +139,10 @@ def Plan_LogitsOp : Plan_Op<"logits", [Pure]> {
 }
 
 def Plan_ChoicesOp : Plan_Op<"choices", [Pure]> {
-  let summary = "The memory where the caller wants the likeliest tokens";
+  let summary = "The memory where the caller wants the tokens that are drawn";
   let description = [{
-    Two f32 for each wanted row, dense: the largest logit and its number
-    (`seq.best`).
+    Two f32 for each wanted row, dense: the largest logit, or sum of one with noise,
+    and its number (`seq.best`).
 
     Example: `%c = plan.choices`
   }];

@@ -2,11 +2,12 @@
 //
 //   %l = seq.lm_head %x, %w            %l = seq.lm_head %x, %w
 //   return %l, %state            ->    %m = seq.lm_head %x, %w
-//                                      %best = seq.best %m
+//                                      %best = seq.best %m draws(%draws)
 //                                      return %l, %best, %state
 //
 // Written twice and not shared: as one kernel the second head needs no memory
-// for its logits, and a call runs one of the two.
+// for its logits, and a call runs one of the two. %draws, a new argument, says
+// how each row's token is drawn.
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/OpKinds.h"
@@ -105,8 +106,15 @@ struct ChooseTokensPass : impl::ChooseTokensPassBase<ChooseTokensPass> {
     IRMapping mapping;
     for (Operation *op : head)
       builder.clone(*op, mapping);
+    unsigned last = function.getNumArguments();
+    (void)function.insertArgument(
+        last,
+        RankedTensorType::get({ShapedType::kDynamic, seq::BestOp::kDrawWords},
+                              builder.getI32Type()),
+        DictionaryAttr(), logits.getLoc());
     Value best =
-        seq::BestOp::create(builder, logits.getLoc(), mapping.lookup(logits));
+        seq::BestOp::create(builder, logits.getLoc(), mapping.lookup(logits),
+                            function.getArgument(last));
     // The states' next values are a function's last results.
     end->insertOperands(1, best);
     function.setType(builder.getFunctionType(

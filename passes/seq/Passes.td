@@ -176,20 +176,21 @@ def SplitRetrievalPass : Pass<"seq-split-retrieval"> {
 }
 
 def ChooseTokensPass : Pass<"seq-choose-tokens", "::mlir::ModuleOp"> {
-  let summary = "Let decode entries give the likeliest tokens too";
+  let summary = "Let decode entries give tokens too";
   let description = [{
-    A caller that takes the likeliest token each time needs no logits. Of each
-    decode entry the head is written once more, with the elementwise ops that
-    follow it and a `seq.best` of what they give, whose result the entry returns
-    behind the logits. Being one kernel (`seq-form-kernels`), it keeps its logits
-    to itself. A call computes one of the two: launches that only one of the
+    A caller that takes the likeliest token each time, or draws one from all, needs
+    no logits. Of each decode entry the head is written once more, with the
+    elementwise ops that follow it and a `seq.best` of what they give, whose result
+    the entry returns behind the logits. How each row's token is drawn comes as a
+    new last argument. Being one kernel (`seq-form-kernels`), the head keeps its
+    logits to itself. A call computes one of the two: launches that only one of the
     results needs are marked by what wants them (`only_for` of `plan.launch`).
 
     Needs: entries (`seq-specialize-entries`).
-    Keeps: every other op, prefill entries, and the results there are.
+    Keeps: every other op, prefill entries, and the arguments and results there are.
     Not done: logits that are not a product with elementwise ops behind it, or of
     which there are not as many as tokens in the vocabulary, are left, with a
-    remark; a caller then finds the likeliest token in the logits.
+    remark; a caller then finds or draws the token from the logits.
 
     Example: test/passes/seq/choose-tokens.mlir
   }];

@@ -34,7 +34,7 @@ struct Memory {
   Value place; // !plan.memory
   MemoryKind kind;
   tile::Count lead = tile::Count::Rows;
-  Type stored = {}; // of the elements of a state or of positions
+  Type stored = {}; // of the elements of a state, of positions or of draws
 };
 
 /// What a seq.kernel becomes: kernels that are launched one after another.
@@ -168,6 +168,15 @@ LogicalResult EntryConversion::mapArguments(func::FuncOp function) {
                << name.getValue() << "' in 'seq.state_layout'";
       memory[argument] = {place, MemoryKind::State, tile::Count::Rows,
                           state->getType().getElementType()};
+      continue;
+    }
+    // Kernels read words of all kinds as f32 and take them as bits.
+    if (seq::isChoiceTensor(argument.getType()) &&
+        !seq::isIndexTensor(argument.getType())) {
+      Value place = plan::TableOp::create(plan, function.getLoc(), memoryType(),
+                                          plan::Table::Draws);
+      memory[argument] = {place, MemoryKind::Table, tile::Count::Outputs,
+                          plan.getF32Type()};
       continue;
     }
     constexpr plan::Table tables[] = {plan::Table::Tokens,

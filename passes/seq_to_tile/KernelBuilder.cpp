@@ -55,7 +55,7 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
     case MemoryKind::Table:
       if (context.storedTypes[index])
         access.element = context.storedTypes[index];
-      access.strides = {1};
+      access.strides = denseStrides(type);
       break;
     case MemoryKind::State:
       access.element = context.storedTypes[index];

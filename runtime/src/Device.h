@@ -22,6 +22,7 @@ struct CallInputs {
   int64_t *rowPositions;             // [rows]
   artifact::SegmentRecord *segments; // [segments]
   int32_t *outputRows;               // [outputs], ascending
+  artifact::DrawRecord *draws;       // [outputs], of calls that give choices
 };
 
 struct CallCounts {
@@ -35,7 +36,7 @@ struct CallCounts {
 
 /// One output row's choice: two f32 in a row of their own.
 struct Choice {
-  float logit; // NaN where one of the row is
+  float logit; // or a sum of one with noise; NaN where one of the row is
   float token; // a whole number
 
   /// The token, or -1 where the logits are no numbers or all minus infinity;

@@ -3,6 +3,7 @@
 #include "runtime/src/Limits.h"
 #include "runtime/src/StateFile.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace effc;
@@ -26,11 +27,17 @@ static std::unique_ptr<Packer> makePacker(const Plan &plan,
   return std::make_unique<Packer>(std::move(shapes));
 }
 
-static bool givesChoices(const artifact::Entry &entry) {
-  for (const artifact::Launch *launch : *entry.launches())
-    if (launch->only_for() == artifact::CallResult::Choices)
-      return true;
-  return false;
+Engine::Choosing Engine::choosingOf(const artifact::Entry &entry) {
+  auto choosing = Choosing::None;
+  for (const artifact::Launch *launch : *entry.launches()) {
+    if (launch->only_for() != artifact::CallResult::Choices)
+      continue;
+    choosing = std::max(choosing, Choosing::Likeliest);
+    for (const artifact::Operand *operand : *launch->operands())
+      if (operand->kind() == artifact::OperandKind::Draws)
+        choosing = Choosing::Drawn;
+  }
+  return choosing;
 }
 
 Result<std::shared_ptr<Engine>>
@@ -50,7 +57,7 @@ Engine::create(std::shared_ptr<const Model> model,
   engine->prefillPacker = makePacker(plan, artifact::EntryKind::Prefill);
   engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
   for (const artifact::Entry *entry : *plan.entries)
-    engine->entryChooses.push_back(givesChoices(*entry));
+    engine->choosing.push_back(choosingOf(*entry));
   engine->artifact = std::move(model);
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
@@ -189,6 +196,43 @@ Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
   return runAll(*decodePacker, artifact::CallResult::Choices);
 }
 
+Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
+                         std::span<effc_sampler_t *const> samplers,
+                         std::span<const int32_t> tokens, int32_t *outTokens) {
+  ++callNumber;
+  intakes.clear();
+  feeds.clear();
+  uint32_t vocabulary = artifact->program().vocabulary_size();
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (!samplers[i])
+      return invalidArgument("sampler ", i, " is null");
+    if (uint32_t size = samplers[i]->sampler.vocabularySize();
+        size != vocabulary)
+      return invalidArgument("sampler ", i, " is for ", size,
+                             " tokens, but the vocabulary has ", vocabulary);
+    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1),
+                                EFFC_LOGITS_NONE, nullptr))
+      return error;
+    intakes.back().lastWanted = true;
+    intakes.back().token = outTokens + i;
+    intakes.back().sampler = &samplers[i]->sampler;
+  }
+  return runAll(*decodePacker, artifact::CallResult::Choices);
+}
+
+/// Whether entry `entry` gives the choices that the current pieces want. If it
+/// does not for one of them, it gives logits for all: weights are read once.
+bool Engine::choosesAll(uint32_t entry) const {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
+    const Sampler *sampler = intakes[piece.feed].sampler;
+    if (sampler && sampler->needsLogits())
+      return false;
+    return choosing[entry] >= (sampler && !sampler->isGreedy()
+                                   ? Choosing::Drawn
+                                   : Choosing::Likeliest);
+  });
+}
+
 /// Lays out the current pieces as one packed call; returns how many rows of
 /// logits it gives. Rows past the end go to the scratch slot.
 int64_t Engine::fillInputs(uint32_t rows) {
@@ -223,6 +267,17 @@ int64_t Engine::fillInputs(uint32_t rows) {
   return outputs;
 }
 
+/// Says how the tokens of the current pieces, of one row each, are drawn.
+void Engine::fillDraws() {
+  artifact::DrawRecord *record = executor->inputs().draws;
+  for (const Piece &piece : pieces) {
+    Sampler *sampler = intakes[piece.feed].sampler;
+    Draw draw = sampler ? sampler->nextDraw() : Draw();
+    *record++ = artifact::DrawRecord(draw.scale, draw.amount, draw.noise.key,
+                                     draw.noise.counter);
+  }
+}
+
 /// Hands the last call's logits to those who wanted them.
 void Engine::collectLogits() {
   uint64_t vocabulary = artifact->program().vocabulary_size();
@@ -245,20 +300,25 @@ void Engine::collectLogits() {
 Check Engine::collectChoices(artifact::CallResult given) {
   uint64_t vocabulary = artifact->program().vocabulary_size();
   const float *row = executor->results();
+  bool isChoice = given == artifact::CallResult::Choices;
   for (const Piece &piece : pieces) {
-    Choice choice;
-    if (given == artifact::CallResult::Choices) {
-      choice = {row[0], row[1]};
-      row += 2;
-    } else {
-      choice = chooseFrom({row, vocabulary});
-      row += vocabulary;
+    const Intake &intake = intakes[piece.feed];
+    std::span<const float> logits(row, isChoice ? 0 : vocabulary);
+    row += isChoice ? 2 : vocabulary;
+    if (intake.sampler && !isChoice) {
+      Result<int32_t> token = intake.sampler->sample(logits);
+      *intake.token = token ? *token : -1;
+      continue;
     }
+    Choice choice = isChoice ? Choice{row[-2], row[-1]} : chooseFrom(logits);
     std::optional<int32_t> id = choice.id(vocabulary);
     if (!id)
       return fail(EFFC_DEVICE_ERROR, "the device chose token ", choice.token,
                   " of a vocabulary of ", vocabulary);
-    *intakes[piece.feed].token = *id;
+    *intake.token = *id;
+    if (intake.sampler && *id >= 0)
+      if (Check error = intake.sampler->accept({intake.token, 1}))
+        return error;
   }
   return {};
 }
@@ -273,8 +333,10 @@ Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
     for (const Piece &piece : pieces)
       counts.rows += piece.length;
     counts.outputs = fillInputs(executor->plan().entries->Get(entry)->rows());
-    if (entryChooses[entry])
+    if (wanted == artifact::CallResult::Choices && choosesAll(entry)) {
       counts.result = wanted;
+      fillDraws();
+    }
     if (Check error = executor->run(entry, counts))
       return error;
     if (wanted == artifact::CallResult::Choices) {

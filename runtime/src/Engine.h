@@ -4,6 +4,7 @@
 
 #include "runtime/src/Device.h"
 #include "runtime/src/Packing.h"
+#include "runtime/src/Sampler.h"
 
 #include <memory>
 #include <span>
@@ -53,6 +54,11 @@ public:
   /// The same, but of each row of logits the token of the largest (Choice::id).
   Check decodeBest(std::span<effc_session_t *const> sessions,
                    std::span<const int32_t> tokens, int32_t *outTokens);
+  /// The same, but the token that a sampler of its own draws from each row, -1
+  /// where it draws none.
+  Check decodeDraw(std::span<effc_session_t *const> sessions,
+                   std::span<effc_sampler_t *const> samplers,
+                   std::span<const int32_t> tokens, int32_t *outTokens);
 
 private:
   Engine() = default;
@@ -62,8 +68,9 @@ private:
     Session *session;
     const int32_t *tokens; // the first is at session->position
     bool allWanted, lastWanted;
-    float *out;               // where its next row of logits goes
-    int32_t *token = nullptr; // or where its choice does
+    float *out;                 // where its next row of logits goes
+    int32_t *token = nullptr;   // or where its choice does
+    Sampler *sampler = nullptr; // null: the likeliest token
   };
 
   Check addIntake(size_t index, Session *session,
@@ -71,7 +78,9 @@ private:
                   float *out);
   Check runAll(const Packer &packer, artifact::CallResult wanted);
   Check runNext(const Packer &packer, artifact::CallResult wanted);
+  bool choosesAll(uint32_t entry) const;
   int64_t fillInputs(uint32_t rows);
+  void fillDraws();
   void collectLogits();
   Check collectChoices(artifact::CallResult given);
 
@@ -79,7 +88,10 @@ private:
   std::shared_ptr<Device> device; // outlives the executor below
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Packer> prefillPacker, decodePacker;
-  std::vector<bool> entryChooses; // which entries give choices by themselves
+  /// What the choices are that an entry gives by itself.
+  enum class Choosing { None, Likeliest, Drawn };
+  static Choosing choosingOf(const artifact::Entry &entry);
+  std::vector<Choosing> choosing; // of each entry
   uint32_t scratchSlot = 0;
 
   // Room for max_sessions from the start: calls allocate nothing.

@@ -165,6 +165,7 @@ static const char *findFault(const artifact::Program &program,
   case artifact::OperandKind::OutputRows:
   case artifact::OperandKind::Logits:
   case artifact::OperandKind::Choices:
+  case artifact::OperandKind::Draws:
     if (operand.kind() == artifact::OperandKind::Choices &&
         program.vocabulary_size() < 2) // they lie where logits would
       return "is of choices, of which a vocabulary of one token has none";
@@ -238,10 +239,12 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
     const artifact::Operand &operand = *launch.operands()->Get(i);
     if (const char *what = findFault(program, entry, operand))
       return fault("has an operand ", i, " that ", what);
-    if (operand.kind() == artifact::OperandKind::Choices &&
+    // Other calls bring no draws and have logits where choices would lie.
+    bool draws = operand.kind() == artifact::OperandKind::Draws;
+    if ((draws || operand.kind() == artifact::OperandKind::Choices) &&
         launch.only_for() != artifact::CallResult::Choices)
-      return fault("has an operand ", i,
-                   " of choices, but is not left out of other calls");
+      return fault("has an operand ", i, " of ", draws ? "draws" : "choices",
+                   ", but is not left out of other calls");
   }
   if (const auto *bytes = launch.operand_bytes()) {
     if (bytes->size() != launch.operands()->size())

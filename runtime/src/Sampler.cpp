@@ -23,7 +23,19 @@ double effc::rt::expOfNegative(double x) {
   return sum * std::bit_cast<double>(exponent << 52);
 }
 
-double effc::rt::uniformAt(uint64_t seed, uint64_t index) {
+std::array<uint32_t, 2> effc::rt::philox(std::array<uint32_t, 2> counter,
+                                         uint32_t key) {
+  auto [x, y] = counter;
+  for (int round = 0; round < 10; ++round) {
+    uint64_t product = uint64_t(0xD256D193) * x;
+    x = static_cast<uint32_t>(product >> 32) ^ key ^ y;
+    y = static_cast<uint32_t>(product);
+    key += 0x9E3779B9;
+  }
+  return {x, y};
+}
+
+Noise Noise::of(uint64_t seed, uint64_t index) {
   auto mix = [](uint64_t z) { // SplitMix64's finaliser
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -32,13 +44,61 @@ double effc::rt::uniformAt(uint64_t seed, uint64_t index) {
   constexpr uint64_t kStep = 0x9E3779B97F4A7C15u;
   // The seed is mixed first, so that neighbouring seeds share no stretch.
   uint64_t bits = mix(mix(seed + kStep) + (index + 1) * kStep);
-  return static_cast<double>(bits >> 11) * 0x1p-53;
+  return {static_cast<uint32_t>(bits >> 32), static_cast<uint32_t>(bits)};
+}
+
+/// -ln x of a positive normal number x = m 2^e, m from sqrt(1/2) on. With an e
+/// of 0 it is -ln(1 + `rest`), where that is given: x - 1 before it was
+/// rounded.
+static float negativeLog(float x, const float *rest = nullptr) {
+  constexpr uint32_t kRootOfHalf = 0x3F3504F3;
+  uint32_t above = std::bit_cast<uint32_t>(x) - kRootOfHalf;
+  int32_t e = static_cast<int32_t>(above) >> 23;
+  float f = std::bit_cast<float>((above & 0x7FFFFF) + kRootOfHalf) - 1.0f;
+  if (rest && e == 0)
+    f = *rest;
+  // ln(1 + f) = f - f^2 / 2 + f^3 p(f); the polynomial of least relative error
+  // in ln(1 + f), which is below 2^-27.
+  constexpr float kP[] = {-0x1.38b58p-4f,  0x1.055b6ap-3f,  -0x1.0d8542p-3f,
+                          0x1.22da1cp-3f,  -0x1.547244p-3f, 0x1.99a008p-3f,
+                          -0x1.000226p-2f, 0x1.555554p-2f};
+  float p = kP[0];
+  for (size_t i = 1; i < std::size(kP); ++i)
+    p = p * f + kP[i];
+  // ln 2 in two parts, of which e times the first is exact.
+  constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+  float small = f * f * (f * p - 0.5f) + static_cast<float>(e) * kLn2Low;
+  return -((f + small) + static_cast<float>(e) * kLn2High);
+}
+
+float Noise::from(uint32_t word) {
+  float n = static_cast<float>(static_cast<int32_t>(word & 0x7FFFFFFF));
+  float v = (n + 0.5f) * 0x1p-32f, rest = -v;
+  float u = word >> 31 ? 1.0f - v : v;
+  return negativeLog(negativeLog(u, &rest));
+}
+
+float Noise::at(uint32_t token) const {
+  return from(philox({token, counter}, key)[0]);
+}
+
+/// A finite number that is not 0, nor lost where small numbers are flushed.
+static float scaleOf(float temperature) {
+  constexpr float kLeast = 0x1p-126f, kMost = 0x1.fffffep127f;
+  return temperature > 0 ? std::clamp(1.0f / temperature, kLeast, kMost) : 1.0f;
 }
 
 Sampler::Sampler(const effc_sampler_options_t &given, uint32_t vocabularySize)
-    : options(given), seen(vocabularySize) {
-  if (options.temperature > 0)
+    : options(given), scale(scaleOf(given.temperature)), seen(vocabularySize) {
+  if (hasFilters())
     candidates.reserve(vocabularySize);
+}
+
+/// Whether fewer tokens are drawn from than there are.
+bool Sampler::hasFilters() const {
+  bool keepsFew = options.top_k > 0 && options.top_k < vocabularySize();
+  return options.temperature > 0 &&
+         (keepsFew || options.top_p < 1 || options.min_p > 0);
 }
 
 Result<Sampler> Sampler::create(const effc_sampler_options_t &options,
@@ -157,39 +217,64 @@ void Sampler::keepMinP() {
     });
 }
 
-int32_t Sampler::draw() {
-  if (options.top_k > 0 && options.top_p == 1)
-    std::sort(candidates.begin(), candidates.end(),
-              [](const auto &a, const auto &b) { return comesFirst(a, b); });
-  double total = 0;
-  for (const Candidate &candidate : candidates)
-    total += candidate.probability;
-  double target = uniformAt(options.seed, drawn++) * total;
-  double sum = 0;
-  int32_t last = candidates.front().id;
-  for (const Candidate &candidate : candidates) {
-    if (candidate.probability == 0)
-      continue;
-    sum += candidate.probability;
-    last = candidate.id;
-    if (sum > target)
-      break;
+namespace {
+/// Finds the largest sum of a scaled logit and noise, the lowest token of
+/// several; -1 while all are minus infinity.
+struct Race {
+  Noise noise;
+  float scale;
+  float best = -INFINITY;
+  int32_t token = -1;
+
+  void enter(float logit, int32_t id) {
+    float scaled = logit * scale;
+    if (scaled + Noise::kMost < best) // whatever its noise
+      return;
+    float sum = scaled + noise.at(static_cast<uint32_t>(id));
+    if (sum > best || (sum == best && id < token)) {
+      best = sum;
+      token = id;
+    }
   }
-  return last;
+};
+} // namespace
+
+Result<int32_t> Sampler::largest(std::span<const float> logits,
+                                 Draw draw) const {
+  Race race = {draw.noise, draw.scale};
+  if (hasFilters())
+    for (const Candidate &candidate : candidates)
+      race.enter(candidate.logit, candidate.id);
+  else
+    for (size_t id = 0; id < logits.size(); ++id)
+      race.enter(penalised(logits[id], id), static_cast<int32_t>(id));
+  if (race.token < 0)
+    return badData("all logits over the temperature are minus infinity");
+  return race.token;
+}
+
+bool Sampler::needsLogits() const {
+  return options.repeat_penalty != 1 || hasFilters();
+}
+
+Draw Sampler::nextDraw() {
+  if (isGreedy())
+    return {};
+  return {scale, 1, Noise::of(options.seed, drawn++)};
 }
 
 Result<int32_t> Sampler::sample(std::span<const float> logits) {
-  Result<int32_t> choice = best(logits);
-  if (!choice)
-    return choice;
-  int32_t token = *choice;
-  if (options.temperature > 0) {
-    gather(logits, penalised(logits[token], token));
+  Draw draw = nextDraw();
+  Result<int32_t> token = best(logits);
+  if (token && hasFilters()) {
+    gather(logits, penalised(logits[*token], *token));
     keepTopK();
     keepTopP();
     keepMinP();
-    token = draw();
   }
-  seen[token] = true;
+  if (token && !isGreedy())
+    token = largest(logits, draw);
+  if (token)
+    seen[*token] = true;
   return token;
 }

@@ -31,8 +31,9 @@ struct BenchOptions {
   std::vector<uint32_t> batch = {1, 8};
   uint64_t decode = 128;
   uint32_t repeat = 5;
-  std::string chip;         // whose ceilings; empty: none are known
-  bool drawWeights = false; // of a file that has none
+  std::optional<float> temperature; // at which decode draws; none: it does not
+  std::string chip;                 // whose ceilings; empty: none are known
+  bool drawWeights = false;         // of a file that has none
   DeviceChoice device;
   bool json = false;
 };
@@ -116,7 +117,7 @@ static Results measure(const BenchOptions &options) {
     engine.decode({session.get()}, {0});
     results.start.token = laps.lap();
   }
-  Benchmark benchmark(model, engine);
+  Benchmark benchmark(model, engine, options.temperature);
   std::vector<BenchCase> cases;
   for (uint64_t tokens : options.prefill)
     for (uint32_t batch : options.batch)
@@ -218,6 +219,9 @@ static void printTable(const BenchOptions &options, const Results &results) {
   }
   text += table.text();
   text += "  a call takes all sequences together, in decode by one token\n";
+  if (options.temperature)
+    text += "  decode gives tokens, drawn at temperature " +
+            formatNumber(*options.temperature) + ", in place of logits\n";
   if (cached)
     text += "  in cache: faster than memory, since what a call moves fits in "
             "the last cache (" +
@@ -240,6 +244,8 @@ static void printJson(const BenchOptions &options, const Results &results) {
                      {"cache_bytes", results.cacheBytes}};
   json["flops_estimated"] = results.workIsEstimate;
   json["repeat"] = options.repeat;
+  json["temperature"] =
+      options.temperature ? Json(*options.temperature) : Json();
   json["results"] = Json::array();
   for (const Measurement &one : results.measurements) {
     bool byBandwidth;
@@ -307,6 +313,11 @@ void effc::cli::addBenchCommand(CLI::App &app) {
                    "Runs of each case, besides one to warm up")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command
+      ->add_option("--temperature", options->temperature,
+                   "Have decode draw tokens in place of giving logits; 0: the "
+                   "most likely")
+      ->check(CLI::Range(0.0, 1e6));
   addDeviceChoice(*command, options->device);
   command
       ->add_option("--chip", options->chip,

@@ -41,8 +41,9 @@ bool Measurement::isFromCache(uint64_t cacheBytes) const {
   return byBandwidth && fraction() > 1 && work.bytes <= cacheBytes;
 }
 
-Benchmark::Benchmark(const Model &model, Engine &engine)
-    : model(model), engine(engine),
+Benchmark::Benchmark(const Model &model, Engine &engine,
+                     std::optional<float> temperature)
+    : model(model), engine(engine), temperature(temperature),
       work(nlohmann::ordered_json::parse(model.describe())) {}
 
 /// Tokens in no order that a cache would know.
@@ -94,6 +95,15 @@ Benchmark::Seconds Benchmark::run(const BenchCase &one) {
   Tokens fed = makeTokens(vocabulary, one.decode ? one.tokens * one.batch : 0);
   std::vector<float> logits(size_t(one.batch) * vocabulary);
   std::vector<effc_prompt_t> prompts = makePrompts(sequences, prompt, logits);
+  std::vector<Sampler> samplers;
+  std::vector<effc_sampler_t *> drawing;
+  for (uint32_t i = 0; temperature && i < one.batch; ++i) {
+    effc_sampler_options_t options = effc_sampler_options_default();
+    options.temperature = *temperature;
+    options.seed = i;
+    drawing.push_back(samplers.emplace_back(options, vocabulary).get());
+  }
+  Tokens drawn(one.batch);
   auto start = std::chrono::steady_clock::now();
   double before = engine.deviceSeconds();
   auto passed = [&]() -> Seconds {
@@ -105,10 +115,16 @@ Benchmark::Seconds Benchmark::run(const BenchCase &one) {
     return passed();
   start = std::chrono::steady_clock::now();
   before = engine.deviceSeconds();
-  for (uint64_t step = 0; step < one.tokens; ++step)
-    check(effc_engine_decode(engine.get(), sequences.handles.data(),
-                             fed.data() + step * one.batch, one.batch,
-                             logits.data()));
+  for (uint64_t step = 0; step < one.tokens; ++step) {
+    const int32_t *tokens = fed.data() + step * one.batch;
+    if (temperature)
+      check(effc_engine_decode_draw(engine.get(), sequences.handles.data(),
+                                    drawing.data(), tokens, one.batch,
+                                    drawn.data()));
+    else
+      check(effc_engine_decode(engine.get(), sequences.handles.data(), tokens,
+                               one.batch, logits.data()));
+  }
   return passed();
 }
 

@@ -8,6 +8,7 @@
 #include "tools/terminal/Progress.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace effc::cli {
@@ -54,7 +55,10 @@ struct BenchCase {
 
 class Benchmark {
 public:
-  Benchmark(const Model &model, Engine &engine);
+  /// With a temperature decode steps give tokens that are drawn at it in place
+  /// of logits.
+  Benchmark(const Model &model, Engine &engine,
+            std::optional<float> temperature = std::nullopt);
 
   const ModelWork &modelWork() const { return work; }
   /// Runs a case once, so that everything it touches is in memory.
@@ -73,6 +77,7 @@ private:
 
   const Model &model;
   Engine &engine;
+  std::optional<float> temperature;
   ModelWork work;
 };
 

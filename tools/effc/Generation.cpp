@@ -61,9 +61,7 @@ static Sampler makeSampler(const Model &model, effc_sampler_options_t options,
 Generation::Generation(const Model &model, Engine &engine, Session session,
                        GenerationOptions given)
     : model(model), engine(engine), options(std::move(given)),
-      vocabulary(model.vocabularySize()),
-      isGreedy(options.sampling.temperature == 0 &&
-               options.sampling.repeat_penalty == 1) {
+      vocabulary(model.vocabularySize()) {
   auto add = [&](Session own) {
     size_t index = samples.size();
     samples.push_back(std::unique_ptr<Sample>(
@@ -99,7 +97,7 @@ void Generation::feed(const Tokens &prompt) {
   Progress progress("prompt", "tokens", prompt.size());
   Session &first = samples[0]->session;
   logits.resize(vocabulary * samples.size());
-  best.reset();
+  drawn.reset();
   for (uint64_t at = 0; at < prompt.size();) {
     // Up to the next multiple of the stride past a whole one.
     uint64_t count = std::min<uint64_t>(prompt.size() - at,
@@ -166,30 +164,30 @@ void Generation::end(Sample &sample) {
   }
 }
 
+/// Feeds what was drawn, and draws what comes next where logits need not come
+/// here for it.
 void Generation::advance(const std::vector<Sample *> &running) {
   Stopwatch watch(decode);
   std::vector<effc_session_t *> sessions;
+  std::vector<effc_sampler_t *> samplers;
   Tokens tokens;
   for (Sample *sample : running) {
     sessions.push_back(sample->session.get());
+    samplers.push_back(sample->sampler.get());
     tokens.push_back(*std::exchange(sample->unfed, std::nullopt));
   }
-  if (isGreedy)
-    best = engine.decodeBest(sessions, tokens);
-  else
-    check(effc_engine_decode(engine.get(), sessions.data(), tokens.data(),
-                             sessions.size(), logits.data()));
+  drawn = engine.decodeDraw(sessions, samplers, tokens);
   decode.tokens += running.size();
 }
 
 /// The token that comes next in the running sample `row`.
 int32_t Generation::draw(Sample &sample, size_t row) {
-  if (!best)
+  if (!drawn)
     return sample.sampler.sample(logits.data() + row * vocabulary);
-  if ((*best)[row] < 0)
-    throw Failure("the model has no likeliest token: a logit is not a number, "
-                  "or all are minus infinity");
-  return (*best)[row];
+  if ((*drawn)[row] < 0)
+    throw Failure("no token can be drawn: a logit is not a number, or all are "
+                  "minus infinity");
+  return (*drawn)[row];
 }
 
 void Generation::run() {

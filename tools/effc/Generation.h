@@ -67,10 +67,8 @@ private:
   std::vector<std::unique_ptr<Sample>> samples;
   size_t shown = 0; // the sample that streams
   size_t vocabulary;
-  /// Whether the likeliest token is drawn each time: the device finds it.
-  bool isGreedy;
-  std::vector<float> logits;  // a row for each running sample
-  std::optional<Tokens> best; // or its likeliest token, once one was fed
+  std::vector<float> logits;   // of the prompt, a row for each sample
+  std::optional<Tokens> drawn; // what comes next, once a token was fed
 };
 
 } // namespace effc::cli

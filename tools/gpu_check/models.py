@@ -86,14 +86,22 @@ def evaluate(effc: pathlib.Path, model: pathlib.Path, device: str, scratch: path
 
 
 def continue_sample(effc: pathlib.Path, model: pathlib.Path, device: str, timeout: float) -> dict:
-    """Whether the sample continues its prompt as the public library does."""
+    """Whether the sample continues its prompt as the public library does, and draws without logits what it draws from them."""
     expected = json.loads((model / "expected.json").read_text())
-    done = run([effc, "run", model / "model.effc", "--device", device, "--prompt", expected["prompt"], "--temperature", "0",
-                "-n", len(expected["continuation_ids"])], timeout=timeout, may_fail=True)
-    if done.returncode != 0:
-        return {"passed": False, "error": last_line(done.stderr)}
-    same = done.stdout == expected["continuation"] + "\n"
-    return {"passed": same} if same else {"passed": False, "error": f"says {done.stdout!r}"}
+    texts = []
+    # The filter leaves every token that can win, and has the device give logits.
+    for options in (["--temperature", "0"], ["--temperature", "0.8", "--seed", "7"],
+                    ["--temperature", "0.8", "--seed", "7", "--min-p", "1e-30"]):
+        done = run([effc, "run", model / "model.effc", "--device", device, "--prompt", expected["prompt"], *options,
+                    "-n", len(expected["continuation_ids"])], timeout=timeout, may_fail=True)
+        if done.returncode != 0:
+            return {"passed": False, "error": last_line(done.stderr)}
+        texts.append(done.stdout)
+    if texts[0] != expected["continuation"] + "\n":
+        return {"passed": False, "error": f"says {texts[0]!r}"}
+    if texts[1] != texts[2]:
+        return {"passed": False, "error": f"draws {texts[1]!r} without logits, but {texts[2]!r} from them"}
+    return {"passed": True}
 
 
 def check_one(effc: pathlib.Path, model: pathlib.Path, devices: list[str], scratch: pathlib.Path, budget: Budget, simulated: Budget) -> dict:

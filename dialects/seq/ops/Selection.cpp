@@ -77,10 +77,11 @@ EFFC_SEQ_REFERENCE(TopKOp)
 
 //===- seq.best -----------------------------------------------------------===//
 
-void BestOp::build(OpBuilder &builder, OperationState &state, Value x) {
+void BestOp::build(OpBuilder &builder, OperationState &state, Value x,
+                   Value draws) {
   build(builder, state,
-        RankedTensorType::get(withLast(shapeOf(x), 2), builder.getF32Type()),
-        x);
+        RankedTensorType::get(withLast(shapeOf(x), 2), builder.getF32Type()), x,
+        draws);
 }
 
 LogicalResult BestOp::verify() {
@@ -91,11 +92,54 @@ LogicalResult BestOp::verify() {
     return emitOpError() << "expects an N of at most " << kMostColumns
                          << ", but got " << shapes["N"];
   shapes.bind("2", 2);
-  return shapes.check("y", getY(), {"R", "2"});
+  if (failed(shapes.check("y", getY(), {"R", "2"})))
+    return failure();
+  shapes.bind("4", kDrawWords);
+  return getDraws() ? shapes.check("draws", getDraws(), {"R", "4"}) : success();
+}
+
+// What noise is of: the first word of Philox-2x32-10.
+static uint32_t philox(uint32_t x, uint32_t y, uint32_t key) {
+  for (int round = 0; round < 10; ++round, key += 0x9E3779B9) {
+    uint64_t product = uint64_t(0xD256D193) * x;
+    x = uint32_t(product >> 32) ^ key ^ y;
+    y = uint32_t(product);
+  }
+  return x;
+}
+
+template <typename S> static S gumbel(uint32_t word) {
+  S v = (S(word & 0x7FFFFFFF) + S(0.5)) / S(4294967296.0);
+  return -std::log(-(word >> 31 ? std::log1p(-v) : std::log(v)));
+}
+
+// The elements of x in sums with noise, by `draws`.
+template <typename S>
+static llvm::Expected<Tensor<S>> withNoise(const Tensor<S> &x,
+                                           const Tensor<int32_t> &draws) {
+  if (llvm::Error error = expectSameRows("x", x, "draws", draws))
+    return std::move(error);
+  Tensor<S> sums = x;
+  for (int64_t row = 0; row < x.getDim(0); ++row) {
+    auto word = [&](int64_t i) { return uint32_t(draws(row, i)); };
+    S scale = llvm::bit_cast<float>(word(0)),
+      amount = llvm::bit_cast<float>(word(1));
+    for (int64_t i = 0; i < x.getDim(1); ++i)
+      sums(row, i) =
+          scale * x(row, i) + amount * gumbel<S>(philox(i, word(3), word(2)));
+  }
+  return sums;
 }
 
 template <typename S> static llvm::Error evaluate(BestOp op, Frame<S> &frame) {
-  const Tensor<S> &x = frame[op.getX()];
+  Tensor<S> x = frame[op.getX()];
+  if (op.getDraws()) {
+    llvm::Expected<Tensor<S>> sums =
+        withNoise(x, frame.getIndices(op.getDraws()));
+    if (!sums)
+      return sums.takeError();
+    x = std::move(*sums);
+  }
   Tensor<S> y({x.getDim(0), 2});
   for (int64_t row = 0; row < x.getDim(0); ++row) {
     std::vector<ScoredRow<S>> elements;

@@ -55,24 +55,49 @@ def Seq_BestOp : Seq_ValueOp<"best"> {
     With the logits of a model, the likeliest token. A kernel that computes `x`
     needs not write it, and so has `x` as a row in no memory.
 
+    With `draws` the numbers are sums with noise (Gumbel-max): the largest of them
+    is a draw from the softmax of a row of logits over a temperature.
+
+    ```
+    s[r, i] = scale[r] x[r, i] + amount[r] noise[r, i], which stands for x[r, i] above
+    noise[r, i] = -ln(-ln u), where n is the first word of
+                  Philox-2x32-10(counter (i, counter[r]), key[r]) and
+                  u = (n + 1/2) / 2^32           for n below 2^31
+                  u = 1 - (n - 2^31 + 1/2) / 2^32   for others
+    ```
+
+    | words of a row of `draws` | meaning                             |
+    |----------------------------|-------------------------------------|
+    | 0, 1                       | the bits of two f32: `scale`, 1 over the temperature, and `amount`, 1 or for the likeliest token 0 |
+    | 2, 3                       | `key` and `counter`: which draw it is |
+
+    Kernels compute noise and sums in f32 as the runtime's sampler does, to the bit.
+
     Constraints:
 
     * (BEST1) `x` is `R,N`, `N` at most 2^24, up to where an f32 holds every number.
     * (BEST2) `y` is `R,2`.
+    * (BEST3) `draws` is `R,4`.
 
     Example:
 
     ```mlir
     %y = seq.best %x : tensor<?x7xf32> -> tensor<?x2xf32>
+    %z = seq.best %x draws(%d : tensor<?x4xi32>) : tensor<?x7xf32> -> tensor<?x2xf32>
     ```
   }];
-  let arguments = (ins Seq_Tensor:$x);      /*best1*/
+  let arguments = (ins Seq_Tensor:$x,       /*best1*/
+    Optional<Seq_Choices>:$draws);          /*best3*/
   let results = (outs Seq_Tensor:$y);       /*best2*/
-  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$x)>];
+  let assemblyFormat = [{
+    $x (`draws` `(` $draws^ `:` type($draws) `)`)? attr-dict `:` type($x) `->` type($y)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, CArg<"::mlir::Value", "{}">:$draws)>];
   let extraClassDeclaration = [{
     /// The longest rows whose numbers an f32 holds.
     static constexpr int64_t kMostColumns = int64_t(1) << 24;
+    /// Words of a row of `draws`.
+    static constexpr int64_t kDrawWords = 4;
   }];
   let hasVerifier = 1;
 }

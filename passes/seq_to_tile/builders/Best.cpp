@@ -1,5 +1,6 @@
 #include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/Draw.h"
 
 #include "dialects/plan/MemoryLayout.h"
 #include "llvm/Support/MathExtras.h"
@@ -225,12 +226,14 @@ LogicalResult effc::buildBest(KernelBuilder &k) {
   auto op = cast<seq::BestOp>(k.getCore());
   k.setItems(k.getContext().lead, 1, 1);
   Value x = k.read(op.getX());
-  return buildBestOfRow(k, op.getX().getType().getDimSize(1),
-                        [&](int64_t width, Value at, Value limit) {
-                          Value row = k.load(x, {k.item(), at}, {1, width},
-                                             k.rowType(width), {}, limit);
-                          return bestOf(k, row, at, limit);
-                        });
+  DrawWords draws = DrawWords::read(k, k.item(), /*rows=*/1, {});
+  return buildBestOfRow(
+      k, op.getX().getType().getDimSize(1),
+      [&](int64_t width, Value at, Value limit) {
+        Value row =
+            k.load(x, {k.item(), at}, {1, width}, k.rowType(width), {}, limit);
+        return bestOf(k, draws.addNoise(k, row, at), at, limit);
+      });
 }
 
 LogicalResult effc::buildBestOfItems(KernelBuilder &k) {

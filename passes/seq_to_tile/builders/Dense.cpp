@@ -23,6 +23,7 @@
 #include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
+#include "passes/seq_to_tile/builders/Draw.h"
 #include "passes/seq_to_tile/builders/OutputConvolutions.h"
 
 #include "dialects/tile/Distribution.h"
@@ -492,9 +493,10 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
         if (!choice)
           return k.store(tile, k.write(result), box.at, box.sizes, rows,
                          columnLimit);
-        outputsOfRun = tile;
+        outputsOfRun = DrawWords::read(k, row, tiles.rows, rowsOfItem)
+                           .addNoise(k, tile, first);
         if (choice->runsPerItem == 1)
-          keepBest(row, rowsOfItem, bestOf(k, tile, first, columns));
+          keepBest(row, rowsOfItem, bestOf(k, outputsOfRun, first, columns));
       });
 }
 

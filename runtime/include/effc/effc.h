@@ -524,10 +524,26 @@ EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
                                                 size_t count,
                                                 int32_t *out_tokens);
 
+/* The same, but gives the token that samplers[i] draws for sessions[i], as
+ * effc_sampler_sample() would from its logits; -1 where that would fail. On a
+ * GPU no logits are written where the file was compiled for that, in calls in
+ * which no sampler has a repeat penalty, top_k, top_p or min_p; elsewhere the
+ * samplers are given them. The tokens are the same either way.
+ *
+ * Samplers stay the caller's; one may draw for several sequences, in turn. If a
+ * device fails, they may have counted draws. EFFC_INVALID_ARGUMENT, besides: a
+ * sampler that is null or of another vocabulary size. Other errors and
+ * `out_tokens` as effc_engine_decode_best(). */
+EFFC_API effc_status_t *
+effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
+                        effc_sampler_t *const *samplers, const int32_t *tokens,
+                        size_t count, int32_t *out_tokens);
+
 /*===- Sampler -----------------------------------------------------------===*/
 
 /* The filters apply in this order, as in the Hugging Face library: repeat
- * penalty, temperature, top_k, top_p, min_p; then one token is drawn. */
+ * penalty, temperature, top_k, top_p, min_p; then one token is drawn, by noise
+ * that depends on the seed, the number of the draw and the token alone. */
 typedef struct effc_sampler_options {
   size_t size;
   float temperature; /* 0: greedy, the most likely token; ties: lowest id */
@@ -564,7 +580,7 @@ EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
                                             size_t count);
 
 /* Draws a token from one row of logits and counts it as seen. Allocates
- * nothing.
+ * nothing. After a failure the draw counts all the same.
  *
  * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
  * infinity. */

@@ -232,6 +232,18 @@ public:
     return best;
   }
 
+  /// The same; returns the token that each session's sampler draws, -1 where it
+  /// draws none.
+  std::vector<int32_t> decodeDraw(const std::vector<effc_session_t *> &sessions,
+                                  const std::vector<effc_sampler_t *> &samplers,
+                                  const std::vector<int32_t> &tokens) {
+    std::vector<int32_t> drawn(sessions.size());
+    check(effc_engine_decode_draw(get(), sessions.data(), samplers.data(),
+                                  tokens.data(), sessions.size(),
+                                  drawn.data()));
+    return drawn;
+  }
+
   /// Negative where no time is kept.
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }
 

@@ -192,6 +192,20 @@ effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
   });
 }
 
+effc_status_t *effc_engine_decode_draw(effc_engine_t *engine,
+                                       effc_session_t *const *sessions,
+                                       effc_sampler_t *const *samplers,
+                                       const int32_t *tokens, size_t count,
+                                       int32_t *out_tokens) {
+  return atBorder([&]() -> Check {
+    if ((!sessions || !samplers || !tokens || !out_tokens) && count > 0)
+      return invalidArgument(
+          "'sessions', 'samplers', 'tokens' or 'out_tokens' is null");
+    return engine->engine->decodeDraw({sessions, count}, {samplers, count},
+                                      {tokens, count}, out_tokens);
+  });
+}
+
 effc_sampler_options_t effc_sampler_options_default(void) {
   effc_sampler_options_t options = {};
   options.size = sizeof options;

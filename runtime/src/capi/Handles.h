@@ -5,7 +5,6 @@
 #include "runtime/src/Device.h"
 #include "runtime/src/Engine.h"
 #include "runtime/src/Model.h"
-#include "runtime/src/Sampler.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 
 #include <memory>
@@ -23,10 +22,6 @@ struct effc_device {
 
 struct effc_engine {
   std::shared_ptr<effc::rt::Engine> engine;
-};
-
-struct effc_sampler {
-  effc::rt::Sampler sampler;
 };
 
 struct effc_detokenizer {

@@ -12,8 +12,8 @@ using namespace effc::rt;
 static constexpr uint64_t kPaddingRows = 64;
 
 uint64_t InputLayout::bytes() const {
-  return rows * (2 * sizeof(int64_t) + sizeof(artifact::SegmentRecord) +
-                 3 * sizeof(int32_t));
+  return rows * (sizeof(int64_t) + sizeof(artifact::SegmentRecord) +
+                 sizeof(artifact::DrawRecord) + 3 * sizeof(int32_t));
 }
 
 CallInputs InputLayout::at(uint8_t *base) const {
@@ -24,6 +24,7 @@ CallInputs InputLayout::at(uint8_t *base) const {
   };
   take(inputs.rowPositions);
   take(inputs.segments);
+  take(inputs.draws);
   take(inputs.tokens);
   take(inputs.rowSlots);
   take(inputs.outputRows);
@@ -62,6 +63,8 @@ const void *PlanAddresses::of(const artifact::Program &program,
     return inputs.segments;
   case artifact::OperandKind::OutputRows:
     return inputs.outputRows;
+  case artifact::OperandKind::Draws:
+    return inputs.draws;
   case artifact::OperandKind::Logits:
   case artifact::OperandKind::Choices:
     return logits;

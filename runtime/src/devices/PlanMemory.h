@@ -14,7 +14,7 @@
 
 namespace effc::rt {
 
-/// The arrays of CallInputs one after another, those of 8-byte elements first.
+/// The arrays of CallInputs one after another, those aligned to 8 bytes first.
 class InputLayout {
 public:
   explicit InputLayout(uint64_t rows) : rows(rows) {}

@@ -18,6 +18,8 @@ plan.entry @places kind decode rows 1 chunk 1 {
   %g = plan.table segments
   // CHECK: plan.table output_rows
   %o = plan.table output_rows
+  // CHECK: plan.table draws
+  %d = plan.table draws
   // CHECK: %[[X:.*]] = plan.arena bytes 4096 offset 0
   %x = plan.arena bytes 4096 offset 0
   // CHECK: plan.arena bytes 100{{$}}

@@ -24,3 +24,11 @@ func.func @best2_one_number(%x: tensor<?x7xf32>) {
   %y = seq.best %x : tensor<?x7xf32> -> tensor<?x1xf32>
   return
 }
+
+// -----
+
+func.func @best3_words_of_a_draw(%x: tensor<?x7xf32>, %d: tensor<?x3xi32>) {
+  // expected-error @+1 {{expects 'draws' of shape R,4 = ?, 4, but got ?, 3}}
+  %y = seq.best %x draws(%d : tensor<?x3xi32>) : tensor<?x7xf32> -> tensor<?x2xf32>
+  return
+}

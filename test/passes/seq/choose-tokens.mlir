@@ -1,16 +1,18 @@
 // RUN: effc-opt %s --seq-choose-tokens --split-input-file --verify-diagnostics | FileCheck %s
 
 // The head once more, with what bounds its logits, for a decode entry; the
-// state stays the last result. The row that both heads read is shared.
+// state stays the last result. The row that both heads read is shared. How
+// tokens are drawn is one more argument.
 
 // CHECK-LABEL: func.func @decode_2
+// CHECK-SAME: (%{{[^:]*}}: tensor<?x6xf32>, %{{[^:]*}}: tensor<11x6xbf16>, %{{[^:]*}}: tensor<3x5xf32>, %[[DRAWS:.*]]: tensor<?x4xi32>)
 // CHECK-SAME: -> (tensor<?x11xf32>, tensor<?x2xf32>, tensor<3x5xf32>)
 // CHECK: %[[X:.*]] = seq.neg
 // CHECK: %[[Y:.*]] = seq.lm_head %[[X]], %[[W:.*]] :
 // CHECK: %[[L:.*]] = seq.clamp %[[Y]] {upper = 4.000000e+00 : f64}
 // CHECK: %[[AGAIN:.*]] = seq.lm_head %[[X]], %[[W]] :
 // CHECK: %[[BOUNDED:.*]] = seq.clamp %[[AGAIN]] {upper = 4.000000e+00 : f64}
-// CHECK: %[[BEST:.*]] = seq.best %[[BOUNDED]] : tensor<?x11xf32> -> tensor<?x2xf32>
+// CHECK: %[[BEST:.*]] = seq.best %[[BOUNDED]] draws(%[[DRAWS]] : tensor<?x4xi32>) : tensor<?x11xf32> -> tensor<?x2xf32>
 // CHECK: return %[[L]], %[[BEST]], %{{.*}}
 func.func @decode_2(%e: tensor<?x6xf32>, %w: tensor<11x6xbf16>, %s: tensor<3x5xf32>) -> (tensor<?x11xf32>, tensor<3x5xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
@@ -40,7 +42,7 @@ func.func @prefill_16(%x: tensor<?x6xf32>, %w: tensor<11x6xbf16>) -> tensor<?x11
 // CHECK: %[[YY:.*]] = seq.lm_head
 // CHECK: %[[GG:.*]] = seq.sigmoid %[[YY]]
 // CHECK: %[[LL:.*]] = seq.mul %[[YY]], %[[GG]]
-// CHECK: %[[BEST:.*]] = seq.best %[[LL]]
+// CHECK: %[[BEST:.*]] = seq.best %[[LL]] draws(
 // CHECK: return %[[L]], %[[BEST]]
 func.func @gated_by_themselves(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>) -> tensor<?x11xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {

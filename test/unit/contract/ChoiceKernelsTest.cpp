@@ -1,9 +1,11 @@
 // The largest number of each row, found by the kernel that computes the rows,
 // is the first of the largest by the formula; what an entry gives as choices is
-// what its logits say.
+// what its logits say, and what is drawn with noise is what the runtime's
+// sampler draws from them.
 //
 // Tokens and weights are multiples of 1/4 up to 1, of which an f32 holds every
 // sum of 40 products: results are exact on any device, and ties are plentiful.
+#include "runtime/src/Sampler.h"
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "gtest/gtest.h"
@@ -44,8 +46,10 @@ std::string tensor(int64_t rows, int64_t columns, const char *type = "f32") {
          std::to_string(columns) + "x" + type + ">";
 }
 
-/// An embedding and a head; `best`: and the choice from its logits.
-std::string modelText(const Case &c, bool best) {
+enum class Gives { Logits, Best, Drawn };
+
+/// An embedding and a head, and the choice from its logits where it is wanted.
+std::string modelText(const Case &c, Gives gives) {
   std::string x = tensor(-1, c.width), y = tensor(-1, c.vocabulary),
               table = tensor(kTokens, c.width),
               w = tensor(c.vocabulary, c.width, c.narrow ? "bf16" : "f32");
@@ -60,16 +64,22 @@ std::string modelText(const Case &c, bool best) {
             " : f64} : " + y + "\n";
     last = "%b";
   }
-  if (best) {
+  std::string draws, argument;
+  if (gives == Gives::Drawn) {
+    argument = ", %draws: tensor<?x4xi32>";
+    draws = " draws(%draws : tensor<?x4xi32>)";
+  }
+  if (gives != Gives::Logits) {
     type = tensor(-1, 2);
-    text += "  %c = seq.best " + last + " : " + y + " -> " + type + "\n";
+    text +=
+        "  %c = seq.best " + last + draws + " : " + y + " -> " + type + "\n";
     last = "%c";
   }
   return "seq.weight @table source(\"table\") : " + table +
          "\nseq.weight @w source(\"w\") : " + w +
-         "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
-         "-> " +
-         type + " {\n  %table = seq.parameter @table : " + table +
+         "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>" +
+         argument + ") -> " + type +
+         " {\n  %table = seq.parameter @table : " + table +
          "\n  %w = seq.parameter @w : " + w +
          "\n  %e = seq.embedding %tokens, %table : (tensor<?xi32>, " + table +
          ") -> " + x + "\n" + rows + "  %y = seq.lm_head " + head + ", %w : (" +
@@ -79,7 +89,8 @@ std::string modelText(const Case &c, bool best) {
 
 class Chooser {
 public:
-  Chooser(const Case &c, bool best) : c(c), model(modelText(c, best)) {
+  Chooser(const Case &c, Gives gives)
+      : c(c), gives(gives), model(modelText(c, gives)) {
     std::mt19937_64 random(c.width * 1000 + c.vocabulary);
     std::uniform_int_distribution<int> quarters(-4, 4);
     auto fill = [&](int64_t rows) {
@@ -94,7 +105,7 @@ public:
 
   PlanRunner compile() {
     PipelineOptions options;
-    options.prefillRows = {kTokens};
+    options.prefillRows = {gives == Gives::Drawn ? 1 : kTokens};
     options.decodeRows = {1, 3, 20};
     PlanRunner runner(model, options, /*slots=*/1);
     runner.setWeight("table", table);
@@ -109,18 +120,26 @@ public:
     return static_cast<float>(c.isBounded && sum > kMost ? kMost : sum);
   }
 
-  /// The largest logit of each token, no number where one is, and its id.
-  std::vector<float> expected(llvm::ArrayRef<int32_t> tokens) const {
+  /// The largest logit of each token, no number where one is, and its id; with
+  /// draws, of each token one, the largest sum with noise.
+  std::vector<float>
+  expected(llvm::ArrayRef<int32_t> tokens,
+           llvm::ArrayRef<artifact::DrawRecord> draws = {}) const {
     std::vector<float> choices;
-    for (int32_t token : tokens) {
+    for (auto [i, token] : llvm::enumerate(tokens)) {
       float best = -kInfinity;
       int64_t number = 0;
-      for (int64_t id = 0; id < c.vocabulary; ++id)
-        if (float y = logit(token, id);
-            !std::isnan(best) && (y > best || std::isnan(y))) {
+      for (int64_t id = 0; id < c.vocabulary; ++id) {
+        float y = logit(token, id);
+        if (!draws.empty()) {
+          rt::Noise noise = {draws[i].key(), draws[i].counter()};
+          y = y * draws[i].scale() + draws[i].amount() * noise.at(id);
+        }
+        if (!std::isnan(best) && (y > best || std::isnan(y))) {
           best = y;
           number = id;
         }
+      }
       choices.push_back(best);
       choices.push_back(static_cast<float>(number));
     }
@@ -128,6 +147,7 @@ public:
   }
 
   Case c;
+  Gives gives;
   TestModel model;
   std::vector<float> table, w;
 };
@@ -157,10 +177,37 @@ std::vector<Segment> oneEach(llvm::ArrayRef<int32_t> tokens) {
   return call;
 }
 
+/// Samplers of several temperatures, among them 0 in every third row, and of
+/// seeds and numbers of draws that differ.
+std::vector<rt::Sampler> samplersFor(int64_t rows, int64_t vocabulary) {
+  std::vector<rt::Sampler> samplers;
+  for (int64_t i = 0; i < rows; ++i) {
+    effc_sampler_options_t options = effc_sampler_options_default();
+    options.temperature = i % 3 == 1 ? 0 : 0.3f + 0.17f * i;
+    options.seed = 1000003 * i + 7;
+    rt::Sampler sampler = *rt::Sampler::create(options, vocabulary);
+    for (int64_t draw = 0; draw < i % 4; ++draw)
+      sampler.nextDraw();
+    samplers.push_back(std::move(sampler));
+  }
+  return samplers;
+}
+
+std::vector<artifact::DrawRecord>
+nextDraws(llvm::MutableArrayRef<rt::Sampler> samplers) {
+  std::vector<artifact::DrawRecord> records;
+  for (rt::Sampler &sampler : samplers) {
+    rt::Draw draw = sampler.nextDraw();
+    records.emplace_back(draw.scale, draw.amount, draw.noise.key,
+                         draw.noise.counter);
+  }
+  return records;
+}
+
 class ChoiceKernels : public testing::TestWithParam<Case> {};
 
 TEST_P(ChoiceKernels, AreTheFirstOfTheLargest) {
-  Chooser chooser(GetParam(), /*best=*/true);
+  Chooser chooser(GetParam(), Gives::Best);
   PlanRunner runner = chooser.compile();
   ASSERT_EQ(chooser.model.getErrors(), "");
   // 5 of an entry's 20 rows, and all of them.
@@ -174,10 +221,33 @@ TEST_P(ChoiceKernels, AreTheFirstOfTheLargest) {
              chooser.expected(tokens), "prefill");
 }
 
+// Bit by bit, value and token: rounded as the runtime rounds.
+TEST_P(ChoiceKernels, DrawWithNoise) {
+  Chooser chooser(GetParam(), Gives::Drawn);
+  PlanRunner runner = chooser.compile();
+  ASSERT_EQ(chooser.model.getErrors(), "");
+  bool differs = false; // from the likeliest
+  for (int64_t count : {1, 3, 20}) {
+    std::vector<int32_t> tokens = tokensFrom(11, count);
+    runner.draws.clear();
+    std::vector<float> best = chooser.expected(tokens);
+    expectSame(runner.decode(oneEach(tokens)), best,
+               "the likeliest of " + std::to_string(count));
+    auto samplers = samplersFor(count, chooser.c.vocabulary);
+    runner.draws = nextDraws(samplers);
+    std::vector<float> drawn = chooser.expected(tokens, runner.draws);
+    expectSame(runner.decode(oneEach(tokens)), drawn,
+               "drawn of " + std::to_string(count));
+    for (int64_t i = 0; i < count; ++i)
+      differs |= best[2 * i + 1] != drawn[2 * i + 1];
+  }
+  EXPECT_TRUE(differs);
+}
+
 // No numbers among the weights: the first id of such a logit. Below minus
 // infinity there is nothing to choose.
 TEST_P(ChoiceKernels, ShowWhatIsNoNumber) {
-  Chooser chooser(GetParam(), /*best=*/true);
+  Chooser chooser(GetParam(), Gives::Best);
   int64_t width = chooser.c.width;
   for (int64_t id : {chooser.c.vocabulary - 1, int64_t(5)})
     chooser.w[id * width + 3] = std::nanf("");
@@ -196,11 +266,12 @@ TEST_P(ChoiceKernels, ShowWhatIsNoNumber) {
 TEST_P(ChoiceKernels, AreWhatTheLogitsSay) {
   if (testTarget().device != tile::Device::Nvptx)
     GTEST_SKIP() << "the host's entries give logits alone";
-  Chooser chooser(GetParam(), /*best=*/false);
+  Chooser chooser(GetParam(), Gives::Logits);
   PlanRunner runner = chooser.compile();
   ASSERT_EQ(chooser.model.getErrors(), "");
   for (int64_t count : {1, 2, 20}) {
     std::vector<int32_t> tokens = tokensFrom(3, count);
+    runner.draws.clear();
     expectSame(runner.choose(oneEach(tokens)), chooser.expected(tokens),
                "choices of " + std::to_string(count));
     std::vector<float> logits;
@@ -209,6 +280,15 @@ TEST_P(ChoiceKernels, AreWhatTheLogitsSay) {
         logits.push_back(chooser.logit(token, id));
     expectSame(runner.decode(oneEach(tokens)), logits,
                "logits of " + std::to_string(count));
+    // The tokens that samplers draw from these are those drawn without them.
+    auto samplers = samplersFor(count, chooser.c.vocabulary), same = samplers;
+    runner.draws = nextDraws(same);
+    std::vector<float> drawn = runner.choose(oneEach(tokens));
+    for (int64_t i = 0; i < count; ++i)
+      EXPECT_EQ(*samplers[i].sample(llvm::ArrayRef(logits).slice(
+                    i * chooser.c.vocabulary, chooser.c.vocabulary)),
+                drawn[2 * i + 1])
+          << "row " << i << " of " << count;
   }
 }
 
@@ -225,12 +305,13 @@ TEST(BestOfRows, AreTheFirstOfTheLargest) {
                 y = tensor(-1, 2);
     TestModel model(
         "seq.weight @table source(\"table\") : " + table +
-        "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
-        "-> " +
+        "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, "
+        "%draws: tensor<?x4xi32>) -> " +
         y + " {\n  %table = seq.parameter @table : " + table +
         "\n  %e = seq.embedding %tokens, %table : (tensor<?xi32>, " + table +
         ") -> " + x + "\n  %x = seq.select_rows %e, %rows : (" + x +
-        ", tensor<?xi32>) -> " + x + "\n  %y = seq.best %x : " + x + " -> " +
+        ", tensor<?xi32>) -> " + x +
+        "\n  %y = seq.best %x draws(%draws : tensor<?x4xi32>) : " + x + " -> " +
         y + "\n  return %y : " + y + "\n}\n");
     PipelineOptions options;
     options.prefillRows = {4};
@@ -252,7 +333,46 @@ TEST(BestOfRows, AreTheFirstOfTheLargest) {
                "rows of " + std::to_string(width));
     expectSame(runner.decode({{.slot = 0, .tokens = {2}}}), {std::nanf(""), 2},
                "a row of " + std::to_string(width));
+    // With noise, whose sums are those of the largest at both ends.
+    std::vector<float> drawn;
+    for (uint32_t i = 0; i < 4; ++i) {
+      const auto &draw = runner.draws.emplace_back(i == 2 ? 1.0f : 6.0f / width,
+                                                   i != 2, 5 * i + 1, 77 - i);
+      float best = -kInfinity, number = 0;
+      for (int64_t id = 0; id < width; ++id)
+        if (float sum =
+                rows[id] * draw.scale() +
+                draw.amount() * rt::Noise{draw.key(), draw.counter()}.at(id);
+            sum > best) {
+          best = sum;
+          number = static_cast<float>(id);
+        }
+      drawn.insert(drawn.end(), {best, number});
+    }
+    expectSame(runner.prefill({{.slot = 0, .tokens = {0, 0, 0, 0}}}), drawn,
+               "draws from rows of " + std::to_string(width));
   }
+}
+
+// Sums by an independent program in 30 digits (mpmath).
+TEST(BestOfRows, AreDrawnByTheDefinition) {
+  TestModel model(R"(
+func.func @forward(%x: tensor<2x3xf32>, %d: tensor<2x4xi32>) -> tensor<2x2xf32> {
+  %y = seq.best %x draws(%d : tensor<2x4xi32>) : tensor<2x3xf32> -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+})");
+  using seq::reference::Tensor;
+  // Scales of 0.5 and 2, noise once, and key and counter.
+  auto results = model.evaluate(
+      {Tensor<double>({2, 3}, {1, -2, 0.5, 0.25, 3, -1}),
+       Tensor<int32_t>({2, 4}, {1056964608, 1065353216, 0, 0, 1073741824,
+                                1065353216, 320440878, -2052912941})},
+      {});
+  const auto &y = std::get<Tensor<double>>(results.at(0));
+  EXPECT_NEAR(y(0, 0), 0.87649257022482343, 1e-14);
+  EXPECT_EQ(y(0, 1), 0);
+  EXPECT_NEAR(y(1, 0), 6.0705851262770434, 1e-14);
+  EXPECT_EQ(y(1, 1), 1);
 }
 
 } // namespace

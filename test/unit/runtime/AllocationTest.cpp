@@ -46,6 +46,12 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   options.repeat_penalty = 1.1f;
   Sampler sampler(options, model.vocabularySize());
 
+  options.top_k = 0;
+  options.top_p = options.repeat_penalty = 1;
+  Sampler unfiltered(options, model.vocabularySize());
+  effc_sampler_t *drawing[] = {sampler.get(), unfiltered.get(),
+                               unfiltered.get()};
+
   long before = allocations;
   effc_status_t *status = effc_engine_prefill(engine.get(), prompts.data(), 3);
   int32_t next[3];
@@ -60,6 +66,9 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   for (int step = 0; step < 2 && !status; ++step)
     status =
         effc_engine_decode_best(engine.get(), handles.data(), next, 3, next);
+  for (int step = 0; step < 2 && !status; ++step)
+    status = effc_engine_decode_draw(engine.get(), handles.data(), drawing,
+                                     next, 3, next);
   long after = allocations;
   EXPECT_EQ(status, nullptr);
   EXPECT_EQ(after - before, 0);

@@ -4,6 +4,7 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "runtime/src/Device.h"
+#include "runtime/src/Sampler.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <cmath>
@@ -96,6 +97,119 @@ TEST(Engine, BestTokensAreTheFirstOfTheLargest) {
   }
 }
 
+/// Samplers of each kind: greedy, at temperatures, and those that need logits.
+static std::vector<Sampler> someSamplers(size_t count, bool withTopK = false,
+                                         bool withPenalty = false) {
+  std::vector<Sampler> samplers;
+  for (size_t i = 0; i < count; ++i) {
+    effc_sampler_options_t options = effc_sampler_options_default();
+    options.temperature = i % 3 == 1 ? 0 : 0.5f + 0.25f * static_cast<float>(i);
+    options.seed = 31 + i;
+    if (withTopK && i == 2)
+      options.top_k = 9;
+    if (withPenalty && i == 4)
+      options.repeat_penalty = 1.5f;
+    samplers.emplace_back(options, kToyVocabulary);
+  }
+  return samplers;
+}
+
+// Where entries give no choices, or the likeliest alone, samplers draw from the
+// logits, each as it would by itself.
+TEST(Engine, DrawsAreWhatSamplersDrawFromLogits) {
+  for (bool withChoices : {false, true}) {
+    ToyOptions options;
+    options.withChoices = withChoices;
+    Toy toy(7, 1, options);
+    std::vector<Session> sessions;
+    std::vector<effc_session_t *> handles;
+    std::vector<effc_sampler_t *> drawing;
+    std::vector<Sampler> samplers = someSamplers(7, true, true),
+                         same = someSamplers(7, true, true);
+    std::vector<ToyReference> references(7);
+    for (int i = 0; i < 7; ++i) {
+      handles.push_back(sessions.emplace_back(toy.engine).get());
+      drawing.push_back(samplers[i].get());
+    }
+    Tokens tokens = randomTokens(7, 30);
+    for (int step = 0; step < 6; ++step) {
+      Tokens expected;
+      for (int i = 0; i < 7; ++i)
+        expected.push_back(same[i].sample(references[i].step(tokens[i])));
+      Tokens drawn = tokens; // read and written in one place
+      ASSERT_EQ(effc_engine_decode_draw(toy.engine.get(), handles.data(),
+                                        drawing.data(), drawn.data(), 7,
+                                        drawn.data()),
+                nullptr);
+      EXPECT_EQ(drawn, expected) << "step " << step;
+      tokens = drawn;
+    }
+  }
+}
+
+// An entry that draws is told for each row how: of the call of four and the
+// call of three, and a greedy row in either way. One sampler that needs logits
+// has those of its call drawn from logits, and not those of the other.
+TEST(Engine, EntriesDrawAsSamplersSay) {
+  ToyOptions options;
+  options.withChoices = options.withDraws = true;
+  for (bool withTopK : {false, true}) {
+    Toy toy(7, 1, options);
+    std::vector<Session> sessions;
+    std::vector<effc_session_t *> handles;
+    std::vector<effc_sampler_t *> drawing;
+    std::vector<Sampler> samplers = someSamplers(7, withTopK),
+                         same = someSamplers(7, withTopK);
+    for (int i = 0; i < 7; ++i) {
+      handles.push_back(sessions.emplace_back(toy.engine).get());
+      drawing.push_back(samplers[i].get());
+    }
+    std::vector<ToyReference> references(7);
+    Tokens tokens = randomTokens(7, 33);
+    for (uint64_t step = 0; step < 3; ++step) {
+      Tokens expected;
+      for (uint32_t i = 0; i < 7; ++i) {
+        Logits logits = references[i].step(tokens[i]);
+        float temperature = 0.5f + 0.25f * static_cast<float>(i);
+        rt::Noise noise = rt::Noise::of(31 + i, step);
+        expected.push_back(withTopK && i < 4 ? same[i].sample(logits)
+                           : i % 3 == 1 ? likeliest(logits)
+                                        : drawnByToy(logits, 1 / temperature, 1,
+                                                     noise.key, noise.counter));
+      }
+      Tokens drawn = toy.engine.decodeDraw(handles, drawing, tokens);
+      EXPECT_EQ(drawn, expected) << "step " << step;
+      tokens = drawn;
+    }
+    EXPECT_EQ(toy.engine.decodeBest({handles[2]}, {9}),
+              Tokens{likeliest(references[2].step(9))});
+  }
+}
+
+TEST(Engine, DrawsAreRefusedAsDecodingIs) {
+  Toy toy(2);
+  Session a(toy.engine), b(toy.engine);
+  std::vector<Sampler> samplers = someSamplers(2);
+  Sampler other(effc_sampler_options_default(), 7);
+  effc_sampler_t *one = samplers[0].get();
+  auto refused = [&](std::vector<effc_sampler_t *> drawing, Tokens tokens) {
+    return refusal(
+        [&] { toy.engine.decodeDraw({a.get(), b.get()}, drawing, tokens); });
+  };
+  EXPECT_EQ(refused({one, nullptr}, {1, 2}), "1: sampler 1 is null");
+  EXPECT_EQ(refused({one, other.get()}, {1, 2}),
+            "1: sampler 1 is for 7 tokens, but the vocabulary has 271");
+  EXPECT_EQ(refused({one, samplers[1].get()}, {1, 271}),
+            "1: token 0 of sequence 1 is 271, but the vocabulary has 271");
+  EXPECT_EQ(a.position(), 0u);
+  // One sampler may draw for both.
+  Tokens drawn = toy.engine.decodeDraw({a.get(), b.get()}, {one, one}, {4, 5});
+  Sampler same = std::move(someSamplers(1)[0]);
+  ToyReference ofA, ofB;
+  int32_t first = same.sample(ofA.step(4));
+  EXPECT_EQ(drawn, (Tokens{first, same.sample(ofB.step(5))}));
+}
+
 // The toy's logits are no numbers where its tally and the position disagree.
 TEST(Engine, NoBestTokenOfWhatIsNoNumber) {
   for (bool withChoices : {false, true}) {
@@ -110,6 +224,10 @@ TEST(Engine, NoBestTokenOfWhatIsNoNumber) {
     Session broken(toy.engine);
     EXPECT_EQ(toy.engine.decodeBest({broken.get()}, {5}), Tokens{-1});
     EXPECT_EQ(broken.position(), 1u);
+    std::vector<Sampler> samplers = someSamplers(2);
+    for (Sampler &sampler : samplers)
+      EXPECT_EQ(toy.engine.decodeDraw({broken.get()}, {sampler.get()}, {5}),
+                Tokens{-1});
   }
 }
 

@@ -263,6 +263,16 @@ static const Mistake kLaunches[] = {
        launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 0);
      },
      "has an operand 3 of choices, but is not left out of other calls"},
+    {"operand_draws_of_every_call",
+     [](ProgramT &p) {
+       launch(p, 2).operands[1] = operand(OperandKind::Draws, 0, 0);
+     },
+     "has an operand 1 of draws, but is not left out of other calls"},
+    {"operand_draws_index",
+     [](ProgramT &p) {
+       launch(p, 2).operands[1] = operand(OperandKind::Draws, 1, 0);
+     },
+     "has an operand 1 that has an index or offset where none is expected"},
     {"choices_of_nobody",
      [](ProgramT &p) { launch(p, 2).only_for = artifact::CallResult::Choices; },
      "entry 'prefill_4' has launches for choices, but none that writes them"},
@@ -281,7 +291,7 @@ static const Mistake kLaunches[] = {
      "has none"},
     {"operand_kind",
      [](ProgramT &p) {
-       launch(p, 0).operands[0] = operand(OperandKind(10), 0, 0);
+       launch(p, 0).operands[0] = operand(OperandKind(11), 0, 0);
      },
      "has an operand 0 that is of an unknown kind"},
     {"operand_arena",

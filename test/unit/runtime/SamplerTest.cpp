@@ -3,9 +3,11 @@
 
 #include "runtime/src/Sampler.h"
 
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
+#include <numeric>
 
 using namespace effc::rt;
 
@@ -48,21 +50,52 @@ TEST(Sampler, ExpIsWithinTwoUnits) {
   EXPECT_EQ(expOfNegative(-INFINITY), 0.0);
 }
 
-// The bits themselves, computed from the definition with exact integers; a
+// Known answers of Random123, which comes with the paper (kat_vectors,
+// "philox2x32 10").
+TEST(Sampler, PhiloxGivesItsKnownAnswers) {
+  using Words = std::array<uint32_t, 2>;
+  EXPECT_EQ(philox({0, 0}, 0), (Words{0xff1dae59, 0x6cd10df2}));
+  EXPECT_EQ(philox({0xffffffff, 0xffffffff}, 0xffffffff),
+            (Words{0x2c3f628b, 0xab4fd7ad}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3}, 0x13198a2e),
+            (Words{0xdd7ce038, 0xf62a4c12}));
+}
+
+// Key and counter by exact integers, noise by f32 of numpy; a
 // change here changes what every seed draws.
-TEST(Sampler, RandomNumbersAreFixedForAllTime) {
-  EXPECT_EQ(uniformAt(0, 0), 0x1.4e0dba5e9a32fp-1);
-  EXPECT_EQ(uniformAt(0, 1), 0x1.6705460be8829p-1);
-  EXPECT_EQ(uniformAt(123456789, 7), 0x1.fa7e45c9fe03cp-3);
-  EXPECT_NE(uniformAt(0, 1), uniformAt(1, 0));
-  double sum = 0;
-  for (int i = 0; i < 10000; ++i) {
-    double u = uniformAt(42, i);
-    ASSERT_GE(u, 0.0);
-    ASSERT_LT(u, 1.0);
-    sum += u;
-  }
-  EXPECT_NEAR(sum / 10000, 0.5, 0.01);
+TEST(Sampler, NoiseIsFixedForAllTime) {
+  EXPECT_EQ(Noise::of(0, 0).key, 0xa706dd2fu);
+  EXPECT_EQ(Noise::of(0, 0).counter, 0x4d197e6fu);
+  EXPECT_EQ(Noise::of(123456789, 7).key, 0x3f4fc8b9u);
+  EXPECT_EQ(Noise::of(123456789, 7).counter, 0x3fc07b8eu);
+  EXPECT_EQ(Noise::from(0xff1dae59), 0x1.81874ap-2f);
+  EXPECT_EQ(Noise::from(0x6cd10df2), 0x1.3f9908p-3f);
+  EXPECT_EQ(Noise::from(0x2c3f628b), -0x1.201806p-1f);
+  EXPECT_EQ((Noise{0x13198a2e, 0x85a308d3}.at(0x243f6a88)),
+            Noise::from(0xdd7ce038));
+}
+
+/// -ln(-ln u) in double, of the u that a word stands for.
+static double exactNoise(uint32_t word) {
+  double v = ((word & 0x7fffffff) + 0.5) / 4294967296.0;
+  return -std::log(word >> 31 ? -std::log1p(-v) : -std::log(v));
+}
+
+// Words from all over, and all those near both ends and in the middle.
+TEST(Sampler, NoiseIsTheLogarithmOfALogarithm) {
+  auto check = [](uint32_t word) {
+    double exact = exactNoise(word),
+           unit = std::ldexp(1, std::ilogb(exact) - 23);
+    ASSERT_NEAR(Noise::from(word), exact, unit + 0x1p-22) << word;
+    ASSERT_LT(Noise::from(word), Noise::kMost);
+  };
+  for (uint64_t word = 0; word < uint64_t(1) << 32; word += 4099)
+    check(static_cast<uint32_t>(word));
+  for (uint32_t i = 0; i < 5000; ++i)
+    for (uint32_t from : {0u, 0x7fffffffu - 2500, 0x80000000u, 0u - 5000})
+      check(from + i);
+  EXPECT_NEAR(Noise::from(0x80000000), 33 * std::log(2.0), 2e-6);   // the most
+  EXPECT_NEAR(Noise::from(0), -std::log(33 * std::log(2.0)), 1e-6); // the least
 }
 
 TEST(Sampler, GreedyTakesTheFirstOfEquals) {
@@ -77,6 +110,85 @@ TEST(Sampler, DrawsInProportion) {
   EXPECT_NEAR(counts[0], 500, 60);
   EXPECT_NEAR(counts[1], 300, 60);
   EXPECT_NEAR(counts[2], 200, 60);
+}
+
+/// The sum of (count - expected)^2 / expected over tokens.
+static double chiSquared(const std::map<int, int> &counts,
+                         const std::vector<float> &logits, double temperature,
+                         int draws) {
+  std::vector<double> weights;
+  for (float logit : logits)
+    weights.push_back(std::exp(logit / temperature));
+  double total = std::accumulate(weights.begin(), weights.end(), 0.0), sum = 0;
+  for (size_t id = 0; id < logits.size(); ++id) {
+    double expected = draws * weights[id] / total;
+    auto found = counts.find(static_cast<int>(id));
+    double count = found == counts.end() ? 0 : found->second;
+    sum += (count - expected) * (count - expected) / expected;
+  }
+  return sum;
+}
+
+// Of 13 tokens chi^2 has 12 degrees of freedom: it is above 32.9 once in 1000
+// seeds. The draws of one seed, and the first draws of many.
+TEST(Sampler, FollowsTheSoftmax) {
+  std::vector<float> logits;
+  for (int id = 0; id < 13; ++id)
+    logits.push_back(static_cast<float>((id * 5) % 13) / 4 - 1);
+  constexpr int kDraws = 20000;
+  for (float temperature : {0.7f, 1.9f}) {
+    for (uint64_t seed : {0, 1, 99}) {
+      effc_sampler_options_t given = options(temperature);
+      given.seed = seed;
+      EXPECT_LT(chiSquared(histogram(given, logits, kDraws), logits,
+                           temperature, kDraws),
+                32.9)
+          << temperature << ", seed " << seed;
+    }
+    std::map<int, int> firsts;
+    for (int seed = 0; seed < kDraws; ++seed) {
+      effc_sampler_options_t given = options(temperature);
+      given.seed = seed;
+      ++firsts[*make(given, 13).sample(logits)];
+    }
+    EXPECT_LT(chiSquared(firsts, logits, temperature, kDraws), 32.9)
+        << temperature << ", first draws";
+  }
+}
+
+// A draw says nothing about the next: 9 pairs of neighbours, 8 degrees of
+// freedom, above 26.1 once in 1000.
+TEST(Sampler, DrawsAreIndependent) {
+  std::vector<float> logits = {0, 0, 0};
+  Sampler sampler = make(options(1), 3);
+  std::map<int, int> pairs;
+  constexpr int kPairs = 9000;
+  for (int i = 0; i < kPairs; ++i) {
+    int first = *sampler.sample(logits);
+    ++pairs[3 * first + *sampler.sample(logits)];
+  }
+  EXPECT_LT(chiSquared(pairs, std::vector<float>(9, 0), 1, kPairs), 26.1);
+}
+
+// 10,000 tokens of which each comes once in 17,000 draws together have 6 of 10:
+// that is for the noise near its upper end to say.
+TEST(Sampler, RareTokensComeAsOftenAsTheyShould) {
+  std::vector<float> logits(10001, -8.8f);
+  logits[777] = 0;
+  double rest = 10000 * std::exp(-8.8), share = 1 / (1 + rest);
+  constexpr int kDraws = 2000;
+  auto counts = histogram(options(1), logits, kDraws);
+  // Four standard deviations.
+  EXPECT_NEAR(counts[777], kDraws * share,
+              4 * std::sqrt(kDraws * share * (1 - share)));
+}
+
+TEST(Sampler, TemperaturesOfAnySizeDraw) {
+  // 1 / T is not above the largest f32, nor so small that it may be flushed.
+  std::vector<float> logits = {0, -1, 2, 1};
+  EXPECT_EQ(histogram(options(1e-45f), logits, 20),
+            (std::map{std::pair{2, 20}}));
+  EXPECT_EQ(histogram(options(3e38f), logits, 200).size(), 4u);
 }
 
 TEST(Sampler, TemperatureSharpens) {

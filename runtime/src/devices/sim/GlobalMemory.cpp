@@ -69,6 +69,10 @@ static OperandRange rangeOf(const artifact::Program &program,
   case artifact::OperandKind::OutputRows:
     counted("the output rows", artifact::Count::Outputs, sizeof(int32_t));
     break;
+  case artifact::OperandKind::Draws:
+    counted("the draws", artifact::Count::Outputs,
+            sizeof(artifact::DrawRecord));
+    break;
   case artifact::OperandKind::Logits:
     counted("the logits", artifact::Count::Outputs,
             program.vocabulary_size() * sizeof(float));

@@ -5,7 +5,6 @@
 #include "compiler/Register.h"
 #include "compiler/Target.h"
 #include "dialects/plan/MemoryLayout.h"
-#include "runtime/schema/program_generated.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
@@ -350,6 +349,8 @@ std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
     if (wanted != plan::CallResult::Logits)
       ADD_FAILURE() << "an exported case has no calls of which choices are "
                        "wanted";
+    if (!draws.empty())
+      ADD_FAILURE() << "an exported case has no draws";
     return exported->call(kind, call, slots.data());
   }
   int64_t rows = 0;
@@ -370,6 +371,8 @@ std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
   auto *outputRows = table(OutputRows, rows * 4).as<int32_t>();
   auto *records = table(Segments, call.size() * sizeof(artifact::SegmentRecord))
                       .as<artifact::SegmentRecord>();
+  auto *drawn = table(Draws, rows * sizeof(artifact::DrawRecord))
+                    .as<artifact::DrawRecord>();
   int32_t row = 0;
   for (auto [i, segment] : llvm::enumerate(call)) {
     records[i] =
@@ -380,6 +383,8 @@ std::vector<float> PlanRunner::run(plan::EntryKind kind, ArrayRef<Segment> call,
       rowSlots[row] = segment.slot;
       rowPositions[row] = segment.start + t;
       outputRows[row] = row;
+      drawn[row] =
+          draws.empty() ? artifact::DrawRecord(1, 0, 0, 0) : draws.at(row);
       ++row;
     }
   }

@@ -20,6 +20,7 @@
 #include "compiler/Pipelines.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/reference/Evaluate.h"
+#include "runtime/schema/program_generated.h"
 #include "runtime/src/devices/host/HostKernel.h"
 #include "runtime/src/devices/sim/SimBlock.h"
 #include "test/unit/codegen/host/GuardedMemory.h"
@@ -154,11 +155,15 @@ public:
   std::vector<float> decode(llvm::ArrayRef<Segment> call) {
     return run(plan::EntryKind::Decode, call);
   }
-  /// What a decode entry gives in place of that: the largest logit of each row
-  /// and its number. On a GPU.
+  /// What a decode entry gives in place of that: the largest logit of each row,
+  /// or sum of one with noise by `draws`, and its number. On a GPU.
   std::vector<float> choose(llvm::ArrayRef<Segment> call) {
     return run(plan::EntryKind::Decode, call, plan::CallResult::Choices);
   }
+
+  /// How each row's token is drawn, where a kernel draws one; of no rows: the
+  /// likeliest.
+  std::vector<artifact::DrawRecord> draws;
 
   /// The items of each launch are run in this many parts, the last one first.
   int64_t parts = 1;
@@ -195,7 +200,7 @@ private:
   int64_t logitsWidth = 0;
   llvm::StringMap<GuardedMemory> weights;
   GuardedMemory slots, arena, logits;   // or choices
-  GuardedMemory tables[5];              // by plan::Table
+  GuardedMemory tables[6];              // by plan::Table
   std::unique_ptr<CaseExport> exported; // null where tests are run
 };
 

@@ -3,6 +3,7 @@
 
 #include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/include/effc/effc.hpp"
+#include "runtime/src/Sampler.h"
 #include "test/unit/runtime/cuda/FakeCuda.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
@@ -255,6 +256,37 @@ TEST_F(CudaDevice, ChoosesWithoutLogits) {
   EXPECT_EQ(fake->count("cuLaunchKernelEx toy_best"), 1u);
 }
 
+// How tokens are drawn goes to the GPU with the other inputs, anew for every
+// replay of a recording.
+TEST_F(CudaDevice, DrawsWithoutLogits) {
+  ToyOptions options = cudaToy();
+  options.withChoices = options.withDraws = true;
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  Engine engine(model, Device::cuda(), 2);
+  Session a(engine), b(engine);
+  effc_sampler_options_t drawing = effc_sampler_options_default();
+  Sampler greedy(drawing, kToyVocabulary);
+  drawing.temperature = 0.5f;
+  drawing.seed = 12;
+  Sampler drawn(drawing, kToyVocabulary);
+  ToyReference ofA, ofB;
+  fake->calls.clear();
+  uint64_t index = 0;
+  for (int32_t token : {31, 7, 200}) {
+    rt::Noise noise = rt::Noise::of(12, index++);
+    int32_t expected =
+        drawnByToy(ofA.step(token), 2, 1, noise.key, noise.counter);
+    EXPECT_EQ(engine.decodeDraw({a.get(), b.get()}, {drawn.get(), greedy.get()},
+                                {token, 5}),
+              (std::vector<int32_t>{expected, likeliest(ofB.step(5))}));
+  }
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_head"), 0u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_draw grid 2"), 1u);
+  EXPECT_EQ(fake->count("cuMemcpyDtoHAsync_v2 16"), 1u);
+}
+
 TEST_F(CudaDevice, StatesAreCopiedAndMoveToTheHost) {
   expectToyStatesMove(loadToy(), Device::cuda());
 }
@@ -437,9 +469,9 @@ TEST_F(CudaDevice, NeedsAGpu) {
 
 TEST_F(CudaDevice, SaysWhatDoesNotFit) {
   // Two weights of 17,344 bytes at multiples of 256; two slots of 192; the
-  // arena of 16 rows, 64 + 16 x 16; 16 rows of 271 logits; 80 rows of 52 bytes
+  // arena of 16 rows, 64 + 16 x 16; 16 rows of 271 logits; 80 rows of 60 bytes
   // of inputs.
-  uint64_t needed = 2 * 17408 + 2 * 192 + 320 + 16 * 271 * 4 + 80 * 52;
+  uint64_t needed = 2 * 17408 + 2 * 192 + 320 + 16 * 271 * 4 + 80 * 60;
   fake->free = needed - 1;
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY),
             "cuda: the model takes " + std::to_string(needed) +
@@ -456,7 +488,7 @@ TEST_F(CudaDevice, SaysWhatDoesNotFit) {
   fake->failures = {{"cuMemAllocHost_v2", 2}};
   EXPECT_EQ(
       engineMessage(EFFC_OUT_OF_MEMORY),
-      "cuda: the inputs of a call take 4160 bytes of pinned memory, which "
+      "cuda: the inputs of a call take 4800 bytes of pinned memory, which "
       "the system does not have");
 }
 

@@ -9,22 +9,23 @@
 
 using effc::test::FakeCuda;
 
-// The kernels of ToyKernels.c: four operands each.
+// The kernels of ToyKernels.c.
 extern "C" {
 void toy_embed(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_scan(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_head(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_best(const void *const *, const int64_t *, int64_t, int64_t);
+void toy_draw(const void *const *, const int64_t *, int64_t, int64_t);
 }
 
 namespace {
 using Kernel = void (*)(const void *const *, const int64_t *, int64_t, int64_t);
-constexpr int kOperands = 4, kCounts = 3, kNotFound = 500, kOutOfMemory = 2,
-              kInvalidValue = 1;
+constexpr int kCounts = 3, kNotFound = 500, kOutOfMemory = 2, kInvalidValue = 1;
 
 struct Function {
   std::string name;
   Kernel run;
+  int operands = 4;
   int dynamicSharedBytes = 0; // that are granted
 };
 struct Recording {
@@ -35,7 +36,8 @@ FakeCuda state;
 Function functions[] = {{"toy_embed", toy_embed},
                         {"toy_scan", toy_scan},
                         {"toy_head", toy_head},
-                        {"toy_best", toy_best}};
+                        {"toy_best", toy_best},
+                        {"toy_draw", toy_draw, 5}};
 Recording *recording = nullptr; // while a stream is captured
 std::map<uint64_t, size_t> allocations;
 
@@ -346,19 +348,19 @@ int cuLaunchKernelEx(const LaunchConfig *config, void *function,
   if (overlaps &&
       (config->attributes->id != 6 || config->attributes->value != 1))
     return kInvalidValue;
-  std::vector<const void *> operands(kOperands);
+  std::vector<const void *> operands(one->operands);
   std::vector<int64_t> counts(kCounts + 1, 1);
-  for (int i = 0; i < kOperands; ++i)
+  for (int i = 0; i < one->operands; ++i)
     std::memcpy(&operands[i], parameters[i], sizeof(void *));
   for (int i = 0; i < kCounts; ++i)
-    std::memcpy(&counts[i], parameters[kOperands + i], sizeof(int64_t));
+    std::memcpy(&counts[i], parameters[one->operands + i], sizeof(int64_t));
   std::ostringstream details;
   details << one->name << " grid " << gridX << " block " << blockX << " shared "
           << config->sharedBytes << " counts " << counts[0] << ' ' << counts[1]
           << ' ' << counts[2];
   for (int i = 0; i < state.mapsOf[one->name]; ++i) {
     uint64_t map[16];
-    std::memcpy(map, parameters[kOperands + kCounts + i], sizeof map);
+    std::memcpy(map, parameters[one->operands + kCounts + i], sizeof map);
     details << " map " << map[0];
   }
   if (overlaps)

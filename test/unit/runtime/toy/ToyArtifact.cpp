@@ -177,17 +177,17 @@ static void addState(artifact::ProgramT &program, const char *name,
   program.states.push_back(std::move(state));
 }
 
-static void addKernels(Builder &builder, bool withChoices) {
+static void addKernels(Builder &builder, const ToyOptions &options) {
   ElfImage image = readElfImage(EFFC_TOY_KERNELS);
   uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode,
                                      image.bytes, "x86-64-v3");
   std::vector<const char *> names = {"toy_embed", "toy_scan", "toy_head"};
-  if (withChoices)
-    names.push_back("toy_best");
+  if (options.withChoices)
+    names.push_back(options.withDraws ? "toy_draw" : "toy_best");
   for (const char *name : names) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = name;
-    kernel->operands = 4;
+    kernel->operands = name == std::string("toy_draw") ? 5 : 4;
     kernel->stack_bytes = 512;
     auto where = std::make_unique<artifact::KernelCodeT>();
     where->segment = code;
@@ -198,7 +198,7 @@ static void addKernels(Builder &builder, bool withChoices) {
 }
 
 static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
-                     uint32_t rows, uint32_t chunk, bool withChoices) {
+                     uint32_t rows, uint32_t chunk, const ToyOptions &options) {
   using artifact::CallResult;
   using artifact::Count;
   using artifact::Operand;
@@ -239,14 +239,15 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
           {OperandKind::Weight, 1, 0},
           {OperandKind::Logits, 0, 0}},
          "head");
-  if (withChoices) {
+  if (!prefill && options.withChoices) {
     entry->launches.back()->only_for = CallResult::Logits;
-    launch(3, {Count::Outputs, 1, 1},
-           {{OperandKind::OutputRows, 0, 0},
-            x,
-            {OperandKind::Weight, 1, 0},
-            {OperandKind::Choices, 0, 0}},
-           "best");
+    std::vector<Operand> operands = {{OperandKind::OutputRows, 0, 0},
+                                     x,
+                                     {OperandKind::Weight, 1, 0},
+                                     {OperandKind::Choices, 0, 0}};
+    if (options.withDraws)
+      operands.emplace_back(OperandKind::Draws, 0, 0);
+    launch(3, {Count::Outputs, 1, 1}, operands, "best");
     entry->launches.back()->only_for = CallResult::Choices;
   }
   program.entries.push_back(std::move(entry));
@@ -304,7 +305,7 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   const uint64_t programRoom = options.programRoom;
   Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
-  addKernels(builder, options.withChoices);
+  addKernels(builder, options);
   addWeights(builder);
   if (options.withTokenizer) {
     artifact::TokenizerT tokenizer = makeToyTokenizer();
@@ -321,10 +322,9 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
     builder.addSegment(code.kind, code.bytes, code.isa);
   for (uint32_t rows : options.prefillRows)
     addEntry(builder.program, artifact::EntryKind::Prefill, rows, options.chunk,
-             /*withChoices=*/false);
+             options);
   for (uint32_t rows : options.decodeRows)
-    addEntry(builder.program, artifact::EntryKind::Decode, rows, 1,
-             options.withChoices);
+    addEntry(builder.program, artifact::EntryKind::Decode, rows, 1, options);
   if (options.changeProgram)
     options.changeProgram(builder.program);
   flatbuffers::FlatBufferBuilder packed;
@@ -366,6 +366,17 @@ void effc::test::repairHeader(std::vector<uint8_t> &bytes) {
 int32_t effc::test::likeliest(const std::vector<float> &logits) {
   return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) -
                               logits.begin());
+}
+
+int32_t effc::test::drawnByToy(const std::vector<float> &logits, float scale,
+                               float amount, uint32_t key, uint32_t counter) {
+  std::vector<float> sums;
+  for (uint32_t token = 0; token < logits.size(); ++token) {
+    uint32_t noise = (key ^ counter ^ token) * 40503u;
+    sums.push_back(logits[token] * scale +
+                   amount * static_cast<float>(noise & 1023) * 0.125f);
+  }
+  return likeliest(sums);
 }
 
 TemporaryFile::TemporaryFile(const std::vector<uint8_t> &bytes) {

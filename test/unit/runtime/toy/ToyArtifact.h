@@ -38,6 +38,8 @@ struct ToyOptions {
   bool withTokenizer = true;
   /// Whether decode entries give choices by a kernel of their own.
   bool withChoices = false;
+  /// Whether these are drawn by what calls bring; only with choices.
+  bool withDraws = false;
   std::vector<ToyCode> code;
   /// Bytes before the first segment; two targets need twice as many.
   uint64_t programRoom = 8192;
@@ -78,6 +80,10 @@ constexpr int32_t kToyPlain = 270; // "word", not special, single word
 
 /// The token of the largest of a row of logits, the first of several.
 int32_t likeliest(const std::vector<float> &logits);
+
+/// The token that the toy draws by a noise of its own, in place of a sampler's.
+int32_t drawnByToy(const std::vector<float> &logits, float scale, float amount,
+                   uint32_t key, uint32_t counter);
 
 /// A file that is removed at the end of the test.
 class TemporaryFile {

@@ -119,3 +119,37 @@ void toy_best(const void *const *operands, const int64_t *counts, int64_t begin,
     choices[2 * o + 1] = token;
   }
 }
+
+typedef struct {
+  float scale, amount;
+  uint32_t key, counter;
+} DrawRecord;
+
+/* Items: output rows. The largest sum of a scaled logit and a noise that is not
+ * a sampler's, but of the same numbers: drawnByToy in ToyArtifact.h. */
+void toy_draw(const void *const *operands, const int64_t *counts, int64_t begin,
+              int64_t end) {
+  const int32_t *outputRows = operands[0];
+  const float *x = operands[1];
+  const uint16_t *head = operands[2];
+  float *choices = (float *)operands[3];
+  const DrawRecord *draws = operands[4];
+  for (int64_t o = begin; o < end && o < counts[2]; ++o) {
+    const float *row = x + (int64_t)outputRows[o] * kColumns;
+    const DrawRecord *draw = &draws[o];
+    float best = -__builtin_inff(), token = 0;
+    for (int v = 0; v < kVocabulary; ++v) {
+      float sum = row[3];
+      for (int c = 0; c < kChannels; ++c)
+        sum += widen(head[v * 32 + c]) * row[c];
+      uint32_t noise = (draw->key ^ draw->counter ^ (uint32_t)v) * 40503u;
+      sum = sum * draw->scale + draw->amount * (float)(noise & 1023) * 0.125f;
+      if (sum > best) {
+        best = sum;
+        token = (float)v;
+      }
+    }
+    choices[2 * o] = row[3] == row[3] ? best : row[3];
+    choices[2 * o + 1] = token;
+  }
+}

@@ -175,6 +175,21 @@ TEST(Bench, PrintsOneJsonDocument) {
   }
 }
 
+TEST(Bench, DrawsTokensInPlaceOfLogits) {
+  std::vector<std::string> options = {"--prefill", "0",        "--decode",
+                                      "3",         "--repeat", "1"};
+  std::vector<std::string> drawing = options;
+  drawing.insert(drawing.end(), {"--temperature", "0.5"});
+  EXPECT_NE(bench(drawing).out.find("decode gives tokens, drawn at temperature "
+                                    "0.500, in place of logits"),
+            std::string::npos);
+  drawing.push_back("--json");
+  EXPECT_EQ(Json::parse(bench(drawing).out)["temperature"], 0.5);
+  options.push_back("--json");
+  EXPECT_TRUE(Json::parse(bench(options).out)["temperature"].is_null());
+  EXPECT_EQ(bench({"--temperature", "-1"}).status, 2);
+}
+
 TEST(Bench, PrintsATable) {
   Finished done = bench(
       {"--prefill", "0", "--decode", "3", "--batch", "2", "--repeat", "1"});

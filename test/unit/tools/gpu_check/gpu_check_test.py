@@ -241,7 +241,8 @@ class GpuCheckBuild(Prepared):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    # What lies in the scratch folder is removed: no folder is taken for it unasked.
     for name in ("build", "scratch", "compiler", "c-compiler", "launcher"):
-        parser.add_argument(f"--{name}", default="")
+        parser.add_argument(f"--{name}", required=True)
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])
