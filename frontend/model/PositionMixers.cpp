@@ -65,8 +65,8 @@ Value effc::frontend::emitCausalMix(ModelBuilder &model,
       mlir::RankedTensorType::get({typeOf(x).getDimSize(0), kernel, width},
                                   builder.getF32Type()));
   // A bias for each position, as one column of a table.
-  Value bias =
-      positionRows(model, name + "_bias", source + ".bias", 1, positions);
+  Value bias = positionRows(model, name + "_bias",
+                            WeightSource(source + ".bias"), 1, positions);
   Value flat = seq::ReshapeOp::create(
       builder, model.at(name + "_bias"),
       mlir::RankedTensorType::get({mlir::ShapedType::kDynamic},
