@@ -77,6 +77,15 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
   for (Operation &op : *module.getBody())
     if (isa<LLVM::GlobalOp>(op) || op.hasAttr("nvvm.kernel"))
       builder.clone(op);
+  // What a loop is to be is said at its back edge, by an attribute that has
+  // come down from `scf` as a foreign one.
+  kernels->walk([](LLVM::BrOp edge) {
+    if (auto annotation = edge->getAttrOfType<LLVM::LoopAnnotationAttr>(
+            "llvm.loop_annotation")) {
+      edge->removeAttr("llvm.loop_annotation");
+      edge.setLoopAnnotationAttr(annotation);
+    }
+  });
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(*kernels, context, "kernels");

@@ -229,6 +229,21 @@ Value ThreadLowering::pieceAt(const DotOperand &operand, const Lane &lane,
   return further(address, type, mul(depth, operand.depthStride));
 }
 
+// Unrolled, a step of few products would have the operands of all steps in
+// registers at once.
+static LLVM::LoopAnnotationAttr rolledLoop(MLIRContext *context) {
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/BoolAttr::get(context, true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  return LLVM::LoopAnnotationAttr::get(
+      context, /*disableNonforced=*/{}, /*vectorize=*/{}, /*interleave=*/{},
+      unroll, /*unrollAndJam=*/{}, /*licm=*/{}, /*distribute=*/{},
+      /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+      /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+}
+
 void ThreadLowering::lowerDot(DotOp dot) {
   if (cast<SharedAttr>(dot.getB().getType().getLayout()).getSwizzled())
     return lowerWarpGroupDot(dot);
@@ -246,6 +261,8 @@ void ThreadLowering::lowerDot(DotOp dot) {
 
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
                                  constant(kPieceDepth), tiles[dot.getAcc()]);
+  if (dot.getRounded())
+    loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

@@ -41,9 +41,9 @@ constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// Heads times parts of a segment's queries, at least: enough for the cores of
 /// a machine where a call has one segment and a model few heads.
 constexpr int64_t kItems = 8, kGpuItems = 264;
-/// Elements of a block's keys and values, at most, on a GPU: in shared memory,
-/// beside the queries, 80 KB of them. More than 32 keys of the usual heads
-/// have.
+/// Elements of a block's keys and values, at most, on a GPU, and of its
+/// queries: in shared memory 80 KB of either. More than 32 keys and 64 queries
+/// of the usual heads have.
 constexpr int64_t kGpuBlockElements = 20480;
 /// What a running maximum starts with: below every score, yet finite, so that
 /// no difference of infinities arises.
@@ -97,9 +97,12 @@ LogicalResult WindowKernel::build() {
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
   rows = k.isDecode() ? headsOfDecode() : kQueries;
-  if (k.isGpu() && !k.isDecode())
+  if (k.isGpu() && !k.isDecode()) {
     rows = std::min<int64_t>(
         llvm::alignTo(k.getContext().entry.getRows(), kQueries), kGpuQueries);
+    while (rows > kQueries && rows * keyChannels > kGpuBlockElements)
+      rows /= 2;
+  }
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);

@@ -92,26 +92,28 @@ tile.kernel @wide_by_wide(%item, %x: !tile.view<?x16xf32, [16, 1]>,
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
 }
 
-// Rounded, what is loaded to shared memory is bf16 there: one product.
+// Rounded, what is loaded to shared memory is bf16 there: one product in each step,
+// which stays a loop.
 // CHECK-LABEL: .entry rounded(
 // CHECK-DAG: cvt.rn.bf16x2.f32
 // CHECK-DAG: st.shared.v2.b32
+// CHECK: .pragma "nounroll"
 // CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK-DAG: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // CHECK-NOT: mma.sync
-tile.kernel @rounded(%item, %x: !tile.view<?x16xf32, [16, 1]>,
-                     %w: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<?x8xf32, [8, 1]>)
+tile.kernel @rounded(%item, %x: !tile.view<?x64xf32, [64, 1]>,
+                     %w: !tile.view<64x8xf32, [8, 1]>, %y: !tile.view<?x8xf32, [8, 1]>)
     items(#tile.items<rows, tile = 16, times = 1>) writes(2) aligned(0, 1, 2) {
   %c0 = arith.constant 0 : index
   %f0 = arith.constant 0.0 : f32
   %zero = tile.splat %f0 : !tile.tile<16x8xf32, accumulator>
-  %a = tile.load %x[%c0, %c0] sizes [16, 16]
-      : !tile.view<?x16xf32, [16, 1]> -> !tile.tile<16x16xf32, operand>
-  %b = tile.load %w[%c0, %c0] sizes [16, 8]
-      : !tile.view<16x8xf32, [8, 1]> -> !tile.tile<16x8xf32, operand>
+  %a = tile.load %x[%c0, %c0] sizes [16, 64]
+      : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<16x64xf32, operand>
+  %b = tile.load %w[%c0, %c0] sizes [64, 8]
+      : !tile.view<64x8xf32, [8, 1]> -> !tile.tile<64x8xf32, operand>
   %d = tile.dot %zero, %a, %b rounded : !tile.tile<16x8xf32, accumulator>,
-      !tile.tile<16x16xf32, operand>, !tile.tile<16x8xf32, operand>
+      !tile.tile<16x64xf32, operand>, !tile.tile<64x8xf32, operand>
   tile.store %d, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
 }
