@@ -154,12 +154,6 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
       module ? module->lookupSymbol<func::FuncOp>("forward") : func::FuncOp();
   if (!function || !function.getBody().hasOneBlock())
     return diagnostics.takeError("the stored seq module has no '@forward'");
-  module->walk([&](seq::MixerOpInterface mixer) {
-    seq::StructureAttr structure = mixer.getStructure();
-    coverage->choosesByScore |=
-        structure.getRetrieval() ||
-        (structure.getWindow() && structure.getWindow().getKeep() > 0);
-  });
   llvm::DenseMap<unsigned, double> neutral = neutralStates(function);
   makeRowsStatic(function, tokens.size());
   if (request.form != ReferenceForm::None) {

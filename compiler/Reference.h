@@ -16,10 +16,8 @@ namespace effc {
 /// meaning.
 enum class ReferenceForm { None, Step, Chunkwise, Quadratic };
 
-/// Which mixers a form was derived for, and what they are.
+/// Which mixers a form was derived for.
 struct ReferenceCoverage {
-  /// Some have tokens choose experts, rows or keys by their scores.
-  bool choosesByScore = false;
   int64_t expanded = 0;
   /// Why others stayed as they are, a line each.
   std::vector<std::string> kept;

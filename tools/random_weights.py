@@ -6,7 +6,8 @@
   build/release/bin/effc run /tmp/echo.effc --tokens 3,1,4 -n 20 --print-tokens
 
 Each `seq.weight` with a source gets numbers in [-0.5, 0.5], those that are `transposed` in the order in which they
-are stored. The same model gets the same numbers. Standard library alone.
+are stored. The same model gets the same numbers. Weights that are made of several tensors, of parts of one or by a rule
+are refused. Standard library alone.
 """
 import argparse
 import array
@@ -66,7 +67,11 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, metavar="DIR", help="where model.safetensors goes")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    header = write(options.model.read_text(), options.folder, options.seed)
+    text = options.model.read_text()
+    for number, line in enumerate(text.splitlines(), 1):
+        if "seq.weight" in line.split("//")[0] and "source(" in line and not WEIGHT.search(line):
+            sys.exit(f"{options.model}:{number}: error: expects a weight that is one tensor as it lies or transposed, but got {line.strip()}")
+    header = write(text, options.folder, options.seed)
     if not header:
         sys.exit(f"{options.model}: error: has no 'seq.weight' with a source")
     print(f"{options.folder / 'model.safetensors'}: {len(header)} tensors")

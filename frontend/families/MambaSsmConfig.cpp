@@ -53,8 +53,8 @@ static void readHeads(ConfigReader &mixer, Mamba2Config &config) {
   if (mixed != inner)
     name = "'d_ssm' " + std::to_string(mixed);
   if (mixed % config.values != 0 || mixed / config.values > kMost) {
-    mixer.report("expects " + name + " to be at most " + Twine(kMost) +
-                 " heads of 'headdim', but got " + Twine(config.values));
+    mixer.report("expects 'headdim' to divide " + name + " into at most " +
+                 Twine(kMost) + " heads, but got " + Twine(config.values));
     return;
   }
   config.beside = inner - mixed;

@@ -82,9 +82,10 @@ float Noise::at(uint32_t token) const {
   return from(philox({token, counter}, key)[0]);
 }
 
-/// A finite number that is not 0, nor lost where small numbers are flushed.
+/// A number by which noise is lost beside any difference of logits, but logits
+/// up to 2^32 stay finite; not 0, nor lost where small numbers are flushed.
 static float scaleOf(float temperature) {
-  constexpr float kLeast = 0x1p-126f, kMost = 0x1.fffffep127f;
+  constexpr float kLeast = 0x1p-126f, kMost = 0x1p95f;
   return temperature > 0 ? std::clamp(1.0f / temperature, kLeast, kMost) : 1.0f;
 }
 

@@ -105,7 +105,8 @@ void declare(CLI::App &app, Arguments &a) {
   app.add_option("--products", a.products,
                  "what GPUs multiply: f32 as they are, or rounded to bf16 for "
                  "a third to a sixth of the instructions; sums are f32, and "
-                 "single rows and the host stay exact")
+                 "exact stay the host and, without --bit-stable, single rows "
+                 "of decode times a weight")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--prefill-rows", a.prefillRows,

@@ -58,8 +58,6 @@ private:
   double f32Tolerance() const;
   /// The same for a prompt that is fed at once, in calls of `rows`.
   double prefillTolerance(size_t rows) const;
-  /// The same on the device, whose products may round their operands.
-  double deviceTolerance(size_t rows) const;
   /// What feeding in other ways may change: nothing, unless the file was
   /// compiled otherwise.
   double feedingTolerance() const;
@@ -81,7 +79,6 @@ private:
   bool bitStable = false;
   bool narrowStates = false;     // some state is kept in 16 bits
   bool roundsProducts = false;   // the device's products round operands
-  bool mayChooseOthers = false;  // and tokens choose by scores of these
   StoredModel stored;            // empty without a seq module
   CompileOptions compileOptions; // of the file, for the host alone
   std::string compiler;          // that made the file

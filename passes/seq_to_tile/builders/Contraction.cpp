@@ -38,9 +38,16 @@ Value effc::contract(KernelBuilder &k, const Contraction &contraction,
   Block *compute = b.createBlock(&pipeline.getCompute());
   compute->addArguments({left.getType(), right.getType(), accType},
                         {k.loc(), k.loc(), k.loc()});
-  Value sum =
-      k.dot(compute->getArgument(2), compute->getArgument(0),
-            compute->getArgument(1), /*transposeA=*/false, /*transposeB=*/true);
+  // Fewer terms than a tensor core takes at once are no faster rounded: what
+  // repeats a number stays exact.
+  auto [lhs, rhs, before] =
+      std::array<Value, 3>{compute->getArgument(0), compute->getArgument(1),
+                           compute->getArgument(2)};
+  Value sum = contraction.extent < kPiece
+                  ? k.exactDot(before, lhs, rhs, /*transposeA=*/false,
+                               /*transposeB=*/true)
+                  : k.dot(before, lhs, rhs, /*transposeA=*/false,
+                          /*transposeB=*/true);
   tile::YieldOp::create(b, k.loc(), sum);
   return pipeline.getResult(0);
 }

@@ -525,15 +525,17 @@ EFFC_API effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
                                                 int32_t *out_tokens);
 
 /* The same, but gives the token that samplers[i] draws for sessions[i], as
- * effc_sampler_sample() would from its logits; -1 where that would fail. On a
- * GPU no logits are written where the file was compiled for that, in calls in
- * which no sampler has a repeat penalty, top_k, top_p or min_p; elsewhere the
- * samplers are given them. The tokens are the same either way.
+ * effc_sampler_sample() would from its logits; -1 where that would fail, which
+ * counts as a draw and adds no token to those seen. On a GPU no logits are
+ * written where the file was compiled for that, in calls in which no sampler
+ * has a repeat penalty, top_k, top_p or min_p; elsewhere the samplers are given
+ * them. The tokens are the same either way.
  *
- * Samplers stay the caller's; one may draw for several sequences, in turn. If a
- * device fails, they may have counted draws. EFFC_INVALID_ARGUMENT, besides: a
- * sampler that is null or of another vocabulary size. Other errors and
- * `out_tokens` as effc_engine_decode_best(). */
+ * `samplers` has `count` of them, which stay the caller's; one may stand there
+ * several times and draws in the order of i. During the call nobody else may
+ * use them. If a device fails, they may have counted draws.
+ * EFFC_INVALID_ARGUMENT, besides: one is null or of another vocabulary size.
+ * Other errors and `out_tokens` as effc_engine_decode_best(). */
 EFFC_API effc_status_t *
 effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
                         effc_sampler_t *const *samplers, const int32_t *tokens,
@@ -546,7 +548,8 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
  * that depends on the seed, the number of the draw and the token alone. */
 typedef struct effc_sampler_options {
   size_t size;
-  float temperature; /* 0: greedy, the most likely token; ties: lowest id */
+  float temperature; /* 0: greedy, the most likely token; ties: lowest id.
+                        Below 2^-95 as 2^-95, above 2^126 as 2^126 */
   uint32_t top_k;    /* keep the k most likely; 0: all */
   float top_p;       /* keep the fewest that have this probability; 1: all */
   float min_p;       /* keep those at least this fraction of the best; 0: all */

@@ -214,9 +214,11 @@ public:
   inline std::vector<float> prefill(Session &session,
                                     const std::vector<int32_t> &tokens,
                                     effc_wanted_t wanted = EFFC_LOGITS_LAST);
-  /// Advances each session by one token; returns [sessions, vocabulary].
+  /// Advances each session by one token, of which there are as many; returns
+  /// [sessions, vocabulary].
   std::vector<float> decode(const std::vector<effc_session_t *> &sessions,
                             const std::vector<int32_t> &tokens) {
+    requireAsMany("tokens", tokens.size(), sessions.size());
     std::vector<float> logits(sessions.size() * vocabulary);
     check(effc_engine_decode(get(), sessions.data(), tokens.data(),
                              sessions.size(), logits.data()));
@@ -226,6 +228,7 @@ public:
   /// The same; returns the likeliest token of each, -1 where there is none.
   std::vector<int32_t> decodeBest(const std::vector<effc_session_t *> &sessions,
                                   const std::vector<int32_t> &tokens) {
+    requireAsMany("tokens", tokens.size(), sessions.size());
     std::vector<int32_t> best(sessions.size());
     check(effc_engine_decode_best(get(), sessions.data(), tokens.data(),
                                   sessions.size(), best.data()));
@@ -237,6 +240,8 @@ public:
   std::vector<int32_t> decodeDraw(const std::vector<effc_session_t *> &sessions,
                                   const std::vector<effc_sampler_t *> &samplers,
                                   const std::vector<int32_t> &tokens) {
+    requireAsMany("tokens", tokens.size(), sessions.size());
+    requireAsMany("samplers", samplers.size(), sessions.size());
     std::vector<int32_t> drawn(sessions.size());
     check(effc_engine_decode_draw(get(), sessions.data(), samplers.data(),
                                   tokens.data(), sessions.size(),
@@ -248,6 +253,13 @@ public:
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }
 
 private:
+  static void requireAsMany(const char *what, size_t found, size_t expected) {
+    if (found != expected)
+      throw Error(EFFC_INVALID_ARGUMENT,
+                  "expects " + std::to_string(expected) + " " + what +
+                      ", one for each session, but got " +
+                      std::to_string(found));
+  }
   static effc_engine_options_t optionsFor(uint32_t maxSessions) {
     effc_engine_options_t options = effc_engine_options_default();
     options.max_sessions = maxSessions;

@@ -224,7 +224,7 @@ func.func @chunk_too_long(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tens
     %k = seq.reshape %k0 : tensor<?x12xf32> -> tensor<?x4x3xf32>
     %v0 = seq.slice %a {axis = 1 : i64, offset = 12 : i64, size = 20 : i64} : tensor<?x32xf32> -> tensor<?x20xf32>
     %v = seq.reshape %v0 : tensor<?x20xf32> -> tensor<?x4x5xf32>
-    // expected-remark @+1 {{fallback: form in prefill_48: step instead of chunks of tokens, since 'seq.rwkv7' op has no kernel for such chunks: expects at most 16 tokens, but got 24}}
+    // expected-error @+1 {{'seq.rwkv7' op has no kernel for such chunks: expects at most 16 tokens, but got 24}}
     %o, %next = seq.rwkv7 %k, %k, %k, %v, %k, %k state(%state) {form = #seq.form<kind = chunkwise, chunk = 24>}
         : (tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<?x4x5xf32>,
            tensor<?x4x3xf32>, tensor<?x4x3xf32>, tensor<4x3x5xf32>)

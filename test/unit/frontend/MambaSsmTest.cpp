@@ -165,14 +165,14 @@ TEST_F(MambaSsmTest, MissingKeys) {
 
 TEST_F(MambaSsmTest, Heads) {
   EXPECT_EQ(importingWithMixer("headdim", "5"),
-            "config.json: ssm_cfg: expects expand * d_model = 2 * 6 to be at "
-            "most 65536 heads of 'headdim', but got 5");
+            "config.json: ssm_cfg: expects 'headdim' to divide expand * "
+            "d_model = 2 * 6 into at most 65536 heads, but got 5");
   EXPECT_EQ(importingWithMixer("ngroups", "3"),
             "config.json: ssm_cfg: expects the number of heads to be a "
             "multiple of 'ngroups', but got 4 and 3");
   EXPECT_EQ(importingWithMixer("d_ssm", "7"),
-            "config.json: ssm_cfg: expects 'd_ssm' 7 to be at most 65536 heads "
-            "of 'headdim', but got 3");
+            "config.json: ssm_cfg: expects 'headdim' to divide 'd_ssm' 7 into "
+            "at most 65536 heads, but got 3");
   EXPECT_EQ(importingWithMixer("d_ssm", "13"),
             "config.json: ssm_cfg: expects 'd_ssm' to be an integer in 1..12, "
             "but got 13");

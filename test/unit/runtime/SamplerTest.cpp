@@ -184,11 +184,14 @@ TEST(Sampler, RareTokensComeAsOftenAsTheyShould) {
 }
 
 TEST(Sampler, TemperaturesOfAnySizeDraw) {
-  // 1 / T is not above the largest f32, nor so small that it may be flushed.
-  std::vector<float> logits = {0, -1, 2, 1};
-  EXPECT_EQ(histogram(options(1e-45f), logits, 20),
-            (std::map{std::pair{2, 20}}));
-  EXPECT_EQ(histogram(options(3e38f), logits, 200).size(), 4u);
+  // 1 / T leaves logits finite, and is not so small that it may be flushed.
+  for (const std::vector<float> &logits :
+       {std::vector<float>{0, -1, 2, 1}, {5, 30, 31, 12}, {-70, -8, -5, -6}})
+    for (float temperature : {1e-45f, 1e-38f, 1e-30f})
+      EXPECT_EQ(histogram(options(temperature), logits, 20),
+                (std::map{std::pair{2, 20}}))
+          << temperature;
+  EXPECT_EQ(histogram(options(3e38f), {0, -1, 2, 1}, 200).size(), 4u);
 }
 
 TEST(Sampler, TemperatureSharpens) {
