@@ -121,10 +121,10 @@ protected:
   }
 
   /// The ids that `effc run` draws, at a temperature that lets every logit
-  /// count.
+  /// count, by a seed whose noise for token 2, where most models end, is low.
   std::string drawn(Arguments options) {
-    Arguments all = {EFFC_PROGRAM, "run",    model, "--temperature",
-                     "2",          "--seed", "3",   "--print-tokens"};
+    Arguments all = {EFFC_PROGRAM, "run",    model,  "--temperature",
+                     "2",          "--seed", "2573", "--print-tokens"};
     all.insert(all.end(), options.begin(), options.end());
     Finished done = runProgram(all);
     EXPECT_EQ(done.status, 0) << done.err;
