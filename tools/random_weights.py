@@ -19,6 +19,8 @@ import struct
 import sys
 
 WEIGHT = re.compile(r'seq\.weight\s+@\S+\s+source\("([^"]+)"\)(\s+transposed)?\s*:\s*tensor<([0-9x]+)x(f32|bf16|f16)>')
+# One that the checkpoint holds, however it is made of it.
+STORED = re.compile(r'seq\.weight\s+@\S+\s+source\("[^"]*"\)\s*\w+')
 
 
 def weights_of(text):
@@ -68,9 +70,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     text = options.model.read_text()
-    for number, line in enumerate(text.splitlines(), 1):
-        if "seq.weight" in line.split("//")[0] and "source(" in line and not WEIGHT.search(line):
-            sys.exit(f"{options.model}:{number}: error: expects a weight that is one tensor as it lies or transposed, but got {line.strip()}")
+    for found in STORED.finditer(text):
+        if not WEIGHT.match(text, found.start()):
+            line = text.count("\n", 0, found.start()) + 1
+            sys.exit(f"{options.model}:{line}: error: expects a weight that is one tensor as it lies or transposed, but got '{found[0]}...'")
     header = write(text, options.folder, options.seed)
     if not header:
         sys.exit(f"{options.model}: error: has no 'seq.weight' with a source")

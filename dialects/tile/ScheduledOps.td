@@ -8,8 +8,9 @@ def Tile_ConvertOp : Tile_Op<"convert", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The same tile in another layout";
   let description = [{
     Scheduled level only. Writes a tile from registers to shared memory, rounded to
-    bf16 if it is bf16 there, or reads it back into another layout. What is written may be read after the next
-    `tile.barrier`; so may the memory of what was read be written.
+    bf16 if it is bf16 there, or reads it back into another layout. What is written
+    may be read after the next `tile.barrier`; so may the memory of what was read be
+    written.
 
     Constraints:
 

@@ -91,9 +91,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$cores,
     DefaultValuedParameter<"bool", "false">:$warp_groups,
     DefaultValuedParameter<"bool", "false">:$rounds_products);
-  let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)? (`rounds_products` `=` $rounds_products^ `,`)?
-    `vector` `=` $vector `,` `registers` `=` $registers
-    `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
+  let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)?
+    (`rounds_products` `=` $rounds_products^ `,`)? `vector` `=` $vector
+    `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes
     (`,` `cores` `=` $cores^)? `>` }];
 }

@@ -29,9 +29,10 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     A weight may be made of several tensors: those that `then` names follow the first
     along the first dimension, each with an equal share of it, as experts lie that a
-    checkpoint holds one by one; where they are turned, along the last one. `stored` is the shape in which the checkpoint holds
-    each tensor, where that is another one with the same elements in the same order:
-    `H,K` as a vector, `E,F,D` as a matrix. Dimensions of size 1 need no mention.
+    checkpoint holds one by one; where they are turned, along the last one. `stored`
+    is the shape in which the checkpoint holds each tensor, where that is another one
+    with the same elements in the same order: `H,K` as a vector, `E,F,D` as a matrix.
+    Dimensions of size 1 need no mention.
     `rows` are the rows it has of one tensor that holds several weights, counted as
     they lie there, whether or not they are then turned.
     A `derived` weight follows from the numbers of its tensor by the rule of
@@ -95,7 +96,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     OptionalAttr<DenseI64ArrayAttr>:$stored,                 /*weight6, weight7*/
     OptionalAttr<Seq_RowGroupsAttr>:$rows,                   /*weight8*/
     OptionalAttr<Seq_DerivationAttr>:$derived,               /*weight7*/
-    UnitAttr:$transposed,                                    /*weight3, weight6, weight7, weight8*/
+    UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
     OptionalAttr<Seq_ComputedWeight>:$computed);             /*weight2, weight4*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?

@@ -1,7 +1,7 @@
 // Products of f32 rows by bf16 weights agree with the formula, at the sizes
 // where four warps of a GPU multiply together and at those beside them; with
 // rounded operands with the formula of rounded rows, but for a single row,
-// which no tensor core multiplies.
+// which no tensor core multiplies, and on the host, which rounds nothing.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -106,10 +106,12 @@ void compareWithTheFormula(const Case &c, Products products) {
   ASSERT_EQ(found.size(), size_t(kTokens * c.O));
   for (int64_t t = 0; t < kTokens; ++t)
     for (int64_t o = 0; o < c.O; ++o) {
+      bool rounds = products == Products::BF16 &&
+                    testTarget().device != tile::Device::Host;
       double sum = 0, exact = 0, terms = 0;
       for (int64_t i = 0; i < c.I; ++i) {
         double x = table[t * c.I + i], weight = w[o * c.I + i];
-        sum += (products == Products::BF16 ? roundToBf16(x) : x) * weight;
+        sum += (rounds ? roundToBf16(x) : x) * weight;
         exact += x * weight;
         terms += std::fabs(x * weight);
       }
@@ -128,8 +130,6 @@ TEST_P(NarrowWeights, AgreeWithTheFormula) {
 }
 
 TEST_P(RoundedProducts, AgreeWithTheFormula) {
-  if (!testTarget().simulated)
-    GTEST_SKIP() << "the host rounds no product";
   compareWithTheFormula(GetParam(), Products::BF16);
 }
 
