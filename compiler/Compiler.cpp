@@ -10,6 +10,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
+#include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
 #include "frontend/Weights.h"
 
@@ -47,6 +48,8 @@ public:
   llvm::Error run();
   /// Runs the phases up to `last`.
   llvm::Error runUntil(Phase last);
+  /// The kernels of the first target, after the phase `tile`.
+  std::string getKernels();
   /// The machine code for the first target, after the phase `binary`.
   std::vector<uint8_t> getCode();
 
@@ -385,6 +388,14 @@ llvm::Error Compilation::run() {
   return options.compileTo == Phase::Artifact ? writeArtifact() : printModule();
 }
 
+std::string Compilation::getKernels() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (auto kernel : lowerings.front().module->getOps<tile::KernelOp>())
+    stream << kernel << '\n';
+  return text;
+}
+
 std::vector<uint8_t> Compilation::getCode() {
   auto binary = *lowerings.front().module->getOps<plan::BinaryOp>().begin();
   auto code = cast<DenseElementsAttr>(binary.getCode());
@@ -408,6 +419,15 @@ llvm::Error effc::recompile(const StoredModel &model,
   CompileOptions options = given;
   options.weights = codegen::WeightsMode::Embed;
   return Compilation(options, events, &model).run();
+}
+
+llvm::Expected<std::string>
+effc::lowerToKernels(const StoredModel &model, const CompileOptions &options) {
+  CompileEvents events;
+  Compilation compilation(options, events, &model);
+  if (llvm::Error error = compilation.runUntil(Phase::Tile))
+    return std::move(error);
+  return compilation.getKernels();
 }
 
 llvm::Expected<std::vector<uint8_t>>

@@ -29,6 +29,11 @@ struct StoredModel {
 /// nothing here.
 llvm::Error recompile(const StoredModel &model, const CompileOptions &options);
 
+/// Lowers a stored model up to its kernels, which are returned as text: for one
+/// target the same kernels are the same machine code. Weights are not read.
+llvm::Expected<std::string> lowerToKernels(const StoredModel &model,
+                                           const CompileOptions &options);
+
 /// Compiles a stored model up to its machine code, which is returned. Weights
 /// are not read.
 llvm::Expected<std::vector<uint8_t>>
