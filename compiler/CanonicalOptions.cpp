@@ -110,6 +110,14 @@ static const CanonicalOption kOptions[] = {
        o.pipeline.products = value == "bf16" ? Products::BF16 : Products::F32;
        return value == "f32" || value == "bf16";
      }},
+    {"--dense",
+     [](const CompileOptions &o) {
+       return std::string(o.pipeline.libraryProducts ? "library" : "");
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.pipeline.libraryProducts = value == "library";
+       return value == "library" || value == "generated" || value == "auto";
+     }},
     {"--weights",
      [](const CompileOptions &o) {
        return std::string(o.weights == codegen::WeightsMode::Reference

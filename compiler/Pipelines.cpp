@@ -59,6 +59,10 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
 static void addTile(OpPassManager &passes, const PipelineOptions &options) {
   ConvertSeqToTilePassOptions kernels;
   kernels.bitStable = isBitStable(options);
+  // Simulated GPUs have plans of their own, in which nothing changes.
+  kernels.libraryProducts = options.libraryProducts &&
+                            options.target->device == tile::Device::Nvptx &&
+                            !options.target->simulated;
   passes.addPass(createConvertSeqToTilePass(kernels));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -17,6 +17,8 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
   Products products = Products::F32;
+  /// Whether large products of bf16 may go to cuBLASLt, on GPUs.
+  bool libraryProducts = false;
   std::string forceForm;
   bool bitStable = true;
   /// The same for GPUs, where it costs the chunkwise forms.

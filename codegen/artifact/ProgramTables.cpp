@@ -83,6 +83,25 @@ Error ProgramTables::fillStates() {
   return Error::success();
 }
 
+static ElementType elementTypeOf(mlir::Type type) {
+  return type.isBF16()  ? ElementType::BF16
+         : type.isF16() ? ElementType::F16
+                        : ElementType::F32;
+}
+
+static std::unique_ptr<MatrixProductT> productOf(plan::ProductAttr product) {
+  auto filled = std::make_unique<MatrixProductT>();
+  filled->outputs = product.getOutputs();
+  filled->inner = product.getInner();
+  filled->x_pitch = product.getXPitch();
+  filled->w_pitch = product.getWPitch();
+  filled->y_pitch = product.getYPitch();
+  filled->x_type = elementTypeOf(product.getX());
+  filled->w_type = elementTypeOf(product.getW());
+  filled->y_type = elementTypeOf(product.getY());
+  return filled;
+}
+
 static void fillBoxMaps(mlir::ArrayAttr maps, KernelT &kernel) {
   for (auto map : maps.getAsRange<tile::BoxMapAttr>()) {
     mlir::Type type = map.getElementType();
@@ -93,9 +112,7 @@ static void fillBoxMaps(mlir::ArrayAttr maps, KernelT &kernel) {
     filled->pitch = map.getPitch() * type.getIntOrFloatBitWidth() / 8;
     filled->box_rows = map.getBoxRows();
     filled->box_columns = map.getBoxColumns();
-    filled->type = type.isBF16()  ? ElementType::BF16
-                   : type.isF16() ? ElementType::F16
-                                  : ElementType::F32;
+    filled->type = elementTypeOf(type);
     kernel.box_maps.push_back(std::move(filled));
   }
 }
@@ -226,6 +243,8 @@ Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
       if (to.areWatched)
         launch->operand_bytes.push_back(bytesBehind(place));
     }
+    if (plan::ProductAttr product = launchOp.getProductAttr())
+      launch->product = productOf(product);
     to.kernels[launch->kernel]->operands = launch->operands.size();
     entry->launches.push_back(std::move(launch));
   }

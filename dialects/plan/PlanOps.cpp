@@ -43,6 +43,31 @@ LogicalResult LaunchOp::verify() {
       flops && static_cast<int64_t>(*flops) < 1) // launch2
     return emitOpError("expects positive 'flops', but got ")
            << static_cast<int64_t>(*flops);
+  if (getProduct() && getOperands().size() != 3) // launch3
+    return emitOpError("expects the three operands of a 'product', but got ")
+           << getOperands().size();
+  return success();
+}
+
+LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t outputs, int64_t inner, Type x,
+                                  int64_t xPitch, Type w, int64_t wPitch,
+                                  Type y, int64_t yPitch) {
+  if (outputs < 1 || inner < 1) // product1
+    return emitError() << "expects positive 'outputs' and 'inner', but got "
+                       << outputs << " and " << inner;
+  std::tuple<StringRef, Type, int64_t, int64_t> matrices[] = {
+      {"x", x, xPitch, inner},
+      {"w", w, wPitch, inner},
+      {"y", y, yPitch, outputs}};
+  for (auto [name, type, pitch, columns] : matrices) {
+    if (pitch < columns) // product1
+      return emitError() << "expects the rows of " << name << " every "
+                         << columns << " elements or more, but got " << pitch;
+    if (!type.isF32() && !type.isBF16() && !type.isF16()) // product2
+      return emitError() << "expects " << name
+                         << " of f32, bf16 or f16, but got " << type;
+  }
   return success();
 }
 

@@ -20,6 +20,7 @@ def Plan_Dialect : Dialect {
   }];
   let dependentDialects = ["::effc::tile::TileDialect"]; // the items of a launch
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class Plan_Op<string mnemonic, list<Trait> traits = []>
@@ -34,6 +35,33 @@ def Plan_MemoryType : TypeDef<Plan_Dialect, "Memory"> {
 
     Example: `!plan.memory`
   }];
+}
+
+def Plan_ProductAttr : AttrDef<Plan_Dialect, "Product"> {
+  let mnemonic = "product";
+  let summary = "The product of matrices that a launch computes, and nothing else";
+  let description = [{
+    y = x w^T, whose `outputs` are the rows of w and whose `inner` elements are the
+    columns of x and w. Pitches are elements from one row to the next. Rows of x and
+    y are what the launch's items count.
+
+    Constraints:
+
+    * (PRODUCT1) `outputs` and `inner` are positive, and no pitch is less than its
+      matrix has columns.
+    * (PRODUCT2) Types are f32, bf16 or f16.
+
+    Example:
+    `#plan.product<outputs = 10, inner = 6, x = bf16 every 32, w = bf16 every 32, y = f32 every 16>`
+  }];
+  let parameters = (ins "int64_t":$outputs, "int64_t":$inner, "::mlir::Type":$x,
+    "int64_t":$x_pitch, "::mlir::Type":$w, "int64_t":$w_pitch, "::mlir::Type":$y,
+    "int64_t":$y_pitch);
+  let assemblyFormat = [{
+    `<` `outputs` `=` $outputs `,` `inner` `=` $inner `,` `x` `=` $x `every` $x_pitch
+    `,` `w` `=` $w `every` $w_pitch `,` `y` `=` $y `every` $y_pitch `>`
+  }];
+  let genVerifyDecl = 1;
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
@@ -176,22 +204,24 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     kernel's form in `tile`; `note` says where in the model the launch comes from.
     `flops` are those of each row that no way of computing it avoids
     (dialects/seq/Work.h); absent: none that count. With `only_for` the launch is
-    left out of calls of which another result is wanted.
+    left out of calls of which another result is wanted. A launch with a `product`
+    may be done by a library that multiplies matrices instead of its kernel.
 
     Constraints:
 
     * (LAUNCH1) A kernel of that name takes as many operands and has these items.
     * (LAUNCH2) `flops` is positive.
+    * (LAUNCH3) A `product` has three operands: x, w and y.
 
     Example:
     `plan.launch @dense_0(%x, %w, %y) items #tile.items<one, tile = 1, times = 5> note "layers.0.in_proj" flops 480`
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_MemoryType>:$operands,
     Tile_ItemsAttr:$items, StrAttr:$note, OptionalAttr<I64Attr>:$flops,
-    OptionalAttr<Plan_CallResult>:$only_for);
+    OptionalAttr<Plan_CallResult>:$only_for, OptionalAttr<Plan_ProductAttr>:$product);
   let assemblyFormat = [{
     $kernel `(` $operands `)` `items` $items `note` $note (`flops` $flops^)?
-    (`only_for` $only_for^)? attr-dict
+    (`only_for` $only_for^)? (`product` $product^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -12,6 +12,7 @@
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
+#include "passes/seq_to_tile/LibraryProducts.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
@@ -43,8 +44,9 @@ using BuiltKernels = SmallVector<BuiltKernel, 1>;
 class EntryConversion {
 public:
   EntryConversion(ModuleOp module, seq::StateLayoutAttr layout, bool bitStable,
-                  llvm::StringMap<BuiltKernels> &kernels)
-      : module(module), layout(layout), bitStable(bitStable), kernels(kernels),
+                  bool libraryProducts, llvm::StringMap<BuiltKernels> &kernels)
+      : module(module), layout(layout), bitStable(bitStable),
+        libraryProducts(libraryProducts), kernels(kernels),
         plan(module.getContext()), kernelBuilder(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp entry);
@@ -61,7 +63,7 @@ private:
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
-  bool bitStable;
+  bool bitStable, libraryProducts;
   llvm::StringMap<BuiltKernels> &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
@@ -313,7 +315,9 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
         launched.kernel.getItemsAttr(), kernel.getNameAttr(),
         flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
               : IntegerAttr(),
-        wanted);
+        wanted,
+        libraryProducts ? productForLibrary(kernel, context, launched)
+                        : plan::ProductAttr());
     flops = 0;
   }
   return success();
@@ -569,7 +573,8 @@ struct ConvertSeqToTilePass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))
         continue;
-      EntryConversion conversion(module, layout, bitStable, kernels);
+      EntryConversion conversion(module, layout, bitStable, libraryProducts,
+                                 kernels);
       if (failed(conversion.convert(function)))
         return signalPassFailure();
     }

@@ -29,7 +29,10 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
   let options = [
     Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
            "A token has the same bits whatever it is computed with; else a single "
-           "row may have a kernel of its own">];
+           "row may have a kernel of its own">,
+    Option<"libraryProducts", "library-products", "bool", /*default=*/"false",
+           "Launches of large products of bf16 that do nothing else are marked, so "
+           "that a device may have a library do them">];
 }
 
 #endif

@@ -204,6 +204,65 @@ static const char *findBoxFault(const artifact::Program &program,
              : "ends before the boxes that are copied of it";
 }
 
+/// One matrix of a product: what of it lies behind its operand's start.
+struct ProductMatrix {
+  const char *name;
+  uint64_t rows, columns, pitch;
+  artifact::ElementType type;
+};
+
+/// What is wrong with a launch's product, or "".
+static std::string findProductFault(const artifact::Program &program,
+                                    const artifact::Entry &entry,
+                                    const artifact::Launch &launch) {
+  using artifact::OperandKind;
+  const artifact::MatrixProduct &product = *launch.product();
+  if (launch.operands()->size() != 3)
+    return "is a product of " + std::to_string(launch.operands()->size()) +
+           " operands, but 3 are expected";
+  if (product.outputs() == 0 || product.outputs() > kMaxProductExtent ||
+      product.inner() == 0 || product.inner() > kMaxProductExtent)
+    return "is a product with " + std::to_string(product.outputs()) +
+           " outputs of " + std::to_string(product.inner()) +
+           " elements, but 1 to " + std::to_string(kMaxProductExtent) +
+           " are expected";
+  uint64_t rows = entry.rows();
+  const ProductMatrix matrices[] = {
+      {"x", rows, product.inner(), product.x_pitch(), product.x_type()},
+      {"w", product.outputs(), product.inner(), product.w_pitch(),
+       product.w_type()},
+      {"y", rows, product.outputs(), product.y_pitch(), product.y_type()}};
+  for (uint32_t i = 0; i < 3; ++i) {
+    const ProductMatrix &matrix = matrices[i];
+    const artifact::Operand &operand = *launch.operands()->Get(i);
+    std::string name = std::string("is a product whose ") + matrix.name;
+    if (matrix.type > artifact::ElementType::F16)
+      return name + " has elements of type " +
+             std::to_string(unsigned(matrix.type)) +
+             ", but floating-point ones are expected";
+    if (matrix.pitch < matrix.columns || matrix.pitch > kMaxProductExtent)
+      return name + " has rows of " + std::to_string(matrix.columns) +
+             " elements " + std::to_string(matrix.pitch) +
+             " elements apart, but that many up to " +
+             std::to_string(kMaxProductExtent) + " are expected";
+    uint64_t room = 0;
+    if (operand.kind() == OperandKind::Arena && i != 1)
+      room = entry.arena_bytes() - operand.offset();
+    else if (operand.kind() == OperandKind::Weight && i == 1)
+      room = program.weights()->Get(operand.index())->size() - operand.offset();
+    else if (operand.kind() == OperandKind::Logits && i == 2)
+      room = rows * program.vocabulary_size() * sizeof(float);
+    else
+      return name + " is operand " + std::to_string(i) +
+             ", which lies elsewhere";
+    // At most 2^31 * 2^31 elements.
+    uint64_t elements = (matrix.rows - 1) * matrix.pitch + matrix.columns;
+    if (elements > room / elementBytes(matrix.type))
+      return name + " ends past the memory of operand " + std::to_string(i);
+  }
+  return "";
+}
+
 static Check checkLaunch(const artifact::Program &program, const Plan &plan,
                          const artifact::Entry &entry, uint32_t index) {
   const artifact::Launch &launch = *entry.launches()->Get(index);
@@ -254,6 +313,12 @@ static Check checkLaunch(const artifact::Program &program, const Plan &plan,
       if (const char *what =
               findSizeFault(entry, *launch.operands()->Get(i), bytes->Get(i)))
         return fault("has an operand ", i, " that ", what);
+  }
+  if (launch.product()) {
+    std::string what = plan.isHost ? "is a product, which the host's are not"
+                                   : findProductFault(program, entry, launch);
+    if (!what.empty())
+      return fault(what);
   }
   if (kernel.box_maps())
     for (const artifact::BoxMap *map : *kernel.box_maps())

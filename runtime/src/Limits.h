@@ -42,7 +42,8 @@ constexpr uint32_t kMaxBoxMaps = FileHeader::kMaxBoxMaps; // of one kernel
 constexpr uint32_t kMaxBoxRows = 256;
 constexpr uint32_t kBoxRowBytes = 128; // what is swizzled together
 constexpr uint32_t kBoxAlignment = 16; // of an operand and its rows, in bytes
-constexpr uint64_t kMaxBoxExtent = uint64_t(1) << 32; // rows, and columns
+constexpr uint64_t kMaxBoxExtent = uint64_t(1) << 32;     // rows, and columns
+constexpr uint64_t kMaxProductExtent = uint64_t(1) << 31; // and pitch
 constexpr uint64_t kMaxBlocks = (uint64_t(1) << 31) - 1;
 
 constexpr uint32_t kMaxSessions = 1u << 20;

@@ -60,15 +60,6 @@ std::string checkForm(const std::string &text) {
          text + "'";
 }
 
-/// What is wrong with the code asked for; empty when nothing is.
-std::string checkDense(const std::string &text) {
-  if (text == "auto" || text == "generated")
-    return "";
-  if (text == "library")
-    return "library products are not there yet; all code is generated";
-  return "expects auto or generated, but got '" + text + "'";
-}
-
 std::string listTargets() {
   std::string known;
   for (const Target &target : kTargets)
@@ -142,8 +133,10 @@ void declare(CLI::App &app, Arguments &a) {
       ->check(CLI::IsMember({"embed", "reference", "none"}))
       ->capture_default_str();
   app.add_option("--dense", a.dense,
-                 "code of dense products; on the host both are generated")
-      ->check(CLI::Validator(checkDense, "{auto,generated}"))
+                 "code of dense products: library leaves large ones of bf16 "
+                 "that do nothing else to cuBLASLt where a GPU runs them; auto "
+                 "is generated, since neither has been timed")
+      ->check(CLI::IsMember({"auto", "generated", "library"}))
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
@@ -170,6 +163,25 @@ void declare(CLI::App &app, Arguments &a) {
                  "make remarks of a kind errors: fallback")
       ->check(CLI::IsMember({"fallback"}));
   app.add_flag("--timing", a.timing, "print where the time went");
+}
+
+/// What is wrong with products that go to a library; empty when nothing is.
+std::string checkLibrary(const Arguments &a, const CompileOptions &options) {
+  if (a.dense != "library")
+    return "";
+  if (llvm::none_of(options.targets, [](const Target *target) {
+        return target->device == tile::Device::Nvptx && !target->simulated;
+      }))
+    return "--dense library leaves products to cuBLASLt, which runs on GPUs: "
+           "expects a target such as sm_80, but got " +
+           llvm::join(a.targets, ",");
+  if (a.products != "bf16")
+    return "--dense library has bf16 multiplied by bf16, but activations stay "
+           "f32 without --products bf16";
+  if (a.bitStable && a.bitStableFlag->count() > 0)
+    return "--bit-stable cannot hold with --dense library: a library adds in "
+           "another order for other numbers of rows";
+  return "";
 }
 
 /// Fills `options`; a message means wrong usage.
@@ -202,6 +214,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
         return target->device == tile::Device::Nvptx;
       }))
     return "--products bf16 rounds what GPUs multiply, but the target is host";
+  if (std::string wrong = checkLibrary(a, options); !wrong.empty())
+    return wrong;
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
@@ -227,6 +241,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
   options.pipeline.products =
       a.products == "bf16" ? Products::BF16 : Products::F32;
+  options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.bitStableOnGpu = a.bitStable && a.bitStableFlag->count() > 0;

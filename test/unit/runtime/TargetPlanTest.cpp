@@ -57,6 +57,10 @@ static artifact::KernelT &kernel(ProgramT &p) {
   return *p.targets[0]->kernels[1];
 }
 
+static artifact::KernelT &kernelOfHead(ProgramT &p) {
+  return *p.targets[0]->kernels[2];
+}
+
 /// One more of operand 0: 4 x 8 elements, in boxes of 4 x 64.
 static artifact::BoxMapT &boxMap(ProgramT &p) {
   auto map = std::make_unique<artifact::BoxMapT>();
@@ -76,6 +80,21 @@ static void placeBoxes(ProgramT &p, uint64_t offset) {
       if (launch->kernel == 1)
         launch->operands[0] =
             artifact::Operand(artifact::OperandKind::Weight, 0, offset);
+}
+
+/// Makes the head of the entry of 4 rows a product of 3 channels.
+static artifact::MatrixProductT &product(ProgramT &p) {
+  kernelOfHead(p).operands = 3;
+  for (auto &entry : p.targets[0]->entries)
+    entry->launches[2]->operands.erase(entry->launches[2]->operands.begin());
+  artifact::LaunchT &launch = *p.targets[0]->entries[0]->launches[2];
+  launch.product = std::make_unique<artifact::MatrixProductT>();
+  launch.product->outputs = launch.product->y_pitch = kToyVocabulary;
+  launch.product->inner = 3;
+  launch.product->x_pitch = 4;
+  launch.product->w_pitch = 32;
+  launch.product->w_type = artifact::ElementType::BF16;
+  return *launch.product;
 }
 
 static const Mistake kMistakes[] = {
@@ -180,6 +199,43 @@ static const Mistake kMistakes[] = {
        p.kernels[1]->box_maps.push_back(std::make_unique<artifact::BoxMapT>());
      },
      "kernel 'toy_scan' has 1 box maps, but at most 0 are expected"},
+    {"product_of_the_host",
+     [](ProgramT &p) {
+       p.entries[0]->launches[2]->product =
+           std::make_unique<artifact::MatrixProductT>();
+     },
+     "launch 2 of entry 'prefill_4' is a product, which the host's are not"},
+    {"product_of_four",
+     [](ProgramT &p) {
+       p.targets[0]->entries[0]->launches[2]->product =
+           std::make_unique<artifact::MatrixProductT>();
+     },
+     "launch 2 of entry 'prefill_4' is a product of 4 operands, but 3 are "
+     "expected"},
+    {"product_of_nothing", [](ProgramT &p) { product(p).inner = 0; },
+     "is a product with 271 outputs of 0 elements, but 1 to 2147483648 are "
+     "expected"},
+    {"product_elements",
+     [](ProgramT &p) { product(p).x_type = artifact::ElementType::I64; },
+     "is a product whose x has elements of type 4, but floating-point ones are "
+     "expected"},
+    {"product_pitch", [](ProgramT &p) { product(p).y_pitch = 270; },
+     "is a product whose y has rows of 271 elements 270 elements apart, but "
+     "that many up to 2147483648 are expected"},
+    {"product_elsewhere",
+     [](ProgramT &p) {
+       product(p);
+       std::swap(p.targets[0]->entries[0]->launches[2]->operands[0],
+                 p.targets[0]->entries[0]->launches[2]->operands[1]);
+     },
+     "is a product whose x is operand 0, which lies elsewhere"},
+    {"product_past_the_weight", [](ProgramT &p) { product(p).w_pitch = 33; },
+     "is a product whose w ends past the memory of operand 1"},
+    {"product_past_the_logits", [](ProgramT &p) { product(p).y_pitch = 272; },
+     "is a product whose y ends past the memory of operand 2"},
+    {"product_past_the_arena",
+     [](ProgramT &p) { product(p).x_pitch = 1u << 31; },
+     "is a product whose x ends past the memory of operand 0"},
     {"overlapping_on_the_host",
      [](ProgramT &p) { p.kernels[1]->overlaps = true; },
      "kernel 'toy_scan' overlaps the launch before it, which the host's do "
@@ -208,6 +264,12 @@ INSTANTIATE_TEST_SUITE_P(Targets, TargetPlans, testing::ValuesIn(kMistakes),
                          [](const testing::TestParamInfo<Mistake> &info) {
                            return std::string(info.param.name);
                          });
+
+TEST(TargetPlan, AProduct) {
+  TemporaryFile file(makeToyWithTargets([](ProgramT &p) { product(p); }));
+  auto model = rt::Model::load(file.path());
+  EXPECT_TRUE(bool(model)) << model.error().message;
+}
 
 TEST(TargetPlan, BoxesOfAWeight) {
   TemporaryFile file(makeToyWithTargets([](ProgramT &p) {

@@ -60,14 +60,17 @@ Check CudaExecutor::requireFree(uint64_t weightBytes,
   uint64_t sum = 0;
   bool fits = true;
   for (uint64_t bytes : {weightBytes, sizes.slots, sizes.arena, sizes.logits,
-                         sizes.inputs.bytes()})
+                         sizes.inputs.bytes(), products.workspaceBytes()})
     fits &= !__builtin_add_overflow(sum, bytes, &sum);
   if (fits && sum <= free)
     return {};
+  std::string workspace;
+  if (uint64_t bytes = products.workspaceBytes())
+    workspace = ", " + std::to_string(bytes) + " for cuBLASLt";
   return fail(EFFC_OUT_OF_MEMORY, "cuda: the model takes ", sum, " bytes (",
               weightBytes, " of weights, ", sizes.slots, " of states, ",
-              sizes.arena, " of arena, ", sizes.logits,
-              " of logits), but the GPU has ", free, " free of ", total);
+              sizes.arena, " of arena, ", sizes.logits, " of logits", workspace,
+              "), but the GPU has ", free, " free of ", total);
 }
 
 Check CudaExecutor::reserve(uint32_t sessions) {
@@ -76,6 +79,10 @@ Check CudaExecutor::reserve(uint32_t sessions) {
   if (!sizes)
     return sizes.error();
   WeightPlaces places = placeWeights(program);
+  Result<CudaProducts> opened = CudaProducts::open(compiled);
+  if (!opened)
+    return opened.error();
+  products = std::move(*opened);
   if (Check error = requireFree(places.bytes, *sizes))
     return error;
   inputSize = sizes->inputs.bytes();
@@ -139,7 +146,7 @@ Check CudaExecutor::reserve(uint32_t sessions) {
   if (!maps)
     return maps.error();
   boxMaps = std::move(*maps);
-  return {};
+  return products.prepare(context);
 }
 
 Check CudaExecutor::uploadWeights(const UploadProgress &progress) {
@@ -163,6 +170,16 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
   int64_t blocks = launch.items(counts, launch.onlyFor);
   if (blocks == 0)
     return {};
+  const artifact::Launch &described =
+      *compiled.entries->Get(entry)->launches()->Get(index);
+  if (products.takes(described)) {
+    if (Check error =
+            products.multiply(*described.product(), counts[launch.count],
+                              &ready.operands[launch.firstOperand],
+                              stream.get(), nameOf(entry, index)))
+      return error;
+    return checkLaunches ? finish(nameOf(entry, index)) : Check();
+  }
   // One address for each operand, then rows, segments and outputs, then the
   // tensor maps themselves.
   constexpr size_t kPassedCounts = 3;

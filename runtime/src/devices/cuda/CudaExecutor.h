@@ -15,6 +15,7 @@
 #include "runtime/src/devices/cuda/CudaBoxMaps.h"
 #include "runtime/src/devices/cuda/CudaClock.h"
 #include "runtime/src/devices/cuda/CudaModules.h"
+#include "runtime/src/devices/cuda/CudaProducts.h"
 
 #include <map>
 #include <tuple>
@@ -82,6 +83,7 @@ private:
   float *lastResults = nullptr;
   ReadyPlan ready;
   CudaBoxMaps boxMaps;
+  CudaProducts products;
   CudaStopwatch watch; // of calls, where their time is kept
   std::optional<double> kept;
   std::map<GraphKey, CudaOwned<cuda::GraphExec>> graphs;

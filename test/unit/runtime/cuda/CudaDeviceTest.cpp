@@ -4,7 +4,7 @@
 #include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/include/effc/effc.hpp"
 #include "runtime/src/Sampler.h"
-#include "test/unit/runtime/cuda/FakeCuda.h"
+#include "test/unit/runtime/cuda/CudaToy.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
 
@@ -15,66 +15,6 @@
 
 using namespace effc;
 using namespace effc::test;
-
-namespace {
-/// Opens the driver that plays itself, as new.
-class CudaDevice : public testing::Test {
-protected:
-  void SetUp() override {
-    setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
-    unsetenv("EFFC_CUDA_CHECK_LAUNCHES");
-    library = dlopen(EFFC_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(library, nullptr) << dlerror();
-    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "fakeCuda"))();
-    *fake = FakeCuda();
-  }
-  void TearDown() override {
-    EXPECT_EQ(fake->live, 0);
-    dlclose(library);
-    unsetenv("EFFC_CUDA_DRIVER");
-  }
-
-  void *library = nullptr;
-  FakeCuda *fake = nullptr;
-};
-} // namespace
-
-using Change = std::function<void(artifact::ProgramT &)>;
-
-static ToyOptions cudaToy(Change change = {}) {
-  auto text = [](std::string bytes) {
-    return std::vector<uint8_t>(bytes.begin(), bytes.end());
-  };
-  ToyOptions options;
-  options.programRoom = 16384;
-  options.code = {{artifact::SegmentKind::Cubin, "sm_80", text("module 80")},
-                  {artifact::SegmentKind::Cubin, "sm_90a", text("module 90a")},
-                  {artifact::SegmentKind::Ptx, "compute_80", text("text 80")}};
-  options.changeProgram = [change](artifact::ProgramT &program) {
-    artifact::TargetPlanT &sm80 = addToyTarget(program, "sm_80", 3);
-    for (auto &kernel : sm80.kernels) {
-      kernel->code.push_back(
-          std::make_unique<artifact::KernelCodeT>(*kernel->code[0]));
-      kernel->code[1]->segment = 5;
-    }
-    artifact::TargetPlanT &sm90 = addToyTarget(program, "sm_90a", 4);
-    sm90.kernels[1]->threads = 128;
-    if (change)
-      change(program);
-  };
-  return options;
-}
-
-/// A file of the toy with code for GPUs, loaded.
-static Model loadToy(Change change = {}) {
-  TemporaryFile file(makeToyArtifact(cudaToy(std::move(change))));
-  return Model(file.path());
-}
-
-static std::string engineMessage(effc_status_code_t code, Change change = {}) {
-  Model model = loadToy(std::move(change));
-  return messageOf([&] { Engine engine(model, Device::cuda()); }, code);
-}
 
 TEST_F(CudaDevice, RunsTheToy) { expectToyRuns(loadToy(), Device::cuda()); }
 

@@ -1,4 +1,5 @@
 #include "test/unit/runtime/cuda/FakeCuda.h"
+#include "test/unit/runtime/cuda/FakeCalls.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-using effc::test::FakeCuda;
+using namespace effc::test;
 
 // The kernels of ToyKernels.c.
 extern "C" {
@@ -33,22 +34,46 @@ struct Recording {
 };
 
 FakeCuda state;
-Function functions[] = {{"toy_embed", toy_embed},
-                        {"toy_scan", toy_scan},
-                        {"toy_head", toy_head},
-                        {"toy_best", toy_best},
-                        {"toy_draw", toy_draw, 5}};
 Recording *recording = nullptr; // while a stream is captured
 std::map<uint64_t, size_t> allocations;
 
-/// Writes a call down; returns what it is to fail with.
-int enter(const std::string &symbol, const std::string &details = "") {
+void copy(void *to, const void *from, size_t bytes) {
+  doOrRecord([=] { std::memcpy(to, from, bytes); });
+}
+
+/// What a kernel does that cuBLASLt may do instead: f32 [rows, 3] by bf16
+/// [271, 3].
+void toyProduct(const void *const *operands, const int64_t *counts, int64_t,
+                int64_t) {
+  auto *x = static_cast<const float *>(operands[0]);
+  auto *w = static_cast<const uint16_t *>(operands[1]);
+  auto *y = static_cast<float *>(const_cast<void *>(operands[2]));
+  for (int64_t row = 0; row < counts[0]; ++row)
+    for (int64_t v = 0; v < 271; ++v) {
+      float sum = 0;
+      for (int64_t c = 0; c < 3; ++c) {
+        uint32_t bits = uint32_t(w[v * 32 + c]) << 16;
+        float wide;
+        std::memcpy(&wide, &bits, sizeof wide);
+        sum += wide * x[row * 4 + c];
+      }
+      y[row * 271 + v] = sum;
+    }
+}
+
+Function functions[] = {
+    {"toy_embed", toy_embed},  {"toy_scan", toy_scan},
+    {"toy_head", toy_head},    {"toy_best", toy_best},
+    {"toy_draw", toy_draw, 5}, {"toy_product", toyProduct, 3}};
+} // namespace
+
+namespace effc::test {
+int enter(const std::string &symbol, const std::string &details) {
   state.calls.push_back(details.empty() ? symbol : symbol + " " + details);
   auto failure = state.failures.find(symbol);
   return failure == state.failures.end() ? 0 : failure->second;
 }
 
-/// Does something now, or when what is being recorded is replayed.
 int doOrRecord(std::function<void()> step) {
   if (recording)
     recording->steps.push_back(std::move(step));
@@ -56,18 +81,10 @@ int doOrRecord(std::function<void()> step) {
     step();
   return 0;
 }
-
-void copy(void *to, const void *from, size_t bytes) {
-  doOrRecord([=] { std::memcpy(to, from, bytes); });
-}
-} // namespace
+} // namespace effc::test
 
 // The library's functions, by the types of their machine words.
 extern "C" {
-#define ENTER(symbol, ...)                                                     \
-  if (int failure = enter(#symbol, ##__VA_ARGS__))                             \
-  return failure
-
 FakeCuda *fakeCuda() { return &state; }
 
 int cuInit(unsigned) {

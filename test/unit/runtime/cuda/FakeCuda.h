@@ -1,9 +1,9 @@
 //===- FakeCuda.h - A CUDA driver that plays itself -----------------------===//
 //
-// A library with the driver's functions: memory is malloc's, the kernels are
-// the host's of the toy model, calls are written down, and each can be made to
-// fail. The runtime opens it by EFFC_CUDA_DRIVER; a test opens it once more and
-// asks for its state.
+// A library with the driver's functions, and cuBLASLt's: memory is malloc's,
+// the kernels are the host's of the toy model, calls are written down, and each
+// can be made to fail. The runtime opens it by EFFC_CUDA_DRIVER and
+// EFFC_CUBLASLT; a test opens it once more and asks for its state.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_TEST_UNIT_RUNTIME_CUDA_FAKECUDA_H
@@ -25,6 +25,7 @@ struct FakeCuda {
   int mostSharedBytes = 232448;
   int staticSharedBytes = 0; // of every function
   size_t free = size_t(1) << 30, total = size_t(2) << 30;
+  bool knowsProducts = true; // as cuBLASLt
 
   /// The result that a function gives, by its symbol; "cuLaunchKernelEx
   /// toy_scan" of one kernel alone.

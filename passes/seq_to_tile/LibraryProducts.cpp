@@ -1,0 +1,62 @@
+#include "passes/seq_to_tile/LibraryProducts.h"
+
+using namespace mlir;
+using namespace effc;
+
+/// Fewer rows read the weights and little else, which a kernel of ours does as
+/// fast as memory, with what follows it in the same launch.
+static constexpr int64_t kFewestRows = 64;
+
+// What keeps a product of many rows with its kernel, or "".
+static std::string obstacleOf(seq::KernelOp source, Operation *product,
+                              const KernelContext &context,
+                              BuiltKernel &built) {
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (&op != product && !seq::isViewOp(&op))
+      return ("its kernel does '" + op.getName().getStringRef() + "' as well")
+          .str();
+  if (product->getNumOperands() > 2)
+    return "it adds a bias";
+  if (cast<RankedTensorType>(product->getOperand(1).getType()).getRank() != 2)
+    return "it is several products";
+  if (context.lead == tile::Count::Outputs &&
+      context.entry.getKind() == seq::EntryKind::Prefill)
+    return "few of a prompt's rows are outputs";
+  ValueRange arguments = built.kernel.getOperandArguments();
+  for (auto [name, argument] :
+       {std::pair("x", arguments[0]), std::pair("w", arguments[1])})
+    if (Type element =
+            cast<tile::ViewType>(argument.getType()).getElementType();
+        !element.isBF16()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << element;
+      return std::string(name) + " is " + text + " in memory";
+    }
+  return "";
+}
+
+plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
+                                          const KernelContext &context,
+                                          BuiltKernel &built) {
+  Operation *core = KernelBuilder::coreOf(source.getBody().front());
+  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) ||
+      !context.isGpu() || context.entry.getRows() < kFewestRows)
+    return {};
+  std::string obstacle = obstacleOf(source, core, context, built);
+  StringRef entry = stringifyEntryKind(context.entry.getKind());
+  if (!obstacle.empty()) {
+    emitRemark(source.getLoc()) << "stays with its kernel in " << entry << "_"
+                                << context.entry.getRows() << ": " << obstacle;
+    return {};
+  }
+  emitRemark(source.getLoc())
+      << "goes to cuBLASLt in " << entry << "_" << context.entry.getRows();
+  SmallVector<tile::ViewType> views;
+  for (Value argument : built.kernel.getOperandArguments())
+    views.push_back(cast<tile::ViewType>(argument.getType()));
+  return plan::ProductAttr::get(
+      source.getContext(), views[1].getShape()[0], views[1].getShape()[1],
+      views[0].getElementType(), views[0].getStrides()[0],
+      views[1].getElementType(), views[1].getStrides()[0],
+      views[2].getElementType(), views[2].getStrides()[0]);
+}
