@@ -54,6 +54,11 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   // So the product takes a row by itself.
   kernels.convolutionEpilogues = isGpu && !bitStable;
   passes.addPass(createFormKernelsPass(kernels));
+  if (isGpu && options.products == Products::BF16 && options.narrowResults) {
+    NarrowResultsPassOptions narrow;
+    narrow.bitStable = bitStable;
+    passes.addPass(createNarrowResultsPass(narrow));
+  }
 }
 
 static void addTile(OpPassManager &passes, const PipelineOptions &options) {

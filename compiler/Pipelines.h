@@ -17,6 +17,9 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
   Products products = Products::F32;
+  /// Whether results that rounded products alone read lie in memory as bf16.
+  /// The bits are the same without.
+  bool narrowResults = true;
   /// Whether large products of bf16 may go to cuBLASLt, on GPUs.
   bool libraryProducts = false;
   std::string forceForm;

@@ -343,7 +343,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     OpBuilder builder(last->getBlock(), std::next(last->getIterator()));
     auto kernel = seq::KernelOp::create(builder, last->getLoc(),
                                         TypeRange(ValueRange(results)),
-                                        nameOf(group), inputs.getArrayRef());
+                                        nameOf(group), inputs.getArrayRef(),
+                                        /*narrow=*/DenseI64ArrayAttr());
     Block *body = builder.createBlock(&kernel.getBody());
     IRMapping mapping;
     for (Value input : inputs)

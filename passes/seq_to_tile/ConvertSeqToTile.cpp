@@ -35,7 +35,7 @@ struct Memory {
   Value place; // !plan.memory
   MemoryKind kind;
   tile::Count lead = tile::Count::Rows;
-  Type stored = {}; // of the elements of a state, of positions or of draws
+  Type stored = {}; // of the elements; null: what the tensor's type says
 };
 
 /// What a seq.kernel becomes: kernels that are launched one after another.
@@ -274,6 +274,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
       continue;
     }
     auto type = cast<RankedTensorType>(result.getType());
+    type = type.clone(kernel.getStoredType(i));
     Value place;
     if (result == logits)
       place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
@@ -281,7 +282,8 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
       place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
     else
       place = arenaBuffer(kernel.getLoc(), type);
-    memory[result] = {place, MemoryKind::Buffer, context.lead};
+    memory[result] = {place, MemoryKind::Buffer, context.lead,
+                      type.getElementType()};
     places.push_back(place);
   }
   // A kernel has one core: its rows are tokens or the wanted ones. Its first
@@ -356,8 +358,8 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
     if (stored)
       stream << stored;
   }
-  for (bool leaves : context.resultLeaves)
-    stream << (leaves ? 'L' : '-');
+  for (auto [i, leaves] : llvm::enumerate(context.resultLeaves))
+    stream << (leaves ? 'L' : '-') << kernel.getStoredType(i);
   AsmState state(kernel, OpPrintingFlags().useLocalScope());
   for (BlockArgument argument : kernel.getBody().getArguments())
     stream << argument.getType() << ' ';

@@ -45,6 +45,9 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
     Access access{
         {LaunchOperand::Input, index, 0}, {}, {}, type.getElementType()};
     llvm::append_range(access.shape, type.getShape());
+    if (context.storedTypes[index])
+      access.element = context.storedTypes[index];
+    type = type.clone(access.element);
     switch (context.operands[index]) {
     case MemoryKind::Buffer:
       access.strides = arenaStrides(type);
@@ -53,15 +56,10 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
       access.strides = weightStrides(type);
       break;
     case MemoryKind::Table:
-      if (context.storedTypes[index])
-        access.element = context.storedTypes[index];
       access.strides = denseStrides(type);
       break;
     case MemoryKind::State:
-      access.element = context.storedTypes[index];
-      access.strides =
-          stateStrides(RankedTensorType::get(type.getShape(), access.element),
-                       context.slotBytes);
+      access.strides = stateStrides(type, context.slotBytes);
       access.shape.insert(access.shape.begin(), ShapedType::kDynamic);
       break;
     }
@@ -148,7 +146,9 @@ Value KernelBuilder::readWriteState(Value state) {
 }
 
 KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
-  auto type = cast<RankedTensorType>(source.getResult(result).getType());
+  RankedTensorType type =
+      cast<RankedTensorType>(source.getResult(result).getType())
+          .clone(source.getStoredType(result));
   Access access{
       {LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
   llvm::append_range(access.shape, type.getShape());

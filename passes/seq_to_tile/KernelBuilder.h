@@ -37,8 +37,8 @@ struct KernelContext {
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
   llvm::SmallVector<MemoryKind> operands;
-  /// What the elements of an operand of kind State, or of a table of positions
-  /// or of draws, are stored as; null for others.
+  /// What the elements of each operand are stored as; null: what its type says.
+  /// Others are possible for states, buffers, and tables of positions or draws.
   llvm::SmallVector<mlir::Type> storedTypes;
   /// Whether result i is what the call gives, logits or choices, which lie
   /// densely.

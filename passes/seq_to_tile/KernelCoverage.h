@@ -121,6 +121,41 @@ inline int64_t singleRowStep(int64_t inner) {
   return step >= 64 || step == inner ? step : 0;
 }
 
+/// The shapes of a product of rows with a matrix (`seq::isDenseOp`): so many
+/// parts, each of a run of outputs that sum up `inner` terms.
+struct DenseShape {
+  int64_t parts, outputs, inner;
+
+  static DenseShape of(mlir::Operation *op) {
+    if (auto scores = mlir::dyn_cast<seq::KeyScoresOp>(op))
+      return {2 * scores.getHeads(), scores.getKeysPerHalf(),
+              scores.getChannels()};
+    llvm::ArrayRef<int64_t> weight =
+        mlir::cast<mlir::RankedTensorType>(op->getOperand(1).getType())
+            .getShape();
+    return {weight.size() == 3 ? weight.front() : 1, weight.drop_back().back(),
+            weight.back()};
+  }
+};
+
+/// The terms that a tensor core takes at once. A product of fewer is no faster
+/// rounded: what repeats a number stays exact.
+inline constexpr int64_t kLeastRoundedTerms = 16;
+
+/// Whether a GPU takes the rows of a call one by one, without tensor cores: a
+/// single row whose bits need not be those it has among others.
+inline bool isSingleRow(seq::EntryAttr entry, bool bitStable, int64_t inner) {
+  return !bitStable && entry.getRows() == 1 && singleRowStep(inner) > 0;
+}
+
+/// Whether a GPU that rounds products reads the rows of `product`
+/// (`seq::isDenseOp`) as the bf16 nearest to them.
+inline bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
+                       bool bitStable) {
+  int64_t inner = DenseShape::of(product).inner;
+  return inner >= kLeastRoundedTerms && !isSingleRow(entry, bitStable, inner);
+}
+
 /// The outputs of a product that a convolution takes, from `first` on; a null
 /// product: it takes something else.
 struct ConvolvedOutputs {

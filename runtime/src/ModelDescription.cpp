@@ -314,10 +314,12 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program,
     std::set<uint32_t> seen;
     uint64_t weights = 0;
     uint64_t launches = 0; // of a call that gives logits
+    uint64_t products = 0; // among them
     bool chooses = false;
     for (const artifact::Launch *launch : *entry->launches()) {
       weights += streamedBytes(program, *launch, seen);
       launches += isPartOf(*launch, artifact::CallResult::Logits);
+      products += launch->product() != nullptr;
       chooses |= launch->only_for() == artifact::CallResult::Choices;
     }
     json.beginObject();
@@ -328,6 +330,7 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program,
     json.field("arena_bytes", entry->arena_bytes());
     json.field("weight_bytes", weights);
     json.field("launches", launches);
+    json.field("library_products", products);
     json.field("chooses", chooses);
     json.endObject();
   }

@@ -118,10 +118,14 @@
 
 // A list takes one argument, so that the model may stand behind it.
 // RUN: sh -c 'effc-compile --prefill-rows 16,64 %t/none -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: sh -c 'effc-compile a --dense library -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE
-// DENSE: effc: error: --dense: library products are not there yet; all code is generated
+// RUN: sh -c 'effc-compile a --dense library --target host,sim_80 -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE
+// DENSE: effc: error: --dense library leaves products to cuBLASLt, which runs on GPUs: expects a target such as sm_80, but got host,sim_80
 // DENSE-NEXT: effc: note: see effc compile --help
 // DENSE-NEXT: status 2
+// RUN: sh -c 'effc-compile a --dense library --target sm_80 -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE-EXACT
+// DENSE-EXACT: effc: error: --dense library has bf16 multiplied by bf16, but activations stay f32 without --products bf16
+// RUN: sh -c 'effc-compile a --dense library --target sm_80 --products bf16 --bit-stable -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE-STABLE
+// DENSE-STABLE: effc: error: --bit-stable cannot hold with --dense library: a library adds in another order for other numbers of rows
 
 // A full disk, for which a limit on the size of files stands: 16 blocks of 512 bytes.
 // RUN: sh -c 'trap "" XFSZ; ulimit -f 16; effc-compile %goldens/mamba2/f32_plain -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FULL

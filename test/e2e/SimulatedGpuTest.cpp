@@ -107,12 +107,14 @@ TEST(SimulatedGpuSample, DrawsTheTextOfTheHost) {
 }
 
 // Delta rules in one model, chunks of decays per key channel in another, a
-// window and a selective scan in a third. What is lost shows, and is no more
-// than bf16 loses; `effc verify` says what it cannot judge then.
+// window and a selective scan in a third, windows alone in a fourth. What is
+// lost shows, and is no more than bf16 loses; `effc verify` says what it cannot
+// judge then. Of each some rows lie in memory as bf16.
 TEST(SimulatedGpuProducts, AreRoundedWhereAskedFor) {
   for (auto [name, target] : {std::pair("gated_deltanet/plain", "sim_90a"),
                               {"gla/plain", "sim_80"},
-                              {"samba/plain", "sim_90a"}}) {
+                              {"samba/plain", "sim_90a"},
+                              {"qwen2/windows_above", "sim_80"}}) {
     SCOPED_TRACE(name);
     std::string golden = EFFC_GOLDENS "/families/" + std::string(name) + "/";
     TemporaryFolder folder;
@@ -120,8 +122,10 @@ TEST(SimulatedGpuProducts, AreRoundedWhereAskedFor) {
     Finished done =
         runProgram({EFFC_PROGRAM, "compile", golden, "-o", model, "--dtype",
                     "f32", "--products", "bf16", "--prefill-rows", "64",
-                    "--max-batch", "2", "--target", target});
+                    "--max-batch", "2", "--target", target, "--remarks", "-"});
     ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_NE((done.out + done.err).find("hands on result 0 as bf16"),
+              std::string::npos);
     done =
         runProgram({EFFC_PROGRAM, "eval", model, "--device", "sim", "--tokens",
                     golden + "tokens.json", "--logits", folder.at("logits")});

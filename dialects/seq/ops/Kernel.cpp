@@ -36,7 +36,32 @@ void KernelOp::print(OpAsmPrinter &printer) {
 LogicalResult KernelOp::verify() {
   if (getName().empty())
     return emitOpError() << "expects a 'name' that is not empty, but got \"\"";
+  if (!getNarrow())
+    return success();
+  if (getNarrow()->empty())
+    return emitOpError() << "expects 'narrow' to list a result or to be absent";
+  int64_t before = -1;
+  for (int64_t number : *getNarrow()) {
+    if (number <= before || number >= static_cast<int64_t>(getNumResults()))
+      return emitOpError() << "expects 'narrow' to list numbers of its "
+                           << getNumResults()
+                           << " results in ascending order, but got " << number
+                           << " behind " << before;
+    before = number;
+    auto type = dyn_cast<RankedTensorType>(getResult(number).getType());
+    if (!type || !type.getElementType().isF32())
+      return emitOpError()
+             << "expects 'narrow' to list f32 results, but result " << number
+             << " is " << getResult(number).getType();
+  }
   return success();
+}
+
+Type KernelOp::getStoredType(unsigned number) {
+  if (llvm::is_contained(getNarrow().value_or(ArrayRef<int64_t>{}),
+                         int64_t(number)))
+    return BFloat16Type::get(getContext());
+  return cast<RankedTensorType>(getResult(number).getType()).getElementType();
 }
 
 LogicalResult KernelOp::verifyRegions() {

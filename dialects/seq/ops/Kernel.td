@@ -18,12 +18,19 @@ def Seq_KernelOp
 
     Fusion is decided where this op is created, and nowhere after.
 
+    `narrow` lists the numbers of results that lie in memory as bf16, rounded to
+    the nearest where they are written. It says how a result is handed on, not what
+    it is: the meaning stays that of the body, of f32, and `seq-narrow-results`
+    lists only what is read as the nearest bf16 anyway.
+
     Constraints:
 
     * (KERNEL1) The block arguments have the types of the operands, in order.
     * (KERNEL2) The `seq.yield` has operands of the results' types, in order.
     * (KERNEL3) `name` is not empty.
     * (KERNEL4) The body holds at most 512 ops.
+    * (KERNEL5) `narrow`, where present, lists f32 results in ascending order, at
+      least one.
 
     Example:
 
@@ -36,12 +43,19 @@ def Seq_KernelOp
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, Variadic<AnyType>:$inputs); /*kernel3*/
+  let arguments = (ins
+    StrAttr:$name,                                     /*kernel3*/
+    Variadic<AnyType>:$inputs,
+    OptionalAttr<DenseI64ArrayAttr>:$narrow);          /*kernel5*/
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);        /*kernel1, kernel2, kernel4*/
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What the elements of result `number` are in memory.
+    ::mlir::Type getStoredType(unsigned number);
+  }];
 }
 
 def Seq_YieldOp

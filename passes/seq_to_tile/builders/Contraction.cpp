@@ -1,5 +1,7 @@
 #include "passes/seq_to_tile/builders/Contraction.h"
 
+#include "passes/seq_to_tile/KernelCoverage.h"
+
 using namespace mlir;
 using namespace effc;
 
@@ -38,12 +40,10 @@ Value effc::contract(KernelBuilder &k, const Contraction &contraction,
   Block *compute = b.createBlock(&pipeline.getCompute());
   compute->addArguments({left.getType(), right.getType(), accType},
                         {k.loc(), k.loc(), k.loc()});
-  // Fewer terms than a tensor core takes at once are no faster rounded: what
-  // repeats a number stays exact.
   auto [lhs, rhs, before] =
       std::array<Value, 3>{compute->getArgument(0), compute->getArgument(1),
                            compute->getArgument(2)};
-  Value sum = contraction.extent < kPiece
+  Value sum = contraction.extent < kLeastRoundedTerms
                   ? k.exactDot(before, lhs, rhs, /*transposeA=*/false,
                                /*transposeB=*/true)
                   : k.dot(before, lhs, rhs, /*transposeA=*/false,

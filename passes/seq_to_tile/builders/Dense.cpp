@@ -55,9 +55,9 @@ static constexpr int64_t kRowElements = 4096;
 // How a single row passes over its contraction; 0 where a row has to have the
 // bits that it has among others.
 static int64_t stepOfSingleRow(const KernelContext &context, int64_t inner) {
-  if (!context.isGpu() || context.bitStable || context.entry.getRows() != 1)
-    return 0;
-  return singleRowStep(inner);
+  bool single =
+      context.isGpu() && isSingleRow(context.entry, context.bitStable, inner);
+  return single ? singleRowStep(inner) : 0;
 }
 
 static int64_t rowTile(const KernelContext &context) {
@@ -66,23 +66,6 @@ static int64_t rowTile(const KernelContext &context) {
     return std::min<int64_t>(llvm::alignTo(rows, kPiece), kGpuTile);
   return loopsOverRows(context) ? kRowTile : rows;
 }
-
-namespace {
-/// The shapes of a product: so many parts, each of a run of outputs.
-struct DenseShape {
-  int64_t parts, outputs, inner;
-
-  static DenseShape of(Operation *op) {
-    if (auto scores = dyn_cast<seq::KeyScoresOp>(op))
-      return {2 * scores.getHeads(), scores.getKeysPerHalf(),
-              scores.getChannels()};
-    ArrayRef<int64_t> weight =
-        cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
-    return {weight.size() == 3 ? weight.front() : 1, weight.drop_back().back(),
-            weight.back()};
-  }
-};
-} // namespace
 
 // Whether only the largest of a row's outputs is wanted.
 static bool endsInChoice(KernelBuilder &k) {

@@ -69,6 +69,12 @@ EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
  * that the message names it.
  *
+ * An engine for a file whose large products are to go to cuBLASLt (effc compile
+ * --dense library) opens "libcublasLt.so.13", ".12", or the library that
+ * EFFC_CUBLASLT in the environment names, and takes 32 MiB of the GPU's memory
+ * for it; where it is not there, EFFC_UNSUPPORTED says so. EFFC_CUBLASLT=none
+ * has the file's own kernels do these products.
+ *
  * EFFC_UNSUPPORTED: there is no driver, it is too old (the message has its
  * version and the one needed), or it finds no GPU.
  * EFFC_INVALID_ARGUMENT: there are not so many GPUs. */

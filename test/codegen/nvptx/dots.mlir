@@ -150,3 +150,40 @@ tile.kernel @rounded_ring(%item, %x: !tile.view<?x48xf32, [48, 1]>,
   tile.store %sum, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
 }
+
+// What is bf16 in memory is not rounded again: nothing is converted but the results,
+// which are bf16 in memory too, two at a time.
+// CHECK-LABEL: .entry narrow_ring(
+// CHECK-NOT: cvt.rn
+// CHECK: cp.async
+// CHECK-NOT: cvt.rn
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-NOT: cvt.rn
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK-NOT: mma.sync
+// CHECK: cvt.rn.bf16x2.f32
+// CHECK: st.global.b32
+tile.kernel @narrow_ring(%item, %x: !tile.view<?x48xbf16, [64, 1]>,
+                         %w: !tile.view<8x48xbf16, [48, 1]>, %y: !tile.view<?x8xbf16, [32, 1]>)
+    items(#tile.items<rows, tile = 16, times = 1>) writes(2) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x8xf32, accumulator>
+  %sum = tile.pipeline stages 2 extent 48 step 16 iter(%zero)
+      : !tile.tile<16x8xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [16, 16]
+        : !tile.view<?x48xbf16, [64, 1]> -> !tile.tile<16x16xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [8, 16]
+        : !tile.view<8x48xbf16, [48, 1]> -> !tile.tile<8x16xf32, operand>
+    tile.yield %a, %b : !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<16x16xf32, operand>, %b: !tile.tile<8x16xf32, operand>,
+       %acc: !tile.tile<16x8xf32, accumulator>):
+    %d = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<16x8xf32, accumulator>,
+        !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
+    tile.yield %d : !tile.tile<16x8xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [16, 8]
+      : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xbf16, [32, 1]>
+}

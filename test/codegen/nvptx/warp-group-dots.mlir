@@ -55,3 +55,39 @@ tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<6
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
 }
+
+// Rows that are bf16 in memory come by ldmatrix: in each of three steps, which LLVM writes
+// one behind the other, one product for each 16 of 64 in depth. Only the results are
+// rounded, where they are written.
+// CHECK-LABEL: .entry narrow_rows(
+// CHECK-NOT: cvt.rn
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-NOT: cvt.rn
+// CHECK-COUNT-12: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// CHECK-NOT: wgmma.mma_async
+// CHECK: cvt.rn.bf16x2.f32
+// CHECK: st.global.b32
+tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
+                         %y: !tile.view<?x64xbf16, [64, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [64, 64]
+        : !tile.view<64x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xbf16, [64, 1]>
+}

@@ -16,6 +16,9 @@ plan.entry @launches kind decode rows 1 chunk 1 {
   plan.launch @copy(%x) items <rows, tile = 1, times = 2> note "head" flops 7 only_for logits
   // CHECK: plan.launch @copy(%{{.*}}) items <rows, tile = 1, times = 2> note "head" only_for choices
   plan.launch @copy(%x) items <rows, tile = 1, times = 2> note "head" only_for choices
+  // CHECK: plan.launch @dense_1(%{{.*}}, %{{.*}}, %{{.*}}) items <rows, tile = 64, times = 1> note "" product <outputs = 10, inner = 6, x = bf16 every 32, w = bf16 every 32, y = f32 every 16>
+  plan.launch @dense_1(%x, %w, %y) items <rows, tile = 64, times = 1> note ""
+      product #plan.product<outputs = 10, inner = 6, x = bf16 every 32, w = bf16 every 32, y = f32 every 16>
 }
 
 tile.kernel @copy(%item, %x: !tile.view<?x6xf32, [8, 1]>)

@@ -53,3 +53,47 @@ func.func @kernel_sees_no_value_from_outside(%x: tensor<?x6xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @kernel5_no_such_result(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects 'narrow' to list numbers of its 1 results in ascending order, but got 1 behind 0}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
+      attributes {narrow = array<i64: 0, 1>} {
+    seq.yield %a : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel5_descending(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects 'narrow' to list numbers of its 2 results in ascending order, but got 0 behind 1}}
+  %r:2 = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>)
+      attributes {narrow = array<i64: 1, 0>} {
+    seq.yield %a, %a : tensor<?x6xf32>, tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel5_empty(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects 'narrow' to list a result or to be absent}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
+      attributes {narrow = array<i64>} {
+    seq.yield %a : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel5_integers(%x: tensor<?xi32>) {
+  // expected-error @+1 {{expects 'narrow' to list f32 results, but result 0 is 'tensor<?xi32>'}}
+  %r = seq.kernel "a" (%a = %x : tensor<?xi32>) -> (tensor<?xi32>)
+      attributes {narrow = array<i64: 0>} {
+    seq.yield %a : tensor<?xi32>
+  }
+  return
+}

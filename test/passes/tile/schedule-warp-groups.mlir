@@ -147,3 +147,39 @@ tile.kernel @limited(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x72xf32, [72, 1]>
 }
+
+// Rows that are bf16 in memory take half as much of it and are read as they are: a ring
+// of 3 x 64 x 72 bf16 is 27648 bytes, a multiple of 1024, and one of 3 x 64 x 64 behind
+// it ends at 52224.
+// CHECK-LABEL: tile.kernel @narrow_rows
+// CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
+// CHECK: tile.ring arrivals 52224 : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 27648, stride = 64, slots = 3>>
+// CHECK: tile.fetch %arg1{{.*}} : <?x192xbf16,
+// CHECK: tile.dot {{.*}} rounded {{.*}} #tile.mma<threads = 128, row_warps = 4>
+// CHECK: tile.store {{.*}} : <64x64xf32, {{.*}}, <?x64xbf16
+// WARPS-LABEL: tile.kernel @narrow_rows
+// WARPS: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
+tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
+                         %y: !tile.view<?x64xbf16, [64, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<64x64xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<64x64xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [64, 64]
+        : !tile.view<?x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [64, 64]
+        : !tile.view<64x192xbf16, [192, 1]> -> !tile.tile<64x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
+       %acc: !tile.tile<64x64xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<64x64xf32, accumulator>,
+        !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
+    tile.yield %s : !tile.tile<64x64xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [64, 64]
+      : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xbf16, [64, 1]>
+}

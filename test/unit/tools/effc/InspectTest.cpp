@@ -181,6 +181,7 @@ TEST(Inspect, CountsWhatAStepRuns) {
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
   for (const auto &entry : json["entries"]) {
     EXPECT_EQ(entry["launches"], 3);
+    EXPECT_EQ(entry["library_products"], 0);
     EXPECT_EQ(entry["chooses"], entry["kind"] == "decode");
   }
   EXPECT_EQ(json["kernels"][1]["step_bytes"], 2 * (12 + 8));

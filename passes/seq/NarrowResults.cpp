@@ -1,0 +1,114 @@
+// Results that rounded products alone read -> bf16 in memory.
+//
+//   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>) { ... }
+//   %y = seq.kernel "layers.0.in_proj" (%a = %n, %b = %w) -> ... {
+//     %p = seq.linear %a, %b ...
+// becomes
+//   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>)
+//       attributes {narrow = array<i64: 0>} { ... }
+//
+// The nearest bf16 of the nearest bf16 is itself, so it does not matter to a
+// product that rounds its rows whether they were rounded before.
+#include "passes/seq/Passes.h"
+
+#include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/OpKinds.h"
+#include "dialects/seq/Seq.h"
+#include "dialects/tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/seq_to_tile/KernelCoverage.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_NARROWRESULTSPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t kNarrowBytes = 2;
+
+/// How a result is read by all that read it.
+struct Reading {
+  bool onlyRounded = true; ///< as rows that a product rounds
+  /// An element at which a product begins to read and which as bf16 is not
+  /// aligned.
+  std::optional<int64_t> unaligned;
+};
+
+struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
+  using NarrowResultsPassBase::NarrowResultsPassBase;
+
+  void runOnOperation() override {
+    auto target =
+        getOperation()->getAttrOfType<tile::TargetAttr>("tile.target");
+    if (!target || !target.getRoundsProducts())
+      return;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry"))
+        for (auto kernel : function.getOps<seq::KernelOp>())
+          narrowResults(kernel, entry);
+  }
+
+  void narrowResults(seq::KernelOp kernel, seq::EntryAttr entry) {
+    SmallVector<int64_t> narrow;
+    for (OpResult result : kernel.getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || !type.getElementType().isF32() || result.use_empty())
+        continue;
+      Reading reading;
+      for (OpOperand &use : result.getUses())
+        addUse(reading, use, entry);
+      if (!reading.onlyRounded)
+        continue;
+      InFlightDiagnostic remark = emitRemark(kernel.getLoc());
+      remark << "kernel '" << kernel.getName() << "' hands on result "
+             << result.getResultNumber() << " as ";
+      if (reading.unaligned) {
+        remark << "f32: a product that rounds it begins to read at element "
+               << *reading.unaligned << ", which as bf16 is no multiple of "
+               << plan::kRowAlignment << " bytes";
+        continue;
+      }
+      remark << "bf16: only products that round it read it";
+      narrow.push_back(result.getResultNumber());
+    }
+    if (!narrow.empty())
+      kernel.setNarrow(narrow);
+  }
+
+  void addUse(Reading &reading, OpOperand &use, seq::EntryAttr entry) {
+    auto reader = dyn_cast<seq::KernelOp>(use.getOwner());
+    if (!reader) {
+      reading.onlyRounded = false;
+      return;
+    }
+    BlockArgument tensor = reader.getBody().getArgument(use.getOperandNumber());
+    addReads(reading, tensor,
+             plan::arenaStrides(cast<RankedTensorType>(tensor.getType())), 0,
+             entry);
+  }
+
+  // Reads of `tensor`, whose elements lie `strides` apart from `first` on.
+  void addReads(Reading &reading, Value tensor, ArrayRef<int64_t> strides,
+                int64_t first, seq::EntryAttr entry) {
+    for (OpOperand &use : tensor.getUses()) {
+      Operation *op = use.getOwner();
+      if (auto slice = dyn_cast<seq::SliceOp>(op))
+        addReads(reading, slice.getResult(), strides,
+                 first + slice.getOffset() * strides[slice.getAxis()], entry);
+      else if (auto reshape = dyn_cast<seq::ReshapeOp>(op))
+        addReads(reading, reshape.getResult(),
+                 plan::denseStrides(
+                     cast<RankedTensorType>(reshape.getResult().getType())),
+                 first, entry);
+      else if (!seq::isDenseOp(op) || use.getOperandNumber() != 0 ||
+               !roundsRows(op, entry, bitStable))
+        reading.onlyRounded = false;
+      else if (first * kNarrowBytes % plan::kRowAlignment != 0)
+        reading.unaligned = first;
+    }
+  }
+};
+} // namespace
+} // namespace effc
