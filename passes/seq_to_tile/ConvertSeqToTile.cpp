@@ -268,13 +268,18 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
 
   SmallVector<Value> places;
   for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
-    if (std::optional<unsigned> state = stateOfResult(kernel, i)) {
+    std::optional<unsigned> state = stateOfResult(kernel, i);
+    auto type =
+        cast<RankedTensorType>(result.getType()).clone(kernel.getStoredType(i));
+    if (type != result.getType() && (state || context.resultLeaves[i]))
+      return kernel.emitOpError("hands on result ")
+             << i << " as " << type.getElementType() << ", but it is "
+             << (state ? "a state" : "what the call gives");
+    if (state) {
       memory[result] = operands[*state];
       places.push_back(operands[*state].place);
       continue;
     }
-    auto type = cast<RankedTensorType>(result.getType());
-    type = type.clone(kernel.getStoredType(i));
     Value place;
     if (result == logits)
       place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());

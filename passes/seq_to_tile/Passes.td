@@ -13,7 +13,8 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     follows from its one core op: a product, a norm, a gather, the short
     convolution, or a mixer, of which only class, structure record, token map and
     read-out are read. Slices and reshapes become addresses. A result that is
-    `narrow` becomes a buffer of bf16, and all views of it have that type.
+    `narrow` becomes a buffer of bf16, and all views of it have that type; one that
+    is a state or what the call gives is an error.
 
     Needs: entries whose ops all stand in `seq.kernel` regions
     (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), and a form on

@@ -234,3 +234,43 @@ func.func @chunk_too_long(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tens
   return %y#0, %y#1 : tensor<?x4x5xf32>, tensor<4x3x5xf32>
 }
 }
+
+// -----
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+seq.weight @table source("table") : tensor<11x5xf32>
+func.func @narrow_logits(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x5xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x5xf32>
+  // expected-error @+1 {{'seq.kernel' op hands on result 0 as 'bf16', but it is what the call gives}}
+  %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x5xf32>) -> (tensor<?x5xf32>)
+      attributes {narrow = array<i64: 0>} {
+    %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
+    seq.yield %e : tensor<?x5xf32>
+  }
+  return %x : tensor<?x5xf32>
+}
+}
+
+// -----
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 64, states = [
+    <name = "last", kind = shift, growth = fixed, type = tensor<3x5xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+seq.weight @table source("table") : tensor<11x15xf32>
+func.func @narrow_state(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %last: tensor<3x5xf32> {seq.state_name = "last"})
+    -> (tensor<?x3x5xf32>, tensor<3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %table = seq.parameter @table : tensor<11x15xf32>
+  %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x15xf32>) -> (tensor<?x15xf32>) {
+    %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x15xf32>) -> tensor<?x15xf32>
+    seq.yield %e : tensor<?x15xf32>
+  }
+  // expected-error @+1 {{'seq.kernel' op hands on result 1 as 'bf16', but it is a state}}
+  %y:2 = seq.kernel "shift" (%a = %x : tensor<?x15xf32>, %s = %last : tensor<3x5xf32>) -> (tensor<?x3x5xf32>, tensor<3x5xf32>)
+      attributes {narrow = array<i64: 1>} {
+    %h = seq.reshape %a : tensor<?x15xf32> -> tensor<?x3x5xf32>
+    %z, %next = seq.token_shift %h state(%s) : tensor<?x3x5xf32>, tensor<3x5xf32>
+    seq.yield %z, %next : tensor<?x3x5xf32>, tensor<3x5xf32>
+  }
+  return %y#0, %y#1 : tensor<?x3x5xf32>, tensor<3x5xf32>
+}
+}
