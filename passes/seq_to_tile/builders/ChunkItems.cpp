@@ -62,21 +62,19 @@ private:
 };
 } // namespace
 
-// A chunk has a product with the state for each kind of reader and of writer,
-// and sums over tokens, of which half counts, for each of both. A state alone
-// is without the queries, so without corrections it has no reader. What decays
-// per key channel cost beside is work of outputs above all, and speaks for
-// pieces.
+// A chunk has a product with the state for what it writes and for each kind of
+// reader, and for each of these sums over tokens, of which half counts. A state
+// alone is without the queries, so without corrections it has no reader. What
+// decays per key channel cost beside is work of outputs above all, and speaks
+// for pieces.
 PieceCost::PieceCost(seq::LinearAttr linear, const ChunkItems &items,
                      int64_t chunk, const KernelContext &context)
     : linear(linear), items(items), cores(context.cores) {
   int64_t pass = 2 * items.keys * items.values;
   int64_t within = chunk * (items.keys + items.values);
   int64_t probes = hasTransitions(linear) ? 1 : 0;
-  int64_t writers = looksBothWays(linear) ? 2 : 1;
   auto cycles = [&](int64_t readers) {
-    return chunk * ((writers + readers) * pass + readers * writers * within) /
-           context.dotRate;
+    return chunk * ((1 + readers) * pass + readers * within) / context.dotRate;
   };
   whole = cycles(1 + probes);
   state = cycles(probes);

@@ -4,15 +4,13 @@
 //
 // An entry has 432 rows, 27 chunks of 16. 2 heads of 96 x 72 in blocks of 24
 // value channels are 6 items for 108 or 132 cores, and the matrix of a piece 8
-// more: 7 pieces. 2 heads of 48 x 56 that look both ways are 2 items and 2
-// more.
+// more: 7 pieces. So have heads of 88 x 72, whose last block is of 16 columns.
 #include "test/unit/contract/LinearModel.h"
 #include "test/unit/contract/Sequences.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <utility>
 
 using namespace mlir;
 using namespace effc;
@@ -36,15 +34,12 @@ enum class Draw {
 struct Shape {
   const char *mixer;
   Extents extents;
-  /// The operands that say how much is corrected, and what decays, if any does.
-  llvm::StringRef rate, decay;
+  llvm::StringRef decay; ///< the operand that says what decays, if anything
 };
 
-constexpr Shape kShapes[] = {
-    {"delta_rule", {0, 2, 1, 96, 72}, "beta", ""},
-    {"gated_delta_rule", {0, 2, 1, 96, 72}, "beta", "a"},
-    {"kimi_delta_attention", {0, 2, 1, 96, 72}, "beta", "f"},
-    {"rwkv7", {0, 2, 2, 48, 56}, "a", "w"}};
+constexpr Shape kShapes[] = {{"delta_rule", {0, 2, 1, 96, 72}, ""},
+                             {"gated_delta_rule", {0, 2, 1, 88, 72}, "a"},
+                             {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"}};
 
 const LinearCase &caseOf(const Shape &shape) {
   return *llvm::find_if(linearCases(), [&](const LinearCase &mixer) {
@@ -69,12 +64,12 @@ protected:
     for (const LinearOperand &operand : mixer.tokens) {
       columns.push_back(operand.pickTensor(random, gates, rows));
       auto elements = columns.back().elements();
-      // Softplus and sigmoid are exponentials there.
+      // Softplus is an exponential there.
       if (draw != Draw::Adversarial && operand.name == GetParam().decay)
         for (double &element : elements)
           element = float(pickReal(random, -8, -6));
       constexpr float kRates[] = {0, 1e-6f, 1, 1 - 1e-6f};
-      if (draw == Draw::EndsOfRates && operand.name == GetParam().rate)
+      if (draw == Draw::EndsOfRates && operand.name == "beta")
         for (double &element : elements)
           element = kRates[pick(random, 0, 3)];
     }
@@ -145,10 +140,10 @@ protected:
   }
 
   void tryOneSequence() {
-    Tokens tokens = tokensOf(9 + 391 + 113 + 1, 3, kRows);
+    Tokens tokens = tokensOf(9 + 391 + 1, 3, kRows);
     std::vector<double> all = expected(tokens);
     int64_t at = 0;
-    for (int64_t count : {9, 391, 113}) {
+    for (int64_t count : {9, 391}) {
       expectNear(runner.prefill(segmentOf(0, tokens, at, at + count)), all, at,
                  std::to_string(count) + " tokens from " + std::to_string(at));
       at += count;
@@ -183,6 +178,10 @@ protected:
     }
   }
 
+  void TearDown() override {
+    std::printf("largest relative error %.1e\n", worst);
+  }
+
   const LinearCase &mixer;
   Extents extents;
   int64_t width;
@@ -193,25 +192,28 @@ protected:
 };
 
 // All pieces for one sequence, from its start and inside of a chunk; its state
-// then. Two segments have at least three pieces each, of which one goes on, or
-// has fewer chunks than pieces; three have two or three, and more than places
-// are one piece each.
-TEST_P(TransitionPieces, AgreeWithTheDefinition) {
+// then.
+TEST_P(TransitionPieces, OfOneSequence) {
   for (auto [draw, name] : {std::pair(Draw::Slow, "slow"),
                             {Draw::EndsOfRates, "ends of rates"},
                             {Draw::Adversarial, "adversarial"}}) {
     SCOPED_TRACE(name);
     drawWeights(draw);
     tryOneSequence();
-    for (const std::vector<int64_t> &lengths :
-         std::vector<std::vector<int64_t>>{{101, 170},
-                                           {3, 150},
-                                           {1, 160, 50},
-                                           {17, 1, 33, 2, 16, 5, 31, 20, 9, 4}})
-      trySequences(lengths);
-    std::printf("%s, %s: largest relative error %.1e\n", GetParam().mixer, name,
-                std::exchange(worst, 0));
   }
+}
+
+// Two segments have at least three pieces each, of which one goes on, or has
+// fewer chunks than pieces; three have two or three, and more than places are
+// one piece each.
+TEST_P(TransitionPieces, OfSeveralSequences) {
+  drawWeights(Draw::Slow);
+  for (const std::vector<int64_t> &lengths :
+       std::vector<std::vector<int64_t>>{{101, 170},
+                                         {3, 150},
+                                         {1, 160, 50},
+                                         {17, 1, 33, 2, 16, 5, 31, 20, 9, 4}})
+    trySequences(lengths);
 }
 
 INSTANTIATE_TEST_SUITE_P(DeltaRules, TransitionPieces,
