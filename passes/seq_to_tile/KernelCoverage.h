@@ -103,12 +103,25 @@ inline bool hasChunkKernel(seq::LinearAttr linear, tile::Device device,
   return chunkObstacle(linear, device, keys, values).empty();
 }
 
-/// Whether the chunks of a sequence can be dealt to pieces beside one another:
-/// where the state before a piece goes into the one behind it times numbers.
-inline bool hasPieceKernel(seq::LinearAttr linear, tile::Device device,
-                           int64_t keys, int64_t values) {
-  return hasChunkKernel(linear, device, keys, values) &&
-         linear.getLowRank() == seq::LowRankPair::None;
+/// Whether the state before some tokens goes into the one behind them through a
+/// matrix, K x K, and not times numbers.
+inline bool hasTransitions(seq::LinearAttr linear) {
+  return linear.getLowRank() != seq::LowRankPair::None;
+}
+
+/// The most pieces that the chunks of a sequence can be dealt to beside one
+/// another, where items have so many value channels. Of two neither needs the
+/// matrix between them (PieceMemory.h); where there are more, a block's shared
+/// memory holds it beside a state. A thread of a recurrence that looks both
+/// ways has no register left for where its piece begins and ends.
+inline int64_t mostPieces(seq::LinearAttr linear, int64_t keys,
+                          int64_t values) {
+  constexpr int64_t kMostElements = 32768;
+  if (looksBothWays(linear))
+    return 1;
+  if (hasTransitions(linear) && keys * (keys + values) > kMostElements)
+    return 2;
+  return std::numeric_limits<int64_t>::max();
 }
 
 /// How a GPU passes over the contraction of a product with a single row: the

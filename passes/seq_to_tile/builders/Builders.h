@@ -54,9 +54,9 @@ mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
 /// The most pieces that buildRecurrenceChunk cuts one sequence of a call into,
-/// each an item of its own; 1: it does not.
+/// each an item of its own; 1: it does not (ChunkItems.cpp).
 int64_t piecesOf(seq::MixerOpInterface mixer, const KernelContext &context);
-/// What pieces give, behind the kernel that has found what each adds to the
+/// What pieces give, behind the kernel that has found what each does to the
 /// state (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrencePieces(KernelBuilder &k);
 /// A step that is written out and not linear, token by token (WrittenStep.cpp).

@@ -53,7 +53,8 @@ static ItemState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
 FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
                                             bool chunked, int64_t valueBlock,
-                                            int64_t pieces) {
+                                            int64_t pieces,
+                                            int64_t transitionBlocks) {
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   FailureOr<TokenMap> created = TokenMap::create(k, mixer, chunked);
   if (failed(created))
@@ -77,6 +78,7 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   int64_t blocks = r.map.valueChannels / r.map.getValueBlock();
   if (!independent)
     r.blocksInside = std::exchange(blocks, 1);
+  blocks += transitionBlocks;
   int64_t each = r.map.heads * blocks;
   k.setItems(tile::Count::Segments, 1, each * pieces);
   auto [sequence, part] = k.divide(k.item(), each * pieces);
@@ -87,7 +89,16 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
       blocks == 1 ? std::pair(part, k.index(0)) : k.divide(part, blocks);
   r.head = head;
   r.group = k.divide(head, r.map.heads / r.map.groups).first;
-  r.firstValue = blocks == 1 ? block : k.mul(block, r.map.getValueBlock());
+  r.firstColumn = blocks == 1 ? block : k.mul(block, r.map.getValueBlock());
+  r.firstValue = r.firstColumn;
+  if (transitionBlocks > 0) {
+    r.isTransition =
+        arith::CmpIOp::create(k.ops(), k.loc(), arith::CmpIPredicate::sge,
+                              r.firstColumn, k.index(r.map.valueChannels));
+    // Values have no such columns, and those that are read do not count.
+    r.firstValue = arith::SelectOp::create(k.ops(), k.loc(), r.isTransition,
+                                           k.index(0), r.firstColumn);
+  }
   r.segment =
       tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
   for (const seq::StateDescriptor &descriptor : stateful.getStates()) {

@@ -18,7 +18,11 @@ struct Recurrence {
   mlir::Value sequence;   // number of the segment
   mlir::Value piece;      // of the segment, below the most there are
   mlir::Value firstValue; // of the item's value channels
-  ItemState matrix;       // K x V block
+  /// Of the item's columns: its first value channel or, behind all of these, a
+  /// column of what its piece does to the state before it.
+  mlir::Value firstColumn;
+  mlir::Value isTransition; // whether it is the latter; null: no item's is
+  ItemState matrix;         // K x V block
   std::optional<ItemState> imaginary; // likewise, of complex numbers
   std::optional<ItemState> sum;       // column of K, or K x V block
   std::optional<ItemState> maximum;   // row of 1, or row of V
@@ -54,10 +58,12 @@ int64_t blockOf(int64_t channels, int64_t limit);
 /// Sets the kernel's items, for one token after another or for chunks of them;
 /// value channels are cut into blocks of at most `valueBlock` (0: not at all)
 /// where nothing is shared between them, and segments into at most `pieces`.
+/// Each head has items for `transitionBlocks` more blocks of columns.
 mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k,
                                             seq::MixerOpInterface mixer,
                                             bool chunked, int64_t valueBlock,
-                                            int64_t pieces = 1);
+                                            int64_t pieces = 1,
+                                            int64_t transitionBlocks = 0);
 
 /// exp of one element.
 mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc,

@@ -21,94 +21,34 @@
 // 2 K V + C V more.
 //
 // Where one sequence alone would leave most of a GPU idle, its chunks are dealt
-// to pieces with items of their own. What a piece adds to the state, A, and its
-// decays, P, are found by a first kernel, and before piece n of the second is
-//
-//   S_n = exp(P_{n-1}) S_{n-1} + A_{n-1}     P a number or one per key channel
+// to pieces with items of their own. A first kernel leaves what each does to
+// the state (PieceMemory.h); in the second each goes on from those before it.
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChunkDecays.h"
+#include "passes/seq_to_tile/builders/ChunkItems.h"
+#include "passes/seq_to_tile/builders/PieceMemory.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace effc;
 
-// A second launch, and what an item does besides chunks, in cycles of a core.
-static constexpr int64_t kLaunchCycles = 2500;
-
-static bool isQuadratic(seq::MixerOpInterface mixer) {
-  return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
-}
-
-// The quadratic form is one chunk as long as the call, wherever it starts.
-static int64_t chunkOf(seq::MixerOpInterface mixer,
-                       const KernelContext &context) {
-  return isQuadratic(mixer) ? context.entry.getRows()
-                            : mixer.getFormAttr().getChunk();
-}
-
-namespace {
-/// Of a segment that is not cut: its items, and the part of a head's state that
-/// each has.
-struct ChunkItems {
-  int64_t count, keys, values;
-  int64_t headValues; ///< of all of a head's items
-
-  static ChunkItems of(seq::MixerOpInterface mixer,
-                       const KernelContext &context) {
-    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-    ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
-    seq::LinearAttr linear = mixer.getStructure().getLinear();
-    int64_t block = blockOf(
-        state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
-    return {state[0] * (state[2] / block), state[1], block, state[2]};
-  }
-};
-} // namespace
-
-int64_t effc::piecesOf(seq::MixerOpInterface mixer,
-                       const KernelContext &context) {
-  seq::FormAttr form = mixer.getFormAttr();
-  if (context.cores == 0 || context.bitStable || !form ||
-      form.getKind() != seq::FormKind::Chunkwise ||
-      context.entry.getKind() != seq::EntryKind::Prefill ||
-      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
-    return 1;
-  ChunkItems items = ChunkItems::of(mixer, context);
-  if (!hasPieceKernel(mixer.getStructure().getLinear(), context.device,
-                      items.keys, items.headValues))
-    return 1;
-  int64_t chunk = form.getChunk();
-  int64_t chunks = context.entry.getRows() / chunk;
-  int64_t pieces = std::min(context.cores / items.count, chunks);
-  if (pieces < 2)
-    return 1;
-  // States alone take two of the four products with them. What decays per key
-  // channel cost beside is work of outputs above all, and speaks for pieces.
-  int64_t products = items.keys * items.values;
-  int64_t cycles = chunk *
-                   (4 * products + chunk * (items.keys + items.values)) /
-                   context.dotRate;
-  int64_t states = chunk * 2 * products / context.dotRate;
-  int64_t each = llvm::divideCeil(chunks, pieces);
-  return each * (cycles + states) + kLaunchCycles < chunks * cycles ? pieces
-                                                                    : 1;
-}
-
 namespace {
 /// What an item does of its chunks.
 enum class Part {
   All,    ///< outputs and the state, of a whole segment
-  States, ///< what a piece adds to the state, into the memory between launches
+  States, ///< what a piece does to the state, into the memory between launches
   Outputs ///< the outputs of a piece, and of the last one the state
 };
 
 /// One kernel of a chunkwise recurrence.
 class ChunkKernel {
 public:
+  /// Of a sequence in at most so many pieces, of which a matrix has so many
+  /// blocks of columns.
   ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer, Recurrence &r,
-              Part part);
+              Part part, int64_t most, int64_t transitionBlocks);
   LogicalResult build();
 
 private:
@@ -119,8 +59,7 @@ private:
                                                 Value state);
   void findPiece();
   Value place(Value piece) { return k.add(firstPlace, piece); }
-  void keepState(Value at, Value state, Value decays);
-  Value addPieces(Value from, Value to);
+  Value startOfPiece();
   LogicalResult buildStates();
   LogicalResult buildOutputs();
   /// What the sequence has where `condition` holds, else `state`.
@@ -142,8 +81,6 @@ private:
   tile::TileType channelType() { return k.columnType(r.map.keyChannels); }
   /// Of two numbers, or of two columns.
   Value sum(Value x, Value y);
-  /// Where an item's piece has its decays, one for each key channel.
-  Value placeOfDecays();
   Value spread(Value value, tile::TileType type);
   Value probe(ChunkDecays &tokens, const TokenMap::Tiles &q, Value state,
               Value ofKeys, Value ofErased);
@@ -168,22 +105,26 @@ private:
   // Of a segment in pieces: how many it has, where the first one's place is,
   // and its own chunks.
   Value pieces, firstPlace, fromChunk, toChunk;
-  Value memory;
+  std::optional<PieceMemory> memory;
 };
 } // namespace
 
 ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
-                         Recurrence &r, Part part)
+                         Recurrence &r, Part part, int64_t most,
+                         int64_t transitionBlocks)
     : k(k), b(k.ops()), r(r), part(part), chunk(chunkOf(mixer, k.getContext())),
-      tiles(k, r, chunk), most(piecesOf(mixer, k.getContext())) {
+      tiles(k, r, chunk), most(most) {
   // The first chunk begins inside the grid where the segment does.
   offset = isQuadratic(mixer) ? k.index(0)
                               : k.divide(r.segment.getStart(), chunk).second;
   end = k.add(offset, r.segment.getLength());
   chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
   r.map.emitConstants(r.scope({}, {}, chunk));
-  if (part != Part::All)
-    findPiece();
+  if (part == Part::All)
+    return;
+  findPiece();
+  memory.emplace(tiles, r, most, transitionBlocks,
+                 /*written=*/part == Part::States);
 }
 
 FailureOr<std::pair<Value, Value>>
@@ -198,29 +139,34 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   TokenMap::Tiles q = quantities(scope, rows);
   std::unique_ptr<ChunkDecays> tokens = decaysOf(q.decay);
   bool reads = part != Part::States;
+  // Queries before probes, of keys and then of what is erased along; a state
+  // alone has no queries.
   SmallVector<Sight> sights;
-  if (reads)
-    sights.push_back({q.query, q.key, /*strict=*/false, readsBefore()});
-  if (q.probe)
-    sights.push_back({q.probe, q.key, /*strict=*/true, probesBefore()});
-  if (q.erase) {
-    sights.push_back({q.query, q.erase, /*strict=*/false, readsBefore()});
-    sights.push_back({q.probe, q.erase, /*strict=*/true, probesBefore()});
-  }
+  auto see = [&](Value writer) {
+    if (reads)
+      sights.push_back({q.query, writer, /*strict=*/false, readsBefore()});
+    if (q.probe)
+      sights.push_back({q.probe, writer, /*strict=*/true, probesBefore()});
+  };
+  see(q.key);
+  if (q.erase)
+    see(q.erase);
   SmallVector<Value> seen = tokens->scores(sights);
-  tokens->emitSums(reads);
+  tokens->emitSums(reads || q.probe);
+  ArrayRef<Value> ofKeys = ArrayRef(seen).take_front(reads + bool(q.probe)),
+                  ofErased = ArrayRef(seen).drop_front(ofKeys.size());
 
   Value written = q.value, probed;
   if (q.probe && q.erase)
-    probed = probe(*tokens, q, state, seen[1], seen[3]);
+    probed = probe(*tokens, q, state, ofKeys.back(), ofErased.back());
   else if (q.probe)
-    written = correct(*tokens, q, state, seen[1]);
+    written = correct(*tokens, q, state, ofKeys.back());
   Value y;
   if (reads) {
     Value out = tokens->readStart(q.query, state, readsBefore());
-    out = k.dot(out, seen[0], written);
+    out = k.dot(out, ofKeys.front(), written);
     if (probed)
-      out = k.dot(out, seen[2], probed);
+      out = k.dot(out, ofErased.front(), probed);
     if (q.bonusKey)
       out = addBonus(out, q);
     y = r.map.readOut(scope, {out, {}, {}});
@@ -252,7 +198,10 @@ TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
   ofKeys(q.key, /*isNeutral=*/true);
   ofKeys(q.probe, /*isNeutral=*/true);
   ofKeys(q.erase, /*isNeutral=*/true);
-  q.value = tiles.maskRows(q.value, rows);
+  // What a piece does to the state before it does not depend on values.
+  q.value = tiles.maskRows(
+      q.value,
+      r.isTransition ? either(r.isTransition, k.index(0), rows) : rows);
   q.decay =
       tiles.maskRows(spread(q.decay ? q.decay : k.scalar(0),
                             decaysPerKey() ? tiles.keyType : tiles.columnType),
@@ -327,7 +276,7 @@ Value ChunkKernel::addBonus(Value out, const TokenMap::Tiles &q) {
 FailureOr<std::pair<Value, Value>> ChunkKernel::emitChunks(Value from, Value to,
                                                            Value state) {
   SmallVector<Value> inits = {state};
-  if (part == Part::States)
+  if (part == Part::States && !hasTransitions(r.linear))
     inits.push_back(decaysPerKey() ? tiles.zeros(channelType()) : k.scalar(0));
   auto loop =
       scf::ForOp::create(b, k.loc(), from, to, k.index(1), ValueRange(inits));
@@ -358,18 +307,6 @@ void ChunkKernel::findPiece() {
   Value each = arith::DivUIOp::create(b, k.loc(), rounded, pieces);
   fromChunk = k.min(arith::MulIOp::create(b, k.loc(), r.piece, each), chunks);
   toChunk = k.min(k.add(fromChunk, each), chunks);
-  // Behind the value channels of a head's state lie the decays, a column for
-  // each block; rows begin at multiples of 32 bytes where they did.
-  int64_t values = r.map.valueChannels;
-  memory = k.scratch(
-      {most, r.map.heads, r.map.keyChannels,
-       values + int64_t(llvm::alignTo(values / r.map.getValueBlock(), 8))},
-      /*written=*/part == Part::States);
-}
-
-Value ChunkKernel::placeOfDecays() {
-  Value block = k.divide(r.firstValue, r.map.getValueBlock()).first;
-  return k.add(k.index(r.map.valueChannels), block);
 }
 
 Value ChunkKernel::sum(Value x, Value y) {
@@ -401,35 +338,24 @@ Value ChunkKernel::loadWhere(Value condition, Value state) {
   return loop.getResult(0);
 }
 
-void ChunkKernel::keepState(Value at, Value state, Value decays) {
-  int64_t block = r.map.getValueBlock(), keys = r.map.keyChannels;
-  k.store(state, memory, {at, r.head, k.index(0), r.firstValue},
-          {1, 1, keys, block});
-  k.store(spread(decays, channelType()), memory,
-          {at, r.head, k.index(0), placeOfDecays()}, {1, 1, keys, 1});
-}
-
-// The state before a piece, of what is kept at the places of pieces
-// [from, to): each decays all before it.
-Value ChunkKernel::addPieces(Value from, Value to) {
-  auto loop = scf::ForOp::create(b, k.loc(), from, to, k.index(1),
-                                 ValueRange(tiles.zeros(tiles.stateType)));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value at = place(loop.getInductionVar());
+// The columns that an item starts from where its sequence does not begin: none,
+// or those of the identity.
+Value ChunkKernel::startOfPiece() {
+  if (!r.isTransition)
+    return tiles.zeros(tiles.stateType);
   int64_t keys = r.map.keyChannels;
-  Value added = k.load(memory, {at, r.head, k.index(0), r.firstValue},
-                       {1, 1, keys, r.map.getValueBlock()}, tiles.stateType);
-  Value decays = k.load(memory, {at, r.head, k.index(0), placeOfDecays()},
-                        {1, 1, keys, 1}, channelType());
-  Value next =
-      k.map(tiles.stateType, {loop.getRegionIterArg(0), added, decays},
-            [&](OpBuilder &builder, ValueRange e) -> Value {
-              return math::FmaOp::create(builder, k.loc(), e[0],
-                                         emitExp(builder, k.loc(), e[2]), e[1]);
-            });
-  scf::YieldOp::create(b, k.loc(), next);
-  return loop.getResult(0);
+  Value first = k.sub(r.firstColumn, k.index(r.map.valueChannels));
+  // Rows end before that many.
+  Value toDiagonal = either(r.isTransition, first, k.index(keys));
+  return tiles.where(
+      tiles.stateType,
+      [&](OpBuilder &builder, Value row, Value column) -> Value {
+        Value diagonal =
+            arith::AddIOp::create(builder, k.loc(), column, toDiagonal);
+        return arith::CmpIOp::create(builder, k.loc(), arith::CmpIPredicate::eq,
+                                     row, diagonal);
+      },
+      k.scalar(1), k.scalar(0));
 }
 
 // Every piece but the last leaves the state that it would give from nothing,
@@ -440,20 +366,24 @@ LogicalResult ChunkKernel::buildStates() {
   Value inPieces = compare(arith::CmpIPredicate::sgt, pieces, one);
   Value isLast = compare(arith::CmpIPredicate::eq, r.piece, last);
   Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
-  Value begins = arith::AndIOp::create(
-      b, k.loc(), inPieces, arith::OrIOp::create(b, k.loc(), isFirst, isLast));
-  Value state = loadWhere(begins, tiles.zeros(tiles.stateType));
+  Value isEnd = arith::OrIOp::create(b, k.loc(), isFirst, isLast);
+  // The pieces at either end have no matrix.
+  if (r.isTransition)
+    inPieces = either(
+        arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
+        arith::ConstantOp::create(b, k.loc(), b.getBoolAttr(false)), inPieces);
+  Value begins = arith::AndIOp::create(b, k.loc(), inPieces, isEnd);
   Value adds = arith::AndIOp::create(
       b, k.loc(), inPieces, compare(arith::CmpIPredicate::slt, r.piece, last));
-  Value to = either(adds, toChunk, fromChunk);
-  auto found = emitChunks(fromChunk, to, state);
-  if (failed(found))
-    return failure();
   Value isThere = arith::AndIOp::create(
       b, k.loc(), inPieces,
       compare(arith::CmpIPredicate::slt, r.piece, pieces));
+  Value state = loadWhere(begins, startOfPiece());
+  auto found = emitChunks(fromChunk, either(adds, toChunk, fromChunk), state);
+  if (failed(found))
+    return failure();
   when(isThere,
-       [&] { keepState(place(r.piece), found->first, found->second); });
+       [&] { memory->keep(place(r.piece), found->first, found->second); });
   return success();
 }
 
@@ -467,7 +397,7 @@ LogicalResult ChunkKernel::buildOutputs() {
   Value to = either(isFirst, pieces, r.piece);
   Value reads = arith::AndIOp::create(
       b, k.loc(), isThere, compare(arith::CmpIPredicate::sgt, pieces, one));
-  Value state = addPieces(from, either(reads, to, from));
+  Value state = memory->sum(place(from), place(either(reads, to, from)));
   // A segment in one piece has its own slot to itself.
   Value whole = arith::AndIOp::create(b, k.loc(), alone, isFirst);
   state = loadWhere(whole, state);
@@ -506,12 +436,14 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
     return mixer->emitOpError("has no kernel for such chunks: expects at most ")
            << mostChunkTokens(linear) << " tokens, but got " << chunk;
   int64_t most = mostChunkValues(linear, keys, chunk);
+  int64_t pieces = part == Part::All ? 1 : piecesOf(mixer, k.getContext());
+  int64_t transitions = transitionItemsOf(linear, items, pieces);
   FailureOr<Recurrence> begun =
-      beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0,
-                      part == Part::All ? 1 : piecesOf(mixer, k.getContext()));
+      beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0, pieces,
+                      part == Part::States ? transitions : 0);
   if (failed(begun))
     return failure();
-  return ChunkKernel(k, mixer, *begun, part).build();
+  return ChunkKernel(k, mixer, *begun, part, pieces, transitions).build();
 }
 
 LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
@@ -520,7 +452,7 @@ LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
   if (pieces == 1)
     return buildPart(k, Part::All);
   emitRemark(k.loc()) << "a call's only sequence in " << pieces << " pieces: "
-                      << ChunkItems::of(mixer, k.getContext()).count
+                      << ChunkItems::of(mixer, k.getContext()).count()
                       << " items of "
                       << k.getContext().entry.getRows() /
                              mixer.getFormAttr().getChunk()
