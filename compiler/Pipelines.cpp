@@ -52,7 +52,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   // The factor of a row comes after its sums, which is another rounding.
   kernels.normPrologues = isGpu && !bitStable;
   // So the product takes a row by itself.
-  kernels.convolutionEpilogues = isGpu && !bitStable;
+  kernels.updateEpilogues = isGpu && !bitStable;
   passes.addPass(createFormKernelsPass(kernels));
 }
 

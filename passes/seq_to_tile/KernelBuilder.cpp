@@ -12,8 +12,9 @@ Operation *KernelBuilder::coreOf(Block &body) {
   Operation *core = nullptr;
   for (Operation &op : body.without_terminator()) {
     // What is made of a product's outputs is part of its kernel.
-    bool follows = core && seq::isDenseOp(core) &&
-                   isa<seq::BestOp, seq::ShortConvolutionOp>(op);
+    bool follows =
+        core && seq::isDenseOp(core) &&
+        isa<seq::BestOp, seq::ConcatOp, seq::StatefulOpInterface>(op);
     if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) && !follows)
       core = &op;
   }
