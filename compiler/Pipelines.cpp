@@ -53,6 +53,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   kernels.normPrologues = isGpu && !bitStable;
   // So the product takes a row by itself.
   kernels.updateEpilogues = isGpu && !bitStable;
+  // A launch less, and the same bits.
+  kernels.rowPrologues = isGpu;
   passes.addPass(createFormKernelsPass(kernels));
 }
 

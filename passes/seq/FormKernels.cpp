@@ -59,6 +59,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         repeatNorms(function.getBody().front());
       if (updateEpilogues && isSingleRow)
         joined.collect(function.getBody().front(), maxOps);
+      if (rowPrologues && entry.getKind() == seq::EntryKind::Decode)
+        joined.collectRows(function.getBody().front());
       formKernels(function.getBody().front());
     }
   }

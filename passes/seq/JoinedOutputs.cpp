@@ -2,21 +2,22 @@
 
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
+#include "passes/seq_to_tile/TableRow.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace effc;
 
-ArrayRef<Operation *> JoinedOutputs::before(Operation *product) const {
-  auto known = ofProduct.find(product);
-  return known == ofProduct.end() ? ArrayRef<Operation *>()
-                                  : ArrayRef(known->second.before);
+ArrayRef<Operation *> JoinedOutputs::before(Operation *core) const {
+  auto known = ofCore.find(core);
+  return known == ofCore.end() ? ArrayRef<Operation *>()
+                               : ArrayRef(known->second.before);
 }
 
 ArrayRef<Operation *> JoinedOutputs::behind(Operation *product) const {
-  auto known = ofProduct.find(product);
-  return known == ofProduct.end() ? ArrayRef<Operation *>()
-                                  : ArrayRef(known->second.behind);
+  auto known = ofCore.find(product);
+  return known == ofCore.end() ? ArrayRef<Operation *>()
+                               : ArrayRef(known->second.behind);
 }
 
 void JoinedOutputs::collect(Block &block, unsigned most) {
@@ -30,14 +31,36 @@ void JoinedOutputs::collect(Block &block, unsigned most) {
   for (Operation *op : ops)
     if (seq::isElementwiseOp(op) || isa<seq::ConcatOp>(op))
       follow(op);
-  // What each product has of its own nobody reads any more.
-  for (Operation *op : llvm::reverse(ops))
-    if ((seq::isViewOp(op) || isa<seq::EmbeddingOp>(op)) && op->use_empty())
-      op->erase();
+  eraseUnread(block);
 }
 
+// What each kernel has of its own nobody reads elsewhere.
+void JoinedOutputs::eraseUnread(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if ((seq::isViewOp(&op) || isa<seq::EmbeddingOp>(op)) && op.use_empty())
+      op.erase();
+}
+
+void JoinedOutputs::collectRows(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    if (ownChannelsOf(&op) && !contains(&op))
+      ops.push_back(&op);
+  for (Operation *op : ops) {
+    OpOperand *channels = ownChannelsOf(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (&operand != channels && TableRow::of(operand.get()).row)
+        operand.set(rowBefore(operand.get(), op));
+  }
+  eraseUnread(block);
+}
+
+// With views, of which a value has up to 256, kernels stay within what one may
+// hold.
 bool JoinedOutputs::hasRoom(const Ops &ops, Operation *op) const {
-  if (ops.count < mostOps)
+  constexpr size_t kMostWithViews = 192;
+  if (ops.count < mostOps &&
+      ops.before.size() + ops.behind.size() < kMostWithViews)
     return true;
   emitRemark(op->getLoc()) << "not fused into the kernel of its product, which "
                               "has "
@@ -51,18 +74,6 @@ bool JoinedOutputs::isFree(const TakenOutputs &taken) const {
     TakenOutputs other = TakenOutputs::of(op);
     return !other.product || other.isLike(taken) || !other.overlaps(taken);
   });
-}
-
-// The table's row that a value is read from, through slices of its numbers; its
-// number is the call's to say.
-static seq::EmbeddingOp rowOf(Value value) {
-  while (auto slice = value.getDefiningOp<seq::SliceOp>()) {
-    if (slice.getAxis() != 1)
-      return {};
-    value = slice.getX();
-  }
-  auto row = value.getDefiningOp<seq::EmbeddingOp>();
-  return row && isa<BlockArgument>(row.getTokens()) ? row : seq::EmbeddingOp();
 }
 
 // Collects what has to move for `value` to be there before `place`, in order;
@@ -81,25 +92,25 @@ static bool collectLater(Value value, Operation *place,
   return true;
 }
 
-// A copy of the row, and of the slices of it, that is the product's own.
-Value JoinedOutputs::rowBefore(Value row, Operation *product) {
+// A copy of the row, and of the slices of it, that is the kernel's own.
+Value JoinedOutputs::rowBefore(Value row, Operation *core) {
   Operation *op = row.getDefiningOp();
-  Operation *&copy = copies[{product, op}];
+  Operation *&copy = copies[{core, op}];
   if (copy)
     return copy->getResult(0);
   Value x = isa<seq::EmbeddingOp>(op) ? op->getOperand(0)
-                                      : rowBefore(op->getOperand(0), product);
-  Operation *made = OpBuilder(product).clone(*op);
+                                      : rowBefore(op->getOperand(0), core);
+  Operation *made = OpBuilder(core).clone(*op);
   made->setOperand(0, x);
-  copies[{product, op}] = made;
-  ofProduct[product].before.push_back(made);
+  copies[{core, op}] = made;
+  ofCore[core].before.push_back(made);
   all.insert(made);
   return made->getResult(0);
 }
 
 // Puts an op behind its product and what has come there before.
 void JoinedOutputs::place(Operation *op, Operation *product) {
-  Ops &ops = ofProduct[product];
+  Ops &ops = ofCore[product];
   Operation *last = ops.behind.empty() ? product : ops.behind.back();
   op->moveAfter(last);
   ops.behind.push_back(op);
@@ -124,14 +135,14 @@ void JoinedOutputs::take(Operation *op) {
   TakenOutputs taken = TakenOutputs::of(op);
   Operation *product = taken.product;
   if (!product || !ownsOutputs(taken.product) || !isFree(taken) ||
-      !hasRoom(ofProduct[product], op))
+      !hasRoom(ofCore[product], op))
     return;
   OpOperand *channels = ownChannelsOf(op);
   llvm::SetVector<Operation *> later;
   for (OpOperand &operand : op->getOpOperands()) {
     if (&operand == channels)
       continue;
-    seq::EmbeddingOp row = rowOf(operand.get());
+    seq::EmbeddingOp row = TableRow::of(operand.get()).row;
     if (!collectLater(row ? row.getTable() : operand.get(), product, later))
       return;
   }
@@ -140,7 +151,7 @@ void JoinedOutputs::take(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     if (&operand == channels)
       operand.set(viewBehind(operand.get(), product));
-    else if (rowOf(operand.get()))
+    else if (TableRow::of(operand.get()).row)
       operand.set(rowBefore(operand.get(), product));
   place(op, product);
   auto stateful = cast<seq::StatefulOpInterface>(op);
@@ -174,7 +185,7 @@ void JoinedOutputs::follow(Operation *op) {
                      place.end != common.end)))
       return;
   }
-  if (!hasRoom(ofProduct[common.product], op))
+  if (!hasRoom(ofCore[common.product], op))
     return;
   for (OpOperand &operand : op->getOpOperands())
     operand.set(viewBehind(operand.get(), common.product));

@@ -28,8 +28,12 @@ public:
   /// what stays.
   void collect(mlir::Block &block, unsigned mostOps);
 
-  /// What comes before a product in its kernel, and behind it, in order.
-  llvm::ArrayRef<mlir::Operation *> before(mlir::Operation *product) const;
+  /// Gives each other op of its kind in `block` the rows of tables that it
+  /// reads.
+  void collectRows(mlir::Block &block);
+
+  /// What comes before a core in its kernel, and behind it, in order.
+  llvm::ArrayRef<mlir::Operation *> before(mlir::Operation *core) const;
   llvm::ArrayRef<mlir::Operation *> behind(mlir::Operation *product) const;
   bool contains(mlir::Operation *op) const { return all.contains(op); }
 
@@ -48,16 +52,17 @@ private:
   void follow(mlir::Operation *op);
   bool hasRoom(const Ops &ops, mlir::Operation *op) const;
   bool isFree(const TakenOutputs &taken) const;
-  mlir::Value rowBefore(mlir::Value row, mlir::Operation *product);
+  mlir::Value rowBefore(mlir::Value row, mlir::Operation *core);
+  static void eraseUnread(mlir::Block &block);
   mlir::Value viewBehind(mlir::Value view, mlir::Operation *product);
   void place(mlir::Operation *op, mlir::Operation *product);
 
   unsigned mostOps = 0;
-  llvm::DenseMap<mlir::Operation *, Ops> ofProduct;
+  llvm::DenseMap<mlir::Operation *, Ops> ofCore;
   llvm::DenseSet<mlir::Operation *> all;
   /// What updates, and what is made of them, have come to.
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Rows and views of them before a product, by what they are copies of.
+  /// Rows and slices of them before a core, by what they are copies of.
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Operation *>,
                  mlir::Operation *>
       copies;

@@ -216,7 +216,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     kernel: a short convolution, or a recurrence whose channels do not meet. Of the
     tokens before they need the state alone, and an item has computed the token's
     channels itself. Numbers per head that a recurrence reads from the row of a table
-    are read there too, without a kernel that copies the row. Sums of what such
+    are read there too, without a kernel that copies the row; with `row-prologues` so
+    do such recurrences in kernels of their own, in every decode entry. Sums of what such
     recurrences make of the same outputs follow, and a `seq.concat` of what one
     product's outputs become, whose parts are written to their places.
 
@@ -236,6 +237,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
            "take norms into the products of a single row">,
     Option<"updateEpilogues", "update-epilogues", "bool", /*default=*/"false",
            "take what keeps a state of outputs into the products of a single row">,
+    Option<"rowPrologues", "row-prologues", "bool", /*default=*/"false",
+           "read rows of tables in the recurrences that take them, in decode">,
   ];
 }
 

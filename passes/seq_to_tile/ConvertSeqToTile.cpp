@@ -12,7 +12,9 @@
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
+#include "passes/seq_to_tile/JoinedResults.h"
 #include "passes/seq_to_tile/Passes.h"
+#include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -57,6 +59,8 @@ private:
                                     const KernelContext &context);
   Value segments(Location loc);
   Value arenaBuffer(Location loc, RankedTensorType type);
+  Memory arenaMemory(Location loc, Value result, tile::Count lead);
+  ResultPlace placeInJoined(Value result) const;
   Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
   ModuleOp module;
@@ -68,6 +72,7 @@ private:
   llvm::DenseMap<Value, Memory> memory;
   Value segmentTable;
   Value logits, choices; // of the entry; choices: null where it gives none
+  llvm::DenseMap<Value, JoinedPart> joined; // by what is part of it
   /// What only one of the entry's results needs, by which.
   llvm::DenseMap<Operation *, plan::CallResult> onlyFor;
 };
@@ -98,12 +103,16 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   if (failed(mapArguments(function)))
     return failure();
   findResults(function.getBody().front());
+  joined = findJoinedResults(function.getBody().front());
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
       Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(),
                                            parameter.getWeightAttr());
       memory[parameter.getResult()] = {place, MemoryKind::Weight};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
+      // Its parts lie where it has them.
+      if (kernel.getNumResults() > 0 && memory.contains(kernel.getResult(0)))
+        continue;
       if (failed(convertKernel(kernel)))
         return failure();
     } else {
@@ -206,24 +215,32 @@ Value EntryConversion::arenaBuffer(Location loc, RankedTensorType type) {
       IntegerAttr());
 }
 
+// The buffer of a result, or of the tensor that joins it with others.
+Memory EntryConversion::arenaMemory(Location loc, Value result,
+                                    tile::Count lead) {
+  if (Value whole = joined.lookup(result).joined)
+    result = whole;
+  Memory &known = memory[result];
+  if (!known.place)
+    known = {arenaBuffer(loc, cast<RankedTensorType>(result.getType())),
+             MemoryKind::Buffer, lead};
+  return known;
+}
+
+ResultPlace EntryConversion::placeInJoined(Value result) const {
+  JoinedPart part = joined.lookup(result);
+  if (!part.joined)
+    return {};
+  auto type = cast<RankedTensorType>(part.joined.getType());
+  return {plan::arenaStrides(type).front(),
+          part.column * type.getElementTypeBitWidth() / 8};
+}
+
 Value EntryConversion::segments(Location loc) {
   if (!segmentTable)
     segmentTable =
         plan::TableOp::create(plan, loc, memoryType(), plan::Table::Segments);
   return segmentTable;
-}
-
-// The state operand of `kernel` whose next value result `index` is, or none.
-std::optional<unsigned> stateOfResult(seq::KernelOp kernel, unsigned index) {
-  Value yielded = kernel.getBody().front().getTerminator()->getOperand(index);
-  auto stateful = yielded.getDefiningOp<seq::StatefulOpInterface>();
-  if (!stateful)
-    return std::nullopt;
-  for (const seq::StateDescriptor &state : stateful.getStates())
-    if (stateful->getResult(state.result) == yielded)
-      return cast<BlockArgument>(stateful->getOperand(state.operand))
-          .getArgNumber();
-  return std::nullopt;
 }
 
 // A kernel's leading dimension counts what its results' does: the wanted rows
@@ -257,8 +274,10 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
     context.storedTypes.push_back(operands.back().stored);
   }
   context.lead = leadOf(kernel, operands);
-  for (Value result : kernel.getResults())
+  for (Value result : kernel.getResults()) {
     context.resultLeaves.push_back(result == logits || result == choices);
+    context.resultPlaces.push_back(placeInJoined(result));
+  }
 
   FailureOr<BuiltKernels> built = buildOnce(kernel, context);
   if (failed(built))
@@ -271,16 +290,15 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
       places.push_back(operands[*state].place);
       continue;
     }
-    auto type = cast<RankedTensorType>(result.getType());
-    Value place;
+    Memory lies{{}, MemoryKind::Buffer, context.lead};
     if (result == logits)
-      place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
+      lies.place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
     else if (result == choices)
-      place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
+      lies.place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
     else
-      place = arenaBuffer(kernel.getLoc(), type);
-    memory[result] = {place, MemoryKind::Buffer, context.lead};
-    places.push_back(place);
+      lies = arenaMemory(kernel.getLoc(), result, context.lead);
+    memory[result] = lies;
+    places.push_back(lies.place);
   }
   // A kernel has one core: its rows are tokens or the wanted ones. Its first
   // launch computes, a second one moves what it left.
@@ -352,8 +370,10 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
     if (stored)
       stream << stored;
   }
-  for (bool leaves : context.resultLeaves)
-    stream << (leaves ? 'L' : '-');
+  for (auto [leaves, place] :
+       llvm::zip_equal(context.resultLeaves, context.resultPlaces))
+    stream << (leaves ? 'L' : '-') << place.rowStride << '+'
+           << place.offsetBytes;
   AsmState state(kernel, OpPrintingFlags().useLocalScope());
   for (BlockArgument argument : kernel.getBody().getArguments())
     stream << argument.getType() << ' ';

@@ -155,6 +155,11 @@ KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
   llvm::append_range(access.shape, type.getShape());
   access.strides =
       context.resultLeaves[result] ? denseStrides(type) : arenaStrides(type);
+  if (const ResultPlace &place = context.resultPlaces[result];
+      place.rowStride > 0) {
+    access.strides.front() = place.rowStride;
+    access.operand.offsetBytes = place.offsetBytes;
+  }
   return access;
 }
 

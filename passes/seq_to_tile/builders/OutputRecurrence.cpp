@@ -6,6 +6,7 @@
 // map and read-out are scalar code for each channel. What of it has no channel
 // is computed once, ahead of the product, where the state is read too.
 #include "passes/seq_to_tile/ScalarCode.h"
+#include "passes/seq_to_tile/TableRow.h"
 #include "passes/seq_to_tile/builders/ItemState.h"
 #include "passes/seq_to_tile/builders/OutputUpdate.h"
 
@@ -113,18 +114,14 @@ OutputRecurrence::OutputRecurrence(KernelBuilder &k,
 HeadNumber OutputRecurrence::numberOf(Value operand, bool perToken) {
   HeadNumber number;
   number.perToken = perToken;
-  Value x = operand;
-  while (auto slice = x.getDefiningOp<seq::SliceOp>()) {
-    number.column += slice.getOffset();
-    x = slice.getX();
-  }
-  if (auto row = x.getDefiningOp<seq::EmbeddingOp>()) {
-    number.view = k.read(row.getTable());
-    number.rowNumbers = k.read(row.getTokens());
+  auto [row, column] = TableRow::of(operand);
+  if (!row) {
+    number.view = k.read(operand);
     return number;
   }
-  number.column = 0;
-  number.view = k.read(operand);
+  number.view = k.read(row.getTable());
+  number.rowNumbers = k.read(row.getTokens());
+  number.column = column;
   return number;
 }
 

@@ -2,6 +2,7 @@
 // RUN: FileCheck %s --check-prefix=REMARK --input-file %t
 // RUN: effc-opt %s "--seq-form-kernels=update-epilogues=true max-ops=2" --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: effc-opt %s --seq-form-kernels --split-input-file 2> /dev/null | FileCheck %s --check-prefix=APART
+// RUN: effc-opt %s --seq-form-kernels=row-prologues=true --split-input-file 2> /dev/null | FileCheck %s --check-prefix=ROWS
 
 // Recurrences whose channels do not meet join the product with a single row that
 // makes them, where numbers of heads come from rows of tables with these rows,
@@ -140,15 +141,33 @@ func.func @keys_meet(%x: tensor<?x7xf32>, %q: tensor<?x2x4xf32>, %w: tensor<6x7x
 
 // -----
 
-// Rows beside one another are a matrix, whose items own none.
+// Rows beside one another are a matrix, whose items own none: the recurrence has a
+// kernel, but with `row-prologues` its numbers of heads need none. Who else reads
+// the row has it still.
 // CHECK-LABEL: func.func @two_rows
 // CHECK: seq.kernel "linear"
+// CHECK: seq.kernel "embedding"
 // CHECK: seq.kernel "structured_recurrence"
-func.func @two_rows(%x: tensor<?x7xf32>, %w: tensor<6x7xf32>, %s: tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<2x1x3xf32>)
+// ROWS-LABEL: func.func @two_rows
+// ROWS: %[[P:.*]] = seq.kernel "linear"
+// ROWS: %[[ROW:.*]] = seq.kernel "embedding"
+// ROWS: seq.kernel "structured_recurrence" (
+// ROWS-SAME: %[[N:[^ ]*]] = %{{[^ ]*}} : tensor<?xi32>, %[[TABLE:[^ ]*]] = %{{[^ ]*}} : tensor<5x7xf32>
+// ROWS-NEXT: seq.reshape
+// ROWS-NEXT: %[[OWN:.*]] = seq.embedding %[[N]], %[[TABLE]]
+// ROWS-NEXT: %[[BIAS:.*]] = seq.slice %[[OWN]] {axis = 1 : i64, offset = 4 : i64, size = 2 : i64}
+// ROWS-NEXT: seq.structured_recurrence {{.*}} bias(%[[BIAS]])
+// ROWS-NEXT: seq.yield
+// ROWS: seq.kernel "silu" ({{.*}} = %[[ROW]]
+func.func @two_rows(%x: tensor<?x7xf32>, %numbers: tensor<?xi32>, %w: tensor<6x7xf32>, %table: tensor<5x7xf32>, %s: tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
   %p = seq.linear %x, %w : (tensor<?x7xf32>, tensor<6x7xf32>) -> tensor<?x6xf32>
+  %row = seq.embedding %numbers, %table : (tensor<?xi32>, tensor<5x7xf32>) -> tensor<?x7xf32>
+  %bias = seq.slice %row {axis = 1 : i64, offset = 4 : i64, size = 2 : i64} : tensor<?x7xf32> -> tensor<?x2xf32>
   %h = seq.reshape %p : tensor<?x6xf32> -> tensor<?x2x3xf32>
-  %y, %n = seq.structured_recurrence %h state(%s)
-      : (tensor<?x2x3xf32>, tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<2x1x3xf32>)
-  return %y, %n : tensor<?x2x3xf32>, tensor<2x1x3xf32>
+  %y, %n = seq.structured_recurrence %h bias(%bias) state(%s)
+      : (tensor<?x2x3xf32>, tensor<?x2xf32>, tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<2x1x3xf32>)
+  %rest = seq.slice %row {axis = 1 : i64, offset = 0 : i64, size = 4 : i64} : tensor<?x7xf32> -> tensor<?x4xf32>
+  %g = seq.silu %rest : tensor<?x4xf32>
+  return %y, %g, %n : tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>
 }

@@ -66,6 +66,41 @@ std::string modelText(const Layer &layer) {
          x + "\n  return %out" + next + " : " + results + "\n}\n";
 }
 
+/// Three sequences decoded side by side, which begin at tokens 0, 4 and 8: each
+/// has the state of its own slot and rows of its own.
+void checkTogether(PlanRunner &runner, TestModel &model,
+                   std::vector<Datum<double>> inputs,
+                   const llvm::StringMap<std::vector<float>> &weights) {
+  constexpr int32_t kSequences = 3, kApart = 4, kLength = 5;
+  std::vector<double> expected;
+  std::vector<std::vector<double>> ofSequence;
+  for (int32_t s = 0; s < kSequences; ++s) {
+    std::vector<int32_t> tokens(kLength), rows(kLength);
+    std::iota(tokens.begin(), tokens.end(), s * kApart);
+    std::iota(rows.begin(), rows.end(), 0);
+    inputs[0] = Tensor<int32_t>({kLength}, tokens);
+    inputs[1] = Tensor<int32_t>({kLength}, rows);
+    std::vector<Datum<double>> results = model.evaluate(inputs, weights);
+    ofSequence.push_back(
+        std::get<Tensor<double>>(results.front()).elements().vec());
+  }
+  size_t width = ofSequence.front().size() / kLength;
+  std::vector<float> decoded;
+  for (int32_t t = 0; t < kLength; ++t) {
+    std::vector<Segment> call;
+    for (int32_t s = 0; s < kSequences; ++s) {
+      call.push_back(Segment{.slot = 2 * s + 1,
+                             .start = t,
+                             .begins = t == 0,
+                             .tokens = {s * kApart + t}});
+      auto row = ofSequence[s].begin() + t * width;
+      expected.insert(expected.end(), row, row + width);
+    }
+    llvm::append_range(decoded, runner.decode(call));
+  }
+  EXPECT_LE(errorOf(decoded, expected), 1e-5);
+}
+
 /// Rows together and one by one, which have the same bits if they are to be
 /// stable.
 void checkKernels(TestModel &model, const Layer &layer, bool bitStable) {
@@ -115,6 +150,7 @@ void checkKernels(TestModel &model, const Layer &layer, bool bitStable) {
   checkStates();
   if (bitStable)
     EXPECT_EQ(decoded, whole);
+  checkTogether(runner, model, inputs, weights);
 }
 
 void check(const Layer &layer) {
