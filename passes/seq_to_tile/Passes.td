@@ -12,7 +12,10 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     for all kernels of the same body, types and entry class. A kernel's builder
     follows from its one core op: a product, a norm, a gather, the short
     convolution, or a mixer, of which only class, structure record, token map and
-    read-out are read. Slices and reshapes become addresses.
+    read-out are read. Slices and reshapes become addresses, and so does a tensor
+    that joins rows of results which nobody else reads: they are written to their
+    parts of it, and what would join them is no launch
+    (test/passes/seq_to_tile/joined-results.mlir).
 
     Needs: entries whose ops all stand in `seq.kernel` regions
     (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), and a form on
