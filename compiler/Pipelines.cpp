@@ -52,7 +52,9 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   // The factor of a row comes after its sums, which is another rounding.
   kernels.normPrologues = isGpu && !bitStable;
   // So the product takes a row by itself.
-  kernels.convolutionEpilogues = isGpu && !bitStable;
+  kernels.updateEpilogues = isGpu && !bitStable;
+  // A launch less, and the same bits.
+  kernels.rowPrologues = isGpu;
   passes.addPass(createFormKernelsPass(kernels));
   if (isGpu && options.products == Products::BF16 && options.narrowResults) {
     NarrowResultsPassOptions narrow;

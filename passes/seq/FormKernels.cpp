@@ -1,6 +1,6 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
-// follow, and for a single row with the norm before a product and the
-// convolutions behind it.
+// follow, and for a single row with the norm before a product and what keeps a
+// state of its outputs behind it.
 //
 //   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj"
 //   (...) { %r = seq.add %x, %p          ->      %p = seq.linear ...
@@ -12,7 +12,7 @@
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/seq/JoinedOutputs.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -52,21 +52,17 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
       if (!entry)
         continue;
-      convolutions.clear();
+      joined = {};
       bool isSingleRow =
           entry.getKind() == seq::EntryKind::Decode && entry.getRows() == 1;
       if (normPrologues && isSingleRow)
         repeatNorms(function.getBody().front());
-      if (convolutionEpilogues && isSingleRow)
-        moveConvolutions(function.getBody().front());
+      if (updateEpilogues && isSingleRow)
+        joined.collect(function.getBody().front(), maxOps);
+      if (rowPrologues && entry.getKind() == seq::EntryKind::Decode)
+        joined.collectRows(function.getBody().front());
       formKernels(function.getBody().front());
     }
-  }
-
-  // Whether items own whole outputs of a product with a single row.
-  static bool ownsOutputs(seq::LinearOp product) {
-    RankedTensorType weight = product.getWeight().getType();
-    return weight.getRank() == 2 && singleRowStep(weight.getDimSize(1)) > 0;
   }
 
   // A norm of whole rows whose users are products that can take it in.
@@ -106,95 +102,26 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     return norm && prologues.contains(norm) ? norm : nullptr;
   }
 
-  // Collects what has to move for `value` to be there before `place`, in order;
-  // false where that is more than parameters and views of them.
-  static bool collectLater(Value value, Operation *place,
-                           llvm::SetVector<Operation *> &later) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->isBeforeInBlock(place))
-      return true;
-    if (!isa<seq::ParameterOp>(op) && !seq::isViewOp(op))
-      return false;
-    for (Value operand : op->getOperands())
-      if (!collectLater(operand, place, later))
-        return false;
-    later.insert(op);
-    return true;
-  }
-
-  // Puts convolutions behind the products whose outputs they take, each with
-  // slices of its own: of the token an item has computed its channels itself,
-  // and of those before it reads the tail. No output is in two of them.
-  void moveConvolutions(Block &block) {
-    auto all = llvm::to_vector(block.getOps<seq::ShortConvolutionOp>());
-    for (seq::ShortConvolutionOp op : all) {
-      auto [product, first] = ConvolvedOutputs::of(op);
-      if (!product || !ownsOutputs(product))
-        continue;
-      int64_t end = first + op.getX().getType().getDimSize(1);
-      std::vector<Operation *> &joined = convolutions[product];
-      bool isTaken = llvm::any_of(joined, [&, first = first](Operation *other) {
-        auto known = dyn_cast<seq::ShortConvolutionOp>(other);
-        if (!known)
-          return false;
-        int64_t from = ConvolvedOutputs::of(known).first;
-        return first < from + known.getX().getType().getDimSize(1) &&
-               from < end;
-      });
-      llvm::SetVector<Operation *> later;
-      if (isTaken ||
-          !llvm::all_of(op->getOperands().drop_front(), [&](Value operand) {
-            return collectLater(operand, product, later);
-          }))
-        continue;
-      for (Operation *parameter : later)
-        parameter->moveBefore(product);
-      SmallVector<Operation *> slices;
-      for (Value x = op.getX(); x.getDefiningOp() != product;
-           x = slices.back()->getOperand(0))
-        slices.push_back(x.getDefiningOp());
-      OpBuilder builder(op.getContext());
-      builder.setInsertionPointAfter(joined.empty() ? product.getOperation()
-                                                    : joined.back());
-      Value x = product.getResult();
-      for (Operation *slice : llvm::reverse(slices)) {
-        joined.push_back(builder.clone(*slice));
-        joined.back()->setOperand(0, x);
-        x = joined.back()->getResult(0);
-      }
-      op->moveAfter(joined.empty() ? product.getOperation() : joined.back());
-      op->setOperand(0, x);
-      joined.push_back(op);
-    }
-  }
-
-  // Behind which product: slices and convolutions, in order.
-  llvm::DenseMap<Operation *, std::vector<Operation *>> convolutions;
-
-  bool isJoined(Operation *op) const {
-    auto convolution = dyn_cast<seq::ShortConvolutionOp>(op);
-    return convolution &&
-           llvm::is_contained(
-               convolutions.lookup(ConvolvedOutputs::of(convolution).product),
-               op);
-  }
-
   // Where a convolution takes the whole product for itself, an epilogue may
   // follow it; else the product's outputs are not where its own are.
-  void joinConvolutions(Group &group, size_t place,
-                        llvm::DenseMap<Value, size_t> &lastResults) const {
-    for (Operation *op : convolutions.lookup(group.core)) {
+  void addJoined(Group &group, size_t place,
+                 llvm::DenseMap<Value, size_t> &lastResults) const {
+    for (Operation *op : joined.behind(group.core)) {
       group.ops.insert(op);
-      auto convolution = dyn_cast<seq::ShortConvolutionOp>(op);
-      if (!convolution)
+      if (seq::isViewOp(op))
         continue;
       emitRemark(op->getLoc())
           << "fused into kernel '" << nameOf(group) << "' as its epilogue";
+      auto convolution = dyn_cast<seq::ShortConvolutionOp>(op);
+      if (!convolution)
+        continue;
       Value x = convolution.getX();
       if (x.getDefiningOp() == group.core && x.hasOneUse())
         lastResults[convolution.getY()] = place;
     }
   }
+
+  JoinedOutputs joined;
 
   // A kernel has a row for each token: what has none would be computed as far
   // as there happen to be tokens.
@@ -240,7 +167,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     llvm::DenseMap<Value, size_t> lastResults; // of which group
     for (Operation &op : block.without_terminator()) {
       if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op) ||
-          prologues.contains(&op) || isJoined(&op))
+          prologues.contains(&op) || joined.contains(&op))
         continue;
       bool follows = seq::isElementwiseOp(&op) || isa<seq::BestOp>(op);
       std::optional<size_t> place =
@@ -265,8 +192,14 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
               << "fused into kernel '" << nameOf(group) << "' as its prologue";
           group.ops.insert(norm);
         }
+        for (Operation *row : joined.before(&op)) {
+          if (!seq::isViewOp(row))
+            emitRemark(row->getLoc()) << "fused into kernel '" << nameOf(group)
+                                      << "' as its prologue";
+          group.ops.insert(row);
+        }
         group.ops.insert(&op);
-        joinConvolutions(group, *place, lastResults);
+        addJoined(group, *place, lastResults);
       }
       for (Value result : op.getResults())
         lastResults[result] = *place;

@@ -211,16 +211,21 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 
     With `norm-prologues` a decode entry of one row takes a norm of whole rows into
     each product that reads it, where nothing else does: the launch between them
-    costs more than the row read again. With `convolution-epilogues` such an entry
-    computes a short convolution in the kernel of the product whose outputs it takes,
-    or channels of them: of the tokens before it needs the tail alone, and an item
-    has computed the token's channels itself.
+    costs more than the row read again. With `update-epilogues` such an entry computes
+    what keeps a state of a product's outputs, or of some of them, in the product's
+    kernel: a short convolution, or a recurrence whose channels do not meet. Of the
+    tokens before they need the state alone, and an item has computed the token's
+    channels itself. Numbers per head that a recurrence reads from the row of a table
+    are read there too, without a kernel that copies the row; with `row-prologues` so
+    do such recurrences in kernels of their own, in every decode entry. Sums of what such
+    recurrences make of the same outputs follow, and a `seq.concat` of what one
+    product's outputs become, whose parts are written to their places.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.
     Keeps: what every value is, and the order of the cores, but for one whose
     epilogue also reads a later core's result: it moves behind that one, and for
-    convolutions, which move to their product.
+    what joins a product, which moves there.
     Not done: no two cores share a kernel, those aside that the options name.
 
     Example: test/passes/seq/form-kernels.mlir
@@ -230,8 +235,10 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
            "ops that a kernel may have, its core among them">,
     Option<"normPrologues", "norm-prologues", "bool", /*default=*/"false",
            "take norms into the products of a single row">,
-    Option<"convolutionEpilogues", "convolution-epilogues", "bool", /*default=*/"false",
-           "take short convolutions into the products of a single row">,
+    Option<"updateEpilogues", "update-epilogues", "bool", /*default=*/"false",
+           "take what keeps a state of outputs into the products of a single row">,
+    Option<"rowPrologues", "row-prologues", "bool", /*default=*/"false",
+           "read rows of tables in the recurrences that take them, in decode">,
   ];
 }
 

@@ -10,10 +10,12 @@
 // A kernel is built once: kernels whose bodies, types and entry class agree
 // share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
-#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
+#include "passes/seq_to_tile/JoinedResults.h"
+#include "passes/seq_to_tile/KernelWays.h"
 #include "passes/seq_to_tile/LibraryProducts.h"
 #include "passes/seq_to_tile/Passes.h"
+#include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,6 +61,9 @@ private:
                                     const KernelContext &context);
   Value segments(Location loc);
   Value arenaBuffer(Location loc, RankedTensorType type);
+  Memory arenaMemory(Location loc, Value result, tile::Count lead);
+  RankedTensorType storedType(Value result) const;
+  ResultPlace placeOf(Value result) const;
   Type memoryType() { return plan::MemoryType::get(module.getContext()); }
 
   ModuleOp module;
@@ -70,6 +75,7 @@ private:
   llvm::DenseMap<Value, Memory> memory;
   Value segmentTable;
   Value logits, choices; // of the entry; choices: null where it gives none
+  llvm::DenseMap<Value, JoinedPart> joined; // by what is part of it
   /// What only one of the entry's results needs, by which.
   llvm::DenseMap<Operation *, plan::CallResult> onlyFor;
 };
@@ -100,12 +106,16 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
   if (failed(mapArguments(function)))
     return failure();
   findResults(function.getBody().front());
+  joined = findJoinedResults(function.getBody().front());
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
       Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(),
                                            parameter.getWeightAttr());
       memory[parameter.getResult()] = {place, MemoryKind::Weight};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
+      // Its parts lie where it has them.
+      if (kernel.getNumResults() > 0 && memory.contains(kernel.getResult(0)))
+        continue;
       if (failed(convertKernel(kernel)))
         return failure();
     } else {
@@ -208,24 +218,43 @@ Value EntryConversion::arenaBuffer(Location loc, RankedTensorType type) {
       IntegerAttr());
 }
 
+// The buffer of a result, or of the tensor that joins it with others.
+Memory EntryConversion::arenaMemory(Location loc, Value result,
+                                    tile::Count lead) {
+  if (Value whole = joined.lookup(result).joined)
+    result = whole;
+  Memory &known = memory[result];
+  if (!known.place)
+    known = {arenaBuffer(loc, storedType(result)), MemoryKind::Buffer, lead,
+             storedType(result).getElementType()};
+  return known;
+}
+
+// What is part of a joined tensor is stored as that is.
+RankedTensorType EntryConversion::storedType(Value result) const {
+  Value whole = joined.lookup(result).joined;
+  auto stored = cast<OpResult>(whole ? whole : result);
+  return cast<RankedTensorType>(result.getType())
+      .clone(cast<seq::KernelOp>(stored.getOwner())
+                 .getStoredType(stored.getResultNumber()));
+}
+
+ResultPlace EntryConversion::placeOf(Value result) const {
+  JoinedPart part = joined.lookup(result);
+  ResultPlace place{storedType(result).getElementType()};
+  if (!part.joined)
+    return place;
+  RankedTensorType type = storedType(part.joined);
+  place.rowStride = plan::arenaStrides(type).front();
+  place.offsetBytes = part.column * type.getElementTypeBitWidth() / 8;
+  return place;
+}
+
 Value EntryConversion::segments(Location loc) {
   if (!segmentTable)
     segmentTable =
         plan::TableOp::create(plan, loc, memoryType(), plan::Table::Segments);
   return segmentTable;
-}
-
-// The state operand of `kernel` whose next value result `index` is, or none.
-std::optional<unsigned> stateOfResult(seq::KernelOp kernel, unsigned index) {
-  Value yielded = kernel.getBody().front().getTerminator()->getOperand(index);
-  auto stateful = yielded.getDefiningOp<seq::StatefulOpInterface>();
-  if (!stateful)
-    return std::nullopt;
-  for (const seq::StateDescriptor &state : stateful.getStates())
-    if (stateful->getResult(state.result) == yielded)
-      return cast<BlockArgument>(stateful->getOperand(state.operand))
-          .getArgNumber();
-  return std::nullopt;
 }
 
 // A kernel's leading dimension counts what its results' does: the wanted rows
@@ -259,8 +288,10 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
     context.storedTypes.push_back(operands.back().stored);
   }
   context.lead = leadOf(kernel, operands);
-  for (Value result : kernel.getResults())
+  for (Value result : kernel.getResults()) {
     context.resultLeaves.push_back(result == logits || result == choices);
+    context.resultPlaces.push_back(placeOf(result));
+  }
 
   FailureOr<BuiltKernels> built = buildOnce(kernel, context);
   if (failed(built))
@@ -269,8 +300,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   SmallVector<Value> places;
   for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
     std::optional<unsigned> state = stateOfResult(kernel, i);
-    auto type =
-        cast<RankedTensorType>(result.getType()).clone(kernel.getStoredType(i));
+    RankedTensorType type = storedType(result);
     if (type != result.getType() && (state || context.resultLeaves[i]))
       return kernel.emitOpError("hands on result ")
              << i << " as " << type.getElementType() << ", but it is "
@@ -280,16 +310,15 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
       places.push_back(operands[*state].place);
       continue;
     }
-    Value place;
+    Memory lies{{}, MemoryKind::Buffer, context.lead};
     if (result == logits)
-      place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
+      lies.place = plan::LogitsOp::create(plan, kernel.getLoc(), memoryType());
     else if (result == choices)
-      place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
+      lies.place = plan::ChoicesOp::create(plan, kernel.getLoc(), memoryType());
     else
-      place = arenaBuffer(kernel.getLoc(), type);
-    memory[result] = {place, MemoryKind::Buffer, context.lead,
-                      type.getElementType()};
-    places.push_back(place);
+      lies = arenaMemory(kernel.getLoc(), result, context.lead);
+    memory[result] = lies;
+    places.push_back(lies.place);
   }
   // A kernel has one core: its rows are tokens or the wanted ones. Its first
   // launch computes, a second one moves what it left.
@@ -363,8 +392,10 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
     if (stored)
       stream << stored;
   }
-  for (auto [i, leaves] : llvm::enumerate(context.resultLeaves))
-    stream << (leaves ? 'L' : '-') << kernel.getStoredType(i);
+  for (auto [leaves, place] :
+       llvm::zip_equal(context.resultLeaves, context.resultPlaces))
+    stream << (leaves ? 'L' : '-') << place.stored << place.rowStride << '+'
+           << place.offsetBytes;
   AsmState state(kernel, OpPrintingFlags().useLocalScope());
   for (BlockArgument argument : kernel.getBody().getArguments())
     stream << argument.getType() << ' ';
@@ -373,168 +404,6 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
     stream << '\n';
   }
   return key;
-}
-
-/// How a kernel of a linear mixer computes it, the most special way first.
-enum class Way { Chunks, Step, AsWritten };
-
-StringRef nameOf(Way way) {
-  switch (way) {
-  case Way::Chunks:
-    return "chunks of tokens";
-  case Way::Step:
-    return "step";
-  case Way::AsWritten:
-    return "step as it is written";
-  }
-  llvm_unreachable("a way is one of three");
-}
-
-seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
-  for (auto mixer : kernel.getBody().getOps<seq::MixerOpInterface>())
-    if (mixer.getStructure().getMixerClass() == seq::MixerClass::Linear &&
-        mixer.getFormAttr())
-      return mixer;
-  return {};
-}
-
-/// The form that was chosen; of a written step, whose token map may be one that
-/// tiles cannot say, what is left as well. An op's own token map is said in
-/// every form that covers its structure.
-SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
-  Way chosen = mixer.getFormAttr().getKind() == seq::FormKind::Step
-                   ? Way::Step
-                   : Way::Chunks;
-  if (!isa<seq::RecurrenceOp>(mixer))
-    return {chosen};
-  if (chosen == Way::Step)
-    return {Way::Step, Way::AsWritten};
-  return {Way::Chunks, Way::Step, Way::AsWritten};
-}
-
-LogicalResult build(KernelBuilder &k, Way way) {
-  Operation *core = k.getCore();
-  if (!core)
-    return buildElementwise(k);
-  if (seq::isDenseOp(core))
-    return buildDense(k);
-  if (isa<seq::ChooseRowsOp>(core))
-    return buildChooseRows(k);
-  if (isa<seq::SumRowsOp>(core))
-    return buildSumRows(k);
-  if (isa<seq::ExpertHiddenOp>(core))
-    return buildExpertHidden(k);
-  if (isa<seq::ExpertOutputOp>(core))
-    return buildExpertOutput(k);
-  if (isa<seq::EmbeddingOp, seq::SelectRowsOp>(core))
-    return buildGather(k);
-  if (isa<seq::RmsNormOp, seq::GatedRmsNormOp>(core))
-    return buildRowNorm(k);
-  if (isa<seq::RotaryOp, seq::CosineSineOp>(core))
-    return buildRotary(k);
-  if (isa<seq::GroupNormOp>(core))
-    return buildGroupNorm(k);
-  if (isa<seq::SoftmaxOp>(core))
-    return buildSoftmax(k);
-  if (isa<seq::BestOp>(core))
-    return buildBest(k);
-  if (isa<seq::ShortConvolutionOp>(core))
-    return buildShortConvolution(k);
-  if (isa<seq::TokenShiftOp>(core))
-    return buildTokenShift(k);
-  if (isa<seq::CausalMixOp>(core))
-    return buildCausalMix(k);
-  if (isa<seq::ChannelConvolutionOp>(core))
-    return buildChannelConvolution(k);
-  if (isa<seq::ConcatOp>(core))
-    return buildConcat(k);
-  if (isa<seq::ContractOp>(core))
-    return buildProduct(k);
-  if (isa<seq::RingRowOp>(core))
-    return buildRingRow(k);
-  auto mixer = dyn_cast<seq::MixerOpInterface>(core);
-  if (!mixer)
-    return core->emitOpError("has no kernel builder");
-  if (!mixer.getFormAttr())
-    return core->emitOpError("expects a form; run seq-choose-forms first");
-  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
-    return buildWindow(k);
-  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Opaque)
-    return buildWrittenStep(k);
-  if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
-    return core->emitOpError("has no kernel: no builder covers class ")
-           << stringifyMixerClass(mixer.getStructure().getMixerClass());
-  return way == Way::Chunks ? buildRecurrenceChunk(k)
-         : way == Way::Step ? buildRecurrenceStep(k)
-                            : buildWrittenStep(k);
-}
-
-/// Builds a kernel in the first of the ways in which it can be built; a remark
-/// says which were passed by, and why.
-LogicalResult buildInAWay(std::optional<KernelBuilder> &builder,
-                          seq::KernelOp kernel, const KernelContext &context,
-                          OpBuilder &b, StringRef name) {
-  seq::MixerOpInterface mixer = linearMixerOf(kernel);
-  SmallVector<Way> ways = mixer ? waysOf(mixer) : SmallVector{Way::Step};
-  for (auto [i, way] : llvm::enumerate(ways)) {
-    // What depends on the form, such as pieces, sees that of the kernel.
-    if (mixer && way == Way::Step)
-      mixer.setFormAttr(
-          seq::FormAttr::get(b.getContext(), seq::FormKind::Step, 0));
-    builder.emplace(kernel, context, b, name);
-    if (i + 1 == ways.size())
-      return success(succeeded(build(*builder, way)) && !builder->isBroken());
-    std::string reason;
-    {
-      ScopedDiagnosticHandler listener(
-          b.getContext(), [&](Diagnostic &diagnostic) {
-            if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-              return failure(); // somebody else's to say
-            if (!reason.empty())
-              return success();
-            reason = diagnostic.str();
-            // A note names the op; MLIR adds one that prints the mixer.
-            for (Diagnostic &note : diagnostic.getNotes())
-              if (std::string text = note.str();
-                  !StringRef(text).starts_with("see current operation"))
-                reason = text;
-            return success();
-          });
-      if (succeeded(build(*builder, way)) && !builder->isBroken())
-        return success();
-    }
-    builder->discard();
-    emitRemark(mixer.getLoc())
-        << seq::kFallbackRemark << "form in "
-        << stringifyEntryKind(context.entry.getKind()) << "_"
-        << context.entry.getRows() << ": " << nameOf(ways[i + 1])
-        << " instead of " << nameOf(way) << ", since " << reason;
-  }
-  llvm_unreachable("the last way returns");
-}
-
-/// A kernel behind a seq.kernel's first one: what builds it, null where there
-/// is none, and how its name ends.
-struct Follower {
-  LogicalResult (*build)(KernelBuilder &) = nullptr;
-  StringRef suffix;
-};
-
-// Items of one launch run in any order, so what all of them read is written by
-// the next, and what all of them write is read by it.
-Follower followerOf(KernelBuilder &first) {
-  Operation *core = first.getCore();
-  if (isa_and_nonnull<seq::CausalMixOp>(core))
-    return {buildCausalAppend, "_append"};
-  if (core && seq::isDenseOp(core) &&
-      !first.getSourceBody().getOps<seq::BestOp>().empty())
-    return {buildBestOfItems, "_best"};
-  auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
-  if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
-    return {buildWindowAppend, "_append"};
-  if (mixer && piecesOf(mixer, first.getContext()) > 1)
-    return {buildRecurrencePieces, "_pieces"};
-  return {};
 }
 
 FailureOr<BuiltKernels>

@@ -12,8 +12,9 @@ Operation *KernelBuilder::coreOf(Block &body) {
   Operation *core = nullptr;
   for (Operation &op : body.without_terminator()) {
     // What is made of a product's outputs is part of its kernel.
-    bool follows = core && seq::isDenseOp(core) &&
-                   isa<seq::BestOp, seq::ShortConvolutionOp>(op);
+    bool follows =
+        core && seq::isDenseOp(core) &&
+        isa<seq::BestOp, seq::ConcatOp, seq::StatefulOpInterface>(op);
     if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) && !follows)
       core = &op;
   }
@@ -148,12 +149,17 @@ Value KernelBuilder::readWriteState(Value state) {
 KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
   RankedTensorType type =
       cast<RankedTensorType>(source.getResult(result).getType())
-          .clone(source.getStoredType(result));
+          .clone(context.resultPlaces[result].stored);
   Access access{
       {LaunchOperand::Result, result, 0}, {}, {}, type.getElementType()};
   llvm::append_range(access.shape, type.getShape());
   access.strides =
       context.resultLeaves[result] ? denseStrides(type) : arenaStrides(type);
+  if (const ResultPlace &place = context.resultPlaces[result];
+      place.rowStride > 0) {
+    access.strides.front() = place.rowStride;
+    access.operand.offsetBytes = place.offsetBytes;
+  }
   return access;
 }
 

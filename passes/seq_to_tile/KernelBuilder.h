@@ -21,6 +21,14 @@ namespace effc {
 /// What kind of memory an operand of a seq.kernel is.
 enum class MemoryKind { Buffer, Weight, State, Table };
 
+/// How a result is stored, and where among the rows of a tensor that joins it
+/// with others.
+struct ResultPlace {
+  mlir::Type stored;     ///< its elements
+  int64_t rowStride = 0; ///< in elements; 0: it has a buffer of its own
+  int64_t offsetBytes = 0;
+};
+
 /// The facts of a translation that a kernel depends on besides its own body.
 struct KernelContext {
   seq::EntryAttr entry;
@@ -43,6 +51,7 @@ struct KernelContext {
   /// Whether result i is what the call gives, logits or choices, which lie
   /// densely.
   llvm::SmallVector<bool> resultLeaves;
+  llvm::SmallVector<ResultPlace> resultPlaces; ///< one for each result
   int64_t slotBytes = 0;
   /// Whether a token's bits may not depend on what it is computed with.
   bool bitStable = true;

@@ -169,24 +169,11 @@ inline bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
   return inner >= kLeastRoundedTerms && !isSingleRow(entry, bitStable, inner);
 }
 
-/// The outputs of a product that a convolution takes, from `first` on; a null
-/// product: it takes something else.
-struct ConvolvedOutputs {
-  seq::LinearOp product;
-  int64_t first;
-
-  static ConvolvedOutputs of(seq::ShortConvolutionOp convolution) {
-    int64_t first = 0;
-    mlir::Value x = convolution.getX();
-    auto slice = x.getDefiningOp<seq::SliceOp>();
-    for (; slice && slice.getAxis() == 1;
-         slice = x.getDefiningOp<seq::SliceOp>()) {
-      first += slice.getOffset();
-      x = slice.getX();
-    }
-    return {x.getDefiningOp<seq::LinearOp>(), first};
-  }
-};
+/// Whether items own whole outputs of a product with a single row on a GPU.
+inline bool ownsOutputs(seq::LinearOp product) {
+  mlir::RankedTensorType weight = product.getWeight().getType();
+  return weight.getRank() == 2 && singleRowStep(weight.getDimSize(1)) > 0;
+}
 
 } // namespace effc
 

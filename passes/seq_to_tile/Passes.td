@@ -12,7 +12,10 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     for all kernels of the same body, types and entry class. A kernel's builder
     follows from its one core op: a product, a norm, a gather, the short
     convolution, or a mixer, of which only class, structure record, token map and
-    read-out are read. Slices and reshapes become addresses. A result that is
+    read-out are read. Slices and reshapes become addresses, and so does a tensor
+    that joins rows of results which nobody else reads: they are written to their
+    parts of it, and what would join them is no launch
+    (test/passes/seq_to_tile/joined-results.mlir). A result that is
     `narrow` becomes a buffer of bf16, and all views of it have that type; one that
     is a state or what the call gives is an error.
 

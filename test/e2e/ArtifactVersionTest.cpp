@@ -35,6 +35,12 @@ protected:
 
 /// Of the sample, whose tokenizer and text are recorded.
 class TokenizerVersion : public AnyArtifact {};
+
+/// With code for a GPU beside the host's.
+class GpuVersion : public AnyArtifact {};
+
+/// What a name has behind its version.
+enum class Kind { Plain, Tokenizer, Gpu };
 } // namespace
 
 TEST_P(AnyArtifact, PassesItsChecks) {
@@ -85,22 +91,52 @@ TEST(StateVersion, GoesOnWhereItWasSaved) {
             tokens({"--tokens", "1,2,3,4,5,9"}));
 }
 
-// The names of the artifacts that are of the sample, or that are not.
-static std::vector<std::string> versions(bool ofSample) {
+// All that a device with a GPU would be told: tokens without logits since 1.6,
+// products for a library since 1.8.
+TEST_P(GpuVersion, TellsWhatAGpuDoes) {
+  Finished done = runProgram({EFFC_PROGRAM, "inspect", path(), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json about = nlohmann::json::parse(done.out);
+  ASSERT_EQ(about["targets"].size(), 1u);
+  const nlohmann::json &target = about["targets"][0];
+  EXPECT_EQ(target["name"], "sm_80");
+  EXPECT_GT(target["kernels"].size(), 10u);
+  for (const nlohmann::json &kernel : target["kernels"])
+    EXPECT_EQ(kernel["spill_bytes"], 0) << kernel["name"];
+  for (const nlohmann::json &entry : target["entries"]) {
+    bool isDecode = entry["kind"] == "decode";
+    EXPECT_EQ(entry["chooses"], isDecode) << entry["name"];
+    EXPECT_EQ(entry["library_products"], isDecode ? 0 : 2) << entry["name"];
+  }
+  // A machine without a GPU says so, and its own code runs.
+  done = runProgram({EFFC_PROGRAM, "run", path(), "--tokens", "1,2", "-n", "3",
+                     "--print-tokens", "--temperature", "0"});
+  EXPECT_EQ(done.status, 0) << done.err;
+}
+
+static Kind kindOf(const std::string &name) {
+  return name.find("-tokenizer") != std::string::npos ? Kind::Tokenizer
+         : name.find("-gpu") != std::string::npos     ? Kind::Gpu
+                                                      : Kind::Plain;
+}
+
+// The names of the artifacts of a kind.
+static std::vector<std::string> versions(Kind kind) {
   std::vector<std::string> names;
   for (const auto &entry :
        std::filesystem::directory_iterator(EFFC_GOLDENS "/artifacts")) {
     std::string name = entry.path().stem();
-    if (entry.path().extension() == ".effc" &&
-        (name.find("-tokenizer") != std::string::npos) == ofSample)
+    if (entry.path().extension() == ".effc" && kindOf(name) == kind)
       names.push_back(name);
   }
   return names;
 }
 
 static std::vector<std::string> allVersions() {
-  std::vector<std::string> names = versions(true), others = versions(false);
-  names.insert(names.end(), others.begin(), others.end());
+  std::vector<std::string> names;
+  for (Kind kind : {Kind::Plain, Kind::Tokenizer, Kind::Gpu})
+    for (std::string &name : versions(kind))
+      names.push_back(std::move(name));
   return names;
 }
 
@@ -115,6 +151,9 @@ static std::string testName(const testing::TestParamInfo<std::string> &info) {
 INSTANTIATE_TEST_SUITE_P(Formats, AnyArtifact, testing::ValuesIn(allVersions()),
                          testName);
 INSTANTIATE_TEST_SUITE_P(Formats, ArtifactVersion,
-                         testing::ValuesIn(versions(false)), testName);
+                         testing::ValuesIn(versions(Kind::Plain)), testName);
 INSTANTIATE_TEST_SUITE_P(Formats, TokenizerVersion,
-                         testing::ValuesIn(versions(true)), testName);
+                         testing::ValuesIn(versions(Kind::Tokenizer)),
+                         testName);
+INSTANTIATE_TEST_SUITE_P(Formats, GpuVersion,
+                         testing::ValuesIn(versions(Kind::Gpu)), testName);

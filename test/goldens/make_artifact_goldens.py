@@ -14,12 +14,14 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# What follows the version in the name, the checkpoint, options. The weights of the last two stay where they are: in the
-# repository, once.
+# What follows the version in the name, the checkpoint, options. The weights of two kinds stay where they are: in the
+# repository, once. Code for a GPU needs `ptxas`.
 KINDS = [
     ("", "mamba2/f32_plain", []),
     ("-referenced", "layouts/mamba_ssm_f16_padded", ["--weights", "reference"]),
     ("-tokenizer", "sample", ["--weights", "reference"]),
+    ("-gpu", "mamba2/f32_plain", ["--target", "host,sm_80", "--dtype", "bf16", "--products", "bf16", "--dense", "library",
+                                  "--prefill-rows", "64", "--max-batch", "1"]),
 ]
 
 

@@ -13,8 +13,8 @@
 // 2 R N K FLOPs for many.
 //
 // A single row may be normed on the way: y = f (x g) w^T with the factor f of
-// its squares, which every item sums up beside its products. Its outputs may be
-// convolved with those of the tokens before (OutputConvolutions.h).
+// its squares, which every item sums up beside its products. Its outputs may go
+// into states that are kept of them (OutputUpdates.h).
 //
 // Where only the largest output of a row is wanted (seq.best), an item keeps
 // the largest of its own and writes no output.
@@ -24,7 +24,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/Contraction.h"
 #include "passes/seq_to_tile/builders/Draw.h"
-#include "passes/seq_to_tile/builders/OutputConvolutions.h"
+#include "passes/seq_to_tile/builders/OutputUpdates.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -164,8 +164,10 @@ public:
 
   /// Whether the kernel asks for what only a single row has.
   bool isUncovered() const {
-    return singleStep == 0 && (norm || !convolutions.isEmpty());
+    return singleStep == 0 && (norm || !updates.isEmpty());
   }
+  /// Whether it asks for what has no code; a diagnostic says for what.
+  bool isBroken() const { return updates.isBroken(); }
 
   DenseTile tiles;
   Value tileNumber; // of the item's rows; null: it has all rows
@@ -187,7 +189,7 @@ private:
   int64_t singleStep; // of a single row; 0: rows are a matrix
   Part part;
   std::optional<NormOfRow> norm; // of x, where the kernel has it
-  OutputConvolutions convolutions;
+  OutputUpdates updates;
   Value xView, gateView, normView, wView, biasView;
   Value first, columns; // first output; how many there are, null: all
   tile::TileType accType;
@@ -201,14 +203,13 @@ Product::Product(KernelBuilder &k)
     : tiles(denseTileOf(k.getCore(), k.getContext())), k(k), core(k.getCore()),
       inner(DenseShape::of(core).inner), outputs(DenseShape::of(core).outputs),
       singleStep(stepOfSingleRow(k.getContext(), inner)),
-      convolutions(k, outputs, tiles.outputs) {
+      updates(k, outputs, tiles.outputs) {
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
   bool isBlocks =
       cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
   int64_t parts = DenseShape::of(core).parts;
-  int64_t runs = convolutions.isEmpty()
-                     ? llvm::divideCeil(outputs, tiles.outputs)
-                     : convolutions.getRuns();
+  int64_t runs = updates.isEmpty() ? llvm::divideCeil(outputs, tiles.outputs)
+                                   : updates.getRuns();
   if (endsInChoice(k)) {
     choice = ChoiceItems::of(core, k.getContext());
     runs = choice->count;
@@ -239,10 +240,10 @@ Product::Product(KernelBuilder &k)
       part.block = part.output = {number};
   }
   choiceItem = run;
-  if (convolutions.isEmpty())
+  if (updates.isEmpty())
     setFirst(k.mul(run, (choice ? choice->runsPerItem : 1) * tiles.outputs));
   else
-    std::tie(first, columns) = convolutions.begin(run);
+    std::tie(first, columns) = updates.begin(run);
   // The sums along the rows of a weight are a column.
   accType = singleStep > 0 ? k.columnType(tiles.outputs)
                            : k.blockType(tiles.rows, tiles.outputs,
@@ -464,8 +465,12 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
   box.add(part.output, 1);
   box.add(first, tiles.outputs);
   Value result = core->getResult(0);
-  if (!convolutions.isEmpty())
-    std::tie(result, y) = convolutions.finish(row, y);
+  if (!updates.isEmpty()) {
+    auto whole = updates.finish(row, y);
+    if (!whole)
+      return success();
+    std::tie(result, y) = *whole;
+  }
   return k.finish(
       result, y,
       [&](Value tensor) {
@@ -487,8 +492,10 @@ LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   if (product.isUncovered())
     return k.getCore()->emitOpError(
-        "shares its kernel with a norm or a convolution, which only a single "
-        "row on a GPU does whose bits need not be stable");
+        "shares its kernel with a norm or with what keeps a state, which only "
+        "a single row on a GPU does whose bits need not be stable");
+  if (product.isBroken())
+    return failure();
   Value zero = k.index(0);
   Value count = tile::CountOp::create(k.ops(), k.loc(), k.getContext().lead);
   if (product.tileNumber)

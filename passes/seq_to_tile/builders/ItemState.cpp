@@ -15,7 +15,7 @@ boxOf(const ItemState &state, tile::SegmentOp segment) {
 
 Value ItemState::load(KernelBuilder &k, tile::SegmentOp segment) const {
   auto [at, sizes] = boxOf(*this, segment);
-  Value old = k.load(view, at, sizes, type);
+  Value old = k.load(view, at, sizes, type, rows);
   // A decode call does little else than read one state after the other.
   if (k.isDecode())
     k.fetchNext(old);
@@ -38,5 +38,5 @@ Value ItemState::load(KernelBuilder &k, tile::SegmentOp segment) const {
 void ItemState::store(KernelBuilder &k, tile::SegmentOp segment,
                       Value tile) const {
   auto [at, sizes] = boxOf(*this, segment);
-  k.store(tile, view, at, sizes);
+  k.store(tile, view, at, sizes, rows);
 }

@@ -13,6 +13,7 @@ struct ItemState {
   llvm::SmallVector<mlir::Value> at; // of the item's part, without the slot
   llvm::SmallVector<int64_t> sizes;  // likewise
   tile::TileType type;
+  mlir::Value rows = {}; // of a column, how many there are; null: all
 
   /// The state before the call; its neutral value where the sequence begins.
   mlir::Value load(KernelBuilder &k, tile::SegmentOp segment) const;

@@ -1,6 +1,7 @@
 #include "passes/seq_to_tile/builders/TileCode.h"
 
 #include "passes/seq_to_tile/ScalarCode.h"
+#include "passes/seq_to_tile/TableRow.h"
 
 using namespace mlir;
 using namespace effc;
@@ -257,7 +258,8 @@ tile::TileType TileCode::typeOf(ArrayRef<int64_t> shape, const Axes &axes,
 }
 
 Value TileCode::load(Value tensor, const Axes &axes, const Scope &scope) {
-  Value view = k->read(tensor);
+  auto [row, column] = TableRow::of(tensor);
+  Value view = k->read(row ? row.getTable() : tensor);
   SmallVector<Value> at;
   SmallVector<int64_t> sizes;
   for (auto [extent, along] : llvm::zip_equal(shapeOf(tensor), axes)) {
@@ -288,6 +290,14 @@ Value TileCode::load(Value tensor, const Axes &axes, const Scope &scope) {
       sizes.push_back(valueBlock);
       break;
     }
+  }
+  if (row) {
+    assert(scope.chunk == 0 && axes.front() == Along::Token &&
+           "a token's row of a table");
+    OpBuilder &b = k->ops();
+    at[0] = tile::ReadOp::create(b, k->loc(), b.getIndexType(),
+                                 k->read(row.getTokens()), ValueRange{at[0]});
+    at[1] = k->add(at[1], k->index(column));
   }
   tile::TileType type = typeOf(shapeOf(tensor), axes, scope);
   if (!type)

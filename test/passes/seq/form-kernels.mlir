@@ -2,7 +2,7 @@
 // RUN: effc-opt %s --seq-form-kernels=max-ops=2 --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // RUN: effc-opt %s --seq-form-kernels=norm-prologues=true --split-input-file 2>&1 | FileCheck %s --check-prefix=NORM
-// RUN: effc-opt %s --seq-form-kernels=convolution-epilogues=true --split-input-file 2> %t | FileCheck %s --check-prefix=CONV
+// RUN: effc-opt %s --seq-form-kernels=update-epilogues=true --split-input-file 2> %t | FileCheck %s --check-prefix=CONV
 // RUN: FileCheck %s --check-prefix=JOINED --input-file %t
 
 // One core each, with the elementwise ops that follow where nothing else reads
@@ -259,8 +259,9 @@ func.func @convolution_of_two_rows(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t:
 // -----
 
 // A convolution that takes all that its product gives has an epilogue as it has
-// alone. One of outputs that another has taken, and one that reads what is made
-// of the product, stay kernels.
+// alone, and one of the same outputs shares the kernel. One of outputs that
+// another has taken in part, and one that reads what is made of the product, stay
+// kernels.
 // CONV-LABEL: func.func @convolutions_of_all
 // CONV: seq.kernel "linear"
 // CONV-NEXT: seq.linear
@@ -270,10 +271,11 @@ func.func @convolution_of_two_rows(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t:
 // CONV: seq.kernel "linear"
 // CONV-NEXT: seq.linear
 // CONV-NEXT: seq.short_convolution
+// CONV-NEXT: seq.short_convolution
 // CONV-NEXT: seq.yield
 // CONV: seq.kernel "short_convolution"
 // CONV: seq.kernel "short_convolution"
-func.func @convolutions_of_all(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<2x5xf32>, %s0: tensor<1x5xf32>, %s1: tensor<1x5xf32>, %s2: tensor<1x5xf32>, %s3: tensor<1x5xf32>, %g: tensor<?x5xf32>) -> (tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>)
+func.func @convolutions_of_all(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<2x5xf32>, %u: tensor<2x3xf32>, %s0: tensor<1x5xf32>, %s1: tensor<1x5xf32>, %s2: tensor<1x5xf32>, %s3: tensor<1x3xf32>, %s4: tensor<1x3xf32>, %g: tensor<?x5xf32>) -> (tensor<?x5xf32>, tensor<?x3xf32>, tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x3xf32>, tensor<1x3xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   %a, %n0 = seq.short_convolution %p parameters(%t) state(%s0) {activation = #seq.activation<none>}
@@ -283,11 +285,14 @@ func.func @convolutions_of_all(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: ten
   %q = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   %b, %n1 = seq.short_convolution %q parameters(%t) state(%s1) {activation = #seq.activation<none>}
       : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
-  %c, %n2 = seq.short_convolution %q parameters(%t) state(%s2) {activation = #seq.activation<none>}
+  %e, %n2 = seq.short_convolution %q parameters(%t) state(%s2) {activation = #seq.activation<silu>}
       : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
-  %d, %n3 = seq.short_convolution %c parameters(%t) state(%s3) {activation = #seq.activation<none>}
-      : tensor<?x5xf32>, (tensor<2x5xf32>), tensor<1x5xf32>
+  %part = seq.slice %q {axis = 1 : i64, offset = 1 : i64, size = 3 : i64} : tensor<?x5xf32> -> tensor<?x3xf32>
+  %c, %n3 = seq.short_convolution %part parameters(%u) state(%s3) {activation = #seq.activation<none>}
+      : tensor<?x3xf32>, (tensor<2x3xf32>), tensor<1x3xf32>
+  %d, %n4 = seq.short_convolution %c parameters(%u) state(%s4) {activation = #seq.activation<none>}
+      : tensor<?x3xf32>, (tensor<2x3xf32>), tensor<1x3xf32>
   // expected-remark @+1 {{fused into kernel 'short_convolution' as its epilogue}}
-  %z = seq.add %d, %b : tensor<?x5xf32>
-  return %y, %z, %n0, %n1, %n2, %n3 : tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>
+  %z = seq.neg %d : tensor<?x3xf32>
+  return %y, %z, %b, %e, %n0, %n1, %n2, %n3, %n4 : tensor<?x5xf32>, tensor<?x3xf32>, tensor<?x5xf32>, tensor<?x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x5xf32>, tensor<1x3xf32>, tensor<1x3xf32>
 }

@@ -66,6 +66,41 @@ std::string modelText(const Layer &layer) {
          x + "\n  return %out" + next + " : " + results + "\n}\n";
 }
 
+/// Three sequences decoded side by side, which begin at tokens 0, 4 and 8: each
+/// has the state of its own slot and rows of its own.
+void checkTogether(PlanRunner &runner, TestModel &model,
+                   std::vector<Datum<double>> inputs,
+                   const llvm::StringMap<std::vector<float>> &weights) {
+  constexpr int32_t kSequences = 3, kApart = 4, kLength = 5;
+  std::vector<double> expected;
+  std::vector<std::vector<double>> ofSequence;
+  for (int32_t s = 0; s < kSequences; ++s) {
+    std::vector<int32_t> tokens(kLength), rows(kLength);
+    std::iota(tokens.begin(), tokens.end(), s * kApart);
+    std::iota(rows.begin(), rows.end(), 0);
+    inputs[0] = Tensor<int32_t>({kLength}, tokens);
+    inputs[1] = Tensor<int32_t>({kLength}, rows);
+    std::vector<Datum<double>> results = model.evaluate(inputs, weights);
+    ofSequence.push_back(
+        std::get<Tensor<double>>(results.front()).elements().vec());
+  }
+  size_t width = ofSequence.front().size() / kLength;
+  std::vector<float> decoded;
+  for (int32_t t = 0; t < kLength; ++t) {
+    std::vector<Segment> call;
+    for (int32_t s = 0; s < kSequences; ++s) {
+      call.push_back(Segment{.slot = 2 * s + 1,
+                             .start = t,
+                             .begins = t == 0,
+                             .tokens = {s * kApart + t}});
+      auto row = ofSequence[s].begin() + t * width;
+      expected.insert(expected.end(), row, row + width);
+    }
+    llvm::append_range(decoded, runner.decode(call));
+  }
+  EXPECT_LE(errorOf(decoded, expected), 1e-5);
+}
+
 /// Rows together and one by one, which have the same bits if they are to be
 /// stable.
 void checkKernels(TestModel &model, const Layer &layer, bool bitStable) {
@@ -115,6 +150,7 @@ void checkKernels(TestModel &model, const Layer &layer, bool bitStable) {
   checkStates();
   if (bitStable)
     EXPECT_EQ(decoded, whole);
+  checkTogether(runner, model, inputs, weights);
 }
 
 void check(const Layer &layer) {
@@ -256,6 +292,116 @@ TEST(ChannelKernels, ConvolutionsOfProductsAgreeWithTheReference) {
              linear("y", "v", 256, 13),
          0,
          {{"tail_c", {3, 38}}, {"tail_d", {2, 13}}}});
+}
+
+/// Text of a recurrence %to of the channels %h_to, slices of `from`, with a
+/// state of its own; `operands` are its other ones.
+struct HeadsText {
+  int64_t H, V;
+  std::string operand(std::string keyword, std::string value) {
+    (keyword == "decay" ? parameters : tokens) +=
+        ", " + (keyword == "decay" ? shapeOf({H}) : tensorType({"?", n(H)}));
+    return " " + keyword + "(%" + value + ")";
+  }
+  std::string recurrence(std::string to, std::string from,
+                         std::vector<std::string> with, int64_t root = 0) {
+    std::string operands;
+    for (const std::string &keyword : with)
+      operands += operand(keyword, keyword + "_" + to);
+    std::string heads = tensorType({"?", n(H), n(V)}), flat = width();
+    return "  %h_" + to + " = seq.reshape %" + from + " : " + flat + " -> " +
+           heads + "\n  %m_" + to + ", %next_state_" + to +
+           " = seq.structured_recurrence %h_" + to + operands +
+           " state(%state_" + to + ")" +
+           (root ? " {root = " + n(root) + " : i64}" : "") + " : (" + heads +
+           tokens + parameters + ", " + shapeOf({H, 1, V}) + ") -> (" + heads +
+           ", " + shapeOf({H, 1, V}) + ")\n  %" + to + " = seq.reshape %m_" +
+           to + " : " + heads + " -> " + flat + "\n";
+  }
+  std::string width() const { return tensorType({"?", n(H * V)}); }
+
+  std::string tokens = {}, parameters = {};
+};
+
+/// The numbers of `heads` heads for each token, a row of a table.
+std::string rowOfTable(const std::string &name, int64_t heads) {
+  return "  %" + name + " = seq.embedding %tokens, %t_" + name +
+         " : (tensor<?xi32>, " + shapeOf({kTokens, heads}) + ") -> " +
+         tensorType({"?", n(heads)}) + "\n";
+}
+
+// A single row on a GPU has its recurrences in the products that make their
+// channels: columns and rows, joined in another order, beside outputs that
+// others read, where no head is a multiple of an item's outputs; two of the
+// same outputs, added, whose heads are; and one of all outputs with a weight of
+// its token's own that no table holds. Slots hold no numbers before a sequence
+// begins.
+TEST(ChannelKernels, RecurrencesOfProductsAgreeWithTheReference) {
+  auto type = [](int64_t N) { return tensorType({"?", n(N)}); };
+  auto linear = [&](std::string to, std::string from, int64_t N, int64_t D) {
+    return "  %" + to + " = seq.linear %" + from + ", %w_" + to + " : (" +
+           type(D) + ", " + shapeOf({N, D}) + ") -> " + type(N) + "\n";
+  };
+  auto slice = [&](std::string to, std::string from, int64_t at, int64_t N,
+                   int64_t of) {
+    return "  %" + to + " = seq.slice %" + from +
+           " {axis = 1 : i64, offset = " + n(at) + " : i64, size = " + n(N) +
+           " : i64} : " + type(of) + " -> " + type(N) + "\n";
+  };
+  // Items have 16 of 256 outputs: heads of 11 and of 37 channels end in one.
+  check({"columns and rows",
+         256,
+         {{"w_p", {114, 256}},
+          {"t_target_c", {kTokens, 3}},
+          {"t_both", {kTokens, 5}},
+          {"decay_c", {3}},
+          {"w_j", {7, 107}},
+          {"w_y", {256, 7}}},
+         linear("p", "x", 114, 256) + slice("pc", "p", 7, 33, 114) +
+             rowOfTable("target_c", 3) + rowOfTable("both", 5) +
+             slice("bias_c", "both", 2, 3, 5) +
+             slice("source_r", "both", 1, 2, 5) +
+             HeadsText{3, 11}.recurrence("c", "pc", {"target", "bias", "decay"},
+                                         3) +
+             slice("pr", "p", 40, 74, 114) +
+             HeadsText{2, 37}.recurrence("r", "pr", {"source"}) +
+             "  %j0 = seq.concat %r, %c {axis = 1 : i64} : (" + type(74) +
+             ", " + type(33) + ") -> " + type(107) + "\n" +
+             linear("j", "j0", 7, 107) + slice("z", "p", 0, 7, 114) +
+             "  %v = seq.mul %j, %z : " + type(7) + "\n" +
+             linear("y", "v", 256, 7),
+         0,
+         {{"state_c", {3, 1, 11}}, {"state_r", {2, 1, 37}}}});
+  check({"rows and columns of the same heads",
+         512,
+         {{"w_p", {96, 512}},
+          {"t_source_r", {kTokens, 3}},
+          {"t_target_c", {kTokens, 3}},
+          {"t_diagonal_c", {kTokens, 3}},
+          {"t_bias_c", {kTokens, 3}},
+          {"decay_r", {3}},
+          {"decay_c", {3}},
+          {"w_y", {512, 96}}},
+         linear("p", "x", 96, 512) + rowOfTable("source_r", 3) +
+             rowOfTable("target_c", 3) + rowOfTable("diagonal_c", 3) +
+             rowOfTable("bias_c", 3) +
+             HeadsText{3, 32}.recurrence("r", "p", {"source", "decay"}, 2) +
+             HeadsText{3, 32}.recurrence(
+                 "c", "p", {"target", "bias", "diagonal", "decay"}, 5) +
+             "  %s = seq.add %r, %c : " + type(96) + "\n" +
+             linear("y", "s", 512, 96),
+         0,
+         {{"state_r", {3, 1, 32}}, {"state_c", {3, 1, 32}}}});
+  check({"a weight that no table holds",
+         35,
+         {{"w_p", {35, 35}}, {"decay_r", {5}}},
+         linear("p", "x", 35, 35) + slice("source_r", "x", 4, 5, 35) +
+             slice("bias_r", "x", 11, 5, 35) +
+             HeadsText{5, 7}.recurrence("r", "p", {"source", "bias", "decay"},
+                                        4) +
+             "  %y = seq.mul %r, %x : " + type(35) + "\n",
+         0,
+         {{"state_r", {5, 1, 7}}}});
 }
 
 // Far from 0 a power of the number itself would have no f32.

@@ -1,6 +1,6 @@
-// RUN: effc-opt %s --seq-form-kernels=convolution-epilogues=true --convert-seq-to-tile=bit-stable=false > %t.mlir
+// RUN: effc-opt %s --seq-form-kernels=update-epilogues=true --convert-seq-to-tile=bit-stable=false > %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
-// RUN: not effc-opt %s --seq-form-kernels=convolution-epilogues=true --convert-seq-to-tile 2>&1 \
+// RUN: not effc-opt %s --seq-form-kernels=update-epilogues=true --convert-seq-to-tile 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STABLE
 
 // A product of a single row convolves 38 of its 83 outputs, those from 7 on. Items
@@ -18,7 +18,7 @@ seq.weight @table source("table") : tensor<11x1024xf32>
 seq.weight @w source("w") : tensor<83x1024xf32>
 seq.weight @taps source("taps") : tensor<3x38xf32>
 
-// STABLE: error: 'seq.linear' op shares its kernel with a norm or a convolution
+// STABLE: error: 'seq.linear' op shares its kernel with a norm or with what keeps a state
 
 // CHECK-LABEL: tile.kernel @linear_1(
 // CHECK-SAME: %[[TAPS:[^:,]+]]: !tile.view<3x38xf32, {{[^>]*}}>, %[[TAIL:[^:,]+]]: !tile.view<?x2x38xf32, [128, 38, 1]>, %[[TABLE:[^:,]+]]: !tile.segments
