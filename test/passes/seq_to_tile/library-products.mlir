@@ -4,13 +4,13 @@
 // Of many rows a product of bf16 that is a kernel by itself is marked; rows of 40
 // bf16 lie 64 elements apart, of 24 f32 32.
 
-// NONE-NOT: product
+// NONE-NOT: product <
 // CHECK-LABEL: plan.entry @prefill_64
 // CHECK: plan.launch @linear_{{.*}} note "alone" flops 1920 product <outputs = 24, inner = 40, x = bf16 every 64, w = bf16 every 64, y = f32 every 32>
-// CHECK-NOT: product
+// CHECK-NOT: product <
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
     tile.target = #tile.target<nvptx, rounds_products = true, vector = 32, registers = 255,
-        step_rate = 60, dot_rate = 300>} {
+        step_rate = 60, dot_rate = 900, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<24x40xbf16>
 seq.weight @v source("v") : tensor<24x40xf32>
