@@ -20,7 +20,7 @@ struct PipelineOptions {
   /// Whether results that rounded products alone read lie in memory as bf16.
   /// The bits are the same without.
   bool narrowResults = true;
-  /// Whether large products of bf16 may go to cuBLASLt, on GPUs.
+  /// Whether products of many rows of bf16 may go to cuBLASLt, on GPUs.
   bool libraryProducts = false;
   std::string forceForm;
   bool bitStable = true;

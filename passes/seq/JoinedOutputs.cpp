@@ -159,13 +159,6 @@ void JoinedOutputs::take(Operation *op) {
                                                 taken.end()};
 }
 
-// What a value holds the elements of.
-static Value elementsOf(Value value) {
-  while (auto reshape = value.getDefiningOp<seq::ReshapeOp>())
-    value = reshape.getX();
-  return value;
-}
-
 // What joins or adds what updates of one product give, and nothing else. What
 // follows a convolution of all outputs elsewhere may read other tensors too.
 void JoinedOutputs::follow(Operation *op) {

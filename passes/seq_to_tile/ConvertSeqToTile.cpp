@@ -10,6 +10,7 @@
 // A kernel is built once: kernels whose bodies, types and entry class agree
 // share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
 #include "passes/seq_to_tile/JoinedResults.h"
 #include "passes/seq_to_tile/KernelWays.h"
@@ -330,6 +331,9 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   plan::CallResultAttr wanted;
   if (auto only = onlyFor.find(kernel); only != onlyFor.end())
     wanted = plan::CallResultAttr::get(plan.getContext(), only->second);
+  plan::ProductAttr product;
+  if (libraryProducts)
+    product = productForLibrary(kernel, context, built->front());
   for (BuiltKernel &launched : *built) {
     SmallVector<Value> passed;
     for (const LaunchOperand &operand : launched.operands) {
@@ -351,10 +355,8 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
         launched.kernel.getItemsAttr(), kernel.getNameAttr(),
         flops ? plan.getI64IntegerAttr(static_cast<int64_t>(flops))
               : IntegerAttr(),
-        wanted,
-        libraryProducts ? productForLibrary(kernel, context, launched)
-                        : plan::ProductAttr());
-    flops = 0;
+        wanted, product);
+    flops = 0, product = {};
   }
   return success();
 }
@@ -454,6 +456,21 @@ struct ConvertSeqToTilePass
       if (failed(conversion.convert(function)))
         return signalPassFailure();
     }
+    if (libraryProducts && !hasProducts())
+      emitRemark(module.getLoc())
+          << seq::kFallbackRemark
+          << "every product stays with its kernel, none goes to cuBLASLt: it "
+             "takes products of bf16 by bf16, of 64 rows or more, alone in "
+             "their kernels";
+  }
+
+  bool hasProducts() {
+    return getOperation()
+        .walk([](plan::LaunchOp launch) {
+          return launch.getProduct() ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 };
 } // namespace

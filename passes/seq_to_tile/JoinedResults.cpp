@@ -2,12 +2,17 @@
 
 #include "dialects/seq/OpKinds.h"
 #include "passes/seq_to_tile/StateResults.h"
+#include "passes/seq_to_tile/TakenOutputs.h"
 
 using namespace mlir;
 using namespace effc;
 
-// The op that joins rows, of a kernel that has no other but views.
+// The op that joins rows, of a kernel that gives what it makes and has no other
+// but views.
 static seq::ConcatOp joinOf(seq::KernelOp kernel) {
+  Operation *given = kernel.getBody().front().getTerminator();
+  if (given->getNumOperands() != 1)
+    return {};
   seq::ConcatOp join;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (seq::isViewOp(&op))
@@ -18,16 +23,15 @@ static seq::ConcatOp joinOf(seq::KernelOp kernel) {
     if (!join)
       return {};
   }
-  if (!join || join.getAxis() != 1 || join.getY().getType().getRank() != 2)
+  if (!join || given->getOperand(0) != join.getY() || join.getAxis() != 1 ||
+      join.getY().getType().getRank() != 2)
     return {};
   return join;
 }
 
 // The kernel's input whose elements, all of them, a part is.
 static Value inputOf(seq::KernelOp kernel, Value part) {
-  while (auto reshape = part.getDefiningOp<seq::ReshapeOp>())
-    part = reshape.getX();
-  auto argument = dyn_cast<BlockArgument>(part);
+  auto argument = dyn_cast<BlockArgument>(elementsOf(part));
   return argument ? kernel.getInputs()[argument.getArgNumber()] : Value();
 }
 

@@ -6,6 +6,9 @@ using namespace effc;
 /// Fewer rows read the weights and little else, which a kernel of ours does as
 /// fast as memory, with what follows it in the same launch.
 static constexpr int64_t kFewestRows = 64;
+/// What a tensor core's operands are copied by at once: of matrices that begin
+/// elsewhere a library takes another, slower way.
+static constexpr int64_t kAlignment = 16;
 
 // What keeps a product of many rows with its kernel, or "".
 static std::string obstacleOf(seq::KernelOp source, Operation *product,
@@ -32,6 +35,12 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
       llvm::raw_string_ostream(text) << element;
       return std::string(name) + " is " + text + " in memory";
     }
+  for (auto [name, operand] :
+       llvm::zip_equal(std::array{"x", "w", "y"}, built.operands))
+    if (operand.offsetBytes % kAlignment != 0)
+      return std::string(name) + " begins " +
+             std::to_string(operand.offsetBytes) + " bytes further on, no " +
+             "multiple of " + std::to_string(kAlignment);
   return "";
 }
 

@@ -36,8 +36,8 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
            "A token has the same bits whatever it is computed with; else a single "
            "row may have a kernel of its own">,
     Option<"libraryProducts", "library-products", "bool", /*default=*/"false",
-           "Launches of large products of bf16 that do nothing else are marked, so "
-           "that a device may have a library do them">];
+           "Launches of products of bf16 of 64 rows or more that do nothing else are "
+           "marked, so that a device may have a library do them">];
 }
 
 #endif

@@ -7,6 +7,13 @@
 
 namespace effc {
 
+/// What a value holds the elements of, all of them.
+inline mlir::Value elementsOf(mlir::Value value) {
+  while (auto reshape = value.getDefiningOp<seq::ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
 /// The operand of a short convolution whose channels it convolves, or of a
 /// recurrence whose channels do not meet its values [T, H, V]: a state that a
 /// number per head decays, [H, 1, V], and operands of numbers per head besides.

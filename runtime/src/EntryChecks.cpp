@@ -245,6 +245,10 @@ static std::string findProductFault(const artifact::Program &program,
              " elements " + std::to_string(matrix.pitch) +
              " elements apart, but that many up to " +
              std::to_string(kMaxProductExtent) + " are expected";
+    if (operand.offset() % elementBytes(matrix.type) != 0)
+      return name + " starts inside of an element, " +
+             std::to_string(operand.offset()) + " bytes into operand " +
+             std::to_string(i);
     uint64_t room = 0;
     if (operand.kind() == OperandKind::Arena && i != 1)
       room = entry.arena_bytes() - operand.offset();

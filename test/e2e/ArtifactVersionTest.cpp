@@ -5,6 +5,7 @@
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -108,10 +109,12 @@ TEST_P(GpuVersion, TellsWhatAGpuDoes) {
     EXPECT_EQ(entry["chooses"], isDecode) << entry["name"];
     EXPECT_EQ(entry["library_products"], isDecode ? 0 : 2) << entry["name"];
   }
-  // A machine without a GPU says so, and its own code runs.
-  done = runProgram({EFFC_PROGRAM, "run", path(), "--tokens", "1,2", "-n", "3",
-                     "--print-tokens", "--temperature", "0"});
+  // The host's code is there as well.
+  done =
+      runProgram({EFFC_PROGRAM, "run", path(), "--device", "host", "--tokens",
+                  "1,2", "-n", "3", "--print-tokens", "--temperature", "0"});
   EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 2) << done.out;
 }
 
 static Kind kindOf(const std::string &name) {

@@ -107,14 +107,16 @@ TEST(SimulatedGpuSample, DrawsTheTextOfTheHost) {
 }
 
 // Delta rules in one model, chunks of decays per key channel in another, a
-// window and a selective scan in a third, windows alone in a fourth. What is
-// lost shows, and is no more than bf16 loses; `effc verify` says what it cannot
-// judge then. Of each some rows lie in memory as bf16.
+// window and a selective scan in a third, windows alone in a fourth, heads that
+// are joined in a fifth. What is lost shows, and is no more than bf16 loses;
+// `effc verify` says what it cannot judge then. Of each some rows lie in memory
+// as bf16.
 TEST(SimulatedGpuProducts, AreRoundedWhereAskedFor) {
   for (auto [name, target] : {std::pair("gated_deltanet/plain", "sim_90a"),
                               {"gla/plain", "sim_80"},
                               {"samba/plain", "sim_90a"},
-                              {"qwen2/windows_above", "sim_80"}}) {
+                              {"qwen2/windows_above", "sim_80"},
+                              {"srm/mixed", "sim_90a"}}) {
     SCOPED_TRACE(name);
     std::string golden = EFFC_GOLDENS "/families/" + std::string(name) + "/";
     TemporaryFolder folder;

@@ -133,9 +133,10 @@ void declare(CLI::App &app, Arguments &a) {
       ->check(CLI::IsMember({"embed", "reference", "none"}))
       ->capture_default_str();
   app.add_option("--dense", a.dense,
-                 "code of dense products: library leaves large ones of bf16 "
-                 "that do nothing else to cuBLASLt where a GPU runs them; auto "
-                 "is generated, since neither has been timed")
+                 "code of dense products: library leaves those of bf16, of 64 "
+                 "rows or more and alone in their kernels, to cuBLASLt where a "
+                 "GPU runs them; auto is generated, since neither has been "
+                 "timed")
       ->check(CLI::IsMember({"auto", "generated", "library"}))
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(

@@ -192,13 +192,6 @@ std::optional<std::pair<Value, Value>> OutputUpdates::finish(Value row,
   return std::nullopt;
 }
 
-// What a value holds the elements of.
-static Value elementsOf(Value value) {
-  while (auto reshape = value.getDefiningOp<seq::ReshapeOp>())
-    value = reshape.getX();
-  return value;
-}
-
 // The updates of a section, and what is computed of their results.
 void OutputUpdates::applyAll(Section &section, Value row, Value y) {
   OutputPlace place = placeIn(section);

@@ -69,7 +69,7 @@ EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
  * that the message names it.
  *
- * An engine for a file whose large products are to go to cuBLASLt (effc compile
+ * An engine for a file whose products are to go to cuBLASLt (effc compile
  * --dense library) opens "libcublasLt.so.13", ".12", or the library that
  * EFFC_CUBLASLT in the environment names, and takes 32 MiB of the GPU's memory
  * for it; where it is not there, EFFC_UNSUPPORTED says so. EFFC_CUBLASLT=none
@@ -83,7 +83,8 @@ effc_device_create_cuda(const effc_cuda_options_t *options,
                         effc_device_t **out_device);
 
 /* Fails, with the reason, when `model` has no code or no weights to run on
- * `device`; costs nothing.
+ * `device`, or needs a library that is not there. Costs nothing, but for a
+ * model whose products go to cuBLASLt, which is opened to see.
  * EFFC_UNSUPPORTED. */
 EFFC_API effc_status_t *effc_device_accepts(const effc_device_t *device,
                                             const effc_model_t *model);

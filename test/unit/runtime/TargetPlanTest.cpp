@@ -229,6 +229,14 @@ static const Mistake kMistakes[] = {
                  p.targets[0]->entries[0]->launches[2]->operands[1]);
      },
      "is a product whose x is operand 0, which lies elsewhere"},
+    {"product_inside_of_an_element",
+     [](ProgramT &p) {
+       product(p);
+       auto &w = p.targets[0]->entries[0]->launches[2]->operands[1];
+       w = artifact::Operand(w.kind(), w.index(), 1);
+     },
+     "is a product whose w starts inside of an element, 1 bytes into operand "
+     "1"},
     {"product_past_the_weight", [](ProgramT &p) { product(p).w_pitch = 33; },
      "is a product whose w ends past the memory of operand 1"},
     {"product_past_the_logits", [](ProgramT &p) { product(p).y_pitch = 272; },

@@ -45,6 +45,10 @@ constexpr int kTransposeA = 3;
 constexpr int kTransposed = 1;
 // cublasLtMatmulPreferenceAttributes_t
 constexpr int kMostWorkspaceBytes = 1;
+constexpr int kReductionSchemes = 3;
+constexpr int kAlignmentOfA = 5; // then of B, C and D
+// cublasLtReductionScheme_t
+constexpr uint32_t kReduceInF32 = 2;
 } // namespace cublas
 
 /// F(name, name of the symbol, parameters) for each function.

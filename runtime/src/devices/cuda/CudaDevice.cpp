@@ -140,6 +140,9 @@ Check CudaDevice::accepts(const Model &model) const {
   Result<CudaChoice> choice = chooseCudaPlan(model.program(), chip);
   if (!choice)
     return choice.error();
+  Result<CudaProducts> products = CudaProducts::open(choice->plan);
+  if (!products)
+    return products.error();
   return {};
 }
 

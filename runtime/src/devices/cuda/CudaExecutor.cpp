@@ -163,6 +163,20 @@ std::string CudaExecutor::nameOf(uint32_t entry, uint32_t index) const {
          from.name()->str() + "', '" + note + "')";
 }
 
+const artifact::Launch &CudaExecutor::launchOf(uint32_t entry,
+                                               uint32_t index) const {
+  return *compiled.entries->Get(entry)->launches()->Get(index);
+}
+
+Check CudaExecutor::multiply(uint32_t entry, uint32_t index,
+                             const int64_t *counts) {
+  const ReadyPlan::Launch &launch =
+      ready.launches[ready.entries[entry].firstLaunch + index];
+  return products.multiply(
+      *launchOf(entry, index).product(), counts[launch.count],
+      &ready.operands[launch.firstOperand], stream.get(), nameOf(entry, index));
+}
+
 Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
                            int64_t (&counts)[kCounts]) {
   size_t number = ready.entries[entry].firstLaunch + index;
@@ -170,13 +184,8 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
   int64_t blocks = launch.items(counts, launch.onlyFor);
   if (blocks == 0)
     return {};
-  const artifact::Launch &described =
-      *compiled.entries->Get(entry)->launches()->Get(index);
-  if (products.takes(described)) {
-    if (Check error =
-            products.multiply(*described.product(), counts[launch.count],
-                              &ready.operands[launch.firstOperand],
-                              stream.get(), nameOf(entry, index)))
+  if (products.takes(launchOf(entry, index))) {
+    if (Check error = multiply(entry, index, counts))
       return error;
     return checkLaunches ? finish(nameOf(entry, index)) : Check();
   }
@@ -227,11 +236,11 @@ Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts],
   for (size_t i = range.firstLaunch; i < range.endLaunch; ++i) {
     if (ready.launches[i].items(counts, result) == 0)
       continue;
-    if (Check error =
-            launch(entry, static_cast<uint32_t>(i - range.firstLaunch),
-                   behindLaunch, counts))
+    auto index = static_cast<uint32_t>(i - range.firstLaunch);
+    if (Check error = launch(entry, index, behindLaunch, counts))
       return error;
-    behindLaunch = true;
+    // What a library puts into the stream last need not be a kernel.
+    behindLaunch = !products.takes(launchOf(entry, index));
   }
   return {};
 }
@@ -261,8 +270,25 @@ Check CudaExecutor::finish(const std::string &what) {
   return driver().check(what, driver().streamSynchronize(stream.get()));
 }
 
+/// A library that multiplies for the first time may load code, which cannot be
+/// recorded. What it computes of whatever lies there is overwritten.
+Check CudaExecutor::warmUp(uint32_t entry, const CallCounts &given) {
+  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  const ReadyPlan::Entry &range = ready.entries[entry];
+  for (size_t i = range.firstLaunch; i < range.endLaunch; ++i) {
+    auto index = static_cast<uint32_t>(i - range.firstLaunch);
+    if (products.takes(launchOf(entry, index)) &&
+        ready.launches[i].items(counts, given.result) > 0)
+      if (Check error = multiply(entry, index, counts))
+        return error;
+  }
+  return {};
+}
+
 Check CudaExecutor::record(uint32_t entry, const CallCounts &counts,
                            CudaOwned<cuda::GraphExec> &graph) {
+  if (Check error = warmUp(entry, counts))
+    return error;
   std::string what =
       "recording entry '" + compiled.entries->Get(entry)->name()->str() + "'";
   if (Check error = driver().check(

@@ -61,11 +61,15 @@ private:
   /// `behindLaunch`: what is in the stream before it is a launch of the call.
   Check launch(uint32_t entry, uint32_t index, bool behindLaunch,
                int64_t (&counts)[kCounts]);
+  /// Puts a launch that is the library's into the stream.
+  Check multiply(uint32_t entry, uint32_t index, const int64_t *counts);
   Check finish(const std::string &what);
   Check replay(uint32_t entry, const CallCounts &counts);
+  Check warmUp(uint32_t entry, const CallCounts &counts);
   Check record(uint32_t entry, const CallCounts &counts,
                CudaOwned<cuda::GraphExec> &graph);
   std::string nameOf(uint32_t entry, uint32_t launch) const;
+  const artifact::Launch &launchOf(uint32_t entry, uint32_t index) const;
   cuda::Pointer slot(uint32_t index) const;
 
   std::shared_ptr<const Model> model;

@@ -9,6 +9,9 @@ using namespace effc::rt;
 /// What NVIDIA's documentation of cublasSetWorkspace() gives an H100; with less
 /// some ways are not suggested.
 static constexpr uint64_t kWorkspaceBytes = uint64_t(32) << 20;
+/// More than the rows of all prefill entries times a model's different
+/// products.
+static constexpr size_t kMostWays = 16384;
 
 Result<CudaProducts> CudaProducts::open(const Plan &plan) {
   CudaProducts products;
@@ -61,86 +64,112 @@ static int typeOf(artifact::ElementType type) {
   }
 }
 
-/// The library's matrices are columns after columns: rows of ours are its
-/// columns, and y^T = (w^T)^T x^T.
-Result<CudaProducts::Way>
-CudaProducts::find(const artifact::MatrixProduct &product, int64_t rows,
-                   const std::string &name) const {
-  Way way = {{nullptr, library->operationDestroy},
-             {nullptr, library->layoutDestroy},
-             {nullptr, library->layoutDestroy},
-             {nullptr, library->layoutDestroy},
-             {}};
+/// Makes the product's matrices known. The library's lie column after column:
+/// rows of ours are its columns, and y^T = (w^T)^T x^T.
+Check CudaProducts::describe(const Task &task, Way &way,
+                             const std::string &name) const {
   cublas::Operation operation = nullptr;
   if (Check error = library->check(
           name, library->operationCreate(&operation, cublas::kComputeF32,
                                          cublas::kF32)))
-    return *error;
+    return error;
   way.operation.reset(operation);
   int transposed = cublas::kTransposed;
   if (Check error = library->check(
           name, library->operationSet(operation, cublas::kTransposeA,
                                       &transposed, sizeof transposed)))
-    return *error;
-  struct Matrix {
+    return error;
+  struct {
     Owned<cublas::Layout> &layout;
-    artifact::ElementType type;
-    uint64_t rows, columns, pitch;
-  };
-  auto count = static_cast<uint64_t>(rows);
-  Matrix matrices[] = {
-      {way.w, product.w_type(), product.inner(), product.outputs(),
-       product.w_pitch()},
-      {way.x, product.x_type(), product.inner(), count, product.x_pitch()},
-      {way.y, product.y_type(), product.outputs(), count, product.y_pitch()}};
-  for (Matrix &matrix : matrices) {
-    cublas::Layout layout = nullptr;
+    const Task::Matrix &matrix;
+    uint64_t rows, columns;
+  } layouts[] = {{way.w, task.w, task.inner, task.outputs},
+                 {way.x, task.x, task.inner, task.rows},
+                 {way.y, task.y, task.outputs, task.rows}};
+  for (auto &[layout, matrix, rows, columns] : layouts) {
+    cublas::Layout made = nullptr;
     if (Check error = library->check(
-            name, library->layoutCreate(&layout, typeOf(matrix.type),
-                                        matrix.rows, matrix.columns,
-                                        static_cast<int64_t>(matrix.pitch))))
-      return *error;
-    matrix.layout.reset(layout);
+            name,
+            library->layoutCreate(&made, typeOf(matrix.type), rows, columns,
+                                  static_cast<int64_t>(matrix.pitch))))
+      return error;
+    layout.reset(made);
   }
-  cublas::Preference preference = nullptr;
-  if (Check error =
-          library->check(name, library->preferenceCreate(&preference)))
+  return {};
+}
+
+Result<CudaProducts::Way> CudaProducts::find(const Task &task,
+                                             const std::string &name) const {
+  Way way = {{nullptr, library->operationDestroy},
+             {nullptr, library->layoutDestroy},
+             {nullptr, library->layoutDestroy},
+             {nullptr, library->layoutDestroy},
+             {}};
+  if (Check error = describe(task, way, name))
     return *error;
-  Owned<cublas::Preference> owned(preference, library->preferenceDestroy);
+  cublas::Preference made = nullptr;
+  if (Check error = library->check(name, library->preferenceCreate(&made)))
+    return *error;
+  Owned<cublas::Preference> preference(made, library->preferenceDestroy);
+  auto set = [&](int attribute, const auto &value) {
+    return library->check(
+        name, library->preferenceSet(made, attribute, &value, sizeof value));
+  };
+  // Sums that are taken together later stay f32 until then.
+  for (Check error : {set(cublas::kMostWorkspaceBytes, kWorkspaceBytes),
+                      set(cublas::kReductionSchemes, cublas::kReduceInF32)})
+    if (error)
+      return *error;
+  // A is w, B is x, C and D are y.
+  int attribute = cublas::kAlignmentOfA;
+  for (uint32_t alignment :
+       {task.w.alignment, task.x.alignment, task.y.alignment, task.y.alignment})
+    if (Check error = set(attribute++, alignment))
+      return *error;
   cublas::Suggestion suggestion = {};
   int found = 0;
-  for (cublas::Status status :
-       {library->preferenceSet(preference, cublas::kMostWorkspaceBytes,
-                               &kWorkspaceBytes, sizeof kWorkspaceBytes),
-        library->suggest(handle.get(), operation, way.w.get(), way.x.get(),
-                         way.y.get(), way.y.get(), preference, /*wanted=*/1,
-                         &suggestion, &found)})
-    if (Check error = library->check(name, status))
-      return *error;
-  if (found == 0)
+  cublas::Status status = library->suggest(
+      handle.get(), way.operation.get(), way.w.get(), way.x.get(), way.y.get(),
+      way.y.get(), made, /*wanted=*/1, &suggestion, &found);
+  bool isUnknown = status == cublas::kNotSupported || found == 0 ||
+                   suggestion.status != cublas::kSuccess;
+  if (isUnknown &&
+      (status == cublas::kSuccess || status == cublas::kNotSupported))
     return fail(EFFC_DEVICE_ERROR, "cuda: ", name, " knows no way to multiply ",
-                rows, " x ", product.inner(), " by ", product.inner(), " x ",
-                product.outputs());
+                task.rows, " x ", task.inner, " by ", task.inner, " x ",
+                task.outputs);
+  if (Check error = library->check(name, status))
+    return *error;
   way.algorithm = suggestion.algorithm;
   return way;
+}
+
+/// The largest power of two, up to what an algorithm may ask for, that an
+/// address is a multiple of.
+static uint32_t alignmentOf(const void *address) {
+  constexpr uintptr_t kMost = 256;
+  uintptr_t bits = reinterpret_cast<uintptr_t>(address) | kMost;
+  return static_cast<uint32_t>(bits & (~bits + 1));
 }
 
 Check CudaProducts::multiply(const artifact::MatrixProduct &product,
                              int64_t rows, const void *const *operands,
                              cuda::Stream stream, const std::string &launch) {
   const std::string name = launch + ": cuBLASLt";
-  std::array<uint64_t, 9> key = {
-      product.outputs(),          product.inner(),
-      product.x_pitch(),          product.w_pitch(),
-      product.y_pitch(),          uint64_t(product.x_type()),
-      uint64_t(product.w_type()), uint64_t(product.y_type()),
-      static_cast<uint64_t>(rows)};
-  auto known = ways.find(key);
+  Task task = {static_cast<uint64_t>(rows),
+               product.outputs(),
+               product.inner(),
+               {product.x_pitch(), product.x_type(), alignmentOf(operands[0])},
+               {product.w_pitch(), product.w_type(), alignmentOf(operands[1])},
+               {product.y_pitch(), product.y_type(), alignmentOf(operands[2])}};
+  auto known = ways.find(task);
   if (known == ways.end()) {
-    Result<Way> way = find(product, rows, name);
+    Result<Way> way = find(task, name);
     if (!way)
       return way.error();
-    known = ways.emplace(key, std::move(*way)).first;
+    if (ways.size() >= kMostWays)
+      ways.clear();
+    known = ways.emplace(task, std::move(*way)).first;
   }
   const Way &way = known->second;
   const float one = 1, zero = 0;

@@ -6,7 +6,7 @@
 #include "runtime/src/devices/cuda/CublasLt.h"
 #include "runtime/src/devices/cuda/CudaMemory.h"
 
-#include <array>
+#include <compare>
 #include <map>
 #include <type_traits>
 
@@ -29,30 +29,41 @@ public:
   bool takes(const artifact::Launch &launch) const {
     return library && launch.product();
   }
-  /// Puts y = x w^T of so many rows into the stream; `operands` are x, w and y.
+  /// Puts y = x w^T of so many rows into the stream; `operands` are x, w and y,
+  /// and `launch` is what a message calls it.
   Check multiply(const artifact::MatrixProduct &product, int64_t rows,
                  const void *const *operands, cuda::Stream stream,
-                 const std::string &name);
+                 const std::string &launch);
 
 private:
   /// Something of the library's, destroyed with the function that fits.
   template <typename T>
   using Owned =
       std::unique_ptr<std::remove_pointer_t<T>, cublas::Status (*)(T)>;
-  /// How a product of so many rows is done.
+  /// All that decides how a product is done.
+  struct Task {
+    uint64_t rows, outputs, inner;
+    struct Matrix {
+      uint64_t pitch;
+      artifact::ElementType type;
+      uint32_t alignment; ///< of its first element, in bytes
+      auto operator<=>(const Matrix &) const = default;
+    } x, w, y;
+    auto operator<=>(const Task &) const = default;
+  };
+  /// How it is done.
   struct Way {
     Owned<cublas::Operation> operation;
     Owned<cublas::Layout> w, x, y;
     cublas::Algorithm algorithm;
   };
-  Result<Way> find(const artifact::MatrixProduct &product, int64_t rows,
-                   const std::string &name) const;
+  Result<Way> find(const Task &task, const std::string &name) const;
+  Check describe(const Task &task, Way &way, const std::string &name) const;
 
   std::shared_ptr<const CublasLt> library; // null: kernels do all
   std::shared_ptr<std::remove_pointer_t<cublas::Handle>> handle;
   DeviceMemory workspace;
-  /// By shapes, pitches and types, rows last.
-  std::map<std::array<uint64_t, 9>, Way> ways;
+  std::map<Task, Way> ways;
 };
 
 } // namespace effc::rt

@@ -2,6 +2,8 @@
 // toy's numbers come of it, and what is said where it cannot.
 #include "test/unit/runtime/cuda/CudaToy.h"
 
+#include <algorithm>
+
 using namespace effc;
 using namespace effc::test;
 
@@ -57,12 +59,25 @@ TEST_F(CudaProducts, GoToTheLibrary) {
   EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4 to 0:271x5/271"),
             1u);
   EXPECT_EQ(fake->count("cuLaunchKernelEx toy_product"), 0u);
-  // How it does so many rows it is asked once; decoding is recorded with it.
+  // How it does so many rows it is asked once.
+  session.reset();
+  logits.assign(logits.size(), 0);
+  engine.prefill({{session.get(), prompt.data(), prompt.size(), EFFC_LOGITS_ALL,
+                   logits.data()}});
+  EXPECT_EQ(logits, expected);
+  EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4"), 2u);
+  EXPECT_EQ(fake->count("cublasLtMatmulAlgoGetHeuristic"), 1u);
+  // Decoding is recorded with it, once it has multiplied.
   for (size_t i : {5, 6})
     EXPECT_EQ(engine.decode({session.get()}, {tokens[i]}),
               reference.step(tokens[i]));
   EXPECT_EQ(fake->count("cublasLtMatmulAlgoGetHeuristic"), 2u);
-  EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x1/4"), 1u);
+  EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x1/4"), 2u);
+  auto first = std::find_if(
+      fake->calls.begin(), fake->calls.end(), [](const std::string &call) {
+        return call.find("by 0:3x1/4") != std::string::npos;
+      });
+  EXPECT_GT(std::count(first, fake->calls.end(), "cuStreamBeginCapture_v2"), 0);
   EXPECT_EQ(fake->count("cuGraphLaunch"), 2u);
 }
 
@@ -95,6 +110,12 @@ TEST_F(CudaProducts, SayWhatIsMissing) {
   EXPECT_NE(message.find(remedy), std::string::npos) << message;
   setenv("EFFC_CUBLASLT", EFFC_OLD_CUDA, 1);
   EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, makeHeadAProduct),
+            "cuda: '" EFFC_OLD_CUDA "' has no function 'cublasLtCreate'" +
+                remedy);
+  // Before anything is taken of the GPU, so that another device can be.
+  Model model = loadToy(makeHeadAProduct);
+  EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
+                      EFFC_UNSUPPORTED),
             "cuda: '" EFFC_OLD_CUDA "' has no function 'cublasLtCreate'" +
                 remedy);
 }
@@ -132,8 +153,18 @@ TEST_F(CudaProducts, NameTheLaunchThatFails) {
   fake->failures.clear();
   EXPECT_EQ(engine.decode({session.get()}, {1}), ToyReference().step(1));
   session.reset();
+  // Of other rows it is asked anew.
   fake->failures["cublasLtMatmulAlgoGetHeuristic"] = 14;
-  EXPECT_EQ(engine.decode({session.get()}, {1}), ToyReference().step(1));
+  std::vector<float> logits(2 * kToyVocabulary);
+  std::vector<int32_t> tokens = toyTokens(2);
+  EXPECT_EQ(messageOf(
+                [&] {
+                  engine.prefill({{session.get(), tokens.data(), 2,
+                                   EFFC_LOGITS_ALL, logits.data()}});
+                },
+                EFFC_DEVICE_ERROR),
+            "cuda: kernel 'toy_product' (launch 2 of entry 'prefill_4', "
+            "'head'): cuBLASLt: CUBLAS_STATUS (14)");
 }
 
 TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
@@ -141,8 +172,16 @@ TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
   Engine engine(model, Device::cuda());
   Session session(engine);
   fake->knowsProducts = false;
+  std::string expected =
+      "cuda: kernel 'toy_product' (launch 2 of entry 'decode_1', 'head'): "
+      "cuBLASLt knows no way to multiply 1 x 3 by 3 x 271";
   EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
                       EFFC_DEVICE_ERROR),
-            "cuda: kernel 'toy_product' (launch 2 of entry 'decode_1', 'head'):"
-            " cuBLASLt knows no way to multiply 1 x 3 by 3 x 271");
+            expected);
+  // The same, said by a status.
+  session.reset();
+  fake->failures["cublasLtMatmulAlgoGetHeuristic"] = 15;
+  EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
+                      EFFC_DEVICE_ERROR),
+            expected);
 }

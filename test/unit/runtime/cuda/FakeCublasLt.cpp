@@ -35,9 +35,21 @@ struct Layout {
 };
 struct Preference {
   uint64_t workspaceBytes = 0;
+  uint32_t reductions = 7, alignments[4] = {256, 256, 256, 256};
 };
+/// Fits a result, and pointers that are so aligned.
 struct Algorithm {
-  uint64_t rows, columns, rest[6];
+  uint64_t rows, columns;
+  uint32_t alignments[4];
+  uint64_t rest[4];
+
+  /// Also that no more alignment could have been promised.
+  bool fits(int operand, const void *pointer) const {
+    auto address = reinterpret_cast<uintptr_t>(pointer);
+    uint32_t alignment = alignments[operand];
+    return address % alignment == 0 &&
+           (alignment == 256 || address % (2 * alignment) != 0);
+  }
 };
 struct Suggestion {
   Algorithm algorithm;
@@ -96,9 +108,14 @@ int cublasLtMatmulPreferenceDestroy(Preference *object) {
 }
 int cublasLtMatmulPreferenceSetAttribute(Preference *object, int attribute,
                                          const void *value, size_t bytes) {
-  if (attribute != 1 || bytes != sizeof object->workspaceBytes)
+  void *to = attribute == 1   ? &object->workspaceBytes
+             : attribute == 3 ? &object->reductions
+             : attribute >= 5 && attribute <= 8
+                 ? (void *)&object->alignments[attribute - 5]
+                 : nullptr;
+  if (!to || bytes != (attribute == 1 ? sizeof(uint64_t) : sizeof(uint32_t)))
     return kInvalidValue;
-  std::memcpy(&object->workspaceBytes, value, bytes);
+  std::memcpy(to, value, bytes);
   return 0;
 }
 int cublasLtMatmulAlgoGetHeuristic(int *, Operation *, Layout *, Layout *,
@@ -107,11 +124,14 @@ int cublasLtMatmulAlgoGetHeuristic(int *, Operation *, Layout *, Layout *,
                                    int *found) {
   ENTER(cublasLtMatmulAlgoGetHeuristic);
   *found = 0;
-  if (wanted < 1 || c != d || preference->workspaceBytes == 0)
+  if (wanted < 1 || c != d || preference->workspaceBytes == 0 ||
+      preference->reductions != 2)
     return kInvalidValue;
   if (!fakeCuda()->knowsProducts)
     return 0;
-  suggestions[0] = {{d->rows, d->columns, {}}, 0, 0, 1, {}};
+  suggestions[0] = {{d->rows, d->columns, {}, {}}, 0, 0, 1, {}};
+  std::memcpy(suggestions[0].algorithm.alignments, preference->alignments,
+              sizeof preference->alignments);
   *found = 1;
   return 0;
 }
@@ -127,7 +147,9 @@ int cublasLtMatmul(int *, Operation *operation, const float *alpha,
   if (!operation->transposeA || *alpha != 1 || *beta != 0 || c != d ||
       !workspace || workspaceBytes == 0 || stream != fakeCuda() ||
       algorithm->rows != dLayout->rows ||
-      algorithm->columns != dLayout->columns || dLayout->type != kF32 ||
+      algorithm->columns != dLayout->columns || !algorithm->fits(0, a) ||
+      !algorithm->fits(1, b) || !algorithm->fits(2, c) ||
+      !algorithm->fits(3, d) || dLayout->type != kF32 ||
       aLayout->rows != bLayout->rows || aLayout->columns != dLayout->rows ||
       bLayout->columns != dLayout->columns)
     return kInvalidValue;
