@@ -76,7 +76,7 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
                                       "-o",         model,      "--weights",
                                       "none",       "--werror", "fallback"};
   // Of the many that differ in a part and were never released, what counts is
-  // that they are read and what they have: two entries of twelve will do.
+  // that they are read and what they have: two entries of ten will do.
   if (GetParam().find("ablations/") == 0)
     compile.insert(compile.end(), {"--prefill-rows", "16", "--max-batch", "1"});
   Used before = usedByPrograms();

@@ -92,21 +92,21 @@ public:
   /// Opens libcublasLt.so.13 or .12, or what `path` names. The message of a
   /// failure says what to install, or to do without.
   static Result<std::shared_ptr<const CublasLt>> open(const char *path);
-  ~CublasLt();
 
 #define EFFC_CUBLASLT_MEMBER(name, symbol, parameters)                         \
   cublas::Status(*name) parameters = nullptr;
   EFFC_CUBLASLT_FUNCTIONS(EFFC_CUBLASLT_MEMBER)
 #undef EFFC_CUBLASLT_MEMBER
 
-  /// Empty when `status` is a success; `what` says what was to be done.
-  Check check(const std::string &what, cublas::Status status) const;
+  /// Empty when `status` is a success; else "cuBLASLt: ..." and why, before
+  /// which the caller puts what was to be done.
+  Check check(cublas::Status status) const;
 
 private:
   CublasLt() = default;
   Check resolve(const std::string &path);
 
-  void *library = nullptr;
+  OpenedLibrary library;
   const char *(*statusText)(cublas::Status) = nullptr;
 };
 

@@ -1,7 +1,6 @@
 #include "runtime/src/devices/cuda/CudaDriver.h"
 
 #include <cstdlib>
-#include <dlfcn.h>
 
 using namespace effc;
 using namespace effc::rt;
@@ -13,11 +12,6 @@ static constexpr const char *kLibrary = "libcuda.so.1";
 static std::string versionName(int version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
-}
-
-CudaDriver::~CudaDriver() {
-  if (library)
-    dlclose(library);
 }
 
 std::string CudaDriver::versionText() const { return versionName(found); }
@@ -45,15 +39,7 @@ Check CudaDriver::check(const std::string &what, cuda::Result result) const {
 }
 
 Check CudaDriver::resolve(const std::string &path) {
-  std::string missing;
-  auto find = [&](const char *symbol) {
-    void *address = dlsym(library, symbol);
-    if (!address && missing.empty())
-      missing = symbol;
-    return address;
-  };
-#define EFFC_CUDA_FIND(name, symbol, parameters)                               \
-  name = reinterpret_cast<decltype(name)>(find(symbol));
+#define EFFC_CUDA_FIND(name, symbol, parameters) library.find(name, symbol);
   EFFC_CUDA_FUNCTIONS(EFFC_CUDA_FIND)
 #undef EFFC_CUDA_FIND
   // The version says more than the first of its functions that is missing.
@@ -62,10 +48,10 @@ Check CudaDriver::resolve(const std::string &path) {
     return fail(EFFC_UNSUPPORTED, "cuda: the driver is for CUDA ",
                 versionText(), ", but CUDA ", versionName(kNeededVersion),
                 " or newer is needed");
-  if (!missing.empty())
+  if (!library.firstMissing().empty())
     return fail(EFFC_UNSUPPORTED, "cuda: '", path, "' has no function '",
-                missing, "': a driver for CUDA ", versionName(kNeededVersion),
-                " or newer is needed");
+                library.firstMissing(), "': a driver for CUDA ",
+                versionName(kNeededVersion), " or newer is needed");
   return {};
 }
 
@@ -73,12 +59,9 @@ Result<std::shared_ptr<const CudaDriver>> CudaDriver::open() {
   const char *given = std::getenv("EFFC_CUDA_DRIVER");
   std::string path = given && *given ? given : kLibrary;
   std::shared_ptr<CudaDriver> driver(new CudaDriver);
-  driver->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!driver->library) {
-    const char *reason = dlerror();
+  if (std::string reason = driver->library.open(path); !reason.empty())
     return fail(EFFC_UNSUPPORTED, "cuda: there is no NVIDIA driver here (",
-                reason ? reason : path.c_str(), ")");
-  }
+                reason, ")");
   if (Check error = driver->resolve(path))
     return *error;
   cuda::Result result = driver->init(0);

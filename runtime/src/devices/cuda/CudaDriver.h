@@ -9,6 +9,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDADRIVER_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/devices/cuda/OpenedLibrary.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -157,7 +158,6 @@ public:
   /// Opens "libcuda.so.1", or what the environment's EFFC_CUDA_DRIVER names,
   /// and initialises it. The message of a failure says what to install.
   static Result<std::shared_ptr<const CudaDriver>> open();
-  ~CudaDriver();
 
 #define EFFC_CUDA_MEMBER(name, symbol, parameters)                             \
   cuda::Result(*name) parameters = nullptr;
@@ -177,7 +177,7 @@ private:
   CudaDriver() = default;
   Check resolve(const std::string &path);
 
-  void *library = nullptr;
+  OpenedLibrary library;
   int found = 0;
 };
 

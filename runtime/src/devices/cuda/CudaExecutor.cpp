@@ -172,9 +172,12 @@ Check CudaExecutor::multiply(uint32_t entry, uint32_t index,
                              const int64_t *counts) {
   const ReadyPlan::Launch &launch =
       ready.launches[ready.entries[entry].firstLaunch + index];
-  return products.multiply(
-      *launchOf(entry, index).product(), counts[launch.count],
-      &ready.operands[launch.firstOperand], stream.get(), nameOf(entry, index));
+  Check error =
+      products.multiply(*launchOf(entry, index).product(), counts[launch.count],
+                        &ready.operands[launch.firstOperand], stream.get());
+  if (error)
+    error->message = "cuda: " + nameOf(entry, index) + ": " + error->message;
+  return error;
 }
 
 Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,

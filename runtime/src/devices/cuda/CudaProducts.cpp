@@ -44,8 +44,8 @@ Check CudaProducts::prepare(const std::shared_ptr<const CudaContext> &given) {
     return memory.error();
   workspace = std::move(*memory);
   cublas::Handle made = nullptr;
-  if (Check error = library->check("starting cuBLASLt", library->create(&made)))
-    return error;
+  if (Check error = library->check(library->create(&made)))
+    return fail(error->code, "cuda: starting ", error->message);
   handle = {made, [context = given, library = library](cublas::Handle object) {
               CudaScope scope(*context);
               library->destroy(object);
@@ -66,18 +66,15 @@ static int typeOf(artifact::ElementType type) {
 
 /// Makes the product's matrices known. The library's lie column after column:
 /// rows of ours are its columns, and y^T = (w^T)^T x^T.
-Check CudaProducts::describe(const Task &task, Way &way,
-                             const std::string &name) const {
+Check CudaProducts::describe(const Task &task, Way &way) const {
   cublas::Operation operation = nullptr;
-  if (Check error = library->check(
-          name, library->operationCreate(&operation, cublas::kComputeF32,
-                                         cublas::kF32)))
+  if (Check error = library->check(library->operationCreate(
+          &operation, cublas::kComputeF32, cublas::kF32)))
     return error;
   way.operation.reset(operation);
   int transposed = cublas::kTransposed;
-  if (Check error = library->check(
-          name, library->operationSet(operation, cublas::kTransposeA,
-                                      &transposed, sizeof transposed)))
+  if (Check error = library->check(library->operationSet(
+          operation, cublas::kTransposeA, &transposed, sizeof transposed)))
     return error;
   struct {
     Owned<cublas::Layout> &layout;
@@ -89,7 +86,6 @@ Check CudaProducts::describe(const Task &task, Way &way,
   for (auto &[layout, matrix, rows, columns] : layouts) {
     cublas::Layout made = nullptr;
     if (Check error = library->check(
-            name,
             library->layoutCreate(&made, typeOf(matrix.type), rows, columns,
                                   static_cast<int64_t>(matrix.pitch))))
       return error;
@@ -98,22 +94,21 @@ Check CudaProducts::describe(const Task &task, Way &way,
   return {};
 }
 
-Result<CudaProducts::Way> CudaProducts::find(const Task &task,
-                                             const std::string &name) const {
+Result<CudaProducts::Way> CudaProducts::find(const Task &task) const {
   Way way = {{nullptr, library->operationDestroy},
              {nullptr, library->layoutDestroy},
              {nullptr, library->layoutDestroy},
              {nullptr, library->layoutDestroy},
              {}};
-  if (Check error = describe(task, way, name))
+  if (Check error = describe(task, way))
     return *error;
   cublas::Preference made = nullptr;
-  if (Check error = library->check(name, library->preferenceCreate(&made)))
+  if (Check error = library->check(library->preferenceCreate(&made)))
     return *error;
   Owned<cublas::Preference> preference(made, library->preferenceDestroy);
   auto set = [&](int attribute, const auto &value) {
     return library->check(
-        name, library->preferenceSet(made, attribute, &value, sizeof value));
+        library->preferenceSet(made, attribute, &value, sizeof value));
   };
   // Sums that are taken together later stay f32 until then.
   for (Check error : {set(cublas::kMostWorkspaceBytes, kWorkspaceBytes),
@@ -135,10 +130,10 @@ Result<CudaProducts::Way> CudaProducts::find(const Task &task,
                    suggestion.status != cublas::kSuccess;
   if (isUnknown &&
       (status == cublas::kSuccess || status == cublas::kNotSupported))
-    return fail(EFFC_DEVICE_ERROR, "cuda: ", name, " knows no way to multiply ",
+    return fail(EFFC_DEVICE_ERROR, "cuBLASLt knows no way to multiply ",
                 task.rows, " x ", task.inner, " by ", task.inner, " x ",
                 task.outputs);
-  if (Check error = library->check(name, status))
+  if (Check error = library->check(status))
     return *error;
   way.algorithm = suggestion.algorithm;
   return way;
@@ -154,8 +149,7 @@ static uint32_t alignmentOf(const void *address) {
 
 Check CudaProducts::multiply(const artifact::MatrixProduct &product,
                              int64_t rows, const void *const *operands,
-                             cuda::Stream stream, const std::string &launch) {
-  const std::string name = launch + ": cuBLASLt";
+                             cuda::Stream stream) {
   Task task = {static_cast<uint64_t>(rows),
                product.outputs(),
                product.inner(),
@@ -164,7 +158,7 @@ Check CudaProducts::multiply(const artifact::MatrixProduct &product,
                {product.y_pitch(), product.y_type(), alignmentOf(operands[2])}};
   auto known = ways.find(task);
   if (known == ways.end()) {
-    Result<Way> way = find(task, name);
+    Result<Way> way = find(task);
     if (!way)
       return way.error();
     if (ways.size() >= kMostWays)
@@ -174,11 +168,9 @@ Check CudaProducts::multiply(const artifact::MatrixProduct &product,
   const Way &way = known->second;
   const float one = 1, zero = 0;
   auto *y = const_cast<void *>(operands[2]);
-  return library->check(
-      name,
-      library->multiply(handle.get(), way.operation.get(), &one, operands[1],
-                        way.w.get(), operands[0], way.x.get(), &zero, y,
-                        way.y.get(), y, way.y.get(), &way.algorithm,
-                        reinterpret_cast<void *>(workspace.get()),
-                        kWorkspaceBytes, stream));
+  return library->check(library->multiply(
+      handle.get(), way.operation.get(), &one, operands[1], way.w.get(),
+      operands[0], way.x.get(), &zero, y, way.y.get(), y, way.y.get(),
+      &way.algorithm, reinterpret_cast<void *>(workspace.get()),
+      kWorkspaceBytes, stream));
 }

@@ -29,11 +29,10 @@ public:
   bool takes(const artifact::Launch &launch) const {
     return library && launch.product();
   }
-  /// Puts y = x w^T of so many rows into the stream; `operands` are x, w and y,
-  /// and `launch` is what a message calls it.
+  /// Puts y = x w^T of so many rows into the stream; `operands` are x, w and y.
+  /// A message says why it failed, not which launch it was.
   Check multiply(const artifact::MatrixProduct &product, int64_t rows,
-                 const void *const *operands, cuda::Stream stream,
-                 const std::string &launch);
+                 const void *const *operands, cuda::Stream stream);
 
 private:
   /// Something of the library's, destroyed with the function that fits.
@@ -57,8 +56,8 @@ private:
     Owned<cublas::Layout> w, x, y;
     cublas::Algorithm algorithm;
   };
-  Result<Way> find(const Task &task, const std::string &name) const;
-  Check describe(const Task &task, Way &way, const std::string &name) const;
+  Result<Way> find(const Task &task) const;
+  Check describe(const Task &task, Way &way) const;
 
   std::shared_ptr<const CublasLt> library; // null: kernels do all
   std::shared_ptr<std::remove_pointer_t<cublas::Handle>> handle;
