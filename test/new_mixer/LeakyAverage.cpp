@@ -1,5 +1,6 @@
-// seq.leaky_average.
-#include "dialects/seq/Seq.h"
+// seq.leaky_average: all that the compiler needs to know of it.
+#include "test/new_mixer/LeakyAverage.h"
+#include "dialects/seq/AddedMixer.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
@@ -8,6 +9,11 @@
 using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
+
+#define GET_OP_CLASSES
+#include "test/new_mixer/LeakyAverage.cpp.inc"
+
+static AddedMixer<LeakyAverageOp> added;
 
 //===- verifier -----------------------------------------------------------===//
 

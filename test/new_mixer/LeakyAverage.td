@@ -1,6 +1,6 @@
-// A mixer that no paper has: what test/new_mixer adds to a copy of the tree.
-#ifndef EFFC_DIALECTS_SEQ_MIXERS_LEAKYAVERAGE_TD
-#define EFFC_DIALECTS_SEQ_MIXERS_LEAKYAVERAGE_TD
+// A mixer that no paper has and no library of the compiler knows of.
+#ifndef EFFC_TEST_NEW_MIXER_LEAKYAVERAGE_TD
+#define EFFC_TEST_NEW_MIXER_LEAKYAVERAGE_TD
 
 include "dialects/seq/mixers/LinearMixer.td"
 
@@ -57,4 +57,4 @@ def Seq_LeakyAverageOp : Seq_LinearMixerOp<"leaky_average", 4, 0> {
   }];
 }
 
-#endif // EFFC_DIALECTS_SEQ_MIXERS_LEAKYAVERAGE_TD
+#endif // EFFC_TEST_NEW_MIXER_LEAKYAVERAGE_TD

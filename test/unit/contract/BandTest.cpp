@@ -3,7 +3,7 @@
 //
 // The model looks everything up: tokens, the vectors of rows and columns, and
 // the log-decays.
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/contract/MoreShapes.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/Sequences.h"

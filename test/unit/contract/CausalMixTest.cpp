@@ -5,7 +5,7 @@
 // The model of the kernels is an embedding, the mix with its residual and a
 // choice of rows. The limit of positions is no multiple of a block of the
 // state's rows.
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/Sequences.h"
 #include "test/unit/dialects/seq/Program.h"

@@ -4,7 +4,7 @@
 #ifndef EFFC_TEST_UNIT_CONTRACT_LINEARMODEL_H
 #define EFFC_TEST_UNIT_CONTRACT_LINEARMODEL_H
 
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 
 namespace effc::test {
 

@@ -2,7 +2,7 @@
 // computes (test/goldens/make_recurrence_goldens.py and make_naive_goldens.py
 // say which), in their own definition and in two forms.
 #include "passes/seq/Passes.h"
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/dialects/seq/Program.h"
 
 #include "mlir/Pass/PassManager.h"

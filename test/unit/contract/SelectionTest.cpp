@@ -4,7 +4,7 @@
 // what is kept of the state and what is taken of the token move against each
 // other with the gate. With g the softplus of `select` and r the sigmoid of
 // `temper`, `seq.rodimus` keeps exp(-g r) and takes g^r.
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/dialects/seq/Program.h"
 
 #include "gtest/gtest.h"

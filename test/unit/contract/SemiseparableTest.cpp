@@ -1,7 +1,7 @@
 // Products with semiseparable matrices: every form agrees with the sum over the
 // matrix's elements, and state-space duality is one of them.
 #include "passes/seq/Passes.h"
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/dialects/seq/Program.h"
 
 #include "mlir/Pass/PassManager.h"

@@ -10,7 +10,7 @@
 // The expected numbers were computed in float64 from the recurrences by an
 // independent program.
 #include "passes/seq/Passes.h"
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 #include "test/unit/dialects/seq/Program.h"
 
 #include "mlir/Pass/PassManager.h"

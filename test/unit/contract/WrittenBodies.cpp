@@ -1,4 +1,5 @@
 #include "test/unit/contract/WrittenBodies.h"
+#include "test/unit/contract/LinearDraws.h"
 
 namespace effc::test {
 namespace {
@@ -110,13 +111,7 @@ std::string countedBody(const Extents &e) {
          yield(e, "%y, %next, %next_count", {"HV", "HKV", "H"});
 }
 
-double normal(Random &random, Gates) { return pickReal(random, -1, 1); }
 double small(Random &random, Gates) { return pickReal(random, -0.05, 0.05); }
-double positive(Random &random, Gates) { return pickReal(random, 0.1, 1); }
-LinearOperand operand(std::string name, std::string letters,
-                      std::function<double(Random &, Gates)> draw = normal) {
-  return {std::move(name), std::move(letters), std::move(draw)};
-}
 
 } // namespace
 

@@ -3,7 +3,7 @@
 #ifndef EFFC_TEST_UNIT_CONTRACT_WRITTENBODIES_H
 #define EFFC_TEST_UNIT_CONTRACT_WRITTENBODIES_H
 
-#include "test/unit/contract/LinearCases.h"
+#include "test/unit/contract/LinearCase.h"
 
 namespace effc::test {
 

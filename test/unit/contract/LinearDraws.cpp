@@ -1,0 +1,76 @@
+#include "test/unit/contract/LinearDraws.h"
+
+#include <array>
+#include <cmath>
+
+namespace effc::test {
+
+double normal(Random &random, Gates) { return pickReal(random, -1, 1); }
+double positive(Random &random, Gates) { return pickReal(random, 0.1, 1); }
+
+Draw between(double low, double high) {
+  return [=](Random &random, Gates) { return pickReal(random, low, high); };
+}
+
+/// Minus a log-decay.
+static double pickDecay(Random &random, Gates gates) {
+  double mild = pickReal(random, 0.01, 1);
+  if (gates == Gates::Mild)
+    return mild;
+  return std::array{0.0, mild, mild, 2.0, 20.0, 1e4}[pick(random, 0, 5)];
+}
+double logDecay(Random &random, Gates gates) {
+  return -pickDecay(random, gates);
+}
+
+/// The number whose softplus is `y`; far below where that rounds to 0.
+static double beforeSoftplus(double y) {
+  return y == 0 ? -2000 : y > 30 ? y : std::log(std::expm1(y));
+}
+
+Draw sigmoidGate(double temperature) {
+  return [=](Random &random, Gates gates) {
+    return -beforeSoftplus(pickDecay(random, gates) * temperature);
+  };
+}
+
+double timeStep(Random &random, Gates gates) {
+  return beforeSoftplus(pickDecay(random, gates));
+}
+
+double writingStep(Random &random, Gates gates) {
+  if (gates == Gates::Mild)
+    return pickReal(random, -4, 1);
+  double mild = pickReal(random, 0.01, 1);
+  return beforeSoftplus(
+      std::array{0.0, 1e-4, mild, mild, 2.0, 20.0}[pick(random, 0, 5)]);
+}
+
+double logRate(Random &random, Gates gates) {
+  double decay = pickDecay(random, gates);
+  return decay == 0 ? -2000 : std::log(decay);
+}
+
+double forgetGate(Random &random, Gates gates) {
+  double mild = pickReal(random, -3, 3);
+  if (gates == Gates::Mild)
+    return mild;
+  return std::array{mild, mild, 20.0, -20.0, 90.0}[pick(random, 0, 4)];
+}
+double lowerBound(Random &random, Gates) {
+  return std::array{0.0, 0.25, 0.9}[pick(random, 0, 2)];
+}
+
+LinearOperand operand(std::string name, std::string letters, Draw draw) {
+  return {std::move(name), std::move(letters), std::move(draw)};
+}
+LinearOperand unit(std::string name, std::string letters) {
+  return {std::move(name), std::move(letters), normal, /*unitLength=*/true};
+}
+LinearOperand positions() {
+  return {"positions", "T",
+          [](Random &random, Gates) { return pick(random, 0, 3); },
+          /*unitLength=*/false, /*isPositions=*/true};
+}
+
+} // namespace effc::test
