@@ -55,6 +55,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   kernels.updateEpilogues = isGpu && !bitStable;
   // A launch less, and the same bits.
   kernels.rowPrologues = isGpu;
+  // Fewer bytes, and the same bits.
+  kernels.convolutionPrologues = isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
   if (isGpu && options.products == Products::BF16 && options.narrowResults) {
     NarrowResultsPassOptions narrow;

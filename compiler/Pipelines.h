@@ -20,6 +20,9 @@ struct PipelineOptions {
   /// Whether results that rounded products alone read lie in memory as bf16.
   /// The bits are the same without.
   bool narrowResults = true;
+  /// Whether GPUs convolve values in the kernels of the recurrences that take
+  /// them. The bits are the same without.
+  bool convolutionPrologues = true;
   /// Whether products of many rows of bf16 may go to cuBLASLt, on GPUs.
   bool libraryProducts = false;
   std::string forceForm;

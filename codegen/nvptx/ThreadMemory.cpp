@@ -32,6 +32,9 @@ static int64_t divisorOf(Value index) {
     return divisorOf(product.getLhs()) * divisorOf(product.getRhs());
   if (auto sum = index.getDefiningOp<arith::AddIOp>())
     return std::gcd(divisorOf(sum.getLhs()), divisorOf(sum.getRhs()));
+  if (auto choice = index.getDefiningOp<arith::SelectOp>())
+    return std::gcd(divisorOf(choice.getTrueValue()),
+                    divisorOf(choice.getFalseValue()));
   if (auto argument = dyn_cast<BlockArgument>(index)) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (auto loop = dyn_cast<scf::ForOp>(parent);

@@ -396,7 +396,8 @@ Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
       state(name, {typeOf(taps).getDimSize(0) - 1, typeOf(taps).getDimSize(1)});
   auto op = seq::ShortConvolutionOp::create(builder, at(name), x.getType(),
                                             tail.getType(), x, taps, bias, tail,
-                                            activation);
+                                            activation,
+                                            /*first_channel=*/nullptr);
   setNextState(op.getNextTail());
   return op.getY();
 }

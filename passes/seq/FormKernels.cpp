@@ -1,6 +1,7 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
-// follow, and for a single row with the norm before a product and what keeps a
-// state of its outputs behind it.
+// follow, for a single row with the norm before a product and what keeps a
+// state of its outputs behind it, and with the convolution of a recurrence's
+// values.
 //
 //   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj"
 //   (...) { %r = seq.add %x, %p          ->      %p = seq.linear ...
@@ -12,6 +13,7 @@
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/seq/ConvolutionPrologues.h"
 #include "passes/seq/JoinedOutputs.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -53,6 +55,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       if (!entry)
         continue;
       joined = {};
+      convolutions = {};
       bool isSingleRow =
           entry.getKind() == seq::EntryKind::Decode && entry.getRows() == 1;
       if (normPrologues && isSingleRow)
@@ -61,6 +64,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         joined.collect(function.getBody().front(), maxOps);
       if (rowPrologues && entry.getKind() == seq::EntryKind::Decode)
         joined.collectRows(function.getBody().front());
+      if (convolutionPrologues && entry.getKind() == seq::EntryKind::Prefill)
+        convolutions.collect(function.getBody().front());
       formKernels(function.getBody().front());
     }
   }
@@ -122,6 +127,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   }
 
   JoinedOutputs joined;
+  ConvolutionPrologues convolutions;
 
   // A kernel has a row for each token: what has none would be computed as far
   // as there happen to be tokens.
@@ -167,7 +173,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     llvm::DenseMap<Value, size_t> lastResults; // of which group
     for (Operation &op : block.without_terminator()) {
       if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op) ||
-          prologues.contains(&op) || joined.contains(&op))
+          prologues.contains(&op) || joined.contains(&op) ||
+          convolutions.contains(&op))
         continue;
       bool follows = seq::isElementwiseOp(&op) || isa<seq::BestOp>(op);
       std::optional<size_t> place =
@@ -187,16 +194,16 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
         place = groups.size();
         Group &group = groups.emplace_back();
         group.core = &op;
-        if (Operation *norm = prologueOf(&op)) {
-          emitRemark(norm->getLoc())
-              << "fused into kernel '" << nameOf(group) << "' as its prologue";
-          group.ops.insert(norm);
-        }
-        for (Operation *row : joined.before(&op)) {
-          if (!seq::isViewOp(row))
-            emitRemark(row->getLoc()) << "fused into kernel '" << nameOf(group)
-                                      << "' as its prologue";
-          group.ops.insert(row);
+        SmallVector<Operation *> first(convolutions.before(&op));
+        llvm::append_range(first, joined.before(&op));
+        if (Operation *norm = prologueOf(&op))
+          first.push_back(norm);
+        for (Operation *before : first) {
+          if (!seq::isViewOp(before))
+            emitRemark(before->getLoc())
+                << "fused into kernel '" << nameOf(group)
+                << "' as its prologue";
+          group.ops.insert(before);
         }
         group.ops.insert(&op);
         addJoined(group, *place, lastResults);

@@ -221,6 +221,13 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     recurrences make of the same outputs follow, and a `seq.concat` of what one
     product's outputs become, whose parts are written to their places.
 
+    With `convolution-prologues` a prefill entry computes the short convolution of a
+    chunkwise recurrence's values in the recurrence's kernel, where nothing else reads
+    them: a channel of them belongs to one item, which convolves it as it loads it.
+    Where that are some of a convolution's channels, at one end, it is taken apart: the
+    others, which several items read (keys and queries), stay a kernel, and the
+    recurrence takes the tail that this one leaves. Each that stays is a remark.
+
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
     from the tokens: one that computes from parameters alone is an error.
     Keeps: what every value is, and the order of the cores, but for one whose
@@ -228,7 +235,7 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     what joins a product, which moves there.
     Not done: no two cores share a kernel, those aside that the options name.
 
-    Example: test/passes/seq/form-kernels.mlir
+    Example: test/passes/seq/form-kernels.mlir (and form-kernels-convolutions.mlir)
   }];
   let options = [
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
@@ -239,6 +246,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
            "take what keeps a state of outputs into the products of a single row">,
     Option<"rowPrologues", "row-prologues", "bool", /*default=*/"false",
            "read rows of tables in the recurrences that take them, in decode">,
+    Option<"convolutionPrologues", "convolution-prologues", "bool", /*default=*/"false",
+           "convolve values in the recurrences that take them, in prefill">,
   ];
 }
 

@@ -146,6 +146,15 @@ Value KernelBuilder::readWriteState(Value state) {
   return argumentFor(resolve(state), /*written=*/true, /*isStreamed=*/false);
 }
 
+Value KernelBuilder::stateChannels(Value state, int64_t first, int64_t count,
+                                   bool written) {
+  Access access = resolve(state);
+  access.operand.offsetBytes += first * access.strides.back() *
+                                access.element.getIntOrFloatBitWidth() / 8;
+  access.shape.back() = count;
+  return argumentFor(access, written, /*isStreamed=*/false);
+}
+
 KernelBuilder::Access KernelBuilder::resultAccess(unsigned result) {
   RankedTensorType type =
       cast<RankedTensorType>(source.getResult(result).getType())

@@ -105,6 +105,10 @@ public:
   mlir::Value writePairs(unsigned result);
   /// The view of a state operand, which is read and written.
   mlir::Value readWriteState(mlir::Value state);
+  /// The view of `count` channels of a state, its last dimension, from `first`
+  /// on.
+  mlir::Value stateChannels(mlir::Value state, int64_t first, int64_t count,
+                            bool written);
   mlir::Value segmentTable();
   /// The view of f32 memory that all launches of the seq.kernel see, of one
   /// shape in all of them; a dynamic first dimension is the call's rows.

@@ -20,7 +20,7 @@ inline mlir::Value elementsOf(mlir::Value value) {
 /// Null where channels meet.
 inline mlir::OpOperand *ownChannelsOf(mlir::Operation *op) {
   if (auto convolution = llvm::dyn_cast<seq::ShortConvolutionOp>(op))
-    return &convolution.getXMutable();
+    return convolution.getFirstChannel() ? nullptr : &convolution.getXMutable();
   auto mixer = llvm::dyn_cast<seq::MixerOpInterface>(op);
   // The token map of a written step may be one that is not said per channel.
   if (!mixer || llvm::isa<seq::RecurrenceOp>(op) ||

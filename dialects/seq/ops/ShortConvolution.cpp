@@ -19,7 +19,16 @@ LogicalResult ShortConvolutionOp::verify() {
   if (getBias() && failed(shapes.check("bias", getBias(), {"D"})))
     return failure();
   shapes.bind("W-1", shapes["W"] - 1);
-  return shapes.check("tail", getTail(), {"W-1", "D"});
+  if (!getFirstChannel())
+    return shapes.check("tail", getTail(), {"W-1", "D"});
+  if (failed(shapes.check("tail", getTail(), {"W-1", "S"})))
+    return failure();
+  int64_t first = *getFirstChannel();
+  if (first < 0 || first + shapes["D"] > shapes["S"])
+    return emitOpError() << "expects channels from " << first << " on, "
+                         << shapes["D"] << " of them, among the " << shapes["S"]
+                         << " of 'tail'";
+  return success();
 }
 
 SmallVector<StateDescriptor> ShortConvolutionOp::getStates() {
@@ -37,12 +46,16 @@ OperandRole ShortConvolutionOp::getOperandRole(unsigned index) {
   return OperandRole::Parameter;
 }
 
-// The rows of `tail`, then those of `x`.
+// The rows of `tail`, of its channels from `first` on, then those of `x`.
 template <typename S>
-static Tensor<S> stack(const Tensor<S> &tail, const Tensor<S> &x) {
-  Tensor<S> rows({tail.getDim(0) + x.getDim(0), x.getDim(1)});
-  auto end = llvm::copy(tail.elements(), rows.elements().begin());
-  llvm::copy(x.elements(), end);
+static Tensor<S> stack(const Tensor<S> &tail, int64_t first,
+                       const Tensor<S> &x) {
+  int64_t past = tail.getDim(0);
+  Tensor<S> rows({past + x.getDim(0), x.getDim(1)});
+  for (int64_t i = 0; i < past; ++i)
+    for (int64_t d = 0; d < x.getDim(1); ++d)
+      rows(i, d) = tail(i, first + d);
+  llvm::copy(x.elements(), rows.elements().begin() + past * x.getDim(1));
   return rows;
 }
 
@@ -51,8 +64,8 @@ static llvm::Error evaluate(ShortConvolutionOp op, Frame<S> &frame) {
   const Tensor<S> &x = frame[op.getX()];
   const Tensor<S> &weight = frame[op.getWeight()];
   const Tensor<S> *bias = op.getBias() ? &frame[op.getBias()] : nullptr;
-  Tensor<S> inputs = stack(frame[op.getTail()], x);
-  int64_t tokens = x.getDim(0);
+  int64_t first = op.getFirstChannel().value_or(0), tokens = x.getDim(0);
+  Tensor<S> inputs = stack(frame[op.getTail()], first, x);
 
   Tensor<S> y(x.getShape());
   for (int64_t t = 0; t < tokens; ++t)
@@ -63,10 +76,10 @@ static llvm::Error evaluate(ShortConvolutionOp op, Frame<S> &frame) {
       y(t, d) = op.getActivation() == Activation::Silu ? silu(sum) : sum;
     }
 
-  Tensor<S> nextTail(frame[op.getTail()].getShape());
+  Tensor<S> nextTail = frame[op.getTail()];
   for (int64_t i = 0; i < nextTail.getDim(0); ++i)
-    for (int64_t d = 0; d < nextTail.getDim(1); ++d)
-      nextTail(i, d) = inputs(tokens + i, d);
+    for (int64_t d = 0; d < x.getDim(1); ++d)
+      nextTail(i, first + d) = inputs(tokens + i, d);
   frame.set(op.getY(), std::move(y));
   frame.set(op.getNextTail(), std::move(nextTail));
   return llvm::Error::success();

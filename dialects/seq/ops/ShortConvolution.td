@@ -22,6 +22,11 @@ def Seq_ShortConvolutionOp
     so that the last tap, `W - 1`, multiplies the token itself. `T = 1` is the
     decode case. The tail before the first token of a sequence is 0.
 
+    With `first_channel` the op has some of the tail's `S` channels: channel `d` of
+    `x` is channel `first_channel + d` of `tail` and `next_tail`, whose other
+    channels pass through. So the channels of one convolution may be computed in
+    several places, each of which takes the tail that the one before it leaves.
+
     | value       | shape   | element | meaning                            |
     |-------------|---------|---------|------------------------------------|
     | `x`         | `T,D`   | f32     | tokens                             |
@@ -37,6 +42,8 @@ def Seq_ShortConvolutionOp
     * (SHORT_CONVOLUTION2) `weight` is `W,D` with the `D` of `x` and `W` at least 2.
     * (SHORT_CONVOLUTION3) `bias`, where present, is `D`.
     * (SHORT_CONVOLUTION4) `tail` is `W-1,D`, and `next_tail` has its type.
+    * (SHORT_CONVOLUTION5) With `first_channel`, which is at least 0, `tail` is
+      `W-1,S` instead, with `S` of at least `first_channel + D`.
 
     Example:
 
@@ -52,7 +59,8 @@ def Seq_ShortConvolutionOp
     Optional<Seq_StaticTensor>:$bias,       /*short_convolution3*/
     Seq_StaticTensor:$tail,                 /*short_convolution4*/
     DefaultValuedAttr<Seq_ActivationAttr,
-                      "::effc::seq::Activation::None">:$activation);
+                      "::effc::seq::Activation::None">:$activation,
+    OptionalAttr<I64Attr>:$first_channel);  /*short_convolution5*/
   let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_tail);
   let assemblyFormat = [{
     $x `parameters` `(` $weight (`,` $bias^)? `)` `state` `(` $tail `)`

@@ -5,7 +5,7 @@ using namespace effc;
 
 ChannelBlock::ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most,
                            int64_t parts)
-    : k(k), block(std::min(channels, most)) {
+    : block(std::min(channels, most)), k(k) {
   int64_t blocks = (channels + block - 1) / block;
   k.setItems(tile::Count::Segments, 1, blocks * parts);
   auto [rest, index] = k.divide(k.item(), blocks);

@@ -16,6 +16,8 @@ public:
 
   tile::SegmentOp segment;
   mlir::Value part;    // which of the parts; null where there is one
+  int64_t block;       // channels
+  mlir::Value first;   // of them
   tile::TileType type; // a row of the block
 
   /// The block's channels at `at` (a place in the view but for the channel).
@@ -29,8 +31,6 @@ public:
 
 private:
   KernelBuilder &k;
-  int64_t block;
-  mlir::Value first;   // channel
   mlir::Value columns; // of the block that exist, where the last one has fewer
 
   llvm::SmallVector<mlir::Value> place(llvm::ArrayRef<mlir::Value> at) const;

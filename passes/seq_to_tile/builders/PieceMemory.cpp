@@ -11,14 +11,16 @@ using namespace effc;
 static constexpr int64_t kColumns = 8;
 
 PieceMemory::PieceMemory(ChunkTiles &tiles, const Recurrence &r, int64_t places,
-                         int64_t transitionBlocks, bool written)
+                         int64_t transitionBlocks, int64_t tailRows,
+                         bool written)
     : tiles(tiles), k(tiles.k), r(r), transitionBlocks(transitionBlocks) {
   int64_t values = r.map.valueChannels, block = r.map.getValueBlock();
   int64_t behind = hasTransitions(r.linear)
                        ? transitionBlocks * block
                        : int64_t(llvm::alignTo(values / block, kColumns));
-  view = k.scratch({places, r.map.heads, r.map.keyChannels, values + behind},
-                   written);
+  view = k.scratch(
+      {places, r.map.heads, r.map.keyChannels + tailRows, values + behind},
+      written);
 }
 
 Value PieceMemory::placeOfDecays() {
@@ -37,6 +39,11 @@ void PieceMemory::keep(Value place, Value columns, Value decays) {
     decays = tile::SplatOp::create(tiles.b, k.loc(), type, decays);
   k.store(decays, view, {place, r.head, k.index(0), placeOfDecays()},
           {1, 1, keys, 1});
+}
+
+ConvolvedRows::Copy PieceMemory::tailOf(Value place) {
+  return {
+      Value(), view, {place, r.head}, k.index(r.map.keyChannels), r.firstValue};
 }
 
 Value PieceMemory::added(Value place) {

@@ -16,20 +16,24 @@
 //
 //   A: V | P: one for each block of value channels   or   A: V | M: K
 //
-// the latter up to a whole number of blocks of as many columns as A has.
+// the latter up to a whole number of blocks of as many columns as A has, and
+// behind these rows, for each head, the rows of the tail from which its values
+// are convolved. The place of the last piece keeps them too, for the same
+// reason.
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_PIECEMEMORY_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_PIECEMEMORY_H
 
 #include "passes/seq_to_tile/builders/ChunkTiles.h"
+#include "passes/seq_to_tile/builders/ConvolvedRows.h"
 
 namespace effc {
 
 class PieceMemory {
 public:
-  /// Of so many places, with so many blocks of columns for a matrix; for the
-  /// launch that fills it, `written`, or for the next one.
+  /// Of so many places, with so many blocks of columns for a matrix and rows of
+  /// a tail; for the launch that fills it, `written`, or for the next one.
   PieceMemory(ChunkTiles &tiles, const Recurrence &r, int64_t places,
-              int64_t transitionBlocks, bool written);
+              int64_t transitionBlocks, int64_t tailRows, bool written);
 
   /// Leaves the item's columns at a place. Decays are a number or a column of
   /// K; null where states go through matrices.
@@ -37,6 +41,8 @@ public:
   /// The state behind pieces at the places [from, to), of which the first has
   /// what was before it in its own; 0 where there are none.
   mlir::Value sum(mlir::Value from, mlir::Value to);
+  /// Where a place has the tail of the item's values.
+  ConvolvedRows::Copy tailOf(mlir::Value place);
 
 private:
   using Step =

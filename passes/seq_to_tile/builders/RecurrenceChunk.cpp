@@ -23,7 +23,11 @@
 // Where one sequence alone would leave most of a GPU idle, its chunks are dealt
 // to pieces with items of their own. A first kernel leaves what each does to
 // the state (PieceMemory.h); in the second each goes on from those before it.
-#include "passes/seq_to_tile/KernelCoverage.h"
+//
+// Values may be convolved as they are loaded (ConvolvedRows.h). Each of their
+// channels is one item's, which leaves the tail behind the segment when it has
+// read the one before; of pieces the last one does, and the others read a copy.
+#include "passes/seq_to_tile/TakenOutputs.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChunkDecays.h"
 #include "passes/seq_to_tile/builders/ChunkItems.h"
@@ -57,6 +61,7 @@ private:
                                                Value decays);
   FailureOr<std::pair<Value, Value>> emitChunks(Value from, Value to,
                                                 Value state);
+  void convolveValues(seq::MixerOpInterface mixer);
   void findPiece();
   Value place(Value piece) { return k.add(firstPlace, piece); }
   Value startOfPiece();
@@ -106,8 +111,14 @@ private:
   // and its own chunks.
   Value pieces, firstPlace, fromChunk, toChunk;
   std::optional<PieceMemory> memory;
+  std::optional<ConvolvedRows> values; ///< where they are convolved here
 };
 } // namespace
+
+static seq::ShortConvolutionOp convolutionIn(KernelBuilder &k) {
+  auto found = k.getSourceBody().getOps<seq::ShortConvolutionOp>();
+  return found.empty() ? seq::ShortConvolutionOp() : *found.begin();
+}
 
 ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part, int64_t most,
@@ -120,11 +131,30 @@ ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
   end = k.add(offset, r.segment.getLength());
   chunks = k.divide(k.add(end, k.index(chunk - 1)), chunk).first;
   r.map.emitConstants(r.scope({}, {}, chunk));
+  convolveValues(mixer);
   if (part == Part::All)
     return;
   findPiece();
+  seq::ShortConvolutionOp convolution = convolutionIn(k);
   memory.emplace(tiles, r, most, transitionBlocks,
+                 convolution ? convolution.getTail().getType().getDimSize(0)
+                             : 0,
                  /*written=*/part == Part::States);
+}
+
+// Of the values' channels, heads one after another, an item has one run.
+void ChunkKernel::convolveValues(seq::MixerOpInterface mixer) {
+  seq::ShortConvolutionOp convolution = convolutionIn(k);
+  if (!convolution)
+    return;
+  Value first = k.add(k.mul(r.head, r.map.valueChannels), r.firstValue);
+  values.emplace(k, convolution, r.segment, first, r.map.getValueBlock(),
+                 /*writesTail=*/part != Part::States);
+  for (Value operand : mixer->getOperands())
+    if (elementsOf(operand) == convolution.getY())
+      r.map.setComputed(operand, [this](const TokenMap::Scope &scope) {
+        return values->load(scope.row, scope.rows, scope.chunk);
+      });
 }
 
 FailureOr<std::pair<Value, Value>>
@@ -367,11 +397,11 @@ LogicalResult ChunkKernel::buildStates() {
   Value isLast = compare(arith::CmpIPredicate::eq, r.piece, last);
   Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
   Value isEnd = arith::OrIOp::create(b, k.loc(), isFirst, isLast);
+  Value never = arith::ConstantOp::create(b, k.loc(), b.getBoolAttr(false));
   // The pieces at either end have no matrix.
   if (r.isTransition)
-    inPieces = either(
-        arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
-        arith::ConstantOp::create(b, k.loc(), b.getBoolAttr(false)), inPieces);
+    inPieces = either(arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
+                      never, inPieces);
   Value begins = arith::AndIOp::create(b, k.loc(), inPieces, isEnd);
   Value adds = arith::AndIOp::create(
       b, k.loc(), inPieces, compare(arith::CmpIPredicate::slt, r.piece, last));
@@ -384,6 +414,12 @@ LogicalResult ChunkKernel::buildStates() {
     return failure();
   when(isThere,
        [&] { memory->keep(place(r.piece), found->first, found->second); });
+  if (!values)
+    return success();
+  Value keepsTail = arith::AndIOp::create(b, k.loc(), isThere, isLast);
+  if (r.isTransition)
+    keepsTail = either(r.isTransition, never, keepsTail);
+  when(keepsTail, [&] { values->copyTail(memory->tailOf(place(last))); });
   return success();
 }
 
@@ -398,6 +434,11 @@ LogicalResult ChunkKernel::buildOutputs() {
   Value reads = arith::AndIOp::create(
       b, k.loc(), isThere, compare(arith::CmpIPredicate::sgt, pieces, one));
   Value state = memory->sum(place(from), place(either(reads, to, from)));
+  if (values) {
+    ConvolvedRows::Copy tail = memory->tailOf(place(k.sub(pieces, one)));
+    tail.isKept = compare(arith::CmpIPredicate::sgt, pieces, one);
+    values->setCopy(tail);
+  }
   // A segment in one piece has its own slot to itself.
   Value whole = arith::AndIOp::create(b, k.loc(), alone, isFirst);
   state = loadWhere(whole, state);
@@ -405,8 +446,11 @@ LogicalResult ChunkKernel::buildOutputs() {
   if (failed(found))
     return failure();
   Value reachesEnd = compare(arith::CmpIPredicate::eq, toChunk, chunks);
-  when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd),
-       [&] { r.store(k, r.matrix, found->first); });
+  when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd), [&] {
+    r.store(k, r.matrix, found->first);
+    if (values)
+      values->storeTail();
+  });
   return success();
 }
 
@@ -419,6 +463,8 @@ LogicalResult ChunkKernel::build() {
   if (failed(found))
     return failure();
   r.store(k, r.matrix, found->first);
+  if (values)
+    values->storeTail();
   return success();
 }
 

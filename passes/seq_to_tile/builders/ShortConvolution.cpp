@@ -1,11 +1,14 @@
 // The short causal convolution. An item is a block of channels of one segment;
 // the last W - 1 inputs are carried from row to row, from the tail at the start
-// and back to it at the end. Floor: bytes of x and y, and of the tail in
-// decode.
+// and back to it at the end. On a GPU, which has nothing else to do while it
+// waits for a row, prefill takes many rows at a time. Floor: bytes of x and y,
+// and of the tail in decode.
 #include "passes/seq_to_tile/builders/ShortConvolution.h"
 
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/ConvolvedRows.h"
+#include "passes/seq_to_tile/builders/Recurrence.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/seq_to_tile/ScalarCode.h"
@@ -16,13 +19,19 @@ using namespace effc;
 // Four vectors of channels: with the taps and the carried inputs they fill the
 // registers of the host.
 static constexpr int64_t kChannels = 32;
+// Rows that the threads of a GPU's block have at a time: as many loads as they
+// have registers for are on the way together.
+static constexpr int64_t kRowsOnGpu = 64;
 
-ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op)
-    : op(op), k(k), taps(op.getWeight().getType().getDimSize(0)) {
+ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op,
+                                   bool writesTail)
+    : op(op), taps(op.getWeight().getType().getDimSize(0)), k(k) {
   weightView = k.read(op.getWeight());
   if (op.getBias())
     biasView = k.read(op.getBias());
-  tailView = k.readWriteState(op.getTail());
+  tailView =
+      k.stateChannels(op.getTail(), op.getFirstChannel().value_or(0),
+                      op.getWeight().getType().getDimSize(1), writesTail);
 }
 
 ShortConvolution::Channels ShortConvolution::load(tile::SegmentOp segment,
@@ -31,9 +40,8 @@ ShortConvolution::Channels ShortConvolution::load(tile::SegmentOp segment,
   OpBuilder &b = k.ops();
   Channels channels;
   for (int64_t tap = 0; tap < taps; ++tap)
-    channels.taps.push_back(load(weightView, {k.index(tap)}));
-  if (biasView)
-    channels.bias = load(biasView, {});
+    channels.taps.push_back(loadTap(k.index(tap), load));
+  channels.bias = loadBias(load);
   Value fresh = arith::SelectOp::create(b, k.loc(), segment.getBegins(),
                                         k.scalar(1), k.scalar(0));
   for (int64_t i = 0; i + 1 < taps; ++i) {
@@ -52,31 +60,75 @@ ShortConvolution::Channels ShortConvolution::load(tile::SegmentOp segment,
 
 Value ShortConvolution::convolve(const Channels &channels, ValueRange past,
                                  Value x) {
-  SmallVector<Value> inputs(channels.taps);
-  llvm::append_range(inputs, past);
+  SmallVector<Value> inputs(past);
   inputs.push_back(x);
-  if (channels.bias)
-    inputs.push_back(channels.bias);
-  return k.map(cast<tile::TileType>(x.getType()), inputs,
+  return addTaps(channels.bias, channels.taps, inputs, /*isLast=*/true);
+}
+
+Value ShortConvolution::addTaps(Value sum, ValueRange taps, ValueRange inputs,
+                                bool isLast) {
+  SmallVector<Value> all(taps);
+  llvm::append_range(all, inputs);
+  if (sum)
+    all.push_back(sum);
+  return k.map(cast<tile::TileType>(inputs.back().getType()), all,
                [&](OpBuilder &builder, ValueRange e) -> Value {
-                 Value sum = channels.bias ? e.back()
-                                           : arith::ConstantOp::create(
-                                                 builder, k.loc(),
-                                                 builder.getF32FloatAttr(0));
-                 for (int64_t tap = 0; tap < taps; ++tap)
-                   sum = math::FmaOp::create(builder, k.loc(), e[tap],
-                                             e[taps + tap], sum);
-                 return op.getActivation() == seq::Activation::Silu
-                            ? emitSilu(builder, k.loc(), sum)
-                            : sum;
+                 Value total =
+                     sum ? e.back()
+                         : arith::ConstantOp::create(
+                               builder, k.loc(), builder.getF32FloatAttr(0));
+                 for (size_t tap = 0; tap < taps.size(); ++tap)
+                   total = math::FmaOp::create(builder, k.loc(), e[tap],
+                                               e[taps.size() + tap], total);
+                 return isLast && op.getActivation() == seq::Activation::Silu
+                            ? emitSilu(builder, k.loc(), total)
+                            : total;
                });
+}
+
+// Blocks of whole channels: no tile ends inside of a splice.
+static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
+                                int64_t count, int64_t channels) {
+  ChannelBlock block(k, count, channels);
+  tile::SegmentOp segment = block.segment;
+  ConvolvedRows rows(k, core, segment, block.first, channels,
+                     /*writesTail=*/true);
+  OpBuilder &b = k.ops();
+  {
+    auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(),
+                                   k.index(kRowsOnGpu));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value start = loop.getInductionVar();
+    Value row = k.add(segment.getFirstRow(), start);
+    Value limit = k.min(k.sub(segment.getLength(), start), k.index(kRowsOnGpu));
+    Value y = rows.load(row, limit, kRowsOnGpu);
+    auto type = cast<tile::TileType>(y.getType());
+    SmallVector<Value> at = {row, block.first};
+    SmallVector<int64_t> sizes = {kRowsOnGpu, channels};
+    if (failed(k.finish(
+            core.getY(), y,
+            [&](Value tensor) {
+              return k.load(k.read(tensor), at, sizes, type, limit);
+            },
+            [&](unsigned index, Value finished) {
+              k.store(finished, k.write(index), at, sizes, limit);
+            })))
+      return failure();
+  }
+  rows.storeTail();
+  return success();
 }
 
 LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto core = cast<seq::ShortConvolutionOp>(k.getCore());
+  int64_t count = core.getWeight().getType().getDimSize(1);
+  if (k.isGpu() && !k.isDecode())
+    if (int64_t block = blockOf(count, kChannels); block <= kChannels)
+      return buildTiles(k, core, count, block);
   Value xView = k.read(core.getX());
   ShortConvolution convolution(k, core);
-  ChannelBlock block(k, core.getWeight().getType().getDimSize(1), kChannels);
+  ChannelBlock block(k, count, kChannels);
   tile::SegmentOp segment = block.segment;
 
   OpBuilder &b = k.ops();

@@ -258,6 +258,8 @@ tile::TileType TileCode::typeOf(ArrayRef<int64_t> shape, const Axes &axes,
 }
 
 Value TileCode::load(Value tensor, const Axes &axes, const Scope &scope) {
+  if (auto own = computed.find(tensor); own != computed.end())
+    return own->second(scope);
   auto [row, column] = TableRow::of(tensor);
   Value view = k->read(row ? row.getTable() : tensor);
   SmallVector<Value> at;

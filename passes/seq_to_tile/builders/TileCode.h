@@ -18,6 +18,7 @@
 
 #include "passes/seq_to_tile/KernelBuilder.h"
 
+#include <functional>
 #include <utility>
 
 namespace effc {
@@ -49,6 +50,12 @@ public:
   /// Says that `argument` is loaded from `tensor`. Where it lacks the tensor's
   /// leading dimension of tokens, it is the token's part.
   void setSource(mlir::Value argument, mlir::Value tensor, bool perToken);
+  /// Says that a kernel computes what it loads of `tensor`, [T, H, V] of a
+  /// chunk's tokens, a head and a block of values: `compute` does.
+  using Compute = std::function<mlir::Value(const Scope &)>;
+  void setComputed(mlir::Value tensor, Compute compute) {
+    computed[tensor] = std::move(compute);
+  }
   /// Says that `argument` is bound to a tile, which lies along `axes`.
   void declareBound(mlir::Value argument, Axes axes);
   /// Finds what varies with the token: all that follows from `arguments`.
@@ -116,6 +123,7 @@ private:
   };
   KernelBuilder *k;
   llvm::DenseMap<mlir::Value, Source> sources;
+  llvm::DenseMap<mlir::Value, Compute> computed;
   llvm::DenseMap<mlir::Value, Axes> bound;
   llvm::DenseSet<mlir::Value> varying;
   llvm::DenseMap<Key, Plan> plans;

@@ -43,6 +43,11 @@ public:
   int64_t getValueBlock() const { return code.valueBlock; }
   void setValueBlock(int64_t block) { code.valueBlock = block; }
 
+  /// Says that the kernel computes what it loads of a token operand.
+  void setComputed(mlir::Value tensor, TileCode::Compute compute) {
+    code.setComputed(tensor, std::move(compute));
+  }
+
   /// Emits what does not vary with the token, for the head of `scope`, whose
   /// row is not used.
   void emitConstants(const Scope &scope);

@@ -67,3 +67,40 @@ func.func @short_convolution4_next_of_other_type(%x: tensor<?x10xf32>, %w: tenso
       : (tensor<?x10xf32>, tensor<4x10xf32>, tensor<3x10xf32>) -> (tensor<?x10xf32>, tensor<2x10xf32>)
   return
 }
+
+// -----
+
+func.func @short_convolution4_tail_of_more_channels(%x: tensor<?x4xf32>, %w: tensor<3x4xf32>, %tail: tensor<2x10xf32>) {
+  // expected-error @+1 {{expects 'tail' of shape W-1,D = 2, 4, but got 2, 10}}
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail)
+      : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<2x10xf32>
+  return
+}
+
+// -----
+
+func.func @short_convolution5_channels_past_the_tail(%x: tensor<?x4xf32>, %w: tensor<3x4xf32>, %tail: tensor<2x10xf32>) {
+  // expected-error @+1 {{expects channels from 7 on, 4 of them, among the 10 of 'tail'}}
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail) {first_channel = 7 : i64}
+      : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<2x10xf32>
+  return
+}
+
+// -----
+
+func.func @short_convolution5_channels_before_the_tail(%x: tensor<?x4xf32>, %w: tensor<3x4xf32>, %tail: tensor<2x10xf32>) {
+  // expected-error @+1 {{expects channels from -1 on, 4 of them, among the 10 of 'tail'}}
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail) {first_channel = -1 : i64}
+      : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<2x10xf32>
+  return
+}
+
+// -----
+
+func.func @short_convolution5_tail_of_all_taps(%x: tensor<?x4xf32>, %w: tensor<3x4xf32>, %tail: tensor<3x10xf32>) {
+  // expected-error @+2 {{expects 'tail' of shape W-1,S = 2, S, but got 3, 10}}
+  // expected-note @+1 {{'tail' has the extent of W where that of W-1 belongs}}
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail) {first_channel = 6 : i64}
+      : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<3x10xf32>
+  return
+}

@@ -13,3 +13,12 @@ func.func @short_convolution(%x: tensor<?x10xf32>, %w: tensor<4x10xf32>,
       : tensor<?x10xf32>, (tensor<4x10xf32>), tensor<3x10xf32>
   return
 }
+
+// Channels 6 to 9 of a tail of 10.
+// CHECK-LABEL: func.func @some_channels
+func.func @some_channels(%x: tensor<?x4xf32>, %w: tensor<3x4xf32>, %tail: tensor<2x10xf32>) {
+  // CHECK: seq.short_convolution %{{.*}} parameters(%{{.*}}) state(%{{.*}}) {first_channel = 6 : i64} : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<2x10xf32>
+  %y, %next = seq.short_convolution %x parameters(%w) state(%tail) {first_channel = 6 : i64}
+      : tensor<?x4xf32>, (tensor<3x4xf32>), tensor<2x10xf32>
+  return
+}

@@ -4,6 +4,7 @@
 //
 // 2 heads of 96 x 72 in blocks of 24 value channels are 6 items; an
 // entry of 176 rows has 11 chunks of 16 for 132 cores: 11 pieces.
+#include "test/unit/contract/NumberedText.h"
 #include "test/unit/contract/Sequences.h"
 
 #include "gtest/gtest.h"
@@ -71,10 +72,7 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x96
   return %out, %next : tensor<?x144xf32>, tensor<2x96x72xf32>
 }
 )";
-  const std::string width = "WIDTH";
-  for (size_t at; (at = text.find(width)) != std::string::npos;)
-    text.replace(at, width.size(), std::to_string(mixer.width));
-  return text;
+  return withNumbers(std::move(text), {{"WIDTH", mixer.width}});
 }
 
 class RecurrencePieces : public testing::TestWithParam<Mixer> {

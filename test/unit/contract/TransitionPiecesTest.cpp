@@ -5,6 +5,7 @@
 // An entry has 432 rows, 27 chunks of 16. 2 heads of 96 x 72 in blocks of 24
 // value channels are 6 items for 108 or 132 cores, and the matrix of a piece 8
 // more: 7 pieces. So have heads of 88 x 72, whose last block is of 16 columns.
+#include "test/unit/contract/LinearCases.h"
 #include "test/unit/contract/LinearModel.h"
 #include "test/unit/contract/Sequences.h"
 

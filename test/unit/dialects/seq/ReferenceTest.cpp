@@ -173,6 +173,21 @@ TEST(Reference, ShortConvolutionOfOneToken) {
              Numbers({2, 2}, {8, 9, 1, 4}), 0);
 }
 
+// Channel 1 of a tail of 3: y = 2 x[t-1] + x[t], and its neighbours stay.
+TEST(Reference, ShortConvolutionOfSomeChannels) {
+  constexpr const char *text = R"(
+func.func @f(%x: tensor<?x1xf32>, %w: tensor<2x1xf32>, %s: tensor<1x3xf32>) -> (tensor<?x1xf32>, tensor<1x3xf32>) {
+  %y, %next = seq.short_convolution %x parameters(%w) state(%s) {first_channel = 1 : i64}
+      : tensor<?x1xf32>, (tensor<2x1xf32>), tensor<1x3xf32>
+  return %y, %next : tensor<?x1xf32>, tensor<1x3xf32>
+})";
+  std::vector<Datum<double>> inputs = {Numbers({2, 1}, {4, 5}),
+                                       Numbers({2, 1}, {2, 1}),
+                                       Numbers({1, 3}, {7, 8, 9})};
+  expectNear(run(text, inputs), Numbers({2, 1}, {20, 13}), 0);
+  expectNear(run(text, inputs, 1), Numbers({1, 3}, {7, 5, 9}), 0);
+}
+
 // silu(1) = 1 / (1 + e^-1).
 TEST(Reference, ShortConvolutionActivates) {
   expectNear(run(R"(

@@ -1,0 +1,268 @@
+#include "passes/seq/ConvolutionPrologues.h"
+
+#include "dialects/seq/CanonicalQuantities.h"
+#include "dialects/seq/OpKinds.h"
+#include "dialects/seq/Seq.h"
+#include "passes/seq_to_tile/KernelCoverage.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace effc;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+// Whether a GPU's kernel takes the tokens of a mixer in chunks. The token map
+// of a written step may be one that chunks cannot say.
+static bool isChunked(seq::MixerOpInterface mixer) {
+  seq::FormAttr form = mixer.getFormAttr();
+  if (!form || isa<seq::RecurrenceOp>(mixer) ||
+      mixer.getStructure().getMixerClass() != seq::MixerClass::Linear ||
+      (form.getKind() != seq::FormKind::Chunkwise &&
+       form.getKind() != seq::FormKind::Quadratic))
+    return false;
+  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+  ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+  return hasChunkKernel(mixer.getStructure().getLinear(), tile::Device::Nvptx,
+                        state[1], state[2]);
+}
+
+// Whether an op of a token map gives what it computes of a tensor of the
+// tensor's own dimensions.
+static bool keepsDimensions(Operation *op, Value tensor) {
+  if (seq::isElementwiseOp(op))
+    return true;
+  auto contract = dyn_cast<seq::ContractOp>(op);
+  if (!contract)
+    return false;
+  SmallVector<AffineMap, 3> maps = contract.getMaps();
+  return llvm::all_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
+    return operand.value() != tensor || maps[operand.index()] == maps[2];
+  });
+}
+
+// Whether a token operand [T, H, V] is nothing but values and what the read-out
+// takes of them. An item has a head's channels, or a block of them, of the
+// tensors that have these dimensions, and each channel is one item's.
+static bool isOfValues(seq::MixerOpInterface mixer, OpOperand &operand) {
+  Operation *op = mixer.getOperation();
+  auto stateful = cast<seq::StatefulOpInterface>(op);
+  ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+  if (typeOf(operand.get()).getShape().drop_front() !=
+      ArrayRef({state[0], state[2]}))
+    return false;
+
+  Region region;
+  OpBuilder builder(op->getContext());
+  Block *block = builder.createBlock(&region);
+  llvm::DenseSet<Value> reached;
+  auto argumentsFor = [&](seq::OperandRole role) {
+    SmallVector<Value> arguments;
+    for (OpOperand &each : op->getOpOperands())
+      if (stateful.getOperandRole(each.getOperandNumber()) == role) {
+        arguments.push_back(
+            block->addArgument(each.get().getType(), op->getLoc()));
+        if (&each == &operand)
+          reached.insert(arguments.back());
+      }
+    return arguments;
+  };
+  SmallVector<Value> tokens = argumentsFor(seq::OperandRole::Token),
+                     parameters = argumentsFor(seq::OperandRole::Parameter);
+  seq::CanonicalQuantities all =
+      mixer.buildTokenMap(builder, op->getLoc(), tokens, parameters);
+  for (Operation &each : *block)
+    for (Value read : each.getOperands()) {
+      if (!reached.contains(read))
+        continue;
+      if (!keepsDimensions(&each, read))
+        return false;
+      reached.insert(each.result_begin(), each.result_end());
+    }
+  return llvm::none_of(
+      ArrayRef<Value>{all.query, all.key, all.logDecay, all.valueLogDecay,
+                      all.turn, all.turnImaginary, all.queryImaginary,
+                      all.keyImaginary, all.bonusKey, all.probe, all.erase,
+                      all.eraseScale, all.weight, all.sumQuery, all.sumKey,
+                      all.logGate},
+      [&](Value other) { return reached.contains(other); });
+}
+
+namespace {
+/// Channels of a convolution.
+struct Channels {
+  int64_t first = 0, count = 0;
+  int64_t end() const { return first + count; }
+  bool operator==(const Channels &) const = default;
+};
+} // namespace
+
+// The convolution of which a tensor is some channels, [T, C] or in heads.
+static seq::ShortConvolutionOp convolutionOf(Value value, Channels &channels) {
+  auto reshape = value.getDefiningOp<seq::ReshapeOp>();
+  if (reshape)
+    value = reshape.getX();
+  auto slice = value.getDefiningOp<seq::SliceOp>();
+  if (slice && slice.getAxis() == 1)
+    value = slice.getX();
+  auto convolution = value.getDefiningOp<seq::ShortConvolutionOp>();
+  if (!convolution || value != convolution.getY())
+    return {};
+  channels = {0, typeOf(value).getDimSize(1)};
+  if (slice)
+    channels = {static_cast<int64_t>(slice.getOffset()),
+                slice.getY().getType().getDimSize(1)};
+  return convolution;
+}
+
+// What of a convolution's result nobody but `use` reads: all of it, or the
+// channels at one end, where every other reader takes a slice that they are not
+// in. Null if there is none.
+static Operation *otherReader(seq::ShortConvolutionOp convolution,
+                              const Channels &own, OpOperand &use) {
+  SmallVector<Operation *> readers(convolution.getY().getUsers());
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!readers.empty()) {
+    Operation *reader = readers.pop_back_val();
+    if (!seen.insert(reader).second)
+      continue;
+    auto slice = dyn_cast<seq::SliceOp>(reader);
+    bool isFirst =
+        slice && slice.getX() == convolution.getY() && slice.getAxis() == 1;
+    if (isFirst) {
+      Channels read{static_cast<int64_t>(slice.getOffset()),
+                    slice.getY().getType().getDimSize(1)};
+      if (read.end() <= own.first || own.end() <= read.first)
+        continue;
+      if (!(read == own))
+        return reader;
+      llvm::append_range(readers, reader->getUsers());
+    } else if (isa<seq::ReshapeOp>(reader)) {
+      llvm::append_range(readers, reader->getUsers());
+    } else if (reader != use.getOwner() ||
+               llvm::count_if(reader->getOperands(), [&](Value operand) {
+                 return operand == use.get();
+               }) != 1) {
+      return reader;
+    }
+  }
+  return nullptr;
+}
+
+// A convolution of some of the channels, behind `tail`.
+static seq::ShortConvolutionOp partOf(seq::ShortConvolutionOp whole,
+                                      Channels channels, Value tail) {
+  OpBuilder b(whole);
+  auto slice = [&](Value value, int64_t axis) -> Value {
+    if (!value)
+      return {};
+    return seq::SliceOp::create(b, value.getLoc(), value, axis, channels.first,
+                                channels.count);
+  };
+  Value x = slice(whole.getX(), 1);
+  int64_t before = whole.getFirstChannel().value_or(0);
+  return seq::ShortConvolutionOp::create(
+      b, whole.getLoc(), x.getType(), tail.getType(), x,
+      slice(whole.getWeight(), 1), slice(whole.getBias(), 0), tail,
+      whole.getActivation(), b.getI64IntegerAttr(before + channels.first));
+}
+
+// Takes `own` off, behind the convolution of the rest.
+static seq::ShortConvolutionOp split(seq::ShortConvolutionOp whole,
+                                     Channels own) {
+  int64_t count = whole.getX().getType().getDimSize(1);
+  Channels rest = own.first > 0 ? Channels{0, own.first}
+                                : Channels{own.end(), count - own.end()};
+  seq::ShortConvolutionOp others = partOf(whole, rest, whole.getTail());
+  seq::ShortConvolutionOp taken = partOf(whole, own, others.getNextTail());
+  for (Operation *user : llvm::make_early_inc_range(whole.getY().getUsers())) {
+    auto slice = cast<seq::SliceOp>(user);
+    int64_t offset = slice.getOffset();
+    bool isOwn = own.first <= offset && offset < own.end();
+    OpBuilder b(slice);
+    Value part = isOwn ? taken.getY() : others.getY();
+    if (slice.getY().getType() != part.getType())
+      part = seq::SliceOp::create(b, slice.getLoc(), part, /*axis=*/1,
+                                  offset - (isOwn ? own.first : rest.first),
+                                  slice.getSize());
+    slice.getY().replaceAllUsesWith(part);
+    slice.erase();
+  }
+  whole.getNextTail().replaceAllUsesWith(taken.getNextTail());
+  whole.erase();
+  return taken;
+}
+
+static void remarkStays(seq::ShortConvolutionOp convolution,
+                        const Channels &channels, const Twine &why) {
+  int64_t before = convolution.getFirstChannel().value_or(0);
+  emitRemark(convolution.getLoc())
+      << "channels " << before + channels.first << " to "
+      << before + channels.end() - 1
+      << " are convolved in a launch of their own: " << why;
+}
+
+static std::string nameOf(Operation *op) {
+  if (auto named = dyn_cast<NameLoc>(op->getLoc()))
+    return "'" + named.getName().str() + "'";
+  return "'" + op->getName().getStringRef().str() + "'";
+}
+
+void ConvolutionPrologues::take(seq::MixerOpInterface mixer,
+                                OpOperand &values) {
+  Channels own;
+  seq::ShortConvolutionOp convolution = convolutionOf(values.get(), own);
+  if (contains(convolution))
+    return;
+  if (Operation *other = otherReader(convolution, own, values))
+    return remarkStays(convolution, own,
+                       Twine(nameOf(other)) + " reads them too");
+  int64_t count = convolution.getX().getType().getDimSize(1);
+  // A launch more for what is on the other side would cost what is saved.
+  if (own.first > 0 && own.end() < count)
+    return remarkStays(convolution, own,
+                       "there are others on either side of them");
+  if (own.count < count)
+    convolution = split(convolution, own);
+  std::vector<Operation *> &ops = ofMixer[mixer];
+  for (Operation *op = values.get().getDefiningOp(); op != convolution;
+       op = op->getOperand(0).getDefiningOp())
+    ops.insert(ops.begin(), op);
+  ops.insert(ops.begin(), convolution);
+  all.insert(convolution);
+}
+
+void ConvolutionPrologues::collect(Block &block) {
+  SmallVector<seq::MixerOpInterface> mixers(
+      block.getOps<seq::MixerOpInterface>());
+  for (seq::MixerOpInterface mixer : mixers) {
+    if (!isChunked(mixer))
+      continue;
+    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+    ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+    for (OpOperand &operand : mixer->getOpOperands()) {
+      Channels channels;
+      seq::ShortConvolutionOp convolution =
+          convolutionOf(operand.get(), channels);
+      if (!convolution || stateful.getOperandRole(operand.getOperandNumber()) !=
+                              seq::OperandRole::Token)
+        continue;
+      bool isOfHeads = typeOf(operand.get()).getRank() == 3;
+      if (isOfHeads && isOfValues(mixer, operand)) {
+        if (before(mixer).empty())
+          take(mixer, operand);
+        continue;
+      }
+      int64_t sharing =
+          isOfHeads ? state[0] / typeOf(operand.get()).getDimSize(1) : 1;
+      int64_t blocks = llvm::divideCeil(
+          state[2], mostChunkValues(mixer.getStructure().getLinear(), state[1],
+                                    mixer.getFormAttr().getChunk()));
+      remarkStays(convolution, channels,
+                  "they are not values of " + Twine(nameOf(mixer)) +
+                      ", of which at least " + Twine(sharing * blocks) +
+                      " items read each");
+    }
+  }
+}
