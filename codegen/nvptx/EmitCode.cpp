@@ -48,6 +48,20 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
           return fail(ptx.takeError());
         cubin = assemble(*ptxas, *ptx, chip);
       }
+      // Pointers that loops step take registers too.
+      if (cubin && spillsOf(*cubin) > 0) {
+        llvm::Expected<std::string> plain =
+            emitPtx(module, chip, features, Addresses::Computed);
+        if (!plain)
+          return fail(plain.takeError());
+        llvm::Expected<Cubin> other = assemble(*ptxas, *plain, chip);
+        if (!other)
+          return fail(other.takeError());
+        if (spillsOf(*other) < spillsOf(*cubin)) {
+          ptx = std::move(plain);
+          cubin = std::move(other);
+        }
+      }
       if (!cubin)
         return fail(cubin.takeError());
       for (LLVM::LLVMFuncOp kernel : kernels)
@@ -90,6 +104,13 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         any = true;
       }
     return any;
+  }
+
+  static int64_t spillsOf(const Cubin &cubin) {
+    int64_t bytes = 0;
+    for (const auto &kernel : cubin.kernels)
+      bytes += kernel.second.spillBytes;
+    return bytes;
   }
 
   void fail(llvm::Error error) {

@@ -12,11 +12,15 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <mutex>
+
 using namespace mlir;
+using effc::nvptx::Addresses;
 
 namespace {
 
@@ -35,8 +39,27 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// Adds the back end's passes. Whether they step pointers is an option of the
+/// process, which is read here and nowhere later.
+bool addEmission(llvm::legacy::PassManager &passes,
+                 llvm::TargetMachine &machine, llvm::raw_pwrite_stream &stream,
+                 Addresses addresses) {
+  static std::mutex oneAtATime;
+  std::lock_guard lock(oneAtATime);
+  auto *disable = static_cast<llvm::cl::opt<bool> *>(
+      llvm::cl::getRegisteredOptions().lookup("disable-lsr"));
+  assert(disable && "LLVM 22 has this option");
+  bool before = *disable;
+  disable->setValue(addresses == Addresses::Computed);
+  bool failed = machine.addPassesToEmitFile(
+      passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  disable->setValue(before);
+  return !failed;
+}
+
 llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
-                                 llvm::StringRef features) {
+                                 llvm::StringRef features,
+                                 Addresses addresses) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -60,8 +83,7 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emission;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile))
+  if (!addEmission(emission, *machine, stream, addresses))
     return llvm::createStringError("LLVM's NVPTX back end cannot write PTX");
   emission.run(module);
   return std::string(text);
@@ -71,7 +93,8 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
 
 llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
                                                  llvm::StringRef chip,
-                                                 llvm::StringRef features) {
+                                                 llvm::StringRef features,
+                                                 Addresses addresses) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   for (Operation &op : *module.getBody())
@@ -99,5 +122,5 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
       if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
           call && call->isInlineAsm())
         call->setConvergent();
-  return emit(*translated, chip, features);
+  return emit(*translated, chip, features, addresses);
 }

@@ -13,10 +13,20 @@
 
 namespace effc::nvptx {
 
+/// How loops compute the addresses they read and write.
+enum class Addresses {
+  /// By pointers that are stepped (LLVM's loop strength reduction): fewer
+  /// instructions, and a register or two for each pointer.
+  Stepped,
+  /// From the loop's counter, every time.
+  Computed
+};
+
 /// The PTX of every function with `nvvm.kernel`, for `chip` ("sm_80"). The
 /// module is left as it is.
 llvm::Expected<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip,
-                                    llvm::StringRef features);
+                                    llvm::StringRef features,
+                                    Addresses addresses = Addresses::Stepped);
 
 /// What `ptxas` makes of PTX.
 struct Cubin {
