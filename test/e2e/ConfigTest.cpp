@@ -3,9 +3,10 @@
 // 20 seconds of processor time and 2 GB, and has exactly as many parameters as
 // the public library's model, or for the papers' as an independent forward
 // reads.
-// Released ones are compiled for one of two GPUs too, where no kernel needs
-// more registers than a thread has.
+// Released ones are compiled for one of two GPUs too, with products of f32 or
+// of bf16, where no kernel needs more registers than a thread has.
 
+#include "test/LongCheck.h"
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
@@ -96,12 +97,19 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
             entry.at("parameters").get<int64_t>() - unread);
 }
 
-// Code for either architecture is tried on every second configuration.
-TEST_P(GpuConfigTest, SpillsNothing) {
-  std::vector<std::string> all = configs(".");
-  bool older =
-      (std::find(all.begin(), all.end(), GetParam()) - all.begin()) % 2;
-  nlohmann::json entry = readEntry(GetParam());
+namespace {
+/// What GPU code a configuration is compiled to.
+struct GpuCode {
+  const char *target, *products;
+};
+constexpr GpuCode kGpuCodes[] = {
+    {"sm_80", "f32"}, {"sm_90a", "bf16"}, {"sm_90a", "f32"}, {"sm_80", "bf16"}};
+} // namespace
+
+static void expectNoSpill(const std::string &config, const GpuCode &code,
+                          bool allEntries) {
+  SCOPED_TRACE(std::string(code.target) + ", products of " + code.products);
+  nlohmann::json entry = readEntry(config);
   TemporaryFolder folder;
   std::ofstream(folder.at("config.json")) << entry.at("config");
   std::string model = folder.at("model.effc");
@@ -109,10 +117,26 @@ TEST_P(GpuConfigTest, SpillsNothing) {
   int64_t context = 4096;
   for (const char *key : {"max_position_embeddings", "n_positions"})
     context = std::min(context, entry["config"].value(key, context));
-  Finished done = runProgram({EFFC_PROGRAM, "compile", folder.at(""), "-o",
-                              model, "--weights", "none", "--dtype", "bf16",
-                              "--max-context", std::to_string(context),
-                              "--target", older ? "sm_80" : "sm_90a"});
+  std::vector<std::string> compile = {EFFC_PROGRAM,
+                                      "compile",
+                                      folder.at(""),
+                                      "-o",
+                                      model,
+                                      "--weights",
+                                      "none",
+                                      "--dtype",
+                                      "bf16",
+                                      "--max-context",
+                                      std::to_string(context),
+                                      "--target",
+                                      code.target,
+                                      "--products",
+                                      code.products};
+  // Kernels of many rows, of a single one and of a few.
+  if (!allEntries)
+    compile.insert(compile.end(),
+                   {"--prefill-rows", "256", "--max-batch", "2"});
+  Finished done = runProgram(compile);
   ASSERT_EQ(done.status, 0) << done.err;
   done = runProgram({EFFC_PROGRAM, "inspect", "--kernels", model, "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
@@ -123,6 +147,20 @@ TEST_P(GpuConfigTest, SpillsNothing) {
       GTEST_SKIP() << "ptxas, which says it, is not installed";
     EXPECT_EQ(kernel.at("spill_bytes"), 0) << kernel.at("name");
   }
+}
+
+// Architectures and products in turn, over the configurations; all of them for
+// every entry where EFFC_CHECK_LONG is set.
+TEST_P(GpuConfigTest, SpillsNothing) {
+  if (isLongCheck()) {
+    for (const GpuCode &code : kGpuCodes)
+      expectNoSpill(GetParam(), code, /*allEntries=*/true);
+    return;
+  }
+  std::vector<std::string> all = configs(".");
+  size_t index = std::find(all.begin(), all.end(), GetParam()) - all.begin();
+  expectNoSpill(GetParam(), kGpuCodes[index % std::size(kGpuCodes)],
+                /*allEntries=*/false);
 }
 
 // Six blocks: 3 E D + 4 n E + 2 l E numbers of matrices, W E taps, and of the

@@ -92,7 +92,8 @@ TEST_P(Golden, LogitsInManySmallCalls) {
 // The chunkwise form: pieces end on the chunk grid, which the bits must not
 // show.
 TEST_P(Golden, LogitsInChunks) {
-  compile({"--force-form", "chunkwise:16", "--prefill-rows", "16,48"});
+  compile({"--force-form", "chunkwise:16", "--prefill-rows", "16,48",
+           "--max-batch", "4"});
   evaluate("alone", {"--threads", "1"});
   evaluate("batch", {"--threads", "2", "--batch", "4"});
   expectSameBits("alone", "batch");
@@ -100,7 +101,7 @@ TEST_P(Golden, LogitsInChunks) {
 }
 
 TEST_P(Golden, LogitsInTheQuadraticForm) {
-  compile({"--force-form", "quadratic"});
+  compile({"--force-form", "quadratic", "--max-batch", "2"});
   evaluate("all", {});
   evaluate("pieces", {"--split", randomSplit(5), "--batch", "2"});
 }
@@ -108,7 +109,7 @@ TEST_P(Golden, LogitsInTheQuadraticForm) {
 // Nineteen sequences of 4 to 14 tokens decoding together: calls of many sizes,
 // most of them no multiple of the rows that a product takes at a time.
 TEST_P(Golden, ManySequencesGiveTheSameBits) {
-  compile({"--max-batch", "32"});
+  compile({"--prefill-rows", "16", "--max-batch", "32"});
   std::vector<std::vector<int32_t>> recorded =
       nlohmann::json::parse(std::ifstream(golden("tokens.json")));
   std::vector<int32_t> all;

@@ -5,6 +5,7 @@
 #include "tools/effc-verify/TemporaryArtifact.h"
 #include "tools/terminal/Failure.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Config/llvm-config.h"
 
 #include <algorithm>
@@ -283,8 +284,7 @@ static std::vector<uint8_t> hostCode(const Model &model) {
   return code;
 }
 
-void Verification::checkRecompiled() {
-  std::map<std::string, std::string> tried; // by their kernels
+void Verification::checkFile() {
   if (roundsProducts) {
     report.skip("this file against the reference", kRounded);
     progress(++done, total);
@@ -292,25 +292,47 @@ void Verification::checkRecompiled() {
     add("this file", "reference", largestError(whole, oracle, vocabulary),
         prefillTolerance(mostRows()));
   }
+}
+
+/// For kernels in one form: one entry whose rows the chunks divide, so that the
+/// form is kept.
+static CompileOptions optionsFor(const FormCase &form, size_t tokens,
+                                 const CompileOptions &ofTheFile) {
+  CompileOptions forced = ofTheFile;
+  forced.stripIr = true;
+  forced.pipeline.forceForm = form.force;
+  int64_t chunk = form.chunk > 0 ? form.chunk : 16;
+  int64_t rows = std::min<int64_t>(tokens, 256);
+  forced.pipeline.prefillRows = {(rows + chunk - 1) / chunk * chunk};
+  forced.pipeline.decodeRows = {1};
+  return forced;
+}
+
+void Verification::checkForms() {
+  std::map<std::string, const FormCase *> byKernels;
+  std::vector<const FormCase *>
+      firsts; // of each form, the first of its kernels
   for (const FormCase &form : kForms) {
-    CompileOptions forced = compileOptions;
-    forced.stripIr = true;
-    forced.pipeline.forceForm = form.force;
-    // One entry whose rows the chunks divide, so that the form is kept.
-    int64_t chunk = form.chunk > 0 ? form.chunk : 16;
-    int64_t rows = std::min<int64_t>(tokens.size(), 256);
-    forced.pipeline.prefillRows = {(rows + chunk - 1) / chunk * chunk};
-    forced.pipeline.decodeRows = {1};
+    CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
+    firsts.push_back(
+        byKernels.try_emplace(take(lowerToKernels(stored, forced)), &form)
+            .first->second);
+  }
+  for (auto [form, first] : llvm::zip_equal(kForms, firsts)) {
     std::string name = std::string("kernels ") + form.name;
-    auto [first, isNew] =
-        tried.try_emplace(take(lowerToKernels(stored, forced)), name);
-    if (!isNew) {
-      report.skip(name, "the same kernels as '" + first->second +
+    if (byKernels.size() == 1 || first != &form) {
+      report.skip(name,
+                  byKernels.size() == 1
+                      ? "the same kernels as this file's, since no mixer of "
+                        "the model has kernels in more than one form"
+                      : std::string("the same kernels as 'kernels ") +
+                            first->name +
                             "', since no mixer of the model has kernels in "
                             "this form");
       progress(++done, total);
       continue;
     }
+    CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
     TemporaryArtifact artifact;
     forced.output = artifact.path();
     require(recompile(stored, forced));
@@ -371,8 +393,15 @@ Report Verification::run() {
                   "the file has no seq module (it was compiled with "
                   "--strip-ir); feeding alone is checked");
   } else {
-    checkRecompiled();
-    checkCode();
+    checkFile();
+    if (options.compiles) {
+      checkForms();
+      checkCode();
+    } else {
+      report.skip("kernels in other forms, code bytes, compiled again",
+                  "--no-compile leaves them out");
+      progress(done += std::size(kForms) + kCodeChecks, total);
+    }
     report.tolerances.push_back(
         "against the reference in double: 4 x what the reference loses in f32 "
         "(" +

@@ -17,6 +17,8 @@ struct VerifyOptions {
   std::string file;
   cli::ModelAccess access;
   size_t tokens = 48;
+  /// Kernels in other forms, and whether compiling again gives the same code.
+  bool compiles = true;
   /// Where the file's own code runs; what is compiled anew runs on the host.
   cli::DeviceChoice device = {"host", 0};
 };
@@ -46,7 +48,8 @@ private:
   void checkFeeding();
   void checkThreads();
   void checkReference();
-  void checkRecompiled();
+  void checkFile();
+  void checkForms();
   void checkCode();
   std::vector<double> reference(const struct FormCase *form, bool single,
                                 ReferenceCoverage *coverage = nullptr);

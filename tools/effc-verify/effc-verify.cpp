@@ -137,6 +137,9 @@ int main(int argc, char **argv) {
   app.add_option("--tokens", options.tokens, "Length of the sequence to try")
       ->check(CLI::Range(2, 4096))
       ->capture_default_str();
+  app.add_flag("!--no-compile", options.compiles,
+               "Leave out what has to be compiled: kernels in other forms, and "
+               "whether compiling again gives the same code");
   addDeviceChoice(app, options.device);
   addModelAccess(app, options.access);
   app.add_flag("--json", json, "Print JSON");

@@ -24,11 +24,13 @@ using Arguments = std::vector<std::string>;
 namespace {
 class Verify : public testing::Test {
 protected:
-  /// Compiles a golden checkpoint; returns the artifact's path.
+  /// Compiles a golden checkpoint for a few entries; returns the artifact's
+  /// path.
   std::string compile(const std::string &golden, const Arguments &more = {}) {
     std::string path = folder.at(std::to_string(count++) + ".effc");
-    Arguments all = {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/" + golden, "-o",
-                     path};
+    Arguments all = {EFFC_PROGRAM, "compile",     EFFC_GOLDENS "/" + golden,
+                     "-o",         path,          "--prefill-rows",
+                     "8,64",       "--max-batch", "4"};
     all.insert(all.end(), more.begin(), more.end());
     Finished done = runProgram(all);
     EXPECT_EQ(done.status, 0) << done.err;
@@ -94,6 +96,31 @@ TEST_F(Verify, ASoundArtifactPasses) {
   EXPECT_LT(find(report, "form quadratic").tolerance, 1e-12);
   EXPECT_GT(find(report, "kernels chunkwise of 7").error, 0);
   EXPECT_LT(find(report, "this file").tolerance, 1e-4);
+}
+
+TEST_F(Verify, WhatIsCompiledMayBeLeftOut) {
+  Finished done =
+      command({compile("mamba2/f32_groups2"), "--no-compile", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json found = nlohmann::json::parse(done.out);
+  EXPECT_EQ(found.at("checks").size(), 5u + 9 + 1);
+  EXPECT_EQ(found.at("skipped"),
+            nlohmann::json::array({"kernels in other forms, code bytes, "
+                                   "compiled again: --no-compile leaves them "
+                                   "out"}));
+}
+
+// Attention has no other kernels: the file's are all there are.
+TEST_F(Verify, KernelsOfOneFormAreTheFilesOwn) {
+  Report report = verify(compile("families/mistral/window"));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(report.checks.size(), 5u + 9 + 1 + 1);
+  ASSERT_EQ(report.skippedLines().size(), 1u);
+  EXPECT_EQ(report.skippedLines()[0],
+            "kernels step, kernels chunkwise of 7, kernels chunkwise of 16, "
+            "kernels chunkwise of 64, kernels quadratic: the same kernels as "
+            "this file's, since no mixer of the model has kernels in more than "
+            "one form");
 }
 
 // The host's code is compared with the host's, wherever its target stands.

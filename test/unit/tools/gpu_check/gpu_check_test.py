@@ -217,7 +217,7 @@ class GpuCheckBuild(Prepared):
     def test_the_runtime_is_built_from_what_was_gathered(self):
         build = self.scratch / "build"
         options = [option for option in gather.configure_options(self.folder) if not option.startswith("-DCMAKE_BUILD_TYPE")]
-        done = run("cmake", "-S", self.folder / "source", "-B", build, "-G", "Ninja", *options, "-DCMAKE_BUILD_TYPE=Debug",
+        done = run("cmake", "-S", self.folder / "source", "-B", build, "-G", "Ninja", *options, "-DCMAKE_BUILD_TYPE=None",
                    f"-DCMAKE_CXX_COMPILER={OPTIONS.compiler}", f"-DCMAKE_C_COMPILER={OPTIONS.c_compiler}",
                    f"-DCMAKE_CXX_COMPILER_LAUNCHER={OPTIONS.launcher}")
         self.assertEqual(done.returncode, 0, done.stderr)

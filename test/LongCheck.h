@@ -1,0 +1,14 @@
+// Whether tests try all they have, or what fits into the time of a check.
+#ifndef EFFC_TEST_LONGCHECK_H
+#define EFFC_TEST_LONGCHECK_H
+
+#include <cstdlib>
+
+namespace effc::test {
+
+/// As `tools/check --long` asks for.
+inline bool isLongCheck() { return std::getenv("EFFC_CHECK_LONG") != nullptr; }
+
+} // namespace effc::test
+
+#endif // EFFC_TEST_LONGCHECK_H
