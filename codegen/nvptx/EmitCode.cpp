@@ -55,9 +55,12 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         if (!plain)
           return fail(plain.takeError());
         llvm::Expected<Cubin> other = assemble(*ptxas, *plain, chip);
-        if (!other)
-          return fail(other.takeError());
-        if (spillsOf(*other) < spillsOf(*cubin)) {
+        if (!other) {
+          // What spills runs as well; why there is nothing better is said.
+          emitRemark(module.getLoc())
+              << "kernels that compute their addresses could not be assembled: "
+              << llvm::toString(other.takeError());
+        } else if (spillsOf(*other) < spillsOf(*cubin)) {
           ptx = std::move(plain);
           cubin = std::move(other);
         }

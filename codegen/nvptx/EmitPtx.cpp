@@ -26,7 +26,9 @@ struct EmitPtxPass : impl::EmitPtxPassBase<EmitPtxPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    llvm::Expected<std::string> ptx = emitPtx(module, chip, features);
+    llvm::Expected<std::string> ptx =
+        emitPtx(module, chip, features,
+                computedAddresses ? Addresses::Computed : Addresses::Stepped);
     if (!ptx) {
       module.emitError(llvm::toString(ptx.takeError()));
       return signalPassFailure();

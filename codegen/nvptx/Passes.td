@@ -61,11 +61,13 @@ def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {
     Keeps: the module.
     Not done: assembling; `ptxas -arch=CHIP` takes the text.
 
-    Example: test/codegen/nvptx/decode-state-update.mlir
+    Example: test/codegen/nvptx/decode-state-update.mlir (and computed-addresses.mlir)
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
     Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">,
+    Option<"computedAddresses", "computed-addresses", "bool", /*default=*/"false",
+           "Loops compute the addresses they read and write, instead of stepping pointers">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"", "File; - is standard output">];
 }
 

@@ -10,14 +10,12 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
-
-#include <mutex>
 
 using namespace mlir;
 using effc::nvptx::Addresses;
@@ -39,27 +37,18 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-/// Adds the back end's passes. Whether they step pointers is an option of the
-/// process, which is read here and nowhere later.
-bool addEmission(llvm::legacy::PassManager &passes,
-                 llvm::TargetMachine &machine, llvm::raw_pwrite_stream &stream,
-                 Addresses addresses) {
-  static std::mutex oneAtATime;
-  std::lock_guard lock(oneAtATime);
-  auto *disable = static_cast<llvm::cl::opt<bool> *>(
-      llvm::cl::getRegisteredOptions().lookup("disable-lsr"));
-  assert(disable && "LLVM 22 has this option");
-  bool before = *disable;
-  disable->setValue(addresses == Addresses::Computed);
-  bool failed = machine.addPassesToEmitFile(
-      passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  disable->setValue(before);
-  return !failed;
-}
+/// Leaves out the pass that has loops step pointers: LLVM's own switch for it,
+/// `disable-lsr`, is one of the process, of which a compilation is a part.
+class WithoutSteps : public llvm::OptPassGate {
+public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+    return pass != "Loop Strength Reduction";
+  }
+};
 
 llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
-                                 llvm::StringRef features,
-                                 Addresses addresses) {
+                                 llvm::StringRef features) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -83,7 +72,8 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emission;
-  if (!addEmission(emission, *machine, stream, addresses))
+  if (machine->addPassesToEmitFile(emission, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
     return llvm::createStringError("LLVM's NVPTX back end cannot write PTX");
   emission.run(module);
   return std::string(text);
@@ -110,6 +100,9 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
     }
   });
   llvm::LLVMContext context;
+  WithoutSteps withoutSteps;
+  if (addresses == Addresses::Computed)
+    context.setOptPassGate(withoutSteps);
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(*kernels, context, "kernels");
   if (!translated)
@@ -122,5 +115,5 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
       if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
           call && call->isInlineAsm())
         call->setConvergent();
-  return emit(*translated, chip, features, addresses);
+  return emit(*translated, chip, features);
 }
