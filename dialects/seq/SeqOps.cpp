@@ -4,6 +4,8 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
 
+#include <vector>
+
 using namespace mlir;
 
 #define GET_OP_CLASSES

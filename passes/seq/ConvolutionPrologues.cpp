@@ -4,10 +4,12 @@
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace effc;
+using Channels = ConvolutionPrologues::Channels;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -89,17 +91,9 @@ static bool isOfValues(seq::MixerOpInterface mixer, OpOperand &operand) {
       [&](Value other) { return reached.contains(other); });
 }
 
-namespace {
-/// Channels of a convolution.
-struct Channels {
-  int64_t first = 0, count = 0;
-  int64_t end() const { return first + count; }
-  bool operator==(const Channels &) const = default;
-};
-} // namespace
-
 // The convolution of which a tensor is some channels, [T, C] or in heads.
-static seq::ShortConvolutionOp convolutionOf(Value value, Channels &channels) {
+static seq::ShortConvolutionOp
+convolutionOf(Value value, ConvolutionPrologues::Channels &channels) {
   auto reshape = value.getDefiningOp<seq::ReshapeOp>();
   if (reshape)
     value = reshape.getX();
@@ -116,36 +110,38 @@ static seq::ShortConvolutionOp convolutionOf(Value value, Channels &channels) {
   return convolution;
 }
 
-// What of a convolution's result nobody but `use` reads: all of it, or the
-// channels at one end, where every other reader takes a slice that they are not
-// in. Null if there is none.
+// Who reads channels of a convolution's result besides `use`, through views
+// that `use` may share or others; null where nobody does.
 static Operation *otherReader(seq::ShortConvolutionOp convolution,
                               const Channels &own, OpOperand &use) {
-  SmallVector<Operation *> readers(convolution.getY().getUsers());
-  llvm::SmallPtrSet<Operation *, 8> seen;
-  while (!readers.empty()) {
-    Operation *reader = readers.pop_back_val();
-    if (!seen.insert(reader).second)
+  SmallVector<OpOperand *> reads;
+  auto addReadsOf = [&](Value value) {
+    for (OpOperand &read : value.getUses())
+      reads.push_back(&read);
+  };
+  addReadsOf(convolution.getY());
+  while (!reads.empty()) {
+    OpOperand *read = reads.pop_back_val();
+    if (read == &use)
       continue;
+    Operation *reader = read->getOwner();
     auto slice = dyn_cast<seq::SliceOp>(reader);
     bool isFirst =
         slice && slice.getX() == convolution.getY() && slice.getAxis() == 1;
     if (isFirst) {
-      Channels read{static_cast<int64_t>(slice.getOffset()),
-                    slice.getY().getType().getDimSize(1)};
-      if (read.end() <= own.first || own.end() <= read.first)
+      Channels taken{static_cast<int64_t>(slice.getOffset()),
+                     slice.getY().getType().getDimSize(1)};
+      if (taken.end() <= own.first || own.end() <= taken.first)
         continue;
-      if (!(read == own))
+      if (!(taken == own))
         return reader;
-      llvm::append_range(readers, reader->getUsers());
-    } else if (isa<seq::ReshapeOp>(reader)) {
-      llvm::append_range(readers, reader->getUsers());
-    } else if (reader != use.getOwner() ||
-               llvm::count_if(reader->getOperands(), [&](Value operand) {
-                 return operand == use.get();
-               }) != 1) {
+    } else if (!isa<seq::ReshapeOp>(reader)) {
       return reader;
     }
+    // A view that is left over would be outside of the kernel.
+    if (reader->use_empty())
+      return reader;
+    addReadsOf(reader->getResult(0));
   }
   return nullptr;
 }
@@ -168,9 +164,14 @@ static seq::ShortConvolutionOp partOf(seq::ShortConvolutionOp whole,
       whole.getActivation(), b.getI64IntegerAttr(before + channels.first));
 }
 
-// Takes `own` off, behind the convolution of the rest.
-static seq::ShortConvolutionOp split(seq::ShortConvolutionOp whole,
-                                     Channels own) {
+namespace {
+/// What a convolution is taken apart into, the one behind the other.
+struct Parts {
+  seq::ShortConvolutionOp others, own;
+};
+} // namespace
+
+static Parts split(seq::ShortConvolutionOp whole, Channels own) {
   int64_t count = whole.getX().getType().getDimSize(1);
   Channels rest = own.first > 0 ? Channels{0, own.first}
                                 : Channels{own.end(), count - own.end()};
@@ -191,11 +192,12 @@ static seq::ShortConvolutionOp split(seq::ShortConvolutionOp whole,
   }
   whole.getNextTail().replaceAllUsesWith(taken.getNextTail());
   whole.erase();
-  return taken;
+  return {others, taken};
 }
 
-static void remarkStays(seq::ShortConvolutionOp convolution,
-                        const Channels &channels, const Twine &why) {
+void ConvolutionPrologues::stays(seq::ShortConvolutionOp convolution,
+                                 const Channels &channels, const Twine &why) {
+  explained.insert(convolution);
   int64_t before = convolution.getFirstChannel().value_or(0);
   emitRemark(convolution.getLoc())
       << "channels " << before + channels.first << " to "
@@ -216,15 +218,18 @@ void ConvolutionPrologues::take(seq::MixerOpInterface mixer,
   if (contains(convolution))
     return;
   if (Operation *other = otherReader(convolution, own, values))
-    return remarkStays(convolution, own,
-                       Twine(nameOf(other)) + " reads them too");
+    return stays(convolution, own, Twine(nameOf(other)) + " reads them too");
   int64_t count = convolution.getX().getType().getDimSize(1);
   // A launch more for what is on the other side would cost what is saved.
   if (own.first > 0 && own.end() < count)
-    return remarkStays(convolution, own,
-                       "there are others on either side of them");
-  if (own.count < count)
-    convolution = split(convolution, own);
+    return stays(convolution, own, "there are others on either side of them");
+  if (own.count < count) {
+    bool isExplained = explained.erase(convolution);
+    Parts parts = split(convolution, own);
+    if (isExplained)
+      explained.insert(parts.others);
+    convolution = parts.own;
+  }
   std::vector<Operation *> &ops = ofMixer[mixer];
   for (Operation *op = values.get().getDefiningOp(); op != convolution;
        op = op->getOperand(0).getDefiningOp())
@@ -252,6 +257,9 @@ void ConvolutionPrologues::collect(Block &block) {
       if (isOfHeads && isOfValues(mixer, operand)) {
         if (before(mixer).empty())
           take(mixer, operand);
+        else
+          stays(convolution, channels,
+                nameOf(mixer) + " convolves other values");
         continue;
       }
       int64_t sharing =
@@ -259,10 +267,15 @@ void ConvolutionPrologues::collect(Block &block) {
       int64_t blocks = llvm::divideCeil(
           state[2], mostChunkValues(mixer.getStructure().getLinear(), state[1],
                                     mixer.getFormAttr().getChunk()));
-      remarkStays(convolution, channels,
-                  "they are not values of " + Twine(nameOf(mixer)) +
-                      ", of which at least " + Twine(sharing * blocks) +
-                      " items read each");
+      std::string why = "they are not values of " + nameOf(mixer);
+      if (sharing * blocks > 1)
+        why += ", of which at least " + std::to_string(sharing * blocks) +
+               " items read each";
+      stays(convolution, channels, why);
     }
   }
+  for (auto convolution : block.getOps<seq::ShortConvolutionOp>())
+    if (!contains(convolution) && !explained.contains(convolution))
+      stays(convolution, {0, convolution.getY().getType().getDimSize(1)},
+            "no recurrence in chunks takes them as its values");
 }

@@ -12,7 +12,9 @@
 #define EFFC_PASSES_SEQ_CONVOLUTIONPROLOGUES_H
 
 #include "dialects/seq/SeqOps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Twine.h"
 
 #include <vector>
 
@@ -20,8 +22,15 @@ namespace effc {
 
 class ConvolutionPrologues {
 public:
+  /// Channels of a convolution.
+  struct Channels {
+    int64_t first = 0, count = 0;
+    int64_t end() const { return first + count; }
+    bool operator==(const Channels &) const = default;
+  };
+
   /// Finds them in `block`, and takes apart convolutions of which a recurrence
-  /// takes some channels; remarks name what stays a launch, and why.
+  /// takes some channels; remarks name each that stays a launch, and why.
   void collect(mlir::Block &block);
 
   /// The convolution that a recurrence's kernel begins with and the views
@@ -37,9 +46,12 @@ public:
 
 private:
   void take(seq::MixerOpInterface mixer, mlir::OpOperand &values);
+  void stays(seq::ShortConvolutionOp convolution, const Channels &channels,
+             const llvm::Twine &why);
 
   llvm::DenseMap<mlir::Operation *, std::vector<mlir::Operation *>> ofMixer;
   llvm::DenseSet<mlir::Operation *> all;
+  llvm::DenseSet<mlir::Operation *> explained; ///< by a remark
 };
 
 } // namespace effc

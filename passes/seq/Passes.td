@@ -226,13 +226,15 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     them: a channel of them belongs to one item, which convolves it as it loads it.
     Where that are some of a convolution's channels, at one end, it is taken apart: the
     others, which several items read (keys and queries), stay a kernel, and the
-    recurrence takes the tail that this one leaves. Each that stays is a remark.
+    recurrence takes the tail that this one leaves. Each that stays is a remark, with
+    its reason.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
-    from the tokens: one that computes from parameters alone is an error.
+    from the tokens: one that computes from parameters alone is an error. For
+    `convolution-prologues` forms (`seq-choose-forms`): a mixer without one takes none.
     Keeps: what every value is, and the order of the cores, but for one whose
     epilogue also reads a later core's result: it moves behind that one, and for
-    what joins a product, which moves there.
+    what joins a product or a recurrence, which moves there.
     Not done: no two cores share a kernel, those aside that the options name.
 
     Example: test/passes/seq/form-kernels.mlir (and form-kernels-convolutions.mlir)

@@ -261,6 +261,39 @@ Value KernelBuilder::min(Value lhs, Value rhs) {
   return arith::MinSIOp::create(b, location, lhs, rhs);
 }
 
+Value KernelBuilder::max(Value lhs, Value rhs) {
+  return arith::MaxSIOp::create(b, location, lhs, rhs);
+}
+
+Value KernelBuilder::compare(arith::CmpIPredicate predicate, Value lhs,
+                             Value rhs) {
+  return arith::CmpIOp::create(b, location, predicate, lhs, rhs);
+}
+
+Value KernelBuilder::either(Value condition, Value yes, Value no) {
+  return arith::SelectOp::create(b, location, condition, yes, no);
+}
+
+// By loops of one turn or none, which the kernel level has.
+void KernelBuilder::when(Value condition, function_ref<void()> body) {
+  auto loop = scf::ForOp::create(
+      b, location, index(0), either(condition, index(1), index(0)), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body();
+}
+
+Value KernelBuilder::where(Value condition, Value otherwise,
+                           function_ref<Value()> body) {
+  auto loop = scf::ForOp::create(b, location, index(0),
+                                 either(condition, index(1), index(0)),
+                                 index(1), ValueRange(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b, location, body());
+  return loop.getResult(0);
+}
+
 std::pair<Value, Value> KernelBuilder::divide(Value value, int64_t divisor) {
   return {arith::DivUIOp::create(b, location, value, index(divisor)),
           arith::RemUIOp::create(b, location, value, index(divisor))};

@@ -125,6 +125,17 @@ public:
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mul(mlir::Value lhs, int64_t rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
+                      mlir::Value rhs);
+  /// `yes` where an i1 holds, else `no`.
+  mlir::Value either(mlir::Value condition, mlir::Value yes, mlir::Value no);
+  /// Runs `body` where `condition` holds, which is the same for all of an item.
+  void when(mlir::Value condition, llvm::function_ref<void()> body);
+  /// What `body` computes where `condition` holds, which is the same for all of
+  /// an item and without which `body` reads nothing; else `otherwise`.
+  mlir::Value where(mlir::Value condition, mlir::Value otherwise,
+                    llvm::function_ref<mlir::Value()> body);
   /// item = quotient * divisor + remainder.
   std::pair<mlir::Value, mlir::Value> divide(mlir::Value value,
                                              int64_t divisor);

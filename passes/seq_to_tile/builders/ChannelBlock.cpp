@@ -3,6 +3,16 @@
 using namespace mlir;
 using namespace effc;
 
+// Vectors have 8 lanes.
+int64_t effc::blockOf(int64_t channels, int64_t limit) {
+  if (channels <= limit)
+    return channels;
+  for (int64_t block = limit - limit % 8; block >= 8; block -= 8)
+    if (channels % block == 0)
+      return block;
+  return channels;
+}
+
 ChannelBlock::ChannelBlock(KernelBuilder &k, int64_t channels, int64_t most,
                            int64_t parts)
     : block(std::min(channels, most)), k(k) {

@@ -5,6 +5,10 @@
 
 namespace effc {
 
+/// The largest divisor of `channels` up to `limit` that fills whole vectors;
+/// all channels where there is none.
+int64_t blockOf(int64_t channels, int64_t limit);
+
 /// A kernel whose item is a block of channels of one segment: which segment,
 /// which channels, and how rows of them are read and written.
 class ChannelBlock {

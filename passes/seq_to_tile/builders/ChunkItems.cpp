@@ -4,6 +4,7 @@
 
 #include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
 using namespace mlir;

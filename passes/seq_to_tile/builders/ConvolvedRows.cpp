@@ -21,18 +21,6 @@ void ConvolvedRows::setCopy(Copy copy) {
   pasts.push_back({kept, std::move(copy), /*isSlot=*/false});
 }
 
-Value ConvolvedRows::max(Value x, Value y) {
-  return arith::MaxSIOp::create(b, k.loc(), x, y);
-}
-
-Value ConvolvedRows::isLess(Value x, Value y) {
-  return arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::slt, x, y);
-}
-
-Value ConvolvedRows::oneIf(Value condition) {
-  return arith::SelectOp::create(b, k.loc(), condition, k.index(1), k.index(0));
-}
-
 // By select: what a fresh slot holds may be anything, NaN included.
 Value ConvolvedRows::clearBefore(Value tile, Value bound) {
   return k.map(cast<tile::TileType>(tile.getType()), {tile},
@@ -50,7 +38,7 @@ Value ConvolvedRows::clearBefore(Value tile, Value bound) {
 // The first row of x among the inputs from `from` on, in the call.
 Value ConvolvedRows::rowOfX(Value from) {
   Value past = k.index(convolution.taps - 1);
-  return k.add(segment.getFirstRow(), max(k.sub(from, past), k.index(0)));
+  return k.add(segment.getFirstRow(), k.max(k.sub(from, past), k.index(0)));
 }
 
 Value ConvolvedRows::ofX(Value from, Value rows, tile::TileType type) {
@@ -60,7 +48,7 @@ Value ConvolvedRows::ofX(Value from, Value rows, tile::TileType type) {
 Value ConvolvedRows::spliced(const Past &past, Value from, Value end,
                              tile::TileType type) {
   const Copy &place = past.place;
-  Value head = max(k.sub(k.index(convolution.taps - 1), from), k.index(0));
+  Value head = k.max(k.sub(k.index(convolution.taps - 1), from), k.index(0));
   SmallVector<Value> at(place.at);
   at.push_back(k.add(place.row, from));
   at.push_back(place.column);
@@ -71,9 +59,7 @@ Value ConvolvedRows::spliced(const Past &past, Value from, Value end,
                                       end, sizes, ofX);
   if (!past.isSlot)
     return tile;
-  return clearBefore(tile,
-                     arith::SelectOp::create(b, k.loc(), segment.getBegins(),
-                                             head, k.index(0)));
+  return clearBefore(tile, k.either(segment.getBegins(), head, k.index(0)));
 }
 
 Value ConvolvedRows::whereTail(Value reachesTail, Value tile,
@@ -83,12 +69,7 @@ Value ConvolvedRows::whereTail(Value reachesTail, Value tile,
         past.holds
             ? Value(arith::AndIOp::create(b, k.loc(), reachesTail, past.holds))
             : reachesTail;
-    auto loop = scf::ForOp::create(b, k.loc(), k.index(0), oneIf(condition),
-                                   k.index(1), ValueRange(tile));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, k.loc(), compute(past));
-    tile = loop.getResult(0);
+    tile = k.where(condition, tile, [&] { return compute(past); });
   }
   return tile;
 }
@@ -137,7 +118,9 @@ Value ConvolvedRows::load(Value row, Value rows, int64_t most) {
                                              /*isLast=*/false));
     return loop.getResult(0);
   };
-  sum = whereTail(isLess(token, k.index(pastRows)), sum, sumOf);
+  sum =
+      whereTail(k.compare(arith::CmpIPredicate::slt, token, k.index(pastRows)),
+                sum, sumOf);
   return convolution.addTaps(sum, last, x, /*isLast=*/true);
 }
 
@@ -151,8 +134,7 @@ void ConvolvedRows::copyTail(const Copy &to) {
   copied.append({pastRows, count});
   Value tail = k.load(slot.view, from, sizes,
                       k.blockType(pastRows, count, tile::Role::Operand));
-  Value bound = arith::SelectOp::create(b, k.loc(), segment.getBegins(),
-                                        k.index(pastRows), k.index(0));
+  Value bound = k.either(segment.getBegins(), k.index(pastRows), k.index(0));
   k.store(clearBefore(tail, bound), to.view, at, copied);
 }
 
@@ -165,9 +147,11 @@ void ConvolvedRows::storeTail() {
                                  k.min(length, k.index(1)), k.index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value next = whereTail(
-      isLess(length, most), ofX(length, k.min(length, most), type),
-      [&](const Past &past) { return spliced(past, length, most, type); });
+  Value next =
+      whereTail(k.compare(arith::CmpIPredicate::slt, length, most),
+                ofX(length, k.min(length, most), type), [&](const Past &past) {
+                  return spliced(past, length, most, type);
+                });
   const Copy &slot = pasts.front().place;
   SmallVector<Value> at(slot.at);
   at.append({slot.row, slot.column});

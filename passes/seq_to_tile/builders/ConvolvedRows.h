@@ -59,11 +59,8 @@ private:
   mlir::Value rowOfX(mlir::Value from);
   mlir::Value loadTap(mlir::Value tap);
   mlir::Value loadBias();
-  mlir::Value max(mlir::Value x, mlir::Value y);
-  mlir::Value isLess(mlir::Value x, mlir::Value y);
   /// Zeros in rows before `bound`.
   mlir::Value clearBefore(mlir::Value tile, mlir::Value bound);
-  mlir::Value oneIf(mlir::Value condition);
 
   KernelBuilder &k;
   mlir::OpBuilder &b;

@@ -1,6 +1,8 @@
 // Work items and state access of linear recurrences.
 #include "passes/seq_to_tile/builders/Recurrence.h"
 
+#include "passes/seq_to_tile/builders/ChannelBlock.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <utility>
@@ -10,16 +12,6 @@ using namespace effc;
 
 Value effc::emitExp(OpBuilder &builder, Location loc, Value x) {
   return math::ExpOp::create(builder, loc, x);
-}
-
-// Vectors have 8 lanes.
-int64_t effc::blockOf(int64_t channels, int64_t limit) {
-  if (channels <= limit)
-    return channels;
-  for (int64_t block = limit - limit % 8; block >= 8; block -= 8)
-    if (channels % block == 0)
-      return block;
-  return channels;
 }
 
 /// Elements of a state that the threads of a block can hold in registers.

@@ -51,10 +51,6 @@ struct Recurrence {
                              mlir::Value rows = {}, int64_t chunk = 1);
 };
 
-/// The largest divisor of `channels` up to `limit` that fills whole vectors;
-/// all channels where there is none.
-int64_t blockOf(int64_t channels, int64_t limit);
-
 /// Sets the kernel's items, for one token after another or for chunks of them;
 /// value channels are cut into blocks of at most `valueBlock` (0: not at all)
 /// where nothing is shared between them, and segments into at most `pieces`.

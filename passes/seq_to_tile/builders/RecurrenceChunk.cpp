@@ -27,6 +27,7 @@
 // Values may be convolved as they are loaded (ConvolvedRows.h). Each of their
 // channels is one item's, which leaves the tail behind the segment when it has
 // read the one before; of pieces the last one does, and the others read a copy.
+#include "passes/seq_to_tile/KernelCoverage.h"
 #include "passes/seq_to_tile/TakenOutputs.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChunkDecays.h"
@@ -67,17 +68,6 @@ private:
   Value startOfPiece();
   LogicalResult buildStates();
   LogicalResult buildOutputs();
-  /// What the sequence has where `condition` holds, else `state`.
-  Value loadWhere(Value condition, Value state);
-  /// Runs `body` where `condition` holds, the same for all of the block.
-  void when(Value condition, function_ref<void()> body);
-
-  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, k.loc(), predicate, x, y);
-  }
-  Value either(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, k.loc(), condition, x, y);
-  }
   /// The chunk's canonical quantities, where those that vary over tokens or
   /// may are tiles of all its tokens, neutral at and past `rows`.
   TokenMap::Tiles quantities(const TokenMap::Scope &scope, Value rows);
@@ -231,7 +221,7 @@ TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
   // What a piece does to the state before it does not depend on values.
   q.value = tiles.maskRows(
       q.value,
-      r.isTransition ? either(r.isTransition, k.index(0), rows) : rows);
+      r.isTransition ? k.either(r.isTransition, k.index(0), rows) : rows);
   q.decay =
       tiles.maskRows(spread(q.decay ? q.decay : k.scalar(0),
                             decaysPerKey() ? tiles.keyType : tiles.columnType),
@@ -348,26 +338,6 @@ Value ChunkKernel::sum(Value x, Value y) {
   });
 }
 
-void ChunkKernel::when(Value condition, function_ref<void()> body) {
-  auto loop =
-      scf::ForOp::create(b, k.loc(), k.index(0),
-                         either(condition, k.index(1), k.index(0)), k.index(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body();
-}
-
-// By a loop, so that nothing is read where it does not hold.
-Value ChunkKernel::loadWhere(Value condition, Value state) {
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
-                                 either(condition, k.index(1), k.index(0)),
-                                 k.index(1), ValueRange(state));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(b, k.loc(), r.load(k, r.matrix));
-  return loop.getResult(0);
-}
-
 // The columns that an item starts from where its sequence does not begin: none,
 // or those of the identity.
 Value ChunkKernel::startOfPiece() {
@@ -376,7 +346,7 @@ Value ChunkKernel::startOfPiece() {
   int64_t keys = r.map.keyChannels;
   Value first = k.sub(r.firstColumn, k.index(r.map.valueChannels));
   // Rows end before that many.
-  Value toDiagonal = either(r.isTransition, first, k.index(keys));
+  Value toDiagonal = k.either(r.isTransition, first, k.index(keys));
   return tiles.where(
       tiles.stateType,
       [&](OpBuilder &builder, Value row, Value column) -> Value {
@@ -393,60 +363,63 @@ Value ChunkKernel::startOfPiece() {
 // since the slot is written while others begin.
 LogicalResult ChunkKernel::buildStates() {
   Value one = k.index(1), last = k.sub(pieces, one);
-  Value inPieces = compare(arith::CmpIPredicate::sgt, pieces, one);
-  Value isLast = compare(arith::CmpIPredicate::eq, r.piece, last);
-  Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
+  Value inPieces = k.compare(arith::CmpIPredicate::sgt, pieces, one);
+  Value isLast = k.compare(arith::CmpIPredicate::eq, r.piece, last);
+  Value isFirst = k.compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
   Value isEnd = arith::OrIOp::create(b, k.loc(), isFirst, isLast);
   Value never = arith::ConstantOp::create(b, k.loc(), b.getBoolAttr(false));
   // The pieces at either end have no matrix.
   if (r.isTransition)
-    inPieces = either(arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
-                      never, inPieces);
+    inPieces =
+        k.either(arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
+                 never, inPieces);
   Value begins = arith::AndIOp::create(b, k.loc(), inPieces, isEnd);
   Value adds = arith::AndIOp::create(
-      b, k.loc(), inPieces, compare(arith::CmpIPredicate::slt, r.piece, last));
+      b, k.loc(), inPieces,
+      k.compare(arith::CmpIPredicate::slt, r.piece, last));
   Value isThere = arith::AndIOp::create(
       b, k.loc(), inPieces,
-      compare(arith::CmpIPredicate::slt, r.piece, pieces));
-  Value state = loadWhere(begins, startOfPiece());
-  auto found = emitChunks(fromChunk, either(adds, toChunk, fromChunk), state);
+      k.compare(arith::CmpIPredicate::slt, r.piece, pieces));
+  Value state =
+      k.where(begins, startOfPiece(), [&] { return r.load(k, r.matrix); });
+  auto found = emitChunks(fromChunk, k.either(adds, toChunk, fromChunk), state);
   if (failed(found))
     return failure();
-  when(isThere,
-       [&] { memory->keep(place(r.piece), found->first, found->second); });
+  k.when(isThere,
+         [&] { memory->keep(place(r.piece), found->first, found->second); });
   if (!values)
     return success();
   Value keepsTail = arith::AndIOp::create(b, k.loc(), isThere, isLast);
   if (r.isTransition)
-    keepsTail = either(r.isTransition, never, keepsTail);
-  when(keepsTail, [&] { values->copyTail(memory->tailOf(place(last))); });
+    keepsTail = k.either(r.isTransition, never, keepsTail);
+  k.when(keepsTail, [&] { values->copyTail(memory->tailOf(place(last))); });
   return success();
 }
 
 LogicalResult ChunkKernel::buildOutputs() {
   Value zero = k.index(0), one = k.index(1);
-  Value alone = compare(arith::CmpIPredicate::eq, pieces, one);
-  Value isFirst = compare(arith::CmpIPredicate::eq, r.piece, zero);
-  Value isThere = compare(arith::CmpIPredicate::slt, fromChunk, toChunk);
+  Value alone = k.compare(arith::CmpIPredicate::eq, pieces, one);
+  Value isFirst = k.compare(arith::CmpIPredicate::eq, r.piece, zero);
+  Value isThere = k.compare(arith::CmpIPredicate::slt, fromChunk, toChunk);
   // What is before the first piece is at the last one's place.
-  Value from = either(isFirst, k.sub(pieces, one), zero);
-  Value to = either(isFirst, pieces, r.piece);
+  Value from = k.either(isFirst, k.sub(pieces, one), zero);
+  Value to = k.either(isFirst, pieces, r.piece);
   Value reads = arith::AndIOp::create(
-      b, k.loc(), isThere, compare(arith::CmpIPredicate::sgt, pieces, one));
-  Value state = memory->sum(place(from), place(either(reads, to, from)));
+      b, k.loc(), isThere, k.compare(arith::CmpIPredicate::sgt, pieces, one));
+  Value state = memory->sum(place(from), place(k.either(reads, to, from)));
   if (values) {
     ConvolvedRows::Copy tail = memory->tailOf(place(k.sub(pieces, one)));
-    tail.isKept = compare(arith::CmpIPredicate::sgt, pieces, one);
+    tail.isKept = k.compare(arith::CmpIPredicate::sgt, pieces, one);
     values->setCopy(tail);
   }
   // A segment in one piece has its own slot to itself.
   Value whole = arith::AndIOp::create(b, k.loc(), alone, isFirst);
-  state = loadWhere(whole, state);
+  state = k.where(whole, state, [&] { return r.load(k, r.matrix); });
   auto found = emitChunks(fromChunk, toChunk, state);
   if (failed(found))
     return failure();
-  Value reachesEnd = compare(arith::CmpIPredicate::eq, toChunk, chunks);
-  when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd), [&] {
+  Value reachesEnd = k.compare(arith::CmpIPredicate::eq, toChunk, chunks);
+  k.when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd), [&] {
     r.store(k, r.matrix, found->first);
     if (values)
       values->storeTail();

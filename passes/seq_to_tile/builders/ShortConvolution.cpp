@@ -8,7 +8,6 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/ConvolvedRows.h"
-#include "passes/seq_to_tile/builders/Recurrence.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/seq_to_tile/ScalarCode.h"

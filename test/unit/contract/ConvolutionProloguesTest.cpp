@@ -54,6 +54,34 @@ constexpr Mixer kSsd = {"ssd", 338, 0, 336, 4, 96, true, 176, R"(
         (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>), tensor<2xKEYSx72xf32>
 )"};
 
+// Parts of one tail, as a model may write them: what several items read row by
+// row, since 41 and 55 are no multiples of 8, and values behind them.
+constexpr Mixer kParts = {
+    "ssd_of_parts", 338, 0, 240, 4, 96, true, 176, R"(
+  %u0 = seq.slice %u {axis = 1 : i64, offset = 0 : i64, size = 41 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x41xf32>
+  %u1 = seq.slice %u {axis = 1 : i64, offset = 41 : i64, size = 55 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x55xf32>
+  %u2 = seq.slice %u {axis = 1 : i64, offset = 96 : i64, size = 144 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x144xf32>
+  %w0 = seq.slice %taps {axis = 1 : i64, offset = 0 : i64, size = 41 : i64} : tensor<TAPSxCHANNELSxf32> -> tensor<TAPSx41xf32>
+  %w1 = seq.slice %taps {axis = 1 : i64, offset = 41 : i64, size = 55 : i64} : tensor<TAPSxCHANNELSxf32> -> tensor<TAPSx55xf32>
+  %w2 = seq.slice %taps {axis = 1 : i64, offset = 96 : i64, size = 144 : i64} : tensor<TAPSxCHANNELSxf32> -> tensor<TAPSx144xf32>
+  %h1 = seq.slice %bias {axis = 0 : i64, offset = 41 : i64, size = 55 : i64} : tensor<CHANNELSxf32> -> tensor<55xf32>
+  %c0, %t0 = seq.short_convolution %u0 parameters(%w0) state(%t) {activation = #seq.activation<silu>, first_channel = 0 : i64}
+      : tensor<?x41xf32>, (tensor<TAPSx41xf32>), tensor<PASTxCHANNELSxf32>
+  %c1, %t1 = seq.short_convolution %u1 parameters(%w1, %h1) state(%t0) {first_channel = 41 : i64}
+      : tensor<?x55xf32>, (tensor<TAPSx55xf32>, tensor<55xf32>), tensor<PASTxCHANNELSxf32>
+  %c2, %next_t = seq.short_convolution %u2 parameters(%w2) state(%t1) {activation = #seq.activation<silu>, first_channel = 96 : i64}
+      : tensor<?x144xf32>, (tensor<TAPSx144xf32>), tensor<PASTxCHANNELSxf32>
+  %k0 = seq.concat %c0, %c1 {axis = 1 : i64} : (tensor<?x41xf32>, tensor<?x55xf32>) -> tensor<?x96xf32>
+  %q0 = seq.slice %in {axis = 1 : i64, offset = 240 : i64, size = 96 : i64} : tensor<?xWIDTHxf32> -> tensor<?x96xf32>
+  %dt = seq.slice %in {axis = 1 : i64, offset = 336 : i64, size = 2 : i64} : tensor<?xWIDTHxf32> -> tensor<?x2xf32>
+  %x = seq.reshape %c2 : tensor<?x144xf32> -> tensor<?x2x72xf32>
+  %b = seq.reshape %k0 : tensor<?x96xf32> -> tensor<?x1x96xf32>
+  %q = seq.reshape %q0 : tensor<?x96xf32> -> tensor<?x1x96xf32>
+  %y, %next = seq.ssd %x, %dt, %b, %q parameters(%rate, %rate, %rate) state(%s)
+      : (tensor<?x2x72xf32>, tensor<?x2xf32>, tensor<?x1x96xf32>, tensor<?x1x96xf32>),
+        (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>), tensor<2xKEYSx72xf32>
+)"};
+
 // As in Gated DeltaNet values have a convolution of their own.
 constexpr Mixer kDelta = {"gated_delta_rule",
                           324,
@@ -299,6 +327,7 @@ std::vector<Way> ways() {
     all.push_back({mixer, /*bitStable=*/true, Products::F32});
     all.push_back({mixer, /*bitStable=*/false, Products::BF16});
   }
+  all.push_back({kParts, /*bitStable=*/true, Products::F32});
   return all;
 }
 

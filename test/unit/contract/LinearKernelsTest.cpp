@@ -274,11 +274,11 @@ std::vector<Extents> pickShapes(Random &random) {
   return shapes;
 }
 
-/// What a mixer's kernels are tried with.
 /// Which of the shapes a variant takes; all of them in a long check, and where
 /// kernel tests are written, which are picked by their number.
 enum class Shapes { All, Even, Odd };
 
+/// What a mixer's kernels are tried with.
 struct Variant {
   const char *name;
   bool bf16Table = false;
