@@ -1,2 +1,2 @@
-// Exists to carry the precompiled header of MlirHeaders.h.
+// Exists to carry the precompiled headers that begin with MlirHeaders.h.
 #include "compiler/MlirHeaders.h"

@@ -1,5 +1,6 @@
 // The MLIR headers that most of the compiler's sources include, precompiled
-// once. Expensive and rarely needed headers (NVVM, LLVM's back end) stay out.
+// alone and with what sources of seq ops or of targets include besides
+// (effc_precompiled_headers). LLVM's back end stays out.
 #ifndef EFFC_COMPILER_MLIRHEADERS_H
 #define EFFC_COMPILER_MLIRHEADERS_H
 

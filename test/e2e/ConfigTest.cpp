@@ -104,6 +104,10 @@ struct GpuCode {
 };
 constexpr GpuCode kGpuCodes[] = {
     {"sm_80", "f32"}, {"sm_90a", "bf16"}, {"sm_90a", "f32"}, {"sm_80", "bf16"}};
+constexpr struct {
+  const char *config;
+  GpuCode code;
+} kTight = {"gla_1_3b", {"sm_80", "bf16"}};
 } // namespace
 
 static void expectNoSpill(const std::string &config, const GpuCode &code,
@@ -159,7 +163,10 @@ TEST_P(GpuConfigTest, SpillsNothing) {
   }
   std::vector<std::string> all = configs(".");
   size_t index = std::find(all.begin(), all.end(), GetParam()) - all.begin();
-  expectNoSpill(GetParam(), kGpuCodes[index % std::size(kGpuCodes)],
+  // The one whose kernels have too few registers when loops step pointers.
+  bool isTight = GetParam() == kTight.config;
+  expectNoSpill(GetParam(),
+                isTight ? kTight.code : kGpuCodes[index % std::size(kGpuCodes)],
                 /*allEntries=*/false);
 }
 

@@ -149,10 +149,10 @@ void Verification::readStored() {
   if (!stored.seqBytecode.empty())
     keepHostTarget();
   const PipelineOptions &pipeline = compileOptions.pipeline;
-  bool onHost = device.description().rfind("host", 0) == 0;
-  roundsProducts = !onHost && pipeline.products == Products::BF16;
+  runsOnHost = device.description().rfind("host", 0) == 0;
+  roundsProducts = !runsOnHost && pipeline.products == Products::BF16;
   bitStable = optionsKnown && !narrowStates &&
-              (onHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
+              (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
 }
 
@@ -310,25 +310,26 @@ static CompileOptions optionsFor(const FormCase &form, size_t tokens,
 
 void Verification::checkForms() {
   std::map<std::string, const FormCase *> byKernels;
-  std::vector<const FormCase *>
-      firsts; // of each form, the first of its kernels
+  // Of each form, the first that has its kernels.
+  std::vector<const FormCase *> firsts;
   for (const FormCase &form : kForms) {
     CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
     firsts.push_back(
         byKernels.try_emplace(take(lowerToKernels(stored, forced)), &form)
             .first->second);
   }
+  // Kernels in one form are the file's, where it has run its host code.
+  bool isFiles = byKernels.size() == 1 && runsOnHost;
   for (auto [form, first] : llvm::zip_equal(kForms, firsts)) {
     std::string name = std::string("kernels ") + form.name;
-    if (byKernels.size() == 1 || first != &form) {
-      report.skip(name,
-                  byKernels.size() == 1
-                      ? "the same kernels as this file's, since no mixer of "
-                        "the model has kernels in more than one form"
-                      : std::string("the same kernels as 'kernels ") +
-                            first->name +
-                            "', since no mixer of the model has kernels in "
-                            "this form");
+    if (isFiles || first != &form) {
+      report.skip(
+          name, isFiles ? "the same kernels as this file's, since no mixer of "
+                          "the model has kernels in more than one form"
+                        : std::string("the same kernels as 'kernels ") +
+                              first->name +
+                              "', since no mixer of the model has kernels in "
+                              "this form");
       progress(++done, total);
       continue;
     }

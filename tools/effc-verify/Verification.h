@@ -79,6 +79,7 @@ private:
   std::vector<double> oracle; // of the reference in double
   bool optionsKnown = true;   // the file's options could be read
   bool hasHostCode = true;    // it was compiled for the host too
+  bool runsOnHost = true;     // the device that runs the file's own code
   bool bitStable = false;
   bool narrowStates = false;     // some state is kept in 16 bits
   bool roundsProducts = false;   // the device's products round operands

@@ -123,6 +123,22 @@ TEST_F(Verify, KernelsOfOneFormAreTheFilesOwn) {
             "one form");
 }
 
+// What ran on another device has not tried the host's kernels, which are the
+// reference's only other witness where products are rounded.
+TEST_F(Verify, KernelsOfOneFormAreTriedWhereAnotherDeviceRanTheFile) {
+  std::string file = compile("families/mistral/window",
+                             {"--target", "host,sim_80", "--products", "bf16",
+                              "--prefill-rows", "16", "--max-batch", "1"});
+  Finished done =
+      command({file, "--device", "sim", "--tokens", "12", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json found = nlohmann::json::parse(done.out);
+  size_t against = 0;
+  for (const nlohmann::json &check : found.at("checks"))
+    against += check.at("name") == "kernels step";
+  EXPECT_EQ(against, 1u) << found;
+}
+
 // The host's code is compared with the host's, wherever its target stands.
 TEST_F(Verify, TheHostMayBeAnyOfTheTargets) {
   Report report =
