@@ -4,31 +4,12 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace effc::nvptx;
-
-std::optional<std::string> effc::nvptx::findPtxas() {
-  SmallVector<std::string> folders;
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (std::optional<std::string> home = sys::Process::GetEnv(variable))
-      folders.push_back(*home + "/bin");
-  SmallVector<StringRef> known(folders.begin(), folders.end());
-  if (!known.empty())
-    if (ErrorOr<std::string> path = sys::findProgramByName("ptxas", known))
-      return *path;
-  if (ErrorOr<std::string> path = sys::findProgramByName("ptxas"))
-    return *path;
-  if (ErrorOr<std::string> path =
-          sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}))
-    return *path;
-  return std::nullopt;
-}
 
 // What `ptxas -v` says of each kernel.
 static void readReport(StringRef report, Cubin &cubin) {

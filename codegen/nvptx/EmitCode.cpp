@@ -78,8 +78,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
           << seq::kFallbackRemark
           << "the artifact has PTX only, which the driver compiles when a "
              "model is loaded: ptxas is neither in CUDA_HOME or CUDA_PATH nor "
-             "on "
-             "the PATH nor in /usr/local/cuda";
+             "on the PATH nor in /usr/local/cuda nor in a wheel "
+             "nvidia-cuda-nvcc of python3";
     }
     // Chips of other kinds can not run code that asks for an architecture's own
     // instructions ("a"), and need no PTX of it.

@@ -37,9 +37,14 @@ struct Cubin {
   llvm::StringMap<Kernel> kernels;
 };
 
-/// The path of `ptxas`: of $CUDA_HOME, on the PATH, or where the toolkit is
-/// usually installed; absent where there is none.
+/// The path of `ptxas`: of $CUDA_HOME, on the PATH, where the toolkit is
+/// usually installed, or of a wheel (`findPtxasOfWheel`); absent where there is
+/// none.
 std::optional<std::string> findPtxas();
+
+/// That of the wheel nvidia-cuda-nvcc (or nvidia-cuda-nvcc-cu12) which the
+/// `python3` on the PATH sees; absent where there is none.
+std::optional<std::string> findPtxasOfWheel();
 
 /// Assembles PTX. Fails with what `ptxas` says, and where it had to serialise
 /// products of warp groups (C7510 to C7515).
