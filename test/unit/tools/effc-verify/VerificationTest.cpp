@@ -127,8 +127,7 @@ TEST_F(Verify, KernelsOfOneFormAreTheFilesOwn) {
 // reference's only other witness where products are rounded.
 TEST_F(Verify, KernelsOfOneFormAreTriedWhereAnotherDeviceRanTheFile) {
   std::string file = compile("families/mistral/window",
-                             {"--target", "host,sim_80", "--products", "bf16",
-                              "--prefill-rows", "16", "--max-batch", "1"});
+                             {"--target", "host,sim_80", "--products", "bf16"});
   Finished done =
       command({file, "--device", "sim", "--tokens", "12", "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
