@@ -6,15 +6,14 @@
 // as decays and pairs of exponentials have it, n is at most 0 and less will do.
 // expm1(x) = 2^n (e^r - 1) + (2^n - 1) takes the same steps up to e^r - 1.
 // log1p(x) for x > -1 takes log(y) + c / y with y = fl(1 + x) and c the part of
-// x that y lost; log(y) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). Of an
-// exponential that is at most 1, as softplus takes it, log1p(x) = 2 artanh(s /
-// 2), s = x / (1 + x / 2), with a minimax polynomial for relative errors in
-// s^2. The other coefficients are the minimax ones of Cephes' single-precision
-// expf, logf, tanhf, erfcf, sinf and cosf (S. Moshier). erfc(x) is 1 - x p(x^2)
+// x that y lost; log(y) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2)). The
+// coefficients are the minimax ones of Cephes' single-precision expf, logf,
+// tanhf, erfcf, sinf and cosf (S. Moshier). erfc(x) is 1 - x p(x^2)
 // for |x| < 1, and exp(-x^2) / |x| p(1 / x^2) beyond, or 2 minus that; x^2 is
 // kept in two parts, since its rounding is an absolute error of the exponent.
 // sin and cos take quarter turns off, pi / 2 split in two; kernels hand them
 // angles of at most a turn, and past 2^13 the result is NaN rather than noise.
+#include "codegen/host/Decays.h"
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,73 +31,6 @@ namespace effc::host {
 #include "codegen/host/Passes.h.inc"
 
 namespace {
-
-/// Scalar or vector f32 arithmetic of one shape.
-class Arithmetic {
-public:
-  Arithmetic(OpBuilder &b, Location loc, Type type)
-      : b(b), loc(loc), type(type) {}
-
-  Value constant(float value) {
-    TypedAttr attr = b.getF32FloatAttr(value);
-    if (auto shape = dyn_cast<VectorType>(type))
-      attr = DenseElementsAttr::get(shape, attr);
-    return arith::ConstantOp::create(b, loc, attr);
-  }
-  Value bits(int32_t value) {
-    TypedAttr attr = b.getI32IntegerAttr(value);
-    if (isa<VectorType>(type))
-      attr = DenseElementsAttr::get(cast<VectorType>(integers()), attr);
-    return arith::ConstantOp::create(b, loc, attr);
-  }
-  Type integers() {
-    auto shape = dyn_cast<VectorType>(type);
-    return shape ? Type(shape.clone(b.getI32Type())) : Type(b.getI32Type());
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
-  Value fma(Value x, Value y, Value z) {
-    return math::FmaOp::create(b, loc, x, y, z);
-  }
-  Value select(Value c, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, c, x, y);
-  }
-  Value compare(arith::CmpFPredicate p, Value x, Value y) {
-    return arith::CmpFOp::create(b, loc, p, x, y);
-  }
-  Value toInteger(Value x) {
-    return arith::FPToSIOp::create(b, loc, integers(), x);
-  }
-  Value toFloat(Value i) { return arith::SIToFPOp::create(b, loc, type, i); }
-  Value asInteger(Value x) {
-    return arith::BitcastOp::create(b, loc, integers(), x);
-  }
-  Value asFloat(Value i) { return arith::BitcastOp::create(b, loc, type, i); }
-  /// Horner's rule, highest coefficient first.
-  Value polynomial(Value x, ArrayRef<float> coefficients) {
-    Value sum = constant(coefficients.front());
-    for (float coefficient : coefficients.drop_front())
-      sum = fma(sum, x, constant(coefficient));
-    return sum;
-  }
-  /// 2^n for integers n in [-126, 127].
-  Value power(Value n) {
-    Value biased = arith::AddIOp::create(b, loc, n, bits(127));
-    return asFloat(arith::ShLIOp::create(b, loc, biased, bits(23)));
-  }
-
-  OpBuilder &b;
-  Location loc;
-  Type type;
-};
-
-// Whether x is a number's size, negated: at most 0.
-bool isNegatedSize(Value x) {
-  auto negated = x.getDefiningOp<arith::NegFOp>();
-  return negated && negated.getOperand().getDefiningOp<math::AbsFOp>();
-}
 
 // e^r - 1 where x = n ln 2 + r.
 Value lessOneOfRest(Arithmetic &a, Value x, Value n) {
@@ -246,20 +178,9 @@ Value expandTanh(Arithmetic &a, Value x) {
   return a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result);
 }
 
-// Whether x is the exponential of a number's size, negated: from 0 to 1.
-bool isDecay(Value x) {
-  auto exp = x.getDefiningOp<math::ExpOp>();
-  return exp && isNegatedSize(exp.getOperand());
-}
-
 Value expandLog1p(Arithmetic &a, Value x) {
-  if (isDecay(x)) {
-    Value s = a.div(x, a.fma(x, a.constant(0.5f), a.constant(1.0f)));
-    Value square = a.mul(s, s);
-    Value p = a.polynomial(square, {5.473555066e-04f, 2.187430859e-03f,
-                                    1.250678115e-02f, 8.333301544e-02f});
-    return a.fma(a.mul(s, square), p, s);
-  }
+  if (isDecay(x))
+    return log1pOfDecay(a, x);
   Value one = a.constant(1.0f),
         infinity = a.constant(std::numeric_limits<float>::infinity());
   Value y = a.add(x, one);

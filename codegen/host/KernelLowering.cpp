@@ -114,7 +114,7 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
   if (auto dot = dyn_cast<DotOp>(op)) {
-    if (dot.getRounded())
+    if (dot.getRoundedTo())
       return dot.emitOpError("is rounded, and the host's products are exact");
     return emitDot(dot), success();
   }

@@ -1,4 +1,5 @@
 // Elementwise arithmetic and sums.
+#include "codegen/host/Decays.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,8 +20,8 @@ static Value callApprox(OpBuilder &b, Location loc, StringRef name, Value x) {
       .getResult(0);
 }
 
-// exp and log1p by the hardware's powers and logarithms of two; the rest as it
-// is: what is no instruction, `host-expand-math` makes a polynomial.
+// exp by the hardware's powers of two; the rest as it is: what is no
+// instruction, `host-expand-math` makes a polynomial.
 //
 // exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding
 // of t lost: without it an argument of -20 would cost 2e-6.
@@ -43,17 +44,12 @@ Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
                               math::AbsFOp::create(b, loc, t), f32(128.0f));
     return select(finite, corrected, power);
   }
-  if (isa<math::Log1pOp>(op)) {
-    // log(y) + c / y with y = fl(1 + x) and c what y lost of x.
-    Value x = mapping.lookupOrDefault(op->getOperand(0));
-    Value y = arith::AddFOp::create(b, loc, x, f32(1));
-    Value lost = arith::SubFOp::create(
-        b, loc, x, arith::SubFOp::create(b, loc, y, f32(1)));
-    Value log = arith::MulFOp::create(
-        b, loc, callApprox(b, loc, "llvm.nvvm.lg2.approx.ftz.f", y),
-        f32(0.693147180559945309f));
-    return arith::AddFOp::create(b, loc, log,
-                                 arith::DivFOp::create(b, loc, lost, y));
+  // lg2.approx has an absolute error near 1, of which a small step size would
+  // be made: what softplus takes is a polynomial, as on the host.
+  if (isa<math::Log1pOp>(op) && host::isDecay(op->getOperand(0))) {
+    host::Arithmetic arithmetic(b, loc, b.getF32Type());
+    return host::log1pOfDecay(arithmetic,
+                              mapping.lookupOrDefault(op->getOperand(0)));
   }
   return b.clone(*op, mapping)->getResult(0);
 }
