@@ -4,7 +4,9 @@
 #include "runtime/src/devices/PlanMemory.h"
 #include "runtime/src/devices/cuda/CudaExecutor.h"
 
+#include <cstdlib>
 #include <set>
+#include <string_view>
 
 using namespace effc;
 using namespace effc::rt;
@@ -102,7 +104,11 @@ static std::string codeFor(const artifact::Program &program) {
 Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
                                       const CudaChip &chip) {
   using artifact::SegmentKind;
+  const char *wanted = std::getenv("EFFC_CUDA_CODE");
+  bool onlyPtx = wanted && std::string_view(wanted) == "ptx";
   for (SegmentKind kind : {SegmentKind::Cubin, SegmentKind::Ptx}) {
+    if (kind == SegmentKind::Cubin && onlyPtx)
+      continue;
     std::optional<CudaChoice> best;
     uint32_t bestNumber = 0;
     for (const Plan &plan : plansOf(program)) {

@@ -29,7 +29,7 @@ using Event = struct EventObject *;
 using Graph = struct GraphObject *;
 using GraphExec = struct GraphExecObject *;
 /// CUtensorMap; what is in it only the driver knows.
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap {
   uint64_t opaque[16];
 };
 /// CUlaunchAttribute, of a value that is an int.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <string_view>
 
 using namespace effc;
 using namespace effc::rt;
@@ -12,6 +13,28 @@ static constexpr uint32_t kGrantedSharedBytes = 48 * 1024;
 /// "sm_90a (segment 4)".
 static std::string nameOf(const artifact::Segment &segment, uint32_t index) {
   return segment.isa()->str() + " (segment " + std::to_string(index) + ")";
+}
+
+/// What keeps a driver from loading a module: one that a newer assembler made.
+static std::string reasonOf(const artifact::Segment &segment,
+                            std::span<const uint8_t> bytes,
+                            const CudaDriver &driver) {
+  // EI_ABIVERSION of ELF: 8 since CUDA 13, whose modules need its drivers.
+  constexpr std::string_view kMagic = "\x7f"
+                                      "ELF";
+  constexpr size_t kAbiAt = 8;
+  constexpr uint8_t kAbi = 8;
+  constexpr int kVersion = 13000;
+  if (segment.kind() != artifact::SegmentKind::Cubin ||
+      bytes.size() <= kAbiAt ||
+      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0 ||
+      bytes[kAbiAt] < kAbi || driver.version() >= kVersion)
+    return "";
+  return "; ptxas of CUDA 13 made it, for drivers of CUDA 13.0 and newer, but "
+         "this one is for CUDA " +
+         driver.versionText() +
+         ": compile with an older ptxas, or have the driver compile the file's "
+         "PTX, if it has some for this GPU, with EFFC_CUDA_CODE=ptx";
 }
 
 static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
@@ -36,6 +59,7 @@ static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
     error.code = EFFC_BAD_DATA;
   if (size_t length = strnlen(log, sizeof log))
     error.message += "; " + onOneLine(std::string(log, length));
+  error.message += reasonOf(segment, bytes, driver);
   return error;
 }
 
@@ -50,7 +74,9 @@ static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
                 kernel.shared_bytes(),
                 " bytes of shared memory, but this GPU (", chip.name,
                 ") grants ", chip.mostSharedBytes);
-  CudaKernel ready = {nullptr, kernel.threads(), 0};
+  // All of it is asked for: kernels address it from where that begins, which is
+  // behind what a module sets aside by itself.
+  CudaKernel ready = {nullptr, kernel.threads(), kernel.shared_bytes()};
   cuda::Result result =
       driver.moduleGetFunction(&ready.function, module, name.c_str());
   if (result != cuda::kSuccess) {
@@ -58,16 +84,13 @@ static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
     error.code = EFFC_BAD_DATA;
     return error;
   }
-  // What the module sets aside by itself counts; a launch asks for the rest.
   int own = 0;
   if (Check error =
           driver.check("asking about kernel '" + name + "'",
                        driver.functionGetAttribute(
                            &own, cuda::kStaticSharedBytes, ready.function)))
     return *error;
-  if (auto fixed = static_cast<uint32_t>(own); kernel.shared_bytes() > fixed)
-    ready.dynamicSharedBytes = kernel.shared_bytes() - fixed;
-  if (kernel.shared_bytes() > kGrantedSharedBytes)
+  if (kernel.shared_bytes() + static_cast<uint32_t>(own) > kGrantedSharedBytes)
     if (Check error = driver.check(
             "granting kernel '" + name + "' its shared memory of " +
                 std::to_string(kernel.shared_bytes()) + " bytes",

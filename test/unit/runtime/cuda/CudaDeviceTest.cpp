@@ -332,16 +332,16 @@ TEST_F(CudaDevice, AsksForLargeSharedMemory) {
   Model model = loadToy(large);
   Engine engine(model, Device::cuda());
   EXPECT_EQ(fake->count("cuFuncSetAttribute"), 1u);
-  EXPECT_EQ(fake->count("cuFuncSetAttribute toy_head 8 96000"), 1u);
+  EXPECT_EQ(fake->count("cuFuncSetAttribute toy_head 8 100000"), 1u);
   Session session(engine);
   fake->calls.clear();
   engine.prefill(session, {1});
   EXPECT_EQ(
       fake->calls[2],
-      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 16000 counts 1 1 1");
+      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 20000 counts 1 1 1");
   EXPECT_EQ(
       fake->calls[3],
-      "cuLaunchKernelEx toy_head grid 3 block 64 shared 96000 counts 1 1 1");
+      "cuLaunchKernelEx toy_head grid 3 block 64 shared 100000 counts 1 1 1");
   fake->mostSharedBytes = 99999;
   EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, large),
             "cuda: kernel 'toy_head' needs 100000 bytes of shared memory, but "
@@ -356,11 +356,15 @@ TEST_F(CudaDevice, TakesTheCodeThatFits) {
     std::string message = engineMessage(EFFC_UNSUPPORTED);
     return fake->images.empty() ? message : fake->images.front();
   };
-  EXPECT_EQ(loaded(9, 0), "module 90a");
+  EXPECT_EQ(loaded(9, 0), kHopperModule);
   EXPECT_EQ(loaded(8, 0), "module 80");
   EXPECT_EQ(loaded(8, 9), "module 80");
   // What no module fits is compiled by the driver.
   EXPECT_EQ(loaded(12, 0), "text 80");
+  // As everything is where it is asked for.
+  setenv("EFFC_CUDA_CODE", "ptx", 1);
+  EXPECT_EQ(loaded(9, 0), "text 80");
+  unsetenv("EFFC_CUDA_CODE");
   EXPECT_EQ(loaded(7, 5),
             "cuda: the file has code for sm_80, sm_90a, compute_80, but this "
             "GPU (Fake GPU) has compute capability 7.5");
@@ -451,6 +455,15 @@ TEST_F(CudaDevice, RefusesABadModule) {
             "cuda: loading the code for sm_90a (segment 4): "
             "CUDA_ERROR_INVALID_IMAGE (device kernel image is invalid); "
             "bad\\x0aimage");
+  // Of a newer assembler than the driver's.
+  fake->version = 12040;
+  EXPECT_NE(engineMessage(EFFC_BAD_DATA)
+                .find("ptxas of CUDA 13 made it, for drivers of CUDA 13.0 and "
+                      "newer, but this one is for CUDA 12.4: compile with an "
+                      "older ptxas, or have the driver compile the file's PTX, "
+                      "if it has some for this GPU, with EFFC_CUDA_CODE=ptx"),
+            std::string::npos);
+  fake->version = 13000;
   fake->failures = {{"cuModuleGetFunction", 500}};
   EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
             "cuda: finding kernel 'toy_embed': CUDA_ERROR_NOT_FOUND "

@@ -10,7 +10,7 @@ ToyOptions effc::test::cudaToy(Change change) {
   ToyOptions options;
   options.programRoom = 16384;
   options.code = {{artifact::SegmentKind::Cubin, "sm_80", text("module 80")},
-                  {artifact::SegmentKind::Cubin, "sm_90a", text("module 90a")},
+                  {artifact::SegmentKind::Cubin, "sm_90a", text(kHopperModule)},
                   {artifact::SegmentKind::Ptx, "compute_80", text("text 80")}};
   options.changeProgram = [change](artifact::ProgramT &program) {
     artifact::TargetPlanT &sm80 = addToyTarget(program, "sm_80", 3);

@@ -14,6 +14,10 @@
 
 namespace effc::test {
 
+/// The code for sm_90a: the beginning of an ELF file as CUDA 13 writes it.
+inline constexpr char kHopperModule[] = "\x7f"
+                                        "ELF 90a\x08";
+
 /// Opens the driver that plays itself, as new.
 class CudaDevice : public testing::Test {
 protected:
