@@ -104,11 +104,14 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--products",
      [](const CompileOptions &o) {
-       return std::string(o.pipeline.products == Products::BF16 ? "bf16" : "");
+       return o.pipeline.products == Products::F32
+                  ? std::string()
+                  : nameOf(o.pipeline.products).str();
      },
      [](StringRef value, CompileOptions &o) {
-       o.pipeline.products = value == "bf16" ? Products::BF16 : Products::F32;
-       return value == "f32" || value == "bf16";
+       std::optional<Products> products = findProducts(value);
+       o.pipeline.products = products.value_or(Products::F32);
+       return products.has_value();
      }},
     {"--dense",
      [](const CompileOptions &o) {

@@ -58,7 +58,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   // Fewer bytes, and the same bits.
   kernels.convolutionPrologues = isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
-  if (isGpu && options.products == Products::BF16 && options.narrowResults) {
+  if (isGpu && options.products != Products::F32 && options.narrowResults) {
     NarrowResultsPassOptions narrow;
     narrow.bitStable = bitStable;
     passes.addPass(createNarrowResultsPass(narrow));

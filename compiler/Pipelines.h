@@ -17,7 +17,8 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
   Products products = Products::F32;
-  /// Whether results that rounded products alone read lie in memory as bf16.
+  /// Whether results that rounded products alone read lie in memory as what
+  /// they are rounded to, if it has 16 bits.
   /// The bits are the same without.
   bool narrowResults = true;
   /// Whether GPUs convolve values in the kernels of the recurrences that take

@@ -4,6 +4,10 @@
 #define EFFC_COMPILER_TARGET_H
 
 #include "dialects/tile/Tile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <optional>
 
 namespace effc {
 
@@ -53,18 +57,54 @@ inline const Target *findTarget(llvm::StringRef name) {
 /// What a product makes of its operands on a GPU; the host's are always exact.
 enum class Products {
   F32,  ///< nothing
+  TF32, ///< the nearest tf32
   BF16, ///< the nearest bf16
+  F16,  ///< the nearest f16
 };
+
+/// As --products spells them, in the order of the enum.
+inline constexpr llvm::StringLiteral kProducts[] = {"f32", "tf32", "bf16",
+                                                    "f16"};
+
+inline llvm::StringRef nameOf(Products products) {
+  return kProducts[static_cast<size_t>(products)];
+}
+
+/// Nothing where no kind of products has that name.
+inline std::optional<Products> findProducts(llvm::StringRef name) {
+  const auto *found = llvm::find(kProducts, name);
+  if (found == std::end(kProducts))
+    return std::nullopt;
+  return static_cast<Products>(found - kProducts);
+}
+
+/// The type that operands are rounded to; null: none.
+inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
+  switch (products) {
+  case Products::F32:
+    return {};
+  case Products::TF32:
+    return mlir::FloatTF32Type::get(context);
+  case Products::BF16:
+    return mlir::BFloat16Type::get(context);
+  case Products::F16:
+    return mlir::Float16Type::get(context);
+  }
+  llvm_unreachable("all kinds of products have a case");
+}
 
 inline tile::TargetAttr getTargetAttr(const Target &target,
                                       mlir::MLIRContext *context,
                                       Products products = Products::F32) {
-  bool rounds =
-      products == Products::BF16 && target.device == tile::Device::Nvptx;
-  return tile::TargetAttr::get(
-      context, target.device, target.vectorLanes, target.registers,
-      target.stepRate, rounds ? target.roundedDotRate : target.dotRate,
-      target.stateBytes, target.cores, target.warpGroups, rounds);
+  bool isGpu = target.device == tile::Device::Nvptx;
+  mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
+  int64_t rate = !rounded           ? target.dotRate
+                 : rounded.isTF32() ? target.roundedDotRate * 2 / 3
+                                    : target.roundedDotRate;
+  return tile::TargetAttr::get(context, target.device, target.vectorLanes,
+                               target.registers, target.stepRate, rate,
+                               target.stateBytes, target.cores,
+                               target.warpGroups, rounded);
 }
 
 } // namespace effc

@@ -5,14 +5,19 @@
 // next 8 and the last 8; an f16 is the sum of two, a bf16 is one. Of the
 // products of such sums those are formed that matter in f32, the small ones
 // first: what is left out is below 2^-23 of a term. Of a rounded product each
-// element is one bf16. Rows, columns and depths past the shape are zeros in
-// shared memory.
+// element is one bf16 or f16, or one tf32, of which a piece is two products of
+// half the depth. Rows, columns and depths past the shape are zeros in shared
+// memory.
 //
 // Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, a register
 // has two elements that follow one another in depth. A has (g, 2t), (g + 8,
 // 2t), (g, 2t + 8), (g + 8, 2t + 8), B has (2t, g), (2t + 8, g), and the
 // accumulator is #tile.mma. So an operand is read as 8 x 8 matrices of (outer,
-// depth) of which a lane holds (g, 2t) and the next: what ldmatrix loads.
+// depth) of which a lane holds (g, 2t) and the next: what ldmatrix loads. Of
+// tf32 (m16n8k8) a register has one element, A (g, t), (g + 8, t), (g, t + 4),
+// (g + 8, t + 4) and B (t, g), (t + 4, g). Which depth comes first makes no
+// difference if it is the same in A and B, so depths t and t + 4 are the
+// elements 2t and 2t + 1.
 #include "codegen/nvptx/Permutation.h"
 #include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
@@ -27,17 +32,21 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
+static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kTf32Depth = 8;
 static constexpr int64_t kMatrix = 8; // rows and columns of ldmatrix's matrices
 /// How many bf16 together are an f32.
 static constexpr size_t kMostParts = 3;
 
 size_t ThreadLowering::DotOperand::parts() const {
-  return element.isBF16() || rounded ? 1 : element.isF16() ? 2 : kMostParts;
+  return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
+}
+
+Type ThreadLowering::DotOperand::piece() const {
+  return roundedTo ? roundedTo : BFloat16Type::get(element.getContext());
 }
 
 ThreadLowering::DotOperand
-ThreadLowering::operandOf(Value tile, bool depthIsRow, bool rounded) {
+ThreadLowering::operandOf(Value tile, bool depthIsRow, Type roundedTo) {
   auto type = cast<TileType>(tile.getType());
   auto layout = cast<SharedAttr>(type.getLayout());
   int64_t outer = depthIsRow ? type.columns() : type.rows();
@@ -47,7 +56,7 @@ ThreadLowering::operandOf(Value tile, bool depthIsRow, bool rounded) {
           static_cast<int64_t>(llvm::alignTo(outer, kSharedTile)),
           type.getElementType(),
           slotBytes.lookup(tile),
-          rounded};
+          roundedTo};
 }
 
 // The upper halves of two f32, which are bf16, in one register.
@@ -104,17 +113,32 @@ Value ThreadLowering::laneElement(const DotOperand &operand, bool outerFirst) {
   return add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
 }
 
+ThreadLowering::Parts ThreadLowering::partsOf(const DotOperand &operand,
+                                              std::array<Value, 2> pair) {
+  if (!operand.roundedTo)
+    return splitPair(b, loc, pair[0], pair[1], operand.parts());
+  if (!operand.roundedTo.isTF32())
+    return {LLVM::BitcastOp::create(
+        b, loc, b.getI32Type(),
+        narrow(b, loc, runOf(pair.data(), 2), operand.roundedTo))};
+  Parts parts;
+  for (Value element : pair)
+    // What is stored in 16 bits is a tf32 already.
+    parts.push_back(
+        operand.element.isF32()
+            ? NVVM::ConvertFloatToTF32Op::create(
+                  b, loc, b.getI32Type(), element, NVVM::FPRoundingMode::RNA)
+                  .getResult()
+            : arith::BitcastOp::create(b, loc, b.getI32Type(), element)
+                  .getResult());
+  return parts;
+}
+
 // The matrices of a piece, of which this lane begins at `address`.
 SmallVector<ThreadLowering::Parts>
 ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
                              unsigned matrices, bool outerFirst) {
   SmallVector<Parts> registers;
-  auto partsOf = [&](std::array<Value, 2> pair) -> Parts {
-    if (!operand.rounded)
-      return splitPair(b, loc, pair[0], pair[1], operand.parts());
-    Value nearest = narrow(b, loc, runOf(pair.data(), 2), b.getBF16Type());
-    return {LLVM::BitcastOp::create(b, loc, b.getI32Type(), nearest)};
-  };
   if (!operand.element.isF32()) {
     Type i32Type = b.getI32Type(), result = i32Type;
     if (matrices > 1)
@@ -130,7 +154,7 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
           matrices > 1
               ? LLVM::ExtractValueOp::create(b, loc, loaded, i).getResult()
               : loaded;
-      if (operand.element.isBF16()) {
+      if (operand.element == operand.piece()) {
         registers.push_back({pair});
         continue;
       }
@@ -141,7 +165,7 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
                      LLVM::ExtractElementOp::create(b, loc, halves, i32(at)),
                      operand.element);
       };
-      registers.push_back(partsOf({half(0), half(1)}));
+      registers.push_back(partsOf(operand, {half(0), half(1)}));
     }
     return registers;
   }
@@ -164,39 +188,59 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
             b, loc, f32Type,
             further(address, f32Type, place + e * operand.depthStride));
     }
-    registers.push_back(partsOf(pair));
+    registers.push_back(partsOf(operand, pair));
   }
   return registers;
 }
 
-// acc += A B for one piece; `places` are its four elements among the sums.
-void ThreadLowering::multiplyPiece(ArrayRef<Parts> a, ArrayRef<Parts> w,
+static NVVM::MMATypes mmaTypeOf(Type type) {
+  return type.isTF32()  ? NVVM::MMATypes::tf32
+         : type.isF16() ? NVVM::MMATypes::f16
+                        : NVVM::MMATypes::bf16;
+}
+
+// acc += A B for one piece of `type`; `places` are its four elements among the
+// sums.
+void ThreadLowering::multiplyPiece(Type type, ArrayRef<Parts> a,
+                                   ArrayRef<Parts> w,
                                    MutableArrayRef<Value> sums,
                                    ArrayRef<size_t> places) {
   Type f32Type = b.getF32Type();
   auto result = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                  SmallVector<Type>(4, f32Type));
-  auto part = [](ArrayRef<Parts> registers, size_t number) {
-    return llvm::map_to_vector(
-        registers, [&](const Parts &parts) { return parts[number]; });
+  auto multiply = [&](ArrayRef<Value> ofA, ArrayRef<Value> ofW, int64_t depth) {
+    SmallVector<Value> acc;
+    for (size_t place : places)
+      acc.push_back(sums[place]);
+    Value product = NVVM::MmaOp::create(
+        b, loc, result, ofA, ofW, acc,
+        ArrayRef<int64_t>{kPieceRows, kPieceColumns, depth},
+        /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
+        std::array<NVVM::MMATypes, 2>{mmaTypeOf(type), mmaTypeOf(type)},
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                       NVVM::MMALayout::col});
+    for (size_t e = 0; e < places.size(); ++e)
+      sums[places[e]] = LLVM::ExtractValueOp::create(b, loc, product, e);
+  };
+  if (type.isTF32()) {
+    for (size_t half = 0; half < 2; ++half) {
+      const Parts &upper = a[2 * half], &lower = a[2 * half + 1];
+      multiply({upper[0], lower[0], upper[1], lower[1]}, w[half], kTf32Depth);
+    }
+    return;
+  }
+  auto part = [&](ArrayRef<Parts> registers, size_t number) {
+    return llvm::map_to_vector(registers, [&](const Parts &parts) -> Value {
+      if (!type.isF16())
+        return parts[number];
+      return LLVM::BitcastOp::create(b, loc, VectorType::get({2}, type),
+                                     parts[number]);
+    });
   };
   for (size_t order = kMostParts; order-- > 0;)
     for (size_t i = 0; i < a[0].size() && i <= order; ++i) {
-      if (order - i >= w[0].size())
-        continue;
-      SmallVector<Value> acc;
-      for (size_t place : places)
-        acc.push_back(sums[place]);
-      Value product = NVVM::MmaOp::create(
-          b, loc, result, part(a, i), part(w, order - i), acc,
-          ArrayRef<int64_t>{kPieceRows, kPieceColumns, kPieceDepth},
-          /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
-          std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::bf16,
-                                        NVVM::MMATypes::bf16},
-          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                         NVVM::MMALayout::col});
-      for (size_t e = 0; e < places.size(); ++e)
-        sums[places[e]] = LLVM::ExtractValueOp::create(b, loc, product, e);
+      if (order - i < w[0].size())
+        multiply(part(a, i), part(w, order - i), kPieceDepth);
     }
 }
 
@@ -249,8 +293,9 @@ void ThreadLowering::lowerDot(DotOp dot) {
     return lowerWarpGroupDot(dot);
   TileType accType = dot.getAcc().getType(), aType = dot.getA().getType();
   Held held = heldOf(accType);
-  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), dot.getRounded());
-  DotOperand w = operandOf(dot.getB(), !dot.getTransposeB(), dot.getRounded());
+  Type roundedTo = dot.getRoundedTo().value_or(Type());
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), roundedTo);
+  DotOperand w = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
   int64_t depth = llvm::alignTo(
       dot.getTransposeA() ? aType.rows() : aType.columns(), kPieceDepth);
   auto [warpRow, warpColumn] = firstOfWarp(held);
@@ -261,7 +306,7 @@ void ThreadLowering::lowerDot(DotOp dot) {
 
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
                                  constant(kPieceDepth), tiles[dot.getAcc()]);
-  if (dot.getRounded())
+  if (roundedTo)
     loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
   {
     OpBuilder::InsertionGuard guard(b);
@@ -282,7 +327,7 @@ void ThreadLowering::lowerDot(DotOp dot) {
         std::array<size_t, 4> places;
         for (size_t e = 0; e < 4; ++e)
           places[e] = (2 * i + e / 2) * held.columns() + 2 * j + e % 2;
-        multiplyPiece(ofRow, ofColumns[j], sums, places);
+        multiplyPiece(w.piece(), ofRow, ofColumns[j], sums, places);
       }
     }
     scf::YieldOp::create(b, loc, sums);

@@ -18,7 +18,8 @@ namespace effc::nvptx {
 
 class ThreadLowering {
 public:
-  /// Registers of two bf16 each, whose sums two neighbours are.
+  /// Two neighbours of an operand in registers: of two bf16 each, whose sums
+  /// they are; of both as f16; or each as tf32.
   using Parts = llvm::SmallVector<mlir::Value, 3>;
   /// An operand of a product in shared memory: element (outer, depth), where
   /// outer is a row of A or a column of B.
@@ -26,9 +27,12 @@ public:
     int64_t offset, outerStride, depthStride, outerSize;
     mlir::Type element;
     mlir::Value slot; // bytes; null: none
-    bool rounded;     // an element is read as the nearest bf16
-    /// How many bf16 are summed to an element.
+    /// What an element is rounded to when it is read; null: read as it is.
+    mlir::Type roundedTo;
+    /// How many bf16 are summed to an element that is not rounded.
     size_t parts() const;
+    /// What tensor cores multiply.
+    mlir::Type piece() const;
   };
 
   /// Emits into `entry`, whose arguments are the operands' addresses, the three
@@ -196,7 +200,9 @@ private:
   struct Lane {
     mlir::Value atWarp, atStart;
   };
-  DotOperand operandOf(mlir::Value tile, bool depthIsRow, bool rounded);
+  DotOperand operandOf(mlir::Value tile, bool depthIsRow, mlir::Type roundedTo);
+  /// Two neighbours that are f32.
+  Parts partsOf(const DotOperand &operand, std::array<mlir::Value, 2> pair);
   /// The first row and column of what a fragment gives to the thread's warp.
   std::pair<mlir::Value, mlir::Value> firstOfWarp(const Held &held);
   Lane laneOf(const DotOperand &operand, mlir::Value warp, bool outerFirst);
@@ -207,7 +213,8 @@ private:
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
                                         mlir::Value address, unsigned matrices,
                                         bool outerFirst);
-  void multiplyPiece(llvm::ArrayRef<Parts> a, llvm::ArrayRef<Parts> w,
+  void multiplyPiece(mlir::Type type, llvm::ArrayRef<Parts> a,
+                     llvm::ArrayRef<Parts> w,
                      llvm::MutableArrayRef<mlir::Value> sums,
                      llvm::ArrayRef<size_t> places);
   void lowerDot(tile::DotOp dot);

@@ -2,8 +2,9 @@
 //
 // Four warps, which hold 16 rows of 64 each, multiply by up to 256 columns that
 // they all read from shared memory. A comes in registers, as for mma.sync, so
-// that f32 are split in three bf16 on the way; B is bf16 and swizzled. The
-// accumulator is #tile.mma with the warps along the rows.
+// that f32 are split in three bf16 on the way; B is bf16 and swizzled, or f16
+// where the product is rounded to that. The accumulator is #tile.mma with the
+// warps along the rows.
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,8 +54,12 @@ Value ThreadLowering::descriptorOf(const DotOperand &operand, Value outer,
 
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Held held = heldOf(dot.getAcc().getType());
-  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), dot.getRounded()),
-             w = operandOf(dot.getB(), /*depthIsRow=*/false, dot.getRounded());
+  // With a B of bf16, three products of bf16 take no longer than one of tf32.
+  Type roundedTo = dot.getRoundedTo().value_or(Type());
+  if (roundedTo && roundedTo.isTF32())
+    roundedTo = {};
+  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), roundedTo),
+             w = operandOf(dot.getB(), /*depthIsRow=*/false, roundedTo);
   const auto &[rows, columns] = held.distribution;
   auto [warpRow, warpColumn] = firstOfWarp(held);
   Lane lane = laneOf(a, warpRow, /*outerFirst=*/true);
@@ -93,8 +98,8 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
         for (size_t place : places)
           acc.push_back(sums[place]);
         auto product = WarpGroupDotOp::create(
-            b, loc, SmallVector<Type>(acc.size(), b.getF32Type()), ofPart,
-            deeper, acc);
+            b, loc, SmallVector<Type>(acc.size(), b.getF32Type()), w.piece(),
+            ofPart, deeper, acc);
         for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
           sums[place] = sum;
       }

@@ -56,9 +56,10 @@ static void write(tile::WarpGroupDotOp dot) {
   llvm::raw_string_ostream out(text);
   // The one scales D, the next two A and B by it; B's columns run in depth.
   out << "{\n\t.reg .pred one;\n\tsetp.ne.b32 one, 1, 0;\n\t"
-      << "wgmma.mma_async.sync.aligned.m64n" << 2 * count
-      << "k16.f32.bf16.bf16 {" << operandList(0, count) << "}, {"
-      << operandList(count, 4) << "}, $" << count + 4 << ", one, 1, 1, 0;\n\t}";
+      << "wgmma.mma_async.sync.aligned.m64n" << 2 * count << "k16.f32."
+      << dot.getElement() << "." << dot.getElement() << " {"
+      << operandList(0, count) << "}, {" << operandList(count, 4) << "}, $"
+      << count + 4 << ", one, 1, 1, 0;\n\t}";
   SmallVector<Value> inputs(dot.getA());
   inputs.push_back(dot.getB());
   writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());

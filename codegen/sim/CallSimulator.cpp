@@ -69,6 +69,7 @@ private:
   void checkAccess(Operation *op, Value address, Type type, uint64_t alignment,
                    bool writes);
   void roundToBf16(LLVM::FPTruncOp op);
+  LogicalResult roundToTf32(NVVM::ConvertFloatToTF32Op op);
 
   /// Calls an entry of the table with the thread, `arguments` and, if wanted,
   /// the site.
@@ -191,6 +192,24 @@ void KernelRewrite::roundToBf16(LLVM::FPTruncOp op) {
   op.erase();
 }
 
+// To nearest, ties away from zero, as cvt.rna does.
+LogicalResult KernelRewrite::roundToTf32(NVVM::ConvertFloatToTF32Op op) {
+  if (op.getRnd() != NVVM::FPRoundingMode::RNA ||
+      op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
+    return op.emitError("the simulator rounds to the nearest tf32 only");
+  constexpr uint32_t kHalf = 0x1000, kKept = 0xFFFFE000;
+  Value bits = LLVM::BitcastOp::create(b, loc(), b.getI32Type(), op.getSrc());
+  Value rounded = LLVM::AndOp::create(
+      b, loc(), LLVM::AddOp::create(b, loc(), bits, i32(kHalf)), i32(kKept));
+  // The sum of a NaN might be a number.
+  Value isNan = LLVM::FCmpOp::create(b, loc(), LLVM::FCmpPredicate::uno,
+                                     op.getSrc(), op.getSrc());
+  op.replaceAllUsesWith(
+      LLVM::SelectOp::create(b, loc(), isNan, bits, rounded).getResult());
+  op.erase();
+  return success();
+}
+
 // The values in memory, one after another.
 Value KernelRewrite::arrayOf(ValueRange values) {
   Type element = values[0].getType();
@@ -215,8 +234,11 @@ LogicalResult KernelRewrite::rewriteWarpGroupDot(tile::WarpGroupDotOp op) {
     sums = arrayOf(op.getAcc());
   for (auto [i, sum] : llvm::enumerate(op.getSums()))
     underWay[sum] = {sums, i};
-  call(EFFC_SIM_CALL(warpGroupDot), {},
-       {i32(op.getAcc().size()), arrayOf(op.getA()), op.getB(), sums},
+  rt::SimMma type = op.getElement().isF16() ? rt::SimMma::M16N8K16F16
+                                            : rt::SimMma::M16N8K16Bf16;
+  call(EFFC_SIM_CALL(multiplyGroup), {},
+       {i32(static_cast<uint32_t>(type)), i32(op.getAcc().size()),
+        arrayOf(op.getA()), op.getB(), sums},
        /*withSite=*/true);
   begun.push_back(op);
   return success();
@@ -405,7 +427,10 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
       return rewriteMma(mma, rt::SimMma::M16N8K8Tf32), success();
     if (mma.getMultiplicandAPtxType() == NVVM::MMATypes::bf16)
       return rewriteMma(mma, rt::SimMma::M16N8K16Bf16), success();
-    return op->emitError("the simulator knows products of tf32 and bf16 only");
+    if (mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16)
+      return rewriteMma(mma, rt::SimMma::M16N8K16F16), success();
+    return op->emitError(
+        "the simulator knows products of tf32, bf16 and f16 only");
   }
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
     auto plain = [&](Value address) -> Value {
@@ -418,6 +443,8 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
          /*withSite=*/true);
     return op->erase(), success();
   }
+  if (auto convert = dyn_cast<NVVM::ConvertFloatToTF32Op>(op))
+    return roundToTf32(convert);
   if (auto matrix = dyn_cast<NVVM::LdMatrixOp>(op))
     return rewriteLoadMatrix(matrix);
   if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {

@@ -8,7 +8,7 @@ def Tile_ConvertOp : Tile_Op<"convert", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The same tile in another layout";
   let description = [{
     Scheduled level only. Writes a tile from registers to shared memory, rounded to
-    bf16 if it is bf16 there, or reads it back into another layout. What is written
+    bf16 or f16 if it is that there, or reads it back into another layout. What is written
     may be read after the next `tile.barrier`; so may the memory of what was read be
     written.
 
@@ -16,7 +16,7 @@ def Tile_ConvertOp : Tile_Op<"convert", [MemoryEffects<[MemRead, MemWrite]>]> {
 
     * (CONVERT1) One of the two layouts is `#tile.shared` and the other is not.
     * (CONVERT2) Shape and role are the same, and so are elements, but for f32 that
-      are written as bf16.
+      are written as bf16 or f16.
 
     Example:
 

@@ -15,6 +15,11 @@
 
 #include "dialects/tile/TileDialect.h.inc"
 #include "dialects/tile/TileEnums.h.inc"
+namespace effc::tile {
+/// Whether operands of products may be rounded to a type.
+bool isRoundedType(mlir::Type type);
+} // namespace effc::tile
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tile/TileAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES

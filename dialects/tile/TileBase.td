@@ -80,8 +80,12 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
     tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
     `cores` is how many of them a chip has, 0 where that is not known. `warp_groups`
-    says that four warps may multiply together, `rounds_products` that operands of
-    products are rounded to bf16 where the mathematics can bear it.
+    says that four warps may multiply together; where `rounded_to` is there, operands
+    of products are rounded to that type if the mathematics can bear it.
+
+    Constraints:
+
+    * (TARGET1) `rounded_to`, where present, is bf16, f16 or tf32.
 
     Example: `#tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>`
@@ -90,12 +94,13 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
     "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$cores,
     DefaultValuedParameter<"bool", "false">:$warp_groups,
-    DefaultValuedParameter<"bool", "false">:$rounds_products);
+    OptionalParameter<"::mlir::Type">:$rounded_to);
   let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)?
-    (`rounds_products` `=` $rounds_products^ `,`)? `vector` `=` $vector
+    (`rounded_to` `=` $rounded_to^ `,`)? `vector` `=` $vector
     `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes
     (`,` `cores` `=` $cores^)? `>` }];
+  let genVerifyDecl = 1;
 }
 
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {

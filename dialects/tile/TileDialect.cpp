@@ -34,6 +34,20 @@ LogicalResult ItemsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+bool effc::tile::isRoundedType(Type type) {
+  return type.isBF16() || type.isF16() || type.isTF32();
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 Device, int64_t, int64_t, int64_t, int64_t,
+                                 int64_t, int64_t, bool, Type roundedTo) {
+  if (roundedTo && !isRoundedType(roundedTo)) // target1
+    return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
+                          "got "
+                       << roundedTo;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t threads, int64_t sharedBytes) {
   if (threads < 32 || threads > 1024 || threads % 32 != 0) // schedule1

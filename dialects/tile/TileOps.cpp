@@ -426,7 +426,8 @@ LogicalResult ConvertOp::verify() {
                "but got ")
            << from << " and " << to;
   bool rounds = isa<SharedAttr>(to.getLayout()) &&
-                from.getElementType().isF32() && to.getElementType().isBF16();
+                from.getElementType().isF32() &&
+                (to.getElementType().isBF16() || to.getElementType().isF16());
   if (from.getShape() != to.getShape() || from.getRole() != to.getRole() ||
       (from.getElementType() != to.getElementType() && !rounds)) // convert2
     return emitOpError("expects the same tile in another layout, but got ")
@@ -453,6 +454,9 @@ LogicalResult DotOp::verify() {
       diagnostic.attachNote() << "'b' looks transposed: mark it transpose_b";
     return diagnostic;
   }
+  if (getRoundedTo() && !isRoundedType(*getRoundedTo())) // dot3
+    return emitOpError("expects to round to bf16, f16 or tf32, but got ")
+           << *getRoundedTo();
   return success();
 }
 
@@ -500,6 +504,9 @@ LogicalResult PipelineOp::verify() {
 }
 
 LogicalResult WarpGroupDotOp::verify() {
+  if (!getElement().isBF16() && !getElement().isF16()) // wgdot2
+    return emitOpError("expects a product of bf16 or f16, but got ")
+           << getElement();
   constexpr size_t kRegisters = 4, kMost = 128;
   size_t count = getAcc().size();
   if (getA().size() != kRegisters || count != getSums().size() || count == 0 ||

@@ -137,7 +137,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let description = [{
     Reads the box of `sizes` elements at `indices`; dimensions of size 1 are
     dropped where the tile has fewer, in order. Elements are widened to f32; what
-    lies in shared memory may be as the view stores it, or rounded to bf16.
+    lies in shared memory may be as the view stores it, or rounded to bf16 or f16.
 
     `rows(%n)` and `columns(%n)` limit the tile's rows and columns that lie
     inside the view, for the last tile along a dimension. What lies past a limit
@@ -358,14 +358,17 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     `result = acc + op(a) . op(b)`, where `op` transposes the operand that is
     marked. Products are accumulated in f32 along the contracted dimension in an
     order that depends on its length alone, so that a row of the result depends
-    on nothing but the row of `a`, whatever the other shapes. With `rounded` each
-    element of `a` and `b` is rounded to bf16 first, to nearest even: one product
-    of tensor cores in place of up to six.
+    on nothing but the row of `a`, whatever the other shapes. `rounded to` a type
+    allows each element of `a` and `b` to be rounded to the nearest of that type first:
+    one product of tensor cores in place of up to six for bf16 and f16, which is
+    infinite beyond 65504; two for tf32, which has 10 bits behind the point as f16 and
+    the range of f32.
 
     Constraints:
 
     * (DOT1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
     * (DOT2) `acc` has the role `accumulator`.
+    * (DOT3) The type that is rounded to, where present, is bf16, f16 or tf32.
 
     Example:
 
@@ -375,11 +378,11 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     ```
   }];
   let arguments = (ins Tile_TileType:$acc, Tile_TileType:$a, Tile_TileType:$b,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$rounded);
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b, OptionalAttr<TypeAttr>:$rounded_to);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = [{
     $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`rounded` $rounded^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
+    (`rounded` `to` $rounded_to^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let hasVerifier = 1;
 }

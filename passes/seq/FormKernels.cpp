@@ -284,7 +284,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     auto kernel = seq::KernelOp::create(builder, last->getLoc(),
                                         TypeRange(ValueRange(results)),
                                         nameOf(group), inputs.getArrayRef(),
-                                        /*narrow=*/DenseI64ArrayAttr());
+                                        /*narrow=*/DenseI64ArrayAttr(),
+                                        /*narrow_to=*/TypeAttr());
     Block *body = builder.createBlock(&kernel.getBody());
     IRMapping mapping;
     for (Value input : inputs)

@@ -1,14 +1,15 @@
-// Results that rounded products alone read -> bf16 in memory.
+// Results that rounded products alone read -> bf16 or f16 in memory.
 //
 //   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>) { ... }
 //   %y = seq.kernel "layers.0.in_proj" (%a = %n, %b = %w) -> ... {
 //     %p = seq.linear %a, %b ...
 // becomes
 //   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>)
-//       attributes {narrow = array<i64: 0>} { ... }
+//       attributes {narrow = array<i64: 0>, narrow_to = bf16} { ... }
 //
 // The nearest bf16 of the nearest bf16 is itself, so it does not matter to a
-// product that rounds its rows whether they were rounded before.
+// product that rounds its rows whether they were rounded before. tf32 takes as
+// much memory as f32.
 #include "passes/seq/Passes.h"
 
 #include "dialects/plan/MemoryLayout.h"
@@ -31,7 +32,7 @@ constexpr int64_t kNarrowBytes = 2;
 /// How a result is read by all that read it.
 struct Reading {
   bool onlyRounded = true; ///< as rows that a product rounds
-  /// An element at which a product begins to read and which as bf16 is not
+  /// An element at which a product begins to read and which in 16 bits is not
   /// aligned.
   std::optional<int64_t> unaligned;
 };
@@ -42,8 +43,11 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
   void runOnOperation() override {
     auto target =
         getOperation()->getAttrOfType<tile::TargetAttr>("tile.target");
-    if (!target || !target.getRoundsProducts())
+    if (!target || !target.getRoundedTo() ||
+        target.getRoundedTo().getIntOrFloatBitWidth() != 8 * kNarrowBytes)
       return;
+    stored = target.getRoundedTo();
+    llvm::raw_string_ostream(nameOfStored) << stored;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry"))
         for (auto kernel : function.getOps<seq::KernelOp>())
@@ -66,15 +70,17 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
              << result.getResultNumber() << " as ";
       if (reading.unaligned) {
         remark << "f32: a product that rounds it begins to read at element "
-               << *reading.unaligned << ", which as bf16 is no multiple of "
-               << plan::kRowAlignment << " bytes";
+               << *reading.unaligned << ", which as " << nameOfStored
+               << " is no multiple of " << plan::kRowAlignment << " bytes";
         continue;
       }
-      remark << "bf16: only products that round it read it";
+      remark << nameOfStored << ": only products that round it read it";
       narrow.push_back(result.getResultNumber());
     }
-    if (!narrow.empty())
-      kernel.setNarrow(narrow);
+    if (narrow.empty())
+      return;
+    kernel.setNarrow(narrow);
+    kernel.setNarrowTo(stored);
   }
 
   void addUse(Reading &reading, OpOperand &use, seq::EntryAttr entry) {
@@ -109,6 +115,9 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
         reading.unaligned = first;
     }
   }
+
+  Type stored; // what products round to
+  std::string nameOfStored;
 };
 } // namespace
 } // namespace effc

@@ -254,7 +254,7 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 }
 
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Keep in memory as bf16 what rounded products alone read";
+  let summary = "Keep in memory in 16 bits what rounded products alone read";
   let description = [{
     A product that rounds its rows to bf16 when it reads them gets the same bits
     from rows that were rounded when they were written: both are the nearest, ties

@@ -278,7 +278,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
     context.cores = target.getCores();
     context.warpGroups = target.getWarpGroups();
     context.dotRate = target.getDotRate();
-    context.roundsProducts = target.getRoundsProducts();
+    context.roundedTo = target.getRoundedTo();
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;

@@ -327,14 +327,16 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
 
 Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
                          bool transposeB) {
+  TypeAttr roundedTo =
+      context.roundedTo ? TypeAttr::get(context.roundedTo) : TypeAttr();
   return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
-                             transposeA, transposeB, context.roundsProducts);
+                             transposeA, transposeB, roundedTo);
 }
 
 Value KernelBuilder::exactDot(Value acc, Value lhs, Value rhs, bool transposeA,
                               bool transposeB) {
   return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
-                             transposeA, transposeB, /*rounded=*/false);
+                             transposeA, transposeB, /*rounded_to=*/TypeAttr());
 }
 
 Value KernelBuilder::load(Value view, ValueRange indices,

@@ -39,8 +39,8 @@ struct KernelContext {
   bool warpGroups = false;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
-  /// Whether operands of products are rounded to bf16.
-  bool roundsProducts = false;
+  /// What operands of products are rounded to; null: they are not.
+  mlir::Type roundedTo;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.

@@ -162,7 +162,7 @@ inline bool isSingleRow(seq::EntryAttr entry, bool bitStable, int64_t inner) {
 }
 
 /// Whether a GPU that rounds products reads the rows of `product`
-/// (`seq::isDenseOp`) as the bf16 nearest to them.
+/// (`seq::isDenseOp`) as the nearest of what it rounds to.
 inline bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
                        bool bitStable) {
   int64_t inner = DenseShape::of(product).inner;

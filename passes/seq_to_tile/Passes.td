@@ -16,7 +16,7 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     that joins rows of results which nobody else reads: they are written to their
     parts of it, and what would join them is no launch
     (test/passes/seq_to_tile/joined-results.mlir). A result that is
-    `narrow` becomes a buffer of bf16, and all views of it have that type; one that
+    `narrow` becomes a buffer of `narrow_to`, and all views of it have that type; one that
     is a state or what the call gives is an error.
 
     Needs: entries whose ops all stand in `seq.kernel` regions
@@ -36,7 +36,7 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
            "A token has the same bits whatever it is computed with; else a single "
            "row may have a kernel of its own">,
     Option<"libraryProducts", "library-products", "bool", /*default=*/"false",
-           "Launches of products of bf16 of 64 rows or more that do nothing else are "
+           "Launches of products of bf16, or of f16, of 64 rows or more that do nothing else are "
            "marked, so that a device may have a library do them">];
 }
 

@@ -46,10 +46,26 @@ static bool readsShared(OpOperand &use) {
   return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
 }
 
-/// Whether an op reads this operand from shared memory as bf16, whatever it is.
-static bool readsRounded(OpOperand &use) {
+/// What an op rounds this operand to when it reads it from shared memory, where
+/// that takes less of it than f32; null elsewhere.
+static Type roundedBy(OpOperand &use) {
   auto dot = dyn_cast<DotOp>(use.getOwner());
-  return dot && dot.getRounded() && readsShared(use);
+  if (!dot || !dot.getRoundedTo() || !readsShared(use))
+    return {};
+  Type rounded = *dot.getRoundedTo();
+  return rounded.isTF32() ? Type() : rounded;
+}
+
+/// What all that read a tile round it to; null where that is not one type.
+static Type roundedByAll(Value tile) {
+  Type rounded;
+  for (OpOperand &use : tile.getUses()) {
+    Type type = roundedBy(use);
+    if (!type || (rounded && type != rounded))
+      return {};
+    rounded = type;
+  }
+  return rounded;
 }
 
 /// Whether an op only hands this operand on to a value of the same class.
@@ -90,8 +106,15 @@ static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
 /// most columns.
 static constexpr int64_t kGroupWarps = 4, kMostGroupColumns = 256;
 
+/// What warp groups multiply: bf16, of which f32 are sums, or f16. A product
+/// that may be rounded to tf32 need not be where three of bf16 take its time.
+static bool isMultipliedAs(DotOp dot, Type stored) {
+  bool asF16 = dot.getRoundedTo() && dot.getRoundedTo()->isF16();
+  return asF16 ? stored.isF16() : stored.isBF16();
+}
+
 /// Whether warp groups can form the product: `rowWarps` of the warps lie along
-/// the rows, every piece is whole, and B is bf16 in rows of 128 bytes.
+/// the rows, every piece is whole, and B is 16-bit in rows of 128 bytes.
 static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
   TileType type = dot.getAcc().getType(), b = dot.getB().getType();
   int64_t groupColumns = type.columns() / (warps / rowWarps);
@@ -99,7 +122,8 @@ static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
          type.rows() % (kPieceRows * rowWarps) == 0 &&
          type.columns() % (kPieceColumns * (warps / rowWarps)) == 0 &&
          groupColumns <= kMostGroupColumns && dot.getTransposeB() &&
-         b.columns() == kSwizzledRow && typeOfOperand(dot.getB()).isBF16();
+         b.columns() == kSwizzledRow &&
+         isMultipliedAs(dot, typeOfOperand(dot.getB()));
 }
 
 // The warps lie so that none has more pieces than it must, and of such ways the
@@ -198,7 +222,8 @@ private:
 
   /// The places of a tile of `type`, at an offset yet to be chosen.
   SharedAttr inSharedMemory(Value tile, TileType type) {
-    bool swizzled = type.getElementType().isBF16() && isForWarpGroups(tile);
+    bool swizzled = type.getElementType().getIntOrFloatBitWidth() == 16 &&
+                    isForWarpGroups(tile);
     return SharedAttr::get(context, threads, /*offset=*/0,
                            swizzled ? kSwizzledRow
                                     : sharedStride(type, readInPairs(tile)),
@@ -369,10 +394,10 @@ void LayoutChoice::narrowOperands() {
     bool products = llvm::all_of(tile.getUses(), [](OpOperand &use) {
       return isa<DotOp>(use.getOwner()) || handsOn(use);
     });
-    bool rounds = tile.getDefiningOp() && !element.isBF16() &&
-                  llvm::all_of(tile.getUses(), readsRounded);
+    Type rounded = tile.getDefiningOp() ? roundedByAll(tile) : Type();
+    bool rounds = rounded && rounded != element;
     if (rounds)
-      element = BFloat16Type::get(context);
+      element = rounded;
     bool argument = isa<BlockArgument>(tile) && products;
     Type &type = stored[classOf(tile)];
     if (argument)
@@ -382,8 +407,10 @@ void LayoutChoice::narrowOperands() {
   });
   forEachTile([&](Value tile) {
     Type element = stored.lookup(classOf(tile));
-    if (isMaskOfProducts(tile))
-      element = BFloat16Type::get(context);
+    if (isMaskOfProducts(tile)) {
+      Type rounded = roundedByAll(tile);
+      element = rounded ? rounded : BFloat16Type::get(context);
+    }
     if (element && typeOf(tile).isBlock())
       tile.setType(TileType::get(context, typeOf(tile).getShape(), element,
                                  typeOf(tile).getRole(), {}));
@@ -452,8 +479,8 @@ void LayoutChoice::insertConversions() {
       if (!typeOf(use.get()) || isa<ConvertOp>(op))
         continue;
       if (readsShared(use))
-        use.set(inShared(use.get(), readsRounded(use)
-                                        ? Type(BFloat16Type::get(context))
+        use.set(inShared(use.get(), roundedBy(use)
+                                        ? roundedBy(use)
                                         : typeOf(use.get()).getElementType()));
       else if (auto map = dyn_cast<MapOp>(op))
         use.set(inRegisters(use.get(), map.getResult().getType().getLayout()));

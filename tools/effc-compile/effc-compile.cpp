@@ -94,11 +94,15 @@ void declare(CLI::App &app, Arguments &a) {
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--products", a.products,
-                 "what GPUs multiply: f32 as they are, or rounded to bf16 for "
-                 "a third to a sixth of the instructions; sums are f32, and "
-                 "exact stay the host and, without --bit-stable, single rows "
-                 "of decode times a weight")
-      ->check(CLI::IsMember({"f32", "bf16"}))
+                 "what GPUs multiply: f32 as they are, rounded to bf16 or f16 "
+                 "for a third to a sixth of the instructions (f16 loses an "
+                 "eighth of what bf16 does, and is infinite beyond 65504), or "
+                 "rounded to tf32 for a third to two thirds (as exact as f16, "
+                 "with the range of f32); sums are f32, and exact stay the "
+                 "host and, without --bit-stable, single rows of decode times "
+                 "a weight")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(kProducts), std::end(kProducts))))
       ->capture_default_str();
   app.add_option("--prefill-rows", a.prefillRows,
                  "rows of each prefill entry, ascending")
@@ -176,9 +180,9 @@ std::string checkLibrary(const Arguments &a, const CompileOptions &options) {
     return "--dense library leaves products to cuBLASLt, which runs on GPUs: "
            "expects a target such as sm_80, but got " +
            llvm::join(a.targets, ",");
-  if (a.products != "bf16")
-    return "--dense library has bf16 multiplied by bf16, but activations stay "
-           "f32 without --products bf16";
+  if (a.products != "bf16" && a.products != "f16")
+    return "--dense library multiplies bf16 by bf16 or f16 by f16, but "
+           "activations stay f32 without --products bf16 or f16";
   if (a.bitStable && a.bitStableFlag->count() > 0)
     return "--bit-stable cannot hold with --dense library: a library adds in "
            "another order for other numbers of rows";
@@ -210,11 +214,12 @@ std::string parse(const Arguments &a, CompileOptions &options) {
     return "--bit-stable cannot hold with --state-dtype bf16: a state is "
            "rounded where a call ends, so that results depend on how prompts "
            "are cut and packed";
-  if (a.products == "bf16" &&
+  if (a.products != "f32" &&
       llvm::none_of(options.targets, [](const Target *target) {
         return target->device == tile::Device::Nvptx;
       }))
-    return "--products bf16 rounds what GPUs multiply, but the target is host";
+    return "--products " + a.products +
+           " rounds what GPUs multiply, but the target is host";
   if (std::string wrong = checkLibrary(a, options); !wrong.empty())
     return wrong;
   options.model = a.model;
@@ -240,8 +245,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.maxContext = a.maxContext;
   options.pipeline.stateStorage =
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
-  options.pipeline.products =
-      a.products == "bf16" ? Products::BF16 : Products::F32;
+  options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;

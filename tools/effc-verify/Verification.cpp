@@ -55,9 +55,9 @@ static constexpr double kUnknownLoss = 0x1p-12;
 
 // What a sound kernel loses is no more than a wrong one might.
 static constexpr const char *kRounded =
-    "on this device the file's products round their operands to bf16, and no "
-    "tolerance would tell a wrong kernel; compiled without --products bf16 the "
-    "model can be checked";
+    "on this device the file's products round their operands, and no tolerance "
+    "would tell a wrong kernel; compiled without --products the model can be "
+    "checked";
 
 /// Throws what an llvm::Error says.
 static void require(llvm::Error error) {
@@ -150,7 +150,7 @@ void Verification::readStored() {
     keepHostTarget();
   const PipelineOptions &pipeline = compileOptions.pipeline;
   runsOnHost = device.description().rfind("host", 0) == 0;
-  roundsProducts = !runsOnHost && pipeline.products == Products::BF16;
+  roundsProducts = !runsOnHost && pipeline.products != Products::F32;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");

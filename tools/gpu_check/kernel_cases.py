@@ -22,11 +22,12 @@ EXPORTS = [
     # Shapes 3 and 4, with tables of f32 and of bf16.
     ("LinearKernelsContract", "*Agree*", "3,14"),
 ]
-# Shape 3 of products that are rounded, of every mixer whose tokens a GPU takes in chunks.
-ROUNDED = ("LinearKernelsContract", "*BothGatesAgree*", "11")
 # States of bf16, of one mixer of each structure.
 NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delta_rule", "ssd", "rwkv7", "hgrn"]
 NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
+# Shape 3 of products that are rounded to bf16, of every mixer whose tokens a GPU takes in chunks, and to f16 and tf32, of one of each structure.
+ROUNDED = [("LinearKernelsContract", "*BothGatesAgree*", "11"),
+           ("LinearKernelsContract", ":".join(f"*BothGatesAgree/{name}" for name in NARROW), "15,19")]
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
 MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed
@@ -37,7 +38,7 @@ SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
 
 def export(build: pathlib.Path, folder: pathlib.Path, small: bool) -> None:
     """Has the tests write their cases."""
-    exports = SMALL if small else [*EXPORTS, ("LinearKernelsContract", NARROW_FILTER, "23"), ROUNDED]
+    exports = SMALL if small else [*EXPORTS, ("LinearKernelsContract", NARROW_FILTER, "23"), *ROUNDED]
     for binary, tests, picked in exports:
         program = build / "test/unit/contract" / binary
         if not program.exists():
@@ -45,7 +46,7 @@ def export(build: pathlib.Path, folder: pathlib.Path, small: bool) -> None:
         env = {**os.environ, "EFFC_EXPORT_DIR": str(folder)}
         if picked:
             env["EFFC_EXPORT_PICK"] = picked
-        if tests == ROUNDED[1]:
+        if (binary, tests, picked) in ROUNDED:
             env["EFFC_TEST_TARGET"] = "sim_90a"
         before = len(list(folder.glob("*/case.json")))
         run([program, f"--gtest_filter={tests}"], env=env)

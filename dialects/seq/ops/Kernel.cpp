@@ -36,8 +36,15 @@ void KernelOp::print(OpAsmPrinter &printer) {
 LogicalResult KernelOp::verify() {
   if (getName().empty())
     return emitOpError() << "expects a 'name' that is not empty, but got \"\"";
+  if (getNarrow().has_value() != getNarrowTo().has_value()) // kernel6
+    return emitOpError() << "expects 'narrow' and 'narrow_to' together, but "
+                            "got only '"
+                         << (getNarrow() ? "narrow" : "narrow_to") << "'";
   if (!getNarrow())
     return success();
+  if (!getNarrowTo()->isBF16() && !getNarrowTo()->isF16()) // kernel6
+    return emitOpError() << "expects 'narrow_to' to be bf16 or f16, but got "
+                         << *getNarrowTo();
   if (getNarrow()->empty())
     return emitOpError() << "expects 'narrow' to list a result or to be absent";
   int64_t before = -1;
@@ -60,7 +67,7 @@ LogicalResult KernelOp::verify() {
 Type KernelOp::getStoredType(unsigned number) {
   if (llvm::is_contained(getNarrow().value_or(ArrayRef<int64_t>{}),
                          int64_t(number)))
-    return BFloat16Type::get(getContext());
+    return *getNarrowTo();
   return cast<RankedTensorType>(getResult(number).getType()).getElementType();
 }
 

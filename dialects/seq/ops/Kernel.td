@@ -18,10 +18,10 @@ def Seq_KernelOp
 
     Fusion is decided where this op is created, and nowhere after.
 
-    `narrow` lists the numbers of results that lie in memory as bf16, rounded to
-    the nearest where they are written. It says how a result is handed on, not what
-    it is: the meaning stays that of the body, of f32, and `seq-narrow-results`
-    lists only what is read as the nearest bf16 anyway.
+    `narrow` lists the numbers of results that lie in memory as `narrow_to`, bf16 or
+    f16, rounded to the nearest where they are written. It says how a result is handed
+    on, not what it is: the meaning stays that of the body, of f32, and
+    `seq-narrow-results` lists only what is read as the nearest of that type anyway.
 
     Constraints:
 
@@ -31,6 +31,8 @@ def Seq_KernelOp
     * (KERNEL4) The body holds at most 512 ops.
     * (KERNEL5) `narrow`, where present, lists f32 results in ascending order, at
       least one.
+    * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16
+      or f16.
 
     Example:
 
@@ -46,7 +48,8 @@ def Seq_KernelOp
   let arguments = (ins
     StrAttr:$name,                                     /*kernel3*/
     Variadic<AnyType>:$inputs,
-    OptionalAttr<DenseI64ArrayAttr>:$narrow);          /*kernel5*/
+    OptionalAttr<DenseI64ArrayAttr>:$narrow,           /*kernel5*/
+    OptionalAttr<TypeAttr>:$narrow_to);                /*kernel6*/
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);        /*kernel1, kernel2, kernel4*/
   let hasCustomAssemblyFormat = 1;

@@ -12,9 +12,11 @@ using namespace effc;
 
 // A second launch, and what an item does besides chunks, in cycles of a core.
 static constexpr int64_t kLaunchCycles = 2500;
-// How much longer products of operands as they are take where others are
-// rounded (compiler/Target.h).
-static constexpr int64_t kExactProductTime = 3;
+/// How much longer products of operands as they are take where others are
+/// rounded, in halves (compiler/Target.h).
+static int64_t exactProductHalves(Type roundedTo) {
+  return !roundedTo ? 2 : roundedTo.isTF32() ? 3 : 6;
+}
 
 bool effc::isQuadratic(seq::MixerOpInterface mixer) {
   return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
@@ -80,7 +82,7 @@ PieceCost::PieceCost(seq::LinearAttr linear, const ChunkItems &items,
   whole = cycles(1 + probes);
   state = cycles(probes);
   product = items.keys * pass / context.dotRate *
-            (context.roundsProducts ? kExactProductTime : 1);
+            exactProductHalves(context.roundedTo) / 2;
 }
 
 int64_t PieceCost::of(int64_t chunks, int64_t pieces) const {

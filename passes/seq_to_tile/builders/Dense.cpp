@@ -98,10 +98,11 @@ DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
                    outputs, llvm::bit_floor<uint64_t>(kRowElements / step))};
   if (!context.isGpu())
     return {rows, std::min<int64_t>(outputs, loopsOverRows(context) ? 12 : 24)};
-  bool narrow = cast<RankedTensorType>(op->getOperand(1).getType())
-                    .getElementType()
-                    .isBF16();
-  bool suits = narrow &&
+  // Groups of warps multiply f16 where all are rounded to it, else bf16.
+  Type stored =
+      cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
+  bool toF16 = context.roundedTo && context.roundedTo.isF16();
+  bool suits = (toF16 ? stored.isF16() : stored.isBF16()) &&
                Contraction::of(context, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
   if (suits && rows == kGpuTile && context.lead == tile::Count::Rows &&

@@ -23,7 +23,7 @@ tile.kernel @rounded(%item, %x: !tile.view<?x8xf32, [8, 1]>, %w: !tile.view<5x8x
   %b = tile.load %w[%c0, %c0] sizes [5, 8]
       : !tile.view<5x8xf32, [8, 1]> -> !tile.tile<5x8xf32, operand>
   // expected-error @+1 {{'tile.dot' op is rounded, and the host's products are exact}}
-  %d = tile.dot %zero, %a, %b transpose_b rounded : !tile.tile<4x5xf32, accumulator>,
+  %d = tile.dot %zero, %a, %b transpose_b rounded to bf16 : !tile.tile<4x5xf32, accumulator>,
       !tile.tile<4x8xf32, operand>, !tile.tile<5x8xf32, operand>
   tile.store %d, %y[%item, %c0] sizes [4, 5]
       : !tile.tile<4x5xf32, accumulator>, !tile.view<?x5xf32, [5, 1]>

@@ -112,7 +112,7 @@ tile.kernel @rounded(%item, %x: !tile.view<?x64xf32, [64, 1]>,
       : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<16x64xf32, operand>
   %b = tile.load %w[%c0, %c0] sizes [64, 8]
       : !tile.view<64x8xf32, [8, 1]> -> !tile.tile<64x8xf32, operand>
-  %d = tile.dot %zero, %a, %b rounded : !tile.tile<16x8xf32, accumulator>,
+  %d = tile.dot %zero, %a, %b rounded to bf16 : !tile.tile<16x8xf32, accumulator>,
       !tile.tile<16x64xf32, operand>, !tile.tile<64x8xf32, operand>
   tile.store %d, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
@@ -143,7 +143,7 @@ tile.kernel @rounded_ring(%item, %x: !tile.view<?x48xf32, [48, 1]>,
   } compute {
   ^bb0(%a: !tile.tile<16x16xf32, operand>, %b: !tile.tile<8x16xf32, operand>,
        %acc: !tile.tile<16x8xf32, accumulator>):
-    %d = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<16x8xf32, accumulator>,
+    %d = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<16x8xf32, accumulator>,
         !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
     tile.yield %d : !tile.tile<16x8xf32, accumulator>
   }
@@ -180,7 +180,7 @@ tile.kernel @narrow_ring(%item, %x: !tile.view<?x48xbf16, [64, 1]>,
   } compute {
   ^bb0(%a: !tile.tile<16x16xf32, operand>, %b: !tile.tile<8x16xf32, operand>,
        %acc: !tile.tile<16x8xf32, accumulator>):
-    %d = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<16x8xf32, accumulator>,
+    %d = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<16x8xf32, accumulator>,
         !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
     tile.yield %d : !tile.tile<16x8xf32, accumulator>
   }

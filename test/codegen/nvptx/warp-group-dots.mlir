@@ -84,7 +84,7 @@ tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.
   } compute {
   ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
        %acc: !tile.tile<64x64xf32, accumulator>):
-    %s = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<64x64xf32, accumulator>,
+    %s = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<64x64xf32, accumulator>,
         !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
     tile.yield %s : !tile.tile<64x64xf32, accumulator>
   }

@@ -59,7 +59,7 @@ func.func @kernel_sees_no_value_from_outside(%x: tensor<?x6xf32>) {
 func.func @kernel5_no_such_result(%x: tensor<?x6xf32>) {
   // expected-error @+1 {{expects 'narrow' to list numbers of its 1 results in ascending order, but got 1 behind 0}}
   %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
-      attributes {narrow = array<i64: 0, 1>} {
+      attributes {narrow = array<i64: 0, 1>, narrow_to = bf16} {
     seq.yield %a : tensor<?x6xf32>
   }
   return
@@ -70,7 +70,7 @@ func.func @kernel5_no_such_result(%x: tensor<?x6xf32>) {
 func.func @kernel5_descending(%x: tensor<?x6xf32>) {
   // expected-error @+1 {{expects 'narrow' to list numbers of its 2 results in ascending order, but got 0 behind 1}}
   %r:2 = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>)
-      attributes {narrow = array<i64: 1, 0>} {
+      attributes {narrow = array<i64: 1, 0>, narrow_to = bf16} {
     seq.yield %a, %a : tensor<?x6xf32>, tensor<?x6xf32>
   }
   return
@@ -81,7 +81,7 @@ func.func @kernel5_descending(%x: tensor<?x6xf32>) {
 func.func @kernel5_empty(%x: tensor<?x6xf32>) {
   // expected-error @+1 {{expects 'narrow' to list a result or to be absent}}
   %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
-      attributes {narrow = array<i64>} {
+      attributes {narrow = array<i64>, narrow_to = bf16} {
     seq.yield %a : tensor<?x6xf32>
   }
   return
@@ -92,8 +92,30 @@ func.func @kernel5_empty(%x: tensor<?x6xf32>) {
 func.func @kernel5_integers(%x: tensor<?xi32>) {
   // expected-error @+1 {{expects 'narrow' to list f32 results, but result 0 is 'tensor<?xi32>'}}
   %r = seq.kernel "a" (%a = %x : tensor<?xi32>) -> (tensor<?xi32>)
-      attributes {narrow = array<i64: 0>} {
+      attributes {narrow = array<i64: 0>, narrow_to = bf16} {
     seq.yield %a : tensor<?xi32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel6_alone(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects 'narrow' and 'narrow_to' together, but got only 'narrow'}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
+      attributes {narrow = array<i64: 0>} {
+    seq.yield %a : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel6_type(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{expects 'narrow_to' to be bf16 or f16, but got 'tf32'}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
+      attributes {narrow = array<i64: 0>, narrow_to = tf32} {
+    seq.yield %a : tensor<?x6xf32>
   }
   return
 }

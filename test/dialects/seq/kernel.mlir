@@ -40,9 +40,9 @@ func.func @kernel_attributes(%x: tensor<?x6xf32>) {
 
 // CHECK-LABEL: func.func @narrow_result
 func.func @narrow_result(%x: tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>) {
-  // CHECK: seq.kernel "copies" (%{{.*}} = %{{.*}} : tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>) attributes {narrow = array<i64: 1>} {
+  // CHECK: seq.kernel "copies" (%{{.*}} = %{{.*}} : tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>) attributes {narrow = array<i64: 1>, narrow_to = bf16} {
   %r:2 = seq.kernel "copies" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>)
-      attributes {narrow = array<i64: 1>} {
+      attributes {narrow = array<i64: 1>, narrow_to = bf16} {
     seq.yield %a, %a : tensor<?x6xf32>, tensor<?x6xf32>
   }
   return %r#0, %r#1 : tensor<?x6xf32>, tensor<?x6xf32>

@@ -149,3 +149,9 @@
 // boxmap1: wider than what is swizzled together
 // expected-error @+1 {{expects numbers of at least 1 and a box of at most 256 rows of 128 bytes of floating-point numbers, but got 768 x 192 and a box of 64 x 64 'f32'}}
 "test.op"() {test.a = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, f32>} : () -> ()
+
+// -----
+
+// target1
+// expected-error @+1 {{expects 'rounded_to' to be bf16, f16 or tf32, but got 'f64'}}
+"test.op"() {test.a = #tile.target<nvptx, rounded_to = f64, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()

@@ -30,3 +30,11 @@ func.func @dot2_row(%acc: !tile.tile<1x12xf32, accumulator>, %x: !tile.tile<7xf3
   %y = tile.dot %acc, %x, %w : !tile.tile<1x12xf32, accumulator>, !tile.tile<7xf32, row>, !tile.tile<7x12xf32, operand>
   return
 }
+
+// -----
+
+func.func @dot3(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<7x12xf32, operand>) {
+  // expected-error @+1 {{expects to round to bf16, f16 or tf32, but got 'f64'}}
+  %y = tile.dot %acc, %x, %w rounded to f64 : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
+  return
+}

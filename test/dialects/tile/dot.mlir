@@ -13,5 +13,8 @@ func.func @dot(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x768xf32
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a transpose_b :
   %b = tile.dot %acc, %t, %w transpose_a transpose_b : !tile.tile<4x12xf32, accumulator>,
       !tile.tile<768x4xf32, operand>, !tile.tile<12x768xf32, operand>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_b rounded to tf32 :
+  %c = tile.dot %acc, %x, %w transpose_b rounded to tf32 : !tile.tile<4x12xf32, accumulator>,
+      !tile.tile<4x768xf32, operand>, !tile.tile<12x768xf32, operand>
   return
 }

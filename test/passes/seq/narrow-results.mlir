@@ -3,15 +3,19 @@
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
 // RUN: effc-opt %s --seq-form-kernels --seq-narrow-results 2> %t.stable \
 // RUN:   | FileCheck %s --check-prefix=STABLE
-// RUN: sed 's/ rounds_products = true,//' %s | effc-opt --seq-form-kernels --seq-narrow-results \
+// RUN: sed 's/ rounded_to = bf16,//' %s | effc-opt --seq-form-kernels --seq-narrow-results \
 // RUN:   2>&1 | FileCheck %s --check-prefix=EXACT
+// RUN: sed 's/rounded_to = bf16/rounded_to = tf32/' %s | effc-opt --seq-form-kernels --seq-narrow-results \
+// RUN:   2>&1 | FileCheck %s --check-prefix=EXACT
+// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --seq-form-kernels --seq-narrow-results=bit-stable=false \
+// RUN:   2> /dev/null | FileCheck %t.f16.mlir
 
-// Where no product rounds, nothing is narrow.
+// Where no product rounds, nothing is narrow; nor is a tf32.
 // EXACT-NOT: narrow
 // EXACT-NOT: hands on
 
 module attributes {
-    tile.target = #tile.target<nvptx, rounds_products = true, vector = 32, registers = 255,
+    tile.target = #tile.target<nvptx, rounded_to = bf16, vector = 32, registers = 255,
                                step_rate = 60, dot_rate = 900, state_bytes = 131072>} {
 
 // Two products read the norm. What `up` gives is read by two in slices, of which the
@@ -20,8 +24,8 @@ module attributes {
 // function returns nobody here reads.
 
 // CHECK-LABEL: func.func @prefill_5
-// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>} {
-// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {narrow = array<i64: 0>} {
+// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
+// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
 // CHECK: seq.kernel "down" {{.*}} -> (tensor<?x80xf32>) {
 // CHECK: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) {
 // CHECK: seq.kernel "high" {{.*}} -> (tensor<?x15xf32>) {
@@ -58,7 +62,7 @@ func.func @prefill_5(
 // the first.
 
 // CHECK-LABEL: func.func @prefill_7
-// CHECK: seq.kernel "pair" {{.*}} -> (tensor<?x32xf32>, tensor<?x32xf32>) attributes {narrow = array<i64: 1>} {
+// CHECK: seq.kernel "pair" {{.*}} -> (tensor<?x32xf32>, tensor<?x32xf32>) attributes {narrow = array<i64: 1>, narrow_to = bf16} {
 // REMARK: kernel 'pair' hands on result 1 as bf16
 // REMARK-NOT: 'pair'
 func.func @prefill_7(%x: tensor<?x32xf32>, %w: tensor<2x20x16xbf16>)
@@ -82,7 +86,7 @@ func.func @prefill_7(%x: tensor<?x32xf32>, %w: tensor<2x20x16xbf16>)
 // CHECK: seq.kernel "alone" {{.*}} -> (tensor<?x48xf32>) {
 // REMARK-NOT: 'alone'
 // STABLE-LABEL: func.func @decode_1
-// STABLE: seq.kernel "alone" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>} {
+// STABLE: seq.kernel "alone" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
 func.func @decode_1(%x: tensor<?x48xf32>, %w: tensor<40x48xbf16>) -> tensor<?x40xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %n = seq.tanh %x : tensor<?x48xf32> loc("alone")
@@ -93,7 +97,7 @@ func.func @decode_1(%x: tensor<?x48xf32>, %w: tensor<40x48xbf16>) -> tensor<?x40
 // Of three rows it does.
 
 // CHECK-LABEL: func.func @decode_3
-// CHECK: seq.kernel "together" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>} {
+// CHECK: seq.kernel "together" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
 // REMARK: kernel 'together' hands on result 0 as bf16
 func.func @decode_3(%x: tensor<?x48xf32>, %w: tensor<40x48xbf16>) -> tensor<?x40xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {

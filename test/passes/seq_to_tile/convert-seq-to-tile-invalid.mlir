@@ -244,7 +244,7 @@ func.func @narrow_logits(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor
   %table = seq.parameter @table : tensor<11x5xf32>
   // expected-error @+1 {{'seq.kernel' op hands on result 0 as 'bf16', but it is what the call gives}}
   %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x5xf32>) -> (tensor<?x5xf32>)
-      attributes {narrow = array<i64: 0>} {
+      attributes {narrow = array<i64: 0>, narrow_to = bf16} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
     seq.yield %e : tensor<?x5xf32>
   }
@@ -266,7 +266,7 @@ func.func @narrow_state(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %last: ten
   }
   // expected-error @+1 {{'seq.kernel' op hands on result 1 as 'bf16', but it is a state}}
   %y:2 = seq.kernel "shift" (%a = %x : tensor<?x15xf32>, %s = %last : tensor<3x5xf32>) -> (tensor<?x3x5xf32>, tensor<3x5xf32>)
-      attributes {narrow = array<i64: 1>} {
+      attributes {narrow = array<i64: 1>, narrow_to = bf16} {
     %h = seq.reshape %a : tensor<?x15xf32> -> tensor<?x3x5xf32>
     %z, %next = seq.token_shift %h state(%s) : tensor<?x3x5xf32>, tensor<3x5xf32>
     seq.yield %z, %next : tensor<?x3x5xf32>, tensor<3x5xf32>

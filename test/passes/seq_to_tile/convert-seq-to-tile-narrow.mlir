@@ -35,7 +35,7 @@ func.func @prefill_4(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?x
     seq.yield %e : tensor<?x40xf32>
   }
   %n = seq.kernel "narrow" (%a = %x : tensor<?x40xf32>) -> (tensor<?x40xf32>)
-      attributes {narrow = array<i64: 0>} {
+      attributes {narrow = array<i64: 0>, narrow_to = bf16} {
     %e = seq.tanh %a : tensor<?x40xf32>
     seq.yield %e : tensor<?x40xf32>
   }

@@ -21,7 +21,7 @@
 // CHECK: tile.kernel @[[READER]](
 // CHECK: tile.load {{.*}} : <?x38xbf16, [64, 1]>
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
-    tile.target = #tile.target<nvptx, rounds_products = true, vector = 32, registers = 255,
+    tile.target = #tile.target<nvptx, rounded_to = bf16, vector = 32, registers = 255,
         step_rate = 60, dot_rate = 900, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<13x40xbf16>

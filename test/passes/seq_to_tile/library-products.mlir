@@ -1,7 +1,8 @@
 // RUN: effc-opt %s --convert-seq-to-tile="bit-stable=false library-products" --verify-diagnostics | FileCheck %s
 // RUN: effc-opt %s --convert-seq-to-tile=bit-stable=false | FileCheck %s --check-prefix=NONE
+// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --convert-seq-to-tile="bit-stable=false library-products" --verify-diagnostics | FileCheck %t.f16.mlir
 
-// Of many rows a product of bf16 that is a kernel by itself is marked; rows of 40
+// Of many rows a product of bf16 (or f16) that is a kernel by itself is marked; rows of 40
 // bf16 lie 64 elements apart, of 24 f32 32.
 
 // NONE-NOT: product <
@@ -9,7 +10,7 @@
 // CHECK: plan.launch @linear_{{.*}} note "alone" flops 1920 product <outputs = 24, inner = 40, x = bf16 every 64, w = bf16 every 64, y = f32 every 32>
 // CHECK-NOT: product <
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
-    tile.target = #tile.target<nvptx, rounds_products = true, vector = 32, registers = 255,
+    tile.target = #tile.target<nvptx, rounded_to = bf16, vector = 32, registers = 255,
         step_rate = 60, dot_rate = 900, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<24x40xbf16>
@@ -27,7 +28,7 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?
     seq.yield %e : tensor<?x40xf32>
   }
   %n = seq.kernel "narrow" (%a = %x : tensor<?x40xf32>) -> (tensor<?x40xf32>)
-      attributes {narrow = array<i64: 0>} {
+      attributes {narrow = array<i64: 0>, narrow_to = bf16} {
     %e = seq.tanh %a : tensor<?x40xf32>
     seq.yield %e : tensor<?x40xf32>
   }

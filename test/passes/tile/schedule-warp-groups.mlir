@@ -155,7 +155,7 @@ tile.kernel @limited(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<
 // CHECK: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
 // CHECK: tile.ring arrivals 52224 : <64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 27648, stride = 64, slots = 3>>
 // CHECK: tile.fetch %arg1{{.*}} : <?x192xbf16,
-// CHECK: tile.dot {{.*}} rounded {{.*}} #tile.mma<threads = 128, row_warps = 4>
+// CHECK: tile.dot {{.*}} rounded to bf16 {{.*}} #tile.mma<threads = 128, row_warps = 4>
 // CHECK: tile.store {{.*}} : <64x64xf32, {{.*}}, <?x64xbf16
 // WARPS-LABEL: tile.kernel @narrow_rows
 // WARPS: tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72, slots = 3>>
@@ -176,7 +176,7 @@ tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.
   } compute {
   ^bb0(%a: !tile.tile<64x64xf32, operand>, %b: !tile.tile<64x64xf32, operand>,
        %acc: !tile.tile<64x64xf32, accumulator>):
-    %s = tile.dot %acc, %a, %b transpose_b rounded : !tile.tile<64x64xf32, accumulator>,
+    %s = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<64x64xf32, accumulator>,
         !tile.tile<64x64xf32, operand>, !tile.tile<64x64xf32, operand>
     tile.yield %s : !tile.tile<64x64xf32, accumulator>
   }

@@ -103,7 +103,7 @@ tile.kernel @running_sums(%item, %x: !tile.view<16x24xf32, [24, 1]>, %y: !tile.v
 // CHECK: %[[TWICE:.*]] = tile.map
 // CHECK-DAG: %[[NARROW:.*]] = tile.convert %[[TWICE]] : <16x16xf32, {{.*}} -> <16x16xbf16, accumulator, #tile.shared
 // CHECK-DAG: %[[WIDE:.*]] = tile.convert %[[TWICE]] : <16x16xf32, {{.*}} -> <16x16xf32, accumulator, #tile.shared
-// CHECK: %[[D:.*]] = tile.dot %{{.*}}, %[[NARROW]], %[[X]] rounded
+// CHECK: %[[D:.*]] = tile.dot %{{.*}}, %[[NARROW]], %[[X]] rounded to bf16
 // CHECK: tile.dot %{{.*}}, %[[WIDE]], %{{.*}} :
 tile.kernel @rounded(%item, %s: !tile.view<16x16xf32, [16, 1]>, %x: !tile.view<16x24xf32, [24, 1]>,
                      %w: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<16x24xf32, [24, 1]>,
@@ -124,7 +124,7 @@ tile.kernel @rounded(%item, %s: !tile.view<16x16xf32, [16, 1]>, %x: !tile.view<1
     %two = arith.addf %one, %one : f32
     tile.yield %two : f32
   }
-  %d = tile.dot %zero, %twice, %a rounded : !tile.tile<16x24xf32, accumulator>,
+  %d = tile.dot %zero, %twice, %a rounded to bf16 : !tile.tile<16x24xf32, accumulator>,
       !tile.tile<16x16xf32, accumulator>, !tile.tile<16x24xf32, operand>
   %e = tile.dot %none, %twice, %b : !tile.tile<16x8xf32, accumulator>,
       !tile.tile<16x16xf32, accumulator>, !tile.tile<16x8xf32, operand>

@@ -423,17 +423,24 @@ TEST_P(ChunkKernelsContract, BothGatesAgree) {
   const LinearCase &mixer = allCases()[GetParam()];
   Random random(std::hash<std::string>()(mixer.title()) + 3);
   const Extents few = {0, 6, 3, 5, 12}, many = {0, 2, 1, 40, 80};
-  PipelineOptions rounded = optionsFor("chunkwise:16");
-  rounded.products = Products::BF16;
   SmallVector<Variant> variants = {
       {"chunkwise of 16", false, optionsFor("chunkwise:16")},
       {"chunkwise of 16, bf16", true,
        optionsFor("chunkwise:16", StateStorage::BF16),
        /*tolerance=*/2e-2}};
-  // The host rounds no product.
-  if (testTarget().simulated || CaseExport::isAsked())
-    variants.push_back({"chunkwise of 16, rounded products", true, rounded,
-                        /*tolerance=*/2e-2});
+  // The host rounds no product. Mixers take turns at f16 and tf32.
+  bool all = isLongCheck() || CaseExport::isAsked();
+  PipelineOptions rounded = optionsFor("chunkwise:16");
+  for (auto [products, name] : {std::pair(Products::BF16, "products of bf16"),
+                                {Products::F16, "products of f16"},
+                                {Products::TF32, "products of tf32"}}) {
+    bool isNarrow = products == Products::BF16, isEven = GetParam() % 2 == 0;
+    rounded.products = products;
+    if (all || (testTarget().simulated &&
+                (isNarrow || isEven == (products == Products::F16))))
+      variants.push_back({name, true, rounded, isNarrow ? 2e-2 : 2e-2 / 8,
+                          isNarrow ? Shapes::All : Shapes::Odd});
+  }
   tryShapes(mixer, variants, {few, few, many, many}, random);
 }
 

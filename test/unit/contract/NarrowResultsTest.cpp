@@ -1,6 +1,6 @@
-// Results that rounded products alone read give the same bits as bf16 and as
-// f32 in memory: of an embedding, norms, a product with its epilogue and chosen
-// rows, in calls of many rows, of some and of one.
+// Results that rounded products alone read give the same bits as bf16 or f16
+// and as f32 in memory: of an embedding, norms, a product with its epilogue and
+// chosen rows, in calls of many rows, of some and of one.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -33,7 +33,11 @@ const Case kCases[] = {
     // Single steps, of 20 and of 34, that are no whole pieces.
     {20, 34, 24, "bf16"},
     {64, 96, 40, "f32"},
+    {128, 96, 72, "f16"},
 };
+
+/// What is multiplied: f16 where it is stored, else bf16.
+bool isOfF16(const Case &c) { return c.element == "f16"; }
 
 std::string modelText(const Case &c) {
   auto number = [](int64_t value) { return std::to_string(value); };
@@ -97,23 +101,26 @@ struct Outcome {
 Outcome runCase(const Case &c, bool narrow, bool bitStable) {
   TestModel model(modelText(c));
   PipelineOptions options;
-  options.products = Products::BF16;
+  options.products = isOfF16(c) ? Products::F16 : Products::BF16;
   options.narrowResults = narrow;
   options.prefillRows = {kTokens};
   options.decodeRows = {1, 8};
   options.bitStableOnGpu = bitStable;
   Outcome outcome;
   PlanRunner runner(model, options, /*slots=*/8, [&](ModuleOp module) {
+    auto isNarrow = [&](tile::ViewType view) {
+      return isOfF16(c) ? view.getElementType().isF16()
+                        : view.getElementType().isBF16();
+    };
     module.walk([&](tile::StoreOp store) {
-      outcome.narrowStores +=
-          store.getView().getType().getElementType().isBF16();
+      outcome.narrowStores += isNarrow(store.getView().getType());
     });
     // Rows of a call, of which there are any number; weights have their own.
     module.walk([&](Operation *op) {
       if (isa<tile::LoadOp, tile::FetchOp>(op)) {
         auto view = cast<tile::ViewType>(op->getOperand(0).getType());
-        outcome.narrowLoads += view.getElementType().isBF16() &&
-                               ShapedType::isDynamic(view.getShape()[0]);
+        outcome.narrowLoads +=
+            isNarrow(view) && ShapedType::isDynamic(view.getShape()[0]);
       }
     });
   });
@@ -129,7 +136,9 @@ Outcome runCase(const Case &c, bool narrow, bool bitStable) {
     std::vector<float> elements;
     for (int64_t i = 0; i < size; ++i) {
       double x = pickReal(random, -1, 1);
-      elements.push_back(c.element == "bf16" ? roundToBf16(x) : x);
+      elements.push_back(isOfF16(c)            ? roundToF16(x)
+                         : c.element == "bf16" ? roundToBf16(x)
+                                               : x);
     }
     runner.setWeight(name, elements);
   }

@@ -1,7 +1,8 @@
 // Products of f32 rows by bf16 weights agree with the formula, at the sizes
 // where four warps of a GPU multiply together and at those beside them; with
-// rounded operands with the formula of rounded rows, but for a single row,
-// which no tensor core multiplies, and on the host, which rounds nothing.
+// operands rounded to bf16, f16 or tf32 with the formula of rounded ones, but
+// for a single row, which no tensor core multiplies, and on the host, which
+// rounds nothing.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -40,12 +41,16 @@ constexpr Case kCases[] = {{64, 64, true},
                            {128, 5640, true, 64, 128},
                            {96, 8456, false}};
 
-std::string modelText(const Case &c) {
+/// What the weights are stored as.
+enum class Stored { BF16, F16, F32 };
+constexpr const char *kStored[] = {"bf16", "f16", "f32"};
+
+std::string modelText(const Case &c, Stored stored) {
   std::string I = std::to_string(c.I), O = std::to_string(c.O),
               T = std::to_string(kTokens);
   std::string x = "tensor<?x" + I + "xf32>", y = "tensor<?x" + O + "xf32>",
               table = "tensor<" + T + "x" + I + "xf32>",
-              w = "tensor<" + O + "x" + I + "xbf16>";
+              w = "tensor<" + O + "x" + I + "x" + kStored[int(stored)] + ">";
   return "seq.weight @table source(\"table\") : " + table +
          "\nseq.weight @w source(\"w\") : " + w +
          "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
@@ -75,8 +80,22 @@ std::vector<std::vector<int64_t>> warpGroupTiles(ModuleOp module) {
   return tiles;
 }
 
-void compareWithTheFormula(const Case &c, Products products) {
-  TestModel model(modelText(c));
+double rounded(double value, Products products) {
+  switch (products) {
+  case Products::F32:
+    return value;
+  case Products::TF32:
+    return roundToTf32(value);
+  case Products::BF16:
+    return roundToBf16(value);
+  case Products::F16:
+    return roundToF16(value);
+  }
+  llvm_unreachable("all kinds of products have a case");
+}
+
+void compareWithTheFormula(const Case &c, Products products, Stored stored) {
+  TestModel model(modelText(c, stored));
   PipelineOptions options;
   options.products = products;
   options.prefillRows = {kTokens};
@@ -87,16 +106,21 @@ void compareWithTheFormula(const Case &c, Products products) {
   });
   ASSERT_EQ(model.getErrors(), "");
   // Of the entries only prefill has as many rows.
-  if (c.byWarpGroups && testTarget().warpGroups)
+  bool suits =
+      stored == (products == Products::F16 ? Stored::F16 : Stored::BF16);
+  if (c.byWarpGroups && suits && testTarget().warpGroups)
     expected = {{c.tileRows, std::min(c.O, c.tileOutputs)}};
   EXPECT_EQ(together, expected);
   Random random(c.I + c.O);
   std::vector<float> table, w;
   for (int64_t i = 0; i < kTokens * c.I; ++i)
     table.push_back(pickReal(random, -1, 1));
-  for (int64_t i = 0; i < c.O * c.I; ++i)
-    w.push_back(llvm::bit_cast<float>(
-        llvm::bit_cast<uint32_t>(float(pickReal(random, -1, 1))) & 0xffff0000));
+  for (int64_t i = 0; i < c.O * c.I; ++i) {
+    float number = pickReal(random, -1, 1);
+    w.push_back(stored == Stored::BF16  ? roundToBf16(number)
+                : stored == Stored::F16 ? roundToF16(number)
+                                        : number);
+  }
   runner.setWeight("table", table);
   runner.setWeight("w", w);
   std::vector<int32_t> tokens(kTokens);
@@ -104,14 +128,17 @@ void compareWithTheFormula(const Case &c, Products products) {
   std::vector<float> found = runner.prefill(Segment{.tokens = tokens}),
                      single = runner.decode(Segment{.tokens = {7}});
   ASSERT_EQ(found.size(), size_t(kTokens * c.O));
+  // The host rounds nothing, nor do groups of warps to tf32.
+  bool together32 = products == Products::TF32 && !expected.empty();
+  Products done = testTarget().device == tile::Device::Host || together32
+                      ? Products::F32
+                      : products;
   for (int64_t t = 0; t < kTokens; ++t)
     for (int64_t o = 0; o < c.O; ++o) {
-      bool rounds = products == Products::BF16 &&
-                    testTarget().device != tile::Device::Host;
       double sum = 0, exact = 0, terms = 0;
       for (int64_t i = 0; i < c.I; ++i) {
         double x = table[t * c.I + i], weight = w[o * c.I + i];
-        sum += (rounds ? roundToBf16(x) : x) * weight;
+        sum += rounded(x, done) * rounded(weight, done);
         exact += x * weight;
         terms += std::fabs(x * weight);
       }
@@ -123,23 +150,34 @@ void compareWithTheFormula(const Case &c, Products products) {
 }
 
 class NarrowWeights : public testing::TestWithParam<Case> {};
-class RoundedProducts : public testing::TestWithParam<Case> {};
+class RoundedProducts
+    : public testing::TestWithParam<std::tuple<Case, Products, Stored>> {};
 
 TEST_P(NarrowWeights, AgreeWithTheFormula) {
-  compareWithTheFormula(GetParam(), Products::F32);
+  compareWithTheFormula(GetParam(), Products::F32, Stored::BF16);
 }
 
 TEST_P(RoundedProducts, AgreeWithTheFormula) {
-  compareWithTheFormula(GetParam(), Products::BF16);
+  auto [shape, products, stored] = GetParam();
+  compareWithTheFormula(shape, products, stored);
 }
 
-std::string nameOf(const testing::TestParamInfo<Case> &info) {
-  return std::to_string(info.param.I) + "_by_" + std::to_string(info.param.O);
+std::string shapeOf(const Case &c) {
+  return std::to_string(c.I) + "_by_" + std::to_string(c.O);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, NarrowWeights, testing::ValuesIn(kCases),
-                         nameOf);
-INSTANTIATE_TEST_SUITE_P(Shapes, RoundedProducts,
-                         testing::Values(kCases[1], kCases[5]), nameOf);
+                         [](const auto &info) { return shapeOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, RoundedProducts,
+    testing::Combine(testing::Values(kCases[1], kCases[5]),
+                     testing::Values(Products::TF32, Products::BF16,
+                                     Products::F16),
+                     testing::Values(Stored::BF16, Stored::F16, Stored::F32)),
+    [](const auto &info) {
+      return shapeOf(std::get<0>(info.param)) + "_" +
+             kStored[int(std::get<2>(info.param))] + "_as_" +
+             nameOf(std::get<1>(info.param)).str();
+    });
 
 } // namespace

@@ -88,12 +88,7 @@ struct SimCalls {
   float (*tanh)(SimThread *thread, float x);
   // Library functions without such an instruction (sin, cos, erf, ...) never
   // reach the simulator: codegen expands them.
-  /// wgmma.mma_async m64nNk16 of bf16 by the 128 threads of a warp group, where
-  /// N is 2 `count`: adds A B to D. `a` are the thread's four registers of A,
-  /// `b` describes B in shared memory (PTX ISA, matrix descriptor format;
-  /// columns run in depth, in 128-byte swizzled rows), `d` are its `count` f32
-  /// of D. B is read and D written when the product is waited for; `d` lives
-  /// until then.
+  /// As multiplyGroup, of bf16: what code before format 1.9 calls.
   void (*warpGroupDot)(SimThread *thread, uint32_t count, const uint32_t *a,
                        uint64_t b, float *d, const char *site);
   /// wgmma.commit_group.
@@ -123,6 +118,15 @@ struct SimCalls {
   /// griddepcontrol.wait: launches before this one are over, and what they
   /// wrote is there.
   void (*awaitLaunches)(SimThread *thread, const char *site);
+  /// wgmma.mma_async m64nNk16 by the 128 threads of a warp group, where N is 2
+  /// `count`: adds A B to D. `type`, a SimMma of depth 16, says what A and B
+  /// are of. `a` are the thread's four registers of A, `b` describes B in
+  /// shared memory (PTX ISA, matrix descriptor format; columns run in depth, in
+  /// 128-byte swizzled rows), `d` are its `count` f32 of D. B is read and D
+  /// written when the product is waited for; `d` lives until then.
+  void (*multiplyGroup)(SimThread *thread, uint32_t type, uint32_t count,
+                        const uint32_t *a, uint64_t b, float *d,
+                        const char *site);
 };
 
 /// `operands[i]` is the address of operand i of the launch, its offset added;

@@ -59,6 +59,7 @@ struct SimProduct {
   float *d;
   uint32_t count;
   uint32_t group; // of the thread's, counted from 0
+  SimMma type;    // of depth 16
   const char *site;
 };
 

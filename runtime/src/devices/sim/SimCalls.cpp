@@ -58,10 +58,17 @@ static void loadMatrix(SimThread *thread, const void *address, uint32_t count,
                             site);
 }
 
+static void multiplyGroup(SimThread *thread, uint32_t type, uint32_t count,
+                          const uint32_t *a, uint64_t b, float *d,
+                          const char *site) {
+  thread->block->warpGroupDot(
+      *thread, {{a[0], a[1], a[2], a[3]}, b, d, count, 0, SimMma(type), site});
+}
+
 static void warpGroupDot(SimThread *thread, uint32_t count, const uint32_t *a,
                          uint64_t b, float *d, const char *site) {
-  thread->block->warpGroupDot(*thread,
-                              {{a[0], a[1], a[2], a[3]}, b, d, count, 0, site});
+  multiplyGroup(thread, static_cast<uint32_t>(SimMma::M16N8K16Bf16), count, a,
+                b, d, site);
 }
 
 static void commitProducts(SimThread *thread, const char *) {
@@ -118,4 +125,4 @@ const SimCalls effc::rt::kSimCalls = {
     waitGroup,    loadMatrix,   exp2Of,        log2Of,
     reciprocalOf, tanhOf,       warpGroupDot,  commitProducts,
     waitProducts, fenceProxy,   startArrivals, expectBytes,
-    waitArrivals, copyBox,      awaitLaunches};
+    waitArrivals, copyBox,      awaitLaunches, multiplyGroup};

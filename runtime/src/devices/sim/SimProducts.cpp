@@ -93,11 +93,12 @@ void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
     halt(last);
   };
   WarpGroupProduct product;
+  product.type = first.type;
   product.columns = 2 * first.count;
   for (uint32_t i = 0; i < group.size(); ++i) {
     const SimProduct &own = group[i].products[number];
     if (own.b != first.b || own.count != first.count ||
-        std::strcmp(own.site, first.site) != 0)
+        own.type != first.type || std::strcmp(own.site, first.site) != 0)
       stop(group[i], say("divergent: the product's columns or place are not "
                          "those of thread ",
                          group[0].index));

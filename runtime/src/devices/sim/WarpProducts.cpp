@@ -106,17 +106,18 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
 }
 
 void WarpGroupProduct::run() const {
+  auto widen = type == SimMma::M16N8K16F16 ? fromF16 : fromBf16;
   float w[kDepth][kMostColumns];
   for (uint32_t column = 0; column < columns; ++column)
     for (uint32_t k = 0; k < kDepth; ++k)
-      w[k][column] = fromBf16(b[column][k]);
+      w[k][column] = widen(b[column][k]);
   for (uint32_t row = 0; row < kRows; ++row) {
     // Of a warp's 16 rows, a thread has one of the first eight and of the last.
     uint32_t first = row / 16 * 32 + row % 8 * 4, half = row / 8 % 2;
     float left[kDepth], sums[kMostColumns];
     for (uint32_t k = 0; k < kDepth; ++k) {
       uint32_t pair = a[first + k % 8 / 2][half + k / 8 * 2];
-      left[k] = fromBf16(pair >> k % 2 * 16 & 0xFFFF);
+      left[k] = widen(pair >> k % 2 * 16 & 0xFFFF);
     }
     auto at = [&](uint32_t column) -> float & {
       return d[first + column % 8 / 2][column / 8 * 4 + half * 2 + column % 2];

@@ -26,11 +26,12 @@ struct MmaLane {
 /// D = A B + C over the 32 lanes of a warp.
 void multiply(SimMma type, const MmaLane *lanes);
 
-/// D = A B + D of bf16 over the 128 threads of a warp group.
+/// D = A B + D of bf16 or f16 over the 128 threads of a warp group.
 struct WarpGroupProduct {
   static constexpr uint32_t kThreads = 128, kRows = 64, kDepth = 16,
                             kMostColumns = 256;
 
+  SimMma type = SimMma::M16N8K16Bf16;
   uint32_t columns = 0;             // of B and D, a multiple of 8
   uint16_t b[kMostColumns][kDepth]; // column by column
   const uint32_t *a[kThreads];      // four registers of each thread

@@ -1,5 +1,5 @@
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile | FileCheck %s --implicit-check-not=rounded
-// RUN: sed 's/<nvptx,/& rounds_products = true,/' %s \
+// RUN: sed 's/<nvptx,/& rounded_to = bf16,/' %s \
 // RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile | FileCheck %s --check-prefix=ROUNDED
 
 // Decays per key channel, in chunks of 4 tokens: they are halved twice, so there are
@@ -35,13 +35,13 @@ seq.weight @table source("table") : tensor<11x84xf32>
 // CHECK: tile.dot {{.*}} transpose_a : <3x5xf32, accumulator>, <4x3xf32, operand>, <4x5xf32, operand>
 
 // Where products are rounded, sums of what becomes an exponent are not.
-// ROUNDED: tile.dot %{{.*}}, %[[X1:.*]], %[[X1]] transpose_b rounded
-// ROUNDED: tile.dot %{{.*}}, %[[X2:.*]], %[[X2]] transpose_b rounded
+// ROUNDED: tile.dot %{{.*}}, %[[X1:.*]], %[[X1]] transpose_b rounded to bf16
+// ROUNDED: tile.dot %{{.*}}, %[[X2:.*]], %[[X2]] transpose_b rounded to bf16
 // ROUNDED: tile.dot {{.*}} : <4x3xf32, accumulator>, <4x4xf32, accumulator>, <4x3xf32, operand>
-// ROUNDED: tile.dot {{.*}} rounded : <4x5xf32, accumulator>, <4x3xf32, operand>, <3x5xf32, accumulator>
-// ROUNDED: tile.dot {{.*}} rounded : <4x5xf32, accumulator>, <4x4xf32, accumulator>, <4x5xf32, operand>
+// ROUNDED: tile.dot {{.*}} rounded to bf16 : <4x5xf32, accumulator>, <4x3xf32, operand>, <3x5xf32, accumulator>
+// ROUNDED: tile.dot {{.*}} rounded to bf16 : <4x5xf32, accumulator>, <4x4xf32, accumulator>, <4x5xf32, operand>
 // ROUNDED: tile.dot {{.*}} transpose_a : <3x8xf32, accumulator>
-// ROUNDED: tile.dot {{.*}} transpose_a rounded : <3x5xf32, accumulator>
+// ROUNDED: tile.dot {{.*}} transpose_a rounded to bf16 : <3x5xf32, accumulator>
 func.func @prefill_16(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<6x3x5xf32> {seq.state_name = "s"})
     -> (tensor<?x30xf32>, tensor<6x3x5xf32>) attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
   %table = seq.parameter @table : tensor<11x84xf32>

@@ -281,6 +281,14 @@ void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
       memory.as<float>()[at] = element;
       continue;
     }
+    if (type.getElementType().isF16()) {
+      APFloat half(element);
+      bool loses = false;
+      half.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &loses);
+      ASSERT_FALSE(loses) << "no f16 number: " << element;
+      memory.as<uint16_t>()[at] = half.bitcastToAPInt().getZExtValue();
+      continue;
+    }
     uint32_t bits = llvm::bit_cast<uint32_t>(element);
     ASSERT_EQ(bits & 0xffff, 0u) << "no bf16 number: " << element;
     memory.as<uint16_t>()[at] = bits >> 16;

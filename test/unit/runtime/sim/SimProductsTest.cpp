@@ -25,6 +25,16 @@ uint16_t toBf16(float value) { // one that bf16 has
   return static_cast<uint16_t>(bits >> 16);
 }
 
+uint16_t toF16(float value) { // a normal one that f16 has
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  if (value == 0)
+    return 0;
+  uint32_t exponent = (bits >> 23 & 255) - 127 + 15;
+  return static_cast<uint16_t>(bits >> 16 & 0x8000 | exponent << 10 |
+                               bits >> 13 & 1023);
+}
+
 float a(uint32_t row, uint32_t k) {
   return float(int(row * 5 + k * 3) % 23 - 11);
 }
@@ -59,20 +69,22 @@ enum Fault : int64_t {
   kBarrier,
   kWait,
   kCommit,
-  kOverwrite
+  kOverwrite,
+  kHalves // none, and products of f16
 };
 
 void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
             const int64_t *counts) {
   Thread t(calls, self);
   auto fault = Fault(counts[0]);
+  auto stored = fault == kHalves ? toF16 : toBf16;
   // Row r of a group is 128 bytes, of which piece p of 16 lies at p xor r.
   for (uint32_t i = t.index; i < kColumns * kDepth; i += kThreads) {
     uint32_t column = i / kDepth, k = i % kDepth, r = column % 8;
     uint32_t byte = kSkipped + k * 2, piece = byte / 16 ^ r;
     t.writeShared(t.shared<uint16_t>(column / 8 * kApart + r * 128 +
                                      piece * 16 + byte % 16),
-                  toBf16(b(k, column)), "store");
+                  stored(b(k, column)), "store");
   }
   if (fault != kFence && fault != kLateFence)
     calls->fenceProxy(self, "fence");
@@ -83,7 +95,7 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
   uint32_t registers[4] = {};
   for (uint32_t i = 0; i < 8; ++i)
     registers[i / 2] |=
-        uint32_t(toBf16(a(rowOfA(t.index, i), columnOfA(t.index, i))))
+        uint32_t(stored(a(rowOfA(t.index, i), columnOfA(t.index, i))))
         << (i % 2 * 16);
   float sums[kSums];
   for (uint32_t i = 0; i < kSums; ++i)
@@ -92,8 +104,12 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
   uint64_t descriptor =
       (start & 0x3FFFF) >> 4 | uint64_t(kApart >> 4) << 32 | uint64_t(1) << 62;
   // Twice, the second upon the first.
-  calls->warpGroupDot(self, kSums, registers, descriptor, sums, "first");
-  calls->warpGroupDot(self, kSums, registers, descriptor, sums, "second");
+  for (const char *site : {"first", "second"})
+    if (fault == kHalves)
+      calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16F16), kSums,
+                           registers, descriptor, sums, site);
+    else
+      calls->warpGroupDot(self, kSums, registers, descriptor, sums, site);
   if (fault != kCommit)
     calls->commitProducts(self, "commit");
   if (fault == kOverwrite)
@@ -120,9 +136,7 @@ std::string run(Fault fault) {
 
 } // namespace
 
-TEST(SimProducts, MultipliesByFourWarps) {
-  std::vector<float> out;
-  ASSERT_EQ(run(kNone, out), "");
+static void expectProducts(const std::vector<float> &out) {
   for (uint32_t thread = 0; thread < kThreads; ++thread)
     for (uint32_t i = 0; i < kSums; ++i) {
       uint32_t row = rowOfD(thread, i), column = columnOfD(thread, i);
@@ -132,6 +146,18 @@ TEST(SimProducts, MultipliesByFourWarps) {
         expected += 2 * double(a(row, k)) * b(k, column);
       EXPECT_EQ(out[thread * kSums + i], expected) << thread << ", " << i;
     }
+}
+
+TEST(SimProducts, MultipliesByFourWarps) {
+  std::vector<float> out;
+  ASSERT_EQ(run(kNone, out), "");
+  expectProducts(out);
+}
+
+TEST(SimProducts, MultipliesF16) {
+  std::vector<float> out;
+  ASSERT_EQ(run(kHalves, out), "");
+  expectProducts(out);
 }
 
 TEST(SimProducts, FenceBetweenTheProxiesRemoved) {
