@@ -25,7 +25,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   static constexpr int kCounts = 3; // rows, segments, outputs
   static constexpr unsigned kAlignment = tile::kSwizzleAlignment;
   // Of a tensor map (CUDA driver API, CUtensorMap).
-  static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
+  static constexpr int64_t kMapBytes = 128, kMapAlignment = 128;
 
   void runOnOperation() override {
     for (auto kernel :

@@ -4,7 +4,13 @@
 // f32 is the sum of three bf16, exactly: its leading 8 bits of mantissa, the
 // next 8 and the last 8; an f16 is the sum of two, a bf16 is one. Of the
 // products of such sums those are formed that matter in f32, the small ones
-// first: what is left out is below 2^-23 of a term. Of a rounded product each
+// first: what is left out is below 2^-23 of a term. A tensor core aligns terms
+// to the largest, cuts off what is behind an f32's last bit or two and cuts the
+// sum to an f32 (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
+// behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330): a long sum
+// would shrink with every product. So what is 16 deep is summed by itself, and
+// added as any f32 is (as H. Ootomo, R. Yokota, Recovering single precision
+// accuracy from Tensor Cores, do). Of a rounded product each
 // element is one bf16 or f16, or one tf32, of which a piece is two products of
 // half the depth. Rows, columns and depths past the shape are zeros in shared
 // memory.
@@ -199,19 +205,22 @@ static NVVM::MMATypes mmaTypeOf(Type type) {
                         : NVVM::MMATypes::bf16;
 }
 
-// acc += A B for one piece of `type`; `places` are its four elements among the
-// sums.
-void ThreadLowering::multiplyPiece(Type type, ArrayRef<Parts> a,
+// sums += A B for one piece, of operands such as `operand`; `places` are its
+// four elements among the sums.
+void ThreadLowering::multiplyPiece(const DotOperand &operand, ArrayRef<Parts> a,
                                    ArrayRef<Parts> w,
                                    MutableArrayRef<Value> sums,
                                    ArrayRef<size_t> places) {
+  Type type = operand.piece();
+  bool isExact = !operand.roundedTo;
   Type f32Type = b.getF32Type();
   auto result = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                  SmallVector<Type>(4, f32Type));
+  // Where operands are exact, so have sums to be: a piece has its own.
+  SmallVector<Value> acc;
+  for (size_t place : places)
+    acc.push_back(isExact ? f32(0) : sums[place]);
   auto multiply = [&](ArrayRef<Value> ofA, ArrayRef<Value> ofW, int64_t depth) {
-    SmallVector<Value> acc;
-    for (size_t place : places)
-      acc.push_back(sums[place]);
     Value product = NVVM::MmaOp::create(
         b, loc, result, ofA, ofW, acc,
         ArrayRef<int64_t>{kPieceRows, kPieceColumns, depth},
@@ -219,16 +228,14 @@ void ThreadLowering::multiplyPiece(Type type, ArrayRef<Parts> a,
         std::array<NVVM::MMATypes, 2>{mmaTypeOf(type), mmaTypeOf(type)},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
-    for (size_t e = 0; e < places.size(); ++e)
-      sums[places[e]] = LLVM::ExtractValueOp::create(b, loc, product, e);
+    for (size_t e = 0; e < acc.size(); ++e)
+      acc[e] = LLVM::ExtractValueOp::create(b, loc, product, e);
   };
-  if (type.isTF32()) {
+  if (type.isTF32())
     for (size_t half = 0; half < 2; ++half) {
       const Parts &upper = a[2 * half], &lower = a[2 * half + 1];
       multiply({upper[0], lower[0], upper[1], lower[1]}, w[half], kTf32Depth);
     }
-    return;
-  }
   auto part = [&](ArrayRef<Parts> registers, size_t number) {
     return llvm::map_to_vector(registers, [&](const Parts &parts) -> Value {
       if (!type.isF16())
@@ -237,11 +244,16 @@ void ThreadLowering::multiplyPiece(Type type, ArrayRef<Parts> a,
                                      parts[number]);
     });
   };
-  for (size_t order = kMostParts; order-- > 0;)
-    for (size_t i = 0; i < a[0].size() && i <= order; ++i) {
+  size_t most = type.isTF32() ? 0 : kMostParts;
+  for (size_t order = most; order-- > 0;)
+    for (size_t i = 0; i < a[0].size() && i <= order; ++i)
       if (order - i < w[0].size())
         multiply(part(a, i), part(w, order - i), kPieceDepth);
-    }
+  for (size_t e = 0; e < places.size(); ++e) {
+    Value &sum = sums[places[e]];
+    sum = isExact ? arith::AddFOp::create(b, loc, sum, acc[e]).getResult()
+                  : acc[e];
+  }
 }
 
 // A lane's place in a fragment is g and 2t.
@@ -273,8 +285,7 @@ Value ThreadLowering::pieceAt(const DotOperand &operand, const Lane &lane,
   return further(address, type, mul(depth, operand.depthStride));
 }
 
-// Unrolled, a step of few products would have the operands of all steps in
-// registers at once.
+// Unrolled, a step would have the operands of all steps in registers at once.
 static LLVM::LoopAnnotationAttr rolledLoop(MLIRContext *context) {
   auto unroll = LLVM::LoopUnrollAttr::get(
       context, /*disable=*/BoolAttr::get(context, true), /*count=*/{},
@@ -306,8 +317,7 @@ void ThreadLowering::lowerDot(DotOp dot) {
 
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
                                  constant(kPieceDepth), tiles[dot.getAcc()]);
-  if (roundedTo)
-    loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
+  loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -327,7 +337,7 @@ void ThreadLowering::lowerDot(DotOp dot) {
         std::array<size_t, 4> places;
         for (size_t e = 0; e < 4; ++e)
           places[e] = (2 * i + e / 2) * held.columns() + 2 * j + e % 2;
-        multiplyPiece(w.piece(), ofRow, ofColumns[j], sums, places);
+        multiplyPiece(w, ofRow, ofColumns[j], sums, places);
       }
     }
     scf::YieldOp::create(b, loc, sums);

@@ -213,7 +213,7 @@ private:
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
                                         mlir::Value address, unsigned matrices,
                                         bool outerFirst);
-  void multiplyPiece(mlir::Type type, llvm::ArrayRef<Parts> a,
+  void multiplyPiece(const DotOperand &operand, llvm::ArrayRef<Parts> a,
                      llvm::ArrayRef<Parts> w,
                      llvm::MutableArrayRef<mlir::Value> sums,
                      llvm::ArrayRef<size_t> places);

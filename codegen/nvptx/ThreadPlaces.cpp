@@ -70,6 +70,8 @@ ThreadLowering::countedOf(const Held &held, Value rowLimit, Value columnLimit) {
 Value ThreadLowering::further(Value address, Type element, int64_t count) {
   if (count == 0)
     return address;
+  if (!llvm::isInt<32>(count))
+    return further(address, element, constant(count));
   return LLVM::GEPOp::create(
       b, loc, address.getType(), element, address,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count)});

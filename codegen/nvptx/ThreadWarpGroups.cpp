@@ -76,7 +76,12 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
         places.push_back((2 * row + e / 2) * held.columns() + 2 * j + e % 2);
     return places;
   };
-  Elements sums = tiles.lookup(dot.getAcc());
+  // Exact sums of this depth are formed by themselves (ThreadDots.cpp says why)
+  // and added to those before.
+  bool isExact = !roundedTo;
+  Elements before = tiles.lookup(dot.getAcc()), sums = before;
+  if (isExact)
+    sums.assign(before.size(), Value());
   int64_t depth = dot.getB().getType().columns();
   for (int64_t at = 0; at < depth; at += kPieceDepth) {
     SmallVector<SmallVector<Parts>> pieces;
@@ -96,9 +101,10 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
           ofPart.push_back(parts[part]);
         SmallVector<size_t> places = placesOf(i);
         for (size_t place : places)
-          acc.push_back(sums[place]);
+          if (sums[place])
+            acc.push_back(sums[place]);
         auto product = WarpGroupDotOp::create(
-            b, loc, SmallVector<Type>(acc.size(), b.getF32Type()), w.piece(),
+            b, loc, SmallVector<Type>(places.size(), b.getF32Type()), w.piece(),
             ofPart, deeper, acc);
         for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
           sums[place] = sum;
@@ -107,5 +113,9 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
   auto wait = WarpGroupWaitOp::create(
       b, loc, SmallVector<Type>(sums.size(), b.getF32Type()), sums);
-  tiles[dot.getResult()] = Elements(wait.getSums());
+  Elements done(wait.getSums());
+  if (isExact)
+    for (auto [sum, earlier] : llvm::zip_equal(done, before))
+      sum = arith::AddFOp::create(b, loc, earlier, sum);
+  tiles[dot.getResult()] = done;
 }

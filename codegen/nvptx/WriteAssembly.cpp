@@ -21,18 +21,21 @@ static std::string operandList(size_t first, size_t count) {
   return text;
 }
 
-/// Replaces `op`, whose results are f32 and change in place from `changed`, by
-/// assembly that also reads `inputs`; `kinds` are the constraints of these.
+/// Replaces `op`, whose results are f32, by assembly that also reads `inputs`;
+/// `kinds` are the constraints of these. The results change in place from
+/// `changed`; without these they are written before all inputs are read.
 static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
                           StringRef kinds, ValueRange changed) {
   OpBuilder b(op);
   Location loc = op->getLoc();
-  size_t count = changed.size();
+  size_t count = op->getNumResults();
   std::string constraints;
-  for (size_t i = 0; i < count; ++i)
-    constraints += i > 0 ? ",=f" : "=f";
+  for (size_t i = 0; i < count; ++i) {
+    constraints += i > 0 ? "," : "";
+    constraints += changed.empty() ? "=&f" : "=f";
+  }
   constraints += kinds;
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < changed.size(); ++i)
     constraints += "," + std::to_string(i);
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, changed);
@@ -51,15 +54,17 @@ static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
 }
 
 static void write(tile::WarpGroupDotOp dot) {
-  size_t count = dot.getAcc().size();
+  size_t count = dot.getSums().size();
   std::string text;
   llvm::raw_string_ostream out(text);
-  // The one scales D, the next two A and B by it; B's columns run in depth.
-  out << "{\n\t.reg .pred one;\n\tsetp.ne.b32 one, 1, 0;\n\t"
+  // The predicate says whether D is added to, the numbers behind it scale A and
+  // B; B's columns run in depth.
+  out << "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, "
+      << (dot.getAcc().empty() ? 0 : 1) << ", 0;\n\t"
       << "wgmma.mma_async.sync.aligned.m64n" << 2 * count << "k16.f32."
       << dot.getElement() << "." << dot.getElement() << " {"
       << operandList(0, count) << "}, {" << operandList(count, 4) << "}, $"
-      << count + 4 << ", one, 1, 1, 0;\n\t}";
+      << count + 4 << ", adds, 1, 1, 0;\n\t}";
   SmallVector<Value> inputs(dot.getA());
   inputs.push_back(dot.getB());
   writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());

@@ -222,7 +222,8 @@ Value KernelRewrite::arrayOf(ValueRange values) {
 // A chain of products has one array of sums, which the simulator changes when
 // they are waited for.
 LogicalResult KernelRewrite::rewriteWarpGroupDot(tile::WarpGroupDotOp op) {
-  Value sums = underWay.lookup(op.getAcc()[0]).first;
+  Value sums =
+      op.getAcc().empty() ? Value() : underWay.lookup(op.getAcc()[0]).first;
   bool isChain = llvm::all_of(llvm::enumerate(op.getAcc()), [&](auto item) {
     auto [array, number] = underWay.lookup(item.value());
     return array == sums && (!sums || number == item.index());
@@ -230,14 +231,19 @@ LogicalResult KernelRewrite::rewriteWarpGroupDot(tile::WarpGroupDotOp op) {
   if (!isChain)
     return op.emitError("the simulator adds to sums that are under way only "
                         "all together");
-  if (!sums)
+  if (op.getAcc().empty()) {
+    Value zero = LLVM::ConstantOp::create(b, loc(), b.getF32Type(),
+                                          b.getF32FloatAttr(0));
+    sums = arrayOf(SmallVector<Value>(op.getSums().size(), zero));
+  } else if (!sums) {
     sums = arrayOf(op.getAcc());
+  }
   for (auto [i, sum] : llvm::enumerate(op.getSums()))
     underWay[sum] = {sums, i};
   rt::SimMma type = op.getElement().isF16() ? rt::SimMma::M16N8K16F16
                                             : rt::SimMma::M16N8K16Bf16;
   call(EFFC_SIM_CALL(multiplyGroup), {},
-       {i32(static_cast<uint32_t>(type)), i32(op.getAcc().size()),
+       {i32(static_cast<uint32_t>(type)), i32(op.getSums().size()),
         arrayOf(op.getA()), op.getB(), sums},
        /*withSite=*/true);
   begun.push_back(op);

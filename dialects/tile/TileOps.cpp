@@ -508,15 +508,15 @@ LogicalResult WarpGroupDotOp::verify() {
     return emitOpError("expects a product of bf16 or f16, but got ")
            << getElement();
   constexpr size_t kRegisters = 4, kMost = 128;
-  size_t count = getAcc().size();
-  if (getA().size() != kRegisters || count != getSums().size() || count == 0 ||
-      count % 4 != 0 || count > kMost) // wgdot1
+  size_t count = getSums().size(), before = getAcc().size();
+  if (getA().size() != kRegisters || (before != count && before != 0) ||
+      count == 0 || count % 4 != 0 || count > kMost) // wgdot1
     return emitOpError("expects ")
            << kRegisters
-           << " registers of A, and as many results as accumulators, a "
-              "multiple of 4 up to "
-           << kMost << ", but got " << getA().size() << ", " << getSums().size()
-           << " and " << count;
+           << " registers of A, and as many results as accumulators, unless "
+              "there are none, a multiple of 4 up to "
+           << kMost << ", but got " << getA().size() << ", " << count << " and "
+           << before;
   return success();
 }
 

@@ -9,7 +9,7 @@ def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts a product of the 128 threads of a warp group";
   let description = [{
-    `D = A B + D` of 64 x 16 by 16 x N of bf16 or f16 (PTX ISA, wgmma.mma_async m64nNk16):
+    `D = A B + D`, or `D = A B` without `acc`, of 64 x 16 by 16 x N of bf16 or f16 (PTX ISA, wgmma.mma_async m64nNk16):
     `a` are this thread's four registers of A, as in mma.sync m16n8k16 with 16 rows
     for each warp; `b` describes B in shared memory, columns of 16 elements in depth;
     `acc` are this thread's N / 2 elements of D, as in `#tile.mma`. The results are
@@ -18,8 +18,8 @@ def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments
 
     Constraints:
 
-    * (WGDOT1) There are four registers of A, and as many results as accumulators, a
-      multiple of 4 up to 128.
+    * (WGDOT1) There are four registers of A, and as many results as accumulators,
+      unless there are none of these, a multiple of 4 up to 128.
     * (WGDOT2) The elements of A and B are bf16 or f16.
 
     Example:
@@ -31,7 +31,7 @@ def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments
   }];
   let arguments = (ins TypeAttr:$element, Variadic<I32>:$a, I64:$b, Variadic<F32>:$acc);
   let results = (outs Variadic<F32>:$sums);
-  let assemblyFormat = "$element `(` $a `)` `,` $b `into` `(` $acc `)` attr-dict `:` type($sums)";
+  let assemblyFormat = "$element `(` $a `)` `,` $b (`into` `(` $acc^ `)`)? attr-dict `:` type($sums)";
   let hasVerifier = 1;
 }
 

@@ -73,12 +73,14 @@ static bool endsInChoice(KernelBuilder &k) {
 }
 
 // Of tiles for groups of four warps the largest that leaves no core without an
-// item: each halves the bytes read of rows or of weights.
+// item: each halves the bytes read of rows or of weights. Exact sums are put
+// together from those of steps, which have no registers beside the largest.
 static DenseTile tileForWarpGroups(const KernelContext &context,
                                    const DenseShape &shape) {
   constexpr DenseTile kTiles[] = {{128, 128}, {64, 128}};
   int64_t rows = context.entry.getRows();
-  for (DenseTile tile : kTiles)
+  bool isExact = !context.roundedTo || context.roundedTo.isTF32();
+  for (DenseTile tile : ArrayRef(kTiles).drop_front(isExact ? 1 : 0))
     if (rows >= tile.rows && shape.outputs >= tile.outputs &&
         shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
                 int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=

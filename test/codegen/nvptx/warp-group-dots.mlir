@@ -8,7 +8,7 @@
 // times three products of m64n64k16, each behind a fence of the registers that it
 // reads, one group and one wait.
 // CHECK-LABEL: .entry linear(
-// CHECK: .param .align 64 .b8 linear_param_6[128]
+// CHECK: .param .align 128 .b8 linear_param_6[128]
 // CHECK-COUNT-3: mbarrier.init.shared
 // CHECK: fence.proxy.async.shared::cta
 // CHECK: bar.sync

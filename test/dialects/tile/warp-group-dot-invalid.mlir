@@ -1,7 +1,7 @@
 // RUN: effc-opt %s --split-input-file --verify-diagnostics
 
 func.func @wgdot1_registers(%a: i32, %b: i64, %c: f32) {
-  // expected-error @+1 {{expects 4 registers of A, and as many results as accumulators, a multiple of 4 up to 128, but got 2, 4 and 4}}
+  // expected-error @+1 {{expects 4 registers of A, and as many results as accumulators, unless there are none, a multiple of 4 up to 128, but got 2, 4 and 4}}
   %y:4 = tile.nv.warp_group_dot bf16 (%a, %a), %b into (%c, %c, %c, %c) : f32, f32, f32, f32
   return
 }
@@ -9,7 +9,7 @@ func.func @wgdot1_registers(%a: i32, %b: i64, %c: f32) {
 // -----
 
 func.func @wgdot1_columns(%a: i32, %b: i64, %c: f32) {
-  // expected-error @+1 {{expects 4 registers of A, and as many results as accumulators, a multiple of 4 up to 128, but got 4, 2 and 2}}
+  // expected-error @+1 {{expects 4 registers of A, and as many results as accumulators, unless there are none, a multiple of 4 up to 128, but got 4, 2 and 2}}
   %y:2 = tile.nv.warp_group_dot bf16 (%a, %a, %a, %a), %b into (%c, %c) : f32, f32
   return
 }

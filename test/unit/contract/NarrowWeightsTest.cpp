@@ -26,8 +26,11 @@ struct Case {
   int64_t I, O;
   bool byWarpGroups;                       // on a target that has them
   int64_t tileRows = 64, tileOutputs = 64; // there, where they are many
+  double least = -1;                       // of the numbers, up to 1
 };
 
+// 132 cores have an item each, or more, and sums of steps have no registers.
+constexpr Case kLargest = {64, 8456, true, 128, 128};
 constexpr Case kCases[] = {{64, 64, true},
                            {128, 200, true},
                            {192, 24, true},
@@ -37,9 +40,13 @@ constexpr Case kCases[] = {{64, 64, true},
                            {128, 36, false},
                            {640, 320, true},
                            // 132 cores have an item each, or more.
-                           {64, 8456, true, 128, 128},
+                           {64, 8456, true, 64, 128},
                            {128, 5640, true, 64, 128},
-                           {96, 8456, false}};
+                           {96, 8456, false},
+                           // A sum that tensor cores cut off at each product
+                           // would lose ten times what is tolerated.
+                           {1024, 56, true, 64, 64, /*least=*/0},
+                           {1008, 56, false, 64, 64, /*least=*/0}};
 
 /// What the weights are stored as.
 enum class Stored { BF16, F16, F32 };
@@ -114,9 +121,9 @@ void compareWithTheFormula(const Case &c, Products products, Stored stored) {
   Random random(c.I + c.O);
   std::vector<float> table, w;
   for (int64_t i = 0; i < kTokens * c.I; ++i)
-    table.push_back(pickReal(random, -1, 1));
+    table.push_back(pickReal(random, c.least, 1));
   for (int64_t i = 0; i < c.O * c.I; ++i) {
-    float number = pickReal(random, -1, 1);
+    float number = pickReal(random, c.least, 1);
     w.push_back(stored == Stored::BF16  ? roundToBf16(number)
                 : stored == Stored::F16 ? roundToF16(number)
                                         : number);
@@ -166,18 +173,25 @@ std::string shapeOf(const Case &c) {
   return std::to_string(c.I) + "_by_" + std::to_string(c.O);
 }
 
+std::string roundedName(
+    const testing::TestParamInfo<std::tuple<Case, Products, Stored>> &info) {
+  auto [shape, products, stored] = info.param;
+  return shapeOf(shape) + "_" + kStored[int(stored)] + "_as_" +
+         nameOf(products).str();
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, NarrowWeights, testing::ValuesIn(kCases),
                          [](const auto &info) { return shapeOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(Largest, RoundedProducts,
+                         testing::Values(std::tuple(kLargest, Products::BF16,
+                                                    Stored::BF16)),
+                         roundedName);
 INSTANTIATE_TEST_SUITE_P(
     Shapes, RoundedProducts,
     testing::Combine(testing::Values(kCases[1], kCases[5]),
                      testing::Values(Products::TF32, Products::BF16,
                                      Products::F16),
                      testing::Values(Stored::BF16, Stored::F16, Stored::F32)),
-    [](const auto &info) {
-      return shapeOf(std::get<0>(info.param)) + "_" +
-             kStored[int(std::get<2>(info.param))] + "_as_" +
-             nameOf(std::get<1>(info.param)).str();
-    });
+    roundedName);
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "runtime/src/devices/sim/WarpProducts.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace effc;
@@ -75,6 +76,63 @@ static void gatherHalves(const MmaLane *lanes, float (*widen)(uint32_t),
   }
 }
 
+/// Products that a chip adds at once, and bits that it keeps behind an f32's.
+struct Adder {
+  uint32_t together, bits;
+};
+static constexpr Adder kA100 = {8, 1}, kH100 = {16, 2};
+
+/// sums[column] += the sum over k of left[k] w[k][column], as a tensor core
+/// does: products, which f32 holds, and the sum before are aligned to the
+/// largest of them, cut off some bits behind its last place as an f32, added,
+/// and cut off to an f32 again.
+template <Adder kAdder, uint32_t kPitch>
+static void addProducts(const float *left, const float (*w)[kPitch],
+                        uint32_t depth, uint32_t columns, float *sums) {
+  constexpr uint32_t kTogether = kAdder.together, kBits = 23 + kAdder.bits,
+                     kBias = 127, kExponent = 0x7F800000, kLeast = 32;
+  for (uint32_t first = 0; first < depth; first += kTogether) {
+    uint32_t largest[kPitch];
+    int32_t total[kPitch];
+    float scale[kPitch], unit[kPitch];
+    for (uint32_t column = 0; column < columns; ++column)
+      largest[column] = toBits(sums[column]) & kExponent;
+    for (uint32_t k = first; k < first + kTogether; ++k)
+      for (uint32_t column = 0; column < columns; ++column) {
+        uint32_t exponent = toBits(left[k] * w[k][column]) & kExponent;
+        largest[column] =
+            exponent > largest[column] ? exponent : largest[column];
+      }
+    bool finite = true;
+    for (uint32_t column = 0; column < columns; ++column) {
+      uint32_t exponent = largest[column] >> 23;
+      finite &= exponent != 255;
+      exponent = exponent < kLeast ? kLeast : exponent;
+      exponent = exponent > 254 ? 254 : exponent;
+      scale[column] = fromBits((2 * kBias + kBits - exponent) << 23);
+      unit[column] = fromBits((exponent - kBits) << 23);
+      total[column] =
+          static_cast<int32_t>(finite ? sums[column] * scale[column] : 0.0f);
+    }
+    if (!finite) { // some are infinite or no numbers
+      for (uint32_t k = first; k < first + kTogether; ++k)
+        for (uint32_t column = 0; column < columns; ++column)
+          sums[column] += left[k] * w[k][column];
+      continue;
+    }
+    for (uint32_t k = first; k < first + kTogether; ++k)
+      for (uint32_t column = 0; column < columns; ++column)
+        total[column] +=
+            static_cast<int32_t>(left[k] * w[k][column] * scale[column]);
+    for (uint32_t column = 0; column < columns; ++column) {
+      auto rounded = static_cast<float>(total[column]);
+      bool away =
+          std::abs(static_cast<int32_t>(rounded)) > std::abs(total[column]);
+      sums[column] = fromBits(toBits(rounded) - (away ? 1 : 0)) * unit[column];
+    }
+  }
+}
+
 void rt::multiply(SimMma type, const MmaLane *lanes) {
   Tiles tiles;
   uint32_t steps = type == SimMma::M16N8K8Tf32 ? 8 : 16;
@@ -95,9 +153,7 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
   for (uint32_t row = 0; row < kRows; ++row) {
     float sums[kColumns];
     std::memcpy(sums, tiles.c[row], sizeof sums);
-    for (uint32_t k = 0; k < steps; ++k)
-      for (uint32_t column = 0; column < kColumns; ++column)
-        sums[column] += tiles.a[row][k] * tiles.b[k][column]; // exact product
+    addProducts<kA100>(tiles.a[row], tiles.b, steps, kColumns, sums);
     std::memcpy(tiles.c[row], sums, sizeof sums);
   }
   for (uint32_t lane = 0; lane < 32; ++lane)
@@ -124,9 +180,7 @@ void WarpGroupProduct::run() const {
     };
     for (uint32_t column = 0; column < columns; ++column)
       sums[column] = at(column);
-    for (uint32_t k = 0; k < kDepth; ++k)
-      for (uint32_t column = 0; column < columns; ++column)
-        sums[column] += left[k] * w[k][column];
+    addProducts<kH100>(left, w, kDepth, columns, sums);
     for (uint32_t column = 0; column < columns; ++column)
       at(column) = sums[column];
   }

@@ -2,8 +2,11 @@
 //
 // mma.sync of the PTX ISA ("Matrix Fragments for mma.m16n8k8 / m16n8k16") and
 // wgmma.mma_async with A in registers ("Matrix Fragments for wgmma.mma_async").
-// The sums run over k in ascending order, beginning with C, each rounded to
-// f32; a tensor core adds in an order of its own.
+// Sums are cut off as tensor cores do it, never rounded to the nearest (M.
+// Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA
+// tensor cores, PeerJ Computer Science 7:e330, 2021; of the chips since, F. A.
+// Khattak, M. Mikaitis, arXiv 2512.07004): of warps as an A100 does, which
+// loses most, of warp groups as an H100, which alone has them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H

@@ -190,6 +190,32 @@ TEST(SimOps, ReadsEveryF16) {
   }
 }
 
+// Sixteen equal products and a sum before them: what is more than one bit
+// behind the sum's last place is cut off each of them, what is there counts,
+// and nothing is rounded up. Of themselves they lose nothing.
+TEST(SimOps, CutsSumsOff) {
+  struct {
+    float before, product, expected;
+  } const cases[] = {{1, 0x1.8p-25f, 1},
+                     {-1, -0x1.8p-25f, -1},
+                     {1, -0x1.8p-25f, 1},
+                     {1, 0x1p-24f, 1 + 0x1p-20f},
+                     {1, 0x1.8p-24f, 1 + 0x1p-20f},
+                     {0, 0x1.8p-24f, 0x1.8p-20f},
+                     {1, INFINITY, INFINITY}};
+  for (const auto &[before, product, expected] : cases) {
+    uint32_t half = bitsOf(product) >> 16, pair = half << 16 | half;
+    uint32_t a[4] = {pair, 0, pair, 0}, none[4] = {}, one[2];
+    one[0] = one[1] = 0x3F803F80;
+    float c[4] = {before, 0, 0, 0}, d[32][4];
+    MmaLane lanes[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) // row 0 of A, column 0 of B
+      lanes[lane] = {lane < 4 ? a : none, lane < 4 ? one : none, c, d[lane]};
+    multiply(SimMma::M16N8K16Bf16, lanes);
+    EXPECT_EQ(d[0][0], expected) << before << " and " << product;
+  }
+}
+
 // shfl.sync of the ISA: which lane each of the 32 reads.
 TEST(SimOps, Shuffles) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
