@@ -112,13 +112,10 @@ inline bool hasTransitions(seq::LinearAttr linear) {
 /// The most pieces that the chunks of a sequence can be dealt to beside one
 /// another, where items have so many value channels. Of two neither needs the
 /// matrix between them (PieceMemory.h); where there are more, a block's shared
-/// memory holds it beside a state. A thread of a recurrence that looks both
-/// ways has no register left for where its piece begins and ends.
+/// memory holds it beside a state.
 inline int64_t mostPieces(seq::LinearAttr linear, int64_t keys,
                           int64_t values) {
   constexpr int64_t kMostElements = 32768;
-  if (looksBothWays(linear))
-    return 1;
   if (hasTransitions(linear) && keys * (keys + values) > kMostElements)
     return 2;
   return std::numeric_limits<int64_t>::max();

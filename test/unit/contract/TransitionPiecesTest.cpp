@@ -5,6 +5,7 @@
 // An entry has 432 rows, 27 chunks of 16. 2 heads of 96 x 72 in blocks of 24
 // value channels are 6 items for 108 or 132 cores, and the matrix of a piece 8
 // more: 7 pieces. So have heads of 88 x 72, whose last block is of 16 columns.
+// Keys of 64 have all 72 columns in an item.
 #include "test/unit/contract/LinearCases.h"
 #include "test/unit/contract/LinearModel.h"
 #include "test/unit/contract/Sequences.h"
@@ -36,11 +37,13 @@ struct Shape {
   const char *mixer;
   Extents extents;
   llvm::StringRef decay; ///< the operand that says what decays, if anything
+  llvm::StringRef rate = "beta"; ///< of correction
 };
 
 constexpr Shape kShapes[] = {{"delta_rule", {0, 2, 1, 96, 72}, ""},
                              {"gated_delta_rule", {0, 2, 1, 88, 72}, "a"},
-                             {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"}};
+                             {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"},
+                             {"rwkv7", {0, 2, 1, 64, 72}, "w", "a"}};
 
 const LinearCase &caseOf(const Shape &shape) {
   return *llvm::find_if(linearCases(), [&](const LinearCase &mixer) {
@@ -70,7 +73,7 @@ protected:
         for (double &element : elements)
           element = float(pickReal(random, -8, -6));
       constexpr float kRates[] = {0, 1e-6f, 1, 1 - 1e-6f};
-      if (draw == Draw::EndsOfRates && operand.name == "beta")
+      if (draw == Draw::EndsOfRates && operand.name == GetParam().rate)
         for (double &element : elements)
           element = kRates[pick(random, 0, 3)];
     }
