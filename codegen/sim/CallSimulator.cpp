@@ -197,15 +197,15 @@ LogicalResult KernelRewrite::roundToTf32(NVVM::ConvertFloatToTF32Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RNA ||
       op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
     return op.emitError("the simulator rounds to the nearest tf32 only");
-  constexpr uint32_t kHalf = 0x1000, kKept = 0xFFFFE000;
+  constexpr uint32_t kHalf = 0x1000, kKept = 0xFFFFE000, kNan = 0x7FFFFFFF;
   Value bits = LLVM::BitcastOp::create(b, loc(), b.getI32Type(), op.getSrc());
   Value rounded = LLVM::AndOp::create(
       b, loc(), LLVM::AddOp::create(b, loc(), bits, i32(kHalf)), i32(kKept));
-  // The sum of a NaN might be a number.
+  // The sum of a NaN might be a number, and what is kept of it infinite.
   Value isNan = LLVM::FCmpOp::create(b, loc(), LLVM::FCmpPredicate::uno,
                                      op.getSrc(), op.getSrc());
   op.replaceAllUsesWith(
-      LLVM::SelectOp::create(b, loc(), isNan, bits, rounded).getResult());
+      LLVM::SelectOp::create(b, loc(), isNan, i32(kNan), rounded).getResult());
   op.erase();
   return success();
 }
@@ -337,7 +337,6 @@ LogicalResult KernelRewrite::rewriteIntrinsic(LLVM::CallIntrinsicOp op) {
     return rewritePermute(op);
   static const llvm::StringMap<size_t> functions = {
       {"llvm.nvvm.ex2.approx.ftz.f", EFFC_SIM_CALL(exp2)},
-      {"llvm.nvvm.lg2.approx.ftz.f", EFFC_SIM_CALL(log2)},
       {"llvm.nvvm.rcp.approx.ftz.f", EFFC_SIM_CALL(reciprocal)},
       {"llvm.nvvm.tanh.approx.f", EFFC_SIM_CALL(tanh)},
   };

@@ -85,16 +85,19 @@ static constexpr Adder kA100 = {8, 1}, kH100 = {16, 2};
 /// sums[column] += the sum over k of left[k] w[k][column], as a tensor core
 /// does: products, which f32 holds, and the sum before are aligned to the
 /// largest of them, cut off some bits behind its last place as an f32, added,
-/// and cut off to an f32 again.
+/// and cut off to an f32 again. Columns in which something is infinite or no
+/// number, or all is below 2^-95, are added one by one.
 template <Adder kAdder, uint32_t kPitch>
 static void addProducts(const float *left, const float (*w)[kPitch],
                         uint32_t depth, uint32_t columns, float *sums) {
+  // From the least exponent on, the last place is a normal number.
   constexpr uint32_t kTogether = kAdder.together, kBits = 23 + kAdder.bits,
-                     kBias = 127, kExponent = 0x7F800000, kLeast = 32;
+                     kBias = 127, kExponent = 0x7F800000, kLeast = 32,
+                     kMost = 254;
   for (uint32_t first = 0; first < depth; first += kTogether) {
     uint32_t largest[kPitch];
     int32_t total[kPitch];
-    float scale[kPitch], unit[kPitch];
+    float scale[kPitch];
     for (uint32_t column = 0; column < columns; ++column)
       largest[column] = toBits(sums[column]) & kExponent;
     for (uint32_t k = first; k < first + kTogether; ++k)
@@ -103,32 +106,34 @@ static void addProducts(const float *left, const float (*w)[kPitch],
         largest[column] =
             exponent > largest[column] ? exponent : largest[column];
       }
-    bool finite = true;
-    for (uint32_t column = 0; column < columns; ++column) {
+    auto isCut = [&](uint32_t column) {
       uint32_t exponent = largest[column] >> 23;
-      finite &= exponent != 255;
-      exponent = exponent < kLeast ? kLeast : exponent;
-      exponent = exponent > 254 ? 254 : exponent;
+      return kLeast <= exponent && exponent <= kMost;
+    };
+    for (uint32_t column = 0; column < columns; ++column) {
+      uint32_t exponent = isCut(column) ? largest[column] >> 23 : kBias;
       scale[column] = fromBits((2 * kBias + kBits - exponent) << 23);
-      unit[column] = fromBits((exponent - kBits) << 23);
-      total[column] =
-          static_cast<int32_t>(finite ? sums[column] * scale[column] : 0.0f);
-    }
-    if (!finite) { // some are infinite or no numbers
-      for (uint32_t k = first; k < first + kTogether; ++k)
-        for (uint32_t column = 0; column < columns; ++column)
-          sums[column] += left[k] * w[k][column];
-      continue;
+      total[column] = isCut(column)
+                          ? static_cast<int32_t>(sums[column] * scale[column])
+                          : 0;
     }
     for (uint32_t k = first; k < first + kTogether; ++k)
       for (uint32_t column = 0; column < columns; ++column)
         total[column] +=
-            static_cast<int32_t>(left[k] * w[k][column] * scale[column]);
+            isCut(column)
+                ? static_cast<int32_t>(left[k] * w[k][column] * scale[column])
+                : 0;
     for (uint32_t column = 0; column < columns; ++column) {
+      if (!isCut(column)) {
+        for (uint32_t k = first; k < first + kTogether; ++k)
+          sums[column] += left[k] * w[k][column];
+        continue;
+      }
       auto rounded = static_cast<float>(total[column]);
       bool away =
           std::abs(static_cast<int32_t>(rounded)) > std::abs(total[column]);
-      sums[column] = fromBits(toBits(rounded) - (away ? 1 : 0)) * unit[column];
+      float unit = fromBits(largest[column] - (kBits << 23));
+      sums[column] = fromBits(toBits(rounded) - (away ? 1 : 0)) * unit;
     }
   }
 }

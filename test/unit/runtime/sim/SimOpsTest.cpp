@@ -202,6 +202,9 @@ TEST(SimOps, CutsSumsOff) {
                      {1, 0x1p-24f, 1 + 0x1p-20f},
                      {1, 0x1.8p-24f, 1 + 0x1p-20f},
                      {0, 0x1.8p-24f, 0x1.8p-20f},
+                     {0x1p-100f, 0, 0x1p-100f},
+                     {0x1.4p-110f, 0x1p-120f, 0x1.44p-110f},
+                     {0x1.8p127f, 0x1p126f, INFINITY},
                      {1, INFINITY, INFINITY}};
   for (const auto &[before, product, expected] : cases) {
     uint32_t half = bitsOf(product) >> 16, pair = half << 16 | half;
@@ -213,6 +216,41 @@ TEST(SimOps, CutsSumsOff) {
       lanes[lane] = {lane < 4 ? a : none, lane < 4 ? one : none, c, d[lane]};
     multiply(SimMma::M16N8K16Bf16, lanes);
     EXPECT_EQ(d[0][0], expected) << before << " and " << product;
+  }
+}
+
+// Groups of warps keep two bits, of sixteen products at a time; what is
+// infinite or no number in one column changes no other.
+TEST(SimOps, CutsSumsOfGroupsOff) {
+  struct {
+    float before, product, expected;
+  } const cases[] = {{1, 0x1.8p-26f, 1},
+                     {1, 0x1p-25f, 1 + 0x1p-21f},
+                     {1, 0x1.8p-25f, 1 + 0x1p-21f},
+                     {1, INFINITY, INFINITY},
+                     {0x1.4p-110f, 0x1p-120f, 0x1.44p-110f},
+                     {NAN, 1, NAN},
+                     {-1, -0x1.8p-26f, -1},
+                     {0, 0x1.8p-24f, 0x1.8p-20f}};
+  WarpGroupProduct product;
+  product.columns = 8;
+  float d[WarpGroupProduct::kThreads][4] = {};
+  uint32_t ones[4] = {0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80};
+  for (uint32_t thread = 0; thread < WarpGroupProduct::kThreads; ++thread) {
+    product.a[thread] = ones;
+    product.d[thread] = d[thread];
+  }
+  for (uint32_t column = 0; column < 8; ++column) {
+    for (uint32_t k = 0; k < WarpGroupProduct::kDepth; ++k)
+      product.b[column][k] = bitsOf(cases[column].product) >> 16;
+    d[column / 2][column % 2] = cases[column].before; // row 0
+  }
+  product.run();
+  for (uint32_t column = 0; column < 8; ++column) {
+    float found = d[column / 2][column % 2], expected = cases[column].expected;
+    EXPECT_TRUE(found == expected ||
+                (std::isnan(found) && std::isnan(expected)))
+        << "column " << column << ": " << found << " for " << expected;
   }
 }
 

@@ -31,8 +31,8 @@ uint16_t toF16(float value) { // a normal one that f16 has
   if (value == 0)
     return 0;
   uint32_t exponent = (bits >> 23 & 255) - 127 + 15;
-  return static_cast<uint16_t>(bits >> 16 & 0x8000 | exponent << 10 |
-                               bits >> 13 & 1023);
+  return static_cast<uint16_t>((bits >> 16 & 0x8000) | exponent << 10 |
+                               (bits >> 13 & 1023));
 }
 
 float a(uint32_t row, uint32_t k) {
