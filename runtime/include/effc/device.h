@@ -69,6 +69,9 @@ EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
  * that the message names it.
  *
+ * EFFC_CUDA_CODE=ptx in the environment takes a file's PTX, which the driver
+ * compiles, in place of modules: for drivers that are older than the assembler.
+ *
  * An engine for a file whose products are to go to cuBLASLt (effc compile
  * --dense library) opens "libcublasLt.so.13", ".12", or the library that
  * EFFC_CUBLASLT in the environment names, and takes 32 MiB of the GPU's memory

@@ -106,6 +106,9 @@ Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
   using artifact::SegmentKind;
   const char *wanted = std::getenv("EFFC_CUDA_CODE");
   bool onlyPtx = wanted && std::string_view(wanted) == "ptx";
+  if (wanted && *wanted && !onlyPtx)
+    return fail(EFFC_INVALID_ARGUMENT, "cuda: EFFC_CUDA_CODE is '", wanted,
+                "', but only 'ptx' is known");
   for (SegmentKind kind : {SegmentKind::Cubin, SegmentKind::Ptx}) {
     if (kind == SegmentKind::Cubin && onlyPtx)
       continue;
@@ -133,6 +136,12 @@ Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
                 "cuda: the file has no code for a GPU: compile it with "
                 "--target ",
                 chip.major == 9 && chip.minor == 0 ? "sm_90a" : "sm_80");
+  if (onlyPtx)
+    return fail(EFFC_UNSUPPORTED,
+                "cuda: EFFC_CUDA_CODE=ptx asks for PTX that "
+                "runs on this GPU (",
+                chip.name, ", compute capability ", chip.major, ".", chip.minor,
+                "), but the file has code for ", names);
   return fail(EFFC_UNSUPPORTED, "cuda: the file has code for ", names,
               ", but this GPU (", chip.name, ") has compute capability ",
               chip.major, ".", chip.minor);

@@ -55,6 +55,7 @@ constexpr Result kSuccess = 0;
 constexpr Result kOutOfMemory = 2;
 constexpr Result kNoDevice = 100;
 constexpr Result kInvalidImage = 200;
+constexpr Result kNoBinaryForGpu = 209;
 
 // CUdevice_attribute
 constexpr int kSharedBytesPerBlockOptIn = 97;

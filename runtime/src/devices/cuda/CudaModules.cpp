@@ -59,7 +59,8 @@ static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
     error.code = EFFC_BAD_DATA;
   if (size_t length = strnlen(log, sizeof log))
     error.message += "; " + onOneLine(std::string(log, length));
-  error.message += reasonOf(segment, bytes, driver);
+  if (result == cuda::kInvalidImage || result == cuda::kNoBinaryForGpu)
+    error.message += reasonOf(segment, bytes, driver);
   return error;
 }
 
@@ -69,11 +70,6 @@ static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
                                         const CudaDriver &driver,
                                         const CudaChip &chip) {
   std::string name = kernel.name()->str();
-  if (kernel.shared_bytes() > chip.mostSharedBytes)
-    return fail(EFFC_UNSUPPORTED, "cuda: kernel '", name, "' needs ",
-                kernel.shared_bytes(),
-                " bytes of shared memory, but this GPU (", chip.name,
-                ") grants ", chip.mostSharedBytes);
   // All of it is asked for: kernels address it from where that begins, which is
   // behind what a module sets aside by itself.
   CudaKernel ready = {nullptr, kernel.threads(), kernel.shared_bytes()};
@@ -90,7 +86,13 @@ static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
                        driver.functionGetAttribute(
                            &own, cuda::kStaticSharedBytes, ready.function)))
     return *error;
-  if (kernel.shared_bytes() + static_cast<uint32_t>(own) > kGrantedSharedBytes)
+  uint64_t needed =
+      uint64_t(kernel.shared_bytes()) + static_cast<uint32_t>(own);
+  if (needed > chip.mostSharedBytes)
+    return fail(EFFC_UNSUPPORTED, "cuda: kernel '", name, "' needs ", needed,
+                " bytes of shared memory, but this GPU (", chip.name,
+                ") grants ", chip.mostSharedBytes);
+  if (needed > kGrantedSharedBytes)
     if (Check error = driver.check(
             "granting kernel '" + name + "' its shared memory of " +
                 std::to_string(kernel.shared_bytes()) + " bytes",

@@ -344,7 +344,7 @@ TEST_F(CudaDevice, AsksForLargeSharedMemory) {
       "cuLaunchKernelEx toy_head grid 3 block 64 shared 100000 counts 1 1 1");
   fake->mostSharedBytes = 99999;
   EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, large),
-            "cuda: kernel 'toy_head' needs 100000 bytes of shared memory, but "
+            "cuda: kernel 'toy_head' needs 104000 bytes of shared memory, but "
             "this GPU (Fake GPU) grants 99999");
 }
 
@@ -364,6 +364,14 @@ TEST_F(CudaDevice, TakesTheCodeThatFits) {
   // As everything is where it is asked for.
   setenv("EFFC_CUDA_CODE", "ptx", 1);
   EXPECT_EQ(loaded(9, 0), "text 80");
+  EXPECT_EQ(loaded(7, 5),
+            "cuda: EFFC_CUDA_CODE=ptx asks for PTX that runs on this GPU (Fake "
+            "GPU, compute capability 7.5), but the file has code for sm_80, "
+            "sm_90a, compute_80");
+  setenv("EFFC_CUDA_CODE", "PTX", 1);
+  fake->major = 9;
+  EXPECT_EQ(engineMessage(EFFC_INVALID_ARGUMENT),
+            "cuda: EFFC_CUDA_CODE is 'PTX', but only 'ptx' is known");
   unsetenv("EFFC_CUDA_CODE");
   EXPECT_EQ(loaded(7, 5),
             "cuda: the file has code for sm_80, sm_90a, compute_80, but this "
@@ -463,6 +471,9 @@ TEST_F(CudaDevice, RefusesABadModule) {
                       "older ptxas, or have the driver compile the file's PTX, "
                       "if it has some for this GPU, with EFFC_CUDA_CODE=ptx"),
             std::string::npos);
+  // What has another cause is not put down to it.
+  fake->failures["cuModuleLoadDataEx"] = 999;
+  EXPECT_EQ(engineMessage(EFFC_BAD_DATA).find("ptxas"), std::string::npos);
   fake->version = 13000;
   fake->failures = {{"cuModuleGetFunction", 500}};
   EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
