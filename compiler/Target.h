@@ -98,6 +98,8 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
                                       Products products = Products::F32) {
   bool isGpu = target.device == tile::Device::Nvptx;
   mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
+  // Two products of tf32 take the place of six of bf16, and one of rounded
+  // ones: with what stands around them, twice an exact product's rate.
   int64_t rate = !rounded           ? target.dotRate
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;

@@ -13,15 +13,17 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     map of 128 bytes for each `#tile.box_map` of its boxes. A tile in registers
     is the elements that the thread holds by its layout; what several threads hold
     alike is stored by the first. Products become `mma.sync` of bf16, an f32 being
-    the sum of three, and `tile.nv.warp_group_dot` where their columns lie swizzled.
+    the sum of three, or of what they are rounded to, and `tile.nv.warp_group_dot`
+    where their columns lie swizzled.
     With `overlap-launches` a kernel lets the next one begin at once, and waits for
     those before it ahead of the first op that touches memory, but for boxes, which
     are of weights, and the table of segments.
 
     Needs: kernels at scheduled level; others are left.
     Keeps: everything that is not a scheduled kernel.
-    Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction; other
-    `math` functions without an instruction stay, for `host-expand-math`.
+    Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction,
+    softplus a polynomial of it; other `math` functions without an instruction stay,
+    for `host-expand-math`.
 
     Example: test/codegen/nvptx/dots.mlir
   }];

@@ -47,6 +47,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
         target.getRoundedTo().getIntOrFloatBitWidth() != 8 * kNarrowBytes)
       return;
     stored = target.getRoundedTo();
+    nameOfStored.clear();
     llvm::raw_string_ostream(nameOfStored) << stored;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry"))

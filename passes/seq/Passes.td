@@ -256,8 +256,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
   let summary = "Keep in memory in 16 bits what rounded products alone read";
   let description = [{
-    A product that rounds its rows to bf16 when it reads them gets the same bits
-    from rows that were rounded when they were written: both are the nearest, ties
+    A product that rounds its rows to bf16 (or f16) when it reads them gets the same
+    bits from rows that were rounded when they were written: both are the nearest, ties
     to even. So a result of a `seq.kernel` is listed in its `narrow` where every use
     of it, through slices and reshapes, is the first operand of a product with a
     matrix (`seq.linear`, `seq.lm_head`, `seq.key_scores`) that rounds its rows: of
@@ -266,11 +266,12 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     the bytes are then written and read, and no product converts what it reads. Each
     such result is a remark.
 
-    A product that reads a slice which as bf16 begins at no multiple of 64 bytes
+    A product that reads a slice which in 16 bits begins at no multiple of 64 bytes
     would copy it element by element: such a result stays f32, with a remark.
 
     Needs: kernels (`seq-form-kernels`). A module without `tile.target`, or whose
-    target does not round products, stays as it is.
+    target does not round products, or to tf32, which takes as much memory as f32, stays
+    as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing
     but for the remarks.
     Not done: what a norm, an elementwise op or a mixer reads as well stays f32, and

@@ -17,7 +17,7 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     where threads read what others wrote, or write what others may still read. A
     pipeline of several stages whose tiles only products read fetches ahead into a
     `tile.ring`. Where `warp-groups` says that four warps can multiply together, the
-    bf16 columns of their products lie swizzled, and come as boxes where they are
+    16-bit columns of their products lie swizzled, and come as boxes where they are
     whole ones of an operand.
 
     Needs: a kernel at kernel level.

@@ -100,10 +100,12 @@ TEST_P(ConfigTest, CompilesFromItsConfigurationAlone) {
 namespace {
 /// What GPU code a configuration is compiled to.
 struct GpuCode {
-  const char *target, *products;
+  const char *target, *products, *dtype = "bf16";
 };
 constexpr GpuCode kGpuCodes[] = {
-    {"sm_80", "f32"}, {"sm_90a", "bf16"}, {"sm_90a", "f32"}, {"sm_80", "bf16"}};
+    {"sm_80", "f32"},        {"sm_90a", "bf16"}, {"sm_90a", "f32"},
+    {"sm_80", "bf16"},       {"sm_80", "tf32"},  {"sm_90a", "f16", "f16"},
+    {"sm_80", "f16", "f16"}, {"sm_90a", "tf32"}};
 constexpr struct {
   const char *config;
   GpuCode code;
@@ -129,7 +131,7 @@ static void expectNoSpill(const std::string &config, const GpuCode &code,
                                       "--weights",
                                       "none",
                                       "--dtype",
-                                      "bf16",
+                                      code.dtype,
                                       "--max-context",
                                       std::to_string(context),
                                       "--target",

@@ -136,11 +136,12 @@ void declare(CLI::App &app, Arguments &a) {
          "from config.json alone")
       ->check(CLI::IsMember({"embed", "reference", "none"}))
       ->capture_default_str();
-  app.add_option("--dense", a.dense,
-                 "code of dense products: library leaves those of bf16, of 64 "
-                 "rows or more and alone in their kernels, to cuBLASLt where a "
-                 "GPU runs them; auto is generated, since neither has been "
-                 "timed")
+  app.add_option(
+         "--dense", a.dense,
+         "code of dense products: library leaves those of 16 bits, of 64 "
+         "rows or more and alone in their kernels, to cuBLASLt where a "
+         "GPU runs them; auto is generated, since neither has been "
+         "timed")
       ->check(CLI::IsMember({"auto", "generated", "library"}))
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(

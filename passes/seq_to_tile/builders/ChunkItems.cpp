@@ -13,9 +13,9 @@ using namespace effc;
 // A second launch, and what an item does besides chunks, in cycles of a core.
 static constexpr int64_t kLaunchCycles = 2500;
 /// How much longer products of operands as they are take where others are
-/// rounded, in halves (compiler/Target.h).
-static int64_t exactProductHalves(Type roundedTo) {
-  return !roundedTo ? 2 : roundedTo.isTF32() ? 3 : 6;
+/// rounded (compiler/Target.h).
+static int64_t exactProductTime(Type roundedTo) {
+  return !roundedTo ? 1 : roundedTo.isTF32() ? 2 : 3;
 }
 
 bool effc::isQuadratic(seq::MixerOpInterface mixer) {
@@ -81,8 +81,8 @@ PieceCost::PieceCost(seq::LinearAttr linear, const ChunkItems &items,
   };
   whole = cycles(1 + probes);
   state = cycles(probes);
-  product = items.keys * pass / context.dotRate *
-            exactProductHalves(context.roundedTo) / 2;
+  product =
+      items.keys * pass / context.dotRate * exactProductTime(context.roundedTo);
 }
 
 int64_t PieceCost::of(int64_t chunks, int64_t pieces) const {
