@@ -10,10 +10,9 @@
 // behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330): a long sum
 // would shrink with every product. So what is 16 deep is summed by itself, and
 // added as any f32 is (as H. Ootomo, R. Yokota, Recovering single precision
-// accuracy from Tensor Cores, do). Of a rounded product each
-// element is one bf16 or f16, or one tf32, of which a piece is two products of
-// half the depth. Rows, columns and depths past the shape are zeros in shared
-// memory.
+// accuracy from Tensor Cores, do). Of a rounded product each element is one
+// bf16 or f16, or one tf32, of which a piece is two products of half the depth.
+// Rows, columns and depths past the shape are zeros in shared memory.
 //
 // Fragments, by the PTX ISA: with g = lane / 4 and t = lane mod 4, a register
 // has two elements that follow one another in depth. A has (g, 2t), (g + 8,

@@ -54,7 +54,8 @@ Value ThreadLowering::descriptorOf(const DotOperand &operand, Value outer,
 
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Held held = heldOf(dot.getAcc().getType());
-  // With a B of bf16, three products of bf16 take no longer than one of tf32.
+  // With a B of bf16, three exact products of a group take no longer than two
+  // of tf32 of single warps.
   Type roundedTo = dot.getRoundedTo().value_or(Type());
   if (roundedTo && roundedTo.isTF32())
     roundedTo = {};

@@ -478,12 +478,13 @@ void LayoutChoice::insertConversions() {
     for (OpOperand &use : op->getOpOperands()) {
       if (!typeOf(use.get()) || isa<ConvertOp>(op))
         continue;
-      if (readsShared(use))
-        use.set(inShared(use.get(), roundedBy(use)
-                                        ? roundedBy(use)
-                                        : typeOf(use.get()).getElementType()));
-      else if (auto map = dyn_cast<MapOp>(op))
+      if (readsShared(use)) {
+        Type rounded = roundedBy(use);
+        use.set(inShared(
+            use.get(), rounded ? rounded : typeOf(use.get()).getElementType()));
+      } else if (auto map = dyn_cast<MapOp>(op)) {
         use.set(inRegisters(use.get(), map.getResult().getType().getLayout()));
+      }
     }
   }
 }

@@ -136,10 +136,9 @@ void compareWithTheFormula(const Case &c, Products products, Stored stored) {
                      single = runner.decode(Segment{.tokens = {7}});
   ASSERT_EQ(found.size(), size_t(kTokens * c.O));
   // The host rounds nothing, nor do groups of warps to tf32.
-  bool together32 = products == Products::TF32 && !expected.empty();
-  Products done = testTarget().device == tile::Device::Host || together32
-                      ? Products::F32
-                      : products;
+  bool isExact = testTarget().device == tile::Device::Host ||
+                 (products == Products::TF32 && !expected.empty());
+  Products done = isExact ? Products::F32 : products;
   for (int64_t t = 0; t < kTokens; ++t)
     for (int64_t o = 0; o < c.O; ++o) {
       double sum = 0, exact = 0, terms = 0;
