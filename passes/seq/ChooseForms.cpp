@@ -36,9 +36,6 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
   static constexpr int64_t kDefaultChunk = 64;
-  // Keys of a block of a window: eight of the narrowest vectors' lanes times
-  // four, and 8 KiB of keys 64 wide.
-  static constexpr int64_t kWindowBlock = 32;
   // What an exponential of the mask costs, in FLOPs: range reduction,
   // polynomial of degree 7, two scalings.
   static constexpr double kExpFlops = 40;
@@ -69,7 +66,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       else if (mixerClass == seq::MixerClass::Retrieval)
         chooseRetrieval(mixer, entry, forced);
       else if (mixerClass == seq::MixerClass::Window)
-        chooseForWindow(mixer, entry, forced);
+        chooseForWindow(mixer, entry, target, forced);
       else if (mixerClass == seq::MixerClass::Opaque)
         chooseStep(mixer, entry);
     });
@@ -127,7 +124,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // Keys in blocks, one kernel for one query and for many: there is nothing to
   // choose by cost.
   void chooseForWindow(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                       std::optional<Forced> forced) {
+                       tile::TargetAttr target, std::optional<Forced> forced) {
     auto remark = [&](StringRef prefix, const Twine &text) {
       emitRemark(mixer.getLoc())
           << prefix << "form in " << stringifyEntryKind(entry.getKind()) << "_"
@@ -137,11 +134,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       set(mixer, seq::FormKind::Step, 0);
       return remark("", "step, since each sequence has one token");
     }
-    set(mixer, seq::FormKind::Chunkwise, kWindowBlock);
-    std::string blocks = "chunkwise in blocks of at most " +
-                         std::to_string(kWindowBlock) + " keys";
+    int64_t most = mostWindowKeys(target.getDevice(), target.getRoundedTo());
+    set(mixer, seq::FormKind::Chunkwise, most);
+    std::string blocks =
+        "chunkwise in blocks of at most " + std::to_string(most) + " keys";
     if (forced && (forced->kind != seq::FormKind::Chunkwise ||
-                   (forced->hasChunk && forced->chunk != kWindowBlock)))
+                   (forced->hasChunk && forced->chunk != most)))
       return remark(seq::kFallbackRemark,
                     Twine(blocks) + " instead of " +
                         stringifyFormKind(forced->kind) +

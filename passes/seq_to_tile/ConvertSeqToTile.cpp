@@ -18,6 +18,7 @@
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/WindowBlocks.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -362,7 +363,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
 }
 
 // The rows of the entry, as far as a kernel depends on them: the tile of a
-// product, the block of a quadratic form.
+// product, the block of a quadratic form, the blocks of a window's queries.
 void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
                        const KernelContext &context) {
   for (Operation &op : kernel.getBody().front()) {
@@ -372,6 +373,11 @@ void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
       return;
     }
     auto mixer = dyn_cast<seq::MixerOpInterface>(op);
+    if (mixer && context.entry.getKind() == seq::EntryKind::Prefill &&
+        mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {
+      WindowBlocks blocks = windowBlocksOf(mixer, context);
+      stream << blocks.queries << 'x' << blocks.items;
+    }
     if (!mixer || !mixer.getFormAttr())
       continue;
     if (mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)

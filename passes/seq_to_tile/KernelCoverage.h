@@ -121,6 +121,19 @@ inline int64_t mostPieces(seq::LinearAttr linear, int64_t keys,
   return std::numeric_limits<int64_t>::max();
 }
 
+/// Whether products keep what they multiply as 16 bits in a GPU's shared
+/// memory: what is rounded to tf32 takes the place of an f32.
+inline bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
+  return device == tile::Device::Nvptx && roundedTo && !roundedTo.isTF32();
+}
+
+/// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64
+/// wide. Narrow ones take half the room on a GPU, and a block's barriers and
+/// sums are then for twice the products.
+inline int64_t mostWindowKeys(tile::Device device, mlir::Type roundedTo) {
+  return areOperandsNarrow(device, roundedTo) ? 64 : 32;
+}
+
 /// How a GPU passes over the contraction of a product with a single row: the
 /// longest divisor of `inner` up to a run of 1,024 elements; 0 where that would
 /// be short, and the row is one of a matrix.

@@ -34,17 +34,6 @@ using namespace effc;
 
 namespace {
 
-/// Queries of a block in prefill: four times the rows that a product takes at
-/// once, so that a key is read from the cache once for all of them; on a GPU
-/// four pieces of tensor cores.
-constexpr int64_t kQueries = 16, kGpuQueries = 64;
-/// Heads times parts of a segment's queries, at least: enough for the cores of
-/// a machine where a call has one segment and a model few heads.
-constexpr int64_t kItems = 8, kGpuItems = 264;
-/// Elements of a block's keys and values, at most, on a GPU, and of its
-/// queries: in shared memory 80 KB of either. More than 32 keys and 64 queries
-/// of the usual heads have.
-constexpr int64_t kGpuBlockElements = 20480;
 /// What a running maximum starts with: below every score, yet finite, so that
 /// no difference of infinities arises.
 constexpr float kLowest = std::numeric_limits<float>::lowest();
@@ -66,6 +55,7 @@ Value effc::windowStateOf(seq::MixerOpInterface mixer, unsigned index) {
 WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     : k(k), b(k.ops()), mixer(mixer), record(mixer.getStructure().getWindow()),
       tokens(windowTokensOf(mixer)) {
+  blocks = windowBlocksOf(mixer, k.getContext());
   heads = sizeOf(tokens.query, 1);
   auto state = [&](unsigned index) { return windowStateOf(mixer, index); };
   ring = {state(tokens.keyState), state(tokens.valueState), {}};
@@ -81,13 +71,7 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
   keyChannels = sizeOf(tokens.query, 2);
   valueChannels = sizeOf(mixer->getResult(0), 2);
   ringRows = sizeOf(ring.keys, 0);
-  // A block never wraps around in the ring.
-  blockKeys = 32;
-  while (ringRows % blockKeys != 0)
-    blockKeys /= 2;
-  while (k.isGpu() && blockKeys > 8 &&
-         blockKeys * (keyChannels + valueChannels) > kGpuBlockElements)
-    blockKeys /= 2;
+  blockKeys = blocks.keys;
 }
 
 LogicalResult WindowKernel::build() {
@@ -96,13 +80,7 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
-  rows = k.isDecode() ? headsOfDecode() : kQueries;
-  if (k.isGpu() && !k.isDecode()) {
-    rows = std::min<int64_t>(
-        llvm::alignTo(k.getContext().entry.getRows(), kQueries), kGpuQueries);
-    while (rows > kQueries && rows * keyChannels > kGpuBlockElements)
-      rows /= 2;
-  }
+  rows = k.isDecode() ? headsOfDecode() : blocks.queries;
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
@@ -149,14 +127,7 @@ LogicalResult WindowKernel::buildDecode() {
 // these keys are found once for all of them.
 LogicalResult WindowKernel::buildPrefill() {
   int64_t together = record.getKeep() ? headsPerNumber : 1;
-  int64_t groups = heads / together;
-  // No more parts than an entry's rows have blocks.
-  int64_t wanted = k.isGpu() ? kGpuItems : kItems,
-          most =
-              k.isGpu()
-                  ? llvm::divideCeilSigned(k.getContext().entry.getRows(), rows)
-                  : kItems;
-  int64_t parts = std::min(llvm::divideCeilSigned(wanted, groups), most);
+  int64_t groups = heads / together, parts = blocks.items;
   k.setItems(tile::Count::Segments, 1, groups * parts);
   auto [sequence, rest] = k.divide(k.item(), groups * parts);
   auto [group, part] = k.divide(rest, parts);

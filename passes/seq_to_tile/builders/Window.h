@@ -3,6 +3,7 @@
 #define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
 
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/WindowBlocks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -162,6 +163,7 @@ private:
   seq::WindowAttr record;
   seq::WindowTokens tokens;
   KeyStates ring, first;
+  WindowBlocks blocks;
   int64_t headsPerNumber = 1;
   int64_t heads, keyChannels, valueChannels, ringRows, blockKeys;
   int64_t rows = 0; // M

@@ -1,0 +1,69 @@
+// Blocks of queries and keys: what a block's memory holds, and a call's items.
+#include "passes/seq_to_tile/builders/WindowBlocks.h"
+
+#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/seq_to_tile/builders/Window.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace effc;
+
+/// Queries of a block in prefill: four times the rows that a product takes at
+/// once, so that a key is read from the cache once for all of them; on a GPU
+/// four pieces of tensor cores.
+static constexpr int64_t kQueries = 16, kGpuQueries = 64;
+/// Heads times parts of a segment's queries, at least: enough for the cores of
+/// a machine where a call has one segment and a model few heads.
+static constexpr int64_t kItems = 8, kGpuItems = 264;
+/// A GPU's shared memory for a block's keys and values, at most, and for its
+/// queries: more than 32 keys and 64 queries of the usual heads take.
+static constexpr int64_t kGpuBlockBytes = 81920;
+/// Keys that any head has in a block, and elements of keys and values that more
+/// than these have at most: on their way to shared memory they pass through the
+/// registers of 128 threads, 32 of each.
+static constexpr int64_t kFewKeys = 32, kMostElements = 8192;
+
+static int64_t sizeOf(Value tensor, unsigned dim) {
+  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+}
+
+WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
+                                  const KernelContext &context) {
+  seq::WindowTokens tokens = windowTokensOf(mixer);
+  int64_t heads = sizeOf(tokens.query, 1), channels = sizeOf(tokens.query, 2);
+  int64_t valueChannels = sizeOf(mixer->getResult(0), 2);
+  // Those that choose keys together.
+  int64_t groups = mixer.getStructure().getWindow().getKeep()
+                       ? sizeOf(tokens.keyScore, 1)
+                       : heads;
+  WindowBlocks blocks;
+  blocks.keys = mostWindowKeys(context.device, context.roundedTo);
+  // A block never wraps around in the ring.
+  int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
+  while (ringRows % blocks.keys != 0)
+    blocks.keys /= 2;
+  if (!context.isGpu()) {
+    blocks.queries = kQueries;
+    blocks.items = std::min(llvm::divideCeilSigned(kItems, groups), kItems);
+    return blocks;
+  }
+  int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4,
+          rows = context.entry.getRows();
+  auto isTooLarge = [&](int64_t keys) {
+    int64_t elements = keys * (channels + valueChannels);
+    return elements * bytes > kGpuBlockBytes ||
+           (keys > kFewKeys && elements > kMostElements);
+  };
+  while (blocks.keys > 8 && isTooLarge(blocks.keys))
+    blocks.keys /= 2;
+  blocks.queries =
+      std::min<int64_t>(llvm::alignTo(rows, kQueries), kGpuQueries);
+  while (blocks.queries > kQueries &&
+         blocks.queries * channels * bytes > kGpuBlockBytes)
+    blocks.queries /= 2;
+  // No more than an entry's rows have blocks.
+  blocks.items = std::min(llvm::divideCeilSigned(kGpuItems, groups),
+                          llvm::divideCeilSigned(rows, blocks.queries));
+  return blocks;
+}
