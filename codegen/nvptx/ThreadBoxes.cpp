@@ -77,9 +77,8 @@ void ThreadLowering::lowerFetchBox(FetchBoxOp fetch) {
     NVVM::MBarrierArriveExpectTxOp::create(
         b, loc, /*res=*/Type(), arrival, i32(bytes), NVVM::MemScopeKind::CTA,
         /*relaxed=*/false, /*predicate=*/Value());
-    Value to =
-        sharedPlace(type, constant(0), constant(0),
-                    mul(slot, sharedBytes(type, layoutOf(ring).getStride())));
+    Value to = sharedPlace(type, constant(0), constant(0),
+                           mul(slot, sharedBytes(type)));
     to = LLVM::AddrSpaceCastOp::create(
         b, loc, LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace), to);
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
@@ -102,8 +101,7 @@ void ThreadLowering::lowerAwaitBox(AwaitBoxOp await) {
   NVVM::MBarrierTryWaitParityOp::create(b, loc, arrivalAt(ring, slot), parity,
                                         i32(kLongestSleep));
   slotBytes[await.getResult()] =
-      mul(slot,
-          sharedBytes(ring.getResult().getType(), layoutOf(ring).getStride()));
+      mul(slot, sharedBytes(ring.getResult().getType()));
 }
 
 Value ThreadLowering::slotOfTurn(RingOp ring, Value turn) {

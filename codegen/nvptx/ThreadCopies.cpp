@@ -24,7 +24,7 @@ void ThreadLowering::lowerRing(RingOp ring) {
     return startArrivals(ring);
   TileType type = ring.getResult().getType();
   SharedAttr layout = layoutOf(type);
-  int64_t bytes = sharedBytes(type, layout.getStride());
+  int64_t bytes = sharedBytes(type);
   bool cleared = false;
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
     cleared |= clearPadding(type.withLayout(
@@ -39,8 +39,7 @@ void ThreadLowering::lowerAwait(AwaitOp await) {
        llvm::zip_equal(await.getRings(), await.getResults())) {
     auto type = cast<TileType>(ring.getType());
     fenceForUnits(type);
-    slotBytes[tile] = mul(lookup(await.getSlot()),
-                          sharedBytes(type, layoutOf(type).getStride()));
+    slotBytes[tile] = mul(lookup(await.getSlot()), sharedBytes(type));
   }
 }
 
@@ -59,8 +58,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
   int64_t bytes = lanes * element;
   // Rows in shared memory start at multiples of 16 bytes.
   bool copies = bytes >= kLeastCopy && bytes <= kMostCopy;
-  Value slot =
-      mul(lookup(fetch.getSlot()), sharedBytes(type, layout.getStride()));
+  Value slot = mul(lookup(fetch.getSlot()), sharedBytes(type));
   const auto &[rows, columns] = held.distribution;
   Counted inTile = countedOf(held),
           counted = countedOf(held, box.rowLimit, box.columnLimit);

@@ -53,7 +53,9 @@ Type ThreadLowering::DotOperand::piece() const {
 ThreadLowering::DotOperand
 ThreadLowering::operandOf(Value tile, bool depthIsRow, Type roundedTo) {
   auto type = cast<TileType>(tile.getType());
-  auto layout = cast<SharedAttr>(type.getLayout());
+  auto layout = dyn_cast<SharedAttr>(type.getLayout());
+  if (!layout)
+    return {0, 0, 0, 0, type.getElementType(), {}, roundedTo};
   int64_t outer = depthIsRow ? type.columns() : type.rows();
   return {layout.getOffset(),
           depthIsRow ? 1 : layout.getStride(),
@@ -198,6 +200,20 @@ ThreadLowering::loadMatrices(const DotOperand &operand, Value address,
   return registers;
 }
 
+// A piece of a fragment has what a lane holds of two pieces of sums that are
+// neighbours in a row.
+SmallVector<ThreadLowering::Parts>
+ThreadLowering::heldMatrices(const DotOperand &operand, ArrayRef<Value> rows,
+                             size_t columns, size_t row, size_t depth) {
+  SmallVector<Parts> registers;
+  for (size_t i = 0; i < 4; ++i) {
+    const Value *pair =
+        &rows[(2 * row + i % 2) * columns + depth / 4 + i / 2 * 2];
+    registers.push_back(partsOf(operand, {pair[0], pair[1]}));
+  }
+  return registers;
+}
+
 static NVVM::MMATypes mmaTypeOf(Type type) {
   return type.isTF32()  ? NVVM::MMATypes::tf32
          : type.isF16() ? NVVM::MMATypes::f16
@@ -311,27 +327,21 @@ void ThreadLowering::lowerDot(DotOp dot) {
   auto [warpRow, warpColumn] = firstOfWarp(held);
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   const auto &[rows, columns] = held.distribution;
-  Lane laneOfA = laneOf(a, warpRow, /*outerFirst=*/true),
-       laneOfW = laneOf(w, warpColumn, /*outerFirst=*/false);
-
-  auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
-                                 constant(kPieceDepth), tiles[dot.getAcc()]);
-  loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value at = loop.getInductionVar();
+  bool isHeld = !isa<SharedAttr>(aType.getLayout());
+  Lane laneOfW = laneOf(w, warpColumn, /*outerFirst=*/false), laneOfA;
+  if (!isHeld)
+    laneOfA = laneOf(a, warpRow, /*outerFirst=*/true);
+  // Adds what is 16 deep from `at` on; `loadRows` gives the rows of a piece.
+  auto multiplyAt = [&](Value at, MutableArrayRef<Value> sums,
+                        function_ref<SmallVector<Parts>(size_t)> loadRows) {
     SmallVector<SmallVector<Parts>> ofColumns;
     for (size_t j = 0; j < columnPieces; ++j)
       ofColumns.push_back(loadMatrices(
           w,
           pieceAt(w, laneOfW, columns, warpColumn, columns.offsets[2 * j], at),
           2, /*outerFirst=*/false));
-    SmallVector<Value> sums(loop.getRegionIterArgs());
     for (size_t i = 0; i < rowPieces; ++i) {
-      SmallVector<Parts> ofRow = loadMatrices(
-          a, pieceAt(a, laneOfA, rows, warpRow, rows.offsets[2 * i], at), 4,
-          /*outerFirst=*/true);
+      SmallVector<Parts> ofRow = loadRows(i);
       for (size_t j = 0; j < columnPieces; ++j) {
         std::array<size_t, 4> places;
         for (size_t e = 0; e < 4; ++e)
@@ -339,6 +349,30 @@ void ThreadLowering::lowerDot(DotOp dot) {
         multiplyPiece(w, ofRow, ofColumns[j], sums, places);
       }
     }
+  };
+  if (isHeld) {
+    // Registers have no numbers that a loop could count.
+    Elements ofA = tiles.lookup(dot.getA()), sums = tiles.lookup(dot.getAcc());
+    for (int64_t at = 0; at < depth; at += kPieceDepth)
+      multiplyAt(constant(at), sums, [&](size_t i) {
+        return heldMatrices(a, ofA, ofA.size() / held.rows(), i, at);
+      });
+    tiles[dot.getResult()] = sums;
+    return;
+  }
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(depth),
+                                 constant(kPieceDepth), tiles[dot.getAcc()]);
+  loop->setAttr("llvm.loop_annotation", rolledLoop(b.getContext()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    multiplyAt(at, sums, [&](size_t i) {
+      return loadMatrices(
+          a, pieceAt(a, laneOfA, rows, warpRow, rows.offsets[2 * i], at), 4,
+          /*outerFirst=*/true);
+    });
     scf::YieldOp::create(b, loc, sums);
   }
   tiles[dot.getResult()] = Elements(loop.getResults());

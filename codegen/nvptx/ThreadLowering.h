@@ -22,7 +22,7 @@ public:
   /// they are; of both as f16; or each as tf32.
   using Parts = llvm::SmallVector<mlir::Value, 3>;
   /// An operand of a product in shared memory: element (outer, depth), where
-  /// outer is a row of A or a column of B.
+  /// outer is a row of A or a column of B. One in registers has no place.
   struct DotOperand {
     int64_t offset, outerStride, depthStride, outerSize;
     mlir::Type element;
@@ -213,6 +213,12 @@ private:
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
                                         mlir::Value address, unsigned matrices,
                                         bool outerFirst);
+  /// Those of rows that are held as sums: piece `row`, from `depth` on, of
+  /// `rows` with so many columns each.
+  llvm::SmallVector<Parts> heldMatrices(const DotOperand &operand,
+                                        llvm::ArrayRef<mlir::Value> rows,
+                                        size_t columns, size_t row,
+                                        size_t depth);
   void multiplyPiece(const DotOperand &operand, llvm::ArrayRef<Parts> a,
                      llvm::ArrayRef<Parts> w,
                      llvm::MutableArrayRef<mlir::Value> sums,
@@ -223,8 +229,8 @@ private:
   /// Lets what threads wrote to shared memory be read by the asynchronous
   /// units, if `type` lies there for them.
   void fenceForUnits(tile::TileType type);
-  mlir::Value descriptorOf(const DotOperand &operand, mlir::Value outer,
-                           int64_t groupStride);
+  mlir::Value descriptorOf(const DotOperand &operand, mlir::Value row,
+                           int64_t groupStride, int64_t panelStride);
   void lowerWarpGroupDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)

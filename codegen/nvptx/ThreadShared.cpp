@@ -60,8 +60,15 @@ Value ThreadLowering::sharedPlace(TileType type, Value row, Value column,
   Value element = constant(0);
   if (rowStride)
     element = mul(row, rowStride);
-  if (cast<SharedAttr>(type.getLayout()).getSwizzled())
+  if (cast<SharedAttr>(type.getLayout()).getSwizzled()) {
+    if (type.columns() > kSwizzledRow) {
+      Value panel =
+          arith::DivUIOp::create(b, loc, column, constant(kSwizzledRow));
+      element = add(element, mul(panel, panelElements(type)));
+      column = arith::RemUIOp::create(b, loc, column, constant(kSwizzledRow));
+    }
     column = swizzled(row, column);
+  }
   if (columnStride)
     element = rowStride ? add(element, column) : column;
   return sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
@@ -112,7 +119,6 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
 bool ThreadLowering::clearPadding(TileType type) {
   if (!type.isBlock())
     return false;
-  auto layout = cast<SharedAttr>(type.getLayout());
   int64_t rows = type.rows(), columns = type.columns();
   int64_t allRows = llvm::alignTo(rows, kSharedTile),
           allColumns = llvm::alignTo(columns, kSharedTile);
@@ -129,13 +135,11 @@ bool ThreadLowering::clearPadding(TileType type) {
     Value at = loop.getInductionVar();
     Value row = arith::DivUIOp::create(b, loc, at, constant(width));
     Value column = arith::RemUIOp::create(b, loc, at, constant(width));
-    Value element = add(mul(add(row, constant(firstRow)), layout.getStride()),
-                        add(column, constant(firstColumn)));
+    Value place = sharedPlace(type, add(row, constant(firstRow)),
+                              add(column, constant(firstColumn)));
     Value zero = arith::ConstantOp::create(
         b, loc, b.getZeroAttr(storedType(type.getElementType(), 1)));
-    LLVM::StoreOp::create(
-        b, loc, zero,
-        sharedAddress(layout.getOffset(), element, type.getElementType()));
+    LLVM::StoreOp::create(b, loc, zero, place);
   };
   clear(0, rows, columns, allColumns);
   clear(rows, allRows, 0, allColumns);

@@ -3,8 +3,9 @@
 // Four warps, which hold 16 rows of 64 each, multiply by up to 256 columns that
 // they all read from shared memory. A comes in registers, as for mma.sync, so
 // that f32 are split in three bf16 on the way; B is bf16 and swizzled, or f16
-// where the product is rounded to that. The accumulator is #tile.mma with the
-// warps along the rows.
+// where the product is rounded to that. It lies in panels of rows of 128 bytes,
+// which are its columns in depth or, across, have its columns side by side. The
+// accumulator is #tile.mma with the warps along the rows.
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,9 +20,9 @@ using namespace effc::tile;
 /// Bytes of a swizzled row.
 static constexpr int64_t kRowBytes = 128;
 /// Of a descriptor (PTX ISA, matrix descriptor format): it counts in 16 bytes;
-/// the bit where the distance of groups of 8 columns starts; the mode of
-/// swizzling in 128 bytes.
-static constexpr int64_t kUnit = 16, kGroupBit = 32,
+/// the bits where the distances of panels, across, and of groups of 8 rows
+/// start; the mode of swizzling in 128 bytes.
+static constexpr int64_t kUnit = 16, kPanelBit = 16, kGroupBit = 32,
                          kSwizzle128 = int64_t(1) << 62;
 static constexpr int64_t kAddressMask = 0x3FFFF;
 
@@ -34,22 +35,23 @@ void ThreadLowering::fenceForUnits(TileType type) {
                                    NVVM::SharedSpace::shared_cta));
 }
 
-// Of the columns from `outer` on, of which each eight lie `groupStride` bytes
-// behind those before; at depth 0.
-Value ThreadLowering::descriptorOf(const DotOperand &operand, Value outer,
-                                   int64_t groupStride) {
+// Of the rows of a panel from `row` on, of which each eight lie `groupStride`
+// bytes behind those before; panels lie `panelStride` bytes apart.
+Value ThreadLowering::descriptorOf(const DotOperand &operand, Value row,
+                                   int64_t groupStride, int64_t panelStride) {
   auto i64 = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
   };
   Value address = LLVM::PtrToIntOp::create(
       b, loc, b.getI64Type(),
-      sharedAddress(operand.offset, mul(outer, operand.outerStride),
-                    operand.element, operand.slot));
+      sharedAddress(operand.offset, mul(row, kSwizzledRow), operand.element,
+                    operand.slot));
   address = arith::AndIOp::create(b, loc, address, i64(kAddressMask));
   address = arith::ShRUIOp::create(b, loc, address, i64(4)); // in kUnit bytes
-  // With swizzled rows nothing reads the other distance.
-  return arith::OrIOp::create(
-      b, loc, address, i64(kSwizzle128 | (groupStride / kUnit) << kGroupBit));
+  return arith::OrIOp::create(b, loc, address,
+                              i64(kSwizzle128 |
+                                  (groupStride / kUnit) << kGroupBit |
+                                  (panelStride / kUnit) << kPanelBit));
 }
 
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
@@ -60,14 +62,27 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   if (roundedTo && roundedTo.isTF32())
     roundedTo = {};
   DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), roundedTo),
-             w = operandOf(dot.getB(), /*depthIsRow=*/false, roundedTo);
+             w = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
   const auto &[rows, columns] = held.distribution;
   auto [warpRow, warpColumn] = firstOfWarp(held);
-  Lane lane = laneOf(a, warpRow, /*outerFirst=*/true);
+  bool isHeld = !isa<SharedAttr>(dot.getA().getType().getLayout());
+  Elements ofA = isHeld ? tiles.lookup(dot.getA()) : Elements();
+  Lane lane = isHeld ? Lane() : laneOf(a, warpRow, /*outerFirst=*/true);
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   int64_t apart =
       columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kSwizzleRows;
-  Value descriptor = descriptorOf(w, warpColumn, apart * kRowBytes);
+  // Columns in depth lie in a panel, whose distance to others nothing reads.
+  TileType type = dot.getB().getType();
+  bool across = !dot.getTransposeB();
+  int64_t panelBytes = 2 * panelElements(type);
+  Value descriptor = across ? descriptorOf(w, constant(0),
+                                           kSwizzleRows * kRowBytes, panelBytes)
+                            : descriptorOf(w, warpColumn, apart * kRowBytes, 0);
+  auto bytesTo = [&](int64_t depth) {
+    return across
+               ? depth * kRowBytes
+               : depth / kSwizzledRow * panelBytes + depth % kSwizzledRow * 2;
+  };
 
   // The elements of one product are those of two rows, in the order of pieces.
   auto placesOf = [&](size_t row) {
@@ -83,15 +98,18 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Elements before = tiles.lookup(dot.getAcc()), sums = before;
   if (isExact)
     sums.assign(before.size(), Value());
-  int64_t depth = dot.getB().getType().columns();
+  int64_t depth = across ? type.rows() : type.columns();
   for (int64_t at = 0; at < depth; at += kPieceDepth) {
     SmallVector<SmallVector<Parts>> pieces;
     for (size_t i = 0; i < rowPieces; ++i)
-      pieces.push_back(loadMatrices(
-          a, pieceAt(a, lane, rows, warpRow, rows.offsets[2 * i], constant(at)),
-          4, /*outerFirst=*/true));
-    Value ofDepth =
-        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(at * 2 / kUnit));
+      pieces.push_back(
+          isHeld ? heldMatrices(a, ofA, ofA.size() / held.rows(), i, at)
+                 : loadMatrices(a,
+                                pieceAt(a, lane, rows, warpRow,
+                                        rows.offsets[2 * i], constant(at)),
+                                4, /*outerFirst=*/true));
+    Value ofDepth = arith::ConstantOp::create(
+        b, loc, b.getI64IntegerAttr(bytesTo(at) / kUnit));
     Value deeper = arith::AddIOp::create(b, loc, descriptor, ofDepth);
     // What products read from registers is in them.
     NVVM::WgmmaFenceAlignedOp::create(b, loc);
@@ -106,7 +124,7 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
             acc.push_back(sums[place]);
         auto product = WarpGroupDotOp::create(
             b, loc, SmallVector<Type>(places.size(), b.getF32Type()), w.piece(),
-            ofPart, deeper, acc);
+            ofPart, deeper, acc, across);
         for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
           sums[place] = sum;
       }

@@ -58,13 +58,13 @@ static void write(tile::WarpGroupDotOp dot) {
   std::string text;
   llvm::raw_string_ostream out(text);
   // The predicate says whether D is added to, the numbers behind it scale A and
-  // B; B's columns run in depth.
+  // B, and say whether B's rows have its columns side by side.
   out << "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, "
       << (dot.getAcc().empty() ? 0 : 1) << ", 0;\n\t"
       << "wgmma.mma_async.sync.aligned.m64n" << 2 * count << "k16.f32."
       << dot.getElement() << "." << dot.getElement() << " {"
       << operandList(0, count) << "}, {" << operandList(count, 4) << "}, $"
-      << count + 4 << ", adds, 1, 1, 0;\n\t}";
+      << count + 4 << ", adds, 1, 1, " << (dot.getAcross() ? 1 : 0) << ";\n\t}";
   SmallVector<Value> inputs(dot.getA());
   inputs.push_back(dot.getB());
   writeAssembly(dot, text, inputs, ",r,r,r,r,l", dot.getAcc());

@@ -242,10 +242,11 @@ LogicalResult KernelRewrite::rewriteWarpGroupDot(tile::WarpGroupDotOp op) {
     underWay[sum] = {sums, i};
   rt::SimMma type = op.getElement().isF16() ? rt::SimMma::M16N8K16F16
                                             : rt::SimMma::M16N8K16Bf16;
-  call(EFFC_SIM_CALL(multiplyGroup), {},
-       {i32(static_cast<uint32_t>(type)), i32(op.getSums().size()),
-        arrayOf(op.getA()), op.getB(), sums},
-       /*withSite=*/true);
+  call(
+      EFFC_SIM_CALL(multiplyGroup), {},
+      {i32(static_cast<uint32_t>(type) | (op.getAcross() ? rt::kSimAcross : 0)),
+       i32(op.getSums().size()), arrayOf(op.getA()), op.getB(), sums},
+      /*withSite=*/true);
   begun.push_back(op);
   return success();
 }

@@ -119,11 +119,18 @@ bool effc::tile::isBoxCopied(ViewType view) {
              0;
 }
 
-int64_t effc::tile::sharedBytes(TileType type, int64_t stride) {
+int64_t effc::tile::panelElements(TileType type) {
+  auto layout = cast<SharedAttr>(type.getLayout());
+  return layout.getStride() * llvm::alignTo(type.rows(), kSharedTile);
+}
+
+int64_t effc::tile::sharedBytes(TileType type) {
   int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
-  int64_t elements = type.isBlock()
-                         ? stride * llvm::alignTo(type.rows(), kSharedTile)
-                         : type.rows() * type.columns();
+  int64_t elements = type.rows() * type.columns();
+  if (type.isBlock()) {
+    int64_t stride = cast<SharedAttr>(type.getLayout()).getStride();
+    elements = panelElements(type) * llvm::divideCeil(type.columns(), stride);
+  }
   return llvm::alignTo(element * elements, kSharedAlignment);
 }
 

@@ -66,8 +66,11 @@ bool isBoxCopied(ViewType view);
 /// bytes and that no launch writes, so that boxes of it may come at any time.
 bool isBoxOperand(mlir::BlockArgument argument);
 
-/// Bytes that a tile takes in shared memory, with rows `stride` apart.
-int64_t sharedBytes(TileType type, int64_t stride);
+/// Bytes that a tile takes in a slot of its layout in shared memory.
+int64_t sharedBytes(TileType type);
+/// Elements of a block there from one panel of as many columns as its rows are
+/// apart to the next.
+int64_t panelElements(TileType type);
 /// A stride at which the rows that a product reads at once start in different
 /// banks: 16 bytes past a multiple of 16 elements, 32 bytes where `inPairs`
 /// says that f32 are read two neighbours of a row at a time. 1 for rows and

@@ -173,7 +173,8 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
     limits. A `row` or `column` is dense. There may be several slots for the tile,
     one after another. `swizzled` rows are 128 bytes, of which piece `i` of 16 bytes
     in row `r` lies at piece `i xor (r mod 8)`: what products of warp groups read
-    (PTX ISA, 128B swizzling mode).
+    (PTX ISA, 128B swizzling mode). A swizzled block of more columns lies in panels of
+    64, one after another.
 
     Constraints:
 

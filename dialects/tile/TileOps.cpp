@@ -457,7 +457,26 @@ LogicalResult DotOp::verify() {
   if (getRoundedTo() && !isRoundedType(*getRoundedTo())) // dot3
     return emitOpError("expects to round to bf16, f16 or tf32, but got ")
            << *getRoundedTo();
+  auto isShared = [](TileType type) {
+    return !type.getLayout() || isa<SharedAttr>(type.getLayout());
+  };
+  if (!isShared(b) || !(isShared(a) || takesHeldRows(a.getLayout()))) // dot4
+    return emitOpError("expects operands in shared memory, or 'a' in whole "
+                       "rows as 'acc' lies, but got ")
+           << a << " and " << b;
   return success();
+}
+
+bool DotOp::canTakeHeldRows() {
+  constexpr int64_t kDepth = 16; // of a piece
+  return !getTransposeA() && getA().getType().columns() % kDepth == 0;
+}
+
+bool DotOp::takesHeldRows(Attribute layout) {
+  auto fragment = dyn_cast_or_null<FragmentAttr>(layout);
+  return fragment && layout == getAcc().getType().getLayout() &&
+         fragment.getRowWarps() * kWarp == fragment.getThreads() &&
+         canTakeHeldRows();
 }
 
 LogicalResult ScanOp::verify() {

@@ -369,6 +369,9 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (DOT1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
     * (DOT2) `acc` has the role `accumulator`.
     * (DOT3) The type that is rounded to, where present, is bf16, f16 or tf32.
+    * (DOT4) At scheduled level `b` lies in shared memory, and so does `a`, unless it
+      lies as `acc` does, in `#tile.mma` with all warps along the rows, is not
+      transposed and has a multiple of 16 columns.
 
     Example:
 
@@ -383,6 +386,13 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let assemblyFormat = [{
     $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
     (`rounded` `to` $rounded_to^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
+  }];
+  let extraClassDeclaration = [{
+    /// Whether A could be held as sums are, by threads that then have whole pieces
+    /// of it: rows that are contracted, a multiple of 16 columns.
+    bool canTakeHeldRows();
+    /// Whether an A that lies so is taken from the registers that hold it.
+    bool takesHeldRows(::mlir::Attribute layout);
   }];
   let hasVerifier = 1;
 }

@@ -11,7 +11,8 @@ def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments
   let description = [{
     `D = A B + D`, or `D = A B` without `acc`, of 64 x 16 by 16 x N of bf16 or f16 (PTX ISA, wgmma.mma_async m64nNk16):
     `a` are this thread's four registers of A, as in mma.sync m16n8k16 with 16 rows
-    for each warp; `b` describes B in shared memory, columns of 16 elements in depth;
+    for each warp; `b` describes B in shared memory, columns of 16 elements in depth,
+    or with `across` rows of columns, 16 of them in depth;
     `acc` are this thread's N / 2 elements of D, as in `#tile.mma`. The results are
     under way until `tile.nv.warp_group_wait` gives them: nothing else may read them
     but another product.
@@ -27,11 +28,15 @@ def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments
     ```mlir
     %y:4 = tile.nv.warp_group_dot bf16 (%a0, %a1, %a2, %a3), %b into (%c0, %c1, %c2, %c3)
         : f32, f32, f32, f32
+    %z:4 = tile.nv.warp_group_dot f16 (%a0, %a1, %a2, %a3), %b across : f32, f32, f32, f32
     ```
   }];
-  let arguments = (ins TypeAttr:$element, Variadic<I32>:$a, I64:$b, Variadic<F32>:$acc);
+  let arguments = (ins TypeAttr:$element, Variadic<I32>:$a, I64:$b, Variadic<F32>:$acc,
+    UnitAttr:$across);
   let results = (outs Variadic<F32>:$sums);
-  let assemblyFormat = "$element `(` $a `)` `,` $b (`into` `(` $acc^ `)`)? attr-dict `:` type($sums)";
+  let assemblyFormat = [{
+    $element `(` $a `)` `,` $b (`across` $across^)? (`into` `(` $acc^ `)`)? attr-dict `:` type($sums)
+  }];
   let hasVerifier = 1;
 }
 

@@ -116,9 +116,7 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
     if (layout)
       accesses.push_back(
           {{Value(), layout.getOffset(),
-            layout.getOffset() +
-                layout.getSlots() * sharedBytes(type, layout.getStride()),
-            ring},
+            layout.getOffset() + layout.getSlots() * sharedBytes(type), ring},
            writes,
            op});
   };

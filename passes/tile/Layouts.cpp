@@ -22,8 +22,28 @@ using namespace effc::tile;
 
 static constexpr int64_t kBlockElements = 32, kRowElements = 8;
 
+/// Pieces of a product that warps share: rows of 16 and columns of 8.
+static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
+
+/// Whether A may stay where sums of another product lie. Of exact products the
+/// parts of all that a thread holds would be in registers beside it.
+static bool keepsHeldRows(DotOp dot) {
+  return dot.getRoundedTo() && dot.canTakeHeldRows();
+}
+
+/// Whether a tile is sums of products, element by element.
+static bool isMadeOfSums(Value tile) {
+  if (tile.getDefiningOp<DotOp>())
+    return true;
+  auto map = tile.getDefiningOp<MapOp>();
+  return map && llvm::any_of(map.getInputs(), [&](Value input) {
+           auto type = dyn_cast<TileType>(input.getType());
+           return type && type.isBlock() && isMadeOfSums(input);
+         });
+}
+
 int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
-  int64_t threads = kWarp;
+  int64_t threads = kWarp, largest = 1;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto tile = dyn_cast<TileType>(type)) {
@@ -31,7 +51,18 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
         int64_t each = tile.isBlock() ? kBlockElements : kRowElements;
         while (threads < most && elements > threads * each)
           threads *= 2;
+        if (isa<DotOp>(op))
+          largest = std::max(largest, elements);
       }
+  });
+  // That rows go from one product to another is worth twice as many sums.
+  kernel.getBody().walk([&](DotOp dot) {
+    int64_t rows = dot.getA().getType().rows();
+    int64_t warps = rows / kPieceRows;
+    if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(warps) &&
+        keepsHeldRows(dot) && isMadeOfSums(dot.getA()) &&
+        largest <= warps * kWarp * 2 * kBlockElements)
+      threads = std::min(threads, warps * kWarp);
   });
   return threads;
 }
@@ -100,11 +131,17 @@ static Type typeOfOperand(Value tile) {
               : cast<TileType>(tile.getType()).getElementType();
 }
 
-/// Pieces of a product that warps share: rows of 16 and columns of 8.
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
 /// Of a product of warp groups: its warps, which lie along the rows, and the
 /// most columns.
 static constexpr int64_t kGroupWarps = 4, kMostGroupColumns = 256;
+
+/// The type of B's elements where a product reads them: what is computed or
+/// loaded by itself is rounded on its way, what a pipeline copies is not.
+static Type typeOfColumns(DotOp dot) {
+  Type rounded = roundedBy(dot.getBMutable());
+  bool isCopied = isa<BlockArgument>(dot.getB());
+  return rounded && !isCopied ? rounded : typeOfOperand(dot.getB());
+}
 
 /// What warp groups multiply: bf16, of which f32 are sums, or f16. A product
 /// that may be rounded to tf32 need not be where three of bf16 take its time.
@@ -114,25 +151,32 @@ static bool isMultipliedAs(DotOp dot, Type stored) {
 }
 
 /// Whether warp groups can form the product: `rowWarps` of the warps lie along
-/// the rows, every piece is whole, and B is 16-bit in rows of 128 bytes.
+/// the rows, every piece is whole, and B is 16-bit in panels of rows of 128
+/// bytes, which are its columns in depth, or have them all side by side.
 static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
   TileType type = dot.getAcc().getType(), b = dot.getB().getType();
-  int64_t groupColumns = type.columns() / (warps / rowWarps);
-  return rowWarps % kGroupWarps == 0 &&
+  int64_t groups = warps / rowWarps;
+  bool fits = dot.getTransposeB()
+                  ? type.columns() % (kPieceColumns * groups) == 0
+                  : groups == 1 && b.rows() % kPieceRows == 0;
+  return fits && rowWarps % kGroupWarps == 0 &&
          type.rows() % (kPieceRows * rowWarps) == 0 &&
-         type.columns() % (kPieceColumns * (warps / rowWarps)) == 0 &&
-         groupColumns <= kMostGroupColumns && dot.getTransposeB() &&
-         b.columns() == kSwizzledRow &&
-         isMultipliedAs(dot, typeOfOperand(dot.getB()));
+         type.columns() / groups <= kMostGroupColumns &&
+         b.columns() % kSwizzledRow == 0 &&
+         (b.columns() == kSwizzledRow || !isa<BlockArgument>(dot.getB())) &&
+         isMultipliedAs(dot, typeOfColumns(dot));
 }
 
 // The warps lie so that none has more pieces than it must, and of such ways the
 // one by which a warp reads the fewest bytes: its rows of A, its columns of B.
-// Groups of warps come first: they read B once for four.
-static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups) {
+// Groups of warps come first: they read B once for four. Then, where `handsOn`
+// says that the sums are the rows of another product or A is such sums, all
+// warps along the rows: nothing is exchanged between the two.
+static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups,
+                                bool handsOn) {
   TileType type = dot.getAcc().getType();
   int64_t warps = threads / kWarp, best = 0;
-  std::tuple<bool, int64_t, int64_t> least;
+  std::tuple<bool, int64_t, bool, int64_t> least;
   for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
     int64_t rows = llvm::divideCeil(type.rows(), kPieceRows * rowWarps) *
                    kPieceRows,
@@ -142,13 +186,29 @@ static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups) {
     auto bytes = [](Value operand) -> int64_t {
       return typeOfOperand(operand).getIntOrFloatBitWidth() / 8;
     };
-    std::tuple<bool, int64_t, int64_t> cost = {
+    std::tuple<bool, int64_t, bool, int64_t> cost = {
         !(warpGroups && suitsWarpGroups(dot, warps, rowWarps)), rows * columns,
+        handsOn && rowWarps < warps,
         rows * bytes(dot.getA()) + columns * bytes(dot.getB())};
     if (best == 0 || cost < least)
       best = rowWarps, least = cost;
   }
   return FragmentAttr::get(dot.getContext(), threads, best);
+}
+
+/// Whether products alone read the tile from shared memory, as their columns.
+static bool isReadAsColumns(Value tile) {
+  bool isRead = false;
+  for (OpOperand &use : tile.getUses()) {
+    Value argument = handedTo(use);
+    if (!argument && !readsShared(use))
+      continue;
+    isRead = true;
+    if (argument ? !isReadAsColumns(argument)
+                 : !isa<DotOp>(use.getOwner()) || use.getOperandNumber() != 2)
+      return false;
+  }
+  return isRead;
 }
 
 /// Whether products read neighbours of a row together: those that contract the
@@ -297,8 +357,16 @@ void LayoutChoice::chooseBlocks() {
     if (onlyShared.lookup(classOf(tile)))
       layouts[classOf(tile)] = inSharedMemory(tile, typeOf(tile));
   });
+  DenseSet<Class> sums, handedOn;
+  kernel.getBody().walk([&](DotOp dot) { sums.insert(classOf(dot.getAcc())); });
   kernel.getBody().walk([&](DotOp dot) {
-    layouts[classOf(dot.getAcc())] = fragmentFor(dot, threads, warpGroups);
+    if (keepsHeldRows(dot) && sums.contains(classOf(dot.getA())))
+      handedOn.insert_range(
+          ArrayRef<Class>{classOf(dot.getA()), classOf(dot.getAcc())});
+  });
+  kernel.getBody().walk([&](DotOp dot) {
+    Class of = classOf(dot.getAcc());
+    layouts[of] = fragmentFor(dot, threads, warpGroups, handedOn.contains(of));
   });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
@@ -307,15 +375,15 @@ void LayoutChoice::chooseBlocks() {
   });
 }
 
-// Whether nothing but products of warp groups reads the tile, as their columns.
+// Whether what reads the tile from shared memory is products of warp groups.
 bool LayoutChoice::isForWarpGroups(Value tile) {
-  return warpGroups && !tile.use_empty() &&
+  return warpGroups && isReadAsColumns(tile) &&
          llvm::all_of(tile.getUses(), [&](OpOperand &use) {
            if (Value argument = handedTo(use))
              return isForWarpGroups(argument);
-           auto dot = dyn_cast<DotOp>(use.getOwner());
-           if (!dot || use.getOperandNumber() != 2)
-             return false;
+           if (!readsShared(use))
+             return true;
+           auto dot = cast<DotOp>(use.getOwner());
            auto fragment = dyn_cast_or_null<FragmentAttr>(
                layouts.lookup(classOf(dot.getAcc())));
            return fragment &&
@@ -477,6 +545,10 @@ void LayoutChoice::insertConversions() {
     }
     for (OpOperand &use : op->getOpOperands()) {
       if (!typeOf(use.get()) || isa<ConvertOp>(op))
+        continue;
+      if (auto dot = dyn_cast<DotOp>(op);
+          dot && use.getOperandNumber() == 1 && keepsHeldRows(dot) &&
+          dot.takesHeldRows(typeOf(use.get()).getLayout()))
         continue;
       if (readsShared(use)) {
         Type rounded = roundedBy(use);

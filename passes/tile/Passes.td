@@ -18,7 +18,8 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     pipeline of several stages whose tiles only products read fetches ahead into a
     `tile.ring`. Where `warp-groups` says that four warps can multiply together, the
     16-bit columns of their products lie swizzled, and come as boxes where they are
-    whole ones of an operand.
+    whole ones of an operand. Sums of a rounded product that are the rows of another
+    stay in registers.
 
     Needs: a kernel at kernel level.
     Keeps: the order of the ops, and all arithmetic.

@@ -62,8 +62,7 @@ Lifetime Places::lifetimeOf(Value tile) {
   Operation *start = tile.getDefiningOp();
   auto layout = cast<SharedAttr>(type.getLayout());
   Lifetime life{numbers.lookup(start), numbers.lookup(start),
-                layout.getSlots() * sharedBytes(type, layout.getStride()),
-                layout.getAlignment()};
+                layout.getSlots() * sharedBytes(type), layout.getAlignment()};
   SmallVector<Value> values = {tile};
   while (!values.empty()) {
     Value value = values.pop_back_val();

@@ -2,9 +2,10 @@
 """Compiles one artifact of each kind for this version of the format, into artifacts/.
 
 An artifact of an older version cannot be made again by a newer compiler, so what is there stays: files that exist are
-left alone, and those of a version are committed with the change that raises it.
+left alone, and those of a version are committed with the change that raises it: the plain one, and the kinds of whose
+content the version says more or otherwise.
 
-    python make_artifact_goldens.py --effc ../../build/release/bin/effc    # a second
+    python make_artifact_goldens.py --effc ../../build/release/bin/effc --kinds tokenizer gpu    # a second
 """
 
 import argparse
@@ -34,9 +35,14 @@ def version_of(effc, artifact):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--effc", type=Path, default=HERE / "../../build/release/bin/effc")
-    effc = parser.parse_args().effc
+    parser.add_argument("--kinds", nargs="*", default=[], choices=[suffix[1:] for suffix, _, _ in KINDS if suffix],
+                        help="which to make beside the plain one")
+    arguments = parser.parse_args()
+    effc = arguments.effc
     # Names of weights' files lead from the artifact's folder, so a trial goes there as well.
     for suffix, checkpoint, options in KINDS:
+        if suffix and suffix[1:] not in arguments.kinds:
+            continue
         with tempfile.NamedTemporaryFile(dir=HERE / "artifacts", suffix=".trial") as trial:
             subprocess.run([effc, "compile", HERE / checkpoint, "-o", trial.name, *options], check=True)
             target = HERE / "artifacts" / f"{version_of(effc, trial.name)}{suffix}.effc"

@@ -91,3 +91,46 @@ tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xbf16, [64, 1]>
 }
+
+// Columns that are loaded: 64 in depth, which are four products; side by side in two panels
+// of 64, 32 in depth, which are two, with rows from registers, where the product before has
+// left them. The panels are 4096 bytes apart, 256 times 16, groups of eight rows 1024.
+// CHECK-LABEL: .entry weights(
+// CHECK-NOT: mma.sync
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 0;
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: ex2
+// CHECK: or.b64 {{.*}}, 4611686293322072064
+// CHECK-NOT: ldmatrix
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 1;
+// CHECK-NOT: wgmma.mma_async
+tile.kernel @weights(%item, %q: !tile.view<?x64xf32, [64, 1]>, %k: !tile.view<?x64xf32, [64, 1]>,
+                     %v: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>)
+    items(#tile.items<rows, tile = 64, times = 1>) writes(3) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %no_scores = tile.splat %f0 : !tile.tile<64x32xf32, accumulator>
+  %no_sums = tile.splat %f0 : !tile.tile<64x128xf32, accumulator>
+  %a = tile.load %q[%c0, %c0] sizes [64, 64] : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<64x64xf32, operand>
+  %b = tile.load %k[%c0, %c0] sizes [32, 64] : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<32x64xf32, operand>
+  %c = tile.load %v[%c0, %c0] sizes [32, 128] : !tile.view<?x128xf32, [128, 1]> -> !tile.tile<32x128xf32, operand>
+  %s = tile.dot %no_scores, %a, %b transpose_b rounded to bf16 : !tile.tile<64x32xf32, accumulator>,
+      !tile.tile<64x64xf32, operand>, !tile.tile<32x64xf32, operand>
+  %w = tile.map(%s) : (!tile.tile<64x32xf32, accumulator>) -> !tile.tile<64x32xf32, accumulator> {
+  ^bb0(%e: f32):
+    %p = math.exp %e : f32
+    tile.yield %p : f32
+  }
+  %o = tile.dot %no_sums, %w, %c rounded to bf16 : !tile.tile<64x128xf32, accumulator>,
+      !tile.tile<64x32xf32, accumulator>, !tile.tile<32x128xf32, operand>
+  %twice = tile.load %v[%c0, %c0] sizes [32, 128] : !tile.view<?x128xf32, [128, 1]> -> !tile.tile<32x128xf32, operand>
+  %d = tile.map(%twice) : (!tile.tile<32x128xf32, operand>) -> !tile.tile<32x128xf32, operand> {
+  ^bb0(%e: f32):
+    %p = arith.addf %e, %e : f32
+    tile.yield %p : f32
+  }
+  %z = tile.dot %o, %w, %d rounded to bf16 : !tile.tile<64x128xf32, accumulator>,
+      !tile.tile<64x32xf32, accumulator>, !tile.tile<32x128xf32, operand>
+  tile.store %z, %y[%c0, %c0] sizes [64, 128]
+      : !tile.tile<64x128xf32, accumulator>, !tile.view<?x128xf32, [128, 1]>
+}

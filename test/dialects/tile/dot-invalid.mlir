@@ -38,3 +38,36 @@ func.func @dot3(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32,
   %y = tile.dot %acc, %x, %w rounded to f64 : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
   return
 }
+
+// -----
+
+!sums = !tile.tile<64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x24xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
+!columns = !tile.tile<24x32xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 36>>
+func.func @dot4_half_a_piece(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects operands in shared memory, or 'a' in whole rows as 'acc' lies, but got}}
+  %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+!sums = !tile.tile<64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 2>>
+!rows = !tile.tile<64x16xf32, operand, #tile.mma<threads = 128, row_warps = 2>>
+!columns = !tile.tile<16x32xf32, operand, #tile.shared<threads = 128, offset = 0, stride = 36>>
+func.func @dot4_parts_of_rows(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects operands in shared memory, or 'a' in whole rows as 'acc' lies, but got}}
+  %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+!sums = !tile.tile<64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x16xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
+!columns = !tile.tile<16x32xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
+func.func @dot4_columns(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects operands in shared memory, or 'a' in whole rows as 'acc' lies, but got}}
+  %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  return
+}

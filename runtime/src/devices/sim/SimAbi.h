@@ -42,6 +42,9 @@ enum class SimMma : uint32_t {
   M16N8K16F16 = 2
 };
 
+/// In the number of a product of a warp group beside its SimMma (format 1.10).
+inline constexpr uint32_t kSimAcross = 16;
+
 /// A tensor map, as the simulator has it: `rows` of `columns` elements of
 /// `elementBytes`, which begin `pitch` bytes apart from `base` on, of which a
 /// box has `boxRows` of `boxColumns`.
@@ -120,9 +123,10 @@ struct SimCalls {
   void (*awaitLaunches)(SimThread *thread, const char *site);
   /// wgmma.mma_async m64nNk16 by the 128 threads of a warp group, where N is 2
   /// `count`: adds A B to D. `type`, a SimMma of depth 16, says what A and B
-  /// are of. `a` are the thread's four registers of A, `b` describes B in
-  /// shared memory (PTX ISA, matrix descriptor format; columns run in depth, in
-  /// 128-byte swizzled rows), `d` are its `count` f32 of D. B is read and D
+  /// are of; with kSimAcross B's rows have columns side by side, else they are
+  /// columns in depth. `a` are the thread's four registers of A, `b` describes
+  /// B in shared memory (PTX ISA, matrix descriptor format; 128-byte swizzled
+  /// rows), `d` are its `count` f32 of D. B is read and D
   /// written when the product is waited for; `d` lives until then.
   void (*multiplyGroup)(SimThread *thread, uint32_t type, uint32_t count,
                         const uint32_t *a, uint64_t b, float *d,

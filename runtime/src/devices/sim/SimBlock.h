@@ -60,6 +60,7 @@ struct SimProduct {
   uint32_t count;
   uint32_t group; // of the thread's, counted from 0
   SimMma type;    // of depth 16
+  bool across;    // whether B's rows have columns side by side
   const char *site;
 };
 
@@ -178,6 +179,8 @@ private:
   /// other warps are still missing.
   bool complete(Warp &warp, SimThread &last);
   bool completeGroup(SimThread &last);
+  Fault readColumns(std::span<SimThread> group, const SimProduct &from,
+                    WarpGroupProduct &product);
   void multiplyGroup(std::span<SimThread> group, size_t number,
                      SimThread &last);
   void loadMatrices(Warp &warp, SimThread &last);

@@ -61,8 +61,14 @@ static void loadMatrix(SimThread *thread, const void *address, uint32_t count,
 static void multiplyGroup(SimThread *thread, uint32_t type, uint32_t count,
                           const uint32_t *a, uint64_t b, float *d,
                           const char *site) {
-  thread->block->warpGroupDot(
-      *thread, {{a[0], a[1], a[2], a[3]}, b, d, count, 0, SimMma(type), site});
+  thread->block->warpGroupDot(*thread, {{a[0], a[1], a[2], a[3]},
+                                        b,
+                                        d,
+                                        count,
+                                        0,
+                                        SimMma(type & ~kSimAcross),
+                                        (type & kSimAcross) != 0,
+                                        site});
 }
 
 static void warpGroupDot(SimThread *thread, uint32_t count, const uint32_t *a,

@@ -8,9 +8,10 @@
 using namespace effc;
 using namespace effc::rt;
 
-static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128;
-/// Bytes that swizzling moves together, and of a column's 16 elements.
-static constexpr uint32_t kPieceBytes = 16, kDepthBytes = 32;
+static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128,
+                          kPanelColumns = 64;
+/// Bytes that swizzling moves together.
+static constexpr uint32_t kPieceBytes = 16;
 
 template <typename... Parts> static Fault say(const Parts &...parts) {
   return fail(EFFC_DEVICE_ERROR, parts...).message;
@@ -83,6 +84,50 @@ bool SimBlock::completeGroup(SimThread &last) {
   return true;
 }
 
+/// B of a product, as its descriptor says: start, distance of panels and of
+/// groups of eight rows, in 16 bytes each; exchanged are bits 4 to 6 of the
+/// address by bits 7 to 9.
+Fault SimBlock::readColumns(std::span<SimThread> group, const SimProduct &from,
+                            WarpGroupProduct &product) {
+  auto field = [&](unsigned bit) {
+    return (from.b >> bit & 0x3FFF) * kPieceBytes;
+  };
+  uint64_t start = field(0), panels = field(16), groups = field(32);
+  // Elements of a row from one on that is a multiple of eight.
+  auto read = [&](uint64_t row, uint64_t element, uint16_t *elements) -> Fault {
+    uint64_t at = start + element / kPanelColumns * panels +
+                  row / kPatternRows * groups + row % kPatternRows * kRowBytes +
+                  element % kPanelColumns * sizeof(uint16_t);
+    at ^= (at >> 7 & 7) << 4;
+    const uint8_t *piece = shared.data() + at;
+    if (Fault fault = shared.readByUnit(
+            piece, kPieceBytes,
+            {group[0].index, static_cast<uint32_t>(group.size())});
+        !fault.empty())
+      return fault;
+    std::memcpy(elements, piece, kPieceBytes);
+    return {};
+  };
+  constexpr uint32_t kPiece = kPieceBytes / sizeof(uint16_t);
+  if (!from.across) {
+    for (uint32_t column = 0; column < product.columns; ++column)
+      for (uint32_t k = 0; k < WarpGroupProduct::kDepth; k += kPiece)
+        if (Fault fault = read(column, k, &product.b[column][k]);
+            !fault.empty())
+          return fault;
+    return {};
+  }
+  for (uint32_t k = 0; k < WarpGroupProduct::kDepth; ++k)
+    for (uint32_t column = 0; column < product.columns; column += kPiece) {
+      uint16_t elements[kPiece];
+      if (Fault fault = read(k, column, elements); !fault.empty())
+        return fault;
+      for (uint32_t i = 0; i < kPiece; ++i)
+        product.b[column + i][k] = elements[i];
+    }
+  return {};
+}
+
 /// Number `number` of the products that each thread has begun.
 void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
                              SimThread &last) {
@@ -98,29 +143,15 @@ void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
   for (uint32_t i = 0; i < group.size(); ++i) {
     const SimProduct &own = group[i].products[number];
     if (own.b != first.b || own.count != first.count ||
-        own.type != first.type || std::strcmp(own.site, first.site) != 0)
+        own.type != first.type || own.across != first.across ||
+        std::strcmp(own.site, first.site) != 0)
       stop(group[i], say("divergent: the product's columns or place are not "
                          "those of thread ",
                          group[0].index));
     product.a[i] = own.a;
     product.d[i] = own.d;
   }
-  // Start and distance of groups of eight columns, in 16 bytes each; exchanged
-  // are bits 4 to 6 of the address by bits 7 to 9.
-  uint64_t start = (first.b & 0x3FFF) * kPieceBytes,
-           apart = (first.b >> 32 & 0x3FFF) * kPieceBytes;
-  for (uint32_t column = 0; column < product.columns; ++column)
-    for (uint32_t byte = 0; byte < kDepthBytes; byte += kPieceBytes) {
-      uint64_t at = start + column / kPatternRows * apart +
-                    column % kPatternRows * kRowBytes + byte;
-      at ^= (at >> 7 & 7) << 4;
-      const uint8_t *piece = shared.data() + at;
-      if (Fault fault = shared.readByUnit(
-              piece, kPieceBytes,
-              {group[0].index, static_cast<uint32_t>(group.size())});
-          !fault.empty())
-        stop(group[0], std::move(fault));
-      std::memcpy(&product.b[column][byte / 2], piece, kPieceBytes);
-    }
+  if (Fault fault = readColumns(group, first, product); !fault.empty())
+    stop(group[0], std::move(fault));
   product.run();
 }

@@ -237,3 +237,63 @@ TEST(SimProducts, RefusesOtherDescriptors) {
   EXPECT_NE(fault.find("swizzling in 128 bytes is expected"), std::string::npos)
       << fault;
 }
+
+//===----------------------------------------------------------------------===//
+// Rows of columns side by side (the ISA's tnspB)
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Two panels of 64 columns; the rows of a panel in two groups of eight.
+constexpr uint32_t kWide = 128, kWideSums = kWide / 2, kPanels = 8192,
+                   kGroups = 2048;
+
+void acrossKernel(const SimCalls *calls, SimThread *self,
+                  const void *const *operands, const int64_t *) {
+  Thread t(calls, self);
+  // Row k of a panel is 128 bytes, of which piece p lies at p xor (k mod 8).
+  for (uint32_t i = t.index; i < kWide * kDepth; i += kThreads) {
+    uint32_t k = i / kWide, column = i % kWide, piece = column % 64 / 8;
+    t.writeShared(t.shared<uint16_t>(column / 64 * kPanels + k / 8 * kGroups +
+                                     k % 8 * 128 + (piece ^ k % 8) * 16 +
+                                     column % 8 * 2),
+                  toBf16(b(k, column)), "store");
+  }
+  calls->fenceProxy(self, "fence");
+  t.barrier("between");
+  uint32_t registers[4] = {};
+  for (uint32_t i = 0; i < 8; ++i)
+    registers[i / 2] |=
+        uint32_t(toBf16(a(rowOfA(t.index, i), columnOfA(t.index, i))))
+        << (i % 2 * 16);
+  float sums[kWideSums];
+  for (uint32_t i = 0; i < kWideSums; ++i)
+    sums[i] = c(rowOfD(t.index, i), columnOfD(t.index, i));
+  uint64_t start = reinterpret_cast<uintptr_t>(t.shared<uint8_t>(0));
+  uint64_t descriptor = (start & 0x3FFFF) >> 4 | uint64_t(kPanels >> 4) << 16 |
+                        uint64_t(kGroups >> 4) << 32 | uint64_t(1) << 62;
+  calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16Bf16) | kSimAcross,
+                       kWideSums, registers, descriptor, sums, "product");
+  calls->commitProducts(self, "commit");
+  calls->waitProducts(self, "wait");
+  auto *out = static_cast<float *>(const_cast<void *>(operands[0]));
+  for (uint32_t i = 0; i < kWideSums; ++i)
+    t.write(out + t.index * kWideSums + i, sums[i], "out");
+}
+
+} // namespace
+
+TEST(SimProducts, MultipliesColumnsThatLieSideBySide) {
+  std::vector<float> out(kThreads * kWideSums);
+  SimTrial trial(kThreads, 2 * kPanels);
+  trial.operand(out.data(), out.size() * 4, true, "the arena");
+  ASSERT_EQ(trial.run(acrossKernel), "");
+  for (uint32_t thread = 0; thread < kThreads; ++thread)
+    for (uint32_t i = 0; i < kWideSums; ++i) {
+      uint32_t row = rowOfD(thread, i), column = columnOfD(thread, i);
+      double expected = c(row, column);
+      for (uint32_t k = 0; k < kDepth; ++k)
+        expected += double(a(row, k)) * b(k, column);
+      EXPECT_EQ(out[thread * kWideSums + i], expected) << thread << ", " << i;
+    }
+}
