@@ -20,7 +20,11 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
 
+/// Elements that a thread has of the largest block or row.
 static constexpr int64_t kBlockElements = 32, kRowElements = 8;
+/// Of rows that go from product to product, the most sums that a thread has,
+/// and the fewest threads, which load what all of them multiply by.
+static constexpr int64_t kMostSums = 96, kLeastFewer = 128;
 
 /// Pieces of a product that warps share: rows of 16 and columns of 8.
 static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
@@ -42,8 +46,17 @@ static bool isMadeOfSums(Value tile) {
          });
 }
 
+/// Whether a block's products leave so few sums that fewer threads can have
+/// them.
+static bool hasFewSums(Block *block, int64_t threads) {
+  int64_t sums = 0;
+  for (DotOp dot : block->getOps<DotOp>())
+    sums += dot.getAcc().getType().rows() * dot.getAcc().getType().columns();
+  return sums <= kMostSums * threads;
+}
+
 int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
-  int64_t threads = kWarp, largest = 1;
+  int64_t threads = kWarp;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto tile = dyn_cast<TileType>(type)) {
@@ -51,18 +64,16 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
         int64_t each = tile.isBlock() ? kBlockElements : kRowElements;
         while (threads < most && elements > threads * each)
           threads *= 2;
-        if (isa<DotOp>(op))
-          largest = std::max(largest, elements);
       }
   });
-  // That rows go from one product to another is worth twice as many sums.
+  // That rows go from one product to another is worth more sums in a thread.
   kernel.getBody().walk([&](DotOp dot) {
     int64_t rows = dot.getA().getType().rows();
-    int64_t warps = rows / kPieceRows;
-    if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(warps) &&
-        keepsHeldRows(dot) && isMadeOfSums(dot.getA()) &&
-        largest <= warps * kWarp * 2 * kBlockElements)
-      threads = std::min(threads, warps * kWarp);
+    int64_t fewer = rows / kPieceRows * kWarp;
+    if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
+        fewer >= kLeastFewer && keepsHeldRows(dot) &&
+        isMadeOfSums(dot.getA()) && hasFewSums(dot->getBlock(), fewer))
+      threads = std::min(threads, fewer);
   });
   return threads;
 }
