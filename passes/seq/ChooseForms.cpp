@@ -296,16 +296,26 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                    int64_t values, int64_t rows) {
     bool corrects = linear.getLowRank() != seq::LowRankPair::None;
     double elements = double(keys * values);
+    bool isGpu = target.getDevice() == tile::Device::Nvptx;
+    // On a GPU every token waits for its numbers and for sums of all threads.
+    double waits =
+        isGpu ? latencyOf(/*terms=*/0, /*barriers=*/2, /*roundedTo=*/{}) : 0;
     std::vector<Cost> costs = {
         {seq::FormKind::Step, 0,
-         (corrects ? 7 : 5) * elements / target.getStepRate()}};
+         (corrects ? 7 : 5) * elements / target.getStepRate() + waits}};
     auto block = [&](seq::FormKind kind, int64_t chunk) {
-      costs.push_back(
-          {kind, chunk,
-           chunkFlops(linear, target.getDevice(), keys, values, chunk) /
-               target.getDotRate()});
+      double cycles =
+          chunkFlops(linear, target.getDevice(), keys, values, chunk) /
+          target.getDotRate();
+      if (isGpu)
+        cycles +=
+            chunkLatency(corrects ? 2 : 1, keys, chunk, target.getRoundedTo()) /
+            double(chunk);
+      costs.push_back({kind, chunk, cycles});
       if (chunk > mostChunkTokens(linear))
         costs.back().refusal = "without a kernel";
+      else if (isGpu && chunk > mostChosenTokens(linear, keys))
+        costs.back().refusal = "if asked for";
     };
     for (int64_t chunk : {16, 32, 64})
       if (rows % chunk == 0)

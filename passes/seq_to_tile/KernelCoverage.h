@@ -44,6 +44,38 @@ inline int64_t mostChunkTokens(seq::LinearAttr linear) {
   return looksBothWays(linear) ? 16 : std::numeric_limits<int64_t>::max();
 }
 
+/// The longest chunk that a GPU takes unasked. With a longer one 256 threads
+/// have no registers for scores, outputs and state, and spill, or a block no
+/// room; of a correction a chunk of 32 does with heads of 256 channels.
+inline int64_t mostChosenTokens(seq::LinearAttr linear, int64_t keys) {
+  bool plain = decaysPerHead(linear) &&
+               linear.getLowRank() == seq::LowRankPair::None &&
+               linear.getRead() == seq::ReadOrder::AfterWrite;
+  return !plain || keys > 256 ? 16 : keys > 128 ? 32 : 64;
+}
+
+/// Cycles that a GPU's core waits for memory and at a barrier, and for a
+/// product of tensor cores whose sums the next one adds to; assumed, not
+/// measured.
+inline constexpr double kMemoryCycles = 500, kBarrierCycles = 50,
+                        kProductCycles = 33;
+
+/// Cycles that an item waits for its numbers, between `barriers`, and for
+/// products of each 16 of `terms`, one behind the other, whatever it computes.
+inline double latencyOf(double terms, int64_t barriers, mlir::Type roundedTo) {
+  double products = !roundedTo ? 6 : roundedTo.isTF32() ? 2 : 1;
+  return kMemoryCycles + double(barriers) * kBarrierCycles +
+         terms / 16 * products * kProductCycles;
+}
+
+/// The same of a chunk, of which an item has one behind the other: terms are
+/// its keys and tokens, for the state and for each of `readers`.
+inline double chunkLatency(int64_t readers, int64_t keys, int64_t chunk,
+                           mlir::Type roundedTo) {
+  return latencyOf(double((1 + readers) * (keys + chunk)), /*barriers=*/10,
+                   roundedTo);
+}
+
 /// The field of a linear recurrence, or the channels of its heads, for which no
 /// kernel takes chunks of tokens at once, as a reader of the record sees it;
 /// empty where one does. Every recurrence has a kernel that takes one token

@@ -51,7 +51,9 @@ static bool isMadeOfSums(Value tile) {
 static bool hasFewSums(Block *block, int64_t threads) {
   int64_t sums = 0;
   for (DotOp dot : block->getOps<DotOp>())
-    sums += dot.getAcc().getType().rows() * dot.getAcc().getType().columns();
+    if (TileType type = dot.getAcc().getType();
+        !dot.getAcc().getDefiningOp<DotOp>()) // whose sums it adds to
+      sums += type.rows() * type.columns();
   return sums <= kMostSums * threads;
 }
 

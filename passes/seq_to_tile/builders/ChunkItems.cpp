@@ -77,12 +77,16 @@ PieceCost::PieceCost(seq::LinearAttr linear, const ChunkItems &items,
   int64_t within = chunk * (items.keys + items.values);
   int64_t probes = hasTransitions(linear) ? 1 : 0;
   auto cycles = [&](int64_t readers) {
-    return chunk * ((1 + readers) * pass + readers * within) / context.dotRate;
+    return chunk * ((1 + readers) * pass + readers * within) / context.dotRate +
+           static_cast<int64_t>(
+               chunkLatency(readers, items.keys, chunk, context.roundedTo));
   };
   whole = cycles(1 + probes);
   state = cycles(probes);
-  product =
-      items.keys * pass / context.dotRate * exactProductTime(context.roundedTo);
+  product = items.keys * pass / context.dotRate *
+                exactProductTime(context.roundedTo) +
+            static_cast<int64_t>(latencyOf(double(items.keys), /*barriers=*/2,
+                                           context.roundedTo));
 }
 
 int64_t PieceCost::of(int64_t chunks, int64_t pieces) const {

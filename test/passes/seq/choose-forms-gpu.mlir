@@ -4,27 +4,28 @@
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
 
 // A GPU takes chunks of decays per key channel and of rank-one corrections.
-// K, V = 32, 64: a time loop takes 5 * 2048 / 60 = 171 cycles, with a correction
-// 7 * 2048 / 60 = 239. A chunk of 16 has 4 halvings:
+// K, V = 32, 64: a time loop takes 5 * 2048 / 60 = 171 cycles and waits for 600, with a
+// correction 7 * 2048 / 60 = 239 and 600. A chunk of 16 has 4 halvings:
 //   per key channel 4 * 2048 + 16 * 64 (values) + 4 * 2 * 16 * 32 (products)
-//     + 5 * 2 * 16 * 32 (sums) + 6 * 32 * 40 (exponentials) = 26112 FLOPs, 87 cycles;
+//     + 5 * 2 * 16 * 32 (sums) + 6 * 32 * 40 (exponentials) = 26112 FLOPs, 87 cycles,
+//     and waits for 1000 + 2 * 3 * 6 * 33 (products of 16 deep) = 2188, 137 a token;
 //   corrected 6 * 2048 + 2 * 16 * (32 + 64) + 4 * 256 * 3 (system) + 16 * 40
-//     = 19072 FLOPs, 64 cycles;
+//     = 19072 FLOPs, 64 cycles, and waits for 1000 + 3 * 3 * 6 * 33, 174 a token;
 //   corrected before the decay per key channel, along keys of their own
 //     8 * 2048 + 4 * 16 * 64 + 4 * 256 * 3 + 2 * 2 * 4 * 2 * 16 * 32
-//     + (2 * 4 + 2) * 2 * 16 * 32 + 11 * 32 * 40 = 64256 FLOPs, 214 cycles.
+//     + (2 * 4 + 2) * 2 * 16 * 32 + 11 * 32 * 40 = 64256 FLOPs, 214 cycles, and 174.
 
 module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072>} {
 // All 48 tokens as one block have six halvings, 61440 FLOPs and 205 cycles, or a system of
 // 69504 FLOPs in all, 232 cycles; no scan covers a correction.
-// FREE: remark: form in prefill_48: chunkwise of 16, 87 cycles per token and head; others would take 171 (step), 205 (quadratic, if asked for), 717 (scan, without a kernel)
-// FREE: remark: form in prefill_48: chunkwise of 16, 64 cycles per token and head; others would take 239 (step), 232 (quadratic, if asked for)
-// STABLE: remark: form in prefill_48: step, 171 cycles per token and head, for the same bits wherever a prompt is cut; others would take 87 (chunkwise of 16), 205 (quadratic, if asked for), 717 (scan, without a kernel)
-// STABLE: remark: form in prefill_48: step, 239 cycles per token and head, for the same bits wherever a prompt is cut; others would take 64 (chunkwise of 16), 232 (quadratic, if asked for)
+// FREE: remark: form in prefill_48: chunkwise of 16, 224 cycles per token and head; others would take 771 (step), 267 (quadratic, if asked for), 717 (scan, without a kernel)
+// FREE: remark: form in prefill_48: chunkwise of 16, 237 cycles per token and head; others would take 839 (step), 314 (quadratic, if asked for)
+// STABLE: remark: form in prefill_48: step, 771 cycles per token and head, for the same bits wherever a prompt is cut; others would take 224 (chunkwise of 16), 267 (quadratic, if asked for), 717 (scan, without a kernel)
+// STABLE: remark: form in prefill_48: step, 839 cycles per token and head, for the same bits wherever a prompt is cut; others would take 237 (chunkwise of 16), 314 (quadratic, if asked for)
 // Sums before and behind a token's own decay at once leave room for 16 tokens, and
 // for heads of many values; more than 256 key channels fill a block.
-// FREE: remark: form in prefill_48: chunkwise of 16, 214 cycles per token and head; others would take 239 (step), 702 (quadratic, without a kernel)
+// FREE: remark: form in prefill_48: chunkwise of 16, 388 cycles per token and head; others would take 839 (step), 785 (quadratic, without a kernel)
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state and heads of 32 x 32'
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
