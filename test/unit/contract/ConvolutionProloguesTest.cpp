@@ -159,7 +159,7 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2xKE
 /// How a mixer is compiled.
 struct Way {
   Mixer mixer;
-  bool bitStable; ///< whole sequences; else pieces, unless products are rounded
+  bool bitStable; ///< whole sequences; else pieces
   Products products;
 };
 
@@ -198,9 +198,7 @@ protected:
       }
     });
     EXPECT_EQ(model.getErrors(), "");
-    // Rounded products are so fast that such a sequence stays whole.
-    EXPECT_EQ(isCut, isGpu && !GetParam().bitStable &&
-                         GetParam().products == Products::F32);
+    EXPECT_EQ(isCut, isGpu && !GetParam().bitStable);
     EXPECT_EQ(convolves, isGpu && prologues);
     for (const auto &[name, elements] : weights)
       if (name != "bias" || mixer.hasBias)
