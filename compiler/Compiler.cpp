@@ -66,6 +66,7 @@ private:
     const Target *target;
     OwningOpRef<ModuleOp> module;
   };
+  void remarkOnNewerChips();
   llvm::Error lower(Lowering &lowering, Phase last);
   llvm::Error runPhase(Lowering &lowering, Phase phase);
   llvm::Error dump(Lowering &lowering, Phase phase);
@@ -349,6 +350,23 @@ Compilation::listWeightFiles(std::vector<codegen::WeightFile> &files) const {
   return llvm::Error::success();
 }
 
+// Code that asks for an architecture's own instructions runs on no other.
+void Compilation::remarkOnNewerChips() {
+  const Target *own = nullptr;
+  for (const Target *target : options.targets) {
+    if (target->isForGpus() && !target->isForOwnChips())
+      return;
+    if (target->isForGpus())
+      own = target;
+  }
+  if (!own)
+    return;
+  emitRemark(model.module->getLoc())
+      << "code of " << own->name
+      << " runs on no newer GPUs: with a target such as sm_80 besides, the "
+         "file has text that their drivers compile";
+}
+
 llvm::Error Compilation::runUntil(Phase last) {
   if (!stored)
     if (llvm::Error error = checkOutputPlaces(options))
@@ -357,6 +375,8 @@ llvm::Error Compilation::runUntil(Phase last) {
     return error;
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);
+  if (last >= Phase::Binary)
+    remarkOnNewerChips();
   for (const Target *target : options.targets)
     lowerings.push_back({target, model.module->clone()});
   for (Lowering &lowering : lowerings)

@@ -32,6 +32,12 @@ struct Target {
   bool warpGroups = false;
   /// Whether a launch can begin while the one before it ends.
   bool overlapsLaunches = false;
+
+  /// Whether GPUs run its code.
+  bool isForGpus() const { return device == tile::Device::Nvptx && !simulated; }
+  /// Whether its code asks for an architecture's own instructions ("a"), which
+  /// no other chip has.
+  bool isForOwnChips() const { return cpu.ends_with("a"); }
 };
 
 inline constexpr Target kTargets[] = {

@@ -6,10 +6,13 @@
 // place, in each of some layers: two parts in 10^5 of the float64 logits are
 // allowed.
 #include "test/e2e/Process.h"
+#include "test/e2e/SafetensorsFile.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 using namespace effc::test;
@@ -104,6 +107,45 @@ TEST(SimulatedGpuSample, DrawsTheTextOfTheHost) {
     return done.out;
   };
   EXPECT_EQ(text("sim_90a", "sim"), text("host", "host"));
+}
+
+// Stored and multiplied as 16 bits, by warp groups wherever the chip has them,
+// projections, chunks and head. Those that are f32 on the host are rounded.
+TEST(SimulatedGpuSample, ComputesTheLogitsOfTheHostByWarpGroups) {
+  TemporaryFolder folder;
+  std::string tokens = "[[";
+  for (int i = 0; i < 90; ++i)
+    tokens += (i ? "," : "") + std::to_string((i * 37 + 5) % 2000 + 3);
+  std::ofstream(folder.at("tokens.json")) << tokens + "]]";
+  auto logits = [&](Arguments compile, const char *type, const char *device) {
+    std::string model = folder.at(device), out = model + ".logits";
+    Arguments all = {
+        EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample", "-o", model,
+        "--dtype",    type,      "--prefill-rows",       "64"};
+    all.insert(all.end(), compile.begin(), compile.end());
+    Finished done = runProgram(all);
+    EXPECT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_PROGRAM, "eval", model, "--device", device,
+                       "--tokens", folder.at("tokens.json"), "--logits", out});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return SafetensorsFile::read(out).tensor("logits.0").values();
+  };
+  for (auto [type, most] : {std::pair("bf16", 2e-2), {"f16", 2e-2 / 8}}) {
+    std::vector<double> exact = logits({}, type, "host"),
+                        found =
+                            logits({"--target", "sim_90a", "--products", type},
+                                   type, "sim");
+    ASSERT_EQ(found.size(), exact.size());
+    double distance = 0, norm = 0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      distance += (found[i] - exact[i]) * (found[i] - exact[i]);
+      norm += exact[i] * exact[i];
+    }
+    double error = std::sqrt(distance / norm);
+    EXPECT_LE(error, most) << type;
+    EXPECT_GE(error, most / 100) << type;
+    std::printf("%s: relative distance %.1e\n", type, error);
+  }
 }
 
 // Delta rules in one model, chunks of decays per key channel in another, a

@@ -175,9 +175,8 @@ void declare(CLI::App &app, Arguments &a) {
 std::string checkLibrary(const Arguments &a, const CompileOptions &options) {
   if (a.dense != "library")
     return "";
-  if (llvm::none_of(options.targets, [](const Target *target) {
-        return target->device == tile::Device::Nvptx && !target->simulated;
-      }))
+  if (llvm::none_of(options.targets,
+                    [](const Target *target) { return target->isForGpus(); }))
     return "--dense library leaves products to cuBLASLt, which runs on GPUs: "
            "expects a target such as sm_80, but got " +
            llvm::join(a.targets, ",");

@@ -43,6 +43,11 @@ def Seq_KernelOp
       %s = seq.add %a, %b : tensor<?x6xf32>
       seq.yield %s : tensor<?x6xf32>
     }
+    %h = seq.kernel "layers.0.gate" (%a = %r : tensor<?x6xf32>) -> (tensor<?x6xf32>)
+        attributes {narrow = array<i64: 0>, narrow_to = bf16} {
+      %s = seq.silu %a : tensor<?x6xf32>
+      seq.yield %s : tensor<?x6xf32>
+    }
     ```
   }];
   let arguments = (ins

@@ -416,28 +416,28 @@ TEST_P(ChunkKernelsContract, EveryFormAgrees) {
               Shapes::Even}});
 }
 
-// The chunks that are chosen, of mild and of adversarial gates in the same
-// shape: key channels and values of fewer than a tensor core's pieces, and
-// heads cut into blocks of values.
+// Mild and adversarial gates in the same shape: fewer key channels and values
+// than a tensor core's pieces have, and heads cut into blocks of values.
 TEST_P(ChunkKernelsContract, BothGatesAgree) {
   const LinearCase &mixer = allCases()[GetParam()];
-  Random random(std::hash<std::string>()(mixer.title()) + 3);
+  size_t seed = std::hash<std::string>()(mixer.title());
+  Random random(seed + 3);
   const Extents few = {0, 6, 3, 5, 12}, many = {0, 2, 1, 40, 80};
   SmallVector<Variant> variants = {
       {"chunkwise of 16", false, optionsFor("chunkwise:16")},
       {"chunkwise of 16, bf16", true,
        optionsFor("chunkwise:16", StateStorage::BF16),
        /*tolerance=*/2e-2}};
-  // The host rounds no product. Mixers take turns at f16 and tf32.
-  bool all = isLongCheck() || CaseExport::isAsked();
+  // An operand loses 2^-9 or 2^-12, some ten in a row. Mixers take turns.
   PipelineOptions rounded = optionsFor("chunkwise:16");
   for (auto [products, name] : {std::pair(Products::BF16, "products of bf16"),
                                 {Products::F16, "products of f16"},
                                 {Products::TF32, "products of tf32"}}) {
-    bool isNarrow = products == Products::BF16, isEven = GetParam() % 2 == 0;
+    bool isNarrow = products == Products::BF16;
     rounded.products = products;
-    if (all || (testTarget().simulated &&
-                (isNarrow || isEven == (products == Products::F16))))
+    if (isLongCheck() || CaseExport::isAsked() ||
+        (testTarget().simulated &&
+         (isNarrow || (seed % 2 == 0) == (products == Products::F16))))
       variants.push_back({name, true, rounded, isNarrow ? 2e-2 : 2e-2 / 8,
                           isNarrow ? Shapes::All : Shapes::Odd});
   }
