@@ -63,6 +63,7 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
     roundedTo = {};
   DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), roundedTo),
              w = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
+  assert(w.element == w.piece() && "columns are multiplied as they lie");
   const auto &[rows, columns] = held.distribution;
   auto [warpRow, warpColumn] = firstOfWarp(held);
   bool isHeld = !isa<SharedAttr>(dot.getA().getType().getLayout());

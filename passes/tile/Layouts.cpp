@@ -296,13 +296,13 @@ private:
   /// The places of a tile of `type`, at an offset yet to be chosen.
   SharedAttr inSharedMemory(Value tile, TileType type) {
     bool swizzled = type.getElementType().getIntOrFloatBitWidth() == 16 &&
-                    isForWarpGroups(tile);
+                    isForWarpGroups(tile, type.getElementType());
     return SharedAttr::get(context, threads, /*offset=*/0,
                            swizzled ? kSwizzledRow
                                     : sharedStride(type, readInPairs(tile)),
                            /*slots=*/1, swizzled);
   }
-  bool isForWarpGroups(Value tile);
+  bool isForWarpGroups(Value tile, Type element);
 
   KernelOp kernel;
   MLIRContext *context;
@@ -388,18 +388,19 @@ void LayoutChoice::chooseBlocks() {
   });
 }
 
-// Whether what reads the tile from shared memory is products of warp groups.
-bool LayoutChoice::isForWarpGroups(Value tile) {
+// Whether what reads the tile's elements from shared memory is products of
+// warp groups, which multiply them as they are.
+bool LayoutChoice::isForWarpGroups(Value tile, Type element) {
   return warpGroups && isReadAsColumns(tile) &&
          llvm::all_of(tile.getUses(), [&](OpOperand &use) {
            if (Value argument = handedTo(use))
-             return isForWarpGroups(argument);
+             return isForWarpGroups(argument, element);
            if (!readsShared(use))
              return true;
            auto dot = cast<DotOp>(use.getOwner());
            auto fragment = dyn_cast_or_null<FragmentAttr>(
                layouts.lookup(classOf(dot.getAcc())));
-           return fragment &&
+           return fragment && isMultipliedAs(dot, element) &&
                   suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps());
          });
 }

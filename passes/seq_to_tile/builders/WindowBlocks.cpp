@@ -17,8 +17,11 @@ static constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// a machine where a call has one segment and a model few heads.
 static constexpr int64_t kItems = 8, kGpuItems = 264;
 /// A GPU's shared memory for a block's keys and values, at most, and for its
-/// queries: more than 32 keys and 64 queries of the usual heads take.
-static constexpr int64_t kGpuBlockBytes = 81920;
+/// queries, of which there are two tiles where first tokens stay.
+static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536;
+/// Weighted values of a block's queries, which are in registers: 64 of each of
+/// 256 threads.
+static constexpr int64_t kMostSums = 16384;
 /// Keys that any head has in a block, and elements of keys and values that more
 /// than these have at most: on their way to shared memory they pass through the
 /// registers of 128 threads, 32 of each.
@@ -52,15 +55,19 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
           rows = context.entry.getRows();
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
-    return elements * bytes > kGpuBlockBytes ||
+    return elements * bytes > kKeyBytes ||
            (keys > kFewKeys && elements > kMostElements);
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
     blocks.keys /= 2;
-  blocks.queries =
-      std::min<int64_t>(llvm::alignTo(rows, kQueries), kGpuQueries);
+  // How warps share the sum of a row's weights follows from the block's rows,
+  // and a query in decode has 16.
+  int64_t most = context.bitStable ? kQueries : kGpuQueries,
+          tiles = tokens.sinkQuery ? 2 : 1;
+  blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
   while (blocks.queries > kQueries &&
-         blocks.queries * channels * bytes > kGpuBlockBytes)
+         (blocks.queries * channels * tiles * bytes > kQueryBytes ||
+          blocks.queries * valueChannels > kMostSums))
     blocks.queries /= 2;
   // No more than an entry's rows have blocks.
   blocks.items = std::min(llvm::divideCeilSigned(kGpuItems, groups),

@@ -225,7 +225,7 @@ double worstOf(size_t count, StateStorage states, Products products,
   for (const std::unique_ptr<WindowModel> &w :
        ArrayRef(cases()).take_front(count)) {
     SCOPED_TRACE(w->shape.text());
-    PlanRunner runner = w->compile(states, products);
+    PlanRunner runner = w->compile(WindowModel::optionsFor(states, products));
     double error = worstError(*w, runner, states == StateStorage::F32);
     EXPECT_LE(error, most);
     worst = std::fmax(worst, error);

@@ -89,13 +89,18 @@ WindowModel::WindowModel(const WindowCase &shape, uint64_t seed)
         weights["table"].push_back(shape.element(random, name));
 }
 
-PlanRunner WindowModel::compile(StateStorage states, Products products,
-                                function_ref<void(ModuleOp)> inspect) {
+PipelineOptions WindowModel::optionsFor(StateStorage states,
+                                        Products products) {
   PipelineOptions options;
   options.products = products;
   options.prefillRows = {192};
   options.decodeRows = {8};
   options.stateStorage = states;
+  return options;
+}
+
+PlanRunner WindowModel::compile(const PipelineOptions &options,
+                                function_ref<void(ModuleOp)> inspect) {
   PlanRunner runner(model, options, /*slots=*/7, inspect);
   for (const auto &[name, elements] : weights)
     runner.setWeight(name, elements);
@@ -104,7 +109,7 @@ PlanRunner WindowModel::compile(StateStorage states, Products products,
 
 PlanRunner &WindowModel::compiled() {
   if (!runner)
-    runner.emplace(compile(StateStorage::F32));
+    runner.emplace(compile(optionsFor(StateStorage::F32)));
   runner->parts = 1;
   return *runner;
 }

@@ -29,10 +29,12 @@ class WindowModel {
 public:
   WindowModel(const WindowCase &shape, uint64_t seed);
 
-  /// Prefill calls of up to 192 rows, decode calls of up to 8, 7 slots.
-  /// `inspect` sees the module before it is compiled.
+  /// Prefill calls of up to 192 rows, decode calls of up to 8.
+  static PipelineOptions optionsFor(StateStorage states,
+                                    Products products = Products::F32);
+  /// With 7 slots; `inspect` sees the module before it is compiled.
   PlanRunner
-  compile(StateStorage states, Products products = Products::F32,
+  compile(const PipelineOptions &options,
           llvm::function_ref<void(mlir::ModuleOp)> inspect = nullptr);
   /// Kernels with states of f32, compiled once for all tests.
   PlanRunner &compiled();
