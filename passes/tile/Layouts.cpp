@@ -379,7 +379,9 @@ void LayoutChoice::chooseBlocks() {
   });
   kernel.getBody().walk([&](DotOp dot) {
     Class of = classOf(dot.getAcc());
-    layouts[of] = fragmentFor(dot, threads, warpGroups, handedOn.contains(of));
+    layouts[of] =
+        fragmentFor(dot, threads, warpGroups && isReadAsColumns(dot.getB()),
+                    handedOn.contains(of));
   });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];

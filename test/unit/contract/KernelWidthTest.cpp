@@ -141,7 +141,9 @@ public:
     weights["g"] = {float(kLogDecay)};
   }
 
-  PlanRunner compile() { return compileForThree(model, weights); }
+  PlanRunner compile(bool bitStable = false) {
+    return compileForThree(model, weights, bitStable);
+  }
 
   /// The outputs of all tokens by the mixer's formula: a convolution over
   /// channels of a sum over tokens.
@@ -222,7 +224,7 @@ TEST_P(KernelWidth, AgreesWithTheFormula) {
 
 TEST_P(KernelWidth, SameBitsInAnyPieces) {
   WideMixer mixer(GetParam());
-  PlanRunner runner = mixer.compile();
+  PlanRunner runner = mixer.compile(/*bitStable=*/true);
   ASSERT_EQ(mixer.model.getErrors(), "");
   expectSameBitsInAnyPieces(runner, tokensOf(kLimit, 2, kTableRows),
                             tokensOf(9, 4, kTableRows), mixer.c.channels);

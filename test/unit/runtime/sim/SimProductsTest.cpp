@@ -4,6 +4,7 @@
 
 #include "test/unit/runtime/sim/SimTrial.h"
 
+#include <array>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -52,6 +53,16 @@ uint32_t rowOfA(uint32_t thread, uint32_t i) {
 uint32_t columnOfA(uint32_t thread, uint32_t i) {
   return thread % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8);
 }
+/// A in the registers of `thread`.
+std::array<uint32_t, 4> registersOfA(uint32_t thread,
+                                     uint16_t (*stored)(float)) {
+  std::array<uint32_t, 4> registers = {};
+  for (uint32_t i = 0; i < 8; ++i)
+    registers[i / 2] |=
+        uint32_t(stored(a(rowOfA(thread, i), columnOfA(thread, i))))
+        << (i % 2 * 16);
+  return registers;
+}
 /// Element i of D in the registers of `thread`.
 uint32_t rowOfD(uint32_t thread, uint32_t i) {
   uint32_t warp = thread / 32, groupId = thread % 32 >> 2;
@@ -92,11 +103,7 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
     t.barrier("between");
   if (fault == kLateFence)
     calls->fenceProxy(self, "fence");
-  uint32_t registers[4] = {};
-  for (uint32_t i = 0; i < 8; ++i)
-    registers[i / 2] |=
-        uint32_t(stored(a(rowOfA(t.index, i), columnOfA(t.index, i))))
-        << (i % 2 * 16);
+  std::array<uint32_t, 4> registers = registersOfA(t.index, stored);
   float sums[kSums];
   for (uint32_t i = 0; i < kSums; ++i)
     sums[i] = c(rowOfD(t.index, i), columnOfD(t.index, i));
@@ -107,9 +114,10 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
   for (const char *site : {"first", "second"})
     if (fault == kHalves)
       calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16F16), kSums,
-                           registers, descriptor, sums, site);
+                           registers.data(), descriptor, sums, site);
     else
-      calls->warpGroupDot(self, kSums, registers, descriptor, sums, site);
+      calls->warpGroupDot(self, kSums, registers.data(), descriptor, sums,
+                          site);
   if (fault != kCommit)
     calls->commitProducts(self, "commit");
   if (fault == kOverwrite)
@@ -261,11 +269,7 @@ void acrossKernel(const SimCalls *calls, SimThread *self,
   }
   calls->fenceProxy(self, "fence");
   t.barrier("between");
-  uint32_t registers[4] = {};
-  for (uint32_t i = 0; i < 8; ++i)
-    registers[i / 2] |=
-        uint32_t(toBf16(a(rowOfA(t.index, i), columnOfA(t.index, i))))
-        << (i % 2 * 16);
+  std::array<uint32_t, 4> registers = registersOfA(t.index, toBf16);
   float sums[kWideSums];
   for (uint32_t i = 0; i < kWideSums; ++i)
     sums[i] = c(rowOfD(t.index, i), columnOfD(t.index, i));
@@ -273,7 +277,8 @@ void acrossKernel(const SimCalls *calls, SimThread *self,
   uint64_t descriptor = (start & 0x3FFFF) >> 4 | uint64_t(kPanels >> 4) << 16 |
                         uint64_t(kGroups >> 4) << 32 | uint64_t(1) << 62;
   calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16Bf16) | kSimAcross,
-                       kWideSums, registers, descriptor, sums, "product");
+                       kWideSums, registers.data(), descriptor, sums,
+                       "product");
   calls->commitProducts(self, "commit");
   calls->waitProducts(self, "wait");
   auto *out = static_cast<float *>(const_cast<void *>(operands[0]));
