@@ -12,7 +12,8 @@ EXPORTS = [
     ("BlockDiagonalTest", "*AgreesWithTheFormula*", ""),
     ("CausalMixTest", "*AgreeWithTheDefinition*", ""),
     ("ChannelKernelsTest", "*", ""),
-    ("KernelWidthTest", "*AgreesWithTheFormula*", ""),
+    # Of one channel a short sequence is a number near 0, whose relative error says nothing.
+    ("KernelWidthTest", "*AgreesWithTheFormula*:-*columns_1_3", ""),
     # States of bf16 are rounded to what the test does not see here.
     ("WindowKernelsTest", "*Agree*:-*Bf16*", "0,4,7,10,12,15,19,22"),
     ("RecurrencePiecesTest", "*", ""),
@@ -27,7 +28,10 @@ NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delt
 NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
 # Shape 3 of products that are rounded to bf16, of every mixer whose tokens a GPU takes in chunks, and to f16 and tf32, of one of each structure.
 ROUNDED = [("LinearKernelsContract", "*BothGatesAgree*", "11"),
-           ("LinearKernelsContract", ":".join(f"*BothGatesAgree/{name}" for name in NARROW), "15,19")]
+           ("LinearKernelsContract", ":".join(f"*BothGatesAgree/{name}" for name in NARROW), "15,19"),
+           # What warp groups multiply by that is loaded or computed, as columns in depth and side by side.
+           ("WindowProductsTest", "*AgreeWithTheReference/bf16", "0"),
+           ("ChunkProductsTest", "*AgreeWithTheDefinition/decays_per_head_bf16:*/no_decay_f16", "")]
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
 MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed

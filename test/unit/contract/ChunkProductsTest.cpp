@@ -1,6 +1,7 @@
 // Chunks of the length that is chosen, of heads of whole panels, agree with the
 // definition in every kind of products: warp groups multiply where the target
 // has them and products are rounded to 16 bits.
+#include "test/unit/codegen/host/CaseExport.h"
 #include "test/unit/contract/NumberedText.h"
 #include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/Sequences.h"
@@ -111,10 +112,11 @@ TEST_P(ChunkProducts, AgreeWithTheDefinition) {
     });
   });
   ASSERT_EQ(model.getErrors(), "");
-  if (isGpu)
+  bool isExport = CaseExport::isAsked(); // nothing is computed here then
+  if (isGpu && !isExport)
     EXPECT_EQ(chunk, mixer.chunk);
-  EXPECT_EQ(together > 0,
-            rounds && products != Products::TF32 && testTarget().warpGroups);
+  EXPECT_EQ(together > 0, rounds && products != Products::TF32 &&
+                              testTarget().warpGroups && !isExport);
   runner.setWeight("table", weights["table"]);
   Tokens tokens = tokensOf(21 + 150 + 1, 3, kRows);
   std::vector<float> found;
@@ -126,6 +128,8 @@ TEST_P(ChunkProducts, AgreeWithTheDefinition) {
       Tensor<int32_t>({count}, tokens), countFromZero(count),
       Tensor<double>({kHeads, mixer.keys, kValues})};
   auto outputs = model.evaluate(inputs, weights);
+  if (isExport)
+    return;
   double error =
       errorOf(found, std::get<Tensor<double>>(outputs[0]).elements().vec());
   std::printf("largest relative error %.1e\n", error);

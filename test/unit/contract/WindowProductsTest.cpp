@@ -1,6 +1,7 @@
 // Windows with heads of whole panels, whose products are rounded on a GPU: the
 // weights of a block of keys go to their product with the values in the
 // registers that hold them, and warp groups multiply where the target has them.
+#include "test/unit/codegen/host/CaseExport.h"
 #include "test/unit/contract/WindowModel.h"
 
 #include "gtest/gtest.h"
@@ -84,6 +85,8 @@ TEST_P(WindowProducts, AgreeWithTheReference) {
         w.compile(WindowModel::optionsFor(StateStorage::F32, GetParam()),
                   [&](ModuleOp module) { counts = countProducts(module); });
     double error = worstError(w, runner, /*compareStates=*/true);
+    if (CaseExport::isAsked()) // nothing was computed here
+      continue;
     std::printf("largest relative error %.1e\n", error);
     EXPECT_LE(error, 4 * loss + 1e-5);
     if (rounds) {
