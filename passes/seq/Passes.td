@@ -134,8 +134,11 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
     takes the step. In prefill the cheaper of a fused time loop (5 K V FLOPs per
     token and head, 7 K V with a correction, at the target's `step_rate`) and chunks of
     16 to 64 tokens (4 K V + C (K + V + 40) at its `dot_rate`, 40 for an exponential of
-    the mask, and more for decays per key channel and corrections) is taken; with `bit-stable` the time
-    loop, since only it gives the same bits wherever a prompt is cut. All tokens of
+    the mask, and more for decays per key channel and corrections) is taken; with
+    `bit-stable` the time loop, since only it gives the same bits wherever a prompt is
+    cut. On a GPU both count what they wait for, too: memory, barriers and products that
+    add to one another, once for a token or for a chunk; chunks that would spill are for
+    the asking (passes/seq_to_tile/KernelCoverage.h). All tokens of
     an entry as one block are for the asking: shorter chunks cost less. A scan over
     pairs of tokens (6 K V FLOPs at `step_rate`, and 8 bytes for every element of
     every token's state, 32 of them a cycle) has no kernel. Each choice is a remark

@@ -46,7 +46,7 @@ inline int64_t mostChunkTokens(seq::LinearAttr linear) {
 
 /// The longest chunk that a GPU takes unasked. With a longer one 256 threads
 /// have no registers for scores, outputs and state, and spill, or a block no
-/// room; of a correction a chunk of 32 does with heads of 256 channels.
+/// room: corrections with heads of 256 channels do at 32 tokens.
 inline int64_t mostChosenTokens(seq::LinearAttr linear, int64_t keys) {
   bool plain = decaysPerHead(linear) &&
                linear.getLowRank() == seq::LowRankPair::None &&

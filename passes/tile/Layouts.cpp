@@ -24,7 +24,7 @@ using namespace effc::tile;
 static constexpr int64_t kBlockElements = 32, kRowElements = 8;
 /// Of rows that go from product to product, the most sums that a thread has,
 /// and the fewest threads, which load what all of them multiply by.
-static constexpr int64_t kMostSums = 96, kLeastFewer = 128;
+static constexpr int64_t kMostSums = 96, kFewestThreads = 128;
 
 /// Pieces of a product that warps share: rows of 16 and columns of 8.
 static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
@@ -73,7 +73,7 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
     int64_t rows = dot.getA().getType().rows();
     int64_t fewer = rows / kPieceRows * kWarp;
     if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
-        fewer >= kLeastFewer && keepsHeldRows(dot) &&
+        fewer >= kFewestThreads && keepsHeldRows(dot) &&
         isMadeOfSums(dot.getA()) && hasFewSums(dot->getBlock(), fewer))
       threads = std::min(threads, fewer);
   });

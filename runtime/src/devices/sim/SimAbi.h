@@ -42,7 +42,8 @@ enum class SimMma : uint32_t {
   M16N8K16F16 = 2
 };
 
-/// In the number of a product of a warp group beside its SimMma (format 1.10).
+/// Beside the SimMma that multiplyGroup is passed: rows of B have its columns
+/// side by side (since format 1.10).
 inline constexpr uint32_t kSimAcross = 16;
 
 /// A tensor map, as the simulator has it: `rows` of `columns` elements of
