@@ -164,9 +164,12 @@ private:
                    tile::TileType to);
   bool clearPadding(tile::TileType type);
   void lowerConvert(tile::ConvertOp convert);
+  void lowerShift(tile::ShiftOp shift);
+
+  // Sums between tokens (ThreadSums.cpp)
+  void forEachToken(int64_t tokens, llvm::function_ref<void(mlir::Value)> body);
   void lowerScan(tile::ScanOp scan);
   void lowerSegmentSum(tile::SegmentSumOp sum);
-  void lowerShift(tile::ShiftOp shift);
 
   // Arithmetic (ThreadMath.cpp)
   mlir::Value emitScalar(mlir::Operation *op, mlir::IRMapping &mapping);

@@ -6,8 +6,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
@@ -169,75 +167,6 @@ void ThreadLowering::lowerConvert(ConvertOp convert) {
       llvm::append_range(elements, elementsOf(loadRun(at, element, lanes)));
     }
   tiles[convert.getResult()] = elements;
-}
-
-//===----------------------------------------------------------------------===//
-// Sums between tokens
-//===----------------------------------------------------------------------===//
-
-// Every thread passes over the column and adds up what belongs to each of its
-// own rows: no difference of running sums is formed.
-void ThreadLowering::lowerScan(ScanOp scan) {
-  TileType from = scan.getTile().getType();
-  Held held = heldOf(scan.getResult().getType());
-  SmallVector<Value> sums(held.rows(), f32(0));
-  auto loop = scf::ForOp::create(b, loc, constant(0), constant(from.rows()),
-                                 constant(1), sums);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value at = loop.getInductionVar();
-    Value term = loadShared(from, at, {});
-    SmallVector<Value> next;
-    for (size_t i = 0; i < held.rows(); ++i) {
-      Value counts =
-          arith::CmpIOp::create(b, loc,
-                                scan.getReverse() ? arith::CmpIPredicate::ugt
-                                                  : arith::CmpIPredicate::ule,
-                                at, rowAt(held, i));
-      next.push_back(arith::AddFOp::create(b, loc, loop.getRegionIterArg(i),
-                                           select(counts, term, f32(0))));
-    }
-    scf::YieldOp::create(b, loc, next);
-  }
-  tiles[scan.getResult()] = Elements(loop.getResults());
-}
-
-void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
-  TileType from = sum.getTile().getType();
-  TileType to = sum.getResult().getType();
-  Held held = heldOf(to);
-  SmallVector<Value> sums(held.count(), f32(0));
-  auto loop = scf::ForOp::create(b, loc, constant(0), constant(from.rows()),
-                                 constant(1), sums);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value at = loop.getInductionVar();
-    Value term = loadShared(from, at, {});
-    SmallVector<Value> next;
-    for (size_t i = 0; i < held.rows(); ++i) {
-      Value untilRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule,
-                                             at, rowAt(held, i));
-      Value ofRow = select(untilRow, term, f32(0));
-      for (size_t j = 0; j < held.columns(); ++j) {
-        Value pastColumn = less(columnAt(held, j), at);
-        next.push_back(
-            arith::AddFOp::create(b, loc, loop.getRegionIterArg(next.size()),
-                                  select(pastColumn, ofRow, f32(0))));
-      }
-    }
-    scf::YieldOp::create(b, loc, next);
-  }
-  Elements elements;
-  for (size_t i = 0; i < held.rows(); ++i)
-    for (size_t j = 0; j < held.columns(); ++j) {
-      Value above = less(rowAt(held, i), columnAt(held, j));
-      elements.push_back(select(above,
-                                f32(-std::numeric_limits<float>::infinity()),
-                                loop.getResult(elements.size())));
-    }
-  tiles[sum.getResult()] = elements;
 }
 
 void ThreadLowering::lowerShift(ShiftOp shift) {

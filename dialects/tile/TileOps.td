@@ -401,8 +401,8 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
   let summary = "Running sums of a column";
   let description = [{
     Forward: element i is the sum of elements 0..i. `reverse`: the sum of the
-    elements *after* i, so that the last one is 0. Both add in the order of
-    their distance and never subtract, which keeps log-decays exact.
+    elements *after* i, so that the last one is 0. Both add and never subtract,
+    which keeps log-decays exact; a target adds in an order of its own.
 
     Constraints:
 
@@ -426,14 +426,24 @@ def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
 
     Constraints:
 
+    At scheduled level the tile lies in shared memory, and the threads share sums
+    of parts through it from byte `scratch` on.
+
+    Constraints:
+
     * (SEGMENT_SUM1) The tile is a `column` of length C and the result C x C.
+    * (SEGMENT_SUM2) `scratch` is a multiple of 16, at least 0; a tile in shared
+      memory has one.
 
     Example:
     `%l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
   }];
-  let arguments = (ins Tile_TileType:$tile);
+  let arguments = (ins Tile_TileType:$tile, OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$tile), [{
+    build($_builder, $_state, result, tile, ::mlir::IntegerAttr());
+  }]>];
+  let assemblyFormat = "$tile (`scratch` $scratch^)? attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
 

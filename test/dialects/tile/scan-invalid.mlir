@@ -21,3 +21,19 @@ func.func @segment_sum1_result(%a: !tile.tile<16xf32, column>) {
   %l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x8xf32, operand>
   return
 }
+
+// -----
+
+func.func @segment_sum2_missing(%a: !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>>) {
+  // expected-error @+1 {{expects 'scratch' to be a multiple of 16, at least 0, for a tile in shared memory}}
+  %l = tile.segment_sum %a : !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>> -> !tile.tile<16x16xf32, accumulator, #tile.mma<threads = 32, row_warps = 1>>
+  return
+}
+
+// -----
+
+func.func @segment_sum2_alignment(%a: !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>>) {
+  // expected-error @+1 {{expects 'scratch' to be a multiple of 16, at least 0, for a tile in shared memory}}
+  %l = tile.segment_sum %a scratch 8 : !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>> -> !tile.tile<16x16xf32, accumulator, #tile.mma<threads = 32, row_warps = 1>>
+  return
+}

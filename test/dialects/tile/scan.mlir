@@ -11,3 +11,11 @@ func.func @scan(%a: !tile.tile<16xf32, column>) {
   %l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>
   return
 }
+
+// At scheduled level threads share sums of parts through shared memory.
+// CHECK-LABEL: func.func @scheduled
+func.func @scheduled(%a: !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>>) {
+  // CHECK: tile.segment_sum %{{.*}} scratch 64 :
+  %l = tile.segment_sum %a scratch 64 : !tile.tile<16xf32, column, #tile.shared<threads = 32, offset = 0, stride = 1>> -> !tile.tile<16x16xf32, accumulator, #tile.mma<threads = 32, row_warps = 1>>
+  return
+}
