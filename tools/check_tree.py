@@ -5,7 +5,8 @@
                 passes, codegen -> dialects; the runtime sees none of them)
   names         nothing under passes/ or codegen/ names a mixer or a model family
   descriptions  every op, attribute, type and pass has a description with an example,
-                and the example file that a pass names exists
+                and the example file that a pass names exists; the table of ops in
+                dialects/seq/your_model.md has each op of seq with its summary
   tests         every pass has a text test of its own name
   diagnostics   messages start in lower case and end without a period
   files         no path over 75 characters, no drawer file, no source over 600 lines,
@@ -117,11 +118,26 @@ def records(tblgen, includes, path):
     return json.loads(result.stdout)
 
 
+def check_table_of_ops(report, every):
+    path = "dialects/seq/your_model.md"
+    lines = lines_of(path)
+    rows = {f"| `{every[name]['opName']}` | {every[name]['summary']} |"
+            for name in every["!instanceof"]["Op"] if name.startswith("Seq_")}
+    for row in sorted(rows.difference(lines)):
+        report.add(path, len(lines), f"its table of ops lacks the row '{row}'")
+    begin = next((number for number, line in enumerate(lines) if "holds this table" in line), 0)
+    for number, line in enumerate(lines[begin:], begin + 1):
+        if line.startswith("| `") and line not in rows:
+            report.add(path, number, f"its table of ops has the row '{line}', which no op gives")
+
+
 def check_descriptions(report, tblgen, includes):
     dialects = {"dialects/seq/SeqOps.td": "Seq_", "dialects/tile/TileOps.td": "Tile_",
                 "dialects/plan/PlanOps.td": "Plan_"}
     for path, prefix in dialects.items():
         every = records(tblgen, includes, path)
+        if prefix == "Seq_":
+            check_table_of_ops(report, every)
         for kind in ("Op", "AttrDef", "TypeDef"):
             for name in every["!instanceof"].get(kind, []):
                 if not name.startswith(prefix):

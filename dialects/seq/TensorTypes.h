@@ -10,9 +10,9 @@ namespace effc::seq {
 bool isValueTensor(mlir::Type type);
 /// f32, positive static dimensions.
 bool isStaticTensor(mlir::Type type);
-/// f32 or bf16, two positive static dimensions.
+/// f32, bf16 or f16, two positive static dimensions.
 bool isWeightMatrix(mlir::Type type);
-/// Static, of three dimensions: a matrix for each block of channels.
+/// The same with three dimensions: a matrix for each block of channels.
 bool isWeightBlocks(mlir::Type type);
 /// What `seq.weight` may name: isStaticTensor, isWeightMatrix or
 /// isWeightBlocks.

@@ -2,9 +2,9 @@
 //
 //   module attributes {seq.model = #seq.model<...>} {
 //     seq.weight @layers.0.in_proj source("...") : tensor<430x56xbf16>
-//     func.func @forward(%tokens: tensor<?xi32>, %output_rows: tensor<?xi32>,
-//                        %state: tensor<3x248xf32> {seq.state_name =
-//                        "layers.0.conv"})
+//     func.func @forward(
+//         %tokens: tensor<?xi32>, %output_rows: tensor<?xi32>,
+//         %state: tensor<3x248xf32> {seq.state_name = "layers.0.conv"})
 //         -> (tensor<?x103xf32>, tensor<3x248xf32>)
 //   }
 //

@@ -1,12 +1,12 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
 // follow, for a single row with the norm before a product and what keeps a
-// state of its outputs behind it, and with the convolution of a recurrence's
+// state of its outputs after it, and with the convolution of a recurrence's
 // values.
 //
-//   %p = seq.linear %a, %w             %r = seq.kernel "layers.0.out_proj"
-//   (...) { %r = seq.add %x, %p          ->      %p = seq.linear ...
-//                                        %r = seq.add ...
-//                                        seq.yield %r }
+//   %p = seq.linear %a, %w      %r = seq.kernel "layers.0.out_proj" (...) {
+//   %r = seq.add %x, %p     ->    %p = seq.linear ...
+//                                 %r = seq.add ...
+//                                 seq.yield %r }
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/OpKinds.h"

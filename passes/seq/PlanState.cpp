@@ -1,8 +1,8 @@
 // States -> bytes of a slot.
 //
-//   %conv: tensor<3x10xf32> {seq.state_name = "layers.0.conv"}   ->  bytes
-//   0..119 %matrix: tensor<2x3x5xf32> {seq.state_name = "layers.0.mixer"}    ->
-//   bytes 128..247 slot_bytes = 256
+//   tensor<3x10xf32> {seq.state_name = "layers.0.conv"}    ->  bytes 0..119
+//   tensor<2x3x5xf32> {seq.state_name = "layers.0.mixer"}  ->  bytes 128..247
+//                                                              slot_bytes = 256
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Remarks.h"

@@ -1,8 +1,8 @@
 // Tables of all keys -> as many rows as the longest context has positions, and
 // no more positions than a table of learned ones has rows.
 //
-//   %keys: tensor<4096x2x64xf32>, seq.model max_context = 0, and 1000 positions
-//   asked for  ->  tensor<1024x2x64xf32>, max_context = 1000
+//   %keys: tensor<4096x2x64xf32>      ->  %keys: tensor<1024x2x64xf32>
+//   max_context = 0, 1000 asked for       max_context = 1000
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Seq.h"

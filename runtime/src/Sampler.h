@@ -40,8 +40,8 @@ struct Noise {
 
   /// That of the `index`-th draw of a seed; no two draws of a seed share it.
   static Noise of(uint64_t seed, uint64_t index);
-  /// -ln(-ln u), where u follows from the first word of philox({token,
-  /// counter}, key), by kernels to the bit
+  /// -ln(-ln u), where u follows from the first word of
+  /// philox({token, counter}, key); kernels compute the same bits
   /// (passes/seq_to_tile/builders/Draw.cpp).
   float at(uint32_t token) const;
 

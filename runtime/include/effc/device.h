@@ -1,7 +1,7 @@
 /*===- device.h - Where a compiled model runs ----------------------------===*\
  *
  * A part of effc.h, which includes it: the host, an NVIDIA GPU, a simulated
-GPU.
+ * GPU.
  *
 \*===---------------------------------------------------------------------===*/
 #ifndef EFFC_DEVICE_H

@@ -36,9 +36,8 @@
  *
  * Option structs start with their own size, so that they can grow: fill them
  * with `*_default()`, then change what you like. NULL means the defaults. A
-size
- * that was not set (below that of the size itself or above 4096), and a field
- * that this library does not know and that is not zero, are
+ * size that was not set (below that of the size itself or above 4096), and a
+ * field that this library does not know and that is not zero, are
  * EFFC_INVALID_ARGUMENT.
  *
 \*===---------------------------------------------------------------------===*/

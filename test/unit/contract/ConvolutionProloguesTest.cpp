@@ -56,8 +56,7 @@ constexpr Mixer kSsd = {"ssd", 338, 0, 336, 4, 96, true, 176, R"(
 
 // Parts of one tail, as a model may write them: what several items read row by
 // row, since 41 and 55 are no multiples of 8, and values behind them.
-constexpr Mixer kParts = {
-    "ssd_of_parts", 338, 0, 240, 4, 96, true, 176, R"(
+constexpr Mixer kParts = {"ssd_of_parts", 338, 0, 240, 4, 96, true, 176, R"(
   %u0 = seq.slice %u {axis = 1 : i64, offset = 0 : i64, size = 41 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x41xf32>
   %u1 = seq.slice %u {axis = 1 : i64, offset = 41 : i64, size = 55 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x55xf32>
   %u2 = seq.slice %u {axis = 1 : i64, offset = 96 : i64, size = 144 : i64} : tensor<?xCHANNELSxf32> -> tensor<?x144xf32>

@@ -7,9 +7,9 @@
 //
 // A simulated kernel is what one CUDA thread does, as code of the host. Every
 // NVVM op is a call through `SimCalls`, whose entries are addressed by their
-// place in the struct. `thread` is the
-// simulator's, passed through. `site` names the op that the call stands for
-// ("layers.0.ssd: tile.store"); it lives as long as the code.
+// place in the struct. `thread` is the simulator's, passed through. `site`
+// names the op that the call stands for ("layers.0.ssd: tile.store"); it lives
+// as long as the code.
 //
 // Pointers of all address spaces are plain 64-bit ones. The block's shared
 // memory starts at shared(thread) and is 256 KiB aligned, so that the low 18
@@ -127,8 +127,8 @@ struct SimCalls {
   /// are of; with kSimAcross B's rows have columns side by side, else they are
   /// columns in depth. `a` are the thread's four registers of A, `b` describes
   /// B in shared memory (PTX ISA, matrix descriptor format; 128-byte swizzled
-  /// rows), `d` are its `count` f32 of D. B is read and D
-  /// written when the product is waited for; `d` lives until then.
+  /// rows), `d` are its `count` f32 of D. B is read and D written when the
+  /// product is waited for; `d` lives until then.
   void (*multiplyGroup)(SimThread *thread, uint32_t type, uint32_t count,
                         const uint32_t *a, uint64_t b, float *d,
                         const char *site);
