@@ -46,6 +46,7 @@ static void checkOptions(const RunOptions &options) {
   if (*options.saveState == "-")
     throw UsageError(
         "--save-state needs a file: the text goes to standard output");
+  checkWritable(*options.saveState);
 }
 
 /// A state may be saved over the one that was loaded: it has been read whole.

@@ -304,6 +304,16 @@ TEST(Run, RefusesStatesThatCannotBe) {
   EXPECT_EQ(error(run(toyPath(), {"--prompt-file", none.path(), "--save-state",
                                   none.path()})),
             "2 --save-state would overwrite '" + none.path() + "'");
+  // Before the model is read, let alone its tokens drawn.
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state",
+                                       "/nonexistent/folder/state"})),
+            "1 cannot write '/nonexistent/folder/state': No such file or "
+            "directory");
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state", "/"})),
+            "1 cannot write '/': it is not a regular file");
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state",
+                                       none.path() + "/state"})),
+            "1 cannot write '" + none.path() + "/state': Not a directory");
   EXPECT_EQ(error(run(toyPath(), {"--prompt-file", "-", "--load-state", "-"})),
             "2 --prompt-file and --load-state cannot both read standard input");
 }
