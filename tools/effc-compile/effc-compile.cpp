@@ -311,7 +311,7 @@ bool parseCommandLine(CLI::App &app, int argc, char **argv) {
 
 void run(int argc, char **argv) {
   CLI::App app("Compiles a model into one .effc file", "effc compile");
-  app.set_version_flag("--version", "effc " + getVersion().str() + " (" +
+  app.set_version_flag("--version", "effc " + getVersion().str() + " (commit " +
                                         getCommit().str() +
                                         ", LLVM " LLVM_VERSION_STRING ")");
   Arguments arguments;
