@@ -210,6 +210,9 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(),
                       std::less_equal<>()))
     return "--prefill-rows expects ascending numbers";
+  if (llvm::is_contained(a.bitStableFlag->results(), "true") &&
+      llvm::is_contained(a.bitStableFlag->results(), "false"))
+    return "expects one of --bit-stable and --no-bit-stable, but got both";
   if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype == "bf16")
     return "--bit-stable cannot hold with --state-dtype bf16: a state is "
            "rounded where a call ends, so that results depend on how prompts "

@@ -17,6 +17,9 @@ namespace effc::cli {
 /// are compared as f32, the type in which they are used.
 CLI::Validator numberThat(bool (*isGood)(float), const std::string &expected);
 
+/// Lets decimal numbers from `least` to `most` pass.
+CLI::Validator wholeNumber(uint64_t least, uint64_t most);
+
 /// Adds an option for a decimal number from 0 to 2^64 - 1. What does not fit is
 /// refused rather than wrapped or cut off.
 CLI::Option *addWholeNumber(CLI::App &command, const std::string &name,

@@ -235,7 +235,8 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
       command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
   EXPECT_EQ(none.status, 1);
   EXPECT_EQ(none.err, "effc: error: the file has no weights: it was compiled "
-                      "from shapes alone\n");
+                      "from shapes alone; compile it without --weights none, "
+                      "or time it with bench --draw-weights\n");
 }
 
 /// The artifact with the f32 constant `from` of its code replaced by `to`, and
