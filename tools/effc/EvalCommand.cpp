@@ -118,6 +118,8 @@ static void evaluate(const EvalOptions &options) {
   if (options.json)
     return printJson(total, scores);
   print("tokens      " + formatCount(total.tokens) + "\n");
+  // All but the first of each sequence: what the mean is over.
+  print("predicted   " + formatCount(total.predicted) + "\n");
   print("mean NLL    " + formatNumber(meanOf(total), 6) + "\n");
   print("perplexity  " + formatNumber(std::exp(meanOf(total)), 6) + "\n");
   if (total.targets > 0)

@@ -13,6 +13,9 @@
 
 namespace effc::cli {
 
+/// The longest --sequence and --chunk of `inspect --flops=published`.
+constexpr uint64_t kMostCounted = uint64_t(1) << 20;
+
 /// Lets numbers pass for which `isGood`; `expected` says which these are. They
 /// are compared as f32, the type in which they are used.
 CLI::Validator numberThat(bool (*isGood)(float), const std::string &expected);

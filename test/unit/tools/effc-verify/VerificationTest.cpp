@@ -333,6 +333,14 @@ TEST_F(Verify, WrongUsageIsStatusTwo) {
     EXPECT_EQ(done.status, 2);
     EXPECT_EQ(done.err.find("effc: error: "), 0u) << done.err;
   }
+  // They would say nothing of a sequence that is verified.
+  for (const char *option : {"--sequence", "--chunk"}) {
+    Finished done = command({"a.effc", option, "16"});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_EQ(done.err, "effc: error: " + std::string(option) +
+                            " requires --flops\neffc: note: see effc verify "
+                            "--help\n");
+  }
   Finished none = command({"/nonexistent.effc"});
   EXPECT_EQ(none.status, 1);
   EXPECT_EQ(none.err, "effc: error: cannot open '/nonexistent.effc': No such "
