@@ -15,9 +15,11 @@
 #include "frontend/Weights.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -26,9 +28,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-StringRef effc::getVersion() { return EFFC_VERSION; }
-StringRef effc::getCommit() { return EFFC_COMMIT; }
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Compares every place that is written with every file that is read.
 #include "compiler/OutputPlaces.h"
 
+#include "codegen/artifact/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <filesystem>
@@ -91,5 +92,9 @@ Error effc::checkOutputPlaces(const CompileOptions &options,
         isSameFile(resolve(remarks.str()).parent_path().string(), folder))
       return refusal(remarks, "remarks do not go into the model's folder");
   }
+  // What is made here goes again. The others are opened before anything is
+  // compiled.
+  if (!options.output.empty() && options.output != "-")
+    return codegen::OutputFile::create(options.output).takeError();
   return Error::success();
 }

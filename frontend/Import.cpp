@@ -290,6 +290,10 @@ frontend::importModel(mlir::MLIRContext &context, llvm::StringRef path,
                       const ImportOptions &options) {
   Importer importer(context, options);
   bool isModule = llvm::sys::path::extension(path) == ".mlir";
+  if (!isModule && llvm::sys::fs::is_regular_file(path))
+    return refuse("expects " + quote(path) +
+                  " to be a checkpoint's directory or a .mlir file, but got "
+                  "another file");
   if (llvm::Error error =
           isModule ? importer.importFile(path) : importer.importDirectory(path))
     return error;

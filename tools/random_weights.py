@@ -69,12 +69,20 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, metavar="DIR", help="where model.safetensors goes")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    text = options.model.read_text()
+    try:
+        text = options.model.read_text(encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"{options.model}: error: cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        sys.exit(f"{options.model}: error: expects the text of a model, but got bytes that are not UTF-8")
     for found in STORED.finditer(text):
         if not WEIGHT.match(text, found.start()):
             line = text.count("\n", 0, found.start()) + 1
             sys.exit(f"{options.model}:{line}: error: expects a weight that is one tensor as it lies or transposed, but got '{found[0]}...'")
-    header = write(text, options.folder, options.seed)
+    try:
+        header = write(text, options.folder, options.seed)
+    except OSError as error:
+        sys.exit(f"{error.filename}: error: cannot be written: {error.strerror}")
     if not header:
         sys.exit(f"{options.model}: error: has no 'seq.weight' with a source")
     print(f"{options.folder / 'model.safetensors'}: {len(header)} tensors")

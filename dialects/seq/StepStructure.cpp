@@ -10,10 +10,6 @@ using namespace mlir;
 
 namespace effc::seq {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 // "H,K" for a reader: the extents of a state.
 static std::string shapeText(Value state) {
   return llvm::join(

@@ -9,10 +9,6 @@ using namespace mlir;
 
 namespace effc::seq {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 StepTokens::StepTokens(OpBuilder &builder, Location loc, RecurrenceOp op,
                        ValueRange tokens, ValueRange parameters)
     : builder(builder), loc(loc), op(op) {

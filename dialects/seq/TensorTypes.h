@@ -3,6 +3,7 @@
 #define EFFC_DIALECTS_SEQ_TENSORTYPES_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 
 namespace effc::seq {
 
@@ -21,6 +22,11 @@ bool isWeightTensor(mlir::Type type);
 bool isIndexTensor(mlir::Type type);
 /// i32, positive dimensions, only the first of which may be dynamic.
 bool isChoiceTensor(mlir::Type type);
+
+/// The type of a value that is a ranked tensor.
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
 
 /// `type` with `rows` as its leading dimension.
 mlir::RankedTensorType withRows(mlir::RankedTensorType type, int64_t rows);

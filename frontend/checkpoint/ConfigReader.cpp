@@ -148,6 +148,7 @@ llvm::Error ConfigReader::getProblem() const {
 llvm::Error ConfigReader::finish() {
   for (const JsonMember &member : object.getMembers())
     if (!asked.contains(member.key))
-      report("unknown key " + quote(member.key));
+      report("unknown key " + quote(member.key) +
+             " is refused: it may change the model");
   return getProblem();
 }

@@ -182,7 +182,8 @@ effc::frontend::importExplicit(FamilyInput &input) {
     const JsonArray *entries = reader.get("blocks")->getArray();
     reader.report("expects 'blocks' to give 'num_hidden_layers' " +
                   Twine(count) + " blocks, but got " + Twine(blocks.size()) +
-                  " from " + Twine(entries->size()) + " entries");
+                  " from " + Twine(entries->size()) +
+                  (entries->size() == 1 ? " entry" : " entries"));
   }
   if (llvm::Error error = reader.finish())
     return error;

@@ -11,10 +11,7 @@ using namespace effc::frontend;
 using mlir::RankedTensorType;
 using mlir::ShapedType;
 using mlir::Value;
-
-static RankedTensorType typeOf(Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
+using seq::typeOf;
 
 ModelBuilder::ModelBuilder(FamilyInput &input, llvm::StringRef family,
                            int64_t vocabulary, int64_t width)

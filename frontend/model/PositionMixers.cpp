@@ -3,10 +3,7 @@
 using namespace effc;
 using namespace effc::frontend;
 using mlir::Value;
-
-static mlir::RankedTensorType typeOf(Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType());
-}
+using seq::typeOf;
 
 Value effc::frontend::positionRows(ModelBuilder &model, const std::string &name,
                                    WeightSource source, int64_t heads,

@@ -47,10 +47,6 @@ namespace {
 /// is 0, alone and in any sum.
 constexpr double kForget = -1e30;
 
-RankedTensorType tensorOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// A recurrence whose body is being written, with one state [H, K, V].
 class Step {
 public:
@@ -83,11 +79,11 @@ private:
 } // namespace
 
 Step::Step(Operation *op, Type result, Value before, ArrayRef<Value> inputs)
-    : builder(op), loc(op->getLoc()), state(tensorOf(before)) {
+    : builder(op), loc(op->getLoc()), state(typeOf(before)) {
   SmallVector<Value> tokens, parameters;
   for (Value input : inputs) {
     SmallVector<Value> &list =
-        tensorOf(input).getRank() == 1 ? parameters : tokens;
+        typeOf(input).getRank() == 1 ? parameters : tokens;
     if (!llvm::is_contained(list, input))
       list.push_back(input);
   }
@@ -96,7 +92,7 @@ Step::Step(Operation *op, Type result, Value before, ArrayRef<Value> inputs)
   Block *body = builder.createBlock(&recurrence.getBody());
   for (Value token : tokens)
     arguments[token] = body->addArgument(
-        tensorOf(token).clone(tensorOf(token).getShape().drop_front()), loc);
+        typeOf(token).clone(typeOf(token).getShape().drop_front()), loc);
   for (Value parameter : parameters)
     arguments[parameter] = body->addArgument(parameter.getType(), loc);
   kept = body->addArgument(state, loc);
@@ -112,8 +108,8 @@ Value Step::product(ArrayRef<Value> vectors) {
       continue;
     }
     // One of rank 1 scales the other per head: a sum over one element.
-    bool isWide = tensorOf(next).getDimSize(1) > 1;
-    result = tensorOf(result).getShape() == tensorOf(next).getShape()
+    bool isWide = typeOf(next).getDimSize(1) > 1;
+    result = typeOf(result).getShape() == typeOf(next).getShape()
                  ? MulOp::create(builder, loc, result, next).getResult()
                  : ContractOp::create(builder, loc, isWide ? next : result,
                                       "hn", isWide ? result : next, "hu", "hn")

@@ -9,11 +9,8 @@
 
 using namespace mlir;
 using namespace effc;
+using seq::typeOf;
 using Channels = ConvolutionPrologues::Channels;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 // Whether a GPU's kernel takes the tokens of a mixer in chunks. The token map
 // of a written step may be one that chunks cannot say.

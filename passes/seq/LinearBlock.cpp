@@ -15,10 +15,6 @@ using namespace mlir;
 
 namespace effc::seq {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 // A key is shared by the heads of a group, or one for each.
 static StringRef writerLetters(Value writer) {
   return typeOf(writer).getRank() == 3 ? "sgk" : "sgrk";

@@ -18,10 +18,6 @@ using namespace mlir;
 
 namespace effc::seq {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 static bool hasValueAxis(LinearAttr linear) {
   return linear.getDecay() == DecayAxis::Value ||
          linear.getDecay() == DecayAxis::KeyAndValue;

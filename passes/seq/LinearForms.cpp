@@ -9,10 +9,6 @@ namespace effc::seq {
 // Letters of the contractions: t a token that reads, s a token that was
 // written, g a group, r a head of its group, k and v the channels.
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 SmallVector<Value *> LinearTokens::perToken() {
   return {&query,           &key,          &value,
           &headLogDecay,    &keyLogDecay,  &valueLogDecay,

@@ -114,7 +114,8 @@ def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {
     sequence's rows by themselves.
 
     Needs: a function `@forward`; with `seq.model`, tables and logits as long as its
-    vocabulary, since kernels do not check token ids; ops that use the call's
+    vocabulary, since kernels do not check token ids, and logits of the output
+    rows alone, since the caller makes room for no others; ops that use the call's
     tokens, output rows and positions as what they are, since they have one type.
     Keeps: its body, which no entry changes.
     Not done: nothing is made static; rows are a run-time size of the kernels, so

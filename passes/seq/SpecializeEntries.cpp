@@ -1,4 +1,5 @@
 // @forward -> @prefill_16, @prefill_64, ..., @decode_1, ...
+#include "passes/seq/OutputRows.h"
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Seq.h"
@@ -22,7 +23,8 @@ struct SpecializeEntriesPass
       module.emitError("expects a function @forward, the model");
       return signalPassFailure();
     }
-    if (failed(checkTables(module, forward)) || failed(checkUses(forward)))
+    if (failed(checkTables(module, forward)) || failed(checkUses(forward)) ||
+        (module->hasAttr("seq.model") && failed(checkOutputRows(forward))))
       return signalPassFailure();
     OpBuilder builder(forward);
     auto specialize = [&](seq::EntryKind kind, int64_t rows) -> LogicalResult {

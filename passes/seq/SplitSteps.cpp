@@ -31,10 +31,6 @@ using namespace effc::seq;
 
 namespace {
 
-RankedTensorType tensorOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// A value of a body that a token operand takes the place of.
 struct Given {
   Value inside, outside;
@@ -110,11 +106,11 @@ RecurrenceOp Extract::write(Value y, ArrayRef<unsigned> kept) {
   }
 
   OpBuilder builder(op);
-  SmallVector<int64_t> shape(tensorOf(y).getShape());
-  shape.insert(shape.begin(), tensorOf(op.getY()).getDimSize(0));
-  auto made = RecurrenceOp::create(builder, op.getLoc(),
-                                   tensorOf(y).clone(shape), nextTypes, tokens,
-                                   parameters, before, op.getFormAttr());
+  SmallVector<int64_t> shape(typeOf(y).getShape());
+  shape.insert(shape.begin(), typeOf(op.getY()).getDimSize(0));
+  auto made = RecurrenceOp::create(builder, op.getLoc(), typeOf(y).clone(shape),
+                                   nextTypes, tokens, parameters, before,
+                                   op.getFormAttr());
   Block *block = builder.createBlock(&made.getBody());
   IRMapping mapping;
   for (Value argument : arguments)
@@ -139,7 +135,7 @@ static Value readingOf(RecurrenceOp op, const StepStates &states,
       if (Value operand = product->getOperand(side);
           (operand == states.before(index) || operand == states.after(index)) &&
           !states.dependsOnAny(product->getOperand(1 - side)))
-        return tensorOf(product.getResult()).getRank() == 2;
+        return typeOf(product.getResult()).getRank() == 2;
     return false;
   };
   SmallVector<Value> open = {
@@ -203,7 +199,7 @@ static RecurrenceOp replaceWithout(RecurrenceOp op, unsigned index, Value next,
 static Value shiftedToken(RecurrenceOp op, const StepStates &states,
                           unsigned index) {
   auto argument = dyn_cast<BlockArgument>(states.after(index));
-  int64_t rank = tensorOf(states.before(index)).getRank();
+  int64_t rank = typeOf(states.before(index)).getRank();
   if (!argument || argument.getArgNumber() >= op.getTokens().size() ||
       (rank != 1 && rank != 2))
     return {};

@@ -12,10 +12,6 @@ namespace effc::seq {
 // and a head that shares it, j and u a value head and a head that shares it; k
 // and v the channels.
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 int64_t WindowInputs::getCount() const {
   return typeOf(tokens.query).getDimSize(0);
 }

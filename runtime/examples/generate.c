@@ -5,6 +5,7 @@
 
 #include <effc/effc.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,15 @@ static void check(effc_status_t *status) {
 int main(int argc, char **argv) {
   if (argc < 4)
     return fprintf(stderr, "usage: generate FILE.effc PROMPT COUNT [ids]\n"), 2;
+  char *end;
+  errno = 0;
+  long wanted = strtol(argv[3], &end, 10);
+  if (end == argv[3] || *end || wanted < 0 || errno)
+    return fprintf(
+               stderr,
+               "generate: error: expects a number for COUNT, but got '%s'\n",
+               argv[3]),
+           2;
   int ids = argc > 4;
 
   effc_model_t *model;
@@ -44,13 +54,15 @@ int main(int argc, char **argv) {
       effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, NULL, 0, &count));
   int32_t *tokens = malloc((count + 1) * sizeof *tokens);
   float *logits = malloc(vocabulary * sizeof *logits);
+  if (!tokens || !logits)
+    return fprintf(stderr, "generate: error: out of memory\n"), 1;
   check(effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, tokens, count,
                             &count));
 
   effc_prompt_t prompt = {session, tokens, count, EFFC_LOGITS_LAST, logits};
   check(effc_engine_prefill(engine, &prompt, 1));
   check(effc_sampler_accept(sampler, tokens, count));
-  for (long i = 0; i < atol(argv[3]); ++i) {
+  for (long i = 0; i < wanted; ++i) {
     int32_t token;
     check(effc_sampler_sample(sampler, logits, &token));
     for (size_t k = 0; k < generation.eos_count; ++k)

@@ -8,6 +8,7 @@
 
 #include <effc/effc.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,16 @@ int main(int argc, char **argv) {
   }
   const char *path = argv[1];
   const char *text = argv[2];
-  long wanted = atol(argv[3]);
+  char *end = NULL;
+  errno = 0;
+  long wanted = strtol(argv[3], &end, 10);
+  if (end == argv[3] || *end || wanted < 0 || errno) {
+    fprintf(stderr,
+            "generate_explained: error: expects a number for COUNT, but got "
+            "'%s'\n",
+            argv[3]);
+    return 2;
+  }
   int print_ids = argc > 4;
 
   /* 1. Load the file. It is mapped, not read: this takes milliseconds whatever
@@ -81,8 +91,10 @@ int main(int argc, char **argv) {
   check(effc_model_tokenize(model, text, strlen(text), 0, NULL, 0, &count));
   int32_t *tokens = malloc((count + 1) * sizeof *tokens);
   float *logits = malloc(vocabulary * sizeof *logits);
-  if (!tokens || !logits)
+  if (!tokens || !logits) {
+    fprintf(stderr, "generate_explained: error: out of memory\n");
     return 1;
+  }
   check(
       effc_model_tokenize(model, text, strlen(text), 0, tokens, count, &count));
 

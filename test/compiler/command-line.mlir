@@ -65,6 +65,13 @@
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
 // STABLE-NEXT: effc: note: see effc compile --help
 // STABLE-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --no-bit-stable --bit-stable; echo status $?' 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: effc: error: expects one of --bit-stable and --no-bit-stable, but got both{{$}}
+// BOTH-NEXT: effc: note: see effc compile --help
+// BOTH-NEXT: status 2
+// RUN: sh -c 'effc-compile %S/Inputs/foreign_plugin.c -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: effc: error: expects '{{.*}}foreign_plugin.c' to be a checkpoint's directory or a .mlir file, but got another file{{$}}
+// OTHER-NEXT: status 1
 // RUN: sh -c 'effc-compile a -o %t/x --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
 // PRODUCTS: effc: error: --products bf16 rounds what GPUs multiply, but the target is host{{$}}
 // PRODUCTS-NEXT: effc: note: see effc compile --help

@@ -15,6 +15,11 @@
 // DUMP: effc: error: cannot write {{.*}}: modules of phases do not go into the model's folder
 // RUN: diff -r %t/model %goldens/mamba2/f32_plain
 
+// Nor a file that cannot be made there, which is found before there is a model to compile.
+// RUN: not effc-compile %t/model -o %t/nowhere/out.effc --dump-phases %t/early 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: effc: error: cannot write {{.*}}/nowhere/out.effc: No such file or directory
+// RUN: not test -e %t/early && not test -e %t/nowhere
+
 // Nor the module that is compiled, by whatever name, nor the weights that it names.
 // RUN: effc-compile %t/model --compile-to import -o %t/00-import.mlir && cp %t/00-import.mlir %t/kept
 // RUN: ln -s 00-import.mlir %t/link && ln %t/00-import.mlir %t/hard

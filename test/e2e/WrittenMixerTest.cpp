@@ -50,6 +50,20 @@ TEST(WrittenMixerByHand, RunsWithWeightsFromTheScript) {
   EXPECT_EQ(std::count(done.out.begin(), done.out.end(), ','), 4) << done.out;
 }
 
+TEST(WrittenMixerByHand, NamesAModelThatIsNotThere) {
+  TemporaryFolder folder;
+  Finished done = runProgram(
+      {EFFC_RANDOM_WEIGHTS, "/nonexistent.mlir", folder.at("weights")});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err, "/nonexistent.mlir: error: cannot be read: No such file "
+                      "or directory\n");
+  done = runProgram({EFFC_RANDOM_WEIGHTS, EFFC_MODELS "/corrected.mlir",
+                     "/dev/null/weights"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err, "/dev/null/weights: error: cannot be written: Not a "
+                      "directory\n");
+}
+
 // A NaN would reach every token; an infinity may be meant.
 TEST(WrittenMixerWeights, AreNumbersOrRefused) {
   TemporaryFolder folder;

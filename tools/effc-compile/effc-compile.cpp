@@ -210,6 +210,9 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(),
                       std::less_equal<>()))
     return "--prefill-rows expects ascending numbers";
+  if (llvm::is_contained(a.bitStableFlag->results(), "true") &&
+      llvm::is_contained(a.bitStableFlag->results(), "false"))
+    return "expects one of --bit-stable and --no-bit-stable, but got both";
   if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype == "bf16")
     return "--bit-stable cannot hold with --state-dtype bf16: a state is "
            "rounded where a call ends, so that results depend on how prompts "
@@ -311,7 +314,7 @@ bool parseCommandLine(CLI::App &app, int argc, char **argv) {
 
 void run(int argc, char **argv) {
   CLI::App app("Compiles a model into one .effc file", "effc compile");
-  app.set_version_flag("--version", "effc " + getVersion().str() + " (" +
+  app.set_version_flag("--version", "effc " + getVersion().str() + " (commit " +
                                         getCommit().str() +
                                         ", LLVM " LLVM_VERSION_STRING ")");
   Arguments arguments;

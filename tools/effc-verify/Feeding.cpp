@@ -105,3 +105,15 @@ Logits Feeding::throughASavedState(const Tokens &tokens) {
          engine.prefill(after, Tokens(middle, tokens.end()), EFFC_LOGITS_ALL));
   return all;
 }
+
+Logits Feeding::lastRowAlone(const Tokens &tokens) {
+  Session session(engine);
+  return engine.prefill(session, tokens, EFFC_LOGITS_LAST);
+}
+
+Logits Feeding::withoutLogitsThenAStep(const Tokens &tokens) {
+  Session session(engine);
+  engine.prefill(session, Tokens(tokens.begin(), tokens.end() - 1),
+                 EFFC_LOGITS_NONE);
+  return engine.decode({session.get()}, {tokens.back()});
+}

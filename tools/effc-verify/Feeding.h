@@ -19,7 +19,8 @@ Tokens pickTokens(uint32_t vocabulary, size_t count, uint64_t seed);
 std::vector<size_t> pickSplit(size_t count, uint64_t seed);
 
 /// Feeds sequences from their start. Every function gives the logits of all
-/// tokens; throws effc::Error where the runtime refuses.
+/// tokens, where it says no other; throws effc::Error where the runtime
+/// refuses.
 class Feeding {
 public:
   Feeding(const Model &model, const Device &device);
@@ -33,6 +34,10 @@ public:
   std::vector<Logits> inBatch(const std::vector<Tokens> &sequences);
   /// Half of the tokens, then the state through its bytes into another session.
   Logits throughASavedState(const Tokens &tokens);
+  /// As a prompt is fed: the logits of the last token.
+  Logits lastRowAlone(const Tokens &tokens);
+  /// All but the last token, whose logits a decode step gives.
+  Logits withoutLogitsThenAStep(const Tokens &tokens);
 
   static constexpr uint32_t kMostSequences = 8;
 

@@ -35,7 +35,7 @@ static constexpr FormCase kForms[] = {
     {"quadratic", ReferenceForm::Quadratic, 0, "quadratic"},
 };
 static constexpr size_t kSplits = 4;
-static constexpr size_t kFeedingChecks = kSplits + 5, kReferenceChecks = 1,
+static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 1;
 
 // Other orders of summing lose as much as the reference's, and vectorised ones
@@ -190,7 +190,9 @@ size_t Verification::mostRows() const {
 
 void Verification::checkFeeding() {
   if (roundsProducts && !bitStable) {
-    report.skip("decode steps, splits, batches, saved and loaded", kRounded);
+    report.skip("decode steps, splits, batches, saved and loaded, the last row "
+                "alone, without logits",
+                kRounded);
     progress(done += kFeedingChecks - 1, total);
     return checkThreads();
   }
@@ -227,6 +229,11 @@ void Verification::checkFeeding() {
   add("batch of 4, its neighbours", "one by one", worst, tolerance);
   compare("saved and loaded halfway", feeding.throughASavedState(tokens), whole,
           "one prefill");
+  // What generation asks for.
+  Logits last(whole.end() - static_cast<ptrdiff_t>(vocabulary), whole.end());
+  compare("last row alone", feeding.lastRowAlone(tokens), last, "all rows");
+  compare("fed without logits, then a step",
+          feeding.withoutLogitsThenAStep(tokens), last, "one prefill");
   checkThreads();
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
+#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Table.h"
@@ -124,18 +125,23 @@ int main(int argc, char **argv) {
   // `effc inspect --flops=published` comes here, where modules can be read.
   std::string flops;
   seq::PublishedSettings counting;
-  app.add_option("--flops", flops, "Count FLOPs instead, as papers do")
-      ->check(CLI::IsMember({"published"}));
-  app.add_option("--sequence", counting.tokens, "Tokens of the sequence")
-      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 20))
+  CLI::Option *published =
+      app.add_option("--flops", flops, "Count FLOPs instead, as papers do")
+          ->check(CLI::IsMember({"published"}));
+  app.add_option("--sequence", counting.tokens,
+                 "With --flops: tokens of the sequence")
+      ->check(wholeNumber(1, kMostCounted))
+      ->needs(published)
       ->capture_default_str();
   app.add_option("--chunk", counting.chunk,
-                 "Tokens of a recurrence's chunk; 0: leave them out")
-      ->check(CLI::Range(uint64_t(0), uint64_t(1) << 20))
+                 "With --flops: tokens of a recurrence's chunk; 0: leave them "
+                 "out")
+      ->check(wholeNumber(0, kMostCounted))
+      ->needs(published)
       ->capture_default_str();
   app.add_option("FILE", options.file, "A compiled model")->required();
   app.add_option("--tokens", options.tokens, "Length of the sequence to try")
-      ->check(CLI::Range(2, 4096))
+      ->check(wholeNumber(2, 4096))
       ->capture_default_str();
   app.add_flag("!--no-compile", options.compiles,
                "Leave out what has to be compiled: kernels in other forms, and "

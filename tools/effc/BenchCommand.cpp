@@ -5,6 +5,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
+#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
@@ -294,24 +295,24 @@ void effc::cli::addBenchCommand(CLI::App &app) {
                    "Lengths of the prompts to feed; 0: none")
       ->delimiter(',')
       ->allow_extra_args(false) // what follows may be FILE
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(wholeNumber(0, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--decode", options->decode,
                    "Decode steps of each run; 0: none")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(wholeNumber(0, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--batch", options->batch,
                    "Sequences that go together, for each of the above")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(1, 65536))
+      ->check(wholeNumber(1, 65536))
       ->capture_default_str();
   command
       ->add_option("--repeat", options->repeat,
                    "Runs of each case, besides one to warm up")
-      ->check(CLI::Range(1, 1000))
+      ->check(wholeNumber(1, 1000))
       ->capture_default_str();
   command
       ->add_option("--temperature", options->temperature,

@@ -3,6 +3,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/ModelAccess.h"
+#include "tools/effc/OptionChecks.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
@@ -117,6 +118,8 @@ static void evaluate(const EvalOptions &options) {
   if (options.json)
     return printJson(total, scores);
   print("tokens      " + formatCount(total.tokens) + "\n");
+  // All but the first of each sequence: what the mean is over.
+  print("predicted   " + formatCount(total.predicted) + "\n");
   print("mean NLL    " + formatNumber(meanOf(total), 6) + "\n");
   print("perplexity  " + formatNumber(std::exp(meanOf(total)), 6) + "\n");
   if (total.targets > 0)
@@ -146,7 +149,7 @@ void effc::cli::addEvalCommand(CLI::App &app) {
                    "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "Sequences fed together")
-      ->check(CLI::Range(1, 65536))
+      ->check(wholeNumber(1, 65536))
       ->capture_default_str();
   command->add_option("--logits", options->logits,
                       "Write logits.0, logits.1, ... to this safetensors file");

@@ -2,6 +2,7 @@
 
 #include "tools/terminal/Failure.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -62,12 +63,30 @@ static std::string show(const nlohmann::json &value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// The document of a file.
+static nlohmann::json readJson(const std::string &path) {
+  std::string text = readWholeFile(path);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error &error) {
+    // `byte` counts from 1 and is one past the end where the text ends early.
+    size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
+    auto end = text.begin() + static_cast<ptrdiff_t>(at);
+    size_t line = 1 + static_cast<size_t>(std::count(text.begin(), end, '\n'));
+    size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string::npos;
+    size_t column = before == std::string::npos ? at + 1 : at - before;
+    throw Failure("'" + path + "' is not JSON: " +
+                  (at == text.size() ? "it ends at" : "it goes wrong at") +
+                  " line " + std::to_string(line) + ", column " +
+                  std::to_string(column));
+  } catch (const nlohmann::json::out_of_range &) {
+    throw Failure("'" + path + "' has a number beyond the range of f64");
+  }
+}
+
 std::vector<Tokens> effc::cli::readTokenFile(const std::string &path,
                                              uint32_t vocabularySize) {
-  nlohmann::json json =
-      nlohmann::json::parse(readWholeFile(path), nullptr, false);
-  if (json.is_discarded())
-    throw Failure("'" + path + "' is not JSON");
+  nlohmann::json json = readJson(path);
   if (!json.is_array())
     throw Failure("'" + path + "' is not an array of arrays of token ids");
   std::vector<Tokens> sequences;
@@ -114,10 +133,7 @@ std::vector<Targets>
 effc::cli::readTargetFile(const std::string &path,
                           const std::vector<Tokens> &sequences,
                           uint32_t vocabularySize) {
-  nlohmann::json json =
-      nlohmann::json::parse(readWholeFile(path), nullptr, false);
-  if (json.is_discarded())
-    throw Failure("'" + path + "' is not JSON");
+  nlohmann::json json = readJson(path);
   if (!json.is_array() || json.size() != sequences.size())
     throw Failure("'" + path + "' is not an array of " +
                   std::to_string(sequences.size()) +

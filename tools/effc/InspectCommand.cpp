@@ -7,6 +7,7 @@
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/ModelWork.h"
+#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
@@ -31,6 +32,7 @@ struct InspectOptions {
   bool kernels = false, state = false, check = false, json = false;
   std::optional<std::string> budget;
   std::string flops = "executed";
+  std::optional<uint64_t> sequence, chunk; // of published FLOPs
   std::string chip; // empty: the one that a target is named for
 };
 } // namespace
@@ -141,7 +143,7 @@ static std::string memory(const Json &model) {
   table.add(
       {"weights", formatBytes(memory["weights"]), "mapped from the file"});
   table.add({"state", formatBytes(memory["per_session"]),
-             "per sequence, and once more"});
+             "per sequence, plus one for padding"});
   table.add({"arena", formatBytes(memory["arena"]), "once"});
   table.add({"logits", formatBytes(memory["logits"]), "once, as far as used"});
   table.add({"tables", formatBytes(memory["tables"]), "once"});
@@ -297,6 +299,11 @@ static void checkAll(const Model &model) {
 static void inspect(const InspectOptions &options) {
   if (!options.chip.empty() && !options.kernels && !options.json)
     throw UsageError("--chip needs --kernels or --json, which show floors");
+  for (auto [name, given] :
+       {std::pair("--sequence", options.sequence), {"--chunk", options.chunk}})
+    if (given)
+      throw UsageError(std::string(name) +
+                       " needs --flops published, which counts by it");
   std::optional<uint64_t> budget;
   if (options.budget)
     budget = parseBytes(*options.budget);
@@ -347,13 +354,22 @@ void effc::cli::addInspectCommand(CLI::App &app) {
       "--budget", options->budget,
       "Say how many sequences fit in so many bytes (512M, 1.5G)");
   command->add_flag("--json", options->json, "Print JSON");
-  // Published ones are counted by the program that links the compiler, which
-  // takes `--sequence` and `--chunk` besides.
+  // Published ones are counted by the program that links the compiler: it takes
+  // this command's place before the line is read here.
   command
       ->add_option("--flops", options->flops,
                    "Whose FLOPs: 'executed', those that no way of computing "
-                   "the model avoids, or 'published', as papers count them for "
-                   "a --sequence of 2048 tokens and a --chunk of 64")
+                   "the model avoids, or 'published', as papers count them")
       ->check(CLI::IsMember({"executed", "published"}));
+  command
+      ->add_option("--sequence", options->sequence,
+                   "With --flops published: tokens of the sequence (default: "
+                   "2048)")
+      ->check(wholeNumber(1, kMostCounted));
+  command
+      ->add_option("--chunk", options->chunk,
+                   "With --flops published: tokens of a recurrence's chunk "
+                   "(default: 64); 0: leave recurrences out")
+      ->check(wholeNumber(0, kMostCounted));
   command->callback([options] { inspect(*options); });
 }

@@ -11,28 +11,29 @@
 
 using namespace effc::cli;
 
-/// CLI11 would say that a subcommand is required, which is no help to somebody
-/// who mistyped one.
-static void checkCommand(const CLI::App &app, int argc, char **argv) {
+/// The command that is asked for, if any. CLI11 would say that a subcommand is
+/// required, which is no help to somebody who mistyped one.
+static std::string findCommand(const CLI::App &app, int argc, char **argv) {
   if (argc < 2)
-    return;
+    return "";
   if (argv[1][0] == '-') {
     std::string name(argv[1]);
     if (!app.get_option_no_throw(name.substr(0, name.find('='))))
       throw UsageError("the following argument was not expected: " + name);
-    return;
+    return "";
   }
   std::string known;
   for (const CLI::App *command : app.get_subcommands(nullptr)) {
     if (command->get_name() == argv[1])
-      return;
+      return argv[1];
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
   throw UsageError("there is no command '" + std::string(argv[1]) +
                    "'; commands are " + known);
 }
 
-static int parseAndRun(int argc, char **argv) {
+/// Sets `command` as soon as it is known.
+static int parseAndRun(int argc, char **argv, std::string &command) {
   CLI::App app{"Compiles sequence models into one file and runs them", "effc"};
   app.require_subcommand(1);
   app.set_version_flag("--version", versionText());
@@ -41,7 +42,7 @@ static int parseAndRun(int argc, char **argv) {
   addEvalCommand(app);
   addBenchCommand(app);
   addInspectCommand(app);
-  checkCommand(app, argc, argv);
+  command = findCommand(app, argc, argv);
   try {
     app.parse(argc, argv);
     return kDone;
@@ -54,14 +55,15 @@ static int parseAndRun(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  std::string command;
   try {
     becomeSibling(argv);
-    int status = parseAndRun(argc, argv);
+    int status = parseAndRun(argc, argv, command);
     flushOutput();
     return status;
   } catch (const UsageError &error) {
     printError(error.what());
-    printNote("see effc --help, or effc SUBCOMMAND --help");
+    printNote("see effc " + (command.empty() ? "" : command + " ") + "--help");
     return kWrongUsage;
   } catch (const std::bad_alloc &) {
     printError("out of memory");

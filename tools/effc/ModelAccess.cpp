@@ -1,5 +1,6 @@
 #include "tools/effc/ModelAccess.h"
 
+#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 
@@ -39,7 +40,7 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
   command
       .add_option("--threads", choice.threads,
                   "Threads of the host; 0: one per usable core")
-      ->check(CLI::Range(0, 1024));
+      ->check(wholeNumber(0, 1024));
 }
 
 /// Whether a model was compiled for a target whose name starts so.
@@ -53,13 +54,10 @@ static bool hasTarget(const Model &model, const std::string &start) {
 }
 
 /// The GPU, if `model` runs there; else `reason` says why it does not. A file
-/// without code for one opens no driver.
+/// without code for one opens no driver, and nobody wonders about it.
 static std::optional<Device> tryCuda(const Model &model, std::string &reason) {
-  if (!hasTarget(model, "sm_")) {
-    reason = "cuda: the file has no code for a GPU: compile it with --target "
-             "host,sm_80,sm_90a";
+  if (!hasTarget(model, "sm_"))
     return std::nullopt;
-  }
   try {
     Device device = Device::cuda();
     device.requireAccepts(model);
@@ -100,8 +98,8 @@ Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
     return std::move(*device);
   }
   Device device = openHost(choice, model, reason);
-  std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
-               reason.c_str());
+  std::fprintf(stderr, "device: %s%s%s\n", device.description().c_str(),
+               reason.empty() ? "" : "; ", reason.c_str());
   return device;
 }
 

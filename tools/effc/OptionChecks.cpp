@@ -23,6 +23,23 @@ CLI::Validator effc::cli::numberThat(bool (*isGood)(float),
       "");
 }
 
+/// What is wrong with `text` as a number from `least` to `most`; empty where
+/// nothing is.
+static std::string checkWhole(const std::string &text, uint64_t least,
+                              uint64_t most) {
+  uint64_t number = 0;
+  if (parse(text, number) && number >= least && number <= most)
+    return "";
+  return "expects a whole number from " + std::to_string(least) + " to " +
+         std::to_string(most) + ", but got '" + text + "'";
+}
+
+CLI::Validator effc::cli::wholeNumber(uint64_t least, uint64_t most) {
+  return CLI::Validator(
+      [=](const std::string &text) { return checkWhole(text, least, most); },
+      "in [" + std::to_string(least) + " - " + std::to_string(most) + "]");
+}
+
 CLI::Option *effc::cli::addWholeNumber(CLI::App &command,
                                        const std::string &name, uint64_t &value,
                                        const std::string &summary) {
@@ -30,10 +47,10 @@ CLI::Option *effc::cli::addWholeNumber(CLI::App &command,
       .add_option_function<std::string>(
           name,
           [name, &value](const std::string &text) {
-            if (!parse(text, value))
-              throw CLI::ValidationError(name, "expects a number from 0 to " +
-                                                   std::to_string(UINT64_MAX) +
-                                                   ", but got '" + text + "'");
+            if (std::string wrong = checkWhole(text, 0, UINT64_MAX);
+                !wrong.empty())
+              throw CLI::ValidationError(name, wrong);
+            parse(text, value);
           },
           summary)
       ->type_name("UINT")

@@ -13,9 +13,15 @@
 
 namespace effc::cli {
 
+/// The longest --sequence and --chunk of `inspect --flops=published`.
+constexpr uint64_t kMostCounted = uint64_t(1) << 20;
+
 /// Lets numbers pass for which `isGood`; `expected` says which these are. They
 /// are compared as f32, the type in which they are used.
 CLI::Validator numberThat(bool (*isGood)(float), const std::string &expected);
+
+/// Lets decimal numbers from `least` to `most` pass.
+CLI::Validator wholeNumber(uint64_t least, uint64_t most);
 
 /// Adds an option for a decimal number from 0 to 2^64 - 1. What does not fit is
 /// refused rather than wrapped or cut off.

@@ -2,8 +2,11 @@
 
 #include "tools/terminal/Failure.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 using namespace effc;
 using namespace effc::cli;
@@ -34,4 +37,20 @@ void effc::cli::checkOutput(const std::string &option,
     if (fs::equivalent(output, input, failure))
       throw UsageError(option + " would overwrite '" + input + "'");
   }
+}
+
+void effc::cli::checkWritable(const std::string &output) {
+  auto refuse = [&](const std::string &reason) {
+    throw Failure("cannot write '" + output + "': " + reason);
+  };
+  fs::path target = fs::path(output);
+  std::error_code failure; // what cannot be asked is not there
+  if (fs::exists(target, failure)) {
+    if (!fs::is_regular_file(target, failure))
+      refuse("it is not a regular file");
+    target = fs::canonical(target, failure);
+  }
+  // The dot, so that a file in a folder's place is told as what it is.
+  if (access((target.parent_path() / ".").c_str(), W_OK | X_OK) != 0)
+    refuse(std::strerror(errno));
 }

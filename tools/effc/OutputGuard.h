@@ -19,6 +19,10 @@ std::vector<std::string> filesOf(const Model &model, const std::string &file,
 void checkOutput(const std::string &option, const std::string &output,
                  const std::vector<std::string> &inputs);
 
+/// Throws Failure where a file that is written beside `output` and renamed to
+/// it could not be made.
+void checkWritable(const std::string &output);
+
 } // namespace effc::cli
 
 #endif // EFFC_TOOLS_EFFC_OUTPUTGUARD_H

@@ -46,6 +46,7 @@ static void checkOptions(const RunOptions &options) {
   if (*options.saveState == "-")
     throw UsageError(
         "--save-state needs a file: the text goes to standard output");
+  checkWritable(*options.saveState);
 }
 
 /// A state may be saved over the one that was loaded: it has been read whole.
@@ -66,9 +67,6 @@ static Tokens readPrompt(const Model &model, const RunOptions &options) {
   } else {
     std::string text =
         options.prompt ? *options.prompt : readWholeFile(*options.promptFile);
-    if (!model.hasTokenizer())
-      throw Failure("'" + options.file +
-                    "' has no tokenizer; give the prompt as --tokens 1,2,3");
     // What the tokenizer puts in front of a text stands in front of the saved
     // one already.
     tokens =
@@ -115,9 +113,10 @@ static void run(const RunOptions &options) {
   checkOptions(options);
   Model model = openModel(options.file, options.access);
   checkSavedState(model, options);
-  if (!model.hasTokenizer() && !options.generation.printTokens)
+  if (!model.hasTokenizer() &&
+      (!options.tokens || !options.generation.printTokens))
     throw Failure("'" + options.file +
-                  "' has no tokenizer; add --print-tokens");
+                  "' has no tokenizer: give --tokens 1,2,3 and --print-tokens");
   if (!model.hasTokenizer() && !options.generation.stops.empty())
     throw Failure("'" + options.file +
                   "' has no tokenizer, so --stop cannot "
@@ -151,8 +150,10 @@ static void addSamplingOptions(CLI::App &command, RunOptions &options) {
                   "0: the most likely token (default: what the model asks for)")
       ->check(numberThat([](float x) { return std::isfinite(x) && x >= 0; },
                          "a finite number from 0 on"));
-  command.add_option("--top-k", options.topK,
-                     "Draw from the K most likely; 0: all");
+  command
+      .add_option("--top-k", options.topK,
+                  "Draw from the K most likely; 0: all")
+      ->check(wholeNumber(0, UINT32_MAX));
   command
       .add_option("--top-p", options.topP,
                   "Draw from the fewest tokens of this probability")
@@ -173,7 +174,7 @@ static void addSamplingOptions(CLI::App &command, RunOptions &options) {
       .add_option("--samples", options.generation.samples,
                   "Continue the prompt so many times, decoding all together; "
                   "sample i draws with the seed + i")
-      ->check(CLI::Range(1, 4096))
+      ->check(wholeNumber(1, 4096))
       ->capture_default_str();
   command
       .add_option("--stop", options.generation.stops,
@@ -194,7 +195,7 @@ void effc::cli::addRunCommand(CLI::App &app) {
   prompt->add_option("--tokens", options->tokens, "Token ids: 1,2,3");
   prompt->require_option(1);
   command->add_option("-n", options->generation.newTokens, "New tokens at most")
-      ->check(CLI::Range(int64_t(0), int64_t(1) << 48))
+      ->check(wholeNumber(0, uint64_t(1) << 48))
       ->capture_default_str();
   addDeviceChoice(*command, options->device);
   addSamplingOptions(*command, *options);

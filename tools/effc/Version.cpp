@@ -1,6 +1,6 @@
 #include "tools/effc/Version.h"
 
-#include "tools/effc/Commit.h" // generated: EFFC_COMMIT
+#include "Commit.h" // generated: EFFC_COMMIT
 
 // Set by CMake: EFFC_VERSION, and EFFC_LLVM_VERSION when the compiler is built.
 

@@ -11,9 +11,6 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 // Without T.
 static RankedTensorType rowType(Type type) {
   auto tensor = cast<RankedTensorType>(type);

@@ -94,7 +94,9 @@ ReadyPlan rt::resolve(const artifact::Program &program, const Plan &plan,
 Check rt::requireWeights(const Model &model) {
   if (!model.hasWeights())
     return fail(EFFC_UNSUPPORTED,
-                "the file has no weights: it was compiled from shapes alone");
+                "the file has no weights: it was compiled from shapes alone; "
+                "compile it without --weights none, or time it with bench "
+                "--draw-weights");
   return {};
 }
 

@@ -77,7 +77,7 @@ TEST(ConfigReader, RefusesUnknownKeys) {
   EXPECT_EQ(
       reading(R"({"i": 1, "rope_theta": 1e4})",
               [](ConfigReader &reader) { reader.requireInteger("i", 1, 9); }),
-      "c.json: unknown key 'rope_theta'");
+      "c.json: unknown key 'rope_theta' is refused: it may change the model");
 }
 
 TEST(ConfigReader, KeepsTheFirstProblem) {

@@ -14,12 +14,15 @@ namespace {
 class ExplicitTest : public testing::Test {
 protected:
   /// What importing a model of this one part comes to, less where the part is.
-  std::string import(const json &part) {
-    json config = {
-        {"model_type", "effc"},   {"architectures", {"EffcForCausalLM"}},
-        {"vocab_size", 61},       {"hidden_size", 24},
-        {"num_hidden_layers", 1}, {"max_position_embeddings", 64},
-        {"eos_token_id", 2},      {"blocks", {{{"parts", {part}}}}}};
+  std::string import(const json &part, int layers = 1) {
+    json config = {{"model_type", "effc"},
+                   {"architectures", {"EffcForCausalLM"}},
+                   {"vocab_size", 61},
+                   {"hidden_size", 24},
+                   {"num_hidden_layers", layers},
+                   {"max_position_embeddings", 64},
+                   {"eos_token_id", 2},
+                   {"blocks", {{{"parts", {part}}}}}};
     directory.write("config.json", config.dump());
     ImportOptions options;
     options.weights = WeightsNeeded::ShapesOnly;
@@ -177,6 +180,15 @@ TEST_F(ExplicitTest, FeaturesOfWhatHasNoKeys) {
   EXPECT_EQ(importMixer({{"inner", {{"width", 10}, {"activation", "taylor"}}},
                          {"q", {{"from", "inner"}}}}),
             ".inner" + refusal);
+}
+
+TEST_F(ExplicitTest, BlocksThatAreNotAsManyAsLayers) {
+  json mixer = {
+      {"part", "linear_attention"}, {"heads", 2}, {"keys", 4}, {"values", 12}};
+  EXPECT_EQ(import(mixer, 1), "success");
+  EXPECT_EQ(import(mixer, 3),
+            "config.json: expects 'blocks' to give 'num_hidden_layers' 3 "
+            "blocks, but got 1 from 1 entry");
 }
 
 // Of whatever an operand has for each head.

@@ -437,6 +437,11 @@ TEST_F(ModuleTest, FilesThatAreNone) {
   std::string path = directory.file("missing.mlir");
   EXPECT_EQ(outcome(importModel(context, path)),
             "cannot open '" + path + "': no such file or directory");
+  std::string text = directory.write("README.md", "# A model");
+  EXPECT_EQ(outcome(importModel(context, text)),
+            "expects '" + text +
+                "' to be a checkpoint's directory or a .mlir file, but got "
+                "another file");
   ImportOptions options;
   options.dtype = WeightType::F32;
   EXPECT_EQ(importing(kModule, options),

@@ -449,9 +449,11 @@ TEST_F(Mamba2Test, Activations) {
 
 TEST_F(Mamba2Test, UnknownKeys) {
   EXPECT_EQ(importingWith("rope_theta", "10000.0"),
-            "config.json: unknown key 'rope_theta'");
+            "config.json: unknown key 'rope_theta' is refused: it may change "
+            "the model");
   EXPECT_EQ(importingWith("quantization_config", "{}"),
-            "config.json: unknown key 'quantization_config'");
+            "config.json: unknown key 'quantization_config' is refused: it may "
+            "change the model");
   EXPECT_EQ(importingWith("rms_norm", "false"),
             "config.json: expects 'rms_norm' to be true, but got false");
   EXPECT_EQ(importingWith("auto_map", "{}"),

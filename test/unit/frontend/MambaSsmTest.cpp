@@ -212,7 +212,9 @@ TEST_F(MambaSsmTest, OtherModels) {
             where + "expects 'layer' to be a string, but got 2");
   // Without a name it is the package's first mixer, which has no such keys.
   mixer.erase("layer");
-  EXPECT_EQ(importing(), where + "unknown key 'chunk_size'");
+  EXPECT_EQ(importing(),
+            where +
+                "unknown key 'chunk_size' is refused: it may change the model");
   mixer["layer"] = "\"Mamba2\"";
   // Then the gated norm's weight belongs to nothing.
   EXPECT_EQ(importingWithMixer("rmsnorm", "false"),
@@ -221,8 +223,10 @@ TEST_F(MambaSsmTest, OtherModels) {
   EXPECT_EQ(importingWithMixer("D_has_hdim", "true"),
             "model.safetensors: expects tensor 'backbone.layers.0.mixer.D' of "
             "shape 12, but got 4");
-  EXPECT_EQ(importingWithMixer("process_group", "1"),
-            where + "unknown key 'process_group'");
+  EXPECT_EQ(
+      importingWithMixer("process_group", "1"),
+      where +
+          "unknown key 'process_group' is refused: it may change the model");
   EXPECT_EQ(importingWith("attn_layer_idx", "[3]"),
             "config.json: expects 'attn_layer_idx' to be numbers of layers in "
             "0..0, but got 3");
@@ -237,7 +241,8 @@ TEST_F(MambaSsmTest, OtherModels) {
             "config.json: expects 'ssm_cfg' to be an object, but got an array "
             "of 0");
   EXPECT_EQ(importingWith("norm_epsilon", "1e-5"),
-            "config.json: unknown key 'norm_epsilon'");
+            "config.json: unknown key 'norm_epsilon' is refused: it may change "
+            "the model");
 }
 
 TEST_F(MambaSsmTest, Heads_TiedAndNot) {

@@ -144,8 +144,10 @@ TEST_F(TokenizerImportTest, ModelOptions) {
   EXPECT_EQ(importingOption("continuing_subword_prefix", "\"##\""),
             refusal("merge 0: token 'b' is shorter than "
                     "'continuing_subword_prefix'"));
-  EXPECT_EQ(importingOption("scores", "[NaN]"),
-            refusal("model: unknown key 'scores'"));
+  EXPECT_EQ(
+      importingOption("scores", "[NaN]"),
+      refusal(
+          "model: unknown key 'scores' is refused: it may change the model"));
 }
 
 TEST_F(TokenizerImportTest, Affixes) {
@@ -297,7 +299,8 @@ TEST_F(TokenizerImportTest, AddedTokensThatAreNone) {
             refusal("added token 0: expects 'special' to be true or false, but "
                     "got 1"));
   EXPECT_EQ(importingAdded(R"({"id":258,"content":"x1","color":1})"),
-            refusal("added token 0: unknown key 'color'"));
+            refusal("added token 0: unknown key 'color' is refused: it may "
+                    "change the model"));
   EXPECT_EQ(importingAdded("7"),
             refusal("added token 0: expects an object, but got 7"));
   EXPECT_EQ(importingAdded(R"({"id":258,"content":"\ud800"})").substr(0, 20),

@@ -72,7 +72,8 @@ TEST_F(TokenizerPartsTest, PreTokenizersThatAreNotSupported) {
             refusal("pre_tokenizer: expects 'type' to be a string, but got "
                     "nothing"));
   EXPECT_EQ(importingPre(R"({"type":"ByteLevel","lossy":true})"),
-            refusal("pre_tokenizer 'ByteLevel': unknown key 'lossy'"));
+            refusal("pre_tokenizer 'ByteLevel': unknown key 'lossy' is "
+                    "refused: it may change the model"));
   EXPECT_EQ(importingPre(R"({"type":"CharDelimiterSplit","delimiter":"ab"})"),
             refusal("pre_tokenizer 'CharDelimiterSplit': expects 'delimiter' "
                     "to be one character"));
@@ -274,5 +275,7 @@ TEST_F(TokenizerPartsTest, TruncationAndPaddingAreLeftAside) {
 }
 
 TEST_F(TokenizerPartsTest, UnknownParts) {
-  EXPECT_EQ(importingWith("speller", "{}"), refusal("unknown key 'speller'"));
+  EXPECT_EQ(
+      importingWith("speller", "{}"),
+      refusal("unknown key 'speller' is refused: it may change the model"));
 }

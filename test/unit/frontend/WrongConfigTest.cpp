@@ -236,7 +236,8 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
 TEST_P(WrongConfigTest, UnknownKey) {
   json changed = config;
   changed["a_new_idea"] = true;
-  EXPECT_EQ(importWith(changed), "config.json: unknown key 'a_new_idea'");
+  EXPECT_EQ(importWith(changed), "config.json: unknown key 'a_new_idea' is "
+                                 "refused: it may change the model");
 }
 
 TEST_P(WrongConfigTest, HeadsThatDoNotDivide) {

@@ -152,10 +152,12 @@ TEST(HostDevice, RefusesAFileWithoutCode) {
 }
 
 TEST(HostDevice, RefusesAFileWithoutWeights) {
-  EXPECT_EQ(refusal([](artifact::ProgramT &p) {
-              p.segments.erase(p.segments.begin() + 1);
-            }),
-            "4: the file has no weights: it was compiled from shapes alone");
+  EXPECT_EQ(
+      refusal([](artifact::ProgramT &p) {
+        p.segments.erase(p.segments.begin() + 1);
+      }),
+      "4: the file has no weights: it was compiled from shapes alone; compile "
+      "it without --weights none, or time it with bench --draw-weights");
 }
 
 TEST(HostDevice, RefusesStatesThatNoMemoryHolds) {

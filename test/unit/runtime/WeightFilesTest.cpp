@@ -176,6 +176,7 @@ TEST(Weights, NoneAtAll) {
   } catch (const Error &error) {
     EXPECT_EQ(error.code(), EFFC_UNSUPPORTED);
     EXPECT_STREQ(error.what(), "the file has no weights: it was compiled from "
-                               "shapes alone");
+                               "shapes alone; compile it without --weights "
+                               "none, or time it with bench --draw-weights");
   }
 }

@@ -22,6 +22,9 @@ TEST(Feeding, EveryWayGivesAllLogits) {
   Tokens other = pickTokens(kToyVocabulary, 11, 4);
   EXPECT_EQ(feeding.inBatch({other, tokens}),
             (std::vector<Logits>{ToyReference().feed(other), expected}));
+  Logits last(expected.end() - kToyVocabulary, expected.end());
+  EXPECT_EQ(feeding.lastRowAlone(tokens), last);
+  EXPECT_EQ(feeding.withoutLogitsThenAStep(tokens), last);
   // Sequences shorter than the steps decoded side by side.
   EXPECT_EQ(feeding.inBatch({{1, 2}, tokens})[1], expected);
 }

@@ -83,16 +83,18 @@ static void write(const std::string &path, const std::vector<uint8_t> &bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-// Five forms, nine ways of feeding, the file, five sets
+// Five forms, eleven ways of feeding, the file, five sets
 // of kernels, the code: less would be a check lost.
 TEST_F(Verify, ASoundArtifactPasses) {
   Report report = verify(compile("mamba2/f32_groups2"));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 5u + 9 + 1 + 5 + 1);
+  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 5 + 1);
   EXPECT_EQ(report.skippedLines(), Arguments());
   ASSERT_TRUE(report.f32Loss);
   EXPECT_GT(*report.f32Loss, 0);
   EXPECT_EQ(find(report, "decode steps").tolerance, 0);
+  EXPECT_EQ(find(report, "last row alone").error, 0);
+  EXPECT_EQ(find(report, "fed without logits, then a step").error, 0);
   EXPECT_LT(find(report, "form quadratic").tolerance, 1e-12);
   EXPECT_GT(find(report, "kernels chunkwise of 7").error, 0);
   EXPECT_LT(find(report, "this file").tolerance, 1e-4);
@@ -103,7 +105,7 @@ TEST_F(Verify, WhatIsCompiledMayBeLeftOut) {
       command({compile("mamba2/f32_groups2"), "--no-compile", "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
   nlohmann::json found = nlohmann::json::parse(done.out);
-  EXPECT_EQ(found.at("checks").size(), 5u + 9 + 1);
+  EXPECT_EQ(found.at("checks").size(), 5u + 11 + 1);
   EXPECT_EQ(found.at("skipped"),
             nlohmann::json::array({"kernels in other forms, code bytes, "
                                    "compiled again: --no-compile leaves them "
@@ -114,7 +116,7 @@ TEST_F(Verify, WhatIsCompiledMayBeLeftOut) {
 TEST_F(Verify, KernelsOfOneFormAreTheFilesOwn) {
   Report report = verify(compile("families/mistral/window"));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 5u + 9 + 1 + 1);
+  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 1);
   ASSERT_EQ(report.skippedLines().size(), 1u);
   EXPECT_EQ(report.skippedLines()[0],
             "kernels step, kernels chunkwise of 7, kernels chunkwise of 16, "
@@ -144,7 +146,7 @@ TEST_F(Verify, TheHostMayBeAnyOfTheTargets) {
       verify(compile("mamba2/f32_groups2", {"--target", "sim_80,host"}));
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(find(report, "code bytes, compiled again").tolerance, 0);
-  EXPECT_EQ(report.checks.size(), 21u);
+  EXPECT_EQ(report.checks.size(), 23u);
   EXPECT_EQ(report.skippedLines(),
             Arguments{"code of sim_80, compiled again: the host's alone is "
                       "compared"});
@@ -216,7 +218,7 @@ TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
   std::string path = compile("mamba2/f32_plain", {"--strip-ir"});
   Report report = verify(path);
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 9u);
+  EXPECT_EQ(report.checks.size(), 11u);
   ASSERT_EQ(report.skippedLines().size(), 1u);
   Finished done = command({path});
   EXPECT_EQ(done.status, 0) << done.err;
@@ -228,12 +230,13 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
   Report report =
       verify(compile("layouts/mamba_ssm_f16_padded", {"--weights=reference"}));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 21u);
+  EXPECT_EQ(report.checks.size(), 23u);
   Finished none =
       command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
   EXPECT_EQ(none.status, 1);
   EXPECT_EQ(none.err, "effc: error: the file has no weights: it was compiled "
-                      "from shapes alone\n");
+                      "from shapes alone; compile it without --weights none, "
+                      "or time it with bench --draw-weights\n");
 }
 
 /// The artifact with the f32 constant `from` of its code replaced by `to`, and
@@ -278,7 +281,7 @@ TEST_F(Verify, AWrongKernelFails) {
   Finished done = command({path, "--tokens", "9", "--json"});
   EXPECT_EQ(done.status, 1);
   std::string last = "effc: error: '" + path +
-                     "' does not verify: 2 of 21 checks failed, first 'this "
+                     "' does not verify: 2 of 23 checks failed, first 'this "
                      "file'\n";
   EXPECT_TRUE(done.err.ends_with(last)) << done.err;
   auto json = nlohmann::json::parse(done.out);
@@ -288,8 +291,8 @@ TEST_F(Verify, AWrongKernelFails) {
     if (!check["passed"].get<bool>())
       failed.push_back(check["name"]);
   EXPECT_EQ(failed, (Arguments{"this file", "code bytes, compiled again"}));
-  EXPECT_GT(json["checks"][14]["error"].get<double>(),
-            100 * json["checks"][14]["tolerance"].get<double>());
+  EXPECT_GT(json["checks"][16]["error"].get<double>(),
+            100 * json["checks"][16]["tolerance"].get<double>());
 }
 
 TEST_F(Verify, ADamagedWeightIsNamed) {
@@ -315,7 +318,7 @@ TEST_F(Verify, PrintsOneJsonDocument) {
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["passed"], true);
   EXPECT_EQ(json["tokens"], 9);
-  EXPECT_EQ(json["checks"].size(), 21u);
+  EXPECT_EQ(json["checks"].size(), 23u);
   EXPECT_GT(json["f32_loss"].get<double>(), 0);
   EXPECT_EQ(json["checks"][5]["name"], "decode steps");
   EXPECT_EQ(json["checks"][5]["error"], 0);
@@ -329,6 +332,14 @@ TEST_F(Verify, WrongUsageIsStatusTwo) {
     Finished done = command(arguments);
     EXPECT_EQ(done.status, 2);
     EXPECT_EQ(done.err.find("effc: error: "), 0u) << done.err;
+  }
+  // They would say nothing of a sequence that is verified.
+  for (const char *option : {"--sequence", "--chunk"}) {
+    Finished done = command({"a.effc", option, "16"});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_EQ(done.err, "effc: error: " + std::string(option) +
+                            " requires --flops\neffc: note: see effc verify "
+                            "--help\n");
   }
   Finished none = command({"/nonexistent.effc"});
   EXPECT_EQ(none.status, 1);

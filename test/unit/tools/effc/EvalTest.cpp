@@ -110,7 +110,10 @@ TEST_F(Eval, ScoresAllTokensButTheFirst) {
                   .is_null()); // one token: nothing to score
 
   std::string text = eval({"--tokens", at("tokens.json")}).out;
-  EXPECT_EQ(text.find("tokens      57\nmean NLL    "), 0u) << text;
+  EXPECT_EQ(text.find("tokens      57\npredicted   " +
+                      std::to_string(predicted) + "\nmean NLL    "),
+            0u)
+      << text;
   EXPECT_NE(text.find("\nperplexity  "), std::string::npos);
 }
 

@@ -23,6 +23,14 @@ TEST(Examples, GenerateWhatTheCommandGenerates) {
     // The examples do not flush the last unfinished character.
     EXPECT_EQ(text.out.find(shown.out.substr(0, shown.out.size() - 1)), 0u);
     EXPECT_EQ(runProgram({example}).status, 2);
+    for (const char *count : {"", "many", "3x", "-1", "99999999999999999999"}) {
+      Finished wrong = runProgram({example, file.path(), "hello", count});
+      EXPECT_EQ(wrong.status, 2);
+      EXPECT_NE(wrong.err.find("expects a number for COUNT, but got '" +
+                               std::string(count) + "'\n"),
+                std::string::npos)
+          << wrong.err;
+    }
     EXPECT_EQ(runProgram({example, "/nonexistent", "x", "1"}).status, 1);
   }
 }

@@ -32,8 +32,14 @@ TEST(Inputs, ReadsTokenFiles) {
 }
 
 TEST(Inputs, RefusesOtherTokenFiles) {
-  EXPECT_EQ(refusal(""), "'FILE' is not JSON");
-  EXPECT_EQ(refusal("[[1]"), "'FILE' is not JSON");
+  EXPECT_EQ(refusal(""), "'FILE' is not JSON: it ends at line 1, column 1");
+  EXPECT_EQ(refusal("[[1]"), "'FILE' is not JSON: it ends at line 1, column 5");
+  EXPECT_EQ(refusal("[[1],\n"),
+            "'FILE' is not JSON: it ends at line 2, column 1");
+  EXPECT_EQ(refusal("[[1,2],\n [x]]"),
+            "'FILE' is not JSON: it goes wrong at line 2, column 3");
+  EXPECT_EQ(refusal("x"),
+            "'FILE' is not JSON: it goes wrong at line 1, column 1");
   EXPECT_EQ(refusal("{\"a\": 1}"),
             "'FILE' is not an array of arrays of token ids");
   EXPECT_EQ(refusal("[[1], 2]"),
@@ -48,12 +54,14 @@ TEST(Inputs, RefusesOtherTokenFiles) {
   EXPECT_EQ(refusal("[[\"\\u0000\"]]"),
             "element 0 of sequence 0 of 'FILE' is \"\\u0000\"" +
                 std::string(rest));
-  EXPECT_NE(refusal("[[1e400]]"), "");
+  EXPECT_EQ(refusal("[[1e400]]"),
+            "'FILE' has a number beyond the range of f64");
   EXPECT_NE(refusal("[[18446744073709551615]]"), "");
 }
 
 TEST(Inputs, SurvivesDeepJson) {
-  EXPECT_EQ(refusal(std::string(200000, '[')), "'FILE' is not JSON");
+  EXPECT_EQ(refusal(std::string(200000, '[')),
+            "'FILE' is not JSON: it ends at line 1, column 200001");
   std::string deep = std::string(100000, '[') + std::string(100000, ']');
   EXPECT_EQ(refusal(deep),
             "element 0 of sequence 0 of 'FILE' is an array, not a token "

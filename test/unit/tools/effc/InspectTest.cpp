@@ -31,6 +31,7 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
   EXPECT_TRUE(contains(done.out, "vocabulary 271, width 3, with a tokenizer"));
   EXPECT_TRUE(contains(done.out, "prefill_16  16    4      320 B  3"));
   EXPECT_TRUE(contains(done.out, "host  x86-64-v3"));
+  EXPECT_TRUE(contains(done.out, "per sequence, plus one for padding"));
   EXPECT_FALSE(contains(done.out, "toy_scan"));
   EXPECT_FALSE(contains(done.out, "tally"));
 }
@@ -249,4 +250,18 @@ TEST(Inspect, ShowsAModelWithoutWeights) {
   TemporaryFile file(bytes);
   Finished done = inspect(file.path(), {"--kernels", "--state", "--check"});
   EXPECT_EQ(done.status, 0) << done.err;
+}
+
+// What published FLOPs are counted by is no option of anything else, but named.
+TEST(Inspect, CountsBySequencesInPublishedFlopsAlone) {
+  std::string help = runProgram({EFFC_PROGRAM, "inspect", "--help"}).out;
+  for (const char *option : {"--sequence", "--chunk"}) {
+    EXPECT_NE(help.find(option), std::string::npos) << help;
+    Finished done =
+        runProgram({EFFC_PROGRAM, "inspect", "a.effc", option, "16"});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_EQ(done.err, "effc: error: " + std::string(option) +
+                            " needs --flops published, which counts by it\n"
+                            "effc: note: see effc inspect --help\n");
+  }
 }

@@ -56,6 +56,21 @@ TEST(Main, WrongUsageIsStatusTwo) {
   }
 }
 
+TEST(Main, PointsToTheHelpOfTheCommand) {
+  for (const char *command : {"run", "eval", "bench", "inspect"})
+    EXPECT_NE(effc_({command, "a.effc", "--unknown"})
+                  .err.find(std::string("\neffc: note: see effc ") + command +
+                            " --help\n"),
+              std::string::npos);
+  // Wrong usage that is found while the command runs.
+  EXPECT_NE(effc_({"inspect", "a.effc", "--budget", "much"})
+                .err.find("\neffc: note: see effc inspect --help\n"),
+            std::string::npos);
+  for (const char *none : {"frobnicate", "--unknown"})
+    EXPECT_NE(effc_({none}).err.find("\neffc: note: see effc --help\n"),
+              std::string::npos);
+}
+
 TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   Finished done = effc_({"bogus", "a.effc"});
   EXPECT_EQ(done.status, 2);

@@ -62,7 +62,8 @@ TEST(Run, ReportsDeviceAndRates) {
   Finished done =
       run(toyPath(), {"--tokens", "1,2,3", "-n", "3", "--threads", "2"});
   EXPECT_EQ(done.err.find("device: host ("), 0u) << done.err;
-  EXPECT_NE(done.err.find("2 threads); cuda: "), std::string::npos);
+  // A file without code for a GPU gives no reason to expect one.
+  EXPECT_NE(done.err.find("2 threads)\n"), std::string::npos) << done.err;
   size_t last = done.err.rfind('\n', done.err.size() - 2) + 1;
   std::string line = done.err.substr(last);
   EXPECT_EQ(line.find("prefill: 3 tokens, "), 0u) << line;
@@ -304,6 +305,16 @@ TEST(Run, RefusesStatesThatCannotBe) {
   EXPECT_EQ(error(run(toyPath(), {"--prompt-file", none.path(), "--save-state",
                                   none.path()})),
             "2 --save-state would overwrite '" + none.path() + "'");
+  // Before the model is read, let alone its tokens drawn.
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state",
+                                       "/nonexistent/folder/state"})),
+            "1 cannot write '/nonexistent/folder/state': No such file or "
+            "directory");
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state", "/"})),
+            "1 cannot write '/': it is not a regular file");
+  EXPECT_EQ(error(run("/nonexistent", {"--tokens", "1", "--save-state",
+                                       none.path() + "/state"})),
+            "1 cannot write '" + none.path() + "/state': Not a directory");
   EXPECT_EQ(error(run(toyPath(), {"--prompt-file", "-", "--load-state", "-"})),
             "2 --prompt-file and --load-state cannot both read standard input");
 }
@@ -393,22 +404,38 @@ TEST(Run, RefusesWhatCannotBe) {
             "2 --repeat-penalty: expects a positive finite number, but got "
             "'0'");
   for (const char *seed : {"18446744073709551616", "-1", "0x10", "1.5", ""})
-    EXPECT_EQ(early("--seed", seed),
-              "2 --seed: expects a number from 0 to 18446744073709551615, but "
-              "got '" +
-                  std::string(seed) + "'");
+    EXPECT_EQ(
+        early("--seed", seed),
+        "2 --seed: expects a whole number from 0 to 18446744073709551615, but "
+        "got '" +
+            std::string(seed) + "'");
   EXPECT_EQ(run(toyPath(),
                 {"--tokens", "1", "-n", "1", "--seed", "18446744073709551615"})
                 .status,
             0);
+  EXPECT_EQ(early("--top-k", "-2"),
+            "2 --top-k: expects a whole number from 0 to 4294967295, but got "
+            "'-2'");
+  for (const char *count : {"abc", "-1", "1.5", "281474976710657"})
+    EXPECT_EQ(early("-n", count),
+              "2 -n: expects a whole number from 0 to 281474976710656, but "
+              "got '" +
+                  std::string(count) + "'");
+  EXPECT_EQ(early("--samples", "0"),
+            "2 --samples: expects a whole number from 1 to 4096, but got '0'");
   ToyOptions options;
   options.withTokenizer = false;
   TemporaryFile bare(makeToyArtifact(options));
-  EXPECT_EQ(error(run(bare.path(), {"--tokens", "1"})),
-            "1 '" + bare.path() + "' has no tokenizer; add --print-tokens");
-  EXPECT_EQ(error(run(bare.path(), {"--prompt", "x", "--print-tokens"})),
-            "1 '" + bare.path() +
-                "' has no tokenizer; give the prompt as --tokens 1,2,3");
+  // One message says all that is missing.
+  for (const std::vector<std::string> &arguments :
+       std::vector<std::vector<std::string>>{
+           {"--tokens", "1"},
+           {"--prompt", "x"},
+           {"--prompt", "x", "--print-tokens"}})
+    EXPECT_EQ(error(run(bare.path(), arguments)),
+              "1 '" + bare.path() +
+                  "' has no tokenizer: give --tokens 1,2,3 and "
+                  "--print-tokens");
   EXPECT_EQ(
       run(bare.path(), {"--tokens", "1,2,3", "-n", "12", "--print-tokens"}).out,
       joined(greedy({1, 2, 3}, 12)));
