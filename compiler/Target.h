@@ -40,14 +40,19 @@ struct Target {
   bool isForOwnChips() const { return cpu.ends_with("a"); }
 };
 
+/// What every chip that runs sm_80's code grants a block, 8.6 and 8.9 included,
+/// and later ones that compile its PTX (CUDA programming guide, technical
+/// specifications): 99 KiB. A100 itself has 163.
+inline constexpr int64_t kSharedBytesOfAll = 101376;
+
 inline constexpr Target kTargets[] = {
     {"host", "x86-64-v3", tile::Device::Host, 8, 16, 22, 18, 32768},
     {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 900, 256,
-     166912, 108, "+ptx80"},
+     kSharedBytesOfAll, 108, "+ptx80"},
     {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 1800,
      256, 232448, 132, "+ptx80", false, true, true},
     {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 900, 256,
-     166912, 108, "+ptx80", true},
+     kSharedBytesOfAll, 108, "+ptx80", true},
     {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 1800,
      256, 232448, 132, "+ptx80", true, true, true},
 };
@@ -109,10 +114,10 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
   int64_t rate = !rounded           ? target.dotRate
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;
-  return tile::TargetAttr::get(context, target.device, target.vectorLanes,
-                               target.registers, target.stepRate, rate,
-                               target.stateBytes, target.cores,
-                               target.warpGroups, rounded);
+  return tile::TargetAttr::get(
+      context, target.device, target.vectorLanes, target.registers,
+      target.stepRate, rate, target.stateBytes, target.cores,
+      target.mostSharedBytes, target.warpGroups, rounded);
 }
 
 } // namespace effc

@@ -104,7 +104,8 @@ static ThreadLowering::Parts splitPair(OpBuilder &b, Location loc, Value first,
 // 8 i + r brings row r of matrix i to `ldmatrix`; f32 it reads itself, (g, 2t).
 // The second of several matrices lies 8 further along the outer axis where
 // `outerFirst`, else along the depth, the third and fourth along the other.
-Value ThreadLowering::laneElement(const DotOperand &operand, bool outerFirst) {
+std::pair<Value, Value> ThreadLowering::lanePlace(const DotOperand &operand,
+                                                  bool outerFirst) {
   Value outer, depth;
   if (operand.element.isF32()) {
     outer = bitsOfThread(0b11100);
@@ -117,7 +118,7 @@ Value ThreadLowering::laneElement(const DotOperand &operand, bool outerFirst) {
     Value &ofRow = operand.depthStride == 1 ? outer : depth;
     ofRow = add(ofRow, bitsOfThread(0b111));
   }
-  return add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
+  return {outer, depth};
 }
 
 ThreadLowering::Parts ThreadLowering::partsOf(const DotOperand &operand,
@@ -280,7 +281,9 @@ std::pair<Value, Value> ThreadLowering::firstOfWarp(const Held &held) {
 
 ThreadLowering::Lane ThreadLowering::laneOf(const DotOperand &operand,
                                             Value warp, bool outerFirst) {
-  Value element = laneElement(operand, outerFirst);
+  auto [outer, depth] = lanePlace(operand, outerFirst);
+  Value element =
+      add(mul(outer, operand.outerStride), mul(depth, operand.depthStride));
   auto at = [&](Value place) {
     return sharedAddress(operand.offset, place, storedType(operand.element, 1),
                          operand.slot);

@@ -212,7 +212,9 @@ private:
   mlir::Value pieceAt(const DotOperand &operand, const Lane &lane,
                       const tile::Axis &axis, mlir::Value warp, int64_t offset,
                       mlir::Value depth);
-  mlir::Value laneElement(const DotOperand &operand, bool outerFirst);
+  /// Where a lane begins to read, along the outer axis and in depth.
+  std::pair<mlir::Value, mlir::Value> lanePlace(const DotOperand &operand,
+                                                bool outerFirst);
   llvm::SmallVector<Parts> loadMatrices(const DotOperand &operand,
                                         mlir::Value address, unsigned matrices,
                                         bool outerFirst);
@@ -234,6 +236,8 @@ private:
   void fenceForUnits(tile::TileType type);
   mlir::Value descriptorOf(const DotOperand &operand, mlir::Value row,
                            int64_t groupStride, int64_t panelStride);
+  void fenceRegisters(llvm::MutableArrayRef<llvm::SmallVector<Parts>> pieces,
+                      llvm::MutableArrayRef<mlir::Value> sums);
   void lowerWarpGroupDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)

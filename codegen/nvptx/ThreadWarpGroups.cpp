@@ -5,12 +5,15 @@
 // that f32 are split in three bf16 on the way; B is bf16 and swizzled, or f16
 // where the product is rounded to that. It lies in panels of rows of 128 bytes,
 // which are its columns in depth or, across, have its columns side by side. The
-// accumulator is #tile.mma with the warps along the rows.
+// accumulator is #tile.mma with the warps along the rows. Panels of which rows
+// are the depth serve as A, too: what ldmatrix turns on its way.
+#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace effc;
@@ -54,6 +57,30 @@ Value ThreadLowering::descriptorOf(const DotOperand &operand, Value row,
                                   (panelStride / kUnit) << kPanelBit));
 }
 
+// What products read from registers is in them, and stays where it is.
+void ThreadLowering::fenceRegisters(
+    MutableArrayRef<SmallVector<Parts>> pieces, MutableArrayRef<Value> sums) {
+  SmallVector<Value *> ofA, ofSums;
+  for (SmallVector<Parts> &piece : pieces)
+    for (Parts &parts : piece)
+      for (Value &part : parts)
+        ofA.push_back(&part);
+  for (Value &sum : sums)
+    if (sum)
+      ofSums.push_back(&sum);
+  auto valuesOf = [](ArrayRef<Value *> places) {
+    return llvm::map_to_vector(places, [](Value *place) { return *place; });
+  };
+  SmallVector<Type> integers(ofA.size(), b.getI32Type()),
+      floats(ofSums.size(), b.getF32Type());
+  auto fence = WarpGroupFenceOp::create(b, loc, integers, floats, valuesOf(ofA),
+                                        valuesOf(ofSums));
+  for (auto [place, fenced] : llvm::zip_equal(ofA, fence.getFencedA()))
+    *place = fenced;
+  for (auto [place, fenced] : llvm::zip_equal(ofSums, fence.getFencedAcc()))
+    *place = fenced;
+}
+
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Held held = heldOf(dot.getAcc().getType());
   // With a B of bf16, three exact products of a group take no longer than two
@@ -66,9 +93,30 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   assert(w.element == w.piece() && "columns are multiplied as they lie");
   const auto &[rows, columns] = held.distribution;
   auto [warpRow, warpColumn] = firstOfWarp(held);
-  bool isHeld = !isa<SharedAttr>(dot.getA().getType().getLayout());
-  Elements ofA = isHeld ? tiles.lookup(dot.getA()) : Elements();
-  Lane lane = isHeld ? Lane() : laneOf(a, warpRow, /*outerFirst=*/true);
+  TileType aType = dot.getA().getType();
+  auto aLayout = dyn_cast<SharedAttr>(aType.getLayout());
+  Elements ofA = aLayout ? Elements() : tiles.lookup(dot.getA());
+  bool isInPanels = aLayout && aLayout.getSwizzled();
+  Lane lane;
+  if (isInPanels) {
+    // Rows of a panel, and its depth, are whole turns of the pattern away.
+    auto [outer, depth] = lanePlace(a, /*outerFirst=*/true);
+    lane.atWarp = sharedPlace(aType, depth, add(warpRow, outer), a.slot);
+  } else if (aLayout) {
+    lane = laneOf(a, warpRow, /*outerFirst=*/true);
+  }
+  // A's pieces `row` of 16 from `depth` on.
+  auto rowsAt = [&](size_t piece, int64_t depth) {
+    int64_t row = rows.offsets[2 * piece];
+    if (!aLayout)
+      return heldMatrices(a, ofA, ofA.size() / held.rows(), piece, depth);
+    Value address = isInPanels
+                        ? further(lane.atWarp, storedType(a.element, 1),
+                                  row / kSwizzledRow * panelElements(aType) +
+                                      depth * kSwizzledRow)
+                        : pieceAt(a, lane, rows, warpRow, row, constant(depth));
+    return loadMatrices(a, address, 4, /*outerFirst=*/true);
+  };
   size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
   int64_t apart =
       columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kSwizzleRows;
@@ -96,24 +144,21 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   // Exact sums of this depth are formed by themselves (ThreadDots.cpp says why)
   // and added to those before.
   bool isExact = !roundedTo;
-  Elements before = tiles.lookup(dot.getAcc()), sums = before;
-  if (isExact)
+  Elements before = tiles.lookup(dot.getAcc()), sums = before, none;
+  if (isExact || llvm::all_of(before, [](Value sum) {
+        return matchPattern(sum, m_AnyZeroFloat());
+      }))
     sums.assign(before.size(), Value());
   int64_t depth = across ? type.rows() : type.columns();
   for (int64_t at = 0; at < depth; at += kPieceDepth) {
     SmallVector<SmallVector<Parts>> pieces;
     for (size_t i = 0; i < rowPieces; ++i)
-      pieces.push_back(
-          isHeld ? heldMatrices(a, ofA, ofA.size() / held.rows(), i, at)
-                 : loadMatrices(a,
-                                pieceAt(a, lane, rows, warpRow,
-                                        rows.offsets[2 * i], constant(at)),
-                                4, /*outerFirst=*/true));
+      pieces.push_back(rowsAt(i, at));
     Value ofDepth = arith::ConstantOp::create(
         b, loc, b.getI64IntegerAttr(bytesTo(at) / kUnit));
     Value deeper = arith::AddIOp::create(b, loc, descriptor, ofDepth);
-    // What products read from registers is in them.
-    NVVM::WgmmaFenceAlignedOp::create(b, loc);
+    // The sums are the products' own from the first one on.
+    fenceRegisters(pieces, at == 0 ? sums : none);
     for (size_t i = 0; i < rowPieces; ++i)
       for (size_t part = pieces[i][0].size(); part-- > 0;) {
         SmallVector<Value> ofPart, acc;

@@ -21,26 +21,30 @@ static std::string operandList(size_t first, size_t count) {
   return text;
 }
 
-/// Replaces `op`, whose results are f32, by assembly that also reads `inputs`;
-/// `kinds` are the constraints of these. The results change in place from
-/// `changed`; without these they are written before all inputs are read.
+/// Replaces `op`, whose results are i32 or f32, by assembly that also reads
+/// `inputs`; `kinds` are the constraints of these. The results change in place
+/// from `changed`; without these they are written before all inputs are read.
 static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
                           StringRef kinds, ValueRange changed) {
   OpBuilder b(op);
   Location loc = op->getLoc();
   size_t count = op->getNumResults();
   std::string constraints;
-  for (size_t i = 0; i < count; ++i) {
-    constraints += i > 0 ? "," : "";
-    constraints += changed.empty() ? "=&f" : "=f";
+  for (Type result : op->getResultTypes()) {
+    constraints += constraints.empty() ? "=" : ",=";
+    constraints += changed.empty() ? "&" : "";
+    constraints += result.isF32() ? "f" : "r";
   }
   constraints += kinds;
   for (size_t i = 0; i < changed.size(); ++i)
     constraints += "," + std::to_string(i);
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, changed);
-  auto type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(count, b.getF32Type()));
+  // A single result is no struct.
+  auto type = count == 1 ? op->getResult(0).getType()
+                         : LLVM::LLVMStructType::getLiteral(
+                               b.getContext(),
+                               SmallVector<Type>(op->getResultTypes()));
   Value written =
       LLVM::InlineAsmOp::create(
           b, loc, type, operands, text, constraints, /*has_side_effects=*/true,
@@ -49,7 +53,10 @@ static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
           .getRes();
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     result.replaceAllUsesWith(
-        LLVM::ExtractValueOp::create(b, loc, written, static_cast<int64_t>(i)));
+        count == 1 ? written
+                   : LLVM::ExtractValueOp::create(b, loc, written,
+                                                  static_cast<int64_t>(i))
+                         .getResult());
   op->erase();
 }
 
@@ -97,6 +104,9 @@ struct WriteAssemblyPass : impl::WriteAssemblyPassBase<WriteAssemblyPass> {
     getOperation().walk([](Operation *op) {
       if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op))
         write(dot);
+      else if (auto fence = dyn_cast<tile::WarpGroupFenceOp>(op))
+        writeAssembly(fence, "wgmma.fence.sync.aligned;", {}, "",
+                      fence->getOperands());
       else if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
         writeAssembly(wait, "wgmma.wait_group.sync.aligned 0;", {}, "",
                       wait.getPending());

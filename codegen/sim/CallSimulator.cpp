@@ -475,8 +475,10 @@ LogicalResult KernelRewrite::rewrite(Operation *op) {
     return rewriteWarpGroupDot(dot);
   if (auto wait = dyn_cast<tile::WarpGroupWaitOp>(op))
     return rewriteWarpGroupWait(wait);
-  if (isa<NVVM::WgmmaFenceAlignedOp>(op)) // of registers, which are values here
+  if (isa<tile::WarpGroupFenceOp>(op)) { // registers are values here
+    op->replaceAllUsesWith(op->getOperands());
     return op->erase(), success();
+  }
   if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op)) {
     call(EFFC_SIM_CALL(commitProducts), {}, {}, /*withSite=*/true);
     return op->erase(), success();

@@ -527,6 +527,15 @@ LogicalResult PipelineOp::verify() {
   return success();
 }
 
+LogicalResult WarpGroupFenceOp::verify() {
+  if (getFencedA().size() != getA().size() ||
+      getFencedAcc().size() != getAcc().size()) // wgfence1
+    return emitOpError("expects as many results as operands, but got ")
+           << getFencedA().size() << " and " << getFencedAcc().size()
+           << " for " << getA().size() << " and " << getAcc().size();
+  return success();
+}
+
 LogicalResult WarpGroupDotOp::verify() {
   if (!getElement().isBF16() && !getElement().isF16()) // wgdot2
     return emitOpError("expects a product of bf16 or f16, but got ")

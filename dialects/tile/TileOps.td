@@ -142,7 +142,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
     `rows(%n)` and `columns(%n)` limit the tile's rows and columns that lie
     inside the view, for the last tile along a dimension. What lies past a limit
     is unspecified, though finite where the view's elements are: the consumer
-    masks by select. A limit is at least 1.
+    masks by select. A GPU gives zeros. A limit is at least 1.
 
     `fetch_next` is a hint: the box that follows in memory is wanted next, and may
     be fetched into a cache while this one is used. Reading it need not be valid.
@@ -397,56 +397,6 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
-  let summary = "Running sums of a column";
-  let description = [{
-    Forward: element i is the sum of elements 0..i. `reverse`: the sum of the
-    elements *after* i, so that the last one is 0. Both add and never subtract,
-    which keeps log-decays exact; a target adds in an order of its own.
-
-    Constraints:
-
-    * (SCAN1) The tile is a `column`, and so is the result, of the same shape; at
-      scheduled level the tile lies in shared memory.
-
-    Example: `%p = tile.scan %a : !tile.tile<16xf32, column>`
-  }];
-  let arguments = (ins Tile_TileType:$tile, UnitAttr:$reverse);
-  let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "$tile (`reverse` $reverse^)? attr-dict `:` custom<SameTile>(type($tile), type($result))";
-  let hasVerifier = 1;
-}
-
-def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
-  let summary = "Sums between every two tokens of a chunk";
-  let description = [{
-    `result[i, j] = sum of tile[k] for j < k <= i`, for j <= i; minus infinity
-    above the diagonal. The sums run from j, so they are sums of terms and never
-    differences: one very strong decay does not disturb the others.
-
-    Constraints:
-
-    At scheduled level the tile lies in shared memory, and the threads share sums
-    of parts through it from byte `scratch` on.
-
-    Constraints:
-
-    * (SEGMENT_SUM1) The tile is a `column` of length C and the result C x C.
-    * (SEGMENT_SUM2) `scratch` is a multiple of 16, at least 0; a tile in shared
-      memory has one.
-
-    Example:
-    `%l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
-  }];
-  let arguments = (ins Tile_TileType:$tile, OptionalAttr<I64Attr>:$scratch);
-  let results = (outs Tile_TileType:$result);
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$tile), [{
-    build($_builder, $_state, result, tile, ::mlir::IntegerAttr());
-  }]>];
-  let assemblyFormat = "$tile (`scratch` $scratch^)? attr-dict `:` type($tile) `->` type($result)";
-  let hasVerifier = 1;
-}
-
 def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
   let summary = "The largest elements of a row, or sums of two rows, in order";
   let description = [{
@@ -602,6 +552,7 @@ def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
   let hasVerifier = 1;
 }
 
+include "dialects/tile/SumOps.td"
 include "dialects/tile/ScheduledOps.td"
 include "dialects/tile/BoxOps.td"
 include "dialects/tile/WarpGroupOps.td"

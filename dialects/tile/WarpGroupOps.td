@@ -5,6 +5,33 @@
 #ifndef EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
 #define EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
 
+def Tile_WarpGroupFenceOp : Tile_Op<"nv.warp_group_fence", [AttrSizedOperandSegments,
+    AttrSizedResultSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Orders what a thread wrote to registers before products read them";
+  let description = [{
+    What threads wrote to registers of A or of the accumulator is there for the products
+    of the warp group behind this (PTX ISA, wgmma.fence). That the registers pass through
+    keeps whatever writes them before it.
+
+    Constraints:
+
+    * (WGFENCE1) There are as many results as operands, of A and of the accumulator.
+
+    Example:
+
+    ```mlir
+    %x:4, %y:2 = tile.nv.warp_group_fence (%a0, %a1, %a2, %a3), (%c0, %c1)
+        : (i32, i32, i32, i32), (f32, f32)
+    ```
+  }];
+  let arguments = (ins Variadic<I32>:$a, Variadic<F32>:$acc);
+  let results = (outs Variadic<I32>:$fenced_a, Variadic<F32>:$fenced_acc);
+  let assemblyFormat = [{
+    `(` $a `)` `,` `(` $acc `)` attr-dict `:` `(` type($fenced_a) `)` `,` `(` type($fenced_acc) `)`
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_WarpGroupDotOp : Tile_Op<"nv.warp_group_dot", [AttrSizedOperandSegments,
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts a product of the 128 threads of a warp group";

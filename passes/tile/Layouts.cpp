@@ -9,6 +9,8 @@
 // operands of theirs are converted.
 #include "passes/tile/Layouts.h"
 
+#include "passes/tile/OperandReads.h"
+
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,97 +22,8 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
 
-/// Elements that a thread has of the largest block or row.
-static constexpr int64_t kBlockElements = 32, kRowElements = 8;
-/// Of rows that go from product to product, the most sums that a thread has,
-/// and the fewest threads, which load what all of them multiply by.
-static constexpr int64_t kMostSums = 96, kFewestThreads = 128;
-
 /// Pieces of a product that warps share: rows of 16 and columns of 8.
 static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
-
-/// Whether A may stay where sums of another product lie. Of exact products the
-/// parts of all that a thread holds would be in registers beside it.
-static bool keepsHeldRows(DotOp dot) {
-  return dot.getRoundedTo() && dot.canTakeHeldRows();
-}
-
-/// Whether a tile is sums of products, element by element.
-static bool isMadeOfSums(Value tile) {
-  if (tile.getDefiningOp<DotOp>())
-    return true;
-  auto map = tile.getDefiningOp<MapOp>();
-  return map && llvm::any_of(map.getInputs(), [&](Value input) {
-           auto type = dyn_cast<TileType>(input.getType());
-           return type && type.isBlock() && isMadeOfSums(input);
-         });
-}
-
-/// Whether a block's products leave so few sums that fewer threads can have
-/// them.
-static bool hasFewSums(Block *block, int64_t threads) {
-  int64_t sums = 0;
-  for (DotOp dot : block->getOps<DotOp>())
-    if (TileType type = dot.getAcc().getType();
-        !dot.getAcc().getDefiningOp<DotOp>()) // whose sums it adds to
-      sums += type.rows() * type.columns();
-  return sums <= kMostSums * threads;
-}
-
-int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
-  int64_t threads = kWarp;
-  kernel.getBody().walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (auto tile = dyn_cast<TileType>(type)) {
-        int64_t elements = tile.rows() * tile.columns();
-        int64_t each = tile.isBlock() ? kBlockElements : kRowElements;
-        while (threads < most && elements > threads * each)
-          threads *= 2;
-      }
-  });
-  // That rows go from one product to another is worth more sums in a thread.
-  kernel.getBody().walk([&](DotOp dot) {
-    int64_t rows = dot.getA().getType().rows();
-    int64_t fewer = rows / kPieceRows * kWarp;
-    if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
-        fewer >= kFewestThreads && keepsHeldRows(dot) &&
-        isMadeOfSums(dot.getA()) && hasFewSums(dot->getBlock(), fewer))
-      threads = std::min(threads, fewer);
-  });
-  return threads;
-}
-
-/// Whether an op reads this operand from shared memory.
-static bool readsShared(OpOperand &use) {
-  Operation *op = use.getOwner();
-  if (isa<DotOp>(op))
-    return use.getOperandNumber() > 0; // all but the accumulator
-  if (isa<TakeOp>(op))
-    return use.getOperandNumber() == 0; // all but the numbers
-  return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
-}
-
-/// What an op rounds this operand to when it reads it from shared memory, where
-/// that takes less of it than f32; null elsewhere.
-static Type roundedBy(OpOperand &use) {
-  auto dot = dyn_cast<DotOp>(use.getOwner());
-  if (!dot || !dot.getRoundedTo() || !readsShared(use))
-    return {};
-  Type rounded = *dot.getRoundedTo();
-  return rounded.isTF32() ? Type() : rounded;
-}
-
-/// What all that read a tile round it to; null where that is not one type.
-static Type roundedByAll(Value tile) {
-  Type rounded;
-  for (OpOperand &use : tile.getUses()) {
-    Type type = roundedBy(use);
-    if (!type || (rounded && type != rounded))
-      return {};
-    rounded = type;
-  }
-  return rounded;
-}
 
 /// Whether an op only hands this operand on to a value of the same class.
 static bool handsOn(OpOperand &use) {
@@ -129,16 +42,26 @@ static Value handedTo(OpOperand &use) {
   return pipeline.getCompute().getArgument(use.getOperandNumber());
 }
 
+/// What a pipeline loads and hands to its products as `tile`; null elsewhere.
+static Value copiedAhead(Value tile) {
+  auto argument = dyn_cast<BlockArgument>(tile);
+  auto pipeline =
+      argument
+          ? dyn_cast_or_null<PipelineOp>(argument.getOwner()->getParentOp())
+          : PipelineOp();
+  if (!pipeline)
+    return {};
+  ValueRange loaded = pipeline.getLoad().front().getTerminator()->getOperands();
+  return argument.getArgNumber() < loaded.size()
+             ? loaded[argument.getArgNumber()]
+             : Value();
+}
+
 /// The type of a product's operand where it is loaded from: what is computed
 /// is f32.
 static Type typeOfOperand(Value tile) {
-  if (auto argument = dyn_cast<BlockArgument>(tile))
-    if (auto pipeline =
-            dyn_cast<PipelineOp>(argument.getOwner()->getParentOp()))
-      if (auto loaded =
-              pipeline.getLoad().front().getTerminator()->getOperands();
-          argument.getArgNumber() < loaded.size())
-        tile = loaded[argument.getArgNumber()];
+  if (Value loaded = copiedAhead(tile))
+    tile = loaded;
   auto load = tile.getDefiningOp<LoadOp>();
   return load ? load.getView().getType().getElementType()
               : cast<TileType>(tile.getType()).getElementType();
@@ -152,8 +75,8 @@ static constexpr int64_t kGroupWarps = 4, kMostGroupColumns = 256;
 /// loaded by itself is rounded on its way, what a pipeline copies is not.
 static Type typeOfColumns(DotOp dot) {
   Type rounded = roundedBy(dot.getBMutable());
-  bool isCopied = isa<BlockArgument>(dot.getB());
-  return rounded && !isCopied ? rounded : typeOfOperand(dot.getB());
+  return rounded && !copiedAhead(dot.getB()) ? rounded
+                                             : typeOfOperand(dot.getB());
 }
 
 /// What warp groups multiply: bf16, of which f32 are sums, or f16. A product
@@ -176,7 +99,7 @@ static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
          type.rows() % (kPieceRows * rowWarps) == 0 &&
          type.columns() / groups <= kMostGroupColumns &&
          b.columns() % kSwizzledRow == 0 &&
-         (b.columns() == kSwizzledRow || !isa<BlockArgument>(dot.getB())) &&
+         (b.columns() == kSwizzledRow || !copiedAhead(dot.getB())) &&
          isMultipliedAs(dot, typeOfColumns(dot));
 }
 
@@ -209,16 +132,24 @@ static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups,
   return FragmentAttr::get(dot.getContext(), threads, best);
 }
 
-/// Whether products alone read the tile from shared memory, as their columns.
-static bool isReadAsColumns(Value tile) {
+/// Whether a product reads this operand where panels suit it: as its columns,
+/// or as rows whose turn they are in depth.
+static bool readsPanels(OpOperand &use) {
+  auto dot = dyn_cast<DotOp>(use.getOwner());
+  return dot && (use.getOperandNumber() == 2 ||
+                 (use.getOperandNumber() == 1 && dot.getTransposeA()));
+}
+
+/// Whether what reads the tile from shared memory is products to which panels
+/// suit.
+static bool isReadInPanels(Value tile) {
   bool isRead = false;
   for (OpOperand &use : tile.getUses()) {
     Value argument = handedTo(use);
     if (!argument && !readsShared(use))
       continue;
     isRead = true;
-    if (argument ? !isReadAsColumns(argument)
-                 : !isa<DotOp>(use.getOwner()) || use.getOperandNumber() != 2)
+    if (argument ? !isReadInPanels(argument) : !readsPanels(use))
       return false;
   }
   return isRead;
@@ -295,14 +226,15 @@ private:
 
   /// The places of a tile of `type`, at an offset yet to be chosen.
   SharedAttr inSharedMemory(Value tile, TileType type) {
+    DenseSet<Value> asked;
     bool swizzled = type.getElementType().getIntOrFloatBitWidth() == 16 &&
-                    isForWarpGroups(tile, type.getElementType());
+                    isForWarpGroups(tile, type.getElementType(), asked);
     return SharedAttr::get(context, threads, /*offset=*/0,
                            swizzled ? kSwizzledRow
                                     : sharedStride(type, readInPairs(tile)),
                            /*slots=*/1, swizzled);
   }
-  bool isForWarpGroups(Value tile, Type element);
+  bool isForWarpGroups(Value tile, Type element, DenseSet<Value> &asked);
 
   KernelOp kernel;
   MLIRContext *context;
@@ -380,7 +312,7 @@ void LayoutChoice::chooseBlocks() {
   kernel.getBody().walk([&](DotOp dot) {
     Class of = classOf(dot.getAcc());
     layouts[of] =
-        fragmentFor(dot, threads, warpGroups && isReadAsColumns(dot.getB()),
+        fragmentFor(dot, threads, warpGroups && isReadInPanels(dot.getB()),
                     handedOn.contains(of));
   });
   forEachTile([&](Value tile) {
@@ -391,20 +323,27 @@ void LayoutChoice::chooseBlocks() {
 }
 
 // Whether what reads the tile's elements from shared memory is products of
-// warp groups, which multiply them as they are.
-bool LayoutChoice::isForWarpGroups(Value tile, Type element) {
-  return warpGroups && isReadAsColumns(tile) &&
-         llvm::all_of(tile.getUses(), [&](OpOperand &use) {
-           if (Value argument = handedTo(use))
-             return isForWarpGroups(argument, element);
-           if (!readsShared(use))
-             return true;
-           auto dot = cast<DotOp>(use.getOwner());
-           auto fragment = dyn_cast_or_null<FragmentAttr>(
-               layouts.lookup(classOf(dot.getAcc())));
-           return fragment && isMultipliedAs(dot, element) &&
-                  suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps());
-         });
+// warp groups, which multiply them as they are. A product whose rows they are
+// is one if its columns are in panels, too; each of `asked` is where all are.
+bool LayoutChoice::isForWarpGroups(Value tile, Type element,
+                                   DenseSet<Value> &asked) {
+  if (!warpGroups || !isReadInPanels(tile))
+    return false;
+  if (!asked.insert(tile).second)
+    return true;
+  return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+    if (Value argument = handedTo(use))
+      return isForWarpGroups(argument, element, asked);
+    if (!readsShared(use))
+      return true;
+    auto dot = cast<DotOp>(use.getOwner());
+    auto fragment =
+        dyn_cast_or_null<FragmentAttr>(layouts.lookup(classOf(dot.getAcc())));
+    bool isRows = use.getOperandNumber() == 1;
+    return fragment && isMultipliedAs(dot, element) &&
+           suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps()) &&
+           (!isRows || isForWarpGroups(dot.getB(), typeOfColumns(dot), asked));
+  });
 }
 
 void LayoutChoice::chooseRowsAndColumns() {

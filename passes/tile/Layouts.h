@@ -7,10 +7,6 @@
 
 namespace effc {
 
-/// Threads for a kernel: enough that the largest tile leaves each thread at
-/// most 32 elements of a block, 8 of a row or column, but no more than `most`.
-int64_t chooseThreads(tile::KernelOp kernel, int64_t most);
-
 /// Gives every tile of a kernel a layout, starting from the products, and makes
 /// each change of layout a `tile.convert`. Places in shared memory are still
 /// open: their offset is 0. `warpGroups` says that four warps may multiply

@@ -9,6 +9,7 @@
 #include "passes/tile/Layouts.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/SharedPlaces.h"
+#include "passes/tile/Threads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -29,8 +29,10 @@ public:
   /// D_i reader_i @ S of the state before the chunk, C x V.
   virtual mlir::Value readStart(mlir::Value reader, mlir::Value state,
                                 bool exclusive) = 0;
-  /// What is left of each writer at the chunk's end, C x K.
-  virtual mlir::Value toEnd(mlir::Value writer) = 0;
+  /// Of writers, C x K, and what they write, C x V, factors of what is left of
+  /// it at the chunk's end: the one transposed times the other. After emitSums.
+  virtual std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,
+                                                    mlir::Value written) = 0;
   /// What is left of the state before the chunk.
   virtual mlir::Value decayState(mlir::Value state) = 0;
   /// The sum of all tokens' log-decays, after decayState: a number, or a column
@@ -49,7 +51,8 @@ public:
   void emitSums(bool reads) override;
   mlir::Value readStart(mlir::Value reader, mlir::Value state,
                         bool exclusive) override;
-  mlir::Value toEnd(mlir::Value writer) override;
+  std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,
+                                            mlir::Value written) override;
   mlir::Value decayState(mlir::Value state) override;
   mlir::Value getTotal() const override { return total; }
 
@@ -67,7 +70,8 @@ public:
   void emitSums(bool) override {}
   mlir::Value readStart(mlir::Value reader, mlir::Value state,
                         bool exclusive) override;
-  mlir::Value toEnd(mlir::Value writer) override;
+  std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,
+                                            mlir::Value written) override;
   mlir::Value decayState(mlir::Value state) override;
   mlir::Value getTotal() const override { return total; }
 

@@ -92,13 +92,12 @@ Value ConvolvedRows::load(Value row, Value rows, int64_t most) {
   tile::TileType type = k.blockType(most, count, tile::Role::Operand);
   int64_t pastRows = convolution.taps - 1;
   Value token = k.sub(row, segment.getFirstRow());
-  Value x = k.load(xView, {row, first}, {most, count}, type, rows);
   SmallVector<Value> taps, inputs;
   for (int64_t tap = 0; tap < pastRows; ++tap) {
     taps.push_back(loadTap(k.index(tap)));
     inputs.push_back(ofX(k.add(token, k.index(tap)), rows, type));
   }
-  Value bias = loadBias(), last = loadTap(k.index(pastRows));
+  Value bias = loadBias();
   Value sum = convolution.addTaps(bias, taps, inputs, /*isLast=*/false);
   // The same products in the same order.
   auto sumOf = [&](const Past &past) -> Value {
@@ -121,6 +120,9 @@ Value ConvolvedRows::load(Value row, Value rows, int64_t most) {
   sum =
       whereTail(k.compare(arith::CmpIPredicate::slt, token, k.index(pastRows)),
                 sum, sumOf);
+  // All but the last rows are in the first cache by now.
+  Value last = loadTap(k.index(pastRows));
+  Value x = k.load(xView, {row, first}, {most, count}, type, rows);
   return convolution.addTaps(sum, last, x, /*isLast=*/true);
 }
 

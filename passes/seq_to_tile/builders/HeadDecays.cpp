@@ -11,12 +11,15 @@ SmallVector<Value> HeadDecays::scores(ArrayRef<Sight> sights) {
   tile::TileType type = tiles.scoreType;
   if (sights.empty())
     return {};
-  Value between = tile::SegmentSumOp::create(tiles.b, k.loc(), type, decays);
+  // Behind the first product, so that they are not held beside its operands.
+  Value between;
   SmallVector<Value> all;
   for (const Sight &sight : sights) {
     bool strict = sight.strict || sight.exclusive;
     Value products = k.dot(tiles.zeros(type), sight.reader, sight.writer, false,
                            /*transposeB=*/true);
+    if (!between)
+      between = tile::SegmentSumOp::create(tiles.b, k.loc(), type, decays);
     all.push_back(k.map(
         type, {products, between}, [&](OpBuilder &b, ValueRange e) -> Value {
           // Above the diagonal by select: a score there may be anything.
@@ -58,8 +61,12 @@ Value HeadDecays::readStart(Value reader, Value state, bool) {
                       upTo);
 }
 
-Value HeadDecays::toEnd(Value writer) {
-  return tiles.scaled(tiles.keyType, writer, after);
+// The narrower of both takes the decays.
+std::pair<Value, Value> HeadDecays::toEnd(Value writer, Value written) {
+  auto type = cast<tile::TileType>(written.getType());
+  if (type.columns() < tiles.keyType.columns())
+    return {writer, tiles.scaled(type, written, after)};
+  return {tiles.scaled(tiles.keyType, writer, after), written};
 }
 
 Value HeadDecays::decayState(Value state) {

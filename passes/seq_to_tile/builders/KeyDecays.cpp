@@ -168,13 +168,13 @@ Value KeyDecays::readStart(Value reader, Value state, bool exclusive) {
                      tiles.scaled(tiles.keyType, reader, sum), state);
 }
 
-Value KeyDecays::toEnd(Value writer) {
+std::pair<Value, Value> KeyDecays::toEnd(Value writer, Value written) {
   if (!until)
     until = sumOver(mask([&](OpBuilder &b, Value row, Value column) -> Value {
       return arith::CmpIOp::create(b, tiles.k.loc(), arith::CmpIPredicate::ugt,
                                    column, row);
     }));
-  return tiles.scaled(tiles.keyType, writer, until);
+  return {tiles.scaled(tiles.keyType, writer, until), written};
 }
 
 // A state has its key channels as rows, tokens as columns: a product with ones

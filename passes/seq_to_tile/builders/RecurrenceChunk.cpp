@@ -171,8 +171,14 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   see(q.key);
   if (q.erase)
     see(q.erase);
-  SmallVector<Value> seen = tokens->scores(sights);
   tokens->emitSums(reads || q.probe);
+  // Values that are known are scaled at once where that takes few bytes, so
+  // that they are not held beside the products.
+  std::optional<std::pair<Value, Value>> known;
+  if (!q.probe &&
+      areOperandsNarrow(k.getContext().device, k.getContext().roundedTo))
+    known = tokens->toEnd(q.key, q.value);
+  SmallVector<Value> seen = tokens->scores(sights);
   ArrayRef<Value> ofKeys = ArrayRef(seen).take_front(reads + bool(q.probe)),
                   ofErased = ArrayRef(seen).drop_front(ofKeys.size());
 
@@ -191,13 +197,15 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
       out = addBonus(out, q);
     y = r.map.readOut(scope, {out, {}, {}});
   }
-  Value next = tokens->decayState(state);
-  next = k.dot(next, tokens->toEnd(q.key), written, /*transposeA=*/true);
-  if (probed)
-    next = k.dot(next, tokens->toEnd(q.erase), probed, /*transposeA=*/true);
-
   if (y && failed(r.finish(k, row, y, rows, chunk)))
     return failure();
+  auto write = [&](Value before, std::pair<Value, Value> left) {
+    return k.dot(before, left.first, left.second, /*transposeA=*/true);
+  };
+  Value next = write(tokens->decayState(state),
+                     known ? *known : tokens->toEnd(q.key, written));
+  if (probed)
+    next = write(next, tokens->toEnd(q.erase, probed));
   if (decays)
     decays = sum(decays, tokens->getTotal());
   return std::pair(next, decays);

@@ -17,8 +17,10 @@ static constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// a machine where a call has one segment and a model few heads.
 static constexpr int64_t kItems = 8, kGpuItems = 264;
 /// A GPU's shared memory for a block's keys and values, at most, and for its
-/// queries, of which there are two tiles where first tokens stay.
-static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536;
+/// queries, of which there are two tiles where first tokens stay; and hundredths
+/// of what a block may have, of either.
+static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536, kKeyShare = 49,
+                         kQueryShare = 39;
 /// Weighted values of a block's queries, which are in registers: 64 of each of
 /// 256 threads.
 static constexpr int64_t kMostSums = 16384;
@@ -53,9 +55,14 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   }
   int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4,
           rows = context.entry.getRows();
+  auto atMost = [&](int64_t most, int64_t share) {
+    return context.blockBytes == 0
+               ? most
+               : std::min(most, context.blockBytes * share / 100);
+  };
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
-    return elements * bytes > kKeyBytes ||
+    return elements * bytes > atMost(kKeyBytes, kKeyShare) ||
            (keys > kFewKeys && elements > kMostElements);
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
@@ -66,7 +73,8 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
           tiles = tokens.sinkQuery ? 2 : 1;
   blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
   while (blocks.queries > kQueries &&
-         (blocks.queries * channels * tiles * bytes > kQueryBytes ||
+         (blocks.queries * channels * tiles * bytes >
+              atMost(kQueryBytes, kQueryShare) ||
           blocks.queries * valueChannels > kMostSums))
     blocks.queries /= 2;
   // No more than an entry's rows have blocks.

@@ -6,7 +6,7 @@
 // 64 rows of f32 by 64 columns of bf16, in steps of 64. One thread starts an mbarrier
 // for each of three slots and has the columns copied, 8192 bytes a turn; then four
 // times three products of m64n64k16, each behind a fence of the registers that it
-// reads, one group and one wait.
+// reads, which nothing writes in between, one group and one wait.
 // CHECK-LABEL: .entry linear(
 // CHECK: .param .align 128 .b8 linear_param_6[128]
 // CHECK-COUNT-3: mbarrier.init.shared
@@ -16,12 +16,16 @@
 // CHECK-NEXT: mbarrier.arrive.expect_tx{{.*}}, [[BYTES]]
 // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
 // CHECK: wgmma.fence.sync.aligned
+// CHECK-NOT: mov.b32
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK: wgmma.fence.sync.aligned
+// CHECK-NOT: mov.b32
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK: wgmma.fence.sync.aligned
+// CHECK-NOT: mov.b32
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK: wgmma.fence.sync.aligned
+// CHECK-NOT: mov.b32
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK-NOT: wgmma.mma_async
 // CHECK: wgmma.commit_group.sync.aligned

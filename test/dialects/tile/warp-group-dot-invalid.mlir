@@ -29,3 +29,11 @@ func.func @wgdot2(%a: i32, %b: i64, %c: f32) {
   %y:4 = tile.nv.warp_group_dot tf32 (%a, %a, %a, %a), %b into (%c, %c, %c, %c) : f32, f32, f32, f32
   return
 }
+
+// -----
+
+func.func @wgfence1(%a: i32, %c: f32) {
+  // expected-error @+1 {{expects as many results as operands, but got 1 and 1 for 1 and 2}}
+  %x, %y = tile.nv.warp_group_fence (%a), (%c, %c) : (i32), (f32)
+  return
+}
