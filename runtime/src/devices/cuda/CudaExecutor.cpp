@@ -20,22 +20,27 @@ static bool isDecode(const artifact::Entry &entry) {
   return entry.kind() == artifact::EntryKind::Decode;
 }
 
-Result<std::unique_ptr<Executor>>
-CudaExecutor::create(std::shared_ptr<const Model> model, CudaChoice choice,
-                     std::shared_ptr<const CudaContext> context,
-                     const CudaChip &chip, uint32_t sessions,
-                     const UploadProgress &progress) {
+Result<std::unique_ptr<Executor>> CudaExecutor::create(
+    std::shared_ptr<const Model> model, std::vector<CudaChoice> choices,
+    std::shared_ptr<const CudaContext> context, const CudaChip &chip,
+    uint32_t sessions, const UploadProgress &progress) {
   CudaScope scope(*context);
   const CudaDriver &driver = context->driver();
+  Result<CudaModules::Loaded> loaded =
+      CudaModules::load(*model, std::move(choices), context, chip);
+  if (!loaded)
+    return loaded.error();
+  const CudaChoice &choice = loaded->choice;
   std::unique_ptr<CudaExecutor> executor(
       new CudaExecutor(model, choice.plan, context));
+  if (!choice.worse.empty())
+    executor->text = "its code for " + choice.code +
+                     " runs, since better code "
+                     "does not: " +
+                     choice.worse;
   const char *each = std::getenv("EFFC_CUDA_CHECK_LAUNCHES");
   executor->checkLaunches = each && *each;
-  Result<CudaModules> modules =
-      CudaModules::load(*model, choice, context, chip);
-  if (!modules)
-    return modules.error();
-  executor->modules = std::move(*modules);
+  executor->modules = std::move(loaded->modules);
   cuda::Stream stream = nullptr;
   if (Check error =
           driver.check("making a stream",

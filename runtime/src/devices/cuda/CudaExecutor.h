@@ -25,7 +25,7 @@ namespace effc::rt {
 class CudaExecutor : public Executor {
 public:
   static Result<std::unique_ptr<Executor>>
-  create(std::shared_ptr<const Model> model, CudaChoice choice,
+  create(std::shared_ptr<const Model> model, std::vector<CudaChoice> choices,
          std::shared_ptr<const CudaContext> context, const CudaChip &chip,
          uint32_t sessions, const UploadProgress &progress);
 
@@ -40,6 +40,7 @@ public:
              const TimingOptions &options, CallTimes &out) override;
   Check keepTime() override;
   std::optional<double> keptSeconds() const override { return kept; }
+  const std::string &note() const override { return text; }
 
 private:
   /// Entry, rows, segments, outputs, and what is wanted of them.
@@ -75,6 +76,7 @@ private:
   std::shared_ptr<const Model> model;
   Plan compiled;
   std::shared_ptr<const CudaContext> context;
+  std::string text; // of note()
   bool checkLaunches = false;
 
   CudaModules modules;
