@@ -24,6 +24,13 @@ struct CudaChoice {
   std::string code;    // "sm_90a", "compute_80"
   bool isText = false; // which the driver compiles
   std::string worse;   // why no better choice was taken; "" for the best
+
+  /// What a user should know of it, or "".
+  std::string note() const {
+    return worse.empty() ? ""
+                         : "its code for " + code +
+                               " runs, since better code does not: " + worse;
+  }
 };
 
 /// What of a program runs on `chip`, the best first: modules made for it rather

@@ -73,7 +73,8 @@ Check CudaDevice::accepts(const Model &model) const {
   Result<std::vector<CudaChoice>> choices = cudaChoices(model.program(), chip);
   if (!choices)
     return choices.error();
-  Result<CudaProducts> products = CudaProducts::open(choices->front().plan);
+  Result<CudaProducts> products =
+      CudaProducts::open(choices->front().plan, libraries);
   if (!products)
     return products.error();
   return {};
@@ -90,5 +91,5 @@ CudaDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
   if (!choices)
     return choices.error();
   return CudaExecutor::create(std::move(model), std::move(*choices), context,
-                              chip, sessions, progress);
+                              chip, libraries, sessions, progress);
 }

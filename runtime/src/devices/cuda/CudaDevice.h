@@ -3,6 +3,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDADEVICE_H
 
 #include "runtime/src/Device.h"
+#include "runtime/src/devices/cuda/CublasLt.h"
 #include "runtime/src/devices/cuda/CudaChoice.h"
 #include "runtime/src/devices/cuda/CudaMemory.h"
 
@@ -26,6 +27,7 @@ private:
   std::shared_ptr<const CudaContext> context;
   CudaChip chip;
   std::string text;
+  mutable CublasLtOnDemand libraries; // which accepts() opens to see
 };
 
 } // namespace effc::rt

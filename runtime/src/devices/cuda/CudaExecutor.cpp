@@ -20,24 +20,26 @@ static bool isDecode(const artifact::Entry &entry) {
   return entry.kind() == artifact::EntryKind::Decode;
 }
 
-Result<std::unique_ptr<Executor>> CudaExecutor::create(
-    std::shared_ptr<const Model> model, std::vector<CudaChoice> choices,
-    std::shared_ptr<const CudaContext> context, const CudaChip &chip,
-    uint32_t sessions, const UploadProgress &progress) {
+Result<std::unique_ptr<Executor>>
+CudaExecutor::create(std::shared_ptr<const Model> model,
+                     std::vector<CudaChoice> choices,
+                     std::shared_ptr<const CudaContext> context,
+                     const CudaChip &chip, CublasLtOnDemand &libraries,
+                     uint32_t sessions, const UploadProgress &progress) {
   CudaScope scope(*context);
   const CudaDriver &driver = context->driver();
   Result<CudaModules::Loaded> loaded =
       CudaModules::load(*model, std::move(choices), context, chip);
   if (!loaded)
     return loaded.error();
-  const CudaChoice &choice = loaded->choice;
   std::unique_ptr<CudaExecutor> executor(
-      new CudaExecutor(model, choice.plan, context));
-  if (!choice.worse.empty())
-    executor->text = "its code for " + choice.code +
-                     " runs, since better code "
-                     "does not: " +
-                     choice.worse;
+      new CudaExecutor(model, loaded->choice.plan, context));
+  executor->text = loaded->choice.note();
+  Result<CudaProducts> products =
+      CudaProducts::open(executor->compiled, libraries);
+  if (!products)
+    return products.error();
+  executor->products = std::move(*products);
   const char *each = std::getenv("EFFC_CUDA_CHECK_LAUNCHES");
   executor->checkLaunches = each && *each;
   executor->modules = std::move(loaded->modules);
@@ -84,10 +86,6 @@ Check CudaExecutor::reserve(uint32_t sessions) {
   if (!sizes)
     return sizes.error();
   WeightPlaces places = placeWeights(program);
-  Result<CudaProducts> opened = CudaProducts::open(compiled);
-  if (!opened)
-    return opened.error();
-  products = std::move(*opened);
   if (Check error = requireFree(places.bytes, *sizes))
     return error;
   inputSize = sizes->inputs.bytes();

@@ -27,7 +27,8 @@ public:
   static Result<std::unique_ptr<Executor>>
   create(std::shared_ptr<const Model> model, std::vector<CudaChoice> choices,
          std::shared_ptr<const CudaContext> context, const CudaChip &chip,
-         uint32_t sessions, const UploadProgress &progress);
+         CublasLtOnDemand &libraries, uint32_t sessions,
+         const UploadProgress &progress);
 
   const Plan &plan() const override { return compiled; }
   const CallInputs &inputs() override { return callInputs; }
