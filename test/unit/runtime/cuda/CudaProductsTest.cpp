@@ -130,8 +130,9 @@ TEST_F(CudaProducts, CountTheirWorkspace) {
   fake->free = size_t(20) << 20;
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY), "nothing is wrong");
   std::string message = engineMessage(EFFC_OUT_OF_MEMORY, makeHeadAProduct);
-  EXPECT_NE(message.find(" of logits, 33554432 for cuBLASLt), but the GPU has "
-                         "20971520 free of 2147483648"),
+  EXPECT_NE(message.find(" of inputs, 33554432 for cuBLASLt, and more for "
+                         "recorded calls), but the GPU has 20971520 free of "
+                         "2147483648"),
             std::string::npos)
       << message;
 }
@@ -192,7 +193,6 @@ TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
   EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
                       EFFC_DEVICE_ERROR),
             expected);
-}
   // Or only when it multiplies.
   session.reset();
   fake->knowsProducts = true;
@@ -224,3 +224,4 @@ TEST_F(CudaProducts, OpenTheLibraryOnce) {
   EXPECT_EQ(messageOf([&] { device.requireAccepts(model); }, EFFC_UNSUPPORTED)
                 .find("cuda: cuBLASLt cannot be opened (/nonexistent/"),
             0u);
+}

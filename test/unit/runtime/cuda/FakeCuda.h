@@ -39,7 +39,8 @@ struct FakeCuda {
   uint64_t tensorMaps = 0;         // encoded; each holds its number
   /// How many of them a kernel takes, by its name.
   std::map<std::string, int> mapsOf;
-  int live = 0; // objects and stretches of memory that nobody has freed
+  int pushed = 0; // contexts that nobody has popped
+  int live = 0;   // objects and stretches of memory that nobody has freed
 
   size_t count(const std::string &call) const {
     size_t found = 0;
