@@ -106,6 +106,10 @@ TEST(Device, SaysWhereOtherCodeRuns) {
   setenv("FAKE_CUDA_REFUSES", kModule, 1);
   Finished chosen = run(file, "auto", EFFC_FAKE_CUDA);
   Finished wanted = run(file, "cuda", EFFC_FAKE_CUDA);
+  setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
+  Finished timed =
+      runProgram({EFFC_DEVICE_CHECK, "time", file.path(), "--tokens", "3"});
+  unsetenv("EFFC_CUDA_DRIVER");
   unsetenv("FAKE_CUDA_CAPABILITY");
   unsetenv("FAKE_CUDA_REFUSES");
   const std::string note =
@@ -117,6 +121,9 @@ TEST(Device, SaysWhereOtherCodeRuns) {
       << chosen.err;
   EXPECT_EQ(wanted.status, 0) << wanted.err;
   EXPECT_EQ(wanted.err.find("effc: note: " + note), 0u) << wanted.err;
+  // Nobody measures one for the other.
+  EXPECT_EQ(timed.status, 1);
+  EXPECT_NE(timed.err.find(": " + note), std::string::npos) << timed.err;
 }
 
 TEST(Device, AutoSaysWhyTheGpuIsNotTaken) {
