@@ -104,6 +104,12 @@ EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
 /* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);
 
+/* Returns one line, owned by the engine, of what is not as one would expect of
+ * how the model runs: that a GPU's driver refused the file's best code for it
+ * and has compiled the file's PTX instead, and why. "" where there is nothing
+ * to say. */
+EFFC_API const char *effc_engine_note(const effc_engine_t *engine);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

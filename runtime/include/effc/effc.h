@@ -376,21 +376,14 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * names what is missing), or no weights.
  * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all;
  * or more than the GPU has free (the message has both numbers). EFFC_BAD_DATA:
- * the driver takes none of the file's code (the message has why, of each; what
- * is taken in place of better code effc_engine_note() says).
- * EFFC_INVALID_ARGUMENT: `max_sessions` is 0 or above 1048576. */
+ * the driver takes none of the file's code. EFFC_INVALID_ARGUMENT:
+ * `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,
                                            const effc_engine_options_t *options,
                                            effc_engine_t **out_engine);
 
 EFFC_API void effc_engine_free(effc_engine_t *engine);
-
-/* Returns one line, owned by the engine, of what is not as one would expect of
- * how the model runs: that a GPU's driver refused the file's best code for it
- * and has compiled the file's PTX instead, and why. "" where there is nothing
- * to say. */
-EFFC_API const char *effc_engine_note(const effc_engine_t *engine);
 
 /* Returns the seconds that the device has spent on all calls so far, from the
  * arrival of their inputs to the departure of their logits, by its own clock;
