@@ -2,6 +2,7 @@
 #include "codegen/nvptx/Ptx.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -85,7 +86,13 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
   if (!bytes)
     return createStringError("cannot read what ptxas wrote: " +
                              bytes.getError().message());
-  cubin.bytes.assign((*bytes)->getBuffer().bytes_begin(),
-                     (*bytes)->getBuffer().bytes_end());
+  StringRef written = (*bytes)->getBuffer();
+  if (written.size() < sizeof(ELF::Elf64_Ehdr) ||
+      !written.starts_with(ELF::ElfMagic))
+    return createStringError(
+        "ptxas says that it has assembled the kernels for " + chip +
+        ", but wrote " + Twine(written.size()) + " bytes that are no ELF file" +
+        (text.trim().empty() ? "" : ": " + text.trim()));
+  cubin.bytes.assign(written.bytes_begin(), written.bytes_end());
   return cubin;
 }

@@ -101,6 +101,12 @@ public:
   }
   /// What calls have taken since keepTime(), if that was asked for.
   virtual std::optional<double> keptSeconds() const { return std::nullopt; }
+
+  /// What is not as one would expect of how the model runs, or "".
+  virtual const std::string &note() const {
+    static const std::string none;
+    return none;
+  }
 };
 
 class Device {

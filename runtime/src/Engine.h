@@ -38,6 +38,9 @@ public:
     return executor->keptSeconds();
   }
 
+  /// What is not as one would expect of how the model runs, or "".
+  const std::string &note() const { return executor->note(); }
+
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
   void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }

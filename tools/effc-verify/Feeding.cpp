@@ -26,9 +26,11 @@ std::vector<size_t> verify::pickSplit(size_t count, uint64_t seed) {
   return lengths;
 }
 
+Feeding::Feeding(const Model &model, Engine on)
+    : engine(std::move(on)), vocabulary(model.vocabularySize()) {}
+
 Feeding::Feeding(const Model &model, const Device &device)
-    : engine(model, device, kMostSequences),
-      vocabulary(model.vocabularySize()) {}
+    : Feeding(model, Engine(model, device, kMostSequences)) {}
 
 static void append(Logits &all, const Logits &more) {
   all.insert(all.end(), more.begin(), more.end());

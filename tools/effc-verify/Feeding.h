@@ -23,6 +23,8 @@ std::vector<size_t> pickSplit(size_t count, uint64_t seed);
 /// refuses.
 class Feeding {
 public:
+  /// `engine` is the model's and has room for kMostSequences.
+  Feeding(const Model &model, Engine engine);
   Feeding(const Model &model, const Device &device);
 
   Logits inOnePrefill(const Tokens &tokens);

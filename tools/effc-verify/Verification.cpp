@@ -80,7 +80,9 @@ Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
       model(cli::openModel(options.file, options.access)),
-      device(cli::openDevice(options.device, model)), feeding(model, device),
+      place(cli::openEngine(options.device, model,
+                            {.sessions = Feeding::kMostSequences})),
+      feeding(model, std::move(place.engine)),
       vocabulary(model.vocabularySize()) {
   size_t count = options.tokens;
   if (model.maxContext())
@@ -149,7 +151,7 @@ void Verification::readStored() {
   if (!stored.seqBytecode.empty())
     keepHostTarget();
   const PipelineOptions &pipeline = compileOptions.pipeline;
-  runsOnHost = device.description().rfind("host", 0) == 0;
+  runsOnHost = place.device.description().rfind("host", 0) == 0;
   roundsProducts = !runsOnHost && pipeline.products != Products::F32;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
@@ -246,7 +248,9 @@ void Verification::checkThreads() {
     progress(++done, total);
     return;
   }
-  Feeding alone(model, cli::openDevice(one, model));
+  Feeding alone(
+      model, cli::openEngine(one, model, {.sessions = Feeding::kMostSequences})
+                 .engine);
   add("one thread", "all threads",
       bitError(alone.inOnePrefill(tokens), whole, vocabulary), 0);
 }

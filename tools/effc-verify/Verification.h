@@ -71,7 +71,7 @@ private:
   std::function<void(uint64_t, uint64_t)> progress;
   uint64_t done = 0, total = 0;
   Model model;
-  Device device;
+  cli::Place place; // whose engine feeds
   Feeding feeding;
   size_t vocabulary;
   Tokens tokens;

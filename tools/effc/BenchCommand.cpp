@@ -102,17 +102,18 @@ static Results measure(const BenchOptions &options) {
   Model model = openModel(options.file, access);
   results.start.load = laps.lap();
   checkOptions(model, options);
-  Device device = openDevice(options.device, model);
+  Place place = openEngine(options.device, model,
+                           {.sessions = *std::max_element(options.batch.begin(),
+                                                          options.batch.end()),
+                            .keepTime = true});
+  Device &device = place.device;
+  Engine &engine = place.engine;
   results.device = device.description();
+  results.start.engine = place.engineSeconds;
   if (!options.chip.empty() && results.device.rfind("host", 0) == 0)
     throw Failure("--chip is for GPUs, but the model runs on " +
                   results.device);
   laps.lap();
-  Engine engine =
-      openEngine(model, device,
-                 *std::max_element(options.batch.begin(), options.batch.end()),
-                 /*keepTime=*/true);
-  results.start.engine = laps.lap();
   {
     Session session(engine);
     engine.decode({session.get()}, {0});

@@ -93,8 +93,9 @@ static void evaluate(const EvalOptions &options) {
 
   uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
                                         1, options.batch);
-  Evaluation evaluation(model, openDevice(options.device, model), split, batch,
-                        writer.get());
+  Evaluation evaluation(
+      model, openEngine(options.device, model, {.sessions = batch}).engine,
+      split, batch, writer.get());
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);

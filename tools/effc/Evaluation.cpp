@@ -1,6 +1,5 @@
 #include "tools/effc/Evaluation.h"
 
-#include "tools/effc/ModelAccess.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 
@@ -56,10 +55,10 @@ struct Evaluation::Running {
   uint64_t part = 0;  // tokens in the call being made
 };
 
-Evaluation::Evaluation(const Model &model, const Device &device, Split how,
+Evaluation::Evaluation(const Model &model, Engine on, Split how,
                        uint32_t together, SafetensorsWriter *out)
     : vocabulary(model.vocabularySize()), split(std::move(how)),
-      batch(together), writer(out), engine(openEngine(model, device, together)),
+      batch(together), writer(out), engine(std::move(on)),
       grid(callStride(model)), buffers(together) {}
 
 /// A mean over what is no number is no result; neither are such logits.

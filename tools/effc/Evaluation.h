@@ -36,9 +36,10 @@ struct Score {
 /// runtime would cut it anyway, so that nothing of this shows in the results.
 class Evaluation {
 public:
-  /// `writer` may be null; `batch` sequences go together.
-  Evaluation(const Model &model, const Device &device, Split split,
-             uint32_t batch, SafetensorsWriter *writer);
+  /// `writer` may be null; `batch` sequences go together, for which `engine`
+  /// has room.
+  Evaluation(const Model &model, Engine engine, Split split, uint32_t batch,
+             SafetensorsWriter *writer);
 
   /// Reports tokens fed to `progress`. `targets` is empty, or has one element
   /// for each sequence.

@@ -3,8 +3,10 @@
 #include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
+#include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -53,15 +55,43 @@ static bool hasTarget(const Model &model, const std::string &start) {
   return false;
 }
 
+/// The model on the device; shows how far the weights have come that are
+/// brought there.
+static Engine makeEngine(const Model &model, const Device &device,
+                         const EngineWish &wish) {
+  std::optional<Progress> bar; // made when the total is known
+  effc_engine_options_t options = effc_engine_options_default();
+  options.max_sessions = wish.sessions;
+  options.keep_time = wish.keepTime;
+  options.user = &bar;
+  options.progress = [](void *user, uint64_t done, uint64_t total) {
+    auto &bar = *static_cast<std::optional<Progress> *>(user);
+    if (!bar)
+      bar.emplace("weights", "bytes", total);
+    bar->update(done);
+  };
+  return Engine(model, device, options);
+}
+
+static Place makePlace(const Model &model, Device device,
+                       const EngineWish &wish) {
+  auto start = std::chrono::steady_clock::now();
+  Engine engine = makeEngine(model, device, wish);
+  std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  return {std::move(device), std::move(engine), taken.count()};
+}
+
 /// The GPU, if `model` runs there; else `reason` says why it does not. A file
 /// without code for one opens no driver, and nobody wonders about it.
-static std::optional<Device> tryCuda(const Model &model, std::string &reason) {
+static std::optional<Place> tryCuda(const Model &model, const EngineWish &wish,
+                                    std::string &reason) {
   if (!hasTarget(model, "sm_"))
     return std::nullopt;
   try {
     Device device = Device::cuda();
     device.requireAccepts(model);
-    return device;
+    return makePlace(model, std::move(device), wish);
   } catch (const Error &error) {
     reason = error.what();
     return std::nullopt;
@@ -84,37 +114,32 @@ static Device openHost(const DeviceChoice &choice, const Model &model,
   return device;
 }
 
-Device effc::cli::openDevice(const DeviceChoice &choice, const Model &model) {
-  if (choice.name == "host")
-    return openHost(choice, model, /*reason=*/"");
-  if (choice.name == "sim")
-    return Device::sim(0, choice.threads);
-  if (choice.name == "cuda")
-    return Device::cuda();
+static Place openAnywhere(const DeviceChoice &choice, const Model &model,
+                          const EngineWish &wish) {
   std::string reason;
-  if (std::optional<Device> device = tryCuda(model, reason)) {
-    std::fprintf(stderr, "device: %s; the file has code for this GPU\n",
-                 device->description().c_str());
-    return std::move(*device);
+  if (std::optional<Place> place = tryCuda(model, wish, reason)) {
+    std::string note = place->engine.note();
+    std::fprintf(stderr, "device: %s; the file has code for this GPU%s%s\n",
+                 place->device.description().c_str(), note.empty() ? "" : "; ",
+                 note.c_str());
+    return std::move(*place);
   }
   Device device = openHost(choice, model, reason);
   std::fprintf(stderr, "device: %s%s%s\n", device.description().c_str(),
                reason.empty() ? "" : "; ", reason.c_str());
-  return device;
+  return makePlace(model, std::move(device), wish);
 }
 
-Engine effc::cli::openEngine(const Model &model, const Device &device,
-                             uint32_t sessions, bool keepTime) {
-  std::optional<Progress> bar; // made when the total is known
-  effc_engine_options_t options = effc_engine_options_default();
-  options.max_sessions = sessions;
-  options.keep_time = keepTime;
-  options.user = &bar;
-  options.progress = [](void *user, uint64_t done, uint64_t total) {
-    auto &bar = *static_cast<std::optional<Progress> *>(user);
-    if (!bar)
-      bar.emplace("weights", "bytes", total);
-    bar->update(done);
-  };
-  return Engine(model, device, options);
+Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
+                            const EngineWish &wish) {
+  if (choice.name == "host")
+    return makePlace(model, openHost(choice, model, /*reason=*/""), wish);
+  if (choice.name == "sim")
+    return makePlace(model, Device::sim(0, choice.threads), wish);
+  if (choice.name != "cuda")
+    return openAnywhere(choice, model, wish);
+  Place place = makePlace(model, Device::cuda(), wish);
+  if (std::string note = place.engine.note(); !note.empty())
+    printNote(note);
+  return place;
 }

@@ -33,16 +33,25 @@ struct DeviceChoice {
 /// Declares --device and --threads.
 void addDeviceChoice(CLI::App &command, DeviceChoice &choice);
 
-/// The device that is asked for. "auto" is a GPU that has code in the file,
-/// else the host, and says on standard error which and why; never the simulated
-/// GPU. Throws Failure where the model runs on none of them.
-Device openDevice(const DeviceChoice &choice, const Model &model);
+/// What an engine is to have.
+struct EngineWish {
+  uint32_t sessions = 1;
+  bool keepTime = false; // of calls, by the device's clock, where it has one
+};
 
-/// The model on the device; shows how far the weights have come that are
-/// brought there.
-/// `keepTime`: calls are timed by the device's clock, where it has one.
-Engine openEngine(const Model &model, const Device &device,
-                  uint32_t sessions = 1, bool keepTime = false);
+/// A device, and a model on it.
+struct Place {
+  Device device;
+  Engine engine;
+  double engineSeconds; // that making the engine took
+};
+
+/// The model on the device that is asked for; shows how far the weights have
+/// come that are brought there. "auto" is a GPU that has code in the file and
+/// takes it, else the host, and says on standard error which and why; never the
+/// simulated GPU. Throws Failure where the model runs on none of them.
+Place openEngine(const DeviceChoice &choice, const Model &model,
+                 const EngineWish &wish = {});
 
 } // namespace effc::cli
 

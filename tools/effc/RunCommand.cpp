@@ -125,7 +125,7 @@ static void run(const RunOptions &options) {
   GenerationOptions settings = options.generation;
   settings.sampling = samplingOf(model, options);
   Engine engine =
-      openEngine(model, openDevice(options.device, model), settings.samples);
+      openEngine(options.device, model, {.sessions = settings.samples}).engine;
   Session session(engine);
   if (options.loadState)
     loadState(session, *options.loadState);

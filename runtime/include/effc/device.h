@@ -69,8 +69,10 @@ EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
  * that the message names it.
  *
- * EFFC_CUDA_CODE=ptx in the environment takes a file's PTX, which the driver
- * compiles, in place of modules: for drivers that are older than the assembler.
+ * A driver that is older than the assembler may refuse a file's modules: its
+ * PTX, where there is some for this GPU, is compiled in their place, which
+ * effc_engine_note() says. EFFC_CUDA_CODE=ptx in the environment takes PTX in
+ * any case.
  *
  * An engine for a file whose products are to go to cuBLASLt (effc compile
  * --dense library) opens "libcublasLt.so.13", ".12", or the library that
@@ -86,7 +88,8 @@ effc_device_create_cuda(const effc_cuda_options_t *options,
                         effc_device_t **out_device);
 
 /* Fails, with the reason, when `model` has no code or no weights to run on
- * `device`, or needs a library that is not there. Costs nothing, but for a
+ * `device`, or needs a library that is not there or more shared memory than a
+ * GPU's block has. Costs nothing, but for a
  * model whose products go to cuBLASLt, which is opened to see.
  * EFFC_UNSUPPORTED. */
 EFFC_API effc_status_t *effc_device_accepts(const effc_device_t *device,
@@ -100,6 +103,12 @@ EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
 
 /* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);
+
+/* Returns one line, owned by the engine, of what is not as one would expect of
+ * how the model runs: that a GPU's driver refused the file's best code for it
+ * and has compiled the file's PTX instead, and why. "" where there is nothing
+ * to say. */
+EFFC_API const char *effc_engine_note(const effc_engine_t *engine);
 
 #ifdef __cplusplus
 } /* extern "C" */

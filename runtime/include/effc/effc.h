@@ -375,7 +375,7 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * names what is missing), or no weights.
  * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all;
  * or more than the GPU has free (the message has both numbers). EFFC_BAD_DATA:
- * the driver does not take the file's code. EFFC_INVALID_ARGUMENT:
+ * the driver takes none of the file's code. EFFC_INVALID_ARGUMENT:
  * `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
                                            effc_device_t *device,

@@ -249,6 +249,8 @@ public:
     return drawn;
   }
 
+  /// What is not as one would expect of how the model runs, or "".
+  std::string note() const { return effc_engine_note(get()); }
   /// Negative where no time is kept.
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }
 

@@ -102,6 +102,10 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
 
 void effc_engine_free(effc_engine_t *engine) { delete engine; }
 
+const char *effc_engine_note(const effc_engine_t *engine) {
+  return engine->engine->note().c_str();
+}
+
 double effc_engine_device_seconds(const effc_engine_t *engine) {
   return engine->engine->deviceSeconds().value_or(-1);
 }

@@ -47,3 +47,17 @@ Result<std::shared_ptr<const CublasLt>> CublasLt::open(const char *path) {
   return fail(EFFC_UNSUPPORTED, "cuda: cuBLASLt cannot be opened (", reasons,
               ")", kRemedy);
 }
+
+Result<std::shared_ptr<const CublasLt>>
+CublasLtOnDemand::get(const char *path) {
+  std::lock_guard lock(mutex);
+  std::string wanted = path ? path : "";
+  if (!library || openedPath != wanted) {
+    Result<std::shared_ptr<const CublasLt>> opened = CublasLt::open(path);
+    if (!opened)
+      return opened.error();
+    library = std::move(*opened);
+    openedPath = wanted;
+  }
+  return library;
+}

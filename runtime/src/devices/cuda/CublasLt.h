@@ -11,6 +11,8 @@
 
 #include "runtime/src/devices/cuda/CudaDriver.h"
 
+#include <mutex>
+
 namespace effc::rt {
 
 namespace cublas {
@@ -108,6 +110,19 @@ private:
 
   OpenedLibrary library;
   const char *(*statusText)(cublas::Status) = nullptr;
+};
+
+/// Opens the library when it is first asked for, and keeps it: opening takes
+/// its time. From any thread.
+class CublasLtOnDemand {
+public:
+  /// As CublasLt::open(), of which a failure is not kept.
+  Result<std::shared_ptr<const CublasLt>> get(const char *path);
+
+private:
+  std::mutex mutex;
+  std::string openedPath;
+  std::shared_ptr<const CublasLt> library;
 };
 
 } // namespace effc::rt

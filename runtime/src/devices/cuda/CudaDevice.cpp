@@ -1,12 +1,7 @@
 #include "runtime/src/devices/cuda/CudaDevice.h"
 
-#include "runtime/src/devices/Architecture.h"
 #include "runtime/src/devices/PlanMemory.h"
 #include "runtime/src/devices/cuda/CudaExecutor.h"
-
-#include <cstdlib>
-#include <set>
-#include <string_view>
 
 using namespace effc;
 using namespace effc::rt;
@@ -70,92 +65,16 @@ Result<std::shared_ptr<Device>> CudaDevice::create(uint32_t ordinal) {
       new CudaDevice(std::move(*context), std::move(*chip)));
 }
 
-/// The segment that `kernel` is best taken from among those of `kind` that run
-/// on `chip`.
-static std::optional<uint32_t> findCode(const artifact::Program &program,
-                                        const artifact::Kernel &kernel,
-                                        artifact::SegmentKind kind,
-                                        const CudaChip &chip) {
-  std::optional<uint32_t> best;
-  uint32_t bestNumber = 0;
-  for (const artifact::KernelCode *code : *kernel.code()) {
-    const artifact::Segment &segment =
-        *program.segments()->Get(code->segment());
-    if (segment.kind() != kind)
-      continue;
-    Architecture found = *architectureOf(segment.isa()->string_view());
-    if (found.runsOn(chip.major, chip.minor) &&
-        (!best || found.number() > bestNumber))
-      best = code->segment(), bestNumber = found.number();
-  }
-  return best;
-}
-
-/// What GPUs the program has code for: "sm_80, compute_80".
-static std::string codeFor(const artifact::Program &program) {
-  std::string names;
-  for (const artifact::Segment *segment : *program.segments())
-    if (segment->kind() == artifact::SegmentKind::Cubin ||
-        segment->kind() == artifact::SegmentKind::Ptx)
-      names += (names.empty() ? "" : ", ") + segment->isa()->str();
-  return names;
-}
-
-Result<CudaChoice> rt::chooseCudaPlan(const artifact::Program &program,
-                                      const CudaChip &chip) {
-  using artifact::SegmentKind;
-  const char *wanted = std::getenv("EFFC_CUDA_CODE");
-  bool onlyPtx = wanted && std::string_view(wanted) == "ptx";
-  if (wanted && *wanted && !onlyPtx)
-    return fail(EFFC_INVALID_ARGUMENT, "cuda: EFFC_CUDA_CODE is '", wanted,
-                "', but only 'ptx' is known");
-  for (SegmentKind kind : {SegmentKind::Cubin, SegmentKind::Ptx}) {
-    if (kind == SegmentKind::Cubin && onlyPtx)
-      continue;
-    std::optional<CudaChoice> best;
-    uint32_t bestNumber = 0;
-    for (const Plan &plan : plansOf(program)) {
-      if (plan.isHost ||
-          architectureOf(plan.name)->kind != Architecture::Kind::Module)
-        continue;
-      CudaChoice choice = {plan, {}};
-      for (const artifact::Kernel *kernel : *plan.kernels)
-        if (auto segment = findCode(program, *kernel, kind, chip))
-          choice.segments.push_back(*segment);
-      uint32_t number = architectureOf(plan.name)->number();
-      if (choice.segments.size() == plan.kernels->size() &&
-          (!best || number > bestNumber))
-        best = std::move(choice), bestNumber = number;
-    }
-    if (best)
-      return std::move(*best);
-  }
-  std::string names = codeFor(program);
-  if (names.empty())
-    return fail(EFFC_UNSUPPORTED,
-                "cuda: the file has no code for a GPU: compile it with "
-                "--target ",
-                chip.major == 9 && chip.minor == 0 ? "sm_90a" : "sm_80");
-  if (onlyPtx)
-    return fail(EFFC_UNSUPPORTED,
-                "cuda: EFFC_CUDA_CODE=ptx asks for PTX that "
-                "runs on this GPU (",
-                chip.name, ", compute capability ", chip.major, ".", chip.minor,
-                "), but the file has code for ", names);
-  return fail(EFFC_UNSUPPORTED, "cuda: the file has code for ", names,
-              ", but this GPU (", chip.name, ") has compute capability ",
-              chip.major, ".", chip.minor);
-}
-
 Check CudaDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
   if (Check error = requireKnownGpuCode(model))
     return error;
-  Result<CudaChoice> choice = chooseCudaPlan(model.program(), chip);
-  if (!choice)
-    return choice.error();
-  Result<CudaProducts> products = CudaProducts::open(choice->plan);
+  Result<std::vector<CudaChoice>> choices = cudaChoices(model.program(), chip);
+  if (!choices)
+    return choices.error();
+  Result<CudaProducts> products =
+      CudaProducts::open(choices->front().plan, libraries);
   if (!products)
     return products.error();
   return {};
@@ -168,9 +87,9 @@ CudaDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
     return *error;
   if (Check error = requireKnownGpuCode(*model))
     return *error;
-  Result<CudaChoice> choice = chooseCudaPlan(model->program(), chip);
-  if (!choice)
-    return choice.error();
-  return CudaExecutor::create(std::move(model), std::move(*choice), context,
-                              chip, sessions, progress);
+  Result<std::vector<CudaChoice>> choices = cudaChoices(model->program(), chip);
+  if (!choices)
+    return choices.error();
+  return CudaExecutor::create(std::move(model), std::move(*choices), context,
+                              chip, libraries, sessions, progress);
 }

@@ -3,16 +3,11 @@
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDADEVICE_H
 
 #include "runtime/src/Device.h"
+#include "runtime/src/devices/cuda/CublasLt.h"
+#include "runtime/src/devices/cuda/CudaChoice.h"
 #include "runtime/src/devices/cuda/CudaMemory.h"
 
 namespace effc::rt {
-
-/// What a GPU is, as far as code for it is concerned.
-struct CudaChip {
-  std::string name; // "NVIDIA H200"
-  uint32_t major = 0, minor = 0;
-  uint32_t mostSharedBytes = 0; // of a block
-};
 
 class CudaDevice : public Device {
 public:
@@ -32,19 +27,8 @@ private:
   std::shared_ptr<const CudaContext> context;
   CudaChip chip;
   std::string text;
+  mutable CublasLtOnDemand libraries; // which accepts() opens to see
 };
-
-/// A plan, and which segment each of its kernels is taken from.
-struct CudaChoice {
-  Plan plan;
-  std::vector<uint32_t> segments;
-};
-
-/// The best for `chip` of a program's plans: modules made for it rather than
-/// texts that the driver compiles, new ones rather than old ones. Else the
-/// reason why there is none, with what there is.
-Result<CudaChoice> chooseCudaPlan(const artifact::Program &program,
-                                  const CudaChip &chip);
 
 } // namespace effc::rt
 

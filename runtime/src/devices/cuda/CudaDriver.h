@@ -56,6 +56,8 @@ constexpr Result kOutOfMemory = 2;
 constexpr Result kNoDevice = 100;
 constexpr Result kInvalidImage = 200;
 constexpr Result kNoBinaryForGpu = 209;
+constexpr Result kInvalidPtx = 218;
+constexpr Result kUnsupportedPtxVersion = 222;
 
 // CUdevice_attribute
 constexpr int kSharedBytesPerBlockOptIn = 97;

@@ -10,9 +10,6 @@
 using namespace effc;
 using namespace effc::rt;
 
-/// Graphs beyond these are recorded anew: more shapes than decode entries and
-/// batches have.
-static constexpr size_t kMostGraphs = 512;
 /// The driver that records launches which overlap (CUDA 12.3).
 static constexpr int kLeastToOverlap = 12030;
 
@@ -21,21 +18,30 @@ static bool isDecode(const artifact::Entry &entry) {
 }
 
 Result<std::unique_ptr<Executor>>
-CudaExecutor::create(std::shared_ptr<const Model> model, CudaChoice choice,
+CudaExecutor::create(std::shared_ptr<const Model> model,
+                     std::vector<CudaChoice> choices,
                      std::shared_ptr<const CudaContext> context,
-                     const CudaChip &chip, uint32_t sessions,
-                     const UploadProgress &progress) {
+                     const CudaChip &chip, CublasLtOnDemand &libraries,
+                     uint32_t sessions, const UploadProgress &progress) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return *error;
   const CudaDriver &driver = context->driver();
+  Result<CudaModules::Loaded> loaded =
+      CudaModules::load(*model, std::move(choices), context, chip);
+  if (!loaded)
+    return loaded.error();
   std::unique_ptr<CudaExecutor> executor(
-      new CudaExecutor(model, choice.plan, context));
+      new CudaExecutor(model, loaded->choice.plan, context));
+  executor->text = loaded->choice.note();
+  Result<CudaProducts> products =
+      CudaProducts::open(executor->compiled, libraries);
+  if (!products)
+    return products.error();
+  executor->products = std::move(*products);
   const char *each = std::getenv("EFFC_CUDA_CHECK_LAUNCHES");
   executor->checkLaunches = each && *each;
-  Result<CudaModules> modules =
-      CudaModules::load(*model, choice, context, chip);
-  if (!modules)
-    return modules.error();
-  executor->modules = std::move(*modules);
+  executor->modules = std::move(loaded->modules);
   cuda::Stream stream = nullptr;
   if (Check error =
           driver.check("making a stream",
@@ -50,7 +56,8 @@ CudaExecutor::create(std::shared_ptr<const Model> model, CudaChoice choice,
   return std::unique_ptr<Executor>(std::move(executor));
 }
 
-/// Everything is known beforehand, so it is refused as a whole.
+/// Everything is known beforehand, so it is refused as a whole; but for what
+/// the driver keeps of recorded calls, which it alone knows.
 Check CudaExecutor::requireFree(uint64_t weightBytes,
                                 const PlanSizes &sizes) const {
   size_t free = 0, total = 0;
@@ -67,10 +74,13 @@ Check CudaExecutor::requireFree(uint64_t weightBytes,
   std::string workspace;
   if (uint64_t bytes = products.workspaceBytes())
     workspace = ", " + std::to_string(bytes) + " for cuBLASLt";
-  return fail(EFFC_OUT_OF_MEMORY, "cuda: the model takes ", sum, " bytes (",
+  return fail(EFFC_OUT_OF_MEMORY, "cuda: the model takes ",
+              fits ? std::to_string(sum) : "more than 2^64", " bytes (",
               weightBytes, " of weights, ", sizes.slots, " of states, ",
-              sizes.arena, " of arena, ", sizes.logits, " of logits", workspace,
-              "), but the GPU has ", free, " free of ", total);
+              sizes.arena, " of arena, ", sizes.logits, " of logits, ",
+              sizes.inputs.bytes(), " of inputs", workspace,
+              ", and more for recorded calls), but the GPU has ", free,
+              " free of ", total);
 }
 
 Check CudaExecutor::reserve(uint32_t sessions) {
@@ -79,10 +89,6 @@ Check CudaExecutor::reserve(uint32_t sessions) {
   if (!sizes)
     return sizes.error();
   WeightPlaces places = placeWeights(program);
-  Result<CudaProducts> opened = CudaProducts::open(compiled);
-  if (!opened)
-    return opened.error();
-  products = std::move(*opened);
   if (Check error = requireFree(places.bytes, *sizes))
     return error;
   inputSize = sizes->inputs.bytes();
@@ -320,24 +326,35 @@ Check CudaExecutor::record(uint32_t entry, const CallCounts &counts,
 }
 
 Check CudaExecutor::replay(uint32_t entry, const CallCounts &counts) {
-  GraphKey key = {entry, counts.rows, counts.segments, counts.outputs,
-                  counts.result};
-  auto found = graphs.find(key);
-  if (found == graphs.end()) {
-    if (graphs.size() >= kMostGraphs)
-      graphs.clear();
+  CudaGraphs::Key key = {entry, counts.rows, counts.segments, counts.outputs,
+                         counts.result};
+  cuda::GraphExec known = graphs.find(key);
+  if (!known) {
     CudaOwned<cuda::GraphExec> graph;
     if (Check error = record(entry, counts, graph))
       return error;
-    found = graphs.emplace(key, std::move(graph)).first;
+    known = graph.get();
+    graphs.add(key, std::move(graph));
   }
-  return driver().check(
-      "entry '" + compiled.entries->Get(entry)->name()->str() + "'",
-      driver().graphLaunch(found->second.get(), stream.get()));
+  return driver().check("entry '" +
+                            compiled.entries->Get(entry)->name()->str() + "'",
+                        driver().graphLaunch(known, stream.get()));
+}
+
+Check CudaExecutor::abandon(Check error) {
+  if (error)
+    driver().streamSynchronize(stream.get()); // the failure is known
+  return error;
 }
 
 Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
+  return abandon(runCall(entry, counts));
+}
+
+Check CudaExecutor::runCall(uint32_t entry, const CallCounts &counts) {
   const artifact::Entry &compiledEntry = *compiled.entries->Get(entry);
   Check error = kept ? watch.start() : Check();
   if (error)
@@ -369,6 +386,8 @@ Check CudaExecutor::run(uint32_t entry, const CallCounts &counts) {
 
 Check CudaExecutor::keepTime() {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
   Result<CudaStopwatch> made = CudaStopwatch::create(context, stream.get());
   if (!made)
     return made.error();
@@ -380,6 +399,13 @@ Check CudaExecutor::keepTime() {
 Check CudaExecutor::time(uint32_t entry, const CallCounts &given,
                          const TimingOptions &options, CallTimes &out) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
+  return abandon(timeCall(entry, given, options, out));
+}
+
+Check CudaExecutor::timeCall(uint32_t entry, const CallCounts &given,
+                             const TimingOptions &options, CallTimes &out) {
   DeviceMemory elsewhere;
   if (options.flushBytes) {
     auto memory = allocateOnDevice(context, options.flushBytes,
@@ -445,6 +471,8 @@ cuda::Pointer CudaExecutor::slot(uint32_t index) const {
 
 Check CudaExecutor::copySlot(uint32_t from, uint32_t to) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
   if (Check error = driver().check(
           "copying a sequence's states",
           driver().copyOnDevice(slot(to), slot(from),
@@ -455,6 +483,8 @@ Check CudaExecutor::copySlot(uint32_t from, uint32_t to) {
 
 Check CudaExecutor::readSlot(uint32_t index, uint8_t *out) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
   if (Check error = driver().check(
           "downloading a sequence's states",
           driver().copyToHost(out, slot(index), model->program().slot_bytes(),
@@ -465,6 +495,8 @@ Check CudaExecutor::readSlot(uint32_t index, uint8_t *out) {
 
 Check CudaExecutor::writeSlot(uint32_t index, const uint8_t *in) {
   CudaScope scope(*context);
+  if (Check error = scope.entered())
+    return error;
   if (Check error = driver().check(
           "uploading a sequence's states",
           driver().copyToDevice(slot(index), in, model->program().slot_bytes(),

@@ -14,20 +14,19 @@
 #include "runtime/src/devices/PlanMemory.h"
 #include "runtime/src/devices/cuda/CudaBoxMaps.h"
 #include "runtime/src/devices/cuda/CudaClock.h"
+#include "runtime/src/devices/cuda/CudaGraphs.h"
 #include "runtime/src/devices/cuda/CudaModules.h"
 #include "runtime/src/devices/cuda/CudaProducts.h"
-
-#include <map>
-#include <tuple>
 
 namespace effc::rt {
 
 class CudaExecutor : public Executor {
 public:
   static Result<std::unique_ptr<Executor>>
-  create(std::shared_ptr<const Model> model, CudaChoice choice,
+  create(std::shared_ptr<const Model> model, std::vector<CudaChoice> choices,
          std::shared_ptr<const CudaContext> context, const CudaChip &chip,
-         uint32_t sessions, const UploadProgress &progress);
+         CublasLtOnDemand &libraries, uint32_t sessions,
+         const UploadProgress &progress);
 
   const Plan &plan() const override { return compiled; }
   const CallInputs &inputs() override { return callInputs; }
@@ -40,12 +39,9 @@ public:
              const TimingOptions &options, CallTimes &out) override;
   Check keepTime() override;
   std::optional<double> keptSeconds() const override { return kept; }
+  const std::string &note() const override { return text; }
 
 private:
-  /// Entry, rows, segments, outputs, and what is wanted of them.
-  using GraphKey =
-      std::tuple<uint32_t, int64_t, int64_t, int64_t, artifact::CallResult>;
-
   CudaExecutor(std::shared_ptr<const Model> model, const Plan &plan,
                std::shared_ptr<const CudaContext> context)
       : model(std::move(model)), compiled(plan), context(std::move(context)) {}
@@ -64,6 +60,12 @@ private:
   /// Puts a launch that is the library's into the stream.
   Check multiply(uint32_t entry, uint32_t index, const int64_t *counts);
   Check finish(const std::string &what);
+  /// What `error` says, once the stream has nothing left to do: what was put
+  /// into it before a failure reads and writes memory of the host.
+  Check abandon(Check error);
+  Check runCall(uint32_t entry, const CallCounts &counts);
+  Check timeCall(uint32_t entry, const CallCounts &counts,
+                 const TimingOptions &options, CallTimes &out);
   Check replay(uint32_t entry, const CallCounts &counts);
   Check warmUp(uint32_t entry, const CallCounts &counts);
   Check record(uint32_t entry, const CallCounts &counts,
@@ -75,6 +77,7 @@ private:
   std::shared_ptr<const Model> model;
   Plan compiled;
   std::shared_ptr<const CudaContext> context;
+  std::string text; // of note()
   bool checkLaunches = false;
 
   CudaModules modules;
@@ -90,7 +93,8 @@ private:
   CudaProducts products;
   CudaStopwatch watch; // of calls, where their time is kept
   std::optional<double> kept;
-  std::map<GraphKey, CudaOwned<cuda::GraphExec>> graphs;
+  /// More than the shapes that decode entries and batches usually have.
+  CudaGraphs graphs{512};
 };
 
 } // namespace effc::rt

@@ -31,20 +31,23 @@ private:
 /// that was there before, comes back afterwards.
 class CudaScope {
 public:
-  explicit CudaScope(const CudaContext &context) : context(context) {
-    pushed = context.driver().contextPush(context.get()) == cuda::kSuccess;
-  }
+  explicit CudaScope(const CudaContext &context)
+      : context(context), pushed(context.driver().contextPush(context.get())) {}
   ~CudaScope() {
     cuda::Context popped;
-    if (pushed)
+    if (pushed == cuda::kSuccess)
       context.driver().contextPop(&popped);
+  }
+  /// Why calls do not go there. Nothing but destroying may be tried then.
+  Check entered() const {
+    return context.driver().check("entering the GPU's context", pushed);
   }
   CudaScope(const CudaScope &) = delete;
   CudaScope &operator=(const CudaScope &) = delete;
 
 private:
   const CudaContext &context;
-  bool pushed;
+  cuda::Result pushed;
 };
 
 /// Something of the driver's, destroyed with the function that fits. Made and

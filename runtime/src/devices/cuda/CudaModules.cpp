@@ -33,12 +33,18 @@ static std::string reasonOf(const artifact::Segment &segment,
   return "; ptxas of CUDA 13 made it, for drivers of CUDA 13.0 and newer, but "
          "this one is for CUDA " +
          driver.versionText() +
-         ": compile with an older ptxas, or have the driver compile the file's "
-         "PTX, if it has some for this GPU, with EFFC_CUDA_CODE=ptx";
+         ": update the driver, or compile with an older ptxas";
+}
+
+/// Whether a driver that gives this may still take other code.
+static bool isRefusal(cuda::Result result) {
+  return result == cuda::kInvalidImage || result == cuda::kNoBinaryForGpu ||
+         result == cuda::kInvalidPtx || result == cuda::kUnsupportedPtxVersion;
 }
 
 static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
-                                       const CudaDriver &driver) {
+                                       const CudaDriver &driver,
+                                       bool &refused) {
   const artifact::Segment &segment = *model.program().segments()->Get(index);
   std::span<const uint8_t> bytes = model.segmentBytes(segment);
   // A text ends in a zero; a module is read as far as it says itself, of which
@@ -53,6 +59,7 @@ static Result<cuda::Module> loadModule(const Model &model, uint32_t index,
       driver.moduleLoad(&module, image.data(), 2, options, values);
   if (result == cuda::kSuccess)
     return module;
+  refused = isRefusal(result);
   Error error =
       driver.failure("loading the code for " + nameOf(segment, index), result);
   if (result != cuda::kOutOfMemory)
@@ -104,16 +111,16 @@ static Result<CudaKernel> prepareKernel(const artifact::Kernel &kernel,
 }
 
 Result<CudaModules>
-CudaModules::load(const Model &model, const CudaChoice &choice,
-                  const std::shared_ptr<const CudaContext> &context,
-                  const CudaChip &chip) {
+CudaModules::loadChoice(const Model &model, const CudaChoice &choice,
+                        const std::shared_ptr<const CudaContext> &context,
+                        const CudaChip &chip, bool &refused) {
   const CudaDriver &driver = context->driver();
   CudaModules loaded;
   std::map<uint32_t, cuda::Module> bySegment;
   for (uint32_t i = 0; i < choice.segments.size(); ++i) {
     uint32_t segment = choice.segments[i];
     if (!bySegment.count(segment)) {
-      Result<cuda::Module> module = loadModule(model, segment, driver);
+      Result<cuda::Module> module = loadModule(model, segment, driver, refused);
       if (!module)
         return module.error();
       loaded.modules.emplace_back(context, *module, driver.moduleUnload);
@@ -126,4 +133,38 @@ CudaModules::load(const Model &model, const CudaChoice &choice,
     loaded.kernels.push_back(*kernel);
   }
   return loaded;
+}
+
+Result<CudaModules::Loaded>
+CudaModules::load(const Model &model, std::vector<CudaChoice> choices,
+                  const std::shared_ptr<const CudaContext> &context,
+                  const CudaChip &chip) {
+  std::optional<Error> first;
+  std::string reasons; // of all, without the device's name before each
+  bool hasText = false, refused = false;
+  for (CudaChoice &choice : choices) {
+    hasText |= choice.isText;
+    refused = false;
+    Result<CudaModules> modules =
+        loadChoice(model, choice, context, chip, refused);
+    if (modules) {
+      if (!reasons.empty())
+        choice.worse += (choice.worse.empty() ? "" : "; ") + reasons;
+      return Loaded{std::move(choice), std::move(*modules)};
+    }
+    const Error &error = modules.error();
+    if (!first)
+      first = error;
+    std::string_view said = error.message;
+    constexpr std::string_view kDevice = "cuda: ";
+    if (said.starts_with(kDevice))
+      said.remove_prefix(kDevice.size());
+    reasons += (reasons.empty() ? "" : "; ") + std::string(said);
+    if (!refused)
+      break;
+  }
+  first->message = "cuda: " + reasons;
+  if (refused && !hasText)
+    first->message += "; the file has no PTX for this GPU in its place";
+  return *first;
 }

@@ -13,7 +13,13 @@ static constexpr uint64_t kWorkspaceBytes = uint64_t(32) << 20;
 /// products.
 static constexpr size_t kMostWays = 16384;
 
-Result<CudaProducts> CudaProducts::open(const Plan &plan) {
+/// What can be done where the library does not multiply.
+static constexpr const char *kRemedy =
+    "; with EFFC_CUBLASLT=none in the environment, or compiled without --dense "
+    "library, the file's own kernel does it";
+
+Result<CudaProducts> CudaProducts::open(const Plan &plan,
+                                        CublasLtOnDemand &libraries) {
   CudaProducts products;
   bool wanted = false;
   for (const artifact::Entry *entry : *plan.entries)
@@ -24,7 +30,7 @@ Result<CudaProducts> CudaProducts::open(const Plan &plan) {
     given = nullptr;
   if (!wanted || (given && std::string_view(given) == "none"))
     return products;
-  auto opened = CublasLt::open(given);
+  auto opened = libraries.get(given);
   if (!opened)
     return opened.error();
   products.library = std::move(*opened);
@@ -160,7 +166,7 @@ Check CudaProducts::multiply(const artifact::MatrixProduct &product,
   if (known == ways.end()) {
     Result<Way> way = find(task);
     if (!way)
-      return way.error();
+      return fail(way.error().code, way.error().message, kRemedy);
     if (ways.size() >= kMostWays)
       ways.clear();
     known = ways.emplace(task, std::move(*way)).first;
@@ -168,9 +174,13 @@ Check CudaProducts::multiply(const artifact::MatrixProduct &product,
   const Way &way = known->second;
   const float one = 1, zero = 0;
   auto *y = const_cast<void *>(operands[2]);
-  return library->check(library->multiply(
+  cublas::Status status = library->multiply(
       handle.get(), way.operation.get(), &one, operands[1], way.w.get(),
       operands[0], way.x.get(), &zero, y, way.y.get(), y, way.y.get(),
       &way.algorithm, reinterpret_cast<void *>(workspace.get()),
-      kWorkspaceBytes, stream));
+      kWorkspaceBytes, stream);
+  Check error = library->check(status);
+  if (status == cublas::kNotSupported)
+    error->message += kRemedy;
+  return error;
 }

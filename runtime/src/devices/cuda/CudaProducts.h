@@ -18,7 +18,8 @@ class CudaProducts {
 public:
   /// Of a plan without products there is nothing to open; nor where the
   /// environment says EFFC_CUBLASLT=none. It may name the library's file, too.
-  static Result<CudaProducts> open(const Plan &plan);
+  static Result<CudaProducts> open(const Plan &plan,
+                                   CublasLtOnDemand &libraries);
 
   /// Bytes of the GPU's memory that the library works in.
   uint64_t workspaceBytes() const;

@@ -46,20 +46,15 @@ makeStaging(const std::shared_ptr<const CudaContext> &context) {
   return staging;
 }
 
-Check rt::uploadWeights(const Model &model, const WeightPlaces &places,
-                        cuda::Pointer to,
-                        const std::shared_ptr<const CudaContext> &context,
-                        cuda::Stream stream, const UploadProgress &progress) {
-  const CudaDriver &driver = context->driver();
+/// Through two buffers, which the GPU may still read where it fails.
+static Check copyWeights(const Model &model, const WeightPlaces &places,
+                         cuda::Pointer to, Staging *current, Staging *other,
+                         const CudaDriver &driver, cuda::Stream stream,
+                         const UploadProgress &progress) {
   const artifact::Program &program = model.program();
   uint64_t total = 0, done = 0;
   for (const artifact::Weight *weight : *program.weights())
     total += weight->size();
-  Result<Staging> first = makeStaging(context), second = makeStaging(context);
-  for (Result<Staging> *one : {&first, &second})
-    if (!*one)
-      return one->error();
-  Staging *current = &*first, *other = &*second;
   for (uint32_t i = 0; i < program.weights()->size(); ++i) {
     uint64_t size = program.weights()->Get(i)->size();
     for (uint64_t at = 0; at < size; at += kStagingBytes) {
@@ -85,4 +80,20 @@ Check rt::uploadWeights(const Model &model, const WeightPlaces &places,
   }
   return driver.check("uploading the weights",
                       driver.streamSynchronize(stream));
+}
+
+Check rt::uploadWeights(const Model &model, const WeightPlaces &places,
+                        cuda::Pointer to,
+                        const std::shared_ptr<const CudaContext> &context,
+                        cuda::Stream stream, const UploadProgress &progress) {
+  Result<Staging> first = makeStaging(context), second = makeStaging(context);
+  for (Result<Staging> *one : {&first, &second})
+    if (!*one)
+      return one->error();
+  const CudaDriver &driver = context->driver();
+  Check error = copyWeights(model, places, to, &*first, &*second, driver,
+                            stream, progress);
+  if (error)
+    driver.streamSynchronize(stream); // the failure is known
+  return error;
 }

@@ -4,6 +4,7 @@
 #include "runtime/src/devices/cuda/CudaDevice.h"
 #include "runtime/include/effc/effc.hpp"
 #include "runtime/src/Sampler.h"
+#include "runtime/src/devices/cuda/CudaGraphs.h"
 #include "test/unit/runtime/cuda/CudaToy.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
@@ -323,69 +324,6 @@ TEST_F(CudaDevice, TimesEachLaunch) {
       << error->message;
 }
 
-TEST_F(CudaDevice, AsksForLargeSharedMemory) {
-  auto large = [](artifact::ProgramT &program) {
-    program.targets[1]->kernels[2]->shared_bytes = 100000;
-    program.targets[1]->kernels[1]->shared_bytes = 20000;
-  };
-  fake->staticSharedBytes = 4000;
-  Model model = loadToy(large);
-  Engine engine(model, Device::cuda());
-  EXPECT_EQ(fake->count("cuFuncSetAttribute"), 1u);
-  EXPECT_EQ(fake->count("cuFuncSetAttribute toy_head 8 100000"), 1u);
-  Session session(engine);
-  fake->calls.clear();
-  engine.prefill(session, {1});
-  EXPECT_EQ(
-      fake->calls[2],
-      "cuLaunchKernelEx toy_scan grid 1 block 128 shared 20000 counts 1 1 1");
-  EXPECT_EQ(
-      fake->calls[3],
-      "cuLaunchKernelEx toy_head grid 3 block 64 shared 100000 counts 1 1 1");
-  fake->mostSharedBytes = 99999;
-  EXPECT_EQ(engineMessage(EFFC_UNSUPPORTED, large),
-            "cuda: kernel 'toy_head' needs 104000 bytes of shared memory, but "
-            "this GPU (Fake GPU) grants 99999");
-}
-
-TEST_F(CudaDevice, TakesTheCodeThatFits) {
-  auto loaded = [&](int major, int minor) {
-    fake->major = major;
-    fake->minor = minor;
-    fake->images.clear();
-    std::string message = engineMessage(EFFC_UNSUPPORTED);
-    return fake->images.empty() ? message : fake->images.front();
-  };
-  EXPECT_EQ(loaded(9, 0), kHopperModule);
-  EXPECT_EQ(loaded(8, 0), "module 80");
-  EXPECT_EQ(loaded(8, 9), "module 80");
-  // What no module fits is compiled by the driver.
-  EXPECT_EQ(loaded(12, 0), "text 80");
-  // As everything is where it is asked for.
-  setenv("EFFC_CUDA_CODE", "ptx", 1);
-  EXPECT_EQ(loaded(9, 0), "text 80");
-  EXPECT_EQ(loaded(7, 5),
-            "cuda: EFFC_CUDA_CODE=ptx asks for PTX that runs on this GPU (Fake "
-            "GPU, compute capability 7.5), but the file has code for sm_80, "
-            "sm_90a, compute_80");
-  setenv("EFFC_CUDA_CODE", "PTX", 1);
-  fake->major = 9;
-  EXPECT_EQ(engineMessage(EFFC_INVALID_ARGUMENT),
-            "cuda: EFFC_CUDA_CODE is 'PTX', but only 'ptx' is known");
-  unsetenv("EFFC_CUDA_CODE");
-  EXPECT_EQ(loaded(7, 5),
-            "cuda: the file has code for sm_80, sm_90a, compute_80, but this "
-            "GPU (Fake GPU) has compute capability 7.5");
-  fake->major = 9;
-  fake->minor = 0;
-  TemporaryFile plain(makeToyArtifact());
-  Model model(plain.path());
-  EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
-                      EFFC_UNSUPPORTED),
-            "cuda: the file has no code for a GPU: compile it with --target "
-            "sm_90a");
-}
-
 TEST_F(CudaDevice, NeedsADriver) {
   setenv("EFFC_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
   EXPECT_EQ(messageOf([] { Device::cuda(); }, EFFC_UNSUPPORTED)
@@ -428,7 +366,8 @@ TEST_F(CudaDevice, SaysWhatDoesNotFit) {
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY),
             "cuda: the model takes " + std::to_string(needed) +
                 " bytes (34816 of weights, 384 of states, 320 of arena, 17344 "
-                "of logits), but the GPU has " +
+                "of logits, 4800 of inputs, and more for recorded calls), but "
+                "the GPU has " +
                 std::to_string(needed - 1) + " free of 2147483648");
   fake->free = needed;
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY), "nothing is wrong");
@@ -442,43 +381,6 @@ TEST_F(CudaDevice, SaysWhatDoesNotFit) {
       engineMessage(EFFC_OUT_OF_MEMORY),
       "cuda: the inputs of a call take 4800 bytes of pinned memory, which "
       "the system does not have");
-}
-
-TEST_F(CudaDevice, RefusesCodeOfALaterFormat) {
-  std::vector<uint8_t> bytes = makeToyArtifact(cudaToy());
-  constexpr size_t kMinorAt = 6; // FileHeader.h
-  bytes[kMinorAt] = uint8_t(rt::FileHeader::kMinor + 1);
-  repairHeader(bytes);
-  TemporaryFile file(bytes);
-  Model model(file.path());
-  EXPECT_NE(
-      messageOf([&] { Engine engine(model, Device::cuda()); }, EFFC_UNSUPPORTED)
-          .find("but this runtime knows code of GPUs up to 1."),
-      std::string::npos);
-}
-
-TEST_F(CudaDevice, RefusesABadModule) {
-  fake->failures["cuModuleLoadDataEx"] = 200;
-  EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
-            "cuda: loading the code for sm_90a (segment 4): "
-            "CUDA_ERROR_INVALID_IMAGE (device kernel image is invalid); "
-            "bad\\x0aimage");
-  // Of a newer assembler than the driver's.
-  fake->version = 12040;
-  EXPECT_NE(engineMessage(EFFC_BAD_DATA)
-                .find("ptxas of CUDA 13 made it, for drivers of CUDA 13.0 and "
-                      "newer, but this one is for CUDA 12.4: compile with an "
-                      "older ptxas, or have the driver compile the file's PTX, "
-                      "if it has some for this GPU, with EFFC_CUDA_CODE=ptx"),
-            std::string::npos);
-  // What has another cause is not put down to it.
-  fake->failures["cuModuleLoadDataEx"] = 999;
-  EXPECT_EQ(engineMessage(EFFC_BAD_DATA).find("ptxas"), std::string::npos);
-  fake->version = 13000;
-  fake->failures = {{"cuModuleGetFunction", 500}};
-  EXPECT_EQ(engineMessage(EFFC_BAD_DATA),
-            "cuda: finding kernel 'toy_embed': CUDA_ERROR_NOT_FOUND "
-            "(something)");
 }
 
 // Whatever fails while an engine is made, everything is given back.
@@ -500,6 +402,75 @@ TEST_F(CudaDevice, FailsWithoutLosingAnything) {
   }
 }
 
+// Memory of the host is given back that the GPU may still read.
+TEST_F(CudaDevice, WaitsForWeightsOnTheirWay) {
+  Model model = loadToy();
+  fake->failures["cuMemcpyHtoDAsync_v2"] = 999;
+  EXPECT_EQ(messageOf([&] { Engine engine(model, Device::cuda()); },
+                      EFFC_DEVICE_ERROR),
+            "cuda: uploading the weights: CUDA_ERROR_UNKNOWN (something)");
+  EXPECT_EQ(fake->calls.back(), "cuStreamSynchronize");
+}
+
+// Nothing is done in whatever context there is instead.
+TEST_F(CudaDevice, NeedsItsContext) {
+  Model model = loadToy();
+  const std::string expected =
+      "cuda: entering the GPU's context: CUDA_ERROR_UNKNOWN (something)";
+  fake->failures["cuCtxPushCurrent_v2"] = 201;
+  EXPECT_EQ(engineMessage(EFFC_DEVICE_ERROR), expected);
+  EXPECT_EQ(fake->count("cuModuleLoadDataEx"), 0u);
+  fake->failures.clear();
+  Engine engine(model, Device::cuda(), 2);
+  Session session(engine);
+  fake->failures["cuCtxPushCurrent_v2"] = 201;
+  fake->calls.clear();
+  EXPECT_EQ(messageOf([&] { engine.prefill(session, {1}); }, EFFC_DEVICE_ERROR),
+            expected);
+  EXPECT_TRUE(fake->calls.empty());
+}
+
+// Of recorded calls the ones last used are kept.
+TEST_F(CudaDevice, KeepsTheGraphsLastUsed) {
+  auto driver = rt::CudaDriver::open();
+  ASSERT_TRUE(driver);
+  auto context = rt::CudaContext::open(*driver, 0);
+  ASSERT_TRUE(context);
+  int live = fake->live;
+  {
+    rt::CudaGraphs graphs(3);
+    auto keyOf = [](int64_t rows) {
+      return rt::CudaGraphs::Key(0, rows, rows, rows,
+                                 artifact::CallResult::Logits);
+    };
+    auto add = [&](int64_t rows) {
+      rt::cuda::Stream stream = nullptr;
+      rt::cuda::Graph graph = nullptr;
+      rt::cuda::GraphExec ready = nullptr;
+      (*driver)->captureBegin(stream, rt::cuda::kCaptureThreadLocal);
+      (*driver)->captureEnd(stream, &graph);
+      (*driver)->graphInstantiate(&ready, graph, 0);
+      (*driver)->graphDestroy(graph);
+      graphs.add(keyOf(rows),
+                 rt::CudaOwned<rt::cuda::GraphExec>(
+                     *context, ready, (*driver)->graphExecDestroy));
+    };
+    for (int64_t rows : {1, 2, 3})
+      add(rows);
+    EXPECT_NE(graphs.find(keyOf(1)), nullptr);
+    EXPECT_EQ(graphs.find(keyOf(4)), nullptr);
+    add(4);
+    EXPECT_EQ(graphs.find(keyOf(2)), nullptr);
+    for (int64_t rows : {3, 1, 4})
+      EXPECT_NE(graphs.find(keyOf(rows)), nullptr) << rows;
+    add(5);
+    EXPECT_EQ(graphs.find(keyOf(3)), nullptr);
+    EXPECT_NE(graphs.find(keyOf(1)), nullptr);
+    EXPECT_EQ(fake->live, live + 3);
+  }
+  EXPECT_EQ(fake->live, live);
+}
+
 TEST_F(CudaDevice, NamesTheLaunchThatIsRefused) {
   Model model = loadToy();
   Engine engine(model, Device::cuda(), 2);
@@ -514,11 +485,14 @@ TEST_F(CudaDevice, NamesTheLaunchThatIsRefused) {
   fake->failures["cuLaunchKernelEx toy_scan"] = 700;
   EXPECT_EQ(messageOf([&] { engine.prefill(session, {1}); }, EFFC_DEVICE_ERROR),
             of("prefill_4"));
+  // What was put into the stream before reads memory of the host.
+  EXPECT_EQ(fake->calls.back(), "cuStreamSynchronize");
   session.reset();
   // Also while it is recorded, which ends.
   EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
                       EFFC_DEVICE_ERROR),
             of("decode_1"));
+  EXPECT_EQ(fake->calls.back(), "cuStreamSynchronize");
   session.reset();
   fake->failures.clear();
   EXPECT_EQ(engine.decode({session.get()}, {1}), ToyReference().step(1));

@@ -3,6 +3,7 @@
 #include "test/unit/runtime/cuda/CudaToy.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 using namespace effc;
 using namespace effc::test;
@@ -20,6 +21,11 @@ protected:
   }
 };
 } // namespace
+
+/// What is said where the library does not multiply.
+static const std::string kOwnKernel =
+    "; with EFFC_CUBLASLT=none in the environment, or compiled without --dense "
+    "library, the file's own kernel does it";
 
 /// The head of the plan for sm_90a as a product of all rows, whose logits then
 /// all have to be wanted.
@@ -124,8 +130,9 @@ TEST_F(CudaProducts, CountTheirWorkspace) {
   fake->free = size_t(20) << 20;
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY), "nothing is wrong");
   std::string message = engineMessage(EFFC_OUT_OF_MEMORY, makeHeadAProduct);
-  EXPECT_NE(message.find(" of logits, 33554432 for cuBLASLt), but the GPU has "
-                         "20971520 free of 2147483648"),
+  EXPECT_NE(message.find(" of inputs, 33554432 for cuBLASLt, and more for "
+                         "recorded calls), but the GPU has 20971520 free of "
+                         "2147483648"),
             std::string::npos)
       << message;
 }
@@ -164,7 +171,8 @@ TEST_F(CudaProducts, NameTheLaunchThatFails) {
                 },
                 EFFC_DEVICE_ERROR),
             "cuda: kernel 'toy_product' (launch 2 of entry 'prefill_4', "
-            "'head'): cuBLASLt: CUBLAS_STATUS (14)");
+            "'head'): cuBLASLt: CUBLAS_STATUS (14)" +
+                kOwnKernel);
 }
 
 TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
@@ -174,7 +182,8 @@ TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
   fake->knowsProducts = false;
   std::string expected =
       "cuda: kernel 'toy_product' (launch 2 of entry 'decode_1', 'head'): "
-      "cuBLASLt knows no way to multiply 1 x 3 by 3 x 271";
+      "cuBLASLt knows no way to multiply 1 x 3 by 3 x 271" +
+      kOwnKernel;
   EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
                       EFFC_DEVICE_ERROR),
             expected);
@@ -184,4 +193,35 @@ TEST_F(CudaProducts, SayWhereTheLibraryKnowsNoWay) {
   EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
                       EFFC_DEVICE_ERROR),
             expected);
+  // Or only when it multiplies.
+  session.reset();
+  fake->knowsProducts = true;
+  fake->failures = {{"cublasLtMatmul", 15}};
+  EXPECT_EQ(messageOf([&] { engine.decode({session.get()}, {1}); },
+                      EFFC_DEVICE_ERROR),
+            "cuda: kernel 'toy_product' (launch 2 of entry 'decode_1', "
+            "'head'): cuBLASLt: CUBLAS_STATUS (15)" +
+                kOwnKernel);
+}
+
+// Half a gigabyte: what a device has opened to see whether it is there, it has.
+TEST_F(CudaProducts, OpenTheLibraryOnce) {
+  std::string link =
+      testing::TempDir() + "effc-cublaslt-" + std::to_string(getpid()) + ".so";
+  ASSERT_EQ(symlink(EFFC_FAKE_CUDA, link.c_str()), 0);
+  setenv("EFFC_CUBLASLT", link.c_str(), 1);
+  Model model = loadToy(makeHeadAProduct);
+  Device device = Device::cuda();
+  device.requireAccepts(model);
+  unlink(link.c_str());
+  {
+    Engine engine(model, device);
+    Session session(engine);
+    EXPECT_EQ(engine.decode({session.get()}, {7}), ToyReference().step(7));
+  }
+  // Another is another.
+  setenv("EFFC_CUBLASLT", "/nonexistent/libcublasLt.so", 1);
+  EXPECT_EQ(messageOf([&] { device.requireAccepts(model); }, EFFC_UNSUPPORTED)
+                .find("cuda: cuBLASLt cannot be opened (/nonexistent/"),
+            0u);
 }

@@ -31,6 +31,7 @@ protected:
   }
   void TearDown() override {
     EXPECT_EQ(fake->live, 0);
+    EXPECT_EQ(fake->pushed, 0);
     dlclose(library);
     unsetenv("EFFC_CUDA_DRIVER");
   }

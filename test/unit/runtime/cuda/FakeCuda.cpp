@@ -34,6 +34,23 @@ struct Recording {
 };
 
 FakeCuda state;
+
+/// What a test wants of it that starts a program.
+void changeByEnvironment() {
+  auto number = [](const char *variable, auto to) {
+    if (const char *given = std::getenv(variable))
+      to(std::atoi(given));
+  };
+  number("FAKE_CUDA_FREE",
+         [](int value) { state.free = static_cast<size_t>(value); });
+  number("FAKE_CUDA_CAPABILITY", [](int value) {
+    state.major = value / 10;
+    state.minor = value % 10;
+  });
+  if (const char *image = std::getenv("FAKE_CUDA_REFUSES"))
+    state.failures[std::string("cuModuleLoadDataEx ") + image] = 200;
+}
+
 Recording *recording = nullptr; // while a stream is captured
 std::map<uint64_t, size_t> allocations;
 
@@ -89,6 +106,7 @@ FakeCuda *fakeCuda() { return &state; }
 
 int cuInit(unsigned) {
   ENTER(cuInit);
+  changeByEnvironment();
   return 0;
 }
 int cuDriverGetVersion(int *version) {
@@ -98,6 +116,8 @@ int cuDriverGetVersion(int *version) {
 int cuGetErrorName(int result, const char **text) {
   *text = result == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
           : result == 200        ? "CUDA_ERROR_INVALID_IMAGE"
+          : result == 209        ? "CUDA_ERROR_NO_BINARY_FOR_GPU"
+          : result == 222        ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
           : result == 500        ? "CUDA_ERROR_NOT_FOUND"
           : result == 700        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
                                  : "CUDA_ERROR_UNKNOWN";
@@ -147,17 +167,33 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   --state.live;
   return 0;
 }
-int cuCtxPushCurrent_v2(void *) { return 0; }
-int cuCtxPopCurrent_v2(void **) { return 0; }
+// Of these two there are too many to be written down.
+int cuCtxPushCurrent_v2(void *) {
+  auto failure = state.failures.find("cuCtxPushCurrent_v2");
+  if (failure != state.failures.end())
+    return failure->second;
+  ++state.pushed;
+  return 0;
+}
+int cuCtxPopCurrent_v2(void **) {
+  --state.pushed;
+  return 0;
+}
 
 int cuModuleLoadDataEx(void **module, const void *image, unsigned options,
                        int *names, void **values) {
+  std::string text = static_cast<const char *>(image);
+  auto failure = state.failures.find("cuModuleLoadDataEx " + text);
+  bool fails = failure != state.failures.end();
   for (unsigned i = 0; i < options; ++i)
     if (names[i] == 5) // the error log
       std::strcpy(static_cast<char *>(values[i]),
-                  state.failures.count("cuModuleLoadDataEx") ? "bad\nimage"
-                                                             : "");
+                  fails || state.failures.count("cuModuleLoadDataEx")
+                      ? "bad\nimage"
+                      : "");
   ENTER(cuModuleLoadDataEx);
+  if (fails)
+    return failure->second;
   state.images.emplace_back(static_cast<const char *>(image));
   *module = &functions;
   ++state.live;

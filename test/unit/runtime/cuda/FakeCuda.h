@@ -3,7 +3,9 @@
 // A library with the driver's functions, and cuBLASLt's: memory is malloc's,
 // the kernels are the host's of the toy model, calls are written down, and each
 // can be made to fail. The runtime opens it by EFFC_CUDA_DRIVER and
-// EFFC_CUBLASLT; a test opens it once more and asks for its state.
+// EFFC_CUBLASLT; a test opens it once more and asks for its state. For programs
+// that tests start the environment changes it: FAKE_CUDA_FREE,
+// FAKE_CUDA_CAPABILITY (80), FAKE_CUDA_REFUSES (an image).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_TEST_UNIT_RUNTIME_CUDA_FAKECUDA_H
@@ -28,7 +30,7 @@ struct FakeCuda {
   bool knowsProducts = true; // as cuBLASLt
 
   /// The result that a function gives, by its symbol; "cuLaunchKernelEx
-  /// toy_scan" of one kernel alone.
+  /// toy_scan" of one kernel alone, "cuModuleLoadDataEx text 80" of one image.
   std::map<std::string, int> failures;
   /// Every call, in order: its symbol, and of some what they are given.
   std::vector<std::string> calls;
@@ -37,7 +39,8 @@ struct FakeCuda {
   uint64_t tensorMaps = 0;         // encoded; each holds its number
   /// How many of them a kernel takes, by its name.
   std::map<std::string, int> mapsOf;
-  int live = 0; // objects and stretches of memory that nobody has freed
+  int pushed = 0; // contexts that nobody has popped
+  int live = 0;   // objects and stretches of memory that nobody has freed
 
   size_t count(const std::string &call) const {
     size_t found = 0;

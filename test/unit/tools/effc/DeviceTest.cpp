@@ -13,6 +13,9 @@
 using namespace effc;
 using namespace effc::test;
 
+/// What a module holds.
+static constexpr const char *kModule = "xxxxxxxxxxxxxxxx";
+
 /// The toy with a module for a GPU, and without code for the host if so wanted.
 static std::vector<uint8_t> makeCudaToy(bool forHost) {
   ToyOptions options;
@@ -57,6 +60,70 @@ TEST(Device, AutoPrefersAGpuThatHasCode) {
   EXPECT_EQ(host.out, gpu.out);
   EXPECT_EQ(run(file, "host", EFFC_FAKE_CUDA).out, gpu.out);
   EXPECT_EQ(run(file, "cuda", EFFC_FAKE_CUDA).out, gpu.out);
+}
+
+// A GPU that would take the file, but has no room for it or does not take its
+// code after all.
+TEST(Device, AutoTakesTheHostWhereTheGpuFails) {
+  TemporaryFile file(makeCudaToy(true));
+  std::string expected = run(file, "host", kNone).out;
+  struct {
+    const char *variable, *value, *reason;
+  } cases[] = {{"FAKE_CUDA_FREE", "200", "; cuda: the model takes "},
+               {"FAKE_CUDA_REFUSES", kModule,
+                "; cuda: loading the code for sm_90a (segment 3): "
+                "CUDA_ERROR_INVALID_IMAGE"}};
+  for (auto [variable, value, reason] : cases) {
+    setenv(variable, value, 1);
+    Finished host = run(file, "auto", EFFC_FAKE_CUDA);
+    Finished gpu = run(file, "cuda", EFFC_FAKE_CUDA);
+    unsetenv(variable);
+    EXPECT_EQ(host.status, 0) << host.err;
+    EXPECT_EQ(host.err.find("device: host ("), 0u) << host.err;
+    EXPECT_NE(host.err.find(reason), std::string::npos) << host.err;
+    EXPECT_EQ(host.out, expected);
+    // Who asks for the GPU is told.
+    EXPECT_EQ(gpu.status, 1);
+    EXPECT_EQ(gpu.err.find("effc: error: cuda: "), 0u) << gpu.err;
+  }
+}
+
+// PTX that runs in place of a module is said, whoever chose the GPU.
+TEST(Device, SaysWhereOtherCodeRuns) {
+  ToyOptions options;
+  options.code = {
+      {artifact::SegmentKind::Cubin, "sm_80", std::vector<uint8_t>(16, 'x')},
+      {artifact::SegmentKind::Ptx, "compute_80", {'t', 0}}};
+  options.changeProgram = [](artifact::ProgramT &program) {
+    for (auto &kernel : addToyTarget(program, "sm_80", 3).kernels) {
+      kernel->code.push_back(
+          std::make_unique<artifact::KernelCodeT>(*kernel->code[0]));
+      kernel->code[1]->segment = 4;
+    }
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  setenv("FAKE_CUDA_CAPABILITY", "80", 1);
+  setenv("FAKE_CUDA_REFUSES", kModule, 1);
+  Finished chosen = run(file, "auto", EFFC_FAKE_CUDA);
+  Finished wanted = run(file, "cuda", EFFC_FAKE_CUDA);
+  setenv("EFFC_CUDA_DRIVER", EFFC_FAKE_CUDA, 1);
+  Finished timed =
+      runProgram({EFFC_DEVICE_CHECK, "time", file.path(), "--tokens", "3"});
+  unsetenv("EFFC_CUDA_DRIVER");
+  unsetenv("FAKE_CUDA_CAPABILITY");
+  unsetenv("FAKE_CUDA_REFUSES");
+  const std::string note =
+      "its code for compute_80 runs, since better code does not: loading the "
+      "code for sm_80 (segment 3): CUDA_ERROR_INVALID_IMAGE";
+  EXPECT_EQ(chosen.status, 0) << chosen.err;
+  EXPECT_NE(chosen.err.find("; the file has code for this GPU; " + note),
+            std::string::npos)
+      << chosen.err;
+  EXPECT_EQ(wanted.status, 0) << wanted.err;
+  EXPECT_EQ(wanted.err.find("effc: note: " + note), 0u) << wanted.err;
+  // Nobody measures one for the other.
+  EXPECT_EQ(timed.status, 1);
+  EXPECT_NE(timed.err.find(": " + note), std::string::npos) << timed.err;
 }
 
 // The file alone says it: no driver is opened, and there is nothing to explain.
