@@ -40,19 +40,14 @@ struct Target {
   bool isForOwnChips() const { return cpu.ends_with("a"); }
 };
 
-/// What every chip that runs sm_80's code grants a block, 8.6 and 8.9 included,
-/// and later ones that compile its PTX (CUDA programming guide, technical
-/// specifications): 99 KiB. A100 itself has 163.
-inline constexpr int64_t kSharedBytesOfAll = 101376;
-
 inline constexpr Target kTargets[] = {
     {"host", "x86-64-v3", tile::Device::Host, 8, 16, 22, 18, 32768},
     {"sm_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 900, 256,
-     kSharedBytesOfAll, 108, "+ptx80"},
+     166912, 108, "+ptx80"},
     {"sm_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 1800,
      256, 232448, 132, "+ptx80", false, true, true},
     {"sim_80", "sm_80", tile::Device::Nvptx, 32, 255, 60, 300, 131072, 900, 256,
-     kSharedBytesOfAll, 108, "+ptx80", true},
+     166912, 108, "+ptx80", true},
     {"sim_90a", "sm_90a", tile::Device::Nvptx, 32, 255, 60, 600, 131072, 1800,
      256, 232448, 132, "+ptx80", true, true, true},
 };

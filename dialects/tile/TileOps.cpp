@@ -464,6 +464,14 @@ LogicalResult DotOp::verify() {
     return emitOpError("expects operands in shared memory, or 'a' in whole "
                        "rows as 'acc' lies, but got ")
            << a << " and " << b;
+  auto isSwizzled = [](TileType type) {
+    auto layout = dyn_cast_or_null<SharedAttr>(type.getLayout());
+    return layout && layout.getSwizzled();
+  };
+  if (isSwizzled(a) && !(getTransposeA() && isSwizzled(b))) // dot5
+    return emitOpError("expects a swizzled 'a' to be transposed and 'b' to be "
+                       "swizzled, too, but got ")
+           << a << " and " << b;
   return success();
 }
 
@@ -531,8 +539,8 @@ LogicalResult WarpGroupFenceOp::verify() {
   if (getFencedA().size() != getA().size() ||
       getFencedAcc().size() != getAcc().size()) // wgfence1
     return emitOpError("expects as many results as operands, but got ")
-           << getFencedA().size() << " and " << getFencedAcc().size()
-           << " for " << getA().size() << " and " << getAcc().size();
+           << getFencedA().size() << " and " << getFencedAcc().size() << " for "
+           << getA().size() << " and " << getAcc().size();
   return success();
 }
 

@@ -372,6 +372,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (DOT4) At scheduled level `b` lies in shared memory, and so does `a`, unless it
       lies as `acc` does, in `#tile.mma` with all warps along the rows, is not
       transposed and has a multiple of 16 columns.
+    * (DOT5) Where `a` is swizzled, it is transposed, and `b` is swizzled.
 
     Example:
 

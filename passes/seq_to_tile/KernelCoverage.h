@@ -54,7 +54,7 @@ inline bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
 /// state before it take on a GPU, about.
 inline int64_t chunkBytes(int64_t keys, int64_t values, int64_t chunk,
                           mlir::Type roundedTo) {
-  constexpr int64_t kPadding = 16; // elements of a row
+  constexpr int64_t kPadding = 8; // elements of a row
   int64_t elements = 2 * chunk * (keys + kPadding) +
                      (keys + chunk) * (values + kPadding) +
                      chunk * (chunk + kPadding);

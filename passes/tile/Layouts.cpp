@@ -339,10 +339,16 @@ bool LayoutChoice::isForWarpGroups(Value tile, Type element,
     auto dot = cast<DotOp>(use.getOwner());
     auto fragment =
         dyn_cast_or_null<FragmentAttr>(layouts.lookup(classOf(dot.getAcc())));
+    // Columns that are there already lie as they were needed first.
+    auto areColumnsForThem = [&] {
+      if (Value copy = shared.lookup({dot.getB(), typeOfColumns(dot)}))
+        return cast<SharedAttr>(typeOf(copy).getLayout()).getSwizzled();
+      return isForWarpGroups(dot.getB(), typeOfColumns(dot), asked);
+    };
     bool isRows = use.getOperandNumber() == 1;
     return fragment && isMultipliedAs(dot, element) &&
            suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps()) &&
-           (!isRows || isForWarpGroups(dot.getB(), typeOfColumns(dot), asked));
+           (!isRows || areColumnsForThem());
   });
 }
 

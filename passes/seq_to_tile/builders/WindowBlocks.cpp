@@ -19,8 +19,8 @@ static constexpr int64_t kItems = 8, kGpuItems = 264;
 /// A GPU's shared memory for a block's keys and values, at most, and for its
 /// queries, of which there are two tiles where first tokens stay; and hundredths
 /// of what a block may have, of either.
-static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536, kKeyShare = 49,
-                         kQueryShare = 39;
+static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536, kKeyShare = 50,
+                         kQueryShare = 40;
 /// Weighted values of a block's queries, which are in registers: 64 of each of
 /// 256 threads.
 static constexpr int64_t kMostSums = 16384;
