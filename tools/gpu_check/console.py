@@ -1,8 +1,11 @@
 """Progress on standard error, programs, and failures that end the script."""
 import pathlib
+import queue
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 START = time.monotonic()
@@ -29,6 +32,43 @@ def run(command: list, *, timeout: float | None = None, env: dict | None = None,
     if done.returncode != 0 and not may_fail:
         raise Failure(f"{' '.join(command[:6])} ...: status {done.returncode}: {last_line(done.stderr or done.stdout)}")
     return done
+
+
+class Lines:
+    """The lines of a program, as it prints them."""
+
+    def __init__(self, command: list, env: dict | None = None):
+        self.errors = tempfile.TemporaryFile(mode="w+", errors="replace")
+        try:
+            self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                            env=env, errors="replace")
+        except OSError as error:
+            raise Failure(str(error)) from error
+        self.came: queue.Queue = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self.came.put(line)
+        self.came.put(None)
+
+    def next(self, seconds: float) -> str | None:
+        """The next line; None at the end. TimeoutError where none has come after so many seconds."""
+        try:
+            return self.came.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            raise TimeoutError from None
+
+    def end(self, *, kill: bool) -> tuple[int | None, str]:
+        """The status, None if not even killing ends it, and the last line of standard error."""
+        if kill:
+            self.process.kill()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            pass  # a driver may hold it for long
+        self.errors.seek(0)
+        return self.process.returncode, last_line(self.errors.read())
 
 
 def last_line(text: str) -> str:

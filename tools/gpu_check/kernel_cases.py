@@ -3,7 +3,7 @@ import json
 import os
 import pathlib
 
-from .console import Budget, Failure, last_line, leave_out, run, say
+from .console import Budget, Failure, Lines, leave_out, run, say
 
 # Binary of test/unit/contract, its tests, and which runners of each (EFFC_EXPORT_PICK; empty: all). What is not here
 # runs on the simulated GPU alone: the same bits in any pieces, and the other shapes of the tests below.
@@ -34,6 +34,7 @@ ROUNDED = [("LinearKernelsContract", "*BothGatesAgree*", "11"),
            ("ChunkProductsTest", "*AgreeWithTheDefinition/decays_per_head_bf16:*/no_decay_f16", "")]
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
+CASE_SECONDS = 30  # of one case on one device, of which the simulated GPU needs 12 at most
 MOST_BYTES = 52 * 10**6  # of all compiled cases; half of it when packed
 SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/ssd", "0"),
@@ -83,36 +84,89 @@ def prepare(build: pathlib.Path, folder: pathlib.Path, compiler, small: bool) ->
             "bf16_states": [] if small else NARROW}
 
 
-def run_cases(program: pathlib.Path, cases: list[pathlib.Path], devices: list[str], simulated_seconds: float, timeout: float,
-              env: dict | None = None) -> dict:
-    """What effc-device-check says of cases."""
-    done = run([program, "cases", "--device", ",".join(devices), "--simulated-seconds", simulated_seconds, *cases],
-               timeout=timeout, may_fail=True, env=env)
-    if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
-        raise Failure(f"effc-device-check: status {done.returncode}: {last_line(done.stderr) or 'it says nothing'}")
-    return json.loads(done.stdout)
+class CaseRun:
+    """effc-device-check over a list of cases, of which all is kept that it has said."""
+
+    def __init__(self, program: pathlib.Path, cases: list[pathlib.Path], devices: list[str], simulated_seconds: float,
+                 env: dict | None = None):
+        self.count = len(cases)
+        self.lines = Lines([program, "cases", "--device", ",".join(devices), "--simulated-seconds", max(0.01, simulated_seconds), *cases], env)
+        self.devices: list[dict] = []
+        self.ended: list[dict] = []
+        self.begun: tuple[str, str] | None = None  # folder and device of what has not ended
+
+    def follow(self, each: float, budget: Budget, stops_at_errors: bool) -> str | None:
+        """Reads to the end, to the first case that fails to run on a GPU where that stops it, or to what hangs: a case has `each` seconds on
+        a device. What ended the program before its time, if anything did."""
+        while True:
+            try:
+                line = self.lines.next(min(each, budget.left()))
+            except TimeoutError:
+                self.lines.end(kill=True)
+                return "the time was over while it ran" if budget.left() <= 0 else f"took more than {each:.0f} s"
+            if line is None:
+                status, said = self.lines.end(kill=False)
+                whole = status in (0, 1) and len(self.ended) == self.count
+                return None if whole else f"status {status}: {said or 'it says nothing'}"
+            try:
+                found = json.loads(line)
+            except ValueError:  # the program died as it wrote
+                continue
+            if "begins" in found:
+                self.begun = (found["begins"], found["device"])
+            elif "name" in found:
+                self.begun = None
+                self.ended.append(found)
+                if stops_at_errors and gpu_error(found):
+                    self.lines.end(kill=True)
+                    return None
+            else:
+                self.devices = found["devices"]
 
 
-def check(program: pathlib.Path, folder: pathlib.Path, devices: list[str], simulated_seconds: float, timeout: float) -> dict:
-    """Runs all cases on all devices. Where a launch fails a driver gives the process up: the rest goes on in another, and the launch is
-    asked for."""
+def gpu_error(case: dict) -> str | None:
+    return case["devices"].get("cuda", {}).get("error")
+
+
+def unfinished(begun: tuple[str, str], why: str) -> dict:
+    """A case that did not end, as a result."""
+    folder, device = begun
+    about = json.loads((pathlib.Path(folder) / "case.json").read_text())
+    return {"name": about.get("name", pathlib.Path(folder).name), "folder": folder, "tolerance": about.get("tolerance", 0),
+            "devices": {device: {"error": why, "passed": False}}, "apart": {}}
+
+
+def say_launch(program: pathlib.Path, folder: str, each: float, budget: Budget) -> str:
+    """Which launch of a case fails, found by waiting for each."""
+    alone = CaseRun(program, [pathlib.Path(folder)], ["cuda"], 0, {**os.environ, "EFFC_CUDA_CHECK_LAUNCHES": "1"})
+    why = alone.follow(each, Budget.of(max(10.0, budget.left())), False)
+    return (gpu_error(alone.ended[-1]) or "passes") if alone.ended else why or "it did not end"
+
+
+def check(program: pathlib.Path, folder: pathlib.Path, devices: list[str], simulated_seconds: float, timeout: float,
+          each: float = CASE_SECONDS) -> dict:
+    """Runs all cases on all devices. Where a launch fails a driver gives the process up, and one that hangs or dies is of no use: what has
+    ended is kept, the rest goes on in another process behind the case that had begun, and a launch that failed is asked for."""
     left = sorted(path.parent for path in folder.glob("*/case.json"))
-    budget, result = Budget.of(timeout), {"devices": [], "cases": [], "not_begun": 0}
-    for restart in range(len(left)):
-        if not left or budget.left() < 1:
+    budget, simulated = Budget.of(timeout), Budget.of(simulated_seconds)
+    result: dict = {"devices": [], "cases": [], "stopped": None, "not_begun": []}
+    restarts = 0
+    while left and budget.left() >= 1:
+        going = CaseRun(program, left, devices, simulated.left())
+        why = going.follow(each, budget, restarts < MOST_RESTARTS)
+        result["devices"] = going.devices or result["devices"]
+        result["cases"] += going.ended
+        left = left[len(going.ended):]
+        if going.begun:
+            result["cases"].append(unfinished(going.begun, why or "it did not end"))
+            left = left[1:]
+        elif why:  # no case is to blame
+            result["stopped"] = f"effc-device-check: {why}"
             break
-        found = run_cases(program, left, devices, simulated_seconds, budget.left())
-        result["devices"] = found["devices"]
-        failed = next((i for i, case in enumerate(found["cases"]) if case["devices"].get("cuda", {}).get("error")), None)
-        if restart == MOST_RESTARTS:
-            failed = None
-        ended = len(left) if failed is None else failed + 1
-        result["cases"] += found["cases"][:ended]
-        if failed is not None:
-            alone = run_cases(program, [left[failed]], ["cuda"], 0, max(10.0, budget.left()), {**os.environ, "EFFC_CUDA_CHECK_LAUNCHES": "1"})
-            result["cases"][-1]["devices"]["cuda"]["each_launch"] = alone["cases"][0]["devices"]["cuda"].get("error", "passes")
-        left = left[ended:]
-    result["not_begun"] = len(left)
+        elif gpu_error(going.ended[-1]) and restarts < MOST_RESTARTS:
+            result["cases"][-1]["devices"]["cuda"]["each_launch"] = say_launch(program, going.ended[-1]["folder"], each, budget)
+        restarts += 1
+    result["not_begun"] = [path.name for path in left]
     for case in result["cases"]:
         case["folder"] = pathlib.Path(case["folder"]).name
     return result

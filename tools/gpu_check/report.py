@@ -32,6 +32,11 @@ def best_peer(mixer: dict) -> dict | None:
     return min(ran, key=peer_seconds, default=None)
 
 
+def listed(names: list[str], most: int = 5) -> str:
+    """The first of some names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def says_launch(found: dict) -> str:
     """What a case said that was run again, waiting for each launch."""
     return f"; waiting for each launch: {found['each_launch']}" if "each_launch" in found else ""
@@ -42,8 +47,11 @@ def judge(result: dict, notes: dict) -> None:
     problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
     cases = result.get("cases") or {"cases": [], "devices": []}
     problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
+    if cases.get("stopped"):
+        problems.append(cases["stopped"])
     if cases.get("not_begun"):
-        problems.append(f"{cases['not_begun']} kernel tests were not begun: the time was over")
+        problems.append(f"{len(cases['not_begun'])} kernel tests were not begun{'' if cases.get('stopped') else ': the time was over'}: "
+                        f"{listed(cases['not_begun'])}")
     for kind, list_of in (("kernel test", cases["cases"]), ("model", result.get("models") or [])):
         for one in list_of:
             problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}{says_launch(found)}"

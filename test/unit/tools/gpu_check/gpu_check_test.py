@@ -21,6 +21,11 @@ STAND_IN = """#!{python}
 import json, os, subprocess, sys
 played = "{played}"
 arguments = [{{"cuda": played, "cuda,sim,host": played + ",sim,host"}}.get(a, a) for a in sys.argv[1:]]
+if "cases" in arguments[:1]:
+    going = subprocess.Popen(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
+    for line in going.stdout:
+        print(line.replace("sim:90", "cuda"), end="", flush=True)
+    sys.exit(going.wait())
 done = subprocess.run(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
 text = done.stdout.replace("sim:90", "cuda")
 if "time" in arguments[:1] and done.returncode == 0:
@@ -34,19 +39,28 @@ sys.exit(done.returncode)
 """
 
 
-# A GPU that is lost once a case called "bad" has run, to the end of the process; waiting for each launch says which it was.
+# A GPU that is lost once a case called "bad" has run, to the end of the process, where waiting for each launch says which it was; that
+# never answers in a case called "hangs"; that takes the process with it in one called "dies".
 LOST = """#!{python}
-import json, os, pathlib, sys
-cases, lost = [], False
+import json, os, pathlib, signal, sys, time
+def say(**line):
+    print(json.dumps(line), flush=True)
+say(devices=[{{"name": "cuda", "description": "", "error": ""}}])
+lost = False
 for path in sys.argv[1:]:
     if not path.startswith("/"):
         continue
     name = pathlib.Path(path).name
+    say(begins=path, device="cuda")
+    if name.endswith("hangs"):
+        time.sleep(600)
+    if name.endswith("dies"):
+        print("the end", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
     lost |= name.endswith("bad")
     waits = "EFFC_CUDA_CHECK_LAUNCHES" in os.environ
     outcome = {{"error": "launch 3" if waits else "something failed", "passed": False}} if lost else {{"largest": 0, "passed": True}}
-    cases.append({{"name": name, "folder": path, "tolerance": 1, "devices": {{"cuda": outcome}}, "apart": {{}}}})
-print(json.dumps({{"devices": [{{"name": "cuda", "description": "", "error": ""}}], "cases": cases}}))
+    say(name=name, folder=path, tolerance=1, devices={{"cuda": outcome}}, apart={{}})
 sys.exit(1 if lost else 0)
 """
 
@@ -180,22 +194,52 @@ class GpuCheckFlow(Prepared):
         with self.assertRaisesRegex(console.Failure, f"{program.name} has written no case for "):
             kernel_cases.export(build, self.scratch, True)
 
-    def test_a_lost_gpu_costs_one_case(self):
-        folder = self.scratch / "lost"
-        for name in ("a-good", "b-bad", "c-good", "d-good", "e-bad"):
-            (folder / "cases" / name).mkdir(parents=True, exist_ok=True)
+    def run_stub(self, names: list[str], timeout: float = 60, each: float = 30) -> dict:
+        """Cases of these names by a stand-in for effc-device-check."""
+        folder = self.scratch / "stub"
+        shutil.rmtree(folder, ignore_errors=True)
+        for name in names:
+            (folder / "cases" / name).mkdir(parents=True)
             (folder / "cases" / name / "case.json").write_text("{}")
         program = folder / "effc-device-check"
         program.write_text(LOST.format(python=sys.executable))
         program.chmod(0o755)
-        found = kernel_cases.check(program, folder / "cases", ["cuda"], 0, 60)
-        self.assertEqual([(one["name"], one["devices"]["cuda"]["passed"]) for one in found["cases"]],
-                         [("a-good", True), ("b-bad", False), ("c-good", True), ("d-good", True), ("e-bad", False)])
-        self.assertEqual(found["not_begun"], 0)
+        return kernel_cases.check(program, folder / "cases", ["cuda"], 0, timeout, each)
+
+    def outcomes(self, found: dict) -> list[tuple[str, bool]]:
+        return [(one["name"], one["devices"]["cuda"]["passed"]) for one in found["cases"]]
+
+    def problems(self, found: dict) -> list[str]:
         result = {"steps": [], "machine": {"gpu": {}}, "cases": found}
         report.judge(result, {"gpus": {}})
-        self.assertEqual(result["problems"], [
+        return result["problems"]
+
+    def test_a_lost_gpu_costs_one_case(self):
+        found = self.run_stub(["a-good", "b-bad", "c-good", "d-good", "e-bad"])
+        self.assertEqual(self.outcomes(found), [("a-good", True), ("b-bad", False), ("c-good", True), ("d-good", True), ("e-bad", False)])
+        self.assertEqual(found["not_begun"], [])
+        self.assertEqual(self.problems(found), [
             f"kernel test {name} on cuda: something failed; waiting for each launch: launch 3" for name in ("b-bad", "e-bad")])
+
+    def test_what_hangs_or_dies_costs_one_case_and_is_named(self):
+        found = self.run_stub(["a-good", "b-hangs", "c-good", "d-dies", "e-dies", "f-good"], each=2)
+        self.assertEqual(self.outcomes(found), [("a-good", True), ("b-hangs", False), ("c-good", True), ("d-dies", False),
+                                                ("e-dies", False), ("f-good", True)])
+        self.assertEqual(self.problems(found), ["kernel test b-hangs on cuda: took more than 2 s",
+                                                *(f"kernel test {name} on cuda: status -9: the end" for name in ("d-dies", "e-dies"))])
+
+    def test_when_the_time_is_over_what_came_is_kept(self):
+        found = self.run_stub(["a-good", "b-hangs", "c-good", "d-good"], timeout=3)
+        self.assertEqual(self.outcomes(found), [("a-good", True), ("b-hangs", False)])
+        self.assertEqual(self.problems(found), ["2 kernel tests were not begun: the time was over: c-good, d-good",
+                                                "kernel test b-hangs on cuda: the time was over while it ran"])
+
+    def test_a_program_that_says_nothing_is_no_fault_of_a_case(self):
+        folder = self.scratch / "silent"
+        (folder / "cases/one").mkdir(parents=True, exist_ok=True)
+        (folder / "cases/one/case.json").write_text("{}")
+        found = kernel_cases.check(pathlib.Path("/bin/false"), folder / "cases", ["cuda"], 0, 60)
+        self.assertEqual(self.problems(found), ["effc-device-check: status 1: it says nothing", "1 kernel tests were not begun: one"])
 
     def test_it_is_judged_by_public_kernels_and_floors(self):
         """Errors and times made up: a larger error than a public kernel's, and six times the floor."""
