@@ -21,13 +21,16 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - START:6.1f} s] {text}", file=sys.stderr, flush=True)
 
 
-def run(command: list, *, timeout: float | None = None, env: dict | None = None, may_fail: bool = False) -> subprocess.CompletedProcess:
+def run(command: list, *, timeout: float | None = None, env: dict | None = None, cwd: pathlib.Path | None = None,
+        may_fail: bool = False) -> subprocess.CompletedProcess:
     """Runs a program; its output is text. Fails with the end of what it says."""
     command = [str(part) for part in command]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, errors="replace")
-    except subprocess.TimeoutExpired:
-        done = subprocess.CompletedProcess(command, 124, "", f"took more than {timeout:.0f} s")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, cwd=cwd, errors="replace")
+    except subprocess.TimeoutExpired as late:
+        # Bytes, whatever was asked for.
+        said = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
+        done = subprocess.CompletedProcess(command, 124, said, f"took more than {timeout:.0f} s")
     except OSError as error:
         done = subprocess.CompletedProcess(command, 127, "", str(error))
     if done.returncode != 0 and not may_fail:

@@ -212,7 +212,8 @@ def check_one(effc: pathlib.Path, model: pathlib.Path, devices: list[str], scrat
     failed = [f"{name} ({found.get('error', 'too far from what it should be')})" for name, found in one["devices"].items()
               if not found.get("passed", True)]
     left = [name for name, found in one["devices"].items() if "left_out" in found]
-    say(f"{model.name}: {'FAILED on ' + ', '.join(failed) if failed else 'passed'}{'; left out on ' + ', '.join(left) if left else ''}")
+    outcome = f"FAILED on {', '.join(failed)}" if failed else "passed" if len(left) < len(devices) else "not begun"
+    say(f"{model.name}: {outcome}{'; left out on ' + ', '.join(left) if left else ''}")
     return one
 
 
