@@ -62,7 +62,7 @@ def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) 
     def compile_sample(name: str, rows: str, products: str) -> None:
         """Its weights, which are bf16, lie beside it once."""
         place = folder / name
-        compiler.compile(goldens / "sample", place / "model.effc", "--weights", "reference", "--products", products, "--prefill-rows", rows,
+        compiler.compile(folder / "sample", place / "model.effc", "--weights", "reference", "--products", products, "--prefill-rows", rows,
                          "--max-batch", "1")
         (place / "about.json").write_text(json.dumps({"products": products, "weights": "sample"}))
         (place / "tokens.json").write_text(json.dumps([SAMPLE_TOKENS]))
@@ -70,7 +70,12 @@ def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) 
             shutil.copy2(goldens / "sample/expected.json", place)
 
     jobs = []
+    beside = ["config.json", "generation_config.json", "tokenizer.json"]  # that nothing but compiling reads
     if not small:
+        (folder / "sample").mkdir()
+        for name in beside:
+            shutil.copy2(goldens / "sample" / name, folder / "sample")
+        safetensors.copy_aligned(goldens / "sample/model.safetensors", folder / "sample/model.safetensors")
         jobs = [lambda: compile_sample("sample", "16", "f32")]
         for products, kind in NARROW_PRODUCTS.items():
             jobs.append(lambda products=products, kind=kind: compile_sample(f"sample.{kind}", "64", products))
@@ -78,7 +83,8 @@ def prepare(goldens: pathlib.Path, folder: pathlib.Path, compiler, small: bool) 
                 golden, folder / f"{name_of(golden)}.{kind}", "bf16", products) for name in NARROW]
     compiler.all(jobs)
     if not small:
-        shutil.copy2(goldens / "sample/model.safetensors", folder / "sample")
+        for name in beside:
+            (folder / "sample" / name).unlink()
     done, each = [], 20
     for first in range(0, len(found), each):
         if folder_bytes(folder) > MOST_BYTES:

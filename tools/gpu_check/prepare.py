@@ -49,7 +49,11 @@ def describe_code(data: pathlib.Path, compiler: Compiler, chips: list[str]) -> d
         facts[file.parent.name] = code_facts.facts_of(compiler.effc, file, chips, products)
 
     compiler.all([lambda file=file, products=products: look(file, products) for file, products in files.items()])
-    return code_facts.summarise(facts, chips)
+    summary = code_facts.summarise(facts, chips)
+    for chip, found in summary.items():
+        say(f"compared on {chip}: {', '.join(f'{count} files with {kind}' for kind, count in found['files_with'].items())}; "
+            f"{len(found['spills'])} kernels spill")
+    return summary
 
 
 def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
