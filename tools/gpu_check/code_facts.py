@@ -29,6 +29,11 @@ def facts_of(effc: pathlib.Path, file: pathlib.Path, chips: list[str], products:
     return facts
 
 
+def has_own_code(effc: pathlib.Path, file: pathlib.Path, chips: list[str], products: str) -> bool:
+    """Whether a file has code that only one of these chips has."""
+    return any(facts["has"] for facts in facts_of(effc, file, [chip for chip in chips if chip in WARP_GROUPS], products).values())
+
+
 def summarise(files: dict[str, dict], chips: list[str]) -> dict:
     """Of each chip: how many files have each of LEAST, and what spills. `files`: facts by file."""
     return {chip: {"files_with": {kind: sum(kind in facts[chip]["has"] for facts in files.values()) for kind in LEAST},

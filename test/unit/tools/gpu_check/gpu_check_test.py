@@ -298,6 +298,14 @@ class GpuCheckFlow(Prepared):
             with self.assertRaisesRegex(console.Failure, f"^of what is compared on sm_90a, {kind} are the least$"):
                 code_facts.require(code_facts.summarise({str(i): one for i, one in enumerate(files)}, ["sm_90a"]))
 
+    def test_what_gives_way_for_its_size(self):
+        """Of every test and every family the first case stays longest, but for what no other chip could show."""
+        names = ["Mixers_Contract.Agrees_gla.14", "Mixers_Contract.Agrees_gla.3", "Mixers_Contract.Agrees_ssd.3", "Shapes_Band.Agrees_1_f32.0",
+                 "Shapes_Band.Agrees_2_f32.0", "Widths_Band.Agrees_1.0", "Window.Agrees.0", "Window.Agrees.4", "Window.AgreesRounded_bf16.0",
+                 "Z_Narrow.Agrees_64_by_8.0"]
+        found = kernel_cases.by_worth([pathlib.Path(name) for name in reversed(names)], lambda case: case.name.startswith("Z"))
+        self.assertEqual([names.index(case.name) for case in found], [9, 0, 2, 3, 5, 6, 8, 1, 4, 7])
+
     def test_expected_numbers_lose_less_than_is_tolerated(self):
         folder = self.scratch / "cut"
         folder.mkdir(exist_ok=True)
