@@ -46,7 +46,7 @@ ROUNDED_ON_GPUS = [("NarrowWeightsTest", "*RoundedProducts.*:-*_f16_as_*", ""),
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
 CASE_SECONDS = 30  # of one case on one device, of which the simulated GPU needs 12 at most
-MOST_BYTES = 33 * 10**6  # of all compiled cases, each packed by itself; two thirds of it when packed together
+MOST_BYTES = 30 * 10**6  # of all compiled cases, each packed by itself; two thirds of it when packed together
 SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
          ("NarrowWeightsTest", "*/NarrowWeights.AgreeWithTheFormula/128_by_200", ""),
          ("NarrowWeightsTest", "*/RoundedProducts.AgreeWithTheFormula/128_by_200_bf16_as_bf16", ""),
