@@ -3,7 +3,7 @@
   python3 -m gpu_check.peer_kernels '{"op": ..., "H": ..., ..., "scratch": DIR}'
 
 DIR has weights.safetensors (a table of bf16 whose rows are the operands of tokens, and parameters) and outputs.bin,
-effc's results. Prints one JSON object: errors of effc and of each public kernel against float64, and the times of the
+effc's results. Prints one JSON object, again whenever more is known: errors of effc and of each public kernel against float64, and the times of the
 latter. A package that is not there is said so in its place. The formulas are those of the papers that the ops name.
 """
 import importlib
@@ -178,6 +178,7 @@ def main() -> None:
     expected = exact(o)
     ours = torch.frombuffer(bytearray((pathlib.Path(request["scratch"]) / "outputs.bin").read_bytes()), dtype=torch.float32)
     result = {"ours": errors(ours.to(expected.device), expected), "peers": []}
+    print(json.dumps(result), flush=True)  # a public kernel may take the process with it
     for package, name, prepare in public(o, request["decode"]):
         one = {"package": package, "name": name}
         result["peers"].append(one)
@@ -194,7 +195,7 @@ def main() -> None:
             one |= timed(function)
         except Exception as error:  # whatever a foreign package does, it is one line of the report
             one["error"] = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"
-    print(json.dumps(result))
+        print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

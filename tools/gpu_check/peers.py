@@ -2,10 +2,9 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
-from .console import last_line
+from .console import last_line, run
 from .mixer_models import Mixer
 
 
@@ -14,12 +13,15 @@ def compare(mixer: Mixer, call: tuple, device: str, scratch: pathlib.Path, timeo
     decode, sequences, tokens = call
     request = {"op": mixer.op, "H": mixer.H, "G": mixer.G, "K": mixer.K, "V": mixer.V, "decode": decode, "sequences": sequences,
                "tokens": tokens, "device": "cuda" if device == "cuda" else "cpu", "scratch": str(scratch)}
-    try:
-        done = subprocess.run([sys.executable, "-m", "gpu_check.peer_kernels", json.dumps(request)], capture_output=True, text=True,
-                              timeout=max(1.0, timeout), cwd=pathlib.Path(__file__).resolve().parent.parent,
-                              env={**os.environ, "FLA_CACHE_RESULTS": "1"}, errors="replace")
-    except subprocess.TimeoutExpired:
-        return {"error": f"took more than {timeout:.0f} s"}
+    done = run([sys.executable, "-m", "gpu_check.peer_kernels", json.dumps(request)], timeout=max(1.0, timeout), may_fail=True,
+               cwd=pathlib.Path(__file__).resolve().parent.parent, env={**os.environ, "FLA_CACHE_RESULTS": "1"})
+    found = {}
+    for line in done.stdout.splitlines():
+        try:
+            said = json.loads(line)
+        except ValueError:  # something else that was printed, or half a line
+            continue
+        found = said if isinstance(said, dict) else found
     if done.returncode != 0:
-        return {"error": last_line(done.stderr)}
-    return json.loads(done.stdout.strip().splitlines()[-1])
+        found["error"] = last_line(done.stderr) or f"status {done.returncode}"
+    return found

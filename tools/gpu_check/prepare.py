@@ -7,7 +7,7 @@ import shutil
 import tarfile
 import tempfile
 
-from . import gather, kernel_cases, models, shapes
+from . import code_facts, gather, kernel_cases, models, shapes
 from .console import Failure, folder_bytes, run, say
 
 LIMIT_BYTES = 50 * 10**6
@@ -39,6 +39,23 @@ def targets_for(chips: list[str]) -> list[str]:
     return ["host", *(simulated[chip] for chip in chips), *chips]
 
 
+def describe_code(data: pathlib.Path, compiler: Compiler, chips: list[str]) -> dict:
+    """What is compared with known numbers, and what is timed, by chip: what code it is, and what spills."""
+    files = {case / "case.effc": kernel_cases.products_of(case) for case in sorted((data / "cases").iterdir())}
+    files |= {model / "model.effc": models.products_of(model) for model in sorted((data / "models").iterdir())}
+    facts: dict[str, dict] = {}
+
+    def look(file: pathlib.Path, products: str) -> None:
+        facts[file.parent.name] = code_facts.facts_of(compiler.effc, file, chips, products)
+
+    compiler.all([lambda file=file, products=products: look(file, products) for file, products in files.items()])
+    summary = code_facts.summarise(facts, chips)
+    for chip, found in summary.items():
+        say(f"compared on {chip}: {', '.join(f'{count} files with {kind}' for kind, count in found['files_with'].items())}; "
+            f"{len(found['spills'])} kernels spill")
+    return summary
+
+
 def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
     with tarfile.open(archive, "w:xz", preset=6) as tar:
         for path in sorted(folder.iterdir()):
@@ -60,6 +77,8 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
         data = pathlib.Path(scratch) / "data"
         cases = kernel_cases.prepare(build, data / "cases", compiler, small)
         goldens, left_out = models.prepare(source / "test/goldens", data / "models", compiler, small)
+        compared = describe_code(data, compiler, chips)
+        code_facts.require(compared)
         # The simulated GPU is too slow for what a real one is timed on.
         timed = shapes.prepare(data / "timed-small", compiler, chips, small=True)
         if not small:
@@ -69,7 +88,8 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
     shutil.copytree(pathlib.Path(__file__).parent, target / "gpu_check", dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
     version = run([effc, "--version"]).stdout.strip()
-    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens, "models_left_out": left_out, "timed": timed}
+    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens,
+             "compared": compared, "models_left_out": left_out, "timed": timed}
     (target / "prepared.json").write_text(json.dumps(about, indent=1) + "\n")
     size = folder_bytes(target)
     if size >= LIMIT_BYTES:

@@ -5,6 +5,14 @@ import pathlib
 from .console import run
 
 SLOW = 5  # times its floor: needs a reason
+# What rounding an operand of a product loses of it at most; f32 is multiplied exactly.
+LOSSES = {"f32": 0.0, "tf32": 2.0**-12, "bf16": 2.0**-9, "f16": 2.0**-12}
+
+
+def most_error(products: str) -> float:
+    """How far a mixer may be from float64, |y - exact| / |exact|: sums of f32 lose 1e-5 at most; where operands are rounded, queries, keys,
+    values and the states (or scores) that they meet each lose so much (test/unit/contract/ChunkProductsTest.cpp)."""
+    return 1e-5 + 4 * LOSSES[products]
 
 
 def registers(effc: pathlib.Path, folder: pathlib.Path, device: str) -> list[dict]:
@@ -32,6 +40,11 @@ def best_peer(mixer: dict) -> dict | None:
     return min(ran, key=peer_seconds, default=None)
 
 
+def listed(names: list[str], most: int = 5) -> str:
+    """The first of some names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def says_launch(found: dict) -> str:
     """What a case said that was run again, waiting for each launch."""
     return f"; waiting for each launch: {found['each_launch']}" if "each_launch" in found else ""
@@ -42,29 +55,76 @@ def judge(result: dict, notes: dict) -> None:
     problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
     cases = result.get("cases") or {"cases": [], "devices": []}
     problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
+    if cases.get("stopped"):
+        problems.append(cases["stopped"])
     if cases.get("not_begun"):
-        problems.append(f"{cases['not_begun']} kernel tests were not begun: the time was over")
+        problems.append(f"{len(cases['not_begun'])} kernel tests were not begun{'' if cases.get('stopped') else ': the time was over'}: "
+                        f"{listed(cases['not_begun'])}")
     for kind, list_of in (("kernel test", cases["cases"]), ("model", result.get("models") or [])):
         for one in list_of:
             problems += [f"{kind} {one['name']} on {device}: {found.get('error') or 'too far from float64'}{says_launch(found)}"
                          for device, found in one["devices"].items() if not found.get("passed", True)]
+            if device := "cuda" if "left_out" in one["devices"].get("cuda", {}) else None:
+                problems.append(f"{kind} {one['name']} on {device}: left out: {one['devices'][device]['left_out']}")
     known = notes["gpus"].get(result["machine"]["gpu"].get("name", ""), {})
     for one in result.get("mixers") or []:
-        name = row_name(one)
-        if "error" in one:
-            problems.append(f"{name}: {one['error']}")
-        ours = one.get("beside", {}).get("ours", {}).get("relative", 0)
-        theirs = [peer["relative"] for peer in one.get("beside", {}).get("peers", []) if peer.get("relative")]
-        if ours is None or (theirs and ours > min(theirs)):
-            problems.append(f"{name}: relative error {number(ours)}, but a public kernel's is {number(min(theirs, default=None))}")
+        problems += judge_mixer(one, result.get("device", "cuda"))
         if one.get("main") and (one.get("times_floor") or 0) > SLOW:
-            one["why_slow"] = known.get(name, "no note yet (tools/gpu_check/notes.json)")
+            one["why_slow"] = known.get(row_name(one), "no note yet (tools/gpu_check/notes.json)")
     for one in result.get("timed") or []:
         problems += [f"{one['name']}: {one[key]['error']}" for key in ("bench", "decode_kernels", "prefill_kernels")
                      if isinstance(one.get(key), dict) and "error" in one[key]]
-    spilled = [f"{row['file']}: kernel {row['name']} spills {row['spill_bytes']} bytes on {row['target']}"
-               for row in result.get("kernels") or [] if row["spill_bytes"]]
-    result["problems"], result["spills"], result["passed"] = problems, spilled, not problems
+    result["spills"] = [f"{row['file']}: kernel {row['name']} spills {row['spill_bytes']} bytes on {row['target']}" for row in spilling(result)]
+    problems += result["spills"]
+    result["problems"], result["left_out"], result["passed"] = problems, what_is_left_out(result), not problems
+
+
+def judge_mixer(one: dict, device: str) -> list[str]:
+    """What is wrong with a mixer's numbers."""
+    name, beside = row_name(one), one.get("beside", {})
+    if "left_out" in one:
+        return []
+    if "error" in one:
+        return [f"{name}: {one['error']}"]
+    if "ours" not in beside:
+        # The simulated GPU's numbers are those of the kernel tests; where it plays, packages need not be there.
+        return [f"{name}: not compared with float64: {beside.get('error', 'nothing was')}"] if device == "cuda" else []
+    ours, allowed = beside["ours"].get("relative"), most_error(one.get("products", "f32"))
+    theirs = [peer["relative"] for peer in beside.get("peers", []) if peer.get("relative") is not None]
+    if ours is None or ours > allowed:
+        return [f"{name}: relative error {'that is no number' if ours is None else number(ours)}, but {number(allowed)} is allowed"]
+    if theirs and ours > min(theirs):
+        return [f"{name}: relative error {number(ours)}, but a public kernel's is {number(min(theirs))}"]
+    return []
+
+
+def spilling(result: dict) -> list[dict]:
+    """Kernels that keep registers in memory: of what was timed, and of what was compared, which the compiler's machine has noted."""
+    rows = [row for row in result.get("kernels") or [] if row["spill_bytes"]]
+    for chip, found in result.get("prepared", {}).get("compared", {}).items():
+        rows += [{**spill, "target": chip} for spill in found["spills"]]
+    return rows
+
+
+def what_is_left_out(result: dict) -> list[str]:
+    """All that was not begun, or not ended, since the time was over."""
+    left = [f"{step['name']}: {step['left_out']}" for step in result["steps"] if step.get("left_out")]
+    for list_of, name_of in (((result.get("cases") or {}).get("cases", []), "kernel test {}"), (result.get("models") or [], "{}")):
+        by_reason: dict[str, list[str]] = {}
+        for one in list_of:
+            for device, found in one["devices"].items():
+                if "left_out" in found:
+                    by_reason.setdefault(f" on {device}: {found['left_out']}", []).append(name_of.format(one["name"]))
+        left += [listed(names) + reason for reason, names in by_reason.items()]
+    if names := (result.get("cases") or {}).get("not_begun"):
+        left.append(f"kernel tests that were not begun: {listed(names)}")
+    for one in result.get("timed") or []:
+        left += [f"{one['name']}: {one['left_out']}"] if "left_out" in one else [
+            f"{one['name']}, {key.replace('_', ' ')}: {one[key]['left_out']}" for key in ("bench", "decode_kernels", "prefill_kernels")
+            if isinstance(one.get(key), dict) and "left_out" in one[key]]
+    for one in result.get("mixers") or []:
+        left += [f"{row_name(one)}: {one['left_out']}"] if "left_out" in one else []
+    return left
 
 
 def row_name(mixer: dict) -> str:
@@ -92,6 +152,8 @@ def markdown(result: dict) -> str:
              f"{result['prepared']['version']}, compiled for {', '.join(result['prepared']['targets'])}.", ""]
     if result["problems"]:
         lines += ["## What is wrong", "", *(f"- {problem}" for problem in result["problems"]), ""]
+    if result.get("left_out"):
+        lines += ["## What was left out", "", *(f"- {text}" for text in result["left_out"]), ""]
     lines += ["## Machine", "", *table(["what", "which"], [[key, value] for key, value in gpu.items()] + [
         [key, machine[key]] for key in ("cuda_toolkit", "compiler", "cmake", "python", "system", "cores")] + [
         [name, version or "not there"] for name, version in machine["packages"].items()] + [["wheels", result["wheels"]]])]
@@ -103,7 +165,8 @@ def markdown(result: dict) -> str:
 
 
 def steps(result: dict) -> list[str]:
-    return ["## Steps", "", *table(["step", "seconds", "error"], [[s["name"], s["seconds"], s["error"] or ""] for s in result["steps"]])]
+    return ["## Steps", "", *table(["step", "seconds", "error"], [
+        [s["name"], s["seconds"], s["error"] or s.get("left_out") or ""] for s in result["steps"]])]
 
 
 def state_of(found: dict, key: str) -> str:
@@ -115,19 +178,23 @@ def state_of(found: dict, key: str) -> str:
     return number(found.get(key)) + ("" if found["passed"] else " FAILED") if key in found else ("passed" if found["passed"] else "FAILED")
 
 
+def code_of(result: dict) -> list[str]:
+    """Which of a chip's own instructions are compared with known numbers."""
+    return [f"Of the files of kernel tests and checkpoints, for {chip}: "
+            + ", ".join(f"{count} with {kind}" for kind, count in found["files_with"].items()) + ".\n"
+            for chip, found in result["prepared"].get("compared", {}).items()]
+
+
 def cases(result: dict) -> list[str]:
     if not (found := result.get("cases")):
         return []
     devices = [one["name"] for one in found["devices"]]
     left_out = result["prepared"]["cases"].get("left_out", [])
-    lines = ["## Kernel tests", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
+    lines = ["## Kernel tests", "", *code_of(result), *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "The largest difference from float64 over the largest number, of whole sequences and states; and of two "
              "devices from each other, the worst pair.", ""]
     lines += [f"- {one['name']}: {one['description'] or one['error']}" for one in found["devices"]] + [""]
-    rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"error": "no device"}), "largest") for device in devices),
+    rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"left_out": ""}), "largest") for device in devices),
              number(max((v for v in one["apart"].values() if v is not None), default=None))] for one in found["cases"]]
-    left = sum("left_out" in one for case in found["cases"] for one in case["devices"].values())
-    if left:
-        lines += [f"{left} runs on the simulated GPU were left out: its time was over.", ""]
     return lines + table(["test", "allowed", *devices, "apart"], rows)
 
 
@@ -139,8 +206,8 @@ def checkpoints(result: dict) -> list[str]:
              *(state_of(one["devices"][device], "relative") for device in devices), number(max(one["apart"].values(), default=None))]
             for one in found]
     left_out = result["prepared"].get("models_left_out", [])
-    return ["## Recorded checkpoints", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample, "
-            "whether it writes the public library's text.", "", *table(["model", "allowed", *devices, "apart"], rows)]
+    return ["## Recorded checkpoints", "", *([f"Left out of the folder for their size: {', '.join(left_out)}.", ""] if left_out else []), "|logits - float64| / |float64|, the worst of all sequences and ways of feeding them; of the sample "
+            "|logits - the host's| / |the host's|, and whether it writes the public library's text.", "", *table(["model", "allowed", *devices, "apart"], rows)]
 
 
 def mixers(result: dict) -> list[str]:
@@ -149,22 +216,22 @@ def mixers(result: dict) -> list[str]:
     rows = []
     for one in found:
         if "error" in one or "left_out" in one:
-            rows.append([row_name(one), one.get("error") or one["left_out"]] + [""] * 9)
+            rows.append([row_name(one), one.get("error") or one["left_out"]] + [""] * 10)
             continue
         peer, ours = best_peer(one), one.get("beside", {}).get("ours", {})
         theirs = peer_seconds(peer) if peer else None
         rows.append([row_name(one), micros(one["seconds"]), micros(one["floor"]["seconds"]), micros(one["own_floor"]["seconds"]),
                      f"{one['times_floor']:.1f}" if one.get("times_floor") else "-", peer["name"] if peer else "-", micros(theirs),
                      f"{theirs / one['seconds']:.2f}" if theirs and one["seconds"] else "-", number(ours.get("relative")),
-                     number(peer["relative"]) if peer else "-", one.get("why_slow", "")])
+                     number(most_error(one.get("products", "f32"))), number(peer["relative"]) if peer else "-", one.get("why_slow", "")])
     lines = ["## Mixers", "", "One call; microseconds, medians of 30 by the device's events, every launch after 256 MiB were written elsewhere. "
              "The floor takes operands of bf16, as public kernels do; effc's are f32 (its own floor), rounded where they are multiplied. effc computes gates inside, public "
              "kernels are given them. Of public kernels the fastest that ran, the better of its times with cold caches and as a replayed "
              "graph with warm ones. Errors: |y - float64| / |float64| on the same operands, drawn at random in +-[2^-7, 2^-5).", "",
-             *table(["call", "effc", "floor", "own floor", "x floor", "fastest public", "its time", "ratio", "effc's error", "its error",
+             *table(["call", "effc", "floor", "own floor", "x floor", "fastest public", "its time", "ratio", "effc's error", "allowed", "its error",
                      "why over 5 x"], rows)]
     absent = sorted({f"{peer['name']}: {peer['error']}" for one in found for peer in one.get("beside", {}).get("peers", []) if "error" in peer}
-                    | {f"nothing beside it: {one['beside']['error']}" for one in found if "error" in one.get("beside", {})})
+                    | {f"comparing ended early: {one['beside']['error']}" for one in found if "error" in one.get("beside", {})})
     every = [[row_name(one), peer["name"], micros(peer.get("seconds")), micros(peer.get("graph_seconds")), number(peer.get("largest")),
               number(peer.get("relative")), f"{peer['first_call_seconds']:.1f}"] for one in found
              for peer in one.get("beside", {}).get("peers", []) if "first_call_seconds" in peer]
@@ -184,8 +251,8 @@ def models(result: dict) -> list[str]:
              + (", bytes the weights once and states read and written." if timed else ": the simulated GPU keeps none."), ""]
     rows = []
     for one in found:
-        if "left_out" in one or "error" in one["bench"]:
-            rows.append([one["name"], one.get("left_out") or one["bench"]["error"]] + [""] * 5)
+        if "results" not in one.get("bench", {}):
+            rows.append([one["name"], one.get("left_out") or one["bench"].get("left_out") or one["bench"]["error"]] + [""] * 5)
             continue
         for call in one["bench"]["results"]:
             calls = call["tokens"] if call["call"] == "decode" else 1

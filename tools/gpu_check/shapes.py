@@ -5,6 +5,7 @@ import pathlib
 from .console import say
 from .mixer_models import Mixer
 
+PRODUCTS = "bf16"  # what is timed multiplies what public kernels multiply
 # The first call of each is its main shape: (decode, sequences, tokens).
 MIXERS = [
     (Mixer("ssd", 64, 1, 128, 64), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
@@ -49,7 +50,7 @@ def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> li
         batch = max([sequences for decode, sequences, _ in calls if decode], default=1)
         model = folder / f"{mixer.name}.mlir"
         model.write_text(mixer.text(rows))
-        compiler.compile(model, folder / f"{mixer.name}.effc", "--weights", "none", "--products", "bf16", "--prefill-rows",
+        compiler.compile(model, folder / f"{mixer.name}.effc", "--weights", "none", "--products", PRODUCTS, "--prefill-rows",
                          ",".join(map(str, prefill)), "--max-batch", batch, targets=targets)
         model.unlink()
 
@@ -60,7 +61,7 @@ def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> li
         place.mkdir()
         (place / "config.json").write_text(json.dumps(config))
         rows, batch = ("64", 2) if small else ("512,2048", 128)
-        compiler.compile(place, folder / f"{name}.effc", "--weights", "none", "--dtype", "bf16", "--products", "bf16",
+        compiler.compile(place, folder / f"{name}.effc", "--weights", "none", "--dtype", "bf16", "--products", PRODUCTS,
                          "--prefill-rows", rows, "--max-batch", batch, targets=targets)
         (place / "config.json").unlink()
         place.rmdir()

@@ -8,6 +8,7 @@ from .mixer_models import Mixer
 
 # Rewrites more than any cache holds, before each thing that is timed.
 FLUSH_BYTES = 256 << 20
+LEAST_SECONDS = 5  # that are left where something is begun
 # Launches around a mixer that are not its own.
 AROUND = ("embedding", "select_rows")
 
@@ -41,7 +42,7 @@ def time_mixer(program: pathlib.Path, folder: pathlib.Path, device: str, mixer: 
                scratch: pathlib.Path, timeout: float) -> dict:
     """One call of a mixer; its operands and results are left in `scratch`."""
     decode, sequences, tokens = call
-    about = {"mixer": mixer.op, "name": mixer.name, "extents": {"H": mixer.H, "G": mixer.G, "K": mixer.K, "V": mixer.V},
+    about = {"mixer": mixer.op, "products": shapes.PRODUCTS, "name": mixer.name, "extents": {"H": mixer.H, "G": mixer.G, "K": mixer.K, "V": mixer.V},
              "decode": decode, "sequences": sequences, "tokens": tokens}
     timed = time_call(program, folder / f"{mixer.name}.effc", device, decode, sequences, tokens, runs=30, flush=True,
                       more=["--outputs", scratch / "outputs.bin", "--weights-out", scratch / "weights.safetensors"], timeout=timeout)
@@ -87,18 +88,26 @@ def by_kernel(launches: list[dict], ceilings: dict) -> list[dict]:
     return sorted(kernels.values(), key=lambda one: -(one["seconds"] or 0))
 
 
-def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings: dict, small: bool, timeout: float) -> dict:
+def while_there_is_time(budget: Budget, function) -> dict:
+    """What a function gives that takes its timeout, or {"left_out"}."""
+    if budget.left() < LEAST_SECONDS:
+        return {"left_out": "the time is over"}
+    return function(budget.share(0.6, 120))
+
+
+def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings: dict, small: bool, budget: Budget) -> dict:
     """A whole model: its calls, and the kernels of a decode step and of a prefill."""
-    result = {"name": file.stem, "bench": bench_model(programs / "effc", file, device, small, timeout)}
+    result = {"name": file.stem, "bench": while_there_is_time(
+        budget, lambda timeout: bench_model(programs / "effc", file, device, small, timeout))}
     for one in result["bench"].get("results", []):
         one["floor"] = floor_of(ceilings, one["bytes"], one["flops"])
         calls = one["tokens"] if one["call"] == "decode" else 1
         one["times_floor"] = one["seconds_median"] / calls / one["floor"]["seconds"] if device != "sim" else None
     for key, decode, tokens in (("decode_kernels", True, 1), ("prefill_kernels", False, 16 if small else 2048)):
-        timed = time_call(programs / "effc-device-check", file, device, decode, 1, tokens, runs=3 if small else 20, flush=False, more=[],
-                          timeout=timeout)
-        result[key] = timed if "error" in timed else by_kernel(timed["launches"], ceilings)
-        if "error" not in timed and timed["call_seconds"]:
+        timed = while_there_is_time(budget, lambda timeout, decode=decode, tokens=tokens: time_call(
+            programs / "effc-device-check", file, device, decode, 1, tokens, runs=3 if small else 20, flush=False, more=[], timeout=timeout))
+        result[key] = by_kernel(timed["launches"], ceilings) if "launches" in timed else timed
+        if timed.get("call_seconds"):
             result[key.replace("kernels", "launches_seconds")] = timed["call_seconds"]["median"]
     return result
 
@@ -109,6 +118,6 @@ def time_models(programs: pathlib.Path, folder: pathlib.Path, device: str, ceili
         if budget.left() < 25:
             results.append({"name": name, "left_out": "the time is over"})
             continue
-        results.append(time_model(programs, folder / f"{name}.effc", device, ceilings, small, budget.share(0.6, 120)))
+        results.append(time_model(programs, folder / f"{name}.effc", device, ceilings, small, budget))
         say(f"timed {name}")
     return results

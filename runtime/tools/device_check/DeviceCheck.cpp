@@ -1,8 +1,12 @@
 // effc-device-check: kernel tests on devices, and times of launches.
 //
 //   effc-device-check cases --device cuda,sim,host FOLDER...
-//       Runs every case on every device. One JSON document on standard output;
-//       status 1 if a case fails on any.
+//       Runs every case on every device; status 1 if a case fails on any. JSON
+//       on standard output, a line for each of these, when it is known:
+//         {"devices": [{"name", "description", "error"}]}
+//         {"begins": FOLDER, "device": NAME}: a case, on a device
+//         {"name", "folder", "tolerance", "devices": {...}, "apart": {...}}:
+//         how a case has ended
 //   effc-device-check time FILE --device cuda --tokens 2048
 //       Times the launches of one call. One JSON document.
 
@@ -45,6 +49,14 @@ static Json describe(const CaseOutcome &outcome) {
           {"passed", outcome.passed}};
 }
 
+/// A process that hangs or dies has said what it was about.
+static void printLine(const Json &json) {
+  std::printf(
+      "%s\n",
+      json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
 /// One case on all devices.
 static Json runEverywhere(const std::string &folder,
                           const std::vector<Opened> &devices, bool simulates) {
@@ -58,6 +70,7 @@ static Json runEverywhere(const std::string &folder,
       on[one.name] = {{"left_out", "the time for simulation is over"}};
       continue;
     }
+    printLine({{"begins", folder}, {"device", one.name}});
     outcomes.emplace_back(one.name, run(file, *one.device));
     on[one.name] = describe(outcomes.back().second);
   }
@@ -84,7 +97,7 @@ static bool allPassed(const Json &one) {
 static bool runCases(const CasesRequest &request) {
   auto start = std::chrono::steady_clock::now();
   std::vector<Opened> devices;
-  Json json = {{"devices", Json::array()}, {"cases", Json::array()}};
+  Json described = Json::array();
   bool passed = true;
   for (const std::string &name : request.devices) {
     Opened one = {name, "", nullptr};
@@ -94,25 +107,25 @@ static bool runCases(const CasesRequest &request) {
       one.error = failure.what();
       passed = false;
     }
-    json["devices"].push_back(
+    described.push_back(
         {{"name", name},
          {"description", one.device ? one.device->description() : ""},
          {"error", one.error}});
     devices.push_back(std::move(one));
   }
+  printLine({{"devices", std::move(described)}});
   for (size_t i = 0; i < request.folders.size(); ++i) {
     std::chrono::duration<double> since =
         std::chrono::steady_clock::now() - start;
-    json["cases"].push_back(
+    Json ended =
         runEverywhere(request.folders[i], devices,
-                      request.seconds <= 0 || since.count() < request.seconds));
-    passed &= allPassed(json["cases"].back());
+                      request.seconds <= 0 || since.count() < request.seconds);
+    printLine(ended);
+    passed &= allPassed(ended);
     std::fprintf(stderr, "%zu of %zu: %s: %s\n", i + 1, request.folders.size(),
-                 json["cases"].back()["name"].get<std::string>().c_str(),
-                 allPassed(json["cases"].back()) ? "passed" : "FAILED");
+                 ended["name"].get<std::string>().c_str(),
+                 allPassed(ended) ? "passed" : "FAILED");
   }
-  std::printf("%s\n",
-              json.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
   return passed;
 }
 
