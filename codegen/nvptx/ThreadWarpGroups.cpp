@@ -58,8 +58,8 @@ Value ThreadLowering::descriptorOf(const DotOperand &operand, Value row,
 }
 
 // What products read from registers is in them, and stays where it is.
-void ThreadLowering::fenceRegisters(
-    MutableArrayRef<SmallVector<Parts>> pieces, MutableArrayRef<Value> sums) {
+void ThreadLowering::fenceRegisters(MutableArrayRef<SmallVector<Parts>> pieces,
+                                    MutableArrayRef<Value> sums) {
   SmallVector<Value *> ofA, ofSums;
   for (SmallVector<Parts> &piece : pieces)
     for (Parts &parts : piece)

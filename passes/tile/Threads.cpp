@@ -10,10 +10,12 @@ using namespace effc::tile;
 
 /// Elements that a thread has of the largest block or row.
 static constexpr int64_t kBlockElements = 32, kRowElements = 8;
-/// Rows of a product's piece, which are a warp's. Where rows go from product to
-/// product, the most elements that a thread holds beside a product, and the
-/// fewest threads, which load what all of them multiply by.
-static constexpr int64_t kPieceRows = 16, kMostHeld = 128, kFewestThreads = 128;
+/// The most elements that a thread holds beside products of operands of 16
+/// bits, and beside others, whose operands take more registers themselves.
+static constexpr int64_t kMostHeld = 128, kMostHeldWide = 96;
+/// Rows of a product's piece, which are a warp's; where rows go from product to
+/// product, the fewest threads, which load what all of them multiply by.
+static constexpr int64_t kPieceRows = 16, kFewestThreads = 128;
 
 /// The most elements of blocks that are in registers while one of a block's
 /// products is formed: what stands before it and is used by it or behind it,
@@ -53,6 +55,15 @@ static int64_t heldBesideProducts(Block *block) {
   return most;
 }
 
+/// Whether so many threads have room for what is held beside a block's products.
+static bool canHold(Block *block, int64_t threads) {
+  bool isNarrow = llvm::any_of(block->getOps<DotOp>(), [](DotOp dot) {
+    return dot.getRoundedTo() && !dot.getRoundedTo()->isTF32();
+  });
+  return heldBesideProducts(block) <=
+         threads * (isNarrow ? kMostHeld : kMostHeldWide);
+}
+
 int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
   int64_t threads = kWarp;
   kernel.getBody().walk([&](Operation *op) {
@@ -64,14 +75,17 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
           threads *= 2;
       }
   });
+  kernel.getBody().walk([&](Block *block) {
+    while (threads < most && !canHold(block, threads))
+      threads *= 2;
+  });
   // That rows go from one product to another is worth more sums in a thread.
   kernel.getBody().walk([&](DotOp dot) {
     int64_t rows = dot.getA().getType().rows();
     int64_t fewer = rows / kPieceRows * kWarp;
     if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
         fewer >= kFewestThreads && keepsHeldRows(dot) &&
-        isMadeOfSums(dot.getA()) &&
-        heldBesideProducts(dot->getBlock()) <= kMostHeld * fewer)
+        isMadeOfSums(dot.getA()) && canHold(dot->getBlock(), fewer))
       threads = std::min(threads, fewer);
   });
   return threads;

@@ -155,6 +155,31 @@ static void expectNoSpill(const std::string &config, const GpuCode &code,
   }
 }
 
+// What the demonstration compiles, with the entries that are there unasked.
+TEST(GpuSampleTest, SpillsNothing) {
+  TemporaryFolder folder;
+  std::string model = folder.at("model.effc");
+  for (const char *products : {"f32", "bf16", "tf32"}) {
+    Finished done =
+        runProgram({EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample", "-o",
+                    model, "--target", "sm_80,sm_90a", "--products", products});
+    ASSERT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_PROGRAM, "inspect", "--kernels", model, "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    size_t seen = 0;
+    for (const nlohmann::json &target :
+         nlohmann::json::parse(done.out).at("targets"))
+      for (const nlohmann::json &kernel : target.at("kernels")) {
+        if (kernel.at("registers") == 0)
+          GTEST_SKIP() << "ptxas, which says it, is not installed";
+        EXPECT_EQ(kernel.at("spill_bytes"), 0)
+            << products << ": " << kernel.at("name");
+        ++seen;
+      }
+    EXPECT_GT(seen, 0u);
+  }
+}
+
 // Architectures and products in turn, over the configurations; all of them for
 // every entry where EFFC_CHECK_LONG is set.
 TEST_P(GpuConfigTest, SpillsNothing) {

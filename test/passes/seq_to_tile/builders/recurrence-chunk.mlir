@@ -24,14 +24,14 @@ seq.weight @h source("h") : tensor<6xf32>
 // CHECK: tile.load {{.*}} rows(%[[ROWS]]) sizes [8, 1, 4]
 // Keys, values and log-decays of rows past the end are 0.
 // CHECK-COUNT-3: arith.cmpi slt, %{{.*}}, %[[ROWS]]
-// CHECK: tile.segment_sum {{.*}} : <8xf32, column> -> <8x8xf32, accumulator>
-// CHECK: tile.dot {{.*}} transpose_b : <8x8xf32, accumulator>, <8x4xf32, operand>, <8x4xf32, operand>
 // CHECK: tile.scan %[[DECAY:.*]] :
 // CHECK: tile.scan %[[DECAY]] reverse
 // CHECK: tile.reduce add %[[DECAY]] over columns
+// CHECK: tile.dot {{.*}} transpose_b : <8x8xf32, accumulator>, <8x4xf32, operand>, <8x4xf32, operand>
+// CHECK: tile.segment_sum %[[DECAY]] : <8xf32, column> -> <8x8xf32, accumulator>
 // CHECK: tile.dot %{{.*}}, %{{.*}}, %[[S]] : <8x5xf32, accumulator>, <8x4xf32, operand>, <4x5xf32, accumulator>
-// CHECK: tile.dot {{.*}} transpose_a : <4x5xf32, accumulator>, <8x4xf32, operand>, <8x5xf32, operand>
 // CHECK: tile.store {{.*}} rows(%[[ROWS]]) sizes [8, 1, 5]
+// CHECK: tile.dot {{.*}} transpose_a : <4x5xf32, accumulator>, <8x4xf32, operand>, <8x5xf32, operand>
 
 // QUADRATIC-LABEL: plan.entry @prefill_16 kind prefill rows 16 chunk 1
 // QUADRATIC-LABEL: tile.kernel @ssd_1(
