@@ -167,8 +167,8 @@ TEST(GpuSampleTest, SpillsNothing) {
     done = runProgram({EFFC_PROGRAM, "inspect", "--kernels", model, "--json"});
     ASSERT_EQ(done.status, 0) << done.err;
     size_t seen = 0;
-    for (const nlohmann::json &target :
-         nlohmann::json::parse(done.out).at("targets"))
+    nlohmann::json told = nlohmann::json::parse(done.out);
+    for (const nlohmann::json &target : told.at("targets"))
       for (const nlohmann::json &kernel : target.at("kernels")) {
         if (kernel.at("registers") == 0)
           GTEST_SKIP() << "ptxas, which says it, is not installed";

@@ -5,7 +5,10 @@ import shutil
 
 from .console import Failure, run, say
 
-SOURCES = ["CMakeLists.txt", "runtime", "tools/CMakeLists.txt", "tools/effc", "tools/terminal"]
+SOURCES = [
+    "CMakeLists.txt", "runtime", "tools/CMakeLists.txt", "tools/WriteCommit.cmake", "tools/effc",
+    "tools/terminal",
+]
 # Other projects' headers that the sources reach, and what choosing among compilers needs besides.
 FOREIGN = re.compile(r"/(flatbuffers|CLI|nlohmann|boost)/|/xxhash\.h$")
 WHOLE = ["boost/config", "boost/predef"]

@@ -71,3 +71,25 @@ func.func @dot4_columns(%acc: !sums, %x: !rows, %w: !columns) {
   %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
   return
 }
+
+// -----
+
+!sums = !tile.tile<64x64xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
+!columns = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 2048, stride = 72>>
+func.func @dot5_columns_elsewhere(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects a swizzled 'a' to be transposed and 'b' to be swizzled, too, but got}}
+  %y = tile.dot %acc, %x, %w transpose_a : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+!sums = !tile.tile<64x64xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
+!columns = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 8192, stride = 64>>
+func.func @dot5_rows_as_they_are(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects a swizzled 'a' to be transposed and 'b' to be swizzled, too, but got}}
+  %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  return
+}
