@@ -29,7 +29,8 @@ EXPORTS = [
     # Weights of bf16, which warp groups multiply by exactly where a step has 64 of them; not those of so many outputs that a tile has 128,
     # for the size of what is expected.
     ("NarrowWeightsTest", "*NarrowWeights.*:-*_by_8456:*_by_5640", ""),
-    ("ChoiceKernelsTest", "Heads/*AreTheFirstOfTheLargest*", ""),
+    # All but the head that has every row: such a model is refused.
+    ("ChoiceKernelsTest", "Heads/*AreTheFirstOfTheLargest*:-*128to331", ""),
 ]
 # States of bf16, of one mixer of each structure.
 NARROW = ["linear_attention", "retention", "gated_linear_attention", "gated_delta_rule", "ssd", "rwkv7", "hgrn"]
