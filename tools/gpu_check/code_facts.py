@@ -20,7 +20,7 @@ def facts_of(effc: pathlib.Path, file: pathlib.Path, chips: list[str], products:
     for target in targets_of(effc, file):
         if target["name"] not in chips:
             continue
-        counts = {name: sum((kernel["instructions"] or {}).get(name, 0) for kernel in target["kernels"]) for name in ("tma", "wgmma")}
+        counts = {name: sum((kernel.get("instructions") or {}).get(name, 0) for kernel in target["kernels"]) for name in ("tma", "wgmma")}
         kind = "rounded wgmma" if products in ("bf16", "f16") else "exact wgmma"
         facts[target["name"]] = {
             "has": [name for name, there in (("tma", counts["tma"] and any(kernel["box_maps"] for kernel in target["kernels"])),
