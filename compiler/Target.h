@@ -109,10 +109,10 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
   int64_t rate = !rounded           ? target.dotRate
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;
-  return tile::TargetAttr::get(
-      context, target.device, target.vectorLanes, target.registers,
-      target.stepRate, rate, target.stateBytes, target.cores,
-      target.mostSharedBytes, target.warpGroups, rounded);
+  return tile::TargetAttr::get(context, target.device, target.vectorLanes,
+                               target.registers, target.stepRate, rate,
+                               target.stateBytes, target.cores,
+                               target.warpGroups, rounded);
 }
 
 } // namespace effc

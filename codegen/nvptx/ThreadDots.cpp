@@ -37,7 +37,7 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kTf32Depth = 8;
+static constexpr int64_t kTf32Depth = 8;
 static constexpr int64_t kMatrix = 8; // rows and columns of ldmatrix's matrices
 /// How many bf16 together are an f32.
 static constexpr size_t kMostParts = 3;

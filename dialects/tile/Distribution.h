@@ -12,6 +12,8 @@
 namespace effc::tile {
 
 inline constexpr int64_t kWarp = 32;
+/// Pieces of a product that warps share: rows and columns.
+inline constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
 /// What places in shared memory are multiples of, in bytes.
 inline constexpr int64_t kSharedAlignment = 16;
 /// Of a block in shared memory whose rows are swizzled: what it starts at a

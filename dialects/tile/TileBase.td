@@ -79,8 +79,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     number of f32 lanes of a vector register, `registers` how many there are,
     `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
     tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
-    `cores` is how many of them a chip has, 0 where that is not known, `block_bytes`
-    the shared memory that a block of threads may have, 0 for any. `warp_groups`
+    `cores` is how many of them a chip has, 0 where that is not known. `warp_groups`
     says that four warps may multiply together; where `rounded_to` is there, operands
     of products are rounded to that type if the mathematics can bear it.
 
@@ -94,14 +93,13 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let parameters = (ins EnumParameter<Tile_Device>:$device, "int64_t":$vector,
     "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
     "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$cores,
-    DefaultValuedParameter<"int64_t", "0">:$block_bytes,
     DefaultValuedParameter<"bool", "false">:$warp_groups,
     OptionalParameter<"::mlir::Type">:$rounded_to);
   let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)?
     (`rounded_to` `=` $rounded_to^ `,`)? `vector` `=` $vector
     `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes
-    (`,` `cores` `=` $cores^)? (`,` `block_bytes` `=` $block_bytes^)? `>` }];
+    (`,` `cores` `=` $cores^)? `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -175,8 +173,8 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
     limits. A `row` or `column` is dense. There may be several slots for the tile,
     one after another. `swizzled` rows are 128 bytes, of which piece `i` of 16 bytes
     in row `r` lies at piece `i xor (r mod 8)`: what products of warp groups read
-    as columns, or as rows that are transposed (PTX ISA, 128B swizzling mode). A swizzled block of more columns lies in panels of
-    64, one after another.
+    as columns, or as rows that are transposed (PTX ISA, 128B swizzling mode). A
+    swizzled block of more columns lies in panels of 64, one after another.
 
     Constraints:
 

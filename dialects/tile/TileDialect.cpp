@@ -40,8 +40,7 @@ bool effc::tile::isRoundedType(Type type) {
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Device, int64_t, int64_t, int64_t, int64_t,
-                                 int64_t, int64_t, int64_t, bool,
-                                 Type roundedTo) {
+                                 int64_t, int64_t, bool, Type roundedTo) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "

@@ -314,7 +314,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       costs.push_back({kind, chunk, cycles});
       if (chunk > mostChunkTokens(linear))
         costs.back().refusal = "without a kernel";
-      else if (isGpu && chunk > mostChosenTokens(linear, keys, values, target))
+      else if (isGpu && chunk > mostChosenTokens(linear, keys))
         costs.back().refusal = "if asked for";
     };
     for (int64_t chunk : {16, 32, 64})

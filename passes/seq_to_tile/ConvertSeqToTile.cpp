@@ -277,7 +277,6 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
     context.device = target.getDevice();
     context.cores = target.getCores();
-    context.blockBytes = target.getBlockBytes();
     context.warpGroups = target.getWarpGroups();
     context.dotRate = target.getDotRate();
     context.roundedTo = target.getRoundedTo();

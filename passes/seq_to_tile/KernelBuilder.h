@@ -33,9 +33,9 @@ struct ResultPlace {
 struct KernelContext {
   seq::EntryAttr entry;
   tile::Device device = tile::Device::Host;
-  /// Of a GPU: how many cores it has, the shared memory that a block may have
-  /// (0: any), and whether four warps may multiply together.
-  int64_t cores = 0, blockBytes = 0;
+  /// Of a GPU: how many cores it has, and whether four warps may multiply
+  /// together.
+  int64_t cores = 0;
   bool warpGroups = false;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;

@@ -44,37 +44,14 @@ inline int64_t mostChunkTokens(seq::LinearAttr linear) {
   return looksBothWays(linear) ? 16 : std::numeric_limits<int64_t>::max();
 }
 
-/// Whether products keep what they multiply as 16 bits in a GPU's shared
-/// memory: what is rounded to tf32 takes the place of an f32.
-inline bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
-  return device == tile::Device::Nvptx && roundedTo && !roundedTo.isTF32();
-}
-
-/// Bytes of shared memory that a chunk's queries, keys, values, scores and the
-/// state before it take on a GPU, about.
-inline int64_t chunkBytes(int64_t keys, int64_t values, int64_t chunk,
-                          mlir::Type roundedTo) {
-  constexpr int64_t kPadding = 8; // elements of a row
-  int64_t elements = 2 * chunk * (keys + kPadding) +
-                     (keys + chunk) * (values + kPadding) +
-                     chunk * (chunk + kPadding);
-  return elements * (areOperandsNarrow(tile::Device::Nvptx, roundedTo) ? 2 : 4);
-}
-
 /// The longest chunk that a GPU takes unasked. With a longer one 256 threads
 /// have no registers for scores, outputs and state, and spill, or a block no
 /// room: corrections with heads of 256 channels do at 32 tokens.
-inline int64_t mostChosenTokens(seq::LinearAttr linear, int64_t keys,
-                                int64_t values, tile::TargetAttr target) {
+inline int64_t mostChosenTokens(seq::LinearAttr linear, int64_t keys) {
   bool plain = decaysPerHead(linear) &&
                linear.getLowRank() == seq::LowRankPair::None &&
                linear.getRead() == seq::ReadOrder::AfterWrite;
-  int64_t most = !plain || keys > 256 ? 16 : keys > 128 ? 32 : 64;
-  while (most > 16 && target.getBlockBytes() > 0 &&
-         chunkBytes(keys, std::min(values, mostChunkValues(linear, keys, most)),
-                    most, target.getRoundedTo()) > target.getBlockBytes())
-    most /= 2;
-  return most;
+  return !plain || keys > 256 ? 16 : keys > 128 ? 32 : 64;
 }
 
 /// Cycles that a GPU's core waits for memory and at a barrier, and for a
@@ -168,15 +145,18 @@ inline bool hasTransitions(seq::LinearAttr linear) {
 /// another, where items have so many value channels. Of two neither needs the
 /// matrix between them (PieceMemory.h); where there are more, a block's shared
 /// memory holds it beside a state.
-inline int64_t mostPieces(seq::LinearAttr linear, int64_t keys, int64_t values,
-                          int64_t blockBytes) {
-  constexpr int64_t kMostBytes = 131072;
-  // Rows are padded, and a tenth is left for what else there is.
-  int64_t most =
-      blockBytes > 0 ? std::min(kMostBytes, blockBytes * 9 / 10) : kMostBytes;
-  if (hasTransitions(linear) && keys * (keys + values) * 4 > most)
+inline int64_t mostPieces(seq::LinearAttr linear, int64_t keys,
+                          int64_t values) {
+  constexpr int64_t kMostElements = 32768;
+  if (hasTransitions(linear) && keys * (keys + values) > kMostElements)
     return 2;
   return std::numeric_limits<int64_t>::max();
+}
+
+/// Whether products keep what they multiply as 16 bits in a GPU's shared
+/// memory: what is rounded to tf32 takes the place of an f32.
+inline bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
+  return device == tile::Device::Nvptx && roundedTo && !roundedTo.isTF32();
 }
 
 /// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64

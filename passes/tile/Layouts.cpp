@@ -22,9 +22,6 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
 
-/// Pieces of a product that warps share: rows of 16 and columns of 8.
-static constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
-
 /// Whether an op only hands this operand on to a value of the same class.
 static bool handsOn(OpOperand &use) {
   return isa<YieldOp>(use.getOwner()) &&

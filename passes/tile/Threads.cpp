@@ -13,9 +13,9 @@ static constexpr int64_t kBlockElements = 32, kRowElements = 8;
 /// The most elements that a thread holds beside products of operands of 16
 /// bits, and beside others, whose operands take more registers themselves.
 static constexpr int64_t kMostHeld = 128, kMostHeldWide = 96;
-/// Rows of a product's piece, which are a warp's; where rows go from product to
-/// product, the fewest threads, which load what all of them multiply by.
-static constexpr int64_t kPieceRows = 16, kFewestThreads = 128;
+/// Where rows go from product to product, the fewest threads, which load what
+/// all of them multiply by.
+static constexpr int64_t kFewestThreads = 128;
 
 /// The most elements of blocks that are in registers while one of a block's
 /// products is formed: what stands before it and is used by it or behind it,

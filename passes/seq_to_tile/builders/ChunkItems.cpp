@@ -116,9 +116,8 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer,
     return 1;
   int64_t chunk = form.getChunk();
   int64_t chunks = context.entry.getRows() / chunk;
-  int64_t most = std::min(
-      {context.cores / items.count(), chunks,
-       mostPieces(linear, items.keys, items.values, context.blockBytes)});
+  int64_t most = std::min({context.cores / items.count(), chunks,
+                           mostPieces(linear, items.keys, items.values)});
   PieceCost cost(linear, items, chunk, context);
   int64_t best = 1;
   // Of equals that share chunks the most: a call of several segments has them.

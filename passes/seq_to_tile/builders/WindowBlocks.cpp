@@ -17,10 +17,8 @@ static constexpr int64_t kQueries = 16, kGpuQueries = 64;
 /// a machine where a call has one segment and a model few heads.
 static constexpr int64_t kItems = 8, kGpuItems = 264;
 /// A GPU's shared memory for a block's keys and values, at most, and for its
-/// queries, of which there are two tiles where first tokens stay; and hundredths
-/// of what a block may have, of either.
-static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536, kKeyShare = 50,
-                         kQueryShare = 40;
+/// queries, of which there are two tiles where first tokens stay.
+static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536;
 /// Weighted values of a block's queries, which are in registers: 64 of each of
 /// 256 threads.
 static constexpr int64_t kMostSums = 16384;
@@ -55,14 +53,9 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   }
   int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4,
           rows = context.entry.getRows();
-  auto atMost = [&](int64_t most, int64_t share) {
-    return context.blockBytes == 0
-               ? most
-               : std::min(most, context.blockBytes * share / 100);
-  };
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
-    return elements * bytes > atMost(kKeyBytes, kKeyShare) ||
+    return elements * bytes > kKeyBytes ||
            (keys > kFewKeys && elements > kMostElements);
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
@@ -73,8 +66,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
           tiles = tokens.sinkQuery ? 2 : 1;
   blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
   while (blocks.queries > kQueries &&
-         (blocks.queries * channels * tiles * bytes >
-              atMost(kQueryBytes, kQueryShare) ||
+         (blocks.queries * channels * tiles * bytes > kQueryBytes ||
           blocks.queries * valueChannels > kMostSums))
     blocks.queries /= 2;
   // No more than an entry's rows have blocks.
