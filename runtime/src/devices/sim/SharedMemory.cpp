@@ -1,5 +1,6 @@
 #include "runtime/src/devices/sim/SharedMemory.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace effc;
@@ -27,6 +28,7 @@ Result<SharedMemory> SharedMemory::create(uint32_t bytes) {
   memory.pages = std::move(*pages);
   memory.cellBytes = std::move(*cells);
   memory.cells = reinterpret_cast<Cell *>(memory.cellBytes.data());
+  memory.sources.resize((bytes + kPieceBytes - 1) / kPieceBytes);
   memory.room = bytes;
   return memory;
 }
@@ -39,6 +41,7 @@ void SharedMemory::beginBlock(uint32_t bytes) {
   size = bytes;
   firstEpoch = ++epoch;
   std::memset(data(), 0xFF, bytes);
+  std::ranges::fill(sources, nullptr);
 }
 
 Fault SharedMemory::outside(const void *address, uint32_t bytes,
@@ -178,10 +181,15 @@ Fault SharedMemory::noteWrite(const void *address, uint32_t bytes,
 
 Fault SharedMemory::write(const void *address, uint32_t bytes,
                           uint32_t thread) {
-  return noteWrite(address, bytes, thread,
-                   {.writer = static_cast<uint16_t>(thread),
-                    .copier = 0,
-                    .fences = fences[thread]});
+  Fault fault = noteWrite(address, bytes, thread,
+                          {.writer = static_cast<uint16_t>(thread),
+                           .copier = 0,
+                           .fences = fences[thread]});
+  if (!fault.empty() || bytes == 0)
+    return fault;
+  auto last = static_cast<const uint8_t *>(address) + (bytes - 1);
+  std::fill(&sources[pieceOf(address)], &sources[pieceOf(last)] + 1, nullptr);
+  return fault;
 }
 
 Fault SharedMemory::beginCopy(const void *address, uint32_t bytes,

@@ -5,7 +5,8 @@
 // touch. A copy of cp.async counts as a write from when it is issued until its
 // thread has waited for it, one of a box from when it is begun until somebody
 // has waited for its mbarrier. Asynchronous units see what a thread has written
-// only past its fence between the proxies.
+// only past its fence between the proxies. Of pieces that were copied
+// asynchronously it is known from where, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H
@@ -66,6 +67,18 @@ public:
   Fault beginBox(const void *address, uint32_t bytes, uint32_t thread);
   void endBox(const void *address, uint32_t bytes, uint32_t arrival,
               uint16_t phase);
+  /// The 16 bytes that begin at `piece` are a copy of those at `from`; null: of
+  /// nothing that is known. A write by a thread forgets it.
+  void noteSource(const void *piece, const void *from) {
+    sources[pieceOf(piece)] = static_cast<const uint8_t *>(from);
+  }
+  /// Of the piece at `offset` bytes, in this block; null: not known.
+  const uint8_t *sourceAt(uint64_t offset) const {
+    return offset < size ? sources[offset / kPieceBytes] : nullptr;
+  }
+  /// What swizzling moves together, and the longest copy of a thread.
+  static constexpr uint32_t kPieceBytes = 16;
+
   /// `thread` has seen that a phase of an mbarrier is over: what came with it
   /// is there for it, and behind the next barrier for all.
   void observe(uint32_t thread, uint32_t arrival, uint16_t phase);
@@ -102,6 +115,10 @@ private:
   /// Whether `thread` knows of what was written since the last barrier.
   bool knows(const Cell &cell, uint32_t thread) const;
 
+  size_t pieceOf(const void *address) const {
+    return static_cast<size_t>(static_cast<const uint8_t *>(address) - data()) /
+           kPieceBytes;
+  }
   Fault outside(const void *address, uint32_t bytes, const char *verb) const;
   Fault explainWriter(const Cell &cell) const;
   Fault noteWrite(const void *address, uint32_t bytes, uint32_t thread,
@@ -113,6 +130,7 @@ private:
   GuardedPages pages;
   Mapping cellBytes;
   Cell *cells = nullptr;
+  std::vector<const uint8_t *> sources; // of each piece
   uint32_t room = 0;
   uint32_t size = 0; // of the current block's
   uint32_t epoch = 0;

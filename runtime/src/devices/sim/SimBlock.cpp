@@ -456,4 +456,6 @@ void SimBlock::finishCopy(SimThread &thread, const SimCopy &copy) {
   std::memcpy(copy.shared, copy.global, copy.taken);
   std::memset(copy.shared + copy.taken, 0, copy.bytes - copy.taken);
   shared.endCopy(copy.shared, copy.bytes, thread.index);
+  bool isPiece = copy.taken == SharedMemory::kPieceBytes;
+  shared.noteSource(copy.shared, isPiece ? copy.global : nullptr);
 }

@@ -181,6 +181,7 @@ private:
   bool completeGroup(SimThread &last);
   Fault readColumns(std::span<SimThread> group, const SimProduct &from,
                     WarpGroupProduct &product);
+  Fault checkRow(uint64_t at) const;
   void multiplyGroup(std::span<SimThread> group, size_t number,
                      SimThread &last);
   void loadMatrices(Warp &warp, SimThread &last);

@@ -10,8 +10,10 @@ using namespace effc;
 using namespace effc::rt;
 
 static constexpr uint32_t kArrivalBytes = 8, kRowBytes = kBoxRowBytes;
-/// What swizzling moves together, and where a box may begin.
-static constexpr uint32_t kPieceBytes = 16, kSlotAlignment = 128;
+/// What swizzling moves together.
+static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
+/// Where a box may begin.
+static constexpr uint32_t kSlotAlignment = 128;
 
 template <typename... Parts> static Fault say(const Parts &...parts) {
   return fail(EFFC_DEVICE_ERROR, parts...).message;
@@ -161,6 +163,8 @@ void SimBlock::finishBox(SimThread &thread, const SimBox &box, uint32_t arrival,
   const SimBoxMap &map = *box.map;
   for (uint32_t row = 0; row < map.boxRows; ++row) {
     uint8_t bytes[kRowBytes] = {};
+    const uint8_t *source = nullptr;      // of the row, where it has one
+    uint32_t sourceAt = 0, sourceEnd = 0; // which of its bytes are copies
     int64_t fromRow = int64_t(box.row) + row;
     int64_t first = std::max<int64_t>(box.column, 0),
             end = std::min<int64_t>(int64_t(box.column) + map.boxColumns,
@@ -172,13 +176,19 @@ void SimBlock::finishBox(SimThread &thread, const SimBox &box, uint32_t arrival,
                             static_cast<uint64_t>(first) * map.elementBytes;
       auto count = static_cast<uint32_t>(end - first) * map.elementBytes;
       accessGlobal(thread, from, count, /*write=*/false, box.site);
-      std::memcpy(bytes + (first - box.column) * map.elementBytes, from, count);
+      sourceAt = static_cast<uint32_t>(first - box.column) * map.elementBytes;
+      sourceEnd = sourceAt + count;
+      source = from;
+      std::memcpy(bytes + sourceAt, from, count);
     }
     for (uint32_t at = 0; at < kRowBytes; at += kPieceBytes) {
       auto offset = static_cast<uint64_t>(box.shared - shared.data()) +
                     uint64_t(row) * kRowBytes + at;
       offset ^= (offset >> 7 & 7) << 4;
       std::memcpy(shared.data() + offset, bytes + at, kPieceBytes);
+      bool isCopy = sourceAt <= at && at + kPieceBytes <= sourceEnd;
+      shared.noteSource(shared.data() + offset,
+                        isCopy ? source + (at - sourceAt) : nullptr);
     }
   }
   shared.endBox(box.shared, kRowBytes * map.boxRows, arrival,

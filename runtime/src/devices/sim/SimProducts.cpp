@@ -10,8 +10,9 @@ using namespace effc::rt;
 
 static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128,
                           kPanelColumns = 64;
-/// Bytes that swizzling moves together.
-static constexpr uint32_t kPieceBytes = 16;
+static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
+/// Address bits 4 to 6 are exchanged by bits 7 to 9.
+static uint64_t swizzled(uint64_t at) { return at ^ (at >> 7 & 7) << 4; }
 
 template <typename... Parts> static Fault say(const Parts &...parts) {
   return fail(EFFC_DEVICE_ERROR, parts...).message;
@@ -84,6 +85,33 @@ bool SimBlock::completeGroup(SimThread &last) {
   return true;
 }
 
+/// What asynchronous copies have brought to a row of a panel, which the
+/// product takes for neighbours, has to have been neighbours where it came
+/// from: otherwise the copies and the product disagree on places. `at`: a byte
+/// of the row, before it is swizzled.
+Fault SimBlock::checkRow(uint64_t at) const {
+  uint64_t start = at & ~uint64_t(kRowBytes - 1);
+  const uint8_t *source = nullptr; // of the first piece that has one
+  uint32_t first = 0;
+  for (uint32_t piece = 0; piece < kRowBytes / kPieceBytes; ++piece) {
+    const uint8_t *from =
+        shared.sourceAt(swizzled(start + uint64_t(piece) * kPieceBytes));
+    if (!from)
+      continue;
+    if (!source) {
+      source = from;
+      first = piece;
+    } else if (int64_t(from - source) != int64_t(piece - first) * kPieceBytes) {
+      return say("misplaced: reads a row of 128 swizzled bytes at byte ", start,
+                 " of shared memory, whose bytes from ", piece * kPieceBytes,
+                 " on were copied from ", from - source,
+                 " bytes behind those from ", first * kPieceBytes, " on, but ",
+                 (piece - first) * kPieceBytes, " are expected");
+    }
+  }
+  return {};
+}
+
 /// B of a product, as its descriptor says: start, distance of panels and of
 /// groups of eight rows, in 16 bytes each; exchanged are bits 4 to 6 of the
 /// address by bits 7 to 9.
@@ -98,15 +126,14 @@ Fault SimBlock::readColumns(std::span<SimThread> group, const SimProduct &from,
     uint64_t at = start + element / kPanelColumns * panels +
                   row / kPatternRows * groups + row % kPatternRows * kRowBytes +
                   element % kPanelColumns * sizeof(uint16_t);
-    at ^= (at >> 7 & 7) << 4;
-    const uint8_t *piece = shared.data() + at;
+    const uint8_t *piece = shared.data() + swizzled(at);
     if (Fault fault = shared.readByUnit(
             piece, kPieceBytes,
             {group[0].index, static_cast<uint32_t>(group.size())});
         !fault.empty())
       return fault;
     std::memcpy(elements, piece, kPieceBytes);
-    return {};
+    return checkRow(at);
   };
   constexpr uint32_t kPiece = kPieceBytes / sizeof(uint16_t);
   if (!from.across) {

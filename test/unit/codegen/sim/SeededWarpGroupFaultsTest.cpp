@@ -1,7 +1,7 @@
 // The simulator finds what is wrong with products of warp groups: faults are
-// put into what one thread does, one at a time. A fault of order is reported
-// with the kernel's name; one of places gives other numbers, which contracts
-// see.
+// put into what one thread does, one at a time. A fault of order, and one of
+// places within a row of B, is reported with the kernel's name; one of other
+// places gives other numbers, which contracts see.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/codegen/sim/Divergence.h"
 
@@ -212,7 +212,8 @@ TEST_F(SeededWarpGroupFaults, DivergentWait) {
   EXPECT_NE(fault.find("divergent"), std::string::npos) << fault;
 }
 
-TEST_F(SeededWarpGroupFaults, WrongSwizzleGivesOtherNumbers) {
+// Pieces of a row are where no product of the row looks for them.
+TEST_F(SeededWarpGroupFaults, WrongSwizzle) {
   text = kCopies;
   std::string fault = run(nullptr, [](ModuleOp module) {
     int64_t count = 0;
@@ -223,8 +224,8 @@ TEST_F(SeededWarpGroupFaults, WrongSwizzleGivesOtherNumbers) {
       });
     EXPECT_GT(count, 0);
   });
-  EXPECT_EQ(fault, "");
-  EXPECT_GT(error(), 1e-2);
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("misplaced"), std::string::npos) << fault;
 }
 
 TEST_F(SeededWarpGroupFaults, WrongFragmentGivesOtherNumbers) {
