@@ -132,6 +132,18 @@ struct SimCalls {
   void (*multiplyGroup)(SimThread *thread, uint32_t type, uint32_t count,
                         const uint32_t *a, uint64_t b, float *d,
                         const char *site);
+  /// As loadMatrix; `origins` gets the places of what is in `out`, two elements
+  /// for each register.
+  void (*loadMatrixFrom)(SimThread *thread, const void *address, uint32_t count,
+                         uint32_t transposed, uint32_t *out,
+                         const void **origins, const char *site);
+  /// Of the thread's next product, the places in shared memory from which the
+  /// `count` elements of its fragments have come, two for each register of A,
+  /// then of B (12; of a warp group's product, 8; of tf32 the second ones are
+  /// null); null: not known. The simulator reports places that cannot be those
+  /// of one product.
+  void (*passOrigins)(SimThread *thread, const void *const *origins,
+                      uint32_t count);
 };
 
 /// `operands[i]` is the address of operand i of the launch, its offset added;

@@ -332,13 +332,9 @@ bool SimBlock::complete(Warp &warp, SimThread &last) {
                         .value;
     }
     return true;
-  case Op::Mma: {
-    MmaLane lanes[kWarpThreads];
-    for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-      lanes[lane] = warp.lanes[lane].mma;
-    multiply(SimMma(warp.detail), lanes);
+  case Op::Mma:
+    multiplyWarp(warp, last);
     return true;
-  }
   case Op::LoadMatrix:
     loadMatrices(warp, last);
     return true;
@@ -346,38 +342,6 @@ bool SimBlock::complete(Warp &warp, SimThread &last) {
     return completeGroup(last);
   }
   return true;
-}
-
-/// Lane 8 i + r has brought the address of row r of matrix i.
-void SimBlock::loadMatrices(Warp &warp, SimThread &last) {
-  constexpr uint32_t kMatrixRows = 8, kRowBytes = 16;
-  uint32_t count = warp.detail & 0xFF;
-  bool transposed = warp.detail >> 8;
-  uint32_t firstThread = last.index / kWarpThreads * kWarpThreads;
-  for (uint32_t i = 0; i < count * kMatrixRows; ++i) {
-    const void *row = warp.lanes[i].address;
-    Fault fault;
-    if (reinterpret_cast<uintptr_t>(row) % kRowBytes != 0)
-      fault = say("misaligned: address ", row, " of a row is no multiple of ",
-                  kRowBytes);
-    else if (!shared.contains(row))
-      fault = say("reads ", kRowBytes, " bytes at ", row,
-                  ", which is not shared memory");
-    else
-      fault = shared.readTogether(row, kRowBytes, {firstThread, kWarpThreads});
-    if (fault.empty())
-      continue;
-    note(threads[firstThread + i], warp.site, std::move(fault));
-    Fault().swap(fault);
-    halt(last);
-  }
-  const void *rows[4 * kMatrixRows];
-  for (uint32_t i = 0; i < count * kMatrixRows; ++i)
-    rows[i] = warp.lanes[i].address;
-  for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    for (uint32_t matrix = 0; matrix < count; ++matrix)
-      warp.lanes[lane].out[matrix] =
-          matrixRegister(rows + matrix * kMatrixRows, lane, transposed);
 }
 
 uint32_t SimBlock::shuffle(SimThread &thread, uint32_t kind, uint32_t mask,
@@ -393,24 +357,6 @@ uint32_t SimBlock::shuffle(SimThread &thread, uint32_t kind, uint32_t mask,
   work.clamp = clamp;
   joinOp(thread, Op::Shuffle, kind, site);
   return work.result;
-}
-
-void SimBlock::mma(SimThread &thread, uint32_t type, const MmaLane &lane,
-                   const char *site) {
-  workOf(thread).mma = lane;
-  joinOp(thread, Op::Mma, type, site);
-}
-
-void SimBlock::loadMatrix(SimThread &thread, const void *address,
-                          uint32_t count, bool transposed, uint32_t *out,
-                          const char *site) {
-  if (count != 1 && count != 2 && count != 4)
-    require(thread, site,
-            say("loads ", count, " matrices, but 1, 2 or 4 are expected"));
-  LaneWork &work = workOf(thread);
-  work.address = address;
-  work.out = out;
-  joinOp(thread, Op::LoadMatrix, count | uint32_t(transposed) << 8, site);
 }
 
 void SimBlock::copyAsync(SimThread &thread, const SimCopy &copy,

@@ -10,6 +10,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H
 
 #include "runtime/src/Limits.h"
+#include "runtime/src/devices/sim/FragmentPlaces.h"
 #include "runtime/src/devices/sim/GlobalMemory.h"
 #include "runtime/src/devices/sim/GlobalWatch.h"
 #include "runtime/src/devices/sim/SimAbi.h"
@@ -62,6 +63,7 @@ struct SimProduct {
   SimMma type;    // of depth 16
   bool across;    // whether B's rows have columns side by side
   const char *site;
+  std::optional<FragmentPlaces> places = {}; // of A
 };
 
 /// A copy of a box that has been begun and has not come.
@@ -96,6 +98,8 @@ struct SimThread {
   uint32_t productGroups = 0;       // committed so far
   bool awaited = false;             // the launches before this one
   uint32_t accesses = 0;            // since it last let others go on
+  FragmentPlaces places;            // of its next product,
+  bool placesPassed = false;        // where it has told them
   /// The mbarrier it waits at, and where; null: none.
   const SimArrivals *waitsAt = nullptr;
   const char *waitSite = nullptr;
@@ -125,8 +129,11 @@ public:
                    const char *site);
   void mma(SimThread &thread, uint32_t type, const MmaLane &lane,
            const char *site);
+  void passOrigins(SimThread &thread, const void *const *origins,
+                   uint32_t count);
   void loadMatrix(SimThread &thread, const void *address, uint32_t count,
-                  bool transposed, uint32_t *out, const char *site);
+                  bool transposed, uint32_t *out, const void **origins,
+                  const char *site);
   void copyAsync(SimThread &thread, const SimCopy &copy, const char *site);
   void commitGroup(SimThread &thread);
   void waitGroup(SimThread &thread, uint32_t pending);
@@ -149,6 +156,7 @@ private:
     MmaLane mma;
     const void *address;
     uint32_t *out;
+    const void **origins; // null: nobody wants them
   };
   struct Warp {
     uint32_t ready = 0;     // lanes that can go on, as bits
@@ -184,6 +192,7 @@ private:
   Fault checkRow(uint64_t at) const;
   void multiplyGroup(std::span<SimThread> group, size_t number,
                      SimThread &last);
+  void multiplyWarp(Warp &warp, SimThread &last);
   void loadMatrices(Warp &warp, SimThread &last);
   void spin(SimThread &thread, const char *site);
   void finishCopy(SimThread &thread, const SimCopy &copy);

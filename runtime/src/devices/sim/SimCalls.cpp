@@ -52,10 +52,21 @@ static void waitGroup(SimThread *thread, uint32_t pending, const char *) {
   thread->block->waitGroup(*thread, pending);
 }
 
+static void loadMatrixFrom(SimThread *thread, const void *address,
+                           uint32_t count, uint32_t transposed, uint32_t *out,
+                           const void **origins, const char *site) {
+  thread->block->loadMatrix(*thread, address, count, transposed != 0, out,
+                            origins, site);
+}
+
 static void loadMatrix(SimThread *thread, const void *address, uint32_t count,
                        uint32_t transposed, uint32_t *out, const char *site) {
-  thread->block->loadMatrix(*thread, address, count, transposed != 0, out,
-                            site);
+  loadMatrixFrom(thread, address, count, transposed, out, nullptr, site);
+}
+
+static void passOrigins(SimThread *thread, const void *const *origins,
+                        uint32_t count) {
+  thread->block->passOrigins(*thread, origins, count);
 }
 
 static void multiplyGroup(SimThread *thread, uint32_t type, uint32_t count,
@@ -126,9 +137,10 @@ static float reciprocalOf(SimThread *, float x) {
 static float tanhOf(SimThread *, float x) { return approximateTanh(x); }
 
 const SimCalls effc::rt::kSimCalls = {
-    special,      sharedMemory, access,        barrier,
-    shuffle,      mma,          copyAsync,     commitGroup,
-    waitGroup,    loadMatrix,   exp2Of,        log2Of,
-    reciprocalOf, tanhOf,       warpGroupDot,  commitProducts,
-    waitProducts, fenceProxy,   startArrivals, expectBytes,
-    waitArrivals, copyBox,      awaitLaunches, multiplyGroup};
+    special,        sharedMemory, access,        barrier,
+    shuffle,        mma,          copyAsync,     commitGroup,
+    waitGroup,      loadMatrix,   exp2Of,        log2Of,
+    reciprocalOf,   tanhOf,       warpGroupDot,  commitProducts,
+    waitProducts,   fenceProxy,   startArrivals, expectBytes,
+    waitArrivals,   copyBox,      awaitLaunches, multiplyGroup,
+    loadMatrixFrom, passOrigins};

@@ -38,6 +38,8 @@ void SimBlock::warpGroupDot(SimThread &thread, SimProduct product) {
             say("a product of a warp group in a block of ", launch->threads,
                 " threads"));
   product.group = thread.productGroups;
+  if (std::exchange(thread.placesPassed, false))
+    product.places = thread.places;
   thread.products.push_back(product);
 }
 
@@ -171,6 +173,7 @@ void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
     const SimProduct &own = group[i].products[number];
     if (own.b != first.b || own.count != first.count ||
         own.type != first.type || own.across != first.across ||
+        own.places.has_value() != first.places.has_value() ||
         std::strcmp(own.site, first.site) != 0)
       stop(group[i], say("divergent: the product's columns or place are not "
                          "those of thread ",
@@ -180,5 +183,15 @@ void SimBlock::multiplyGroup(std::span<SimThread> group, size_t number,
   }
   if (Fault fault = readColumns(group, first, product); !fault.empty())
     stop(group[0], std::move(fault));
+  for (uint32_t warp = 0; first.places && warp < kGroupWarps; ++warp) {
+    const FragmentPlaces *places[kWarpThreads];
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane) {
+      const SimThread &thread = group[warp * kWarpThreads + lane];
+      places[lane] = &*thread.products[number].places;
+    }
+    if (Fault fault = checkPlaces(first.type, places, /*isDense=*/true);
+        !fault.empty())
+      stop(group[warp * kWarpThreads], std::move(fault));
+  }
   product.run();
 }

@@ -222,18 +222,21 @@ uint32_t rt::shuffleSource(SimShuffle kind, uint32_t self, uint32_t lane,
   return static_cast<uint32_t>(inside ? source : own);
 }
 
+const void *rt::matrixElement(const void *const *rows, uint32_t lane,
+                              bool transposed, uint32_t i) {
+  uint32_t group = lane / 4, place = lane % 4 * 2 + i;
+  uint32_t row = transposed ? place : group,
+           column = transposed ? group : place;
+  return static_cast<const uint16_t *>(rows[row]) + column;
+}
+
 uint32_t rt::matrixRegister(const void *const *rows, uint32_t lane,
                             bool transposed) {
-  auto element = [&](uint32_t row, uint32_t column) {
-    uint16_t value;
-    std::memcpy(&value, static_cast<const uint8_t *>(rows[row]) + column * 2,
-                sizeof value);
-    return uint32_t(value);
-  };
-  uint32_t group = lane / 4, pair = lane % 4 * 2;
-  if (transposed)
-    return element(pair, group) | element(pair + 1, group) << 16;
-  return element(group, pair) | element(group, pair + 1) << 16;
+  uint16_t elements[2];
+  for (uint32_t i = 0; i < 2; ++i)
+    std::memcpy(&elements[i], matrixElement(rows, lane, transposed, i),
+                sizeof elements[i]);
+  return elements[0] | uint32_t(elements[1]) << 16;
 }
 
 /// Subnormal numbers become zeros of their sign.

@@ -48,6 +48,10 @@ struct WarpGroupProduct {
 uint32_t shuffleSource(SimShuffle kind, uint32_t self, uint32_t lane,
                        uint32_t clamp);
 
+/// Where element `i`, 0 or 1, of what matrixRegister gives lies.
+const void *matrixElement(const void *const *rows, uint32_t lane,
+                          bool transposed, uint32_t i);
+
 /// What lane `lane` gets of an 8 x 8 matrix of 16-bit elements whose rows start
 /// at `rows`.
 uint32_t matrixRegister(const void *const *rows, uint32_t lane,

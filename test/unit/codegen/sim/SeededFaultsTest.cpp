@@ -181,8 +181,7 @@ TEST_F(SeededFaults, DivergentShuffle) {
 
 // Nothing is out of order, but the product is another one: what contracts are
 // for.
-TEST_F(SeededFaults, WrongFragmentColumnGivesOtherNumbers) {
-  Outcome sound = run(nullptr);
+TEST_F(SeededFaults, WrongFragmentColumn) {
   Outcome outcome = run(nullptr, [](ModuleOp module) {
     module.walk([](NVVM::MmaOp op) {
       // Rows 8 to 15 in place of columns 8 to 15.
@@ -191,9 +190,7 @@ TEST_F(SeededFaults, WrongFragmentColumnGivesOtherNumbers) {
       op.getOperandAMutable()[2].assign(second);
     });
   });
-  EXPECT_EQ(outcome.fault, "");
-  double largest = 0;
-  for (auto [found, right] : llvm::zip_equal(outcome.logits, sound.logits))
-    largest = std::max<double>(largest, std::abs(found - right));
-  EXPECT_GT(largest, 1e-2);
+  EXPECT_NE(outcome.fault.find("lm_head"), std::string::npos) << outcome.fault;
+  EXPECT_NE(outcome.fault.find("misplaced"), std::string::npos)
+      << outcome.fault;
 }

@@ -228,7 +228,7 @@ TEST_F(SeededWarpGroupFaults, WrongSwizzle) {
   EXPECT_NE(fault.find("misplaced"), std::string::npos) << fault;
 }
 
-TEST_F(SeededWarpGroupFaults, WrongFragmentGivesOtherNumbers) {
+TEST_F(SeededWarpGroupFaults, WrongFragmentColumn) {
   std::string fault = run(nullptr, [](ModuleOp module) {
     for (LLVM::LLVMFuncOp function : functions(module))
       function.walk([](tile::WarpGroupDotOp dot) {
@@ -238,8 +238,8 @@ TEST_F(SeededWarpGroupFaults, WrongFragmentGivesOtherNumbers) {
         dot.getAMutable()[2].assign(second);
       });
   });
-  EXPECT_EQ(fault, "");
-  EXPECT_GT(error(), 1e-2);
+  EXPECT_NE(fault.find("linear"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("misplaced"), std::string::npos) << fault;
 }
 
 //===----------------------------------------------------------------------===//
