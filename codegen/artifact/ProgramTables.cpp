@@ -279,6 +279,11 @@ void ProgramTables::fillProvenance() {
     source->checksum = file.checksum;
     program.provenance->sources.push_back(std::move(source));
   }
+  // One program assembles for all targets.
+  for (const Contents::Plan &plan : contents.plans)
+    for (auto binary : mlir::ModuleOp(plan.module).getOps<plan::BinaryOp>())
+      if (std::optional<StringRef> version = binary.getPtxas())
+        program.provenance->ptxas = version->str();
 }
 
 static SegmentKind kindOf(StringRef isa, bool isHost) {

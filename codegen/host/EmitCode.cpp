@@ -103,6 +103,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         builder.getArrayAttr(names), builder.getDenseI64ArrayAttr(offsets),
         builder.getDenseI64ArrayAttr(stacks), optional(threads),
         optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+        /*ptxas=*/StringAttr(),
         anyMaps ? builder.getArrayAttr(boxMaps) : ArrayAttr(), overlapping,
         bytes);
   }

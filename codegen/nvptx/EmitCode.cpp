@@ -72,7 +72,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
           emitRemark(kernel.getLoc())
               << "kernel '" << kernel.getSymName() << "' spills " << spills
               << " bytes of registers on " << chip;
-      addBinary(chip, kernels, cubin->bytes, &*cubin, *ptx);
+      addBinary(chip, kernels, cubin->bytes, &*cubin, versionOfPtxas(*ptxas),
+                *ptx);
     } else {
       emitRemark(module.getLoc())
           << seq::kFallbackRemark
@@ -87,7 +88,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       addBinary("compute_" + chip.substr(3), kernels,
                 ArrayRef(reinterpret_cast<const uint8_t *>(ptx->data()),
                          ptx->size() + 1),
-                nullptr, *ptx);
+                nullptr, std::nullopt, *ptx);
     for (LLVM::LLVMFuncOp kernel : kernels)
       kernel.erase();
     for (auto global :
@@ -122,7 +123,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
   }
 
   void addBinary(const std::string &isa, ArrayRef<LLVM::LLVMFuncOp> kernels,
-                 ArrayRef<uint8_t> bytes, const Cubin *cubin, StringRef ptx) {
+                 ArrayRef<uint8_t> bytes, const Cubin *cubin,
+                 const std::optional<std::string> &ptxas, StringRef ptx) {
     ModuleOp module = getOperation();
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     SmallVector<Attribute> names, instructions, boxMaps;
@@ -158,6 +160,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         b.getDenseI64ArrayAttr(zeros), b.getDenseI64ArrayAttr(zeros),
         b.getDenseI64ArrayAttr(threads), b.getDenseI64ArrayAttr(shared),
         optional(registers), optional(spills),
+        ptxas ? b.getStringAttr(*ptxas) : StringAttr(),
         anyMaps ? b.getArrayAttr(boxMaps) : ArrayAttr(), overlapping,
         DenseElementsAttr::getFromRawBuffer(
             type, ArrayRef(reinterpret_cast<const char *>(bytes.data()),

@@ -1,4 +1,4 @@
-// Where NVIDIA's assembler is.
+// Where NVIDIA's assembler is, and which one.
 #include "codegen/nvptx/Ptx.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -8,11 +8,12 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 
 static constexpr StringLiteral kName = "ptxas";
-/// For a Python that hangs.
+/// For a program that hangs.
 static constexpr unsigned kMostSeconds = 10;
 
 static std::optional<std::string> findIn(ArrayRef<StringRef> folders) {
@@ -20,15 +21,17 @@ static std::optional<std::string> findIn(ArrayRef<StringRef> folders) {
   return path ? std::optional(*path) : std::nullopt;
 }
 
-// What `python` prints, or nothing where it fails.
-static std::string outputOf(StringRef python, StringRef code) {
+// What a program prints, or nothing where it fails.
+static std::string outputOf(StringRef program, ArrayRef<StringRef> arguments) {
   SmallString<64> output;
   if (sys::fs::createTemporaryFile("effc", "txt", output))
     return "";
   scope_exit remove([&] { sys::fs::remove(output); });
   std::optional<StringRef> redirects[] = {StringRef(), output.str(),
                                           StringRef()};
-  if (sys::ExecuteAndWait(python, {python, "-c", code}, std::nullopt, redirects,
+  SmallVector<StringRef> all = {program};
+  append_range(all, arguments);
+  if (sys::ExecuteAndWait(program, all, std::nullopt, redirects,
                           kMostSeconds) != 0)
     return "";
   auto text = MemoryBuffer::getFile(output, /*IsText=*/true);
@@ -42,7 +45,7 @@ std::optional<std::string> effc::nvptx::findPtxasOfWheel() {
   if (!python)
     return std::nullopt;
   std::string paths =
-      outputOf(*python, "import sys; print(*sys.path, sep='\\n')");
+      outputOf(*python, {"-c", "import sys; print(*sys.path, sep='\\n')"});
   SmallVector<StringRef> folders;
   StringRef(paths).split(folders, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef folder : folders) {
@@ -71,4 +74,13 @@ std::optional<std::string> effc::nvptx::findPtxas() {
   if (auto path = findIn({"/usr/local/cuda/bin"}))
     return path;
   return findPtxasOfWheel();
+}
+
+// "Cuda compilation tools, release 13.0, V13.0.88" is a line of it.
+std::optional<std::string> effc::nvptx::versionOfPtxas(StringRef ptxas) {
+  SmallVector<StringRef> found;
+  std::string text = outputOf(ptxas, {"--version"});
+  if (!Regex(", V([0-9]+(\\.[0-9]+)*)").match(text, &found))
+    return std::nullopt;
+  return found[1].str();
 }

@@ -77,12 +77,12 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
   let summary = "Compile the lowered GPU kernels to a cubin and PTX";
   let description = [{
     Replaces every function with `nvvm.kernel` by one `plan.binary` with the cubin
-    that `ptxas` makes for `chip`, with the registers and spills that it reports,
-    and one with the PTX, for the driver of a newer chip. PTX of an architecture's
-    own instructions (`sm_90a`) runs nowhere else and is left out. Where a kernel
-    spills, it is made again with all registers of a thread, and if that is not
-    enough, all of them with loops that compute addresses instead of stepping
-    pointers; what spills least is kept.
+    that `ptxas` makes for `chip`, with its version and the registers and
+    spills that it reports, and one with the PTX, for the driver of a newer chip. PTX
+    of an architecture's own instructions (`sm_90a`) runs nowhere else and is left
+    out. Where a kernel spills, it is made again with all registers of a thread, and
+    if that is not enough, all of them with loops that compute addresses instead of
+    stepping pointers; what spills least is kept.
 
     Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
     leaves them.

@@ -46,6 +46,9 @@ std::optional<std::string> findPtxas();
 /// `python3` on the PATH sees; absent where there is none.
 std::optional<std::string> findPtxasOfWheel();
 
+/// The version of a `ptxas`, "13.0.88"; absent where it does not say.
+std::optional<std::string> versionOfPtxas(llvm::StringRef ptxas);
+
 /// Assembles PTX. Fails with what `ptxas` says, and where it had to serialise
 /// products of warp groups (C7510 to C7515).
 llvm::Expected<Cubin> assemble(llvm::StringRef ptxas, llvm::StringRef ptx,

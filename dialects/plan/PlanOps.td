@@ -234,7 +234,8 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     `stack_bytes[i]` bytes of stack in one call. Of a GPU it is a cubin or PTX,
     whose kernels are found by name. `threads[i]` and `shared_bytes[i]` are those
     of a block on a GPU or in the simulator, `registers[i]` and `spill_bytes[i]`
-    what `ptxas` says of a cubin's kernels. `box_maps[i]` is a list of
+    what `ptxas` says of a cubin's kernels, `ptxas` the version of the one that made
+    it ("13.0.88"). `box_maps[i]` is a list of
     `#tile.box_map`, of which a kernel is passed the tensor maps behind its counts.
     `overlapping` kernels may begin while the launch before them ends: they wait for
     it themselves (PTX ISA, griddepcontrol).
@@ -252,11 +253,12 @@ def Plan_BinaryOp : Plan_Op<"binary", [Symbol]> {
     DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$stack_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$threads, OptionalAttr<DenseI64ArrayAttr>:$shared_bytes,
     OptionalAttr<DenseI64ArrayAttr>:$registers, OptionalAttr<DenseI64ArrayAttr>:$spill_bytes,
-    OptionalAttr<ArrayAttr>:$box_maps, UnitAttr:$overlapping, ElementsAttr:$code);
+    OptionalAttr<StrAttr>:$ptxas, OptionalAttr<ArrayAttr>:$box_maps, UnitAttr:$overlapping,
+    ElementsAttr:$code);
   let assemblyFormat = [{
     $sym_name `isa` $isa `kernels` $kernels `offsets` $offsets `stack_bytes` $stack_bytes
     (`threads` $threads^)? (`shared_bytes` $shared_bytes^)?
-    (`registers` $registers^)? (`spill_bytes` $spill_bytes^)?
+    (`registers` $registers^)? (`spill_bytes` $spill_bytes^)? (`ptxas` $ptxas^)?
     (`box_maps` $box_maps^)? (`overlapping` $overlapping^)? `code` $code attr-dict
   }];
   let hasVerifier = 1;

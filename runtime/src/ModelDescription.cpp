@@ -56,6 +56,8 @@ static void writeProvenance(JsonWriter &json,
   json.field("commit", text(provenance.commit()));
   json.field("llvm", text(provenance.llvm()));
   json.field("family", text(provenance.family()));
+  if (provenance.ptxas())
+    json.field("ptxas", text(provenance.ptxas()));
   json.key("options");
   json.beginArray();
   if (provenance.options())

@@ -66,11 +66,12 @@ static std::string summary(const std::string &file, const Json &model) {
   if (model.contains("provenance")) {
     const Json &from = model["provenance"];
     auto part = [&](const char *key, const char *before) {
-      std::string value = from[key];
+      std::string value = from.value(key, "");
       return value.empty() ? value : before + value;
     };
     text += "  compiled by " + part("compiler", "") +
-            part("commit", ", commit ") + part("llvm", ", LLVM ") + "\n";
+            part("commit", ", commit ") + part("llvm", ", LLVM ") +
+            part("ptxas", ", ptxas ") + "\n";
     std::string options;
     for (const Json &option : from["options"])
       options += " " + option.get<std::string>();

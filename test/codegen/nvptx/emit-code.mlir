@@ -1,4 +1,11 @@
 // RUN: effc-opt %s --effc-nvptx-kernels --nvptx-emit-code=chip=sm_80 | FileCheck %s
+// RUN: rm -rf %t && mkdir -p %t/bin && cp %S/Inputs/ptxas.sh %t/bin/ptxas && chmod +x %t/bin/ptxas
+// RUN: env CUDA_HOME=%t effc-opt %s --effc-nvptx-kernels --nvptx-emit-code=chip=sm_80 | FileCheck %s --check-prefixes=CUBIN,CHECK
+
+// An assembler that is a script says its version, and gives 64 bytes.
+// CUBIN: plan.binary @sm_80 isa "sm_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0]
+// CUBIN-SAME: registers [7] spill_bytes [0] ptxas "12.8.93" code
+// CUBIN-SAME: tensor<64xi8>
 
 // What is compiled: PTX for newer chips and, where ptxas is, a cubin with what it
 // says of each kernel. Four rows of 64 f32, one row to a block of 32 threads.

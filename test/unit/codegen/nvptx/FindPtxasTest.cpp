@@ -1,5 +1,5 @@
 // The assembler of a wheel is found where the `python3` on the PATH has its
-// packages, and nowhere else.
+// packages, and nowhere else; its version is what it says.
 #include "codegen/nvptx/Ptx.h"
 
 #include "gtest/gtest.h"
@@ -64,6 +64,22 @@ TEST_F(PtxasOfWheel, IsAbsentWithoutPython) {
   writeProgram("bin/python3", "echo " + folder.string() + "; exit 3");
   writeProgram("nvidia/cu13/bin/ptxas", "exit 0");
   EXPECT_EQ(findPtxasOfWheel(), std::nullopt);
+}
+
+TEST_F(PtxasOfWheel, SaysItsVersion) {
+  auto versionBy = [&](const std::string &text) {
+    writeProgram("ptxas", text);
+    return versionOfPtxas((folder / "ptxas").string());
+  };
+  EXPECT_EQ(
+      versionBy("[ \"$*\" = --version ] && "
+                "echo 'ptxas: NVIDIA (R) Ptx optimizing assembler' && "
+                "echo 'Cuda compilation tools, release 13.0, V13.0.88' && "
+                "echo 'Build cuda_13.0.r13.0/compiler.36424714_0'"),
+      "13.0.88");
+  EXPECT_EQ(versionBy("echo Verbose"), std::nullopt);
+  EXPECT_EQ(versionBy("echo ', V13.0.88'; exit 3"), std::nullopt);
+  EXPECT_EQ(versionOfPtxas((folder / "nowhere").string()), std::nullopt);
 }
 
 } // namespace

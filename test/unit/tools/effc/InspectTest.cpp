@@ -34,6 +34,7 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
   EXPECT_TRUE(contains(done.out, "per sequence, plus one for padding"));
   EXPECT_FALSE(contains(done.out, "toy_scan"));
   EXPECT_FALSE(contains(done.out, "tally"));
+  EXPECT_FALSE(contains(done.out, "ptxas"));
 }
 
 TEST(Inspect, ListsTheKernelsOfTargets) {
@@ -47,6 +48,7 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
     artifact::KernelT &scan =
         *addToyTarget(program, "sm_80", 4).kernels[1]; // PTX alone
     scan.threads = 128;
+    program.provenance->ptxas = "13.0.88";
     program.targets[0]->kernels[1]->registers = 72;
     program.targets[0]->kernels[1]->spill_bytes = 4;
     program.targets[0]->kernels[1]->shared_bytes = 20480;
@@ -61,6 +63,8 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   TemporaryFile file(makeToyArtifact(options));
   Finished done = inspect(file.path(), {"--kernels"});
   EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(contains(done.out, "compiled by toy, ptxas 13.0.88\n"))
+      << done.out;
   EXPECT_TRUE(contains(done.out, "sm_90a  sm_90a      100 B")) << done.out;
   EXPECT_TRUE(contains(done.out, "sm_80   compute_80  2.0 KiB")) << done.out;
   EXPECT_TRUE(contains(done.out, "entry points of sm_80")) << done.out;
@@ -77,6 +81,7 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_TRUE(contains(done.out, "ex2 3, mma 12")) << done.out;
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
   // The head's 271 rows of 64 bytes at 4.3 and 2.039 TB/s.
+  EXPECT_EQ(json["provenance"]["ptxas"], "13.0.88");
   const auto &head = json["targets"][0]["kernels"][2];
   EXPECT_DOUBLE_EQ(head["step_floor_seconds"], 271 * 64 / 4.3e12);
   EXPECT_EQ(json["targets"][1]["chip"]["name"], "a100");
@@ -113,6 +118,7 @@ TEST(Inspect, ListsKernelsAndStatesOnDemand) {
   // 271 rows of 64; the embeddings are looked up.
   auto json =
       nlohmann::json::parse(inspect(file.path(), {"--kernels", "--json"}).out);
+  EXPECT_FALSE(json["provenance"].contains("ptxas"));
   const auto &kernels = json["kernels"];
   EXPECT_EQ(kernels[0]["step_bytes"], 0);
   EXPECT_EQ(kernels[1]["step_bytes"], 2 * (12 + 8));
