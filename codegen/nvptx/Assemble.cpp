@@ -16,13 +16,18 @@ using namespace effc::nvptx;
 static void readReport(StringRef report, Cubin &cubin) {
   Regex entry("Compiling entry function '([^']+)'"),
       spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
-      registers("Used ([0-9]+) registers");
+      registers("Used ([0-9]+) registers"), serialised("\\(C751[0-9]\\)"),
+      function("function '([^']+)'");
   Cubin::Kernel *kernel = nullptr;
   SmallVector<StringRef> lines, found;
   report.split(lines, '\n');
   for (StringRef line : lines) {
     int64_t number;
-    if (entry.match(line, &found))
+    if (serialised.match(line)) {
+      cubin.serialised += (line.trim() + "\n").str();
+      if (function.match(line, &found))
+        cubin.kernels[found[1]].isSerialised = true;
+    } else if (entry.match(line, &found))
       kernel = &cubin.kernels[found[1]];
     else if (kernel && spills.match(line, &found) &&
              !found[1].getAsInteger(10, number))
@@ -77,8 +82,6 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
   if (status != 0)
     return createStringError("ptxas cannot assemble the kernels for " + chip +
                              ": " + (message.empty() ? text.trim() : message));
-  if (Regex("C751[0-5]").match(text))
-    return createStringError("ptxas had to serialise products: " + text.trim());
   Cubin cubin;
   readReport(text, cubin);
   auto bytes = MemoryBuffer::getFile(binary, /*IsText=*/false,

@@ -41,32 +41,13 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       return fail(ptx.takeError());
     std::optional<std::string> ptxas = findPtxas();
     if (ptxas) {
-      llvm::Expected<Cubin> cubin = assemble(*ptxas, *ptx, chip);
-      if (cubin && wantRegisters(kernels, *cubin)) {
-        ptx = emitPtx(module, chip, features);
-        if (!ptx)
-          return fail(ptx.takeError());
-        cubin = assemble(*ptxas, *ptx, chip);
-      }
-      // Pointers that loops step take registers too.
-      if (cubin && spillsOf(*cubin) > 0) {
-        llvm::Expected<std::string> plain =
-            emitPtx(module, chip, features, Addresses::Computed);
-        if (!plain)
-          return fail(plain.takeError());
-        llvm::Expected<Cubin> other = assemble(*ptxas, *plain, chip);
-        if (!other) {
-          // What spills runs as well; why there is nothing better is said.
-          emitRemark(module.getLoc())
-              << "kernels that compute their addresses could not be assembled: "
-              << llvm::toString(other.takeError());
-        } else if (spillsOf(*other) < spillsOf(*cubin)) {
-          ptx = std::move(plain);
-          cubin = std::move(other);
-        }
-      }
+      llvm::Expected<Cubin> cubin = assembleBest(*ptxas, kernels, *ptx);
       if (!cubin)
         return fail(cubin.takeError());
+      if (!cubin->serialised.empty())
+        return fail(llvm::createStringError(
+            Twine("ptxas had to serialise products of warp groups for ") +
+            StringRef(chip) + ": " + StringRef(cubin->serialised).trim()));
       for (LLVM::LLVMFuncOp kernel : kernels)
         if (int64_t spills = cubin->kernels[kernel.getSymName()].spillBytes)
           emitRemark(kernel.getLoc())
@@ -96,25 +77,64 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       global.erase();
   }
 
+  /// What ptxas makes of `ptx`, which becomes another text of the same kernels
+  /// where they have fewer faults in that.
+  llvm::Expected<Cubin> assembleBest(StringRef ptxas,
+                                     ArrayRef<LLVM::LLVMFuncOp> kernels,
+                                     std::string &ptx) {
+    ModuleOp module = getOperation();
+    llvm::Expected<Cubin> cubin = assemble(ptxas, ptx, chip);
+    if (cubin && wantRegisters(kernels, *cubin)) {
+      llvm::Expected<std::string> again = emitPtx(module, chip, features);
+      if (!again)
+        return again.takeError();
+      ptx = std::move(*again);
+      cubin = assemble(ptxas, ptx, chip);
+    }
+    if (!cubin || faultsOf(*cubin) == Faults())
+      return cubin;
+    // Pointers that loops step take registers too.
+    llvm::Expected<std::string> plain =
+        emitPtx(module, chip, features, Addresses::Computed);
+    if (!plain)
+      return plain.takeError();
+    llvm::Expected<Cubin> other = assemble(ptxas, *plain, chip);
+    if (!other) {
+      // What spills runs as well; why there is nothing better is said.
+      emitRemark(module.getLoc())
+          << "kernels that compute their addresses could not be assembled: "
+          << llvm::toString(other.takeError());
+    } else if (faultsOf(*other) < faultsOf(*cubin)) {
+      ptx = std::move(*plain);
+      return other;
+    }
+    return cubin;
+  }
+
   // ptxas gives a thread fewer registers than it may have, so that more blocks
-  // run side by side; a kernel that spills for it is satisfied with one.
+  // run side by side; a kernel that spills for it, or whose products of warp
+  // groups wait for each other, is satisfied with one.
   static bool wantRegisters(ArrayRef<LLVM::LLVMFuncOp> kernels,
                             const Cubin &cubin) {
     bool any = false;
-    for (LLVM::LLVMFuncOp kernel : kernels)
-      if (cubin.kernels.lookup(kernel.getSymName()).spillBytes > 0) {
-        kernel->setAttr("nvvm.minctasm",
-                        Builder(kernel.getContext()).getI32IntegerAttr(1));
-        any = true;
-      }
+    for (LLVM::LLVMFuncOp kernel : kernels) {
+      Cubin::Kernel made = cubin.kernels.lookup(kernel.getSymName());
+      if (made.spillBytes == 0 && !made.isSerialised)
+        continue;
+      kernel->setAttr("nvvm.minctasm",
+                      Builder(kernel.getContext()).getI32IntegerAttr(1));
+      any = true;
+    }
     return any;
   }
 
-  static int64_t spillsOf(const Cubin &cubin) {
+  /// Whether products are serialised, which is an error, and bytes of spills.
+  using Faults = std::pair<bool, int64_t>;
+  static Faults faultsOf(const Cubin &cubin) {
     int64_t bytes = 0;
     for (const auto &kernel : cubin.kernels)
       bytes += kernel.second.spillBytes;
-    return bytes;
+    return {!cubin.serialised.empty(), bytes};
   }
 
   void fail(llvm::Error error) {

@@ -80,15 +80,16 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
     that `ptxas` makes for `chip`, with its version and the registers and
     spills that it reports, and one with the PTX, for the driver of a newer chip. PTX
     of an architecture's own instructions (`sm_90a`) runs nowhere else and is left
-    out. Where a kernel spills, it is made again with all registers of a thread, and
-    if that is not enough, all of them with loops that compute addresses instead of
-    stepping pointers; what spills least is kept.
+    out. Where a kernel spills, or `ptxas` serialises its products of warp groups, it
+    is made again with all registers of a thread, and if that is not enough, all of
+    them with loops that compute addresses instead of stepping pointers; what spills
+    least is kept.
 
     Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
     leaves them.
     Keeps: everything else.
     Not done: without `ptxas` there is PTX only, which a remark says. A product of
-    warp groups that `ptxas` serialises is an error.
+    warp groups that `ptxas` serialises all the same is an error.
 
     Example: test/codegen/nvptx/emit-code.mlir
   }];

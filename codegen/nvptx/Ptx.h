@@ -32,9 +32,15 @@ llvm::Expected<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip,
 struct Cubin {
   struct Kernel {
     int64_t registers = 0, spillBytes = 0;
+    /// Whether products of its warp groups wait where nobody asked for it.
+    bool isSerialised = false;
   };
   std::vector<uint8_t> bytes;
   llvm::StringMap<Kernel> kernels;
+  /// The lines in which `ptxas` says that it serialised products of warp
+  /// groups, or put a wait or a fence of its own between them (C7510 to C7519);
+  /// empty where it did not.
+  std::string serialised;
 };
 
 /// The path of `ptxas`: of $CUDA_HOME, on the PATH, where the toolkit is
@@ -49,8 +55,7 @@ std::optional<std::string> findPtxasOfWheel();
 /// The version of a `ptxas`, "13.0.88"; absent where it does not say.
 std::optional<std::string> versionOfPtxas(llvm::StringRef ptxas);
 
-/// Assembles PTX. Fails with what `ptxas` says, and where it had to serialise
-/// products of warp groups (C7510 to C7515).
+/// Assembles PTX. Fails with what `ptxas` says.
 llvm::Expected<Cubin> assemble(llvm::StringRef ptxas, llvm::StringRef ptx,
                                llvm::StringRef chip);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Plays ptxas: says its version, else of each kernel of the text that it gets that it
-# takes 7 registers, and writes 64 bytes that begin like a module.
+# takes 7 registers, and writes 64 bytes that begin like a module. Where
+# SERIALISES_UNLESS is set, products are serialised in a text without that word.
 if [ "$1" = --version ]; then
   echo "ptxas: NVIDIA (R) Ptx optimizing assembler"
   echo "Cuda compilation tools, release 12.8, V12.8.93"
@@ -11,6 +12,10 @@ while [ $# -gt 1 ]; do
   shift
 done
 sed -n 's/^\.visible \.entry \([^(]*\).*/\1/p' "$1" | while read -r kernel; do
+  if [ -n "$SERIALISES_UNLESS" ] && ! grep -q "$SERIALISES_UNLESS" "$1"; then
+    echo "ptxas info    : (C7519) warpgroup.arrive is injected in around line 13 by" \
+         "compiler to allow use of registers in GMMA in function '$kernel'"
+  fi
   echo "ptxas info    : Compiling entry function '$kernel' for 'sm_80'"
   echo "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
   echo "ptxas info    : Used 7 registers, used 0 barriers"

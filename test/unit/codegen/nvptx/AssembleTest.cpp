@@ -55,6 +55,44 @@ TEST_F(Assemble, NeedsAModule) {
             start + "70 bytes that are no ELF file: odd");
 }
 
+// As ptxas 13.0 words it: products that run one by one, and a wait and a fence
+// that it put between them itself.
+TEST_F(Assemble, TellsWhoseProductsAreSerialised) {
+  const std::string module = "; printf '\\177ELF%060d' 7 > \"$5\"";
+  for (const char *line :
+       {"(C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to insufficient register resources for the wgmma "
+        "pipeline in the function 'dot'",
+        "(C7517) warpgroup.wait is injected in around line 12 by compiler to "
+        "allow use of registers defined by GMMA in function 'dot'",
+        "(C7519) warpgroup.arrive is injected in around line 13 by compiler to "
+        "allow use of registers in GMMA in function 'dot'"}) {
+    llvm::Expected<Cubin> cubin = assembleBy(
+        "echo \"ptxas info    : " + std::string(line) +
+        "\";"
+        "echo \"ptxas info    : Compiling entry function 'dot' for 'sm_90a'\";"
+        "echo \"ptxas info    : Used 30 registers, used 0 barriers\";"
+        "echo \"ptxas info    : Compiling entry function 'sum' for 'sm_90a'\"" +
+        module);
+    ASSERT_TRUE(!!cubin) << llvm::toString(cubin.takeError());
+    EXPECT_EQ(cubin->serialised, "ptxas info    : " + std::string(line) + "\n");
+    EXPECT_TRUE(cubin->kernels["dot"].isSerialised);
+    EXPECT_EQ(cubin->kernels["dot"].registers, 30);
+    EXPECT_FALSE(cubin->kernels["sum"].isSerialised);
+  }
+}
+
+// Other notes on performance, of which 'setmaxnreg' has some, are none of that.
+TEST_F(Assemble, PassesOverOtherNotes) {
+  llvm::Expected<Cubin> cubin = assembleBy(
+      "echo \"ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' "
+      "ignored; C7510 is named in passing in function 'dot'\""
+      "; printf '\\177ELF%060d' 7 > \"$5\"");
+  ASSERT_TRUE(!!cubin) << llvm::toString(cubin.takeError());
+  EXPECT_EQ(cubin->serialised, "");
+  EXPECT_FALSE(cubin->kernels["dot"].isSerialised);
+}
+
 TEST_F(Assemble, SaysWhatTheAssemblerSays) {
   EXPECT_EQ(messageBy("echo bad >&2; exit 3"),
             "ptxas cannot assemble the kernels for sm_80: bad");
