@@ -241,6 +241,18 @@ private:
   void lowerWarpGroupDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)
+  struct Entry;
+  struct OrderedList;
+  class Selection;
+  Entry scoreAt(tile::TileType row, mlir::Value at);
+  /// Brings the best of a row to shared memory.
+  void keepBest(Selection &selection, tile::TileType row,
+                const OrderedList &list);
+  /// Candidate `at` of the sums of two rows of `width` elements, and whether it
+  /// can be one of the `wanted` best.
+  std::pair<Entry, mlir::Value> sumAt(const OrderedList &rows,
+                                      const OrderedList &columns, int64_t width,
+                                      int64_t wanted, mlir::Value at);
   void lowerTopK(tile::TopKOp op);
   void lowerTake(tile::TakeOp op);
 

@@ -18,15 +18,21 @@ using namespace effc;
 using namespace effc::nvptx;
 using namespace effc::tile;
 
-namespace {
-
 /// A candidate, or the best of a round.
-struct Entry {
+struct ThreadLowering::Entry {
   Value value, number; // f32, i32
 };
 
+/// The best of a row, in order: from a byte of shared memory on their values,
+/// then their numbers, four bytes each.
+struct ThreadLowering::OrderedList {
+  int64_t offset, count;
+  int64_t numbers() const { return offset + count * 4; }
+  int64_t end() const { return offset + count * 8; }
+};
+
 /// An order of candidates over a block of threads.
-class Selection {
+class ThreadLowering::Selection {
 public:
   Selection(OpBuilder &b, Location loc, Value thread, int64_t threads,
             function_ref<Value(Value, int64_t)> shuffle,
@@ -69,11 +75,9 @@ private:
   function_ref<Value(Value)> bestOfWarp; // address, by the warp's number
 };
 
-} // namespace
-
 // Negative numbers in reverse, below the others; NaN the largest; both zeros
 // alike.
-Value Selection::keyOf(Entry entry) {
+Value ThreadLowering::Selection::keyOf(Entry entry) {
   Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
   Value value = arith::AddFOp::create(b, loc, entry.value, zero);
   Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), value);
@@ -93,7 +97,7 @@ Value Selection::keyOf(Entry entry) {
   return arith::OrIOp::create(b, loc, high, low);
 }
 
-Entry Selection::entryOf(Value key) {
+ThreadLowering::Entry ThreadLowering::Selection::entryOf(Value key) {
   Value number = arith::XOrIOp::create(
       b, loc, arith::TruncIOp::create(b, loc, b.getI32Type(), key),
       i32(0xffffffff));
@@ -107,7 +111,7 @@ Entry Selection::entryOf(Value key) {
   return {arith::BitcastOp::create(b, loc, b.getF32Type(), bits), number};
 }
 
-Value Selection::bestOfBlock(Value key) {
+Value ThreadLowering::Selection::bestOfBlock(Value key) {
   for (int64_t distance = 1; distance < kWarp; distance *= 2) {
     Value low = arith::TruncIOp::create(b, loc, b.getI32Type(), key);
     Value high = arith::TruncIOp::create(
@@ -147,7 +151,7 @@ Value Selection::bestOfBlock(Value key) {
   return key;
 }
 
-SmallVector<Value> Selection::run(
+SmallVector<Value> ThreadLowering::Selection::run(
     int64_t count, int64_t rounds,
     function_ref<std::pair<Entry, Value>(Value at)> candidate,
     ArrayRef<Value> carried,
@@ -195,9 +199,57 @@ SmallVector<Value> Selection::run(
   return SmallVector<Value>(loop.getResults().drop_front(keys));
 }
 
+ThreadLowering::Entry ThreadLowering::scoreAt(TileType row, Value at) {
+  return {loadShared(row, {}, at),
+          arith::IndexCastOp::create(b, loc, b.getI32Type(), at)};
+}
+
+void ThreadLowering::keepBest(Selection &selection, TileType row,
+                              const OrderedList &list) {
+  selection.run(
+      row.columns(), list.count,
+      [&](Value at) { return std::pair(scoreAt(row, at), Value()); }, {},
+      [&](Value round, Entry best, ValueRange) {
+        Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                            thread, constant(0));
+        guarded(first, [&] {
+          LLVM::StoreOp::create(
+              b, loc, best.value,
+              sharedAddress(list.offset, round, b.getF32Type()));
+          LLVM::StoreOp::create(
+              b, loc, best.number,
+              sharedAddress(list.numbers(), round, b.getI32Type()));
+        });
+        return SmallVector<Value>();
+      });
+}
+
+std::pair<ThreadLowering::Entry, Value>
+ThreadLowering::sumAt(const OrderedList &rows, const OrderedList &columns,
+                      int64_t width, int64_t wanted, Value at) {
+  auto load = [&](Type type, int64_t offset, Value place) -> Value {
+    return LLVM::LoadOp::create(b, loc, type,
+                                sharedAddress(offset, place, type));
+  };
+  Value i = arith::DivUIOp::create(b, loc, at, constant(columns.count));
+  Value j = arith::RemUIOp::create(b, loc, at, constant(columns.count));
+  Value before =
+      arith::MulIOp::create(b, loc, add(i, constant(1)), add(j, constant(1)));
+  Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule,
+                                       before, constant(wanted));
+  Type f32Type = b.getF32Type(), i32Type = b.getI32Type();
+  Value sum = arith::AddFOp::create(b, loc, load(f32Type, rows.offset, i),
+                                    load(f32Type, columns.offset, j));
+  Value number = arith::AddIOp::create(
+      b, loc,
+      arith::MulIOp::create(b, loc, load(i32Type, rows.numbers(), i),
+                            i32(width)),
+      load(i32Type, columns.numbers(), j));
+  return {{sum, number}, counts};
+}
+
 void ThreadLowering::lowerTopK(TopKOp op) {
   int64_t scratch = op.getScratch().value_or(0);
-  Type f32Type = b.getF32Type(), i32Type = b.getI32Type();
   auto shuffled = [&](Value value, int64_t distance) {
     return shuffle(value, distance);
   };
@@ -206,9 +258,6 @@ void ThreadLowering::lowerTopK(TopKOp op) {
     return sharedAddress(scratch, warp, b.getI64Type());
   };
   Selection selection(b, loc, thread, threads, shuffled, waits, bestOfWarp);
-  auto asNumber = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(b, loc, i32Type, index);
-  };
 
   Held held = heldOf(op.getValues().getType());
   int64_t wanted = op.getValues().getType().columns();
@@ -228,69 +277,28 @@ void ThreadLowering::lowerTopK(TopKOp op) {
     return next;
   };
 
+  auto scores = [&](size_t i) {
+    return cast<TileType>(op.getScores()[i].getType());
+  };
   SmallVector<Value> results;
-  auto scoresOf = [&](Value tile) { return cast<TileType>(tile.getType()); };
   if (op.getScores().size() == 1) {
-    TileType row = scoresOf(op.getScores()[0]);
     results = selection.run(
-        row.columns(), wanted,
-        [&](Value at) -> std::pair<Entry, Value> {
-          return {{loadShared(row, {}, at), asNumber(at)}, Value()};
-        },
+        scores(0).columns(), wanted,
+        [&](Value at) { return std::pair(scoreAt(scores(0), at), Value()); },
         none, collect);
   } else {
-    int64_t size = scoresOf(op.getScores()[0]).columns();
-    int64_t kept = std::min(wanted, size);
-    int64_t lists =
-        scratch + llvm::alignTo(threads / kWarp * 8, kSharedAlignment);
-    auto valueAt = [&](int64_t list, Value at) {
-      return sharedAddress(lists + list * kept * 8, at, f32Type);
-    };
-    auto numberAt = [&](int64_t list, Value at) {
-      return sharedAddress(lists + list * kept * 8 + kept * 4, at, i32Type);
-    };
-    for (int64_t list = 0; list < 2; ++list) {
-      TileType row = scoresOf(op.getScores()[list]);
-      selection.run(
-          row.columns(), kept,
-          [&](Value at) -> std::pair<Entry, Value> {
-            return {{loadShared(row, {}, at), asNumber(at)}, Value()};
-          },
-          {},
-          [&](Value round, Entry best, ValueRange) {
-            Value first = arith::CmpIOp::create(
-                b, loc, arith::CmpIPredicate::eq, thread, constant(0));
-            guarded(first, [&] {
-              LLVM::StoreOp::create(b, loc, best.value, valueAt(list, round));
-              LLVM::StoreOp::create(b, loc, best.number, numberAt(list, round));
-            });
-            return SmallVector<Value>();
-          });
-    }
+    int64_t width = scores(0).columns(), kept = std::min(wanted, width);
+    OrderedList first{
+        scratch + int64_t(llvm::alignTo(threads / kWarp * 8, kSharedAlignment)),
+        kept};
+    OrderedList second{first.end(), kept};
+    keepBest(selection, scores(0), first);
+    keepBest(selection, scores(1), second);
     barrier();
     results = selection.run(
         kept * kept, wanted,
-        [&](Value at) -> std::pair<Entry, Value> {
-          Value i = arith::DivUIOp::create(b, loc, at, constant(kept));
-          Value j = arith::RemUIOp::create(b, loc, at, constant(kept));
-          Value before = arith::MulIOp::create(b, loc, add(i, constant(1)),
-                                               add(j, constant(1)));
-          Value counts = arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::ule, before, constant(wanted));
-          auto load = [&](Type type, Value address) -> Value {
-            return LLVM::LoadOp::create(b, loc, type, address);
-          };
-          Value sum =
-              arith::AddFOp::create(b, loc, load(f32Type, valueAt(0, i)),
-                                    load(f32Type, valueAt(1, j)));
-          Value number = arith::AddIOp::create(
-              b, loc,
-              arith::MulIOp::create(b, loc, load(i32Type, numberAt(0, i)),
-                                    i32(size)),
-              load(i32Type, numberAt(1, j)));
-          return {{sum, number}, counts};
-        },
-        none, collect);
+        [&](Value at) { return sumAt(first, second, width, wanted, at); }, none,
+        collect);
   }
   ArrayRef<Value> all(results);
   tiles[op.getValues()] = Elements(all.take_front(columns));

@@ -125,14 +125,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // choose by cost.
   void chooseForWindow(seq::MixerOpInterface mixer, seq::EntryAttr entry,
                        tile::TargetAttr target, std::optional<Forced> forced) {
-    auto remark = [&](StringRef prefix, const Twine &text) {
-      emitRemark(mixer.getLoc())
-          << prefix << "form in " << stringifyEntryKind(entry.getKind()) << "_"
-          << entry.getRows() << ": " << text;
-    };
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
-      return remark("", "step, since each sequence has one token");
+      return remark(mixer, entry, "step, since each sequence has one token");
     }
     int64_t most = mostWindowKeys(target.getDevice(), target.getRoundedTo());
     set(mixer, seq::FormKind::Chunkwise, most);
@@ -140,11 +135,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
         "chunkwise in blocks of at most " + std::to_string(most) + " keys";
     if (forced && (forced->kind != seq::FormKind::Chunkwise ||
                    (forced->hasChunk && forced->chunk != most)))
-      return remark(seq::kFallbackRemark,
-                    Twine(blocks) + " instead of " +
-                        stringifyFormKind(forced->kind) +
-                        ", which no kernel of this class computes");
-    remark("", Twine(blocks) + ", with the same bits wherever a prompt is cut");
+      return remarkOnFallback(mixer, entry,
+                              Twine(blocks) + " instead of " +
+                                  stringifyFormKind(forced->kind) +
+                                  ", which no kernel of this class computes");
+    remark(mixer, entry,
+           Twine(blocks) + ", with the same bits wherever a prompt is cut");
   }
 
   // A scan combines stretches of tokens in pairs, so that every token's state
@@ -192,71 +188,91 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
 
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
               tile::TargetAttr target, std::optional<Forced> forced) {
-    auto remark = [&](const Twine &text) {
-      emitRemark(mixer.getLoc())
-          << "form in " << stringifyEntryKind(entry.getKind()) << "_"
-          << entry.getRows() << ": " << text;
-    };
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
-      return remark("step, since each sequence has one token");
+      return remark(mixer, entry, "step, since each sequence has one token");
     }
-    seq::LinearAttr linear = mixer.getStructure().getLinear();
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     RankedTensorType state = stateful.getStates()[0].type;
-    std::string obstacle = chunkObstacle(
-        linear, target.getDevice(), state.getDimSize(1), state.getDimSize(2));
+    std::string obstacle =
+        chunkObstacle(mixer.getStructure().getLinear(), target.getDevice(),
+                      state.getDimSize(1), state.getDimSize(2));
     if (forced && forced->kind != seq::FormKind::Step &&
         (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
       set(mixer, seq::FormKind::Step, 0);
-      emitRemark(mixer.getLoc())
-          << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
-          << ": step instead of " << stringifyFormKind(forced->kind)
-          << ", since kernels compute this recurrence by step"
-          << (obstacle.empty() ? ", chunkwise or quadratic" : " alone") << ": "
-          << (forced->kind == seq::FormKind::Scan
-                  ? whyNoScan(mixer)
-                  : "none takes chunks with '" + obstacle + "'");
-      return;
+      return remarkOnFallback(
+          mixer, entry,
+          Twine("step instead of ") + stringifyFormKind(forced->kind) +
+              ", since kernels compute this recurrence by step" +
+              (obstacle.empty() ? ", chunkwise or quadratic" : " alone") +
+              ": " +
+              (forced->kind == seq::FormKind::Scan
+                   ? whyNoScan(mixer)
+                   : "none takes chunks with '" + obstacle + "'"));
     }
     if (!obstacle.empty()) {
       set(mixer, seq::FormKind::Step, 0);
-      return remark("step, the one form with a kernel for '" + obstacle + "'");
+      return remark(mixer, entry,
+                    "step, the one form with a kernel for '" + obstacle + "'");
     }
-    if (forced) {
-      // A chunk longer than the entry would never be full, and calls end on the
-      // chunk grid.
-      int64_t most = mostChunkTokens(linear);
-      if (forced->kind == seq::FormKind::Quadratic && entry.getRows() > most) {
-        set(mixer, seq::FormKind::Step, 0);
-        emitRemark(mixer.getLoc())
-            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
-            << ": step instead of quadratic, since no kernel takes more than "
-            << most << " tokens at once with 'low_rank = "
-            << stringifyLowRankPair(linear.getLowRank()) << "'";
-        return;
-      }
-      int64_t chunk = std::min({forced->chunk, entry.getRows(), most});
-      while (entry.getRows() % chunk != 0)
-        --chunk;
-      set(mixer, forced->kind, chunk);
-      std::string size = forced->kind == seq::FormKind::Chunkwise
-                             ? " of " + std::to_string(chunk)
-                             : "";
-      if (forced->hasChunk && chunk != forced->chunk) {
-        emitRemark(mixer.getLoc())
-            << seq::kFallbackRemark << "form in prefill_" << entry.getRows()
-            << ": chunkwise of " << chunk << " instead of " << forced->chunk
-            << (forced->chunk > most
-                    ? ", which is more than a kernel takes"
-                    : ", which does not divide the entry's rows");
-        return;
-      }
-      return remark(Twine(stringifyFormKind(forced->kind)) + size +
-                    ", as asked");
+    if (forced)
+      chooseForced(mixer, entry, *forced);
+    else
+      chooseCheapest(mixer, entry, target, state);
+  }
+
+  static void remark(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                     const Twine &text) {
+    emitRemark(mixer.getLoc())
+        << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+        << entry.getRows() << ": " << text;
+  }
+
+  static void remarkOnFallback(seq::MixerOpInterface mixer,
+                               seq::EntryAttr entry, const Twine &text) {
+    emitRemark(mixer.getLoc()) << seq::kFallbackRemark << "form in "
+                               << stringifyEntryKind(entry.getKind()) << "_"
+                               << entry.getRows() << ": " << text;
+  }
+
+  // What was asked for, or as much of it as there are kernels for. A chunk
+  // longer than the entry would never be full, and calls end on the chunk grid.
+  void chooseForced(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                    const Forced &forced) {
+    seq::LinearAttr linear = mixer.getStructure().getLinear();
+    int64_t most = mostChunkTokens(linear);
+    if (forced.kind == seq::FormKind::Quadratic && entry.getRows() > most) {
+      set(mixer, seq::FormKind::Step, 0);
+      return remarkOnFallback(
+          mixer, entry,
+          Twine("step instead of quadratic, since no kernel takes more than ") +
+              Twine(most) + " tokens at once with 'low_rank = " +
+              stringifyLowRankPair(linear.getLowRank()) + "'");
     }
-    std::vector<Cost> costs = costsOf(linear, target, state.getDimSize(1),
-                                      state.getDimSize(2), entry.getRows());
+    int64_t chunk = std::min({forced.chunk, entry.getRows(), most});
+    while (entry.getRows() % chunk != 0)
+      --chunk;
+    set(mixer, forced.kind, chunk);
+    if (forced.hasChunk && chunk != forced.chunk)
+      return remarkOnFallback(
+          mixer, entry,
+          Twine("chunkwise of ") + Twine(chunk) + " instead of " +
+              Twine(forced.chunk) +
+              (forced.chunk > most
+                   ? ", which is more than a kernel takes"
+                   : ", which does not divide the entry's rows"));
+    std::string size = forced.kind == seq::FormKind::Chunkwise
+                           ? " of " + std::to_string(chunk)
+                           : "";
+    remark(mixer, entry,
+           Twine(stringifyFormKind(forced.kind)) + size + ", as asked");
+  }
+
+  void chooseCheapest(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                      tile::TargetAttr target, RankedTensorType state) {
+    std::vector<Cost> costs =
+        costsOf(mixer.getStructure().getLinear(), target, state.getDimSize(1),
+                state.getDimSize(2), entry.getRows());
     // The time loop among equals.
     auto isBefore = [](const Cost &a, const Cost &b) {
       return std::pair(!a.refusal.empty(), a.cycles) <
@@ -276,7 +292,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                 (other.refusal.empty() ? "" : ", " + other.refusal.str()) + ")";
         separator = ", ";
       }
-    remark(text);
+    remark(mixer, entry, text);
   }
 
   static std::string nameOf(const Cost &cost) {

@@ -1,11 +1,13 @@
 // Entries of seq kernels -> tile kernels and plans.
 //
-//   func.func @decode_1(...)  { %y = seq.kernel "layers.0.in_proj" (%a = %x, %b
-//   = %w) ... }
+//   func.func @decode_1(...) {
+//     %y = seq.kernel "layers.0.in_proj" (%a = %x, %b = %w) ...
+//   }
 // becomes
 //   tile.kernel @linear_0(...) { ... }
-//   plan.entry @decode_1 ... { plan.launch @linear_0(%x, %w, %y) note
-//   "layers.0.in_proj" }
+//   plan.entry @decode_1 ... {
+//     plan.launch @linear_0(%x, %w, %y) note "layers.0.in_proj"
+//   }
 //
 // A kernel is built once: kernels whose bodies, types and entry class agree
 // share it, and differ in what their launches pass.
@@ -59,6 +61,16 @@ private:
   LogicalResult mapArguments(func::FuncOp entry);
   void findResults(Block &body);
   LogicalResult convertKernel(seq::KernelOp kernel);
+  KernelContext contextOf(seq::KernelOp kernel,
+                          ArrayRef<Memory> operands) const;
+  /// Where each result lies, known from here on.
+  FailureOr<SmallVector<Value>> placeResults(seq::KernelOp kernel,
+                                             const KernelContext &context,
+                                             ArrayRef<Memory> operands);
+  /// Has the entry launch what a kernel became.
+  void launch(seq::KernelOp kernel, const KernelContext &context,
+              MutableArrayRef<BuiltKernel> built, ArrayRef<Memory> operands,
+              ArrayRef<Value> results);
   FailureOr<BuiltKernels> buildOnce(seq::KernelOp kernel,
                                     const KernelContext &context);
   Value segments(Location loc);
@@ -271,7 +283,8 @@ tile::Count leadOf(seq::KernelOp kernel, ArrayRef<Memory> operands) {
   return tile::Count::Rows;
 }
 
-LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
+KernelContext EntryConversion::contextOf(seq::KernelOp kernel,
+                                         ArrayRef<Memory> operands) const {
   KernelContext context;
   context.entry = entry;
   if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
@@ -283,22 +296,22 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = bitStable;
-  SmallVector<Memory> operands;
-  for (Value input : kernel.getInputs()) {
-    operands.push_back(memory.lookup(input));
-    context.operands.push_back(operands.back().kind);
-    context.storedTypes.push_back(operands.back().stored);
+  for (const Memory &operand : operands) {
+    context.operands.push_back(operand.kind);
+    context.storedTypes.push_back(operand.stored);
   }
   context.lead = leadOf(kernel, operands);
   for (Value result : kernel.getResults()) {
     context.resultLeaves.push_back(result == logits || result == choices);
     context.resultPlaces.push_back(placeOf(result));
   }
+  return context;
+}
 
-  FailureOr<BuiltKernels> built = buildOnce(kernel, context);
-  if (failed(built))
-    return failure();
-
+FailureOr<SmallVector<Value>>
+EntryConversion::placeResults(seq::KernelOp kernel,
+                              const KernelContext &context,
+                              ArrayRef<Memory> operands) {
   SmallVector<Value> places;
   for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
     std::optional<unsigned> state = stateOfResult(kernel, i);
@@ -322,20 +335,27 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
     memory[result] = lies;
     places.push_back(lies.place);
   }
+  return places;
+}
+
+void EntryConversion::launch(seq::KernelOp kernel, const KernelContext &context,
+                             MutableArrayRef<BuiltKernel> built,
+                             ArrayRef<Memory> operands,
+                             ArrayRef<Value> results) {
   // A kernel has one core: its rows are tokens or the wanted ones. Its first
   // launch computes, a second one moves what it left.
   seq::Work work = seq::countWork(kernel);
   uint64_t flops = work.perToken + work.perOutputRow;
   Value scratch;
-  if (RankedTensorType type = built->front().scratch)
+  if (RankedTensorType type = built.front().scratch)
     scratch = arenaBuffer(kernel.getLoc(), type);
   plan::CallResultAttr wanted;
   if (auto only = onlyFor.find(kernel); only != onlyFor.end())
     wanted = plan::CallResultAttr::get(plan.getContext(), only->second);
   plan::ProductAttr product;
   if (libraryProducts)
-    product = productForLibrary(kernel, context, built->front());
-  for (BuiltKernel &launched : *built) {
+    product = productForLibrary(kernel, context, built.front());
+  for (BuiltKernel &launched : built) {
     SmallVector<Value> passed;
     for (const LaunchOperand &operand : launched.operands) {
       Value place = operand.source == LaunchOperand::Segments
@@ -343,7 +363,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
                     : operand.source == LaunchOperand::Scratch ? scratch
                     : operand.source == LaunchOperand::Input
                         ? operands[operand.index].place
-                        : places[operand.index];
+                        : results[operand.index];
       if (operand.offsetBytes != 0)
         place =
             plan::OffsetOp::create(plan, kernel.getLoc(), memoryType(), place,
@@ -359,6 +379,21 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
         wanted, product);
     flops = 0, product = {};
   }
+}
+
+LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
+  SmallVector<Memory> operands;
+  for (Value input : kernel.getInputs())
+    operands.push_back(memory.lookup(input));
+  KernelContext context = contextOf(kernel, operands);
+  FailureOr<BuiltKernels> built = buildOnce(kernel, context);
+  if (failed(built))
+    return failure();
+  FailureOr<SmallVector<Value>> results =
+      placeResults(kernel, context, operands);
+  if (failed(results))
+    return failure();
+  launch(kernel, context, *built, operands, *results);
   return success();
 }
 

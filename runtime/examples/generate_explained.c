@@ -32,6 +32,67 @@ static int ends(const effc_generation_t *generation, int32_t token) {
   return 0;
 }
 
+/* The number that `text` is; leaves where it is none. */
+static long read_count(const char *text) {
+  char *end = NULL;
+  errno = 0;
+  long count = strtol(text, &end, 10);
+  if (end == text || *end || count < 0 || errno) {
+    fprintf(stderr,
+            "generate_explained: error: expects a number for COUNT, but got "
+            "'%s'\n",
+            text);
+    exit(2);
+  }
+  return count;
+}
+
+/* Memory for `count` elements; leaves where there is none. */
+static void *allocate(size_t count, size_t size) {
+  void *memory = malloc(count * size);
+  if (!memory) {
+    fprintf(stderr, "generate_explained: error: out of memory\n");
+    exit(1);
+  }
+  return memory;
+}
+
+/* A sampler that draws as the checkpoint's generation_config.json asks. Change
+ * fields of `options` for anything else; with one seed the tokens are the same
+ * on every machine. */
+static effc_sampler_t *make_sampler(const effc_model_t *model) {
+  effc_sampler_options_t options = effc_sampler_options_for_model(model);
+  effc_sampler_t *sampler = NULL;
+  check(effc_sampler_create(&options, effc_model_vocabulary_size(model),
+                            &sampler));
+  return sampler;
+}
+
+/* The tokens of `text`, asked for twice: once to count them, once to get them.
+ * The caller frees them. */
+static int32_t *tokenize(const effc_model_t *model, const char *text,
+                         size_t *count) {
+  size_t size = strlen(text);
+  check(effc_model_tokenize(model, text, size, 0, NULL, 0, count));
+  int32_t *tokens = allocate(*count + 1, sizeof *tokens);
+  check(effc_model_tokenize(model, text, size, 0, tokens, *count, count));
+  return tokens;
+}
+
+/* Shows the token that came as number `index`: its id, or as much text as is
+ * complete with it. */
+static void show(effc_detokenizer_t *detokenizer, int32_t token, long index,
+                 int print_ids) {
+  const char *piece = NULL; /* owned by the detokenizer, until its next call */
+  size_t size = 0;
+  check(effc_detokenizer_push(detokenizer, token, &piece, &size));
+  if (print_ids)
+    printf("%s%d", index > 0 ? "," : "", token);
+  else
+    fwrite(piece, 1, size, stdout);
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   if (argc < 4) {
     fprintf(stderr, "usage: generate_explained FILE.effc PROMPT COUNT [ids]\n");
@@ -39,16 +100,7 @@ int main(int argc, char **argv) {
   }
   const char *path = argv[1];
   const char *text = argv[2];
-  char *end = NULL;
-  errno = 0;
-  long wanted = strtol(argv[3], &end, 10);
-  if (end == argv[3] || *end || wanted < 0 || errno) {
-    fprintf(stderr,
-            "generate_explained: error: expects a number for COUNT, but got "
-            "'%s'\n",
-            argv[3]);
-    return 2;
-  }
+  long wanted = read_count(argv[3]);
   int print_ids = argc > 4;
 
   /* 1. Load the file. It is mapped, not read: this takes milliseconds whatever
@@ -73,30 +125,18 @@ int main(int argc, char **argv) {
   effc_session_t *session = NULL;
   check(effc_session_create(engine, &session));
 
-  /* 5. Decide how tokens are drawn: as the checkpoint's generation_config.json
-   * asks. Change fields of `options` for anything else; with one seed the
-   * tokens are the same on every machine. */
-  effc_sampler_options_t options = effc_sampler_options_for_model(model);
-  uint32_t vocabulary = effc_model_vocabulary_size(model);
-  effc_sampler_t *sampler = NULL;
-  check(effc_sampler_create(&options, vocabulary, &sampler));
+  /* 5. Decide how tokens are drawn. */
+  effc_sampler_t *sampler = make_sampler(model);
 
   /* Structs that effc fills start with their size, which the caller sets: so a
    * program keeps working with a newer library whose struct has grown. */
   effc_generation_t generation = {.size = sizeof generation};
   effc_model_generation(model, &generation);
 
-  /* 6. Turn the prompt into tokens: once to count them, once to get them. */
+  /* 6. Turn the prompt into tokens, and have room for the logits of one row. */
   size_t count = 0;
-  check(effc_model_tokenize(model, text, strlen(text), 0, NULL, 0, &count));
-  int32_t *tokens = malloc((count + 1) * sizeof *tokens);
-  float *logits = malloc(vocabulary * sizeof *logits);
-  if (!tokens || !logits) {
-    fprintf(stderr, "generate_explained: error: out of memory\n");
-    return 1;
-  }
-  check(
-      effc_model_tokenize(model, text, strlen(text), 0, tokens, count, &count));
+  int32_t *tokens = tokenize(model, text, &count);
+  float *logits = allocate(effc_model_vocabulary_size(model), sizeof *logits);
 
   /* 7. Feed the prompt. Any number of sequences of any lengths may go in one
    * call; here it is one, and only the logits after its last token are wanted.
@@ -118,15 +158,7 @@ int main(int argc, char **argv) {
     check(effc_sampler_sample(sampler, logits, &token));
     if (ends(&generation, token))
       break;
-    const char *piece =
-        NULL; /* owned by the detokenizer, until its next call */
-    size_t size = 0;
-    check(effc_detokenizer_push(detokenizer, token, &piece, &size));
-    if (print_ids)
-      printf("%s%d", i > 0 ? "," : "", token);
-    else
-      fwrite(piece, 1, size, stdout);
-    fflush(stdout);
+    show(detokenizer, token, i, print_ids);
     check(effc_engine_decode(engine, &session, &token, 1, logits));
   }
   printf("\n");

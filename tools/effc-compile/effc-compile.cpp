@@ -67,7 +67,8 @@ std::string listTargets() {
   return known;
 }
 
-void declare(CLI::App &app, Arguments &a) {
+/// What is compiled, where to, and for what.
+void declareFiles(CLI::App &app, Arguments &a) {
   app.add_option("MODEL", a.model,
                  "Hugging Face directory, or a .mlir file of the seq dialect")
       ->required();
@@ -81,6 +82,10 @@ void declare(CLI::App &app, Arguments &a) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
+}
+
+/// The types in which numbers are kept and multiplied.
+void declareNumbers(CLI::App &app, Arguments &a) {
   app.add_option("--dtype", a.dtype,
                  "type of the stored matrices (default: the checkpoint's)")
       ->check(CLI::IsMember({"f32", "bf16", "f16"}));
@@ -104,6 +109,10 @@ void declare(CLI::App &app, Arguments &a) {
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(kProducts), std::end(kProducts))))
       ->capture_default_str();
+}
+
+/// How much a call and a sequence may hold.
+void declareSizes(CLI::App &app, Arguments &a) {
   app.add_option("--prefill-rows", a.prefillRows,
                  "rows of each prefill entry, ascending")
       ->delimiter(',')
@@ -129,6 +138,10 @@ void declare(CLI::App &app, Arguments &a) {
                  "first tokens that stay in sight beside --window")
       ->check(CLI::Range(int64_t(1), kLongestWindow))
       ->needs(window);
+}
+
+/// Ways to the same results.
+void declareChoices(CLI::App &app, Arguments &a) {
   app.add_option(
          "--weights", a.weights,
          "embed: into the .effc file; reference: matrices stay in the "
@@ -152,6 +165,10 @@ void declare(CLI::App &app, Arguments &a) {
                  "form of every mixer in prefill: step, quadratic, scan or "
                  "chunkwise[:C]")
       ->check(CLI::Validator(checkForm, "FORM"));
+}
+
+/// What is left out, and what is shown besides.
+void declareResults(CLI::App &app, Arguments &a) {
   app.add_option("--compile-to", a.compileTo,
                  "stop after a phase and print its module: import, seq, tile, "
                  "plan, binary, artifact")
@@ -169,6 +186,15 @@ void declare(CLI::App &app, Arguments &a) {
                  "make remarks of a kind errors: fallback")
       ->check(CLI::IsMember({"fallback"}));
   app.add_flag("--timing", a.timing, "print where the time went");
+}
+
+/// In the order in which --help lists them.
+void declare(CLI::App &app, Arguments &a) {
+  declareFiles(app, a);
+  declareNumbers(app, a);
+  declareSizes(app, a);
+  declareChoices(app, a);
+  declareResults(app, a);
 }
 
 /// What is wrong with products that go to a library; empty when nothing is.

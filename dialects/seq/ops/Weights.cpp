@@ -22,9 +22,15 @@ static std::string join(ArrayRef<int64_t> shape) {
   return text;
 }
 
-// Several tensors, tensors of another shape, and rules.
-static LogicalResult verifyTensors(WeightOp op) {
-  auto type = cast<RankedTensorType>(op.getType());
+static StringRef leadOf(bool turned) { return turned ? "last" : "first"; }
+
+static int64_t tensorsOf(WeightOp op) {
+  ArrayAttr further = op.getFurtherAttr();
+  return 1 + (further ? static_cast<int64_t>(further.size()) : 0);
+}
+
+// Some of what says how a weight is made excludes the rest.
+static LogicalResult verifyCombination(WeightOp op) {
   StringRef other = op.getComputed()     ? "a 'computed'"
                     : op.getTransposed() ? "a 'transposed'"
                                          : "";
@@ -36,78 +42,107 @@ static LogicalResult verifyTensors(WeightOp op) {
   if (!other.empty() && !named.empty())
     return op.emitOpError()
            << "expects no " << named << " for " << other << " weight";
-  int64_t tensors = 1;
-  if (auto further = op.getFurtherAttr()) {
-    tensors += further.size();
-    if (further.empty() ||
-        llvm::is_contained(further.getAsValueRange<StringAttr>(), ""))
-      return op.emitOpError()
-             << "expects 'then' to name tensors, but got " << further;
-    bool turned = op.getTransposed();
-    if (turned && type.getRank() != 2)
-      return op.emitOpError() << "expects a 'transposed' weight of several "
-                                 "tensors to have 2 dimensions, but got "
-                              << type;
-    int64_t shared = turned ? type.getDimSize(1) : type.getDimSize(0);
-    if (shared % tensors != 0)
-      return op.emitOpError()
-             << "expects a " << (turned ? "last" : "first") << " dimension in "
-             << tensors << " equal shares, but got " << shared;
-  }
-  if (RowGroupsAttr rows = op.getRowsAttr()) {
-    if (op.getFurther() || op.getDerived())
-      return op.emitOpError() << "expects 'rows' of one tensor as it is, but "
-                                 "got 'then' or 'derived' as well";
-    bool turned = op.getTransposed(), blocks = op.hasMatrixPerGroup();
-    if (turned && type.getRank() != 2 && !blocks)
-      return op.emitOpError()
-             << "expects a 'transposed' weight of 2 dimensions, or of "
-             << rows.getCount() << " matrices of " << rows.getSize()
-             << " 'rows' each, but got " << type;
-    int64_t extent = turned ? type.getShape().back() : type.getDimSize(0);
-    if (blocks)
-      extent = rows.getCount() * rows.getSize();
-    if (rows.getSize() * rows.getCount() != extent)
-      return op.emitOpError()
-             << "expects a " << (turned ? "last" : "first")
-             << " dimension of the " << rows.getSize() * rows.getCount()
-             << " 'rows', but got " << extent;
-    int64_t elements =
-        rows.getStride() * rows.getCount() * (type.getNumElements() / extent);
-    if (std::optional<ArrayRef<int64_t>> stored = op.getStored();
-        stored && ShapedType::getNumElements(*stored) != elements)
-      return op.emitOpError() << "expects 'stored' of " << elements
-                              << " elements, of which 'rows' are a part, but "
-                                 "got "
-                              << join(*stored);
-    return success();
-  }
-  int64_t each = type.getNumElements() / tensors;
-  auto derived = op.getDerivedAttr();
-  bool layers = derived && derived.getRule() == DerivationRule::LowerBound;
-  if (derived && (tensors > 1 || !type.getElementType().isF32()))
+  return success();
+}
+
+// Several tensors, one behind the other.
+static LogicalResult verifyFurther(WeightOp op, ArrayAttr further) {
+  auto type = cast<RankedTensorType>(op.getType());
+  if (further.empty() ||
+      llvm::is_contained(further.getAsValueRange<StringAttr>(), ""))
+    return op.emitOpError()
+           << "expects 'then' to name tensors, but got " << further;
+  bool turned = op.getTransposed();
+  if (turned && type.getRank() != 2)
+    return op.emitOpError() << "expects a 'transposed' weight of several "
+                               "tensors to have 2 dimensions, but got "
+                            << type;
+  int64_t shared = turned ? type.getDimSize(1) : type.getDimSize(0);
+  if (shared % tensorsOf(op) != 0)
+    return op.emitOpError()
+           << "expects a " << leadOf(turned) << " dimension in "
+           << tensorsOf(op) << " equal shares, but got " << shared;
+  return success();
+}
+
+// Groups of rows of a tensor.
+static LogicalResult verifyRows(WeightOp op, RowGroupsAttr rows) {
+  auto type = cast<RankedTensorType>(op.getType());
+  if (op.getFurther() || op.getDerived())
+    return op.emitOpError() << "expects 'rows' of one tensor as it is, but "
+                               "got 'then' or 'derived' as well";
+  bool turned = op.getTransposed(), blocks = op.hasMatrixPerGroup();
+  if (turned && type.getRank() != 2 && !blocks)
+    return op.emitOpError()
+           << "expects a 'transposed' weight of 2 dimensions, or of "
+           << rows.getCount() << " matrices of " << rows.getSize()
+           << " 'rows' each, but got " << type;
+  int64_t extent = turned ? type.getShape().back() : type.getDimSize(0);
+  if (blocks)
+    extent = rows.getCount() * rows.getSize();
+  if (rows.getSize() * rows.getCount() != extent)
+    return op.emitOpError()
+           << "expects a " << leadOf(turned) << " dimension of the "
+           << rows.getSize() * rows.getCount() << " 'rows', but got " << extent;
+  int64_t elements =
+      rows.getStride() * rows.getCount() * (type.getNumElements() / extent);
+  if (std::optional<ArrayRef<int64_t>> stored = op.getStored();
+      stored && ShapedType::getNumElements(*stored) != elements)
+    return op.emitOpError() << "expects 'stored' of " << elements
+                            << " elements, of which 'rows' are a part, but "
+                               "got "
+                            << join(*stored);
+  return success();
+}
+
+// What a rule makes of a tensor, where it takes one of another shape.
+static LogicalResult verifyDerived(WeightOp op, DerivationAttr derived) {
+  auto type = cast<RankedTensorType>(op.getType());
+  if (tensorsOf(op) > 1 || !type.getElementType().isF32())
     return op.emitOpError() << "expects a 'derived' weight of f32 and one "
                                "tensor, but got "
-                            << type << " of " << tensors;
+                            << type << " of " << tensorsOf(op);
   std::optional<ArrayRef<int64_t>> stored = op.getStored();
-  if (layers && !(stored && stored->size() == 2 && stored->back() == each &&
-                  stored->front() > derived.getLayer()))
+  bool isMatrix = stored && stored->size() == 2;
+  std::string found = stored ? join(*stored) : "none";
+  if (derived.getRule() == DerivationRule::LowerBound &&
+      !(isMatrix && stored->back() == type.getNumElements() &&
+        stored->front() > derived.getLayer()))
     return op.emitOpError()
            << "expects 'stored' of more than " << derived.getLayer()
-           << " rows of " << each << ", but got "
-           << (stored ? join(*stored) : "none");
-  if (derived && derived.getRule() == DerivationRule::Repeated) {
-    if (type.getRank() != 3 || !stored || stored->size() != 2 ||
-        stored->front() != type.getDimSize(0) ||
-        stored->back() != type.getDimSize(2))
-      return op.emitOpError()
-             << "expects H,V,K of 'stored' H,K for 'repeated', but got " << type
-             << " of " << (stored ? join(*stored) : "none");
+           << " rows of " << type.getNumElements() << ", but got " << found;
+  if (derived.getRule() == DerivationRule::Repeated &&
+      !(isMatrix && type.getRank() == 3 &&
+        stored->front() == type.getDimSize(0) &&
+        stored->back() == type.getDimSize(2)))
+    return op.emitOpError()
+           << "expects H,V,K of 'stored' H,K for 'repeated', but got " << type
+           << " of " << found;
+  return success();
+}
+
+// Several tensors, tensors of another shape, and rules.
+static LogicalResult verifyTensors(WeightOp op) {
+  if (failed(verifyCombination(op)))
+    return failure();
+  if (ArrayAttr further = op.getFurtherAttr();
+      further && failed(verifyFurther(op, further)))
+    return failure();
+  if (RowGroupsAttr rows = op.getRowsAttr())
+    return verifyRows(op, rows);
+  DerivationAttr derived = op.getDerivedAttr();
+  if (derived && failed(verifyDerived(op, derived)))
+    return failure();
+  bool isReshaped =
+      derived && (derived.getRule() == DerivationRule::LowerBound ||
+                  derived.getRule() == DerivationRule::Repeated);
+  std::optional<ArrayRef<int64_t>> stored = op.getStored();
+  if (!stored || isReshaped)
     return success();
-  }
-  if (stored && !layers && (!llvm::all_of(*stored, [](int64_t size) {
-        return size > 0;
-      }) || ShapedType::getNumElements(*stored) != each))
+  int64_t each =
+      cast<RankedTensorType>(op.getType()).getNumElements() / tensorsOf(op);
+  bool isShape = llvm::all_of(*stored, [](int64_t size) { return size > 0; });
+  if (!isShape || ShapedType::getNumElements(*stored) != each)
     return op.emitOpError() << "expects 'stored' of " << each
                             << " elements, but got " << join(*stored);
   return success();

@@ -113,6 +113,25 @@ private:
                                        mlir::Value distance,
                                        mlir::ValueRange columns)>
             holds);
+  /// How many keys in sight have a number to which `predicate` holds with
+  /// `bound`, a column.
+  mlir::Value countNumbers(const Queries &queries,
+                           mlir::arith::CmpFPredicate predicate,
+                           mlir::Value bound);
+  /// The difference of two columns.
+  mlir::Value minus(mlir::Value lhs, mlir::Value rhs);
+  using Middle = mlir::Value (*)(mlir::OpBuilder &, mlir::Location,
+                                 mlir::Value low, mlir::Value high);
+  /// [low, high], columns, halved `steps` times: where `surplusAt` of the
+  /// middle is at least 0 the upper half goes on, if `upwards`, else the lower.
+  std::pair<mlir::Value, mlir::Value>
+  halve(mlir::Value low, mlir::Value high, int64_t steps, Middle middleOf,
+        bool upwards, llvm::function_ref<mlir::Value(mlir::Value)> surplusAt);
+  /// The largest number that at least `keep` keys reach.
+  mlir::Value findBound(const Queries &queries, mlir::Value keep);
+  /// The distance up to which `left` keys of just the number `bound` lie.
+  mlir::Value findLast(const Queries &queries, mlir::Value bound,
+                       mlir::Value left);
   mlir::Value splat(tile::TileType type, float value) {
     return tile::SplatOp::create(b, k.loc(), type, k.scalar(value));
   }

@@ -106,94 +106,101 @@ Value WindowKernel::count(
       .front();
 }
 
-Kept WindowKernel::findKept(const Queries &queries) {
-  if (!record.getKeep())
-    return {};
+std::pair<Value, Value>
+WindowKernel::halve(Value low, Value high, int64_t steps, Middle middleOf,
+                    bool upwards, function_ref<Value(Value)> surplusAt) {
   Location loc = k.loc();
-  using Middle = Value (*)(OpBuilder &, Location, Value, Value);
-  // Halves [low, high] `steps` times; `enough` says of each middle which half
-  // goes on: the upper one where it yields above 0, if `upwards`.
-  auto search = [&](Value low, Value high, int64_t steps, Middle middleOf,
-                    bool upwards, function_ref<Value(Value)> enough) {
-    auto loop = scf::ForOp::create(b, loc, k.index(0), k.index(steps),
-                                   k.index(1), ValueRange{low, high});
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange ends = loop.getRegionIterArgs();
-    Value at = k.map(columnType, {ends[0], ends[1]},
-                     [&](OpBuilder &builder, ValueRange e) {
-                       return middleOf(builder, loc, e[0], e[1]);
-                     });
-    Value surplus = enough(at);
-    auto end = [&](Value old, bool moves) {
-      return k.map(columnType, {surplus, at, old},
-                   [&](OpBuilder &builder, ValueRange e) -> Value {
-                     Value isEnough = arith::CmpFOp::create(
-                         builder, loc, arith::CmpFPredicate::OGE, e[0],
-                         constant(builder, 0));
-                     return arith::SelectOp::create(builder, loc, isEnough,
-                                                    moves ? e[1] : e[2],
-                                                    moves ? e[2] : e[1]);
+  auto loop = scf::ForOp::create(b, loc, k.index(0), k.index(steps), k.index(1),
+                                 ValueRange{low, high});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  ValueRange ends = loop.getRegionIterArgs();
+  Value at = k.map(columnType, {ends[0], ends[1]},
+                   [&](OpBuilder &builder, ValueRange e) {
+                     return middleOf(builder, loc, e[0], e[1]);
                    });
-    };
-    scf::YieldOp::create(
-        b, loc, ValueRange{end(ends[0], upwards), end(ends[1], !upwards)});
-    return loop;
-  };
-  auto less = [&](Value lhs, Value rhs) {
-    return k.map(columnType, {lhs, rhs},
+  Value surplus = surplusAt(at);
+  auto end = [&](Value old, bool moves) {
+    return k.map(columnType, {surplus, at, old},
                  [&](OpBuilder &builder, ValueRange e) -> Value {
-                   return arith::SubFOp::create(builder, loc, e[0], e[1]);
+                   Value isEnough = arith::CmpFOp::create(
+                       builder, loc, arith::CmpFPredicate::OGE, e[0],
+                       constant(builder, 0));
+                   return arith::SelectOp::create(builder, loc, isEnough,
+                                                  moves ? e[1] : e[2],
+                                                  moves ? e[2] : e[1]);
                  });
   };
-  Value keep = splat(columnType, static_cast<float>(record.getKeep()));
+  scf::YieldOp::create(
+      b, loc, ValueRange{end(ends[0], upwards), end(ends[1], !upwards)});
+  return {loop.getResult(0), loop.getResult(1)};
+}
 
-  // The largest number that at least `keep` keys reach; -inf, which all reach,
-  // where there are fewer. Nothing reaches the upper end.
-  auto values =
-      search(splat(columnType, -std::numeric_limits<float>::infinity()),
-             splat(columnType, std::numeric_limits<float>::quiet_NaN()),
-             /*steps=*/32, middle, /*upwards=*/true, [&](Value at) {
-               Value found =
-                   count(queries, {at},
-                         [&](OpBuilder &builder, Value number, Value,
-                             ValueRange columns) -> Value {
-                           return arith::CmpFOp::create(
-                               builder, loc, arith::CmpFPredicate::OGE, number,
-                               columns[0]);
-                         });
-               return less(found, keep);
-             });
-  Value bound = values.getResult(0);
-  // What is left for the keys of just this number, the earliest first.
-  Value above = count(queries, {bound},
-                      [&](OpBuilder &builder, Value number, Value,
-                          ValueRange columns) -> Value {
-                        return arith::CmpFOp::create(builder, loc,
-                                                     arith::CmpFPredicate::OGT,
-                                                     number, columns[0]);
-                      });
-  Value left = less(keep, above);
-  // No key in sight lies at the lower end, every one up to the upper end.
+Value WindowKernel::minus(Value lhs, Value rhs) {
+  return k.map(columnType, {lhs, rhs},
+               [&](OpBuilder &builder, ValueRange e) -> Value {
+                 return arith::SubFOp::create(builder, k.loc(), e[0], e[1]);
+               });
+}
+
+Value WindowKernel::countNumbers(const Queries &queries,
+                                 arith::CmpFPredicate predicate, Value bound) {
+  return count(queries, {bound},
+               [&](OpBuilder &builder, Value number, Value,
+                   ValueRange columns) -> Value {
+                 return arith::CmpFOp::create(builder, k.loc(), predicate,
+                                              number, columns[0]);
+               });
+}
+
+// -inf, which all keys reach, where there are fewer than `keep`. Nothing
+// reaches the upper end.
+Value WindowKernel::findBound(const Queries &queries, Value keep) {
+  return halve(splat(columnType, -std::numeric_limits<float>::infinity()),
+               splat(columnType, std::numeric_limits<float>::quiet_NaN()),
+               /*steps=*/32, middle, /*upwards=*/true,
+               [&](Value at) {
+                 return minus(
+                     countNumbers(queries, arith::CmpFPredicate::OGE, at),
+                     keep);
+               })
+      .first;
+}
+
+// No key in sight lies at the lower end, every one up to the upper end.
+Value WindowKernel::findLast(const Queries &queries, Value bound, Value left) {
+  Location loc = k.loc();
   int64_t range = record.getWindow()
                       ? record.getWindow() + record.getSinkTokens()
                       : ringRows;
-  auto places = search(
-      splat(columnType, static_cast<float>(-range)), splat(columnType, 0),
-      llvm::Log2_64_Ceil(range) + 1, middleOfWhole, /*upwards=*/false,
-      [&](Value at) {
-        Value found = count(
-            queries, {bound, at},
-            [&](OpBuilder &builder, Value number, Value distance,
-                ValueRange columns) -> Value {
-              Value equal = arith::CmpFOp::create(
-                  builder, loc, arith::CmpFPredicate::OEQ, number, columns[0]);
-              Value early = arith::CmpFOp::create(
-                  builder, loc, arith::CmpFPredicate::OLE,
-                  asFloat(builder, loc, distance), columns[1]);
-              return arith::AndIOp::create(builder, loc, equal, early);
-            });
-        return less(found, left);
-      });
-  return {bound, places.getResult(1)};
+  auto surplusAt = [&](Value at) {
+    Value found =
+        count(queries, {bound, at},
+              [&](OpBuilder &builder, Value number, Value distance,
+                  ValueRange columns) -> Value {
+                Value equal = arith::CmpFOp::create(builder, loc,
+                                                    arith::CmpFPredicate::OEQ,
+                                                    number, columns[0]);
+                Value early = arith::CmpFOp::create(
+                    builder, loc, arith::CmpFPredicate::OLE,
+                    asFloat(builder, loc, distance), columns[1]);
+                return arith::AndIOp::create(builder, loc, equal, early);
+              });
+    return minus(found, left);
+  };
+  return halve(splat(columnType, static_cast<float>(-range)),
+               splat(columnType, 0), llvm::Log2_64_Ceil(range) + 1,
+               middleOfWhole, /*upwards=*/false, surplusAt)
+      .second;
+}
+
+Kept WindowKernel::findKept(const Queries &queries) {
+  if (!record.getKeep())
+    return {};
+  Value keep = splat(columnType, static_cast<float>(record.getKeep()));
+  Value bound = findBound(queries, keep);
+  // What is left for the keys of just this number, the earliest first.
+  Value left =
+      minus(keep, countNumbers(queries, arith::CmpFPredicate::OGT, bound));
+  return {bound, findLast(queries, bound, left)};
 }

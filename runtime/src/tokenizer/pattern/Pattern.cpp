@@ -28,12 +28,7 @@ public:
   }
 
   bool canStart(size_t at) const {
-    if (pattern.mayBeEmpty)
-      return true;
-    if (at >= text.size())
-      return false;
-    uint8_t byte = static_cast<uint8_t>(text[at]);
-    return byte >= 0x80 || pattern.first[byte >> 6] >> (byte & 63) & 1;
+    return pattern.mayBeEmpty || mayStart(pattern.first, at);
   }
 
   bool isExhausted() const { return exhausted; }
@@ -85,11 +80,11 @@ private:
     return count;
   }
 
+  /// Follows the program from `pc` on; true where it comes to a Match, and then
+  /// what it could have done otherwise is forgotten.
   bool run(uint32_t pc, size_t at, size_t &end) {
     const size_t base = frames.size();
-    while (true) {
-      if (!spend(1))
-        return false;
+    while (spend(1)) {
       const Pattern::Instruction &now = program[pc];
       bool goesOn = true;
       switch (now.op) {
@@ -105,39 +100,20 @@ private:
         break;
       }
       case Op::Loop:
-      case Op::TightLoop: {
-        const CharacterSet &set = pattern.sets[now.set];
-        uint32_t needed = takeMany(set, now.least, at);
-        size_t low = at;
-        if (needed == now.least)
-          takeMany(set, now.most - now.least, at);
-        goesOn = needed == now.least && spend(at - low) &&
-                 (at == low || now.op == Op::TightLoop ||
-                  push({Frame::Shrink, pc + 1, at, low}));
+      case Op::TightLoop:
+        goesOn = loop(now, pc, at);
         ++pc;
         break;
-      }
-      case Op::LazyLoop: {
-        uint32_t needed = takeMany(pattern.sets[now.set], now.least, at);
-        goesOn = needed == now.least &&
-                 (now.most == now.least ||
-                  push({Frame::Grow, pc, at, now.most - now.least}));
+      case Op::LazyLoop:
+        goesOn = lazyLoop(now, pc, at);
         ++pc;
         break;
-      }
-      case Op::Try: {
-        const Pattern::Ascii &first = pattern.firsts[now.set];
-        uint8_t byte = at < text.size() ? static_cast<uint8_t>(text[at]) : 0;
-        bool mayStart = at < text.size() &&
-                        (byte >= 0x80 || first[byte >> 6] >> (byte & 63) & 1);
-        if (!mayStart) {
+      case Op::Try:
+        if (!mayStart(pattern.firsts[now.set], at)) {
           pc = now.target;
           break;
         }
-        goesOn = push({Frame::Resume, now.target, at, 0});
-        ++pc;
-        break;
-      }
+        [[fallthrough]];
       case Op::Fork:
         goesOn = push({Frame::Resume, now.target, at, 0});
         ++pc;
@@ -158,11 +134,7 @@ private:
         pc = marks[now.set] == at ? pc + 1 : now.target;
         break;
       case Op::Back:
-        for (uint32_t i = 0; i < now.least && goesOn; ++i) {
-          goesOn = at > 0;
-          if (goesOn)
-            at = unicode::lastStart(text.substr(0, at));
-        }
+        goesOn = goBack(now.least, at);
         ++pc;
         break;
       case Op::Look: {
@@ -176,11 +148,42 @@ private:
         pc = now.target;
         break;
       }
-      if (exhausted)
-        return false;
-      if (!goesOn && !backtrack(base, pc, at))
+      if (exhausted || (!goesOn && !backtrack(base, pc, at)))
         return false;
     }
+    return false;
+  }
+
+  /// A Loop or TightLoop that stands at `pc`.
+  bool loop(const Pattern::Instruction &now, uint32_t pc, size_t &at) {
+    const CharacterSet &set = pattern.sets[now.set];
+    if (takeMany(set, now.least, at) != now.least)
+      return false;
+    size_t low = at;
+    takeMany(set, now.most - now.least, at);
+    return spend(at - low) && (at == low || now.op == Op::TightLoop ||
+                               push({Frame::Shrink, pc + 1, at, low}));
+  }
+
+  bool lazyLoop(const Pattern::Instruction &now, uint32_t pc, size_t &at) {
+    return takeMany(pattern.sets[now.set], now.least, at) == now.least &&
+           (now.most == now.least ||
+            push({Frame::Grow, pc, at, now.most - now.least}));
+  }
+
+  /// Whether the text goes on at `at` with one of these bytes, or with any that
+  /// is no ASCII.
+  bool mayStart(const Pattern::Ascii &first, size_t at) const {
+    if (at >= text.size())
+      return false;
+    auto byte = static_cast<uint8_t>(text[at]);
+    return byte >= 0x80 || first[byte >> 6] >> (byte & 63) & 1;
+  }
+
+  bool goBack(uint32_t characters, size_t &at) const {
+    for (; characters > 0 && at > 0; --characters)
+      at = unicode::lastStart(text.substr(0, at));
+    return characters == 0;
   }
 
   /// To the last choice above `base` that has another way.
