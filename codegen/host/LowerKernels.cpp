@@ -1,7 +1,8 @@
 // tile.kernel -> llvm.func, one for one; the work is in KernelLowering.
 //
-//   tile.kernel @k(%item, %x: view, ...)  ->  llvm.func @k(operands, counts,
-//   begin, end)
+//   tile.kernel @k(%item, %x: view, ...)
+// becomes
+//   llvm.func @k(operands, counts, begin, end)
 #include "codegen/host/KernelLowering.h"
 #include "codegen/host/Passes.h"
 

@@ -1,8 +1,8 @@
 // `model.safetensors.index.json`: which file of a checkpoint holds which
 // tensor.
 //
-//   {"metadata": {"total_size": 1234}, "weight_map": {"a":
-//   "model-00001-of-00002.safetensors", ...}}
+//   {"metadata": {"total_size": 1234},
+//    "weight_map": {"a": "model-00001-of-00002.safetensors", ...}}
 //
 // What is checked (the labels name the tests; (IX6) and (IX7) are
 // Checkpoint's):
@@ -18,9 +18,8 @@
 //         compared: releases of the public libraries count tied tensors once or
 //         twice, and converters leave the number of another type;
 //   (IX6) every named file exists and holds every tensor that the map says;
-//   (IX7) the files hold no other tensor: one that is not in the map, or that
-//   is
-//         in two files, is refused.
+//   (IX7) the files hold no other tensor: one that is not in the map, or is in
+//         two files, is refused.
 #ifndef EFFC_FRONTEND_CHECKPOINT_SHARDINDEX_H
 #define EFFC_FRONTEND_CHECKPOINT_SHARDINDEX_H
 

@@ -4,8 +4,7 @@
 // ways lead to its best K:
 //
 //   pairs:       all N sums are formed, then the K best of them are looked for;
-//   candidates:  the keys of each axis are ordered, and of the a-th and the
-//   b-th
+//   candidates:  the keys of each axis are ordered, and of a-th and b-th ones
 //                only pairs with a b <= K are summed, since each such pair has
 //                a b - 1 before it (seq.choose_rows).
 //

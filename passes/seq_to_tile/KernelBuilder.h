@@ -169,8 +169,8 @@ public:
   /// Applies the elementwise ops that follow the core, given the core's result
   /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
   /// each token result of the seq.kernel that is not a state, for a `seq.best`
-  /// the tile that it chooses from. Without a core
-  /// `type` is what the ops compute.
+  /// the tile that it chooses from. Without a core `type` is what the ops
+  /// compute.
   mlir::LogicalResult finish(
       mlir::Value coreResult, mlir::Value tile,
       llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,

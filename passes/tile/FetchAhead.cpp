@@ -1,7 +1,7 @@
 // Pipelines -> rings and asynchronous copies.
 //
-//   %y = tile.pipeline stages 3 extent 768 step 64 iter(%zero) load {L} compute
-//   {C}
+//   %y = tile.pipeline stages 3 extent 768 step 64 iter(%zero)
+//       load {L} compute {C}
 // becomes
 //   %r = tile.ring
 //   fetch L(0) into %r[0]; commit; fetch L(64) into %r[1]; commit

@@ -2,11 +2,14 @@
 // every form.
 //
 // T, K, V = 6, 3, 2, one head, state 0; with t and i from 0:
-//   q[t,i] = sin(0.3 + 0.7 t + 1.1 i), k[t,i] = cos(0.2 + 0.5 t + 0.9 i),
-//   v[t,i] = sin(0.1 + 0.4 t - 0.6 i), scalar g[t] = -0.1 (1 + t mod 3),
-//   per-channel g[t,i] = -0.05 (1 + (t + i) mod 4), beta[t] = 0.5 + 0.1 (t mod
-//   4), u[i] = 0.3 - 0.2 i, al[t,i] = 0.2 + 0.1 ((t + 2 i) mod 5), kn = k over
-//   the root of the sum of its squares and 1e-6, qn likewise.
+//   q[t,i] = sin(0.3 + 0.7 t + 1.1 i)
+//   k[t,i] = cos(0.2 + 0.5 t + 0.9 i)
+//   v[t,i] = sin(0.1 + 0.4 t - 0.6 i)
+//   g[t] = -0.1 (1 + t mod 3), or g[t,i] = -0.05 (1 + (t + i) mod 4)
+//   beta[t] = 0.5 + 0.1 (t mod 4)
+//   u[i] = 0.3 - 0.2 i
+//   al[t,i] = 0.2 + 0.1 ((t + 2 i) mod 5)
+//   kn = k over the root of the sum of its squares and 1e-6, qn likewise
 // The expected numbers were computed in float64 from the recurrences by an
 // independent program.
 #include "passes/seq/Passes.h"

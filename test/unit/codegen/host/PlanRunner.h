@@ -4,8 +4,8 @@
 //   TestModel model(text);
 //   PlanRunner runner(model, options, /*slots=*/2);
 //   runner.setWeight("table", elements);
-//   std::vector<float> rows = runner.prefill({{.slot = 1, .tokens = {3, 1,
-//   2}}});
+//   std::vector<float> rows =
+//       runner.prefill({{.slot = 1, .tokens = {3, 1, 2}}});
 //
 // Every buffer starts as NaN and ends at a guard page, so that reading what was
 // never written shows, and reading past an end faults.
