@@ -1,80 +1,15 @@
-#include "frontend/families/FlashClassic.h"
+#include "frontend/families/FlashLinearAttention.h"
 
 #include "frontend/families/FlashModel.h"
 #include "frontend/model/Decoder.h"
-#include "frontend/model/SelectiveMixer.h"
 
 #include <cmath>
 
 using namespace effc;
 using namespace effc::frontend;
-using llvm::Twine;
 using mlir::Value;
 
 using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
-
-//===----------------------------------------------------------------------===//
-// HGRN
-//===----------------------------------------------------------------------===//
-
-Module effc::frontend::importFlashHgrn(FamilyInput &input) {
-  ConfigReader &reader = input.config;
-  FlashConfig config = readFlash(input, 4);
-  config.family = "hgrn";
-  double expand = reader.getNumberIfSet("expand_ratio", 1e-3, 1024).value_or(1);
-  int64_t inner = std::max<int64_t>(int64_t(double(config.width) * expand), 1);
-  int64_t taps = reader.getInteger("conv_size", 2, 64, 4);
-  if (!reader.getBoolean("use_short_conv", false))
-    taps = 0;
-  bool bounded = reader.getBoolean("use_lower_bound", true);
-  requireOneOf(reader, "hidden_act", {"swish"});
-  requireOneOf(reader, "elementwise_affine", {"true", "null"});
-  ignoreHarmless(reader, input.remarks, {"fuse_norm"});
-  if (llvm::Error error = reader.finish())
-    return error;
-  auto lowerBound = [&](ModelBuilder &model, const std::string &name,
-                        int64_t layer) {
-    if (layer == 0 || !bounded)
-      return model.constant("no_bound", 0, {1, inner});
-    WeightSource source("model.lower_bounds");
-    source.stored = {config.layers, inner};
-    source.derived =
-        seq::DerivationAttr::get(model.getBuilder().getContext(),
-                                 seq::DerivationRule::LowerBound, layer);
-    return model.numbers(name + "lower_bound", source, {1, inner});
-  };
-  auto mixer = [&](ModelBuilder &model, const std::string &name,
-                   const std::string &source, Value x, int64_t layer) {
-    auto each = [&](llvm::StringRef part) {
-      return projectAndConvolve(model, name, source, part, x, inner, taps,
-                                seq::Activation::None);
-    };
-    Value value =
-        model.activate(name + "i", each("i"), seq::Nonlinearity::Silu);
-    auto one = [&](Value flat) {
-      return model.reshape(name + "mixer", flat, {1, inner});
-    };
-    Value forget = one(each("f")), values = one(value);
-    Value bound = lowerBound(model, name, layer);
-    Value state = model.state(name + "mixer", {1, 1, inner});
-    auto op = seq::HgrnOp::create(model.getBuilder(), model.at(name + "mixer"),
-                                  values.getType(), state.getType(), values,
-                                  forget, bound, state, /*form=*/nullptr);
-    model.setNextState(op.getNextState());
-    Value gate = model.project(name + "g", source + "g_proj", x, inner);
-    Value y = normAndGate(model, name, source + "g_norm",
-                          model.reshape(name + "mixer", op.getY(), {inner}), 1,
-                          config.norm.epsilon, gate, seq::Nonlinearity::Silu);
-    return model.project(name + "o", source + "o_proj", y, config.width);
-  };
-  if (bounded && config.layers == 1)
-    leaveAside(input, {"lower_bounds"});
-  return buildFlash(config, input, mixer);
-}
-
-//===----------------------------------------------------------------------===//
-// Linear attention
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -303,61 +238,4 @@ Module effc::frontend::importFlashLinearAttention(FamilyInput &input) {
     return model.project(name + "o", source + "o_proj", y, model.getWidth());
   };
   return buildFlash(config.model, input, mixer);
-}
-
-//===----------------------------------------------------------------------===//
-// Samba
-//===----------------------------------------------------------------------===//
-
-Module effc::frontend::importFlashSamba(FamilyInput &input) {
-  ConfigReader &reader = input.config;
-  FlashConfig config = readFlash(input, 4);
-  config.family = "samba";
-  config.norm.epsilon = reader.getNumber("norm_eps", 0, 1, 1e-5);
-  config.head.table = "backbone.embeddings.weight";
-  // 'intermediate_size' is Mamba's here; the gated layers go by the ratio.
-  double ratio = reader.getNumberIfSet("hidden_ratio", 0, 1024).value_or(4);
-  auto hidden = int64_t(double(config.width) * ratio * 2 / 3);
-  config.mlp.hidden = (hidden + 255) / 256 * 256;
-  SelectiveConfig mixer;
-  double expand = reader.getNumber("expand", 1e-6, 1024, 2);
-  mixer.inner = std::max<int64_t>(int64_t(expand * double(config.width)), 1);
-  mixer.inner = reader.getIntegerIfSet("intermediate_size", 1, kMostDimension)
-                    .value_or(mixer.inner);
-  mixer.keys = reader.getInteger("state_size", 1, kMostDimension, 16);
-  mixer.taps = reader.getInteger("conv_kernel", 2, 64, 4);
-  mixer.projectionBias = reader.getBoolean("use_bias", false);
-  mixer.rank = readTimeStepRank(reader, "time_step_rank", config.width);
-  requireOneOf(reader, "hidden_act", {"swish", "silu"});
-  // The library does not hand "use_conv_bias" to its layers.
-  ignoreHarmless(reader, input.remarks,
-                 {"use_conv_bias", "fuse_norm", "residual_in_fp32",
-                  "rescale_prenorm_residual", "time_step_floor",
-                  "time_step_init_scheme", "time_step_max", "time_step_min",
-                  "time_step_scale"});
-  if (llvm::Error error = reader.finish())
-    return error;
-  leaveAside(input, {"rotary.inv_freq"});
-  TextModelConfig text = textOf(config, input);
-  text.endNorm = "backbone.norm_f";
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < config.layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "backbone." + name;
-      Value normed = model.norm(name + "mixer_norm", source + "mixer_norm", x,
-                                config.norm);
-      Value mixed = config.attention.count(layer)
-                        ? emitFlashAttention(model, config, name,
-                                             source + "mixer.", normed, layer)
-                        : emitSelectiveMixer(model, mixer, name,
-                                             source + "mixer.", normed);
-      x = model.add(name + "mixer_residual", x, mixed);
-      normed =
-          model.norm(name + "mlp_norm", source + "mlp_norm", x, config.norm);
-      Value inner =
-          emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, normed);
-      x = model.add(name + "mlp_residual", x, inner);
-    }
-    return x;
-  });
 }

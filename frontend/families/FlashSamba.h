@@ -1,0 +1,14 @@
+// Samba, in the layout of flash-linear-attention.
+#ifndef EFFC_FRONTEND_FAMILIES_FLASHSAMBA_H
+#define EFFC_FRONTEND_FAMILIES_FLASHSAMBA_H
+
+#include "frontend/families/Family.h"
+
+namespace effc::frontend {
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importFlashSamba(FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_FLASHSAMBA_H
