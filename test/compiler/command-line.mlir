@@ -24,13 +24,20 @@
 // ROWS-NEXT: effc: note: see effc compile --help
 // ROWS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --prefill-rows=0; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOROWS
-// NOROWS: effc: error: --prefill-rows: Value 0 not in range
+// NOROWS: effc: error: --prefill-rows: expects a whole number from 1 to 4096, but got '0'{{$}}
 // NOROWS-NEXT: effc: note: see effc compile --help
 // NOROWS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --max-context=0; echo status $?' 2>&1 | FileCheck %s --check-prefix=CONTEXT
-// CONTEXT: effc: error: --max-context: Value 0 not in range
+// CONTEXT: effc: error: --max-context: expects a whole number from 1 to 281474976710656, but got '0'{{$}}
 // CONTEXT-NEXT: effc: note: see effc compile --help
 // CONTEXT-NEXT: status 2
+// RUN: sh -c 'for option in --prefill-rows=16,4097 --max-batch=x --window=0 "--window 8 --sinks -1"; do effc-compile a -o %t/x $option; echo status $?; done' 2>&1 | FileCheck %s --check-prefix=NUMBERS
+// NUMBERS: effc: error: --prefill-rows: expects a whole number from 1 to 4096, but got '4097'{{$}}
+// NUMBERS: effc: error: --max-batch: expects a whole number from 1 to 4096, but got 'x'{{$}}
+// NUMBERS: effc: error: --window: expects a whole number from 1 to 1073741824, but got '0'{{$}}
+// NUMBERS: effc: error: --sinks: expects a whole number from 1 to 1073741824, but got '-1'{{$}}
+// NUMBERS-NEXT: effc: note: see effc compile --help
+// NUMBERS-NEXT: status 2
 // RUN: sh -c 'effc-compile %S/../e2e/models/window.mlir -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=NOWEIGHTS
 // NOWEIGHTS: effc: error: the model has no weights; name their directory with --weights-from, make some up with tools/random_weights.py, or compile shapes alone with --weights none{{$}}
 // NOWEIGHTS-NEXT: status 1

@@ -4,6 +4,7 @@
 #include "compiler/OutputPlaces.h"
 #include "compiler/RemarkFile.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Terminal.h"
 
@@ -39,9 +40,9 @@ struct Arguments {
 };
 
 /// What the runtime loads at most.
-constexpr int64_t kLongestContext = int64_t(1) << 48;
+constexpr uint64_t kLongestContext = uint64_t(1) << 48;
 /// What a state of all its keys can have at most.
-constexpr int64_t kLongestWindow = int64_t(1) << 30;
+constexpr uint64_t kLongestWindow = uint64_t(1) << 30;
 
 /// What is wrong with a form; empty when nothing is.
 std::string checkForm(const std::string &text) {
@@ -117,26 +118,26 @@ void declareSizes(CLI::App &app, Arguments &a) {
                  "rows of each prefill entry, ascending")
       ->delimiter(',')
       ->allow_extra_args(false) // what follows may be the model
-      ->check(CLI::Range(1, 4096))
+      ->check(wholeNumber(1, 4096))
       ->capture_default_str();
   app.add_option("--max-batch", a.maxBatch,
                  "sequences of the largest decode entry")
-      ->check(CLI::Range(1, 4096))
+      ->check(wholeNumber(1, 4096))
       ->capture_default_str();
   app.add_option("--max-context", a.maxContext,
                  "positions that states which grow with the text are made "
                  "for (default: the model's); no effect on a model without "
                  "such states")
-      ->check(CLI::Range(int64_t(1), kLongestContext));
+      ->check(wholeNumber(1, kLongestContext));
   CLI::Option *window =
       app.add_option("--window", a.window,
                      "tokens, its own included, that a token sees in layers "
                      "which see more of them in the model; texts are then as "
                      "long as one likes (StreamingLLM)")
-          ->check(CLI::Range(int64_t(1), kLongestWindow));
+          ->check(wholeNumber(1, kLongestWindow));
   app.add_option("--sinks", a.sinks,
                  "first tokens that stay in sight beside --window")
-      ->check(CLI::Range(int64_t(1), kLongestWindow))
+      ->check(wholeNumber(1, kLongestWindow))
       ->needs(window);
 }
 

@@ -2,8 +2,8 @@
 
 #include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
-#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Table.h"
 #include "tools/terminal/Terminal.h"

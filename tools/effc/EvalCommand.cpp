@@ -3,9 +3,9 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/ModelAccess.h"
-#include "tools/effc/OptionChecks.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
 

@@ -1,7 +1,7 @@
 #include "tools/effc/ModelAccess.h"
 
-#include "tools/effc/OptionChecks.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Terminal.h"
 

@@ -5,9 +5,9 @@
 #include "tools/effc/Generation.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
-#include "tools/effc/OptionChecks.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Signals.h"
 #include "tools/terminal/Terminal.h"
 

@@ -4,8 +4,8 @@
 // the option's name in the message.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_TOOLS_EFFC_OPTIONCHECKS_H
-#define EFFC_TOOLS_EFFC_OPTIONCHECKS_H
+#ifndef EFFC_TOOLS_TERMINAL_OPTIONCHECKS_H
+#define EFFC_TOOLS_TERMINAL_OPTIONCHECKS_H
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -30,4 +30,4 @@ CLI::Option *addWholeNumber(CLI::App &command, const std::string &name,
 
 } // namespace effc::cli
 
-#endif // EFFC_TOOLS_EFFC_OPTIONCHECKS_H
+#endif // EFFC_TOOLS_TERMINAL_OPTIONCHECKS_H

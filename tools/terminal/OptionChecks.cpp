@@ -1,4 +1,4 @@
-#include "tools/effc/OptionChecks.h"
+#include "tools/terminal/OptionChecks.h"
 
 #include <charconv>
 
