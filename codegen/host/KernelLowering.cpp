@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace effc;
@@ -80,22 +81,6 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
     splats[splat] = lookup(splat.getValue());
     return success();
   }
-  if (load)
-    return lowerLoad(load), success();
-  if (auto gather = dyn_cast<GatherRowsOp>(op))
-    return lowerGather(gather), success();
-  if (auto shift = dyn_cast<ShiftOp>(op))
-    return lowerShift(shift), success();
-  if (auto topK = dyn_cast<TopKOp>(op))
-    return emitTopK(topK), success();
-  if (auto take = dyn_cast<TakeOp>(op))
-    return emitTake(take), success();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return lowerScatter(store), success();
-  if (auto read = dyn_cast<ReadOp>(op))
-    return lowerRead(read), success();
-  if (auto segment = dyn_cast<SegmentOp>(op))
-    return lowerSegment(segment), success();
   if (auto count = dyn_cast<CountOp>(op)) {
     Value at = LLVM::GEPOp::create(
         b, loc, entry->getArgument(1).getType(), b.getI64Type(),
@@ -107,23 +92,33 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
                     .getResult());
     return success();
   }
-  if (dialect == "arith" || dialect == "math")
-    return b.clone(*op, scalars), success();
+  if (dialect == "arith" || dialect == "math") {
+    b.clone(*op, scalars);
+    return success();
+  }
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerFor(loop);
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
-  if (auto dot = dyn_cast<DotOp>(op)) {
-    if (dot.getRoundedTo())
-      return dot.emitOpError("is rounded, and the host's products are exact");
-    return emitDot(dot), success();
-  }
-  if (auto splice = dyn_cast<SpliceOp>(op))
-    return emitSplice(splice), success();
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return emitScan(scan), success();
-  if (auto sum = dyn_cast<SegmentSumOp>(op))
-    return emitSegmentSum(sum), success();
+  if (auto dot = dyn_cast<DotOp>(op); dot && dot.getRoundedTo())
+    return dot.emitOpError("is rounded, and the host's products are exact");
+  bool hasLowering = true;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](LoadOp load) { lowerLoad(load); })
+      .Case([&](GatherRowsOp gather) { lowerGather(gather); })
+      .Case([&](ShiftOp shift) { lowerShift(shift); })
+      .Case([&](TopKOp topK) { emitTopK(topK); })
+      .Case([&](TakeOp take) { emitTake(take); })
+      .Case([&](StoreOp store) { lowerScatter(store); })
+      .Case([&](ReadOp read) { lowerRead(read); })
+      .Case([&](SegmentOp segment) { lowerSegment(segment); })
+      .Case([&](DotOp dot) { emitDot(dot); })
+      .Case([&](SpliceOp splice) { emitSplice(splice); })
+      .Case([&](ScanOp scan) { emitScan(scan); })
+      .Case([&](SegmentSumOp sum) { emitSegmentSum(sum); })
+      .Default([&](Operation *) { hasLowering = false; });
+  if (hasLowering)
+    return success();
   return op->emitOpError("has no lowering to the host");
 }
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <utility>
 
@@ -102,8 +103,10 @@ LogicalResult ThreadLowering::lowerBlock(Block &block) {
 
 LogicalResult ThreadLowering::lower(Operation &op) {
   StringRef dialect = op.getName().getDialectNamespace();
-  if (dialect == "arith" || dialect == "math")
-    return scalars.map(op.getResult(0), emitScalar(&op, scalars)), success();
+  if (dialect == "arith" || dialect == "math") {
+    scalars.map(op.getResult(0), emitScalar(&op, scalars));
+    return success();
+  }
   if (auto count = dyn_cast<CountOp>(op)) {
     size_t counts = kernel.getOperandArguments().size();
     Value size =
@@ -121,56 +124,39 @@ LogicalResult ThreadLowering::lower(Operation &op) {
                                     lookup(splat.getValue()));
     return success();
   }
-  if (isa<BarrierOp>(op))
-    return barrier(), success();
-  if (auto load = dyn_cast<LoadOp>(op))
-    return lowerLoad(load), success();
-  if (auto gather = dyn_cast<GatherRowsOp>(op))
-    return lowerGather(gather), success();
-  if (auto splice = dyn_cast<SpliceOp>(op))
-    return lowerSplice(splice), success();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return lowerStore(store), success();
-  if (auto read = dyn_cast<ReadOp>(op))
-    return lowerRead(read), success();
-  if (auto segment = dyn_cast<SegmentOp>(op))
-    return lowerSegment(segment), success();
-  if (auto map = dyn_cast<MapOp>(op))
-    return lowerMap(map), success();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return lowerReduce(reduce), success();
-  if (auto convert = dyn_cast<ConvertOp>(op))
-    return lowerConvert(convert), success();
-  if (auto dot = dyn_cast<DotOp>(op))
-    return lowerDot(dot), success();
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return lowerScan(scan), success();
-  if (auto sum = dyn_cast<SegmentSumOp>(op))
-    return lowerSegmentSum(sum), success();
-  if (auto shift = dyn_cast<ShiftOp>(op))
-    return lowerShift(shift), success();
-  if (auto topK = dyn_cast<TopKOp>(op))
-    return lowerTopK(topK), success();
-  if (auto take = dyn_cast<TakeOp>(op))
-    return lowerTake(take), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerFor(loop);
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.elseBlock())
     return lowerIf(branch);
-  if (auto ring = dyn_cast<RingOp>(op))
-    return lowerRing(ring), success();
-  if (auto fetch = dyn_cast<FetchOp>(op))
-    return lowerFetch(fetch), success();
-  if (auto await = dyn_cast<AwaitOp>(op))
-    return lowerAwait(await), success();
-  if (isa<CommitOp>(op))
-    return lowerCommit(), success();
-  if (auto fetch = dyn_cast<FetchBoxOp>(op))
-    return lowerFetchBox(fetch), success();
-  if (auto await = dyn_cast<AwaitBoxOp>(op))
-    return lowerAwaitBox(await), success();
+  bool hasLowering = true;
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](BarrierOp) { barrier(); })
+      .Case([&](LoadOp load) { lowerLoad(load); })
+      .Case([&](GatherRowsOp gather) { lowerGather(gather); })
+      .Case([&](SpliceOp splice) { lowerSplice(splice); })
+      .Case([&](StoreOp store) { lowerStore(store); })
+      .Case([&](ReadOp read) { lowerRead(read); })
+      .Case([&](SegmentOp segment) { lowerSegment(segment); })
+      .Case([&](MapOp map) { lowerMap(map); })
+      .Case([&](ReduceOp reduce) { lowerReduce(reduce); })
+      .Case([&](ConvertOp convert) { lowerConvert(convert); })
+      .Case([&](DotOp dot) { lowerDot(dot); })
+      .Case([&](ScanOp scan) { lowerScan(scan); })
+      .Case([&](SegmentSumOp sum) { lowerSegmentSum(sum); })
+      .Case([&](ShiftOp shift) { lowerShift(shift); })
+      .Case([&](TopKOp topK) { lowerTopK(topK); })
+      .Case([&](TakeOp take) { lowerTake(take); })
+      .Case([&](RingOp ring) { lowerRing(ring); })
+      .Case([&](FetchOp fetch) { lowerFetch(fetch); })
+      .Case([&](AwaitOp await) { lowerAwait(await); })
+      .Case([&](CommitOp) { lowerCommit(); })
+      .Case([&](FetchBoxOp fetch) { lowerFetchBox(fetch); })
+      .Case([&](AwaitBoxOp await) { lowerAwaitBox(await); })
+      .Default([&](Operation *) { hasLowering = false; });
+  if (hasLowering)
+    return success();
   return op.emitOpError("has no lowering to a GPU thread");
 }
 
