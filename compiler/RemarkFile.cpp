@@ -28,13 +28,15 @@ Error RemarkFile::open(StringRef name) {
   return Error::success();
 }
 
-void RemarkFile::write(StringRef text) {
+void RemarkFile::write(StringRef remark) {
+  if (!written.insert(remark).second)
+    return;
   if (stream)
-    *stream << text;
+    *stream << remark;
   else if (!file)
-    errs() << text;
+    errs() << remark;
   else if (failure.empty())
-    if (Error error = file->write(arrayRefFromStringRef(text)))
+    if (Error error = file->write(arrayRefFromStringRef(remark)))
       failure = toString(std::move(error));
 }
 
