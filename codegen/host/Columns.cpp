@@ -1,9 +1,8 @@
-// Running sums along a column, and between every two of its elements.
+// Running sums along a column, and decays between every two of its elements.
 #include "codegen/host/KernelLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#include <limits>
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace effc;
@@ -23,39 +22,43 @@ void KernelLowering::emitScan(ScanOp scan) {
     row = arith::SubIOp::create(b, loc, memory.constant(length - 1), row);
   Value next =
       arith::AddFOp::create(b, loc, sum, memory.loadScalar(from, row, zero));
-  memory.storeScalar(to, row, zero, scan.getReverse() ? sum : next);
+  Value element = scan.getReverse() ? sum : next;
+  if (scan.getExp())
+    element = math::ExpOp::create(b, loc, element);
+  memory.storeScalar(to, row, zero, element);
   scf::YieldOp::create(b, loc, next);
 }
 
-// Row i is row i-1 plus element i, with a new 0 on the diagonal.
-void KernelLowering::emitSegmentSum(SegmentSumOp sum) {
-  Place from = placeOf(sum.getTile()), to = placeOf(sum.getResult());
-  int64_t length = sum.getTile().getType().rows();
+// Row i of the sums is row i-1 plus element i, with a new 0 on the diagonal.
+void KernelLowering::emitSegmentDecay(SegmentDecayOp decay) {
+  Place from = placeOf(decay.getTile()), to = placeOf(decay.getResult());
+  int64_t length = decay.getTile().getType().rows();
+  Place sums = allocate(
+      TileType::get(b.getContext(), {length}, b.getF32Type(), Role::Row, {}));
   Value zero = memory.constant(0), one = memory.constant(1);
   auto rows = scf::ForOp::create(b, loc, zero, memory.constant(length), one);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value row = rows.getInductionVar();
-  Value previous = arith::MaxSIOp::create(
-      b, loc, arith::SubIOp::create(b, loc, row, one), zero);
   Value term = memory.broadcast(memory.loadScalar(from, row, zero), kLanes);
   Value rowLanes = memory.broadcast(row, kLanes);
-  Value diagonal = memory.broadcast(memory.constantF32(0), kLanes);
-  Value above = memory.broadcast(
-      memory.constantF32(-std::numeric_limits<float>::infinity()), kLanes);
+  Value none = memory.broadcast(memory.constantF32(0), kLanes);
   for (int64_t j = 0; j < length; j += kLanes) {
     Value column = memory.constant(j);
     Value columns = arith::AddIOp::create(
         b, loc, memory.broadcast(column, kLanes), memory.iota(kLanes));
-    Value running = arith::AddFOp::create(
-        b, loc, memory.load(to, previous, column, kLanes, kLanes), term);
-    auto compare = [&](arith::CmpIPredicate predicate) {
-      return arith::CmpIOp::create(b, loc, predicate, columns, rowLanes);
+    auto where = [&](arith::CmpIPredicate predicate, Value yes) -> Value {
+      return arith::SelectOp::create(
+          b, loc, arith::CmpIOp::create(b, loc, predicate, columns, rowLanes),
+          yes, none);
     };
-    Value lower = arith::SelectOp::create(
-        b, loc, compare(arith::CmpIPredicate::slt), running, above);
-    Value value = arith::SelectOp::create(
-        b, loc, compare(arith::CmpIPredicate::eq), diagonal, lower);
-    memory.store(to, row, column, value, kLanes);
+    Value running = arith::AddFOp::create(
+        b, loc, memory.load(sums, zero, column, kLanes, kLanes), term);
+    Value sum = where(arith::CmpIPredicate::slt, running);
+    memory.store(sums, zero, column, sum, kLanes);
+    memory.store(
+        to, row, column,
+        where(arith::CmpIPredicate::sle, math::ExpOp::create(b, loc, sum)),
+        kLanes);
   }
 }

@@ -115,7 +115,7 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       .Case([&](DotOp dot) { emitDot(dot); })
       .Case([&](SpliceOp splice) { emitSplice(splice); })
       .Case([&](ScanOp scan) { emitScan(scan); })
-      .Case([&](SegmentSumOp sum) { emitSegmentSum(sum); })
+      .Case([&](SegmentDecayOp decay) { emitSegmentDecay(decay); })
       .Default([&](Operation *) { hasLowering = false; });
   if (hasLowering)
     return success();

@@ -108,7 +108,7 @@ private:
 
   // Columns.cpp
   void emitScan(tile::ScanOp scan);
-  void emitSegmentSum(tile::SegmentSumOp sum);
+  void emitSegmentDecay(tile::SegmentDecayOp decay);
 
   // TopK.cpp
   void emitTopK(tile::TopKOp op);

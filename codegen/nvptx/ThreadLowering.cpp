@@ -144,7 +144,7 @@ LogicalResult ThreadLowering::lower(Operation &op) {
       .Case([&](ConvertOp convert) { lowerConvert(convert); })
       .Case([&](DotOp dot) { lowerDot(dot); })
       .Case([&](ScanOp scan) { lowerScan(scan); })
-      .Case([&](SegmentSumOp sum) { lowerSegmentSum(sum); })
+      .Case([&](SegmentDecayOp decay) { lowerSegmentDecay(decay); })
       .Case([&](ShiftOp shift) { lowerShift(shift); })
       .Case([&](TopKOp topK) { lowerTopK(topK); })
       .Case([&](TakeOp take) { lowerTake(take); })

@@ -166,12 +166,13 @@ private:
   void lowerConvert(tile::ConvertOp convert);
   void lowerShift(tile::ShiftOp shift);
 
-  // Sums between tokens (ThreadSums.cpp)
+  // Sums and decays between tokens (ThreadSums.cpp)
   void forEachToken(int64_t tokens, llvm::function_ref<void(mlir::Value)> body);
   void lowerScan(tile::ScanOp scan);
-  void lowerSegmentSum(tile::SegmentSumOp sum);
+  void lowerSegmentDecay(tile::SegmentDecayOp decay);
 
   // Arithmetic (ThreadMath.cpp)
+  mlir::Value exponential(mlir::Value x);
   mlir::Value emitScalar(mlir::Operation *op, mlir::IRMapping &mapping);
   void lowerMap(tile::MapOp map);
   void lowerReduce(tile::ReduceOp reduce);

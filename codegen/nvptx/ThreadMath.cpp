@@ -20,30 +20,30 @@ static Value callApprox(OpBuilder &b, Location loc, StringRef name, Value x) {
       .getResult(0);
 }
 
-// exp by the hardware's powers of two; the rest as it is: what is no
-// instruction, `host-expand-math` makes a polynomial.
-//
-// exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding
+// By the hardware's powers of two: exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding
 // of t lost: without it an argument of -20 would cost 2e-6.
+Value ThreadLowering::exponential(Value x) {
+  Value rate = f32(1.44269504088896341f), rest = f32(1.92596299e-8f);
+  Value t = arith::MulFOp::create(b, loc, x, rate);
+  Value lost =
+      math::FmaOp::create(b, loc, x, rate, arith::NegFOp::create(b, loc, t));
+  lost = math::FmaOp::create(b, loc, x, rest, lost);
+  Value power = callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
+  Value correction =
+      arith::MulFOp::create(b, loc, lost, f32(0.693147180559945309f));
+  // Where the power is infinite or 0 there is nothing to correct, and infinity
+  // times it would be no number.
+  Value corrected = math::FmaOp::create(b, loc, power, correction, power);
+  Value finite =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
+                            math::AbsFOp::create(b, loc, t), f32(128.0f));
+  return select(finite, corrected, power);
+}
+
+// What is no instruction, `host-expand-math` makes a polynomial.
 Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
-  if (isa<math::ExpOp>(op)) {
-    Value x = mapping.lookupOrDefault(op->getOperand(0));
-    Value rate = f32(1.44269504088896341f), rest = f32(1.92596299e-8f);
-    Value t = arith::MulFOp::create(b, loc, x, rate);
-    Value lost =
-        math::FmaOp::create(b, loc, x, rate, arith::NegFOp::create(b, loc, t));
-    lost = math::FmaOp::create(b, loc, x, rest, lost);
-    Value power = callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
-    Value correction =
-        arith::MulFOp::create(b, loc, lost, f32(0.693147180559945309f));
-    // Where the power is infinite or 0 there is nothing to correct, and
-    // infinity times it would be no number.
-    Value corrected = math::FmaOp::create(b, loc, power, correction, power);
-    Value finite =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
-                              math::AbsFOp::create(b, loc, t), f32(128.0f));
-    return select(finite, corrected, power);
-  }
+  if (isa<math::ExpOp>(op))
+    return exponential(mapping.lookupOrDefault(op->getOperand(0)));
   // lg2.approx has an absolute error near 1, of which a small step size would
   // be made: what softplus takes is a polynomial, as on the host.
   if (isa<math::Log1pOp>(op) && host::isDecay(op->getOperand(0))) {

@@ -1,5 +1,5 @@
-// Sums between tokens: of a column in shared memory, whose elements are added
-// and never subtracted.
+// Sums and decays between tokens: of a column in shared memory, whose elements
+// are added and never subtracted.
 #include "codegen/nvptx/ThreadLowering.h"
 #include "dialects/tile/SegmentTables.h"
 
@@ -18,7 +18,7 @@ using namespace effc::tile;
 // Each warp has the whole column, some neighbours in a lane: the lane adds up
 // its own, the lanes add up what those before them have (after them, where
 // `reverse`), each from twice as many as the last time. A thread then takes the
-// sums of its rows from the lanes that have them.
+// sums of its rows, or their exponentials, from the lanes that have them.
 void ThreadLowering::lowerScan(ScanOp scan) {
   TileType from = scan.getTile().getType();
   bool reverse = scan.getReverse();
@@ -63,8 +63,11 @@ void ThreadLowering::lowerScan(ScanOp scan) {
   for (int64_t distance = 1; distance * each < from.rows(); distance *= 2)
     total = plus(fromLane(total, distance), total);
   Value others = fromLane(total, 1);
-  for (Value &sum : sums)
+  for (Value &sum : sums) {
     sum = plus(others, sum);
+    if (scan.getExp())
+      sum = exponential(sum);
+  }
 
   Held held = heldOf(scan.getResult().getType());
   Elements elements;
@@ -99,14 +102,14 @@ void ThreadLowering::forEachToken(int64_t tokens,
   body(loop.getInductionVar());
 }
 
-void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
+void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
   constexpr int64_t kRun = SegmentTables::kRun;
-  TileType from = sum.getTile().getType();
+  TileType from = decay.getTile().getType();
   int64_t tokens = from.rows();
   SegmentTables tables(tokens);
   Type f32Type = b.getF32Type();
   auto at = [&](int64_t table, Value place) {
-    return sharedAddress(*sum.getScratch() + 4 * table, place, f32Type);
+    return sharedAddress(*decay.getScratch() + 4 * table, place, f32Type);
   };
   auto load = [&](Value address) -> Value {
     return LLVM::LoadOp::create(b, loc, f32Type, address);
@@ -117,21 +120,35 @@ void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
   auto plus = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, loc, x, y);
   };
+  auto times = [&](Value x, Value y) -> Value {
+    return arith::MulFOp::create(b, loc, x, y);
+  };
+  auto isSame = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  };
   auto runOfToken = [&](Value token) -> Value {
     return arith::ShRUIOp::create(b, loc, token, constant(llvm::Log2_64(kRun)));
   };
   auto placeInRun = [&](Value token) -> Value {
     return arith::AndIOp::create(b, loc, token, constant(kRun - 1));
   };
-  auto upTo = [&](Value token, Value run) {
-    return at(tables.upTo, add(mul(token, tables.pitch), run));
+  auto within = [&](Value token, Value place) {
+    return at(0, add(mul(token, kRun), place));
+  };
+  auto between = [&](Value later, Value earlier) {
+    return at(tables.between, add(mul(later, tables.runs), earlier));
+  };
+  // Finite, so that it is 0 times a factor of 0.
+  auto factorOf = [&](Value sum) -> Value {
+    return arith::MinimumFOp::create(b, loc, exponential(sum),
+                                     f32(std::numeric_limits<float>::max()));
   };
 
   // Inside of each token's own run.
   forEachToken(tokens, [&](Value token) {
     Value run = runOfToken(token), place = placeInRun(token);
     Value first = mul(run, kRun);
-    Elements until(kRun), within(kRun);
+    Elements until(kRun);
     Value after = f32(0);
     for (int64_t k = 0; k < kRun; ++k) {
       Value other = add(first, constant(k)), isThere;
@@ -146,65 +163,76 @@ void ThreadLowering::lowerSegmentSum(SegmentSumOp sum) {
       until[k] = select(isAfter, f32(0), term);
       after = plus(after, select(isAfter, term, f32(0)));
     }
-    within.back() = f32(0);
-    for (int64_t k = kRun - 1; k-- > 0;)
-      within[k] = plus(within[k + 1], until[k + 1]);
-    for (int64_t k = 0; k < kRun; ++k)
-      store(within[k], at(0, add(mul(token, kRun), constant(k))));
-    store(after, at(tables.after, token));
-    if (tables.runs > 1)
-      guarded(less(constant(0), run), [&] {
-        store(plus(within[0], until[0]), upTo(token, add(run, constant(-1))));
-      });
+    Value sum = f32(0);
+    for (int64_t k = kRun; k-- > 0;) {
+      Value left = k == kRun - 1 ? f32(1) : exponential(sum);
+      store(select(less(place, constant(k)), f32(0), left),
+            within(token, constant(k)));
+      sum = plus(sum, until[k]);
+    }
+    if (tables.runs == 1)
+      return;
+    store(factorOf(after), at(tables.after, token));
+    store(factorOf(sum), at(tables.since, token));
+    if (tables.runs > 2)
+      guarded(isSame(place, constant(kRun - 1)),
+              [&] { store(sum, at(tables.totals, run)); });
   });
-  barrier();
-  // From the runs before it on: each is a whole run more, which the last token
-  // of that run knows.
-  if (tables.runs > 2) {
-    forEachToken(tokens, [&](Value token) {
-      Value run = runOfToken(token);
-      guarded(less(constant(1), run), [&] {
-        Value last = add(run, constant(-1));
-        auto loop = scf::ForOp::create(b, loc, constant(1), run, constant(1),
-                                       ValueRange(load(upTo(token, last))));
+  // Of every two runs, over those between them.
+  auto storeBetween = [&] {
+    forEachToken(tables.runs * tables.runs, [&](Value pair) {
+      Value runs = constant(tables.runs);
+      Value later = arith::DivUIOp::create(b, loc, pair, runs);
+      Value earlier = arith::RemUIOp::create(b, loc, pair, runs);
+      auto loop = scf::ForOp::create(b, loc, add(earlier, constant(1)), later,
+                                     constant(1), ValueRange(f32(0)));
+      {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
-        Value earlier =
-            arith::SubIOp::create(b, loc, last, loop.getInductionVar());
-        Value lastOfNext = add(mul(earlier, kRun), constant(2 * kRun - 1));
-        Value more =
-            plus(loop.getRegionIterArg(0), load(upTo(lastOfNext, earlier)));
-        store(more, upTo(token, earlier));
-        scf::YieldOp::create(b, loc, more);
-      });
+        Value total = load(at(tables.totals, loop.getInductionVar()));
+        Value sum = plus(loop.getRegionIterArg(0), total);
+        scf::YieldOp::create(b, loc, sum);
+      }
+      Value sum = loop.getResult(0);
+      store(select(less(earlier, later), factorOf(sum), f32(0)),
+            between(later, earlier));
     });
+  };
+  if (tables.runs == 2) // there are none
+    storeBetween();
+  barrier();
+  if (tables.runs > 2) {
+    storeBetween();
     barrier();
   }
 
-  Held held = heldOf(sum.getResult().getType());
+  Held held = heldOf(decay.getResult().getType());
   Counted counted = countedOf(held);
   auto inside = [&](Value place, Value counts) {
     return counts ? select(counts, place, constant(0)) : place;
   };
-  Elements afterColumns;
-  for (size_t j = 0; j < held.columns(); ++j)
-    afterColumns.push_back(
-        load(at(tables.after, inside(columnAt(held, j), counted.columns[j]))));
+  Elements columns, afterColumns;
+  for (size_t j = 0; j < held.columns(); ++j) {
+    columns.push_back(inside(columnAt(held, j), counted.columns[j]));
+    if (tables.runs > 1)
+      afterColumns.push_back(load(at(tables.after, columns[j])));
+  }
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i) {
     Value row = inside(rowAt(held, i), counted.rows[i]);
-    Value runOfRow = runOfToken(row);
+    Value runOfRow = runOfToken(row), since;
+    if (tables.runs > 1)
+      since = load(at(tables.since, row));
     for (size_t j = 0; j < held.columns(); ++j) {
-      Value column = inside(columnAt(held, j), counted.columns[j]);
-      Value runOfColumn = runOfToken(column);
-      Value isBefore = less(runOfColumn, runOfRow);
-      Value part = load(select(isBefore, upTo(row, runOfColumn),
-                               at(0, add(mul(row, kRun), placeInRun(column)))));
-      Value between = plus(part, select(isBefore, afterColumns[j], f32(0)));
-      elements.push_back(select(less(row, column),
-                                f32(-std::numeric_limits<float>::infinity()),
-                                between));
+      Value element = load(within(row, placeInRun(columns[j])));
+      if (tables.runs > 1) {
+        Value runOfColumn = runOfToken(columns[j]);
+        Value upTo = times(since, load(between(runOfRow, runOfColumn)));
+        element = select(isSame(runOfColumn, runOfRow), element,
+                         times(upTo, afterColumns[j]));
+      }
+      elements.push_back(element);
     }
   }
-  tiles[sum.getResult()] = elements;
+  tiles[decay.getResult()] = elements;
 }

@@ -1,10 +1,12 @@
-// Where a block of threads keeps the sums from which `tile.segment_sum` makes
+// Where a block of threads keeps the decays of which `tile.segment_decay` makes
 // those between any two tokens.
 //
-// Tokens lie in runs of kRun. From token j up to token i, whose runs differ, it
-// is what follows j in its run, and what lies from the end of that run up to i;
-// inside of a run the sum itself is kept. So no sum is a difference, and each
-// of C x C is at most one addition.
+// Tokens lie in runs of kRun. From token j up to token i, whose runs differ, a
+// decay is the product of three: over what follows j in its run, over the runs
+// between the two, and from the start of i's run up to i. Inside of a run the
+// decay itself is kept. So no exponent is a difference, each of C x C is at most
+// one multiplication beside one for each row and run, and exponentials are taken
+// of the tables alone.
 #ifndef EFFC_DIALECTS_TILE_SEGMENTTABLES_H
 #define EFFC_DIALECTS_TILE_SEGMENTTABLES_H
 
@@ -17,18 +19,18 @@ struct SegmentTables {
   static constexpr int64_t kRun = 8;
 
   explicit SegmentTables(int64_t tokens)
-      : runs((tokens + kRun - 1) / kRun), pitch(runs | 1), after(tokens * kRun),
-        upTo(after + tokens), bytes((upTo + tokens * pitch) * 4) {}
+      : runs((tokens + kRun - 1) / kRun), after(tokens * kRun),
+        since(after + tokens), totals(since + tokens), between(totals + runs),
+        bytes((between + runs * runs) * 4) {}
 
   int64_t runs;
-  /// Numbers from a row of `upTo` to the next one, odd: what rows have in the
-  /// same column lies in different banks.
-  int64_t pitch;
-  /// From byte 0 on, C x kRun: the sum from the column's token in the row's own
-  /// run up to the row's token. Then, at these numbers: C, what follows a token
-  /// in its run; C x runs, the sum from the end of the column's run up to the
-  /// row's token, where that run lies before the token's own.
-  int64_t after, upTo;
+  /// From byte 0 on, C x kRun: the decay from the column's token in the row's own
+  /// run up to the row's token; 0 for tokens behind it. Then, at these numbers: C,
+  /// the decay over what follows a token in its run; C, the decay over what its
+  /// run has up to it; as many as there are runs, the sum of a run's log-decays;
+  /// runs x runs, the decay over the runs between the row's and the column's, 0
+  /// where the column's is not the earlier one.
+  int64_t after, since, totals, between;
   int64_t bytes;
 };
 

@@ -1,4 +1,4 @@
-//===- SumOps.td - sums between the tokens of a chunk -----------------------===//
+//===- SumOps.td - sums and decays between the tokens of a chunk ------------===//
 //
 // Included by TileOps.td. Log-decays are added and never subtracted, so that one
 // very strong decay does not disturb the others.
@@ -6,45 +6,53 @@
 #define EFFC_DIALECTS_TILE_SUMOPS_TD
 
 def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
-  let summary = "Running sums of a column";
+  let summary = "Running sums of a column, or their exponentials";
   let description = [{
     Forward: element i is the sum of elements 0..i. `reverse`: the sum of the
     elements *after* i, so that the last one is 0. Both add and never subtract,
-    which keeps log-decays exact; a target adds in an order of its own.
+    which keeps log-decays exact; a target adds in an order of its own. `exp`: the
+    exponentials of these sums, which are decays where the elements are log-decays
+    in nats; a target takes one for each sum, however many threads want it.
 
     Constraints:
 
     * (SCAN1) The tile is a `column`, and so is the result, of the same shape; at
       scheduled level the tile lies in shared memory.
 
-    Example: `%p = tile.scan %a : !tile.tile<16xf32, column>`
+    Example: `%p = tile.scan %a reverse exp : !tile.tile<16xf32, column>`
   }];
-  let arguments = (ins Tile_TileType:$tile, UnitAttr:$reverse);
+  let arguments = (ins Tile_TileType:$tile, UnitAttr:$reverse, UnitAttr:$exp);
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "$tile (`reverse` $reverse^)? attr-dict `:` custom<SameTile>(type($tile), type($result))";
+  let assemblyFormat = "$tile (`reverse` $reverse^)? (`exp` $exp^)? attr-dict `:` custom<SameTile>(type($tile), type($result))";
   let hasVerifier = 1;
 }
 
-def Tile_SegmentSumOp : Tile_Op<"segment_sum", [Pure]> {
-  let summary = "Sums between every two tokens of a chunk";
+def Tile_SegmentDecayOp : Tile_Op<"segment_decay", [Pure]> {
+  let summary = "Decays between every two tokens of a chunk";
   let description = [{
-    `result[i, j] = sum of tile[k] for j < k <= i`, for j <= i; minus infinity
-    above the diagonal. The sums run from j, so they are sums of terms and never
-    differences: one very strong decay does not disturb the others.
+    `result[i, j] = exp(sum of tile[k] for j < k <= i)`, for j <= i; 0 above the
+    diagonal. The exponents are sums of terms and never differences: one very
+    strong decay does not disturb the others.
+
+    Terms are log-decays in nats, as a rule at most 0; minus infinity leaves
+    nothing. A target may multiply decays over parts of what lies between two
+    tokens. Each of these is an element of the matrix itself, so that nothing is
+    lost with terms of at most 0. With positive ones it may be past what an f32
+    holds where the product is not. Then the product is wrong, as is the state,
+    which a recurrence multiplies by the same decay; elements that it is no part of
+    are right, and those above the diagonal 0, so that no token before suffers.
+
+    At scheduled level the tile lies in shared memory, and the threads share
+    decays of parts through it from byte `scratch` on (SegmentTables.h).
 
     Constraints:
 
-    At scheduled level the tile lies in shared memory, and the threads share sums
-    of parts through it from byte `scratch` on.
-
-    Constraints:
-
-    * (SEGMENT_SUM1) The tile is a `column` of length C and the result C x C.
-    * (SEGMENT_SUM2) `scratch` is a multiple of 16, at least 0; a tile in shared
+    * (SEGMENT_DECAY1) The tile is a `column` of length C and the result C x C.
+    * (SEGMENT_DECAY2) `scratch` is a multiple of 16, at least 0; a tile in shared
       memory has one.
 
     Example:
-    `%l = tile.segment_sum %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
+    `%d = tile.segment_decay %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`
   }];
   let arguments = (ins Tile_TileType:$tile, OptionalAttr<I64Attr>:$scratch);
   let results = (outs Tile_TileType:$result);

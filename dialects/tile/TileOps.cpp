@@ -495,16 +495,16 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-LogicalResult SegmentSumOp::verify() {
+LogicalResult SegmentDecayOp::verify() {
   TileType tile = getTile().getType(), result = getResult().getType();
   if (tile.getRole() != Role::Column || result.rows() != tile.rows() ||
-      result.columns() != tile.rows()) // segment_sum1
+      result.columns() != tile.rows()) // segment_decay1
     return emitOpError(
                "expects a column of length C and a result of C x C, but got ")
            << tile << " and " << result;
   bool needsScratch = isa_and_nonnull<SharedAttr>(tile.getLayout());
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
-  if (scratch < 0 || scratch % kSharedAlignment != 0) // segment_sum2
+  if (scratch < 0 || scratch % kSharedAlignment != 0) // segment_decay2
     return emitOpError("expects 'scratch' to be a multiple of ")
            << kSharedAlignment << ", at least 0, for a tile in shared memory";
   return success();

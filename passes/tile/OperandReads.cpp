@@ -10,7 +10,7 @@ bool effc::readsShared(OpOperand &use) {
     return use.getOperandNumber() > 0; // all but the accumulator
   if (isa<TakeOp>(op))
     return use.getOperandNumber() == 0; // all but the numbers
-  return isa<ScanOp, SegmentSumOp, ShiftOp, TopKOp>(op);
+  return isa<ScanOp, SegmentDecayOp, ShiftOp, TopKOp>(op);
 }
 
 Type effc::roundedBy(OpOperand &use) {

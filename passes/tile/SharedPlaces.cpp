@@ -20,8 +20,8 @@ int64_t effc::exchangeBytes(Operation *op) {
                         : (reduce.getOverRows() ? type.columns() : type.rows());
     return llvm::alignTo(warps * results * 4, kSharedAlignment);
   }
-  if (auto sum = dyn_cast<SegmentSumOp>(op))
-    return llvm::alignTo(SegmentTables(sum.getTile().getType().rows()).bytes,
+  if (auto decay = dyn_cast<SegmentDecayOp>(op))
+    return llvm::alignTo(SegmentTables(decay.getTile().getType().rows()).bytes,
                          kSharedAlignment);
   auto topK = cast<TopKOp>(op);
   TileType type = topK.getValues().getType();
@@ -115,7 +115,7 @@ int64_t Places::place(Lifetime life) {
 int64_t Places::run() {
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     Builder b(op->getContext());
-    if (isa<ReduceOp, SegmentSumOp, TopKOp>(op)) {
+    if (isa<ReduceOp, SegmentDecayOp, TopKOp>(op)) {
       int64_t number = numbers.lookup(op);
       int64_t offset = place({number, number, exchangeBytes(op)});
       op->setAttr("scratch", b.getI64IntegerAttr(offset));

@@ -11,7 +11,7 @@ namespace effc {
 int64_t placeShared(tile::KernelOp kernel);
 
 /// Bytes of shared memory through which the warps of an exchange meet: of a
-/// `tile.reduce`, `tile.segment_sum` or `tile.top_k`.
+/// `tile.reduce`, `tile.segment_decay` or `tile.top_k`.
 int64_t exchangeBytes(mlir::Operation *op);
 
 /// Inserts a `tile.barrier` before each op that reads what other threads may

@@ -23,14 +23,14 @@ public:
   /// i does not see token j.
   virtual llvm::SmallVector<mlir::Value>
   scores(llvm::ArrayRef<Sight> sights) = 0;
-  /// Emits the sums of log-decays that what follows shares; `reads` says
-  /// whether the state before the chunk is read.
-  virtual void emitSums(bool reads) = 0;
+  /// Emits the decays that what follows shares; `reads` says whether the state
+  /// before the chunk is read.
+  virtual void emitDecays(bool reads) = 0;
   /// D_i reader_i @ S of the state before the chunk, C x V.
   virtual mlir::Value readStart(mlir::Value reader, mlir::Value state,
                                 bool exclusive) = 0;
   /// Of writers, C x K, and what they write, C x V, factors of what is left of
-  /// it at the chunk's end: the one transposed times the other. After emitSums.
+  /// it at the chunk's end: the one transposed times the other. After emitDecays.
   virtual std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,
                                                     mlir::Value written) = 0;
   /// What is left of the state before the chunk.
@@ -48,7 +48,7 @@ public:
       : tiles(tiles), decays(decays) {}
 
   llvm::SmallVector<mlir::Value> scores(llvm::ArrayRef<Sight> sights) override;
-  void emitSums(bool reads) override;
+  void emitDecays(bool reads) override;
   mlir::Value readStart(mlir::Value reader, mlir::Value state,
                         bool exclusive) override;
   std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,
@@ -57,8 +57,12 @@ public:
   mlir::Value getTotal() const override { return total; }
 
 private:
+  mlir::Value times(tile::TileType type, mlir::Value tile, mlir::Value decay);
+
   ChunkTiles &tiles;
-  mlir::Value decays, upTo, after, total;
+  mlir::Value decays;      // logarithms
+  mlir::Value upTo, after; // decays
+  mlir::Value total;       // a logarithm
 };
 
 /// Of log-decays per key channel: C x K.
@@ -67,7 +71,7 @@ public:
   KeyDecays(ChunkTiles &tiles, mlir::Value decays);
 
   llvm::SmallVector<mlir::Value> scores(llvm::ArrayRef<Sight> sights) override;
-  void emitSums(bool) override {}
+  void emitDecays(bool) override {}
   mlir::Value readStart(mlir::Value reader, mlir::Value state,
                         bool exclusive) override;
   std::pair<mlir::Value, mlir::Value> toEnd(mlir::Value writer,

@@ -171,7 +171,7 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   see(q.key);
   if (q.erase)
     see(q.erase);
-  tokens->emitSums(reads || q.probe);
+  tokens->emitDecays(reads || q.probe);
   // Values that are known are scaled at once where that takes few bytes, so
   // that they are not held beside the products.
   std::optional<std::pair<Value, Value>> known;

@@ -1,6 +1,6 @@
 // Chunks of any length agree with the definition where decays per head are mild,
-// 1, and so strong that nothing is left: sums between tokens are made of runs of
-// eight, of which lengths here are a part, one, some, and some and a part.
+// 1, and so strong that nothing is left: decays between tokens are made of runs
+// of eight, of which lengths here are a part, one, some, and some and a part.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/Sequences.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kRows = 41, kHeads = 2, kKeys = 12, kValues = 20,
                   kWidth = kHeads * (2 * kKeys + kValues + 1);
 
-constexpr const char *kText = R"(
+constexpr const char *kBefore = R"(
 seq.weight @table source("table") : tensor<41x90xf32>
 func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x12x20xf32> {seq.state_name = "s"})
     -> (tensor<?x40xf32>, tensor<2x12x20xf32>) {
@@ -29,28 +29,43 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x12
   %q0 = seq.slice %in {axis = 1 : i64, offset = 0 : i64, size = 24 : i64} : tensor<?x90xf32> -> tensor<?x24xf32>
   %k0 = seq.slice %in {axis = 1 : i64, offset = 24 : i64, size = 24 : i64} : tensor<?x90xf32> -> tensor<?x24xf32>
   %v0 = seq.slice %in {axis = 1 : i64, offset = 48 : i64, size = 40 : i64} : tensor<?x90xf32> -> tensor<?x40xf32>
-  %g = seq.slice %in {axis = 1 : i64, offset = 88 : i64, size = 2 : i64} : tensor<?x90xf32> -> tensor<?x2xf32>
   %q = seq.reshape %q0 : tensor<?x24xf32> -> tensor<?x2x12xf32>
   %k = seq.reshape %k0 : tensor<?x24xf32> -> tensor<?x2x12xf32>
   %v = seq.reshape %v0 : tensor<?x40xf32> -> tensor<?x2x20xf32>
+)",
+                     *kGated = R"(
+  %g = seq.slice %in {axis = 1 : i64, offset = 88 : i64, size = 2 : i64} : tensor<?x90xf32> -> tensor<?x2xf32>
   %y, %next = seq.gated_retention %q, %k, %v, %g state(%s) {scale = 0.125 : f64, temperature = 16.0 : f64}
       : (tensor<?x2x12xf32>, tensor<?x2x12xf32>, tensor<?x2x20xf32>, tensor<?x2xf32>, tensor<2x12x20xf32>)
       -> (tensor<?x2x20xf32>, tensor<2x12x20xf32>)
+)",
+                     *kConstant = R"(
+  %decay = seq.parameter @decay : tensor<2xf32>
+  %y, %next = seq.retention %q, %k, %v parameters(%decay) state(%s) {scale = 0.125 : f64}
+      : (tensor<?x2x12xf32>, tensor<?x2x12xf32>, tensor<?x2x20xf32>, tensor<2xf32>, tensor<2x12x20xf32>)
+      -> (tensor<?x2x20xf32>, tensor<2x12x20xf32>)
+)",
+                     *kAfter = R"(
   %y0 = seq.reshape %y : tensor<?x2x20xf32> -> tensor<?x40xf32>
   %out = seq.select_rows %y0, %rows : (tensor<?x40xf32>, tensor<?xi32>) -> tensor<?x40xf32>
   return %out, %next : tensor<?x40xf32>, tensor<2x12x20xf32>
 }
 )";
 
+std::string textOf(const char *mixer) {
+  return std::string(kBefore) + mixer + kAfter;
+}
+
 class ChunkLengths : public testing::TestWithParam<int64_t> {};
 
 TEST_P(ChunkLengths, AgreeWithTheDefinition) {
-  TestModel model(kText);
+  TestModel model(textOf(kGated));
   llvm::StringMap<std::vector<float>> weights;
   std::mt19937_64 random(20261124);
   std::uniform_real_distribution<float> element(-1, 1);
-  // Logits of decays: of 0, of 1, and between.
-  constexpr float kGates[] = {-1e30f, -1e5f, 90, 4, -2, 0.5f};
+  // Logits of decays: of 0, whose logarithms are from -1e4 to minus infinity, of
+  // 1, and between.
+  constexpr float kGates[] = {-INFINITY, -1e30f, -1.6e5f, 90, 90, 4, -2, 0.5f};
   for (int64_t row = 0; row < kRows; ++row)
     for (int64_t column = 0; column < kWidth; ++column)
       weights["table"].push_back(column < kWidth - kHeads
@@ -64,8 +79,8 @@ TEST_P(ChunkLengths, AgreeWithTheDefinition) {
   options.bitStable = false;
   bool isChunked = false;
   PlanRunner runner(model, options, /*slots=*/1, [&](ModuleOp module) {
-    module.walk([&](tile::SegmentSumOp sum) {
-      isChunked |= sum.getTile().getType().rows() == chunk;
+    module.walk([&](tile::SegmentDecayOp decay) {
+      isChunked |= decay.getTile().getType().rows() == chunk;
     });
   });
   ASSERT_EQ(model.getErrors(), "");
@@ -84,6 +99,45 @@ TEST_P(ChunkLengths, AgreeWithTheDefinition) {
       errorOf(found, std::get<Tensor<double>>(outputs[0]).elements().vec());
   std::printf("largest relative error %.1e\n", error);
   EXPECT_LE(error, 5e-6);
+}
+
+// Log-decays of 40 per token in one head pass the range of f32 behind its second
+// token: factors of decays are infinite, and those above the diagonal are 0.
+TEST(ChunkOverflow, LeavesTheTokensBeforeAlone) {
+  TestModel model("seq.weight @decay source(\"decay\") : tensor<2xf32>" +
+                  textOf(kConstant));
+  llvm::StringMap<std::vector<float>> weights;
+  std::mt19937_64 random(20261125);
+  std::uniform_real_distribution<float> element(-1, 1);
+  for (int64_t i = 0; i < kRows * kWidth; ++i)
+    weights["table"].push_back(element(random));
+  weights["decay"] = {40, -0.5f};
+  PipelineOptions options;
+  options.forceForm = "chunkwise:24";
+  options.prefillRows = {24};
+  options.decodeRows = {1};
+  options.bitStable = false;
+  PlanRunner runner(model, options, /*slots=*/1);
+  ASSERT_EQ(model.getErrors(), "");
+  for (const auto &[name, elements] : weights)
+    runner.setWeight(name, elements);
+  constexpr int64_t kCount = 19;
+  Tokens tokens = tokensOf(kCount, 3, kRows);
+  std::vector<float> found = runner.prefill(segmentOf(0, tokens, 0, kCount));
+  std::vector<Datum<double>> inputs = {
+      Tensor<int32_t>({kCount}, tokens), countFromZero(kCount),
+      Tensor<double>({kHeads, kKeys, kValues})};
+  auto outputs = model.evaluate(inputs, weights);
+  llvm::ArrayRef<double> expected =
+      std::get<Tensor<double>>(outputs[0]).elements();
+  for (int64_t token = 0; token < kCount; ++token)
+    for (int64_t head = token < 2 ? 0 : 1; head < kHeads; ++head) {
+      SCOPED_TRACE(testing::Message() << "token " << token << " head " << head);
+      int64_t first = (token * kHeads + head) * kValues;
+      EXPECT_LE(errorOf(llvm::ArrayRef(found).slice(first, kValues),
+                        expected.slice(first, kValues)),
+                5e-6);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ChunkLengths,

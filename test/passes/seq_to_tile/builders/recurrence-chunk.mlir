@@ -24,11 +24,11 @@ seq.weight @h source("h") : tensor<6xf32>
 // CHECK: tile.load {{.*}} rows(%[[ROWS]]) sizes [8, 1, 4]
 // Keys, values and log-decays of rows past the end are 0.
 // CHECK-COUNT-3: arith.cmpi slt, %{{.*}}, %[[ROWS]]
-// CHECK: tile.scan %[[DECAY:.*]] :
-// CHECK: tile.scan %[[DECAY]] reverse
+// CHECK: tile.scan %[[DECAY:.*]] exp :
+// CHECK: tile.scan %[[DECAY]] reverse exp :
 // CHECK: tile.reduce add %[[DECAY]] over columns
 // CHECK: tile.dot {{.*}} transpose_b : <8x8xf32, accumulator>, <8x4xf32, operand>, <8x4xf32, operand>
-// CHECK: tile.segment_sum %[[DECAY]] : <8xf32, column> -> <8x8xf32, accumulator>
+// CHECK: tile.segment_decay %[[DECAY]] : <8xf32, column> -> <8x8xf32, accumulator>
 // CHECK: tile.dot %{{.*}}, %{{.*}}, %[[S]] : <8x5xf32, accumulator>, <8x4xf32, operand>, <4x5xf32, accumulator>
 // CHECK: tile.store {{.*}} rows(%[[ROWS]]) sizes [8, 1, 5]
 // CHECK: tile.dot {{.*}} transpose_a : <4x5xf32, accumulator>, <8x4xf32, operand>, <8x5xf32, operand>
@@ -37,7 +37,7 @@ seq.weight @h source("h") : tensor<6xf32>
 // QUADRATIC-LABEL: tile.kernel @ssd_1(
 // QUADRATIC: %{{.*}}, %{{.*}}, %[[LENGTH:.*]], %{{.*}}, %{{.*}} = tile.segment
 // QUADRATIC: arith.addi %c0{{.*}}, %[[LENGTH]]
-// QUADRATIC: tile.segment_sum {{.*}} -> <16x16xf32, accumulator>
+// QUADRATIC: tile.segment_decay {{.*}} -> <16x16xf32, accumulator>
 func.func @prefill_16(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<6x4x5xf32> {seq.state_name = "ssd"})
     -> (tensor<?x30xf32>, tensor<6x4x5xf32>) attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
   %table = seq.parameter @table : tensor<11x52xf32>

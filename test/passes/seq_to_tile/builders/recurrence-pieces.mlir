@@ -25,7 +25,7 @@ seq.weight @table source("table") : tensor<41x338xf32>
 // CHECK: %[[PIECES:.*]] = arith.maxsi %[[SHARE]], %c1
 // CHECK: scf.for {{.*}} iter_args(%[[S:[^ ]+]] = %{{[^,]+}}, %[[DECAYS:[^ ]+]] = %{{.*}}) -> (!tile.tile<96x24xf32, accumulator>, f32)
 // No scores and no outputs.
-// CHECK-NOT: tile.segment_sum
+// CHECK-NOT: tile.segment_decay
 // CHECK: tile.dot {{.*}} transpose_a
 // CHECK: arith.addf %[[DECAYS]]
 // CHECK: tile.store {{.*}} sizes [1, 1, 96, 24]
@@ -43,7 +43,7 @@ seq.weight @table source("table") : tensor<41x338xf32>
 // CHECK: scf.for
 // CHECK: tile.load {{.*}} sizes [1, 1, 96, 24] : <?x2x96x72xf32
 // CHECK: scf.for
-// CHECK: tile.segment_sum
+// CHECK: tile.segment_decay
 // CHECK: scf.for
 // CHECK-NEXT: tile.store {{.*}} : <96x24xf32, accumulator>, <?x2x96x72xf32
 
