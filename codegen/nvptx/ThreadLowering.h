@@ -167,7 +167,7 @@ private:
   void lowerShift(tile::ShiftOp shift);
 
   // Sums and decays between tokens (ThreadSums.cpp)
-  void forEachToken(int64_t tokens, llvm::function_ref<void(mlir::Value)> body);
+  void forEachOf(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   void lowerScan(tile::ScanOp scan);
   void lowerSegmentDecay(tile::SegmentDecayOp decay);
 

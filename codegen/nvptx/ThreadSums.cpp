@@ -92,16 +92,17 @@ void ThreadLowering::lowerScan(ScanOp scan) {
   tiles[scan.getResult()] = elements;
 }
 
-// A thread for each token, a round for as many tokens as there are threads.
-void ThreadLowering::forEachToken(int64_t tokens,
-                                  function_ref<void(Value)> body) {
+// A thread for each number below `count`, a round for as many as there are
+// threads.
+void ThreadLowering::forEachOf(int64_t count, function_ref<void(Value)> body) {
   auto loop =
-      scf::ForOp::create(b, loc, thread, constant(tokens), constant(threads));
+      scf::ForOp::create(b, loc, thread, constant(count), constant(threads));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
 }
 
+// Three tables for tokens of different runs, one for those of the same.
 void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
   constexpr int64_t kRun = SegmentTables::kRun;
   TileType from = decay.getTile().getType();
@@ -145,7 +146,7 @@ void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
   };
 
   // Inside of each token's own run.
-  forEachToken(tokens, [&](Value token) {
+  forEachOf(tokens, [&](Value token) {
     Value run = runOfToken(token), place = placeInRun(token);
     Value first = mul(run, kRun);
     Elements until(kRun);
@@ -178,9 +179,10 @@ void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
       guarded(isSame(place, constant(kRun - 1)),
               [&] { store(sum, at(tables.totals, run)); });
   });
-  // Of every two runs, over those between them.
+  // Of every two runs, over those between them. A loop: conditions for each of
+  // them would be in registers as long as the kernel runs.
   auto storeBetween = [&] {
-    forEachToken(tables.runs * tables.runs, [&](Value pair) {
+    forEachOf(tables.runs * tables.runs, [&](Value pair) {
       Value runs = constant(tables.runs);
       Value later = arith::DivUIOp::create(b, loc, pair, runs);
       Value earlier = arith::RemUIOp::create(b, loc, pair, runs);

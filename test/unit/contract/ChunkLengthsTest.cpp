@@ -63,14 +63,19 @@ TEST_P(ChunkLengths, AgreeWithTheDefinition) {
   llvm::StringMap<std::vector<float>> weights;
   std::mt19937_64 random(20261124);
   std::uniform_real_distribution<float> element(-1, 1);
-  // Logits of decays: of 0, whose logarithms are from -1e4 to minus infinity, of
-  // 1, and between.
-  constexpr float kGates[] = {-INFINITY, -1e30f, -1.6e5f, 90, 90, 4, -2, 0.5f};
+  // Logits of decays: of 1 and a little less, so that tokens see far, and of 0,
+  // whose logarithms are minus infinity, -6e28 and -1e4: in three of 41 tokens.
+  constexpr float kMild[] = {90, 4, -2, 0.5f};
+  constexpr float kStrong[] = {-INFINITY, -1e30f, -1.6e5f};
+  auto gateOf = [&](int64_t row, int64_t head) {
+    bool isStrong = (row + 7 * head) % 14 == 3;
+    return isStrong ? kStrong[row / 14] : kMild[random() % std::size(kMild)];
+  };
+  constexpr int64_t kNumbers = kWidth - kHeads; // before the gates
   for (int64_t row = 0; row < kRows; ++row)
     for (int64_t column = 0; column < kWidth; ++column)
-      weights["table"].push_back(column < kWidth - kHeads
-                                     ? element(random)
-                                     : kGates[random() % std::size(kGates)]);
+      weights["table"].push_back(
+          column < kNumbers ? element(random) : gateOf(row, column - kNumbers));
   int64_t chunk = GetParam();
   PipelineOptions options;
   options.forceForm = "chunkwise:" + std::to_string(chunk);
