@@ -174,7 +174,10 @@ void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
     if (tables.runs == 1)
       return;
     store(factorOf(after), at(tables.after, token));
-    store(factorOf(sum), at(tables.since, token));
+    Value since = factorOf(sum);
+    if (tables.runs == 2) // none is between them, and none before the first
+      since = select(less(constant(0), run), since, f32(0));
+    store(since, at(tables.since, token));
     if (tables.runs > 2)
       guarded(isSame(place, constant(kRun - 1)),
               [&] { store(sum, at(tables.totals, run)); });
@@ -197,11 +200,9 @@ void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
       }
       Value sum = loop.getResult(0);
       store(select(less(earlier, later), factorOf(sum), f32(0)),
-            between(later, earlier));
+            at(tables.between, pair));
     });
   };
-  if (tables.runs == 2) // there are none
-    storeBetween();
   barrier();
   if (tables.runs > 2) {
     storeBetween();
@@ -229,7 +230,9 @@ void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
       Value element = load(within(row, placeInRun(columns[j])));
       if (tables.runs > 1) {
         Value runOfColumn = runOfToken(columns[j]);
-        Value upTo = times(since, load(between(runOfRow, runOfColumn)));
+        Value upTo = since;
+        if (tables.runs > 2)
+          upTo = times(upTo, load(between(runOfRow, runOfColumn)));
         element = select(isSame(runOfColumn, runOfRow), element,
                          times(upTo, afterColumns[j]));
       }

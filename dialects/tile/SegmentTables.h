@@ -29,7 +29,8 @@ struct SegmentTables {
   /// the decay over what follows a token in its run; C, the decay over what its
   /// run has up to it; as many as there are runs, the sum of a run's log-decays;
   /// runs x runs, the decay over the runs between the row's and the column's, 0
-  /// where the column's is not the earlier one.
+  /// where the column's is not the earlier one. Between two runs alone there is
+  /// nothing: only three of these are used then, and `since` is 0 in the first.
   int64_t after, since, totals, between;
   int64_t bytes;
 };
