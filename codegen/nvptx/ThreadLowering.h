@@ -166,9 +166,12 @@ private:
   void lowerConvert(tile::ConvertOp convert);
   void lowerShift(tile::ShiftOp shift);
 
-  // Sums and decays between tokens (ThreadSums.cpp)
-  void forEachOf(int64_t count, llvm::function_ref<void(mlir::Value)> body);
+  // Running sums (ThreadSums.cpp)
   void lowerScan(tile::ScanOp scan);
+
+  // Decays between tokens (ThreadDecays.cpp)
+  class DecayTables;
+  void forEachOf(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   void lowerSegmentDecay(tile::SegmentDecayOp decay);
 
   // Arithmetic (ThreadMath.cpp)

@@ -41,10 +41,10 @@ static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, changed);
   // A single result is no struct.
-  auto type = count == 1 ? op->getResult(0).getType()
-                         : LLVM::LLVMStructType::getLiteral(
-                               b.getContext(),
-                               SmallVector<Type>(op->getResultTypes()));
+  auto type =
+      count == 1 ? op->getResult(0).getType()
+                 : LLVM::LLVMStructType::getLiteral(
+                       b.getContext(), SmallVector<Type>(op->getResultTypes()));
   Value written =
       LLVM::InlineAsmOp::create(
           b, loc, type, operands, text, constraints, /*has_side_effects=*/true,

@@ -476,52 +476,6 @@ TEST_P(LinearKernelsContract, SameBitsInAnyPieces) {
   }
 }
 
-// A correction of rate 6 makes its key's direction 5 times as long, so that f32
-// overflows before 240 tokens, and double does not: the numbers are right up to
-// there, and none stand behind. A chunk, which a GPU has in place of single
-// tokens, overflows as a whole. LinearFormsTest.cpp holds the forms to the same.
-TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
-  LinearCase mixer = *llvm::find_if(
-      linearCases(), [](auto &one) { return one.name == "delta_rule"; });
-  for (LinearOperand &operand : mixer.tokens)
-    if (operand.name == "beta")
-      operand.draw = [](Random &, Gates) { return 6.0; };
-  constexpr int64_t kTokens = 240, kColumns = 4;
-  Random random(11);
-  Model model(mixer, {0, /*H=*/1, /*G=*/1, /*K=*/3, kColumns}, Gates::Mild,
-              /*bf16=*/false, random);
-  Sequence sequence = model.pickSequence(kTokens, 0);
-  bool isChunked = testTarget().device == tile::Device::Nvptx;
-  int64_t chunk = isChunked ? 16 : 1;
-  PipelineOptions options = optionsFor(isChunked ? "chunkwise:16" : "");
-  options.prefillRows = {kTokens};
-  PlanRunner runner = model.compile(options, 1);
-  ASSERT_EQ(model.getErrors(), "");
-  std::vector<float> y = runner.prefill(sequence.segment(0, 0, kTokens));
-  Tensor<double> expected = model.expected(sequence)[0];
-  for (int64_t column = 0; column < kColumns; ++column) {
-    int64_t tokens = 0;
-    double magnitude = 0;
-    for (; tokens < kTokens; ++tokens) {
-      double exact = expected.elements()[tokens * kColumns + column];
-      float found = y[tokens * kColumns + column];
-      if (!std::isfinite(found))
-        break;
-      magnitude = std::fmax(magnitude, std::fabs(exact));
-      EXPECT_LE(std::fabs(found - exact), 1e-4 * magnitude) << tokens;
-    }
-    // It overflows where double leaves what f32 can hold.
-    EXPECT_LT(tokens, kTokens);
-    EXPECT_EQ(tokens % chunk, 0);
-    for (int64_t t = tokens; t < tokens + chunk - 1; ++t)
-      magnitude = std::fmax(
-          magnitude, std::fabs(expected.elements()[t * kColumns + column]));
-    EXPECT_GT(magnitude, 1e35);
-    for (int64_t t = tokens; t < kTokens; ++t)
-      EXPECT_FALSE(std::isfinite(y[t * kColumns + column])) << t;
-  }
-}
-
 // A kernel of a forced form that no block holds is an error by name.
 TEST(ChunkKernels, RefuseWhatNoBlockHolds) {
   const LinearCase &mixer = *llvm::find_if(
@@ -554,10 +508,50 @@ LinearCase drawnAs(const std::string &name, const std::string &operand,
   return mixer;
 }
 
-const Variant &chunksOf16() {
-  static const Variant variant = {"chunkwise of 16", false,
-                                  optionsFor("chunkwise:16")};
-  return variant;
+// A correction of rate 6 makes its key's direction 5 times as long, so that f32
+// overflows before 240 tokens, and double does not: the numbers are right up to
+// there, and none stand behind. A chunk, which a GPU has in place of single
+// tokens, overflows as a whole. LinearFormsTest.cpp holds the forms to the same.
+TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
+  LinearCase mixer =
+      drawnAs("delta_rule", "beta", [](Random &, Gates) { return 6.0; });
+  constexpr int64_t kTokens = 240, kColumns = 4;
+  Random random(11);
+  Model model(mixer, {0, /*H=*/1, /*G=*/1, /*K=*/3, kColumns}, Gates::Mild,
+              /*bf16=*/false, random);
+  Sequence sequence = model.pickSequence(kTokens, 0);
+  bool isChunked = testTarget().device == tile::Device::Nvptx;
+  int64_t chunk = isChunked ? 16 : 1;
+  PipelineOptions options = optionsFor(isChunked ? "chunkwise:16" : "");
+  options.prefillRows = {kTokens};
+  PlanRunner runner = model.compile(options, 1);
+  ASSERT_EQ(model.getErrors(), "");
+  std::vector<float> y = runner.prefill(sequence.segment(0, 0, kTokens));
+  Tensor<double> expected = model.expected(sequence)[0];
+  for (int64_t column = 0; column < kColumns; ++column) {
+    int64_t tokens = 0;
+    double magnitude = 0;
+    for (; tokens < kTokens; ++tokens) {
+      double exact = expected.elements()[tokens * kColumns + column];
+      float found = y[tokens * kColumns + column];
+      if (!std::isfinite(found))
+        break;
+      magnitude = std::fmax(magnitude, std::fabs(exact));
+      EXPECT_LE(std::fabs(found - exact), 1e-4 * magnitude) << tokens;
+    }
+    EXPECT_LT(tokens, kTokens); // where double leaves what f32 can hold
+    EXPECT_EQ(tokens % chunk, 0);
+    for (int64_t t = tokens; t < tokens + chunk - 1; ++t)
+      magnitude = std::fmax(
+          magnitude, std::fabs(expected.elements()[t * kColumns + column]));
+    EXPECT_GT(magnitude, 1e35);
+    for (int64_t t = tokens; t < kTokens; ++t)
+      EXPECT_FALSE(std::isfinite(y[t * kColumns + column])) << t;
+  }
+}
+
+Variant chunksOf16() {
+  return {"chunkwise of 16", false, optionsFor("chunkwise:16")};
 }
 
 // Reflections of the same key again and again: of (1 - A)^-1 all elements are

@@ -1,0 +1,256 @@
+// Decays between tokens: exponentials of sums of a column in shared memory,
+// whose elements are added and never subtracted.
+#include "codegen/nvptx/ThreadLowering.h"
+#include "dialects/tile/SegmentTables.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::nvptx;
+using namespace effc::tile;
+
+static constexpr int64_t kRun = SegmentTables::kRun;
+
+/// The tables of a `tile.segment_decay` in shared memory.
+class ThreadLowering::DecayTables {
+public:
+  DecayTables(ThreadLowering &threads, SegmentDecayOp op)
+      : t(threads), b(threads.b), loc(threads.loc),
+        from(op.getTile().getType()), offset(*op.getScratch()),
+        tables(from.rows()) {}
+
+  /// A thread for each token; a barrier has to follow.
+  void fillRuns();
+  /// A thread for each two runs, behind the runs themselves; likewise.
+  void fillBetween();
+  bool hasBetween() const { return tables.runs > 2; }
+  /// The decays that a thread holds of the matrix.
+  Elements read(const Held &held);
+
+private:
+  /// A row or a column of the matrix: a token that is so far behind `base`, by
+  /// whole runs.
+  struct Line {
+    Value base;
+    int64_t distance;
+    int64_t runs() const { return distance / SegmentTables::kRun; }
+  };
+  /// Of a row and a column, from where others are a constant away.
+  struct Start {
+    Value within, between; // addresses
+    Value rowRun, columnRun;
+  };
+  Elements termsOf(Value run);
+  SmallVector<Line> linesOf(const Axis &axis, Value first,
+                            ArrayRef<Value> counts);
+  Start startOf(Value row, Value column);
+  Value factorOf(Value sum);
+
+  Value at(int64_t table, Value place) {
+    return t.sharedAddress(offset + 4 * table, place, b.getF32Type());
+  }
+  Value further(Value address, int64_t count) {
+    return t.further(address, b.getF32Type(), count);
+  }
+  Value load(Value address) {
+    return LLVM::LoadOp::create(b, loc, b.getF32Type(), address);
+  }
+  void store(Value value, Value address) {
+    LLVM::StoreOp::create(b, loc, value, address);
+  }
+  Value plus(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value times(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value isSame(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  }
+  Value runOf(Value token) {
+    return arith::ShRUIOp::create(b, loc, token,
+                                  t.constant(llvm::Log2_64(kRun)));
+  }
+  Value placeInRun(Value token) {
+    return arith::AndIOp::create(b, loc, token, t.constant(kRun - 1));
+  }
+
+  ThreadLowering &t;
+  OpBuilder &b;
+  Location loc;
+  TileType from;
+  int64_t offset; // byte
+  SegmentTables tables;
+};
+
+// Finite, so that it is 0 times a factor of 0.
+Value ThreadLowering::DecayTables::factorOf(Value sum) {
+  return arith::MinimumFOp::create(b, loc, t.exponential(sum),
+                                   t.f32(std::numeric_limits<float>::max()));
+}
+
+// The log-decays of a run; 0 for tokens past the last.
+ThreadLowering::Elements ThreadLowering::DecayTables::termsOf(Value run) {
+  Value first = t.mul(run, kRun);
+  Elements terms;
+  if (from.rows() % kRun == 0) {
+    Value start = t.sharedPlace(from, first, {});
+    for (int64_t k = 0; k < kRun; ++k)
+      terms.push_back(load(further(start, k)));
+    return terms;
+  }
+  for (int64_t k = 0; k < kRun; ++k) {
+    Value token = t.add(first, t.constant(k));
+    Value isThere = t.less(token, t.constant(from.rows()));
+    token = t.select(isThere, token, t.constant(0));
+    terms.push_back(t.select(isThere, t.loadShared(from, token, {}), t.f32(0)));
+  }
+  return terms;
+}
+
+void ThreadLowering::DecayTables::fillRuns() {
+  t.forEachOf(from.rows(), [&](Value token) {
+    Value run = runOf(token), place = placeInRun(token), zero = t.f32(0);
+    Elements until;
+    Value after = zero;
+    for (auto [k, term] : llvm::enumerate(termsOf(run))) {
+      Value isAfter = t.less(place, t.constant(static_cast<int64_t>(k)));
+      until.push_back(t.select(isAfter, zero, term));
+      after = plus(after, t.select(isAfter, term, zero));
+    }
+    Value within = at(0, t.mul(token, kRun)), sum = zero;
+    for (int64_t k = kRun; k-- > 0;) {
+      Value left = k == kRun - 1 ? t.f32(1) : t.exponential(sum);
+      store(t.select(t.less(place, t.constant(k)), zero, left),
+            further(within, k));
+      sum = plus(sum, until[k]);
+    }
+    if (tables.runs == 1)
+      return;
+    store(factorOf(after), at(tables.after, token));
+    Value since = factorOf(sum);
+    if (tables.runs == 2) // none is between them, and none before the first
+      since = t.select(t.less(t.constant(0), run), since, zero);
+    store(since, at(tables.since, token));
+    if (hasBetween())
+      t.guarded(isSame(place, t.constant(kRun - 1)),
+                [&] { store(sum, at(tables.totals, run)); });
+  });
+}
+
+// A loop over what is between: conditions for each run of it would be in
+// registers as long as the kernel runs.
+void ThreadLowering::DecayTables::fillBetween() {
+  t.forEachOf(tables.runs * tables.runs, [&](Value pair) {
+    Value runs = t.constant(tables.runs);
+    Value later = arith::DivUIOp::create(b, loc, pair, runs);
+    Value earlier = arith::RemUIOp::create(b, loc, pair, runs);
+    auto loop = scf::ForOp::create(b, loc, t.add(earlier, t.constant(1)), later,
+                                   t.constant(1), ValueRange(t.f32(0)));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value total = load(at(tables.totals, loop.getInductionVar()));
+      Value sum = plus(loop.getRegionIterArg(0), total);
+      scf::YieldOp::create(b, loc, sum);
+    }
+    Value factor = factorOf(loop.getResult(0));
+    store(t.select(t.less(earlier, later), factor, t.f32(0)),
+          at(tables.between, pair));
+  });
+}
+
+SmallVector<ThreadLowering::DecayTables::Line>
+ThreadLowering::DecayTables::linesOf(const Axis &axis, Value first,
+                                     ArrayRef<Value> counts) {
+  llvm::DenseMap<int64_t, Value> bases; // by the distance within a run
+  SmallVector<Line> lines;
+  for (auto [distance, counted] : llvm::zip_equal(axis.offsets, counts)) {
+    if (counted) {
+      Value token = t.add(first, t.constant(distance));
+      lines.push_back({t.select(counted, token, t.constant(0)), 0});
+      continue;
+    }
+    int64_t rest = distance % kRun;
+    Value &base = bases[rest];
+    if (!base)
+      base = t.add(first, t.constant(rest));
+    lines.push_back({base, distance - rest});
+  }
+  return lines;
+}
+
+ThreadLowering::DecayTables::Start
+ThreadLowering::DecayTables::startOf(Value row, Value column) {
+  Start start{at(0, t.add(t.mul(row, kRun), placeInRun(column))),
+              {},
+              runOf(row),
+              runOf(column)};
+  if (hasBetween())
+    start.between = at(tables.between, t.add(t.mul(start.rowRun, tables.runs),
+                                             start.columnRun));
+  return start;
+}
+
+// A thread's places lie at distances that all threads share, so that few
+// addresses are in registers as long as the kernel runs.
+ThreadLowering::Elements ThreadLowering::DecayTables::read(const Held &held) {
+  Counted counted = t.countedOf(held);
+  const auto &[rowAxis, columnAxis] = held.distribution;
+  SmallVector<Line> rows = linesOf(rowAxis, held.firstRow, counted.rows);
+  SmallVector<Line> columns =
+      linesOf(columnAxis, held.firstColumn, counted.columns);
+  auto factorsOf = [&](ArrayRef<Line> lines, int64_t table) {
+    Elements factors;
+    for (const Line &line : lines)
+      factors.push_back(tables.runs > 1
+                            ? load(further(at(table, line.base), line.distance))
+                            : Value());
+    return factors;
+  };
+  Elements since = factorsOf(rows, tables.since),
+           after = factorsOf(columns, tables.after), elements;
+  llvm::DenseMap<std::pair<Value, Value>, Start> starts;
+  for (auto [row, sinceStart] : llvm::zip_equal(rows, since))
+    for (auto [column, afterEnd] : llvm::zip_equal(columns, after)) {
+      Start &start = starts[{row.base, column.base}];
+      if (!start.within)
+        start = startOf(row.base, column.base);
+      Value element = load(further(start.within, row.distance * kRun));
+      if (tables.runs > 1) {
+        Value upTo = sinceStart;
+        if (hasBetween())
+          upTo =
+              times(upTo, load(further(start.between, row.runs() * tables.runs +
+                                                          column.runs())));
+        Value inRun = isSame(t.add(start.rowRun, t.constant(row.runs())),
+                             t.add(start.columnRun, t.constant(column.runs())));
+        element = t.select(inRun, element, times(upTo, afterEnd));
+      }
+      elements.push_back(element);
+    }
+  return elements;
+}
+
+// A thread for each number below `count`, a round for as many as there are
+// threads.
+void ThreadLowering::forEachOf(int64_t count, function_ref<void(Value)> body) {
+  auto loop =
+      scf::ForOp::create(b, loc, thread, constant(count), constant(threads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+// Three tables for tokens of different runs, one for those of the same.
+void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
+  DecayTables tables(*this, decay);
+  tables.fillRuns();
+  barrier();
+  if (tables.hasBetween()) {
+    tables.fillBetween();
+    barrier();
+  }
+  tiles[decay.getResult()] = tables.read(heldOf(decay.getResult().getType()));
+}
