@@ -35,21 +35,13 @@ static int64_t widthOf(ArrayRef<StringRef> parts) {
 static std::string kindOf(StringRef opcode) {
   // The longest beginning that fits comes first.
   static constexpr std::pair<StringLiteral, StringLiteral> kKinds[] = {
-      {"mma.sync", "mma"},
-      {"wgmma.mma_async", "wgmma"},
-      {"cp.async.bulk.commit", ""},
-      {"cp.async.bulk.wait", ""},
-      {"cp.async.bulk", "tma"},
-      {"cp.async.ca", "cp.async"},
-      {"cp.async.cg", "cp.async"},
-      {"ldmatrix", "ldmatrix"},
-      {"stmatrix", "stmatrix"},
-      {"ex2.approx", "ex2"},
-      {"fma.rn", "fma"},
-      {"bar.sync", "bar.sync"},
-      {"barrier.sync", "bar.sync"},
-      {"mbarrier", "mbarrier"},
-      {"shfl.sync", "shfl"}};
+      {"mma.sync", "mma"},          {"wgmma.mma_async", "wgmma"},
+      {"cp.async.bulk.commit", ""}, {"cp.async.bulk.wait", ""},
+      {"cp.async.bulk", "tma"},     {"cp.async.ca", "cp.async"},
+      {"cp.async.cg", "cp.async"},  {"ldmatrix", "ldmatrix"},
+      {"ex2.approx", "ex2"},        {"fma.rn", "fma"},
+      {"bar.sync", "bar.sync"},     {"barrier.sync", "bar.sync"},
+      {"mbarrier", "mbarrier"},     {"shfl.sync", "shfl"}};
   for (auto [start, kind] : kKinds)
     if (opcode.starts_with(start))
       return kind.str();

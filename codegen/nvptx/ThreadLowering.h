@@ -242,6 +242,17 @@ private:
                            int64_t groupStride, int64_t panelStride);
   void fenceRegisters(llvm::MutableArrayRef<llvm::SmallVector<Parts>> pieces,
                       llvm::MutableArrayRef<mlir::Value> sums);
+  struct GroupRows;
+  GroupRows groupRowsOf(tile::DotOp dot, const Held &sums,
+                        mlir::Type roundedTo);
+  llvm::SmallVector<Parts> loadGroupRows(const GroupRows &rows, size_t piece,
+                                         int64_t depth);
+  llvm::SmallVector<mlir::Value>
+  groupColumnsOf(tile::DotOp dot, const Held &sums, mlir::Type roundedTo);
+  void multiplyGroup(llvm::ArrayRef<Parts> rows, mlir::Value columns,
+                     mlir::Type element, bool across,
+                     llvm::ArrayRef<size_t> places,
+                     llvm::MutableArrayRef<mlir::Value> sums);
   void lowerWarpGroupDot(tile::DotOp dot);
 
   // Selection (ThreadTopK.cpp)

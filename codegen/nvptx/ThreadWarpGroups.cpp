@@ -81,6 +81,120 @@ void ThreadLowering::fenceRegisters(MutableArrayRef<SmallVector<Parts>> pieces,
     *place = fenced;
 }
 
+/// The rows of a product, in registers or in shared memory.
+struct ThreadLowering::GroupRows {
+  DotOperand operand;
+  TileType type;
+  tile::Axis axis;
+  Elements held;   // empty: they are in shared memory,
+  bool isInPanels; // of which the rows are the depth, or as they are
+  Lane lane;
+  Value warp;
+};
+
+ThreadLowering::GroupRows
+ThreadLowering::groupRowsOf(DotOp dot, const Held &sums, Type roundedTo) {
+  GroupRows rows;
+  rows.operand = operandOf(dot.getA(), dot.getTransposeA(), roundedTo);
+  rows.type = dot.getA().getType();
+  rows.axis = sums.distribution.rows;
+  rows.warp = firstOfWarp(sums).first;
+  auto layout = dyn_cast<SharedAttr>(rows.type.getLayout());
+  rows.isInPanels = layout && layout.getSwizzled();
+  if (!layout) {
+    rows.held = tiles.lookup(dot.getA());
+  } else if (rows.isInPanels) {
+    // Rows of a panel, and its depth, are whole turns of the pattern away.
+    auto [outer, depth] = lanePlace(rows.operand, /*outerFirst=*/true);
+    rows.lane.atWarp =
+        sharedPlace(rows.type, depth, add(rows.warp, outer), rows.operand.slot);
+  } else {
+    rows.lane = laneOf(rows.operand, rows.warp, /*outerFirst=*/true);
+  }
+  return rows;
+}
+
+// The thread's registers of 16 rows, from `depth` on, 16 deep.
+SmallVector<ThreadLowering::Parts>
+ThreadLowering::loadGroupRows(const GroupRows &rows, size_t piece,
+                              int64_t depth) {
+  const DotOperand &operand = rows.operand;
+  if (!rows.held.empty())
+    return heldMatrices(operand, rows.held,
+                        rows.held.size() / rows.axis.offsets.size(), piece,
+                        depth);
+  int64_t row = rows.axis.offsets[2 * piece];
+  Value address =
+      rows.isInPanels
+          ? further(rows.lane.atWarp, storedType(operand.element, 1),
+                    row / kSwizzledRow * panelElements(rows.type) +
+                        depth * kSwizzledRow)
+          : pieceAt(operand, rows.lane, rows.axis, rows.warp, row,
+                    constant(depth));
+  return loadMatrices(operand, address, 4, /*outerFirst=*/true);
+}
+
+// What describes the columns of a product, by its depth in pieces.
+SmallVector<Value> ThreadLowering::groupColumnsOf(DotOp dot, const Held &sums,
+                                                  Type roundedTo) {
+  DotOperand operand = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
+  assert(operand.element == operand.piece() &&
+         "columns are multiplied as they lie");
+  TileType type = dot.getB().getType();
+  const tile::Axis &columns = sums.distribution.columns;
+  bool across = !dot.getTransposeB();
+  int64_t apart = columns.offsets.size() > 2
+                      ? columns.offsets[2] - columns.offsets[0]
+                      : kSwizzleRows;
+  // Columns in depth lie in a panel, whose distance to others nothing reads.
+  int64_t panelBytes = 2 * panelElements(type);
+  Value descriptor = across ? descriptorOf(operand, constant(0),
+                                           kSwizzleRows * kRowBytes, panelBytes)
+                            : descriptorOf(operand, firstOfWarp(sums).second,
+                                           apart * kRowBytes, 0);
+  SmallVector<Value> pieces;
+  int64_t depth = across ? type.rows() : type.columns();
+  for (int64_t at = 0; at < depth; at += kPieceDepth) {
+    int64_t bytes =
+        across ? at * kRowBytes
+               : at / kSwizzledRow * panelBytes + at % kSwizzledRow * 2;
+    Value further =
+        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(bytes / kUnit));
+    pieces.push_back(arith::AddIOp::create(b, loc, descriptor, further));
+  }
+  return pieces;
+}
+
+// sums += A B for 16 rows and a piece of the depth, part by part of what A's
+// elements are split in, the smallest first; `places` are the sums'.
+void ThreadLowering::multiplyGroup(ArrayRef<Parts> rows, Value columns,
+                                   Type element, bool across,
+                                   ArrayRef<size_t> places,
+                                   MutableArrayRef<Value> sums) {
+  for (size_t part = rows[0].size(); part-- > 0;) {
+    SmallVector<Value> ofPart, acc;
+    for (const Parts &parts : rows)
+      ofPart.push_back(parts[part]);
+    for (size_t place : places)
+      if (sums[place])
+        acc.push_back(sums[place]);
+    auto product = WarpGroupDotOp::create(
+        b, loc, SmallVector<Type>(places.size(), b.getF32Type()), element,
+        ofPart, columns, acc, across);
+    for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
+      sums[place] = sum;
+  }
+}
+
+// The elements of one product are those of two rows, in the order of pieces.
+static SmallVector<size_t> placesOf(size_t piece, size_t columns) {
+  SmallVector<size_t> places;
+  for (size_t j = 0; j < columns; j += 2)
+    for (size_t e = 0; e < 4; ++e)
+      places.push_back((2 * piece + e / 2) * columns + j + e % 2);
+  return places;
+}
+
 void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Held held = heldOf(dot.getAcc().getType());
   // With a B of bf16, three exact products of a group take no longer than two
@@ -88,59 +202,9 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   Type roundedTo = dot.getRoundedTo().value_or(Type());
   if (roundedTo && roundedTo.isTF32())
     roundedTo = {};
-  DotOperand a = operandOf(dot.getA(), dot.getTransposeA(), roundedTo),
-             w = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
-  assert(w.element == w.piece() && "columns are multiplied as they lie");
-  const auto &[rows, columns] = held.distribution;
-  auto [warpRow, warpColumn] = firstOfWarp(held);
-  TileType aType = dot.getA().getType();
-  auto aLayout = dyn_cast<SharedAttr>(aType.getLayout());
-  Elements ofA = aLayout ? Elements() : tiles.lookup(dot.getA());
-  bool isInPanels = aLayout && aLayout.getSwizzled();
-  Lane lane;
-  if (isInPanels) {
-    // Rows of a panel, and its depth, are whole turns of the pattern away.
-    auto [outer, depth] = lanePlace(a, /*outerFirst=*/true);
-    lane.atWarp = sharedPlace(aType, depth, add(warpRow, outer), a.slot);
-  } else if (aLayout) {
-    lane = laneOf(a, warpRow, /*outerFirst=*/true);
-  }
-  // A's pieces `row` of 16 from `depth` on.
-  auto rowsAt = [&](size_t piece, int64_t depth) {
-    int64_t row = rows.offsets[2 * piece];
-    if (!aLayout)
-      return heldMatrices(a, ofA, ofA.size() / held.rows(), piece, depth);
-    Value address = isInPanels
-                        ? further(lane.atWarp, storedType(a.element, 1),
-                                  row / kSwizzledRow * panelElements(aType) +
-                                      depth * kSwizzledRow)
-                        : pieceAt(a, lane, rows, warpRow, row, constant(depth));
-    return loadMatrices(a, address, 4, /*outerFirst=*/true);
-  };
-  size_t rowPieces = held.rows() / 2, columnPieces = held.columns() / 2;
-  int64_t apart =
-      columnPieces > 1 ? columns.offsets[2] - columns.offsets[0] : kSwizzleRows;
-  // Columns in depth lie in a panel, whose distance to others nothing reads.
-  TileType type = dot.getB().getType();
-  bool across = !dot.getTransposeB();
-  int64_t panelBytes = 2 * panelElements(type);
-  Value descriptor = across ? descriptorOf(w, constant(0),
-                                           kSwizzleRows * kRowBytes, panelBytes)
-                            : descriptorOf(w, warpColumn, apart * kRowBytes, 0);
-  auto bytesTo = [&](int64_t depth) {
-    return across
-               ? depth * kRowBytes
-               : depth / kSwizzledRow * panelBytes + depth % kSwizzledRow * 2;
-  };
-
-  // The elements of one product are those of two rows, in the order of pieces.
-  auto placesOf = [&](size_t row) {
-    SmallVector<size_t> places;
-    for (size_t j = 0; j < columnPieces; ++j)
-      for (size_t e = 0; e < 4; ++e)
-        places.push_back((2 * row + e / 2) * held.columns() + 2 * j + e % 2);
-    return places;
-  };
+  GroupRows rows = groupRowsOf(dot, held, roundedTo);
+  SmallVector<Value> columns = groupColumnsOf(dot, held, roundedTo);
+  Type element = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo).piece();
   // Exact sums of this depth are formed by themselves (ThreadDots.cpp says why)
   // and added to those before.
   bool isExact = !roundedTo;
@@ -149,31 +213,16 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
         return matchPattern(sum, m_AnyZeroFloat());
       }))
     sums.assign(before.size(), Value());
-  int64_t depth = across ? type.rows() : type.columns();
-  for (int64_t at = 0; at < depth; at += kPieceDepth) {
+  for (auto [number, ofDepth] : llvm::enumerate(columns)) {
     SmallVector<SmallVector<Parts>> pieces;
-    for (size_t i = 0; i < rowPieces; ++i)
-      pieces.push_back(rowsAt(i, at));
-    Value ofDepth = arith::ConstantOp::create(
-        b, loc, b.getI64IntegerAttr(bytesTo(at) / kUnit));
-    Value deeper = arith::AddIOp::create(b, loc, descriptor, ofDepth);
+    for (size_t i = 0; i < held.rows() / 2; ++i)
+      pieces.push_back(
+          loadGroupRows(rows, i, static_cast<int64_t>(number) * kPieceDepth));
     // The sums are the products' own from the first one on.
-    fenceRegisters(pieces, at == 0 ? sums : none);
-    for (size_t i = 0; i < rowPieces; ++i)
-      for (size_t part = pieces[i][0].size(); part-- > 0;) {
-        SmallVector<Value> ofPart, acc;
-        for (const Parts &parts : pieces[i])
-          ofPart.push_back(parts[part]);
-        SmallVector<size_t> places = placesOf(i);
-        for (size_t place : places)
-          if (sums[place])
-            acc.push_back(sums[place]);
-        auto product = WarpGroupDotOp::create(
-            b, loc, SmallVector<Type>(places.size(), b.getF32Type()), w.piece(),
-            ofPart, deeper, acc, across);
-        for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
-          sums[place] = sum;
-      }
+    fenceRegisters(pieces, number == 0 ? sums : none);
+    for (auto [i, piece] : llvm::enumerate(pieces))
+      multiplyGroup(piece, ofDepth, element, !dot.getTransposeB(),
+                    placesOf(i, held.columns()), sums);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
   auto wait = WarpGroupWaitOp::create(

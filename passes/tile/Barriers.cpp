@@ -164,6 +164,7 @@ void BarrierInsertion::walk(Block &block) {
       continue;
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      assert(!branch.elseBlock() && "kernels have no such branch");
       loop({branch.thenBlock()}); // perhaps not at all
       continue;
     }

@@ -80,6 +80,7 @@ std::optional<SimReport> SimBlock::run(const SimLaunch &given,
     thread.productGroups = 0;
     thread.awaited = !given.overlaps;
     thread.accesses = 0;
+    thread.placesPassed = false;
     thread.waitsAt = nullptr;
     thread.fiber.start(stacks.top(i), stacks.bytes() - pageBytes(), threadMain,
                        &thread);

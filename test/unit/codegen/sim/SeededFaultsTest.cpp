@@ -179,8 +179,7 @@ TEST_F(SeededFaults, DivergentShuffle) {
       << outcome.fault;
 }
 
-// Nothing is out of order, but the product is another one: what contracts are
-// for.
+// Nothing is out of order, but places of A and B do not belong together.
 TEST_F(SeededFaults, WrongFragmentColumn) {
   Outcome outcome = run(nullptr, [](ModuleOp module) {
     module.walk([](NVVM::MmaOp op) {

@@ -1,7 +1,7 @@
 // The simulator finds what is wrong with products of warp groups: faults are
-// put into what one thread does, one at a time. A fault of order, and one of
-// places within a row of B, is reported with the kernel's name; one of other
-// places gives other numbers, which contracts see.
+// put into what one thread does, one at a time. A fault of order is reported
+// with the kernel's name, and so is one of places within a row of B or a
+// fragment of A; one of other places gives other numbers, which contracts see.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/codegen/sim/Divergence.h"
 
