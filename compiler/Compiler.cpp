@@ -66,6 +66,7 @@ private:
     OwningOpRef<ModuleOp> module;
   };
   void remarkOnNewerChips();
+  void remarkOnProducts();
   llvm::Error lower(Lowering &lowering, Phase last);
   llvm::Error runPhase(Lowering &lowering, Phase phase);
   llvm::Error dump(Lowering &lowering, Phase phase);
@@ -366,6 +367,26 @@ void Compilation::remarkOnNewerChips() {
          "file has text that their drivers compile";
 }
 
+// The host's products are always exact.
+void Compilation::remarkOnProducts() {
+  for (const Target *target : options.targets) {
+    if (target->device != tile::Device::Nvptx)
+      continue;
+    InFlightDiagnostic remark = emitRemark(model.module->getLoc());
+    remark << "products for " << target->name;
+    Products products = options.pipeline.products;
+    if (products == Products::F32) {
+      remark << " are as exact as f32: operands are split in up to three bf16, "
+                "and --products has them rounded";
+      continue;
+    }
+    remark << " round what they multiply to " << nameOf(products);
+    if (products == Products::TF32 && target->warpGroups)
+      remark << ", but those of warp groups are exact, which takes them no "
+                "longer";
+  }
+}
+
 llvm::Error Compilation::runUntil(Phase last) {
   if (!stored)
     if (llvm::Error error = checkOutputPlaces(options))
@@ -374,8 +395,10 @@ llvm::Error Compilation::runUntil(Phase last) {
     return error;
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);
-  if (last >= Phase::Binary)
+  if (last >= Phase::Binary) {
     remarkOnNewerChips();
+    remarkOnProducts();
+  }
   for (const Target *target : options.targets)
     lowerings.push_back({target, model.module->clone()});
   for (Lowering &lowering : lowerings)
