@@ -22,9 +22,11 @@ llvm_config.add_tool_substitutions(
     [config.effc_tools_dir, config.llvm_tools_dir],
 )
 
-# `%if ptxas %{ ... %}`: assembled only where the CUDA toolkit is installed.
-cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-ptxas = lit.util.which("ptxas", os.path.join(cuda, "bin") + os.pathsep + os.environ.get("PATH", ""))
+# `%if ptxas %{ ... %}`: assembled only where there is an assembler; `tools/setup`
+# sees to it.
+toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+folders = [os.path.join(toolkit, "bin") for toolkit in toolkits if toolkit]
+ptxas = lit.util.which("ptxas", os.pathsep.join(folders + [os.environ.get("PATH", "")]))
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append((r"\bptxas\b(?= -)", ptxas))
