@@ -30,6 +30,7 @@ public:
   void value(uint32_t number) { value(uint64_t(number)); }
   void value(int32_t number) { value(int64_t(number)); }
   void value(double number);
+  void null() { write("null"); }
 
   template <typename T> void field(std::string_view name, const T &content) {
     key(name);

@@ -2,6 +2,7 @@
 // `effc inspect` prints from this document, so that it needs no second reader.
 
 #include "runtime/src/JsonWriter.h"
+#include "runtime/src/KernelWork.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
@@ -150,93 +151,6 @@ static void writeStates(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
-/// Bytes of weights that a launch must read whole. A launch that takes the
-/// tokens looks rows up, and reads no more than those.
-static uint64_t streamedBytes(const artifact::Program &program,
-                              const artifact::Launch &launch,
-                              std::set<uint32_t> &seen) {
-  uint64_t bytes = 0;
-  for (const artifact::Operand *operand : *launch.operands())
-    if (operand->kind() == artifact::OperandKind::Tokens)
-      return 0;
-  for (const artifact::Operand *operand : *launch.operands())
-    if (operand->kind() == artifact::OperandKind::Weight &&
-        seen.insert(operand->index()).second)
-      bytes += program.weights()->Get(operand->index())->size();
-  return bytes;
-}
-
-/// Whether a state has a row for each of some tokens: it is read whole by one
-/// launch and gets a row by the next, where other states are read and written.
-static bool hasRows(const artifact::State &state) {
-  return state.kind() == artifact::StateKind::Window ||
-         state.kind() == artifact::StateKind::Growing;
-}
-
-/// Bytes of one sequence's states that a launch reads and writes. `read` are
-/// the states with rows that a launch before has read.
-static uint64_t stateBytes(const artifact::Program &program,
-                           const artifact::Launch &launch,
-                           std::set<uint32_t> &read) {
-  std::set<uint32_t> seen;
-  uint64_t bytes = 0;
-  for (const artifact::Operand *operand : *launch.operands()) {
-    if (operand->kind() != artifact::OperandKind::State ||
-        !seen.insert(operand->index()).second)
-      continue;
-    const artifact::State &state = *program.states()->Get(operand->index());
-    if (!hasRows(state))
-      bytes += 2 * state.size();
-    else if (read.insert(operand->index()).second)
-      bytes += state.size();
-    else
-      bytes += state.size() / state.shape()->Get(0);
-  }
-  return bytes;
-}
-
-namespace {
-/// What no implementation of a kernel avoids in a decode step of one sequence.
-struct StepWork {
-  uint64_t bytes = 0; // weights read once, states read and written as needed
-  uint64_t flops = 0;
-};
-} // namespace
-
-static bool isPartOf(const artifact::Launch &launch,
-                     artifact::CallResult result) {
-  return launch.only_for() == artifact::CallResult::Any ||
-         launch.only_for() == result;
-}
-
-/// One for each kernel. All zero without a decode entry.
-static std::vector<StepWork> stepWorkOf(const artifact::Program &program,
-                                        const Plan &plan) {
-  std::vector<StepWork> work(plan.kernels->size());
-  for (const artifact::Entry *entry : *plan.entries) {
-    if (entry->kind() != artifact::EntryKind::Decode)
-      continue;
-    // A step gives logits or choices; what both need is counted once.
-    for (auto result :
-         {artifact::CallResult::Logits, artifact::CallResult::Choices}) {
-      std::set<uint32_t> seen, read;
-      for (const artifact::Launch *launch : *entry->launches()) {
-        if (!isPartOf(*launch, result))
-          continue;
-        uint64_t bytes = streamedBytes(program, *launch, seen) +
-                         stateBytes(program, *launch, read);
-        if (result == artifact::CallResult::Choices &&
-            launch->only_for() != result)
-          continue;
-        work[launch->kernel()].bytes += bytes;
-        work[launch->kernel()].flops += launch->flops_per_row();
-      }
-    }
-    break;
-  }
-  return work;
-}
-
 /// The bytes from a kernel's entry point to what comes after it in its segment.
 static uint64_t codeBytes(const artifact::Program &program, const Plan &plan,
                           const artifact::KernelCode &code) {
@@ -257,13 +171,26 @@ static bool hasPlace(const artifact::Program &program,
          kind == artifact::SegmentKind::SimCode;
 }
 
+/// What is not known is null.
+static void writeLaunchWork(JsonWriter &json, const LaunchWork &work) {
+  auto known = [&](const char *key, uint64_t number) {
+    json.key(key);
+    number ? json.value(number) : json.null();
+  };
+  json.key("entry");
+  work.entry ? json.value(text(work.entry->name())) : json.null();
+  known("launch_bytes", work.bytes);
+  known("launch_flops", work.flops);
+}
+
 static void writeKernels(JsonWriter &json, const artifact::Program &program,
                          const Plan &plan) {
   std::vector<uint64_t> uses(plan.kernels->size());
   for (const artifact::Entry *entry : *plan.entries)
     for (const artifact::Launch *launch : *entry->launches())
       ++uses[launch->kernel()];
-  std::vector<StepWork> work = stepWorkOf(program, plan);
+  std::vector<StepWork> steps = stepWorkOf(program, plan);
+  std::vector<LaunchWork> launches = launchWorkOf(program, plan);
   json.key("kernels");
   json.beginArray();
   for (uint32_t i = 0; i < plan.kernels->size(); ++i) {
@@ -289,8 +216,9 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
       }
     }
     json.field("launches", uses[i]);
-    json.field("step_bytes", work[i].bytes);
-    json.field("step_flops", work[i].flops);
+    json.field("step_bytes", steps[i].bytes);
+    json.field("step_flops", steps[i].flops);
+    writeLaunchWork(json, launches[i]);
     json.key("code");
     json.beginArray();
     for (const artifact::KernelCode *code : *kernel.code()) {

@@ -174,25 +174,21 @@ static std::string placesOf(const Json &model, const Json &kernel) {
   return text;
 }
 
-/// The columns that kernels of the host and of a GPU share: what a step must
-/// move and compute.
-static std::vector<std::string> workOf(const Json &kernel, bool known) {
-  return {formatBytes(kernel["step_bytes"]),
-          known ? formatCount(kernel["step_flops"]) : "-"};
-}
-
-/// Files of before 1.2 do not state FLOPs.
-static bool statesFlops(const Json &plan) {
-  return std::any_of(
-      plan["kernels"].begin(), plan["kernels"].end(),
-      [](const Json &kernel) { return kernel["step_flops"] != 0; });
+/// The columns that kernels of the host and of a GPU share: what a launch must
+/// move and compute, and in which entry.
+static std::vector<std::string> workOf(const Json &kernel) {
+  auto orUnknown = [](const Json &number, auto format) {
+    return number.is_null() ? "-" : format(number.get<uint64_t>());
+  };
+  return {kernel["entry"].is_null() ? "-" : kernel["entry"].get<std::string>(),
+          orUnknown(kernel["launch_bytes"], formatBytes),
+          orUnknown(kernel["launch_flops"], formatCount)};
 }
 
 static std::string hostKernels(const Json &model) {
-  bool known = statesFlops(model);
   Table table;
-  table.add({"kernel", "operands", "stack", "launches", "code bytes",
-             "bytes/step", "FLOPs/step", "code"});
+  table.add({"kernel", "operands", "stack", "launches", "code bytes", "entry",
+             "bytes", "FLOPs", "code"});
   for (const Json &kernel : model["kernels"]) {
     uint64_t bytes = 0; // of the largest
     for (const Json &where : kernel["code"])
@@ -201,7 +197,7 @@ static std::string hostKernels(const Json &model) {
         kernel["name"], std::to_string(int(kernel["operands"])),
         formatBytes(kernel["stack_bytes"]), formatCount(kernel["launches"]),
         formatCount(bytes)};
-    for (std::string &cell : workOf(kernel, known))
+    for (std::string &cell : workOf(kernel))
       row.push_back(std::move(cell));
     row.push_back(placesOf(model, kernel));
     table.add(row);
@@ -218,8 +214,19 @@ static const Chip &chipOf(const Json &target, const std::string &asked) {
   return *findChip(isAmpere ? "a100" : "h200");
 }
 
+/// The least time of one launch; null where neither bytes nor FLOPs are known.
+static Json launchFloor(const Chip &on, const Json &kernel) {
+  const Json &bytes = kernel["launch_bytes"], &flops = kernel["launch_flops"];
+  if (bytes.is_null() && flops.is_null())
+    return {};
+  auto orNone = [](const Json &number) {
+    return number.is_null() ? 0 : number.get<uint64_t>();
+  };
+  return floorSeconds(on, orNone(bytes), orNone(flops));
+}
+
 /// Adds to each kernel of a GPU the least time of its launches in a decode step
-/// of one sequence.
+/// of one sequence, and that of one launch.
 static void addFloors(Json &model, const std::string &chip) {
   for (Json &target : model["targets"]) {
     const Chip &on = chipOf(target, chip);
@@ -227,10 +234,20 @@ static void addFloors(Json &model, const std::string &chip) {
                       {"bytes_per_second", on.bytesPerSecond},
                       {"flops_per_second", on.flopsPerSecond},
                       {"source", on.source}};
-    for (Json &kernel : target["kernels"])
+    for (Json &kernel : target["kernels"]) {
       kernel["step_floor_seconds"] =
           floorSeconds(on, kernel["step_bytes"], kernel["step_flops"]);
+      kernel["launch_floor_seconds"] = launchFloor(on, kernel);
+    }
   }
+}
+
+/// A floor in microseconds; one that rounds to nothing is not shown as none.
+static std::string floorText(const Json &seconds) {
+  if (seconds.is_null())
+    return "-";
+  double microseconds = 1e6 * seconds.get<double>();
+  return microseconds < 0.001 ? "<0.001" : formatNumber(microseconds);
 }
 
 /// "mma 12, ex2 4".
@@ -245,14 +262,13 @@ static std::string instructionsOf(const Json &kernel) {
 }
 
 static std::string targetKernels(const Json &model, const Json &target) {
-  bool known = statesFlops(target);
   // ptxas tells registers and spills together; every kernel has registers.
   auto orUnknown = [](const Json &kernel, const char *key) {
     return kernel["registers"] == 0 ? "-" : formatCount(kernel[key]);
   };
   Table table;
   table.add({"kernel", "operands", "threads", "shared", "registers", "spills",
-             "launches", "bytes/step", "FLOPs/step", "floor", "code",
+             "launches", "entry", "bytes", "FLOPs", "floor", "code",
              "instructions"});
   for (const Json &kernel : target["kernels"]) {
     std::vector<std::string> row = {kernel["name"],
@@ -262,28 +278,27 @@ static std::string targetKernels(const Json &model, const Json &target) {
                                     orUnknown(kernel, "registers"),
                                     orUnknown(kernel, "spill_bytes"),
                                     formatCount(kernel["launches"])};
-    for (std::string &cell : workOf(kernel, known))
+    for (std::string &cell : workOf(kernel))
       row.push_back(std::move(cell));
-    row.push_back(
-        formatNumber(1e6 * kernel["step_floor_seconds"].get<double>()));
+    row.push_back(floorText(kernel["launch_floor_seconds"]));
     row.push_back(placesOf(model, kernel));
     row.push_back(instructionsOf(kernel));
     table.add(row);
   }
   return "\nkernels of " + target["name"].get<std::string>() +
-         "; spills in bytes of a thread, floors in microseconds a step on " +
+         "; spills in bytes of a thread, floors in microseconds on " +
          target["chip"]["name"].get<std::string>() + "\n" + table.text();
 }
 
 static std::string kernels(const Json &model) {
   std::string text;
   if (!model["kernels"].empty())
-    text += "\nkernels; per step: what all launches of one must move and "
-            "compute in a decode step of one sequence\n" +
-            hostKernels(model);
+    text += "\nkernels\n" + hostKernels(model);
   for (const Json &target : model["targets"])
     text += targetKernels(model, target);
-  return text;
+  return text + "\nbytes and FLOPs are those that one launch in a full call of "
+                "'entry' cannot avoid; what passes between kernels is not "
+                "counted, '-' is unknown\n";
 }
 
 static void checkAll(const Model &model) {

@@ -75,8 +75,7 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
       contains(done.out, "toy_scan   4         128      0 B     -          -"))
       << done.out;
   EXPECT_TRUE(contains(done.out, "kernels of sm_90a; spills in bytes of a "
-                                 "thread, floors in microseconds a step on "
-                                 "h200"))
+                                 "thread, floors in microseconds on h200"))
       << done.out;
   EXPECT_TRUE(contains(done.out, "ex2 3, mma 12")) << done.out;
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
@@ -163,7 +162,7 @@ TEST(Inspect, AddsUpTheFlopsOfAStep) {
   auto kernelTable = [](const ToyOptions &options) {
     TemporaryFile file(makeToyArtifact(options));
     std::string text = inspect(file.path(), {"--kernels"}).out;
-    return text.substr(text.find("FLOPs/step"));
+    return text.substr(text.find("\nkernels\n"));
   };
   EXPECT_FALSE(contains(kernelTable({}), "1,626"));
   EXPECT_TRUE(contains(kernelTable({}), "  -  "));
@@ -177,6 +176,89 @@ TEST(Inspect, AddsUpTheFlopsOfAStep) {
   auto json = nlohmann::json::parse(inspect(file.path(), {"--json"}).out);
   EXPECT_EQ(json["kernels"][0]["step_flops"], 0);
   EXPECT_EQ(json["kernels"][2]["step_flops"], 2 * 271 * 3);
+}
+
+/// A kernel like the toy's kernel `of`, which launch `launch` of an entry takes
+/// instead.
+static void giveOwnKernel(artifact::ProgramT &program, size_t of,
+                          const char *name,
+                          std::initializer_list<const char *> entries) {
+  auto own = std::make_unique<artifact::KernelT>(*program.kernels[of]);
+  own->name = name;
+  program.kernels.push_back(std::move(own));
+  for (auto &entry : program.entries)
+    for (const char *wanted : entries)
+      if (entry->name == wanted)
+        entry->launches[of]->kernel = uint32_t(program.kernels.size() - 1);
+}
+
+// What no decode step of one sequence launches is described by the smallest call
+// that does: a prefill of 4 rows of one sequence, of which the last has logits,
+// or a step of 2 sequences. FLOPs of a scan's row: 5; of the head's: 7.
+TEST(Inspect, DescribesALaunchOfEveryKernel) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) {
+    for (auto &entry : p.entries) {
+      entry->launches[1]->flops_per_row = 5;
+      entry->launches[2]->flops_per_row = 7;
+    }
+    giveOwnKernel(p, 0, "embed_rows", {"prefill_16"});
+    giveOwnKernel(p, 1, "scan_rows", {"prefill_16", "prefill_4"});
+    giveOwnKernel(p, 1, "scan_steps", {"decode_4", "decode_2"});
+    giveOwnKernel(p, 2, "head_rows", {"prefill_4"});
+    giveOwnKernel(p, 2, "head_steps", {"decode_2"});
+    giveOwnKernel(p, 2, "idle", {});
+    addToyTarget(p, "sm_90a", 3);
+  };
+  options.programRoom = 16384;
+  options.code = {
+      {artifact::SegmentKind::Cubin, "sm_90a", std::vector<uint8_t>(100)}};
+  TemporaryFile file(makeToyArtifact(options));
+  Finished done = inspect(file.path(), {"--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  const uint64_t head = 271 * 64, states = 2 * (12 + 8);
+  struct {
+    const char *entry;
+    uint64_t bytes, flops;             // 0: unknown
+  } expected[] = {{"decode_1", 64, 0}, // a row is looked up
+                  {"decode_1", states, 5},
+                  {"decode_1", head, 7},
+                  {"prefill_16", 16 * 64, 0},
+                  {"prefill_4", states, 4 * 5},
+                  {"decode_2", 2 * states, 2 * 5},
+                  {"prefill_4", head, 7},
+                  {"decode_2", head, 2 * 7},
+                  {nullptr, 0, 0}};
+  auto orNull = [](uint64_t number) {
+    return number ? nlohmann::json(number) : nlohmann::json();
+  };
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    const auto &wanted = expected[i];
+    for (const auto &plan : {json, json["targets"][0]}) {
+      const auto &kernel = plan["kernels"][i];
+      SCOPED_TRACE(kernel["name"]);
+      EXPECT_EQ(kernel["entry"],
+                wanted.entry ? nlohmann::json(wanted.entry) : nlohmann::json());
+      EXPECT_EQ(kernel["launch_bytes"], orNull(wanted.bytes));
+      EXPECT_EQ(kernel["launch_flops"], orNull(wanted.flops));
+    }
+    const auto &floor =
+        json["targets"][0]["kernels"][i]["launch_floor_seconds"];
+    if (wanted.entry)
+      EXPECT_DOUBLE_EQ(floor, wanted.bytes / 4.3e12) << i;
+    else
+      EXPECT_TRUE(floor.is_null()) << i;
+  }
+  // A step of one sequence has nothing of them.
+  EXPECT_EQ(json["kernels"][4]["step_bytes"], 0);
+  std::string text = inspect(file.path(), {"--kernels"}).out;
+  EXPECT_TRUE(contains(text, "prefill_4   40 B      20     ")) << text;
+  EXPECT_TRUE(contains(text, "16.9 KiB  14     0.004 ")) << text;
+  EXPECT_TRUE(contains(text, "20     <0.001 ")) << text;
+  EXPECT_TRUE(contains(text, "-           -         -      -       sm_90a"))
+      << text;
+  EXPECT_FALSE(contains(text, " 0.000")) << text;
 }
 
 // A step gives logits or choices: both heads read the same weight, and each of
