@@ -202,8 +202,11 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
     if (!plan.isHost) {
       json.field("threads", kernel.threads());
       json.field("shared_bytes", kernel.shared_bytes());
-      json.field("registers", kernel.registers());
-      json.field("spill_bytes", kernel.spill_bytes());
+      // ptxas says both, and every kernel has registers.
+      if (kernel.registers() != 0) {
+        json.field("registers", kernel.registers());
+        json.field("spill_bytes", kernel.spill_bytes());
+      }
       json.field("box_maps",
                  kernel.box_maps() ? kernel.box_maps()->size() : 0u);
       json.field("overlaps", kernel.overlaps());

@@ -149,7 +149,7 @@ static void expectNoSpill(const std::string &config, const GpuCode &code,
   nlohmann::json target = nlohmann::json::parse(done.out).at("targets").at(0);
   ASSERT_FALSE(target.at("kernels").empty());
   for (const nlohmann::json &kernel : target.at("kernels")) {
-    if (kernel.at("registers") == 0)
+    if (!kernel.contains("registers"))
       GTEST_SKIP() << "ptxas, which says it, is not installed";
     EXPECT_EQ(kernel.at("spill_bytes"), 0) << kernel.at("name");
   }
@@ -170,7 +170,7 @@ TEST(GpuSampleTest, SpillsNothing) {
     nlohmann::json told = nlohmann::json::parse(done.out);
     for (const nlohmann::json &target : told.at("targets"))
       for (const nlohmann::json &kernel : target.at("kernels")) {
-        if (kernel.at("registers") == 0)
+        if (!kernel.contains("registers"))
           GTEST_SKIP() << "ptxas, which says it, is not installed";
         EXPECT_EQ(kernel.at("spill_bytes"), 0)
             << products << ": " << kernel.at("name");

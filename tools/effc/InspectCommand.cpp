@@ -262,9 +262,8 @@ static std::string instructionsOf(const Json &kernel) {
 }
 
 static std::string targetKernels(const Json &model, const Json &target) {
-  // ptxas tells registers and spills together; every kernel has registers.
   auto orUnknown = [](const Json &kernel, const char *key) {
-    return kernel["registers"] == 0 ? "-" : formatCount(kernel[key]);
+    return kernel.contains(key) ? formatCount(kernel[key]) : "-";
   };
   Table table;
   table.add({"kernel", "operands", "threads", "shared", "registers", "spills",

@@ -52,7 +52,7 @@ def describe_code(data: pathlib.Path, compiler: Compiler, chips: list[str]) -> d
     summary = code_facts.summarise(facts, chips)
     for chip, found in summary.items():
         say(f"compared on {chip}: {', '.join(f'{count} files with {kind}' for kind, count in found['files_with'].items())}; "
-            f"{len(found['spills'])} kernels spill")
+            f"{len(found['spills'])} kernels spill{f', of {n} it is unknown' if (n := found['unknown']) else ''}")
     return summary
 
 

@@ -100,7 +100,7 @@ def judge_mixer(one: dict, device: str) -> list[str]:
 
 def spilling(result: dict) -> list[dict]:
     """Kernels that keep registers in memory: of what was timed, and of what was compared, which the compiler's machine has noted."""
-    rows = [row for row in result.get("kernels") or [] if row["spill_bytes"]]
+    rows = [row for row in result.get("kernels") or [] if row.get("spill_bytes")]
     for chip, found in result.get("prepared", {}).get("compared", {}).items():
         rows += [{**spill, "target": chip} for spill in found["spills"]]
     return rows
@@ -279,7 +279,8 @@ def kernels(result: dict) -> list[str]:
     rows = []
     for row in found:
         counts = row.get("instructions") or {}
-        rows.append([row["file"], row["name"], row["threads"], row["shared_bytes"], row["registers"] or "-", row["spill_bytes"] if row["registers"] else "-",
+        rows.append([row["file"], row["name"], row["threads"], row["shared_bytes"], *("-" if row[key] is None else row[key] for key in ("registers", "spill_bytes")),
                      ", ".join(f"{name} {count}" for name, count in counts.items()) or "-"])
-    return ["## Kernels of the timed files", "", f"{len(result['spills'])} spill.", "",
+    unknown = sum(row["registers"] is None for row in found)
+    return ["## Kernels of the timed files", "", f"{len(result['spills'])} spill{f'; of {unknown} it is unknown' if unknown else ''}.", "",
             *table(["file", "kernel", "threads", "shared bytes", "registers", "spilled bytes", "instructions"], rows)]

@@ -51,6 +51,7 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
     program.provenance->ptxas = "13.0.88";
     program.targets[0]->kernels[1]->registers = 72;
     program.targets[0]->kernels[1]->spill_bytes = 4;
+    program.targets[0]->kernels[2]->registers = 255; // and no spills
     program.targets[0]->kernels[1]->shared_bytes = 20480;
     program.targets[0]->kernels[1]->overlaps = true;
     for (auto [name, count] : {std::pair("ex2", 3u), {"mma", 12u}}) {
@@ -71,6 +72,9 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_TRUE(contains(done.out,
                        "toy_scan   4         64       20.0 KiB  72         4"))
       << done.out;
+  EXPECT_TRUE(contains(done.out,
+                       "toy_head   4         64       0 B       255        0"))
+      << done.out;
   EXPECT_TRUE(
       contains(done.out, "toy_scan   4         128      0 B     -          -"))
       << done.out;
@@ -89,6 +93,14 @@ TEST(Inspect, ListsTheKernelsOfTargets) {
   EXPECT_EQ(json["targets"][0]["kernels"][1]["instructions"],
             (nlohmann::json{{"ex2", 3}, {"mma", 12}}));
   EXPECT_FALSE(json["targets"][1]["kernels"][1].contains("instructions"));
+  // Of the others nobody knows: none is not said of what is unknown.
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["registers"], 72);
+  EXPECT_EQ(json["targets"][0]["kernels"][1]["spill_bytes"], 4);
+  for (const char *key : {"registers", "spill_bytes"}) {
+    EXPECT_FALSE(json["targets"][0]["kernels"][0].contains(key));
+    EXPECT_FALSE(json["targets"][1]["kernels"][1].contains(key));
+    EXPECT_FALSE(json["kernels"][1].contains(key));
+  }
   EXPECT_EQ(json["targets"][0]["kernels"][1]["overlaps"], true);
   EXPECT_EQ(json["targets"][1]["kernels"][1]["overlaps"], false);
   EXPECT_EQ(json["targets"][0]["kernels"][1]["box_maps"], 0);

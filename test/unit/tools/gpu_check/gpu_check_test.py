@@ -290,13 +290,39 @@ class GpuCheckFlow(Prepared):
                          ["gla: kernel scan_3 spills 8 bytes on sm_90a", "sample: kernel ssd_4 spills 4 bytes on sm_90a"])
 
     def test_a_folder_that_compares_no_code_of_the_chip_is_refused(self):
-        plain, exact, rounded = ({"sm_90a": {"has": has, "spills": []}} for has in ([], ["tma", "exact wgmma"], ["tma", "rounded wgmma"]))
+        plain, exact, rounded = ({"sm_90a": {"has": has, "spills": [], "unknown": []}} for has in ([], ["tma", "exact wgmma"], ["tma", "rounded wgmma"]))
         code_facts.require(code_facts.summarise({"a": plain, "b": exact, "c": rounded}, ["sm_90a"]))
         code_facts.require(code_facts.summarise({"a": {"sm_80": plain["sm_90a"]}}, ["sm_80"]))
         for files, kind in (([plain, exact], "1 files have tma, but 2"), ([rounded, rounded], "0 files have exact wgmma, but 1"),
                             ([exact, exact], "0 files have rounded wgmma, but 1")):
             with self.assertRaisesRegex(console.Failure, f"^of what is compared on sm_90a, {kind} are the least$"):
                 code_facts.require(code_facts.summarise({str(i): one for i, one in enumerate(files)}, ["sm_90a"]))
+
+    def test_what_nobody_knows_is_not_none(self):
+        """A file that was made without ptxas has neither registers nor spills; no folder is made of such files."""
+        program = self.scratch / "describes"
+        known = {"name": "gla_1", "box_maps": 0, "registers": 32, "spill_bytes": 0}
+        for kernels, unknown in (([known], 0), ([{"name": "scan_3", "box_maps": 0}, known], 1)):
+            described = {"targets": [{"name": "sm_80", "kernels": kernels}]}
+            program.write_text(f"#!/bin/sh\necho '{json.dumps(described)}'\n")
+            program.chmod(0o755)
+            facts = code_facts.facts_of(program, self.scratch, ["sm_80"], "f32")
+            self.assertEqual(facts, {"sm_80": {"has": [], "spills": [], "unknown": ["scan_3"][:unknown]}})
+            summary = code_facts.summarise({"one": facts, "two": facts}, ["sm_80"])
+            if not unknown:
+                code_facts.require(summary)
+                continue
+            with self.assertRaisesRegex(console.Failure, "^the registers and spills of 2 kernels for sm_80 are unknown, since ptxas is missing: "):
+                code_facts.require(summary)
+        # The report, of the same file.
+        (self.scratch / "described").mkdir(exist_ok=True)
+        (self.scratch / "described/gla.effc").write_text("")
+        rows = report.registers(program, self.scratch / "described", "cuda")
+        self.assertEqual([(row["registers"], row["spill_bytes"]) for row in rows], [(None, None), (32, 0)])
+        text = "\n".join(report.kernels({"kernels": [{**row, "threads": 64, "shared_bytes": 0} for row in rows], "spills": []}))
+        self.assertIn("0 spill; of 1 it is unknown.", text)
+        self.assertIn("| gla | scan_3 | 64 | 0 | - | - | - |", text)
+        self.assertIn("| gla | gla_1 | 64 | 0 | 32 | 0 | - |", text)
 
     def test_what_gives_way_for_its_size(self):
         """Of every test and every family the first case stays longest, but for what no other chip could show."""
