@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tarfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tools"))
-from gpu_check import code_facts, console, gather, kernel_cases, models, report  # noqa: E402
+from gpu_check import check, code_facts, console, gather, kernel_cases, models, report, shapes  # noqa: E402
 
 OPTIONS = argparse.Namespace()
 
@@ -92,6 +93,9 @@ class GpuCheckFlow(Prepared):
         found = json.loads(done.stdout)
         self.assertEqual(found["problems"], [])
         self.assertTrue(all(step["error"] is None for step in found["steps"]), found["steps"])
+        # What proves something comes before what is only timed.
+        self.assertEqual([step["name"] for step in found["steps"]], [
+            "unpacking", "what is in the files", "kernel tests", "recorded checkpoints", "what the machine can do", "mixers", "models"])
         self.assertGreaterEqual(len(found["cases"]["cases"]), 3)
         for one in found["cases"]["cases"]:
             self.assertEqual(sorted(one["devices"]), ["host", "sim"])
@@ -282,10 +286,42 @@ class GpuCheckFlow(Prepared):
             self.assertEqual(self.judged(self.mixer(beside=beside)), [f"{name}: not compared with float64: {reason}"])
         self.assertEqual(self.judged(self.mixer(beside={}), device="sim"), [])
 
+    def test_a_main_shape_that_is_left_out_is_a_problem(self):
+        """On a GPU: what is left out of a mixer there was to be proven. A package that is not there is none."""
+        name, late = "ssd-64x128x64-g1 prefill 1x4096", "the time is over"
+        mixer = self.mixer(left_out=late)
+        self.assertEqual(self.judged(mixer), [f"{name}: left out: {late}"])
+        self.assertEqual(self.judged(mixer, device="sim"), [])
+        self.assertEqual(self.judged(self.mixer(main=False, left_out=late)), [])
+        absent = self.mixer(beside={"ours": {"relative": 1e-6}, "peers": [{"package": "p", "name": "one", "error": "No module named 'fla'"}]})
+        self.assertEqual(self.judged(absent), [])
+        # With no time left, the main shapes of all mixers, and the others that may be left out.
+        over = check.time_mixers(self.scratch, self.scratch, "cuda", {}, False, self.scratch, console.Budget.of(0))
+        self.assertEqual([one["main"] for one in over], [True] * 6 + [False] * 12)
+        result = {"device": "cuda", "steps": [], "machine": {"gpu": {}}, "mixers": over}
+        report.judge(result, {"gpus": {}})
+        self.assertEqual(result["problems"], [f"{report.row_name(one)}: left out: {late}" for one in over[:6]])
+        self.assertEqual(len(result["left_out"]), 18)
+
+    def test_main_shapes_come_first_of_what_time_is_left_for(self):
+        """A budget that is spent by the first call: one is timed, the other main shapes are a problem each."""
+        budget = console.Budget.of(60)
+
+        def spend(*arguments):
+            budget.end -= 60
+            return {"mixer": "ssd", "name": arguments[3].name, "decode": False, "sequences": 1, "tokens": 48}
+
+        with mock.patch("gpu_check.timing.time_mixer", spend), \
+                mock.patch("gpu_check.peers.compare", return_value={"ours": {"relative": 0.0}, "peers": []}):
+            found = check.time_mixers(self.scratch, self.scratch, "cuda", {}, True, self.scratch, budget)
+        self.assertEqual(["left_out" in one for one in found], [False] + [True] * 6)
+        self.assertEqual([one["main"] for one in found], [True] * 6 + [False])
+        self.assertEqual([one["name"] for one in found[:6]], [mixer.name for mixer, _ in shapes.SMALL_MIXERS])
+
     def test_what_spills_is_wrong(self):
         row = {"file": "gla", "target": "sm_90a", "name": "scan_3", "spill_bytes": 8, "registers": 255}
         compared = {"sm_90a": {"files_with": {}, "spills": [{"file": "sample", "name": "ssd_4", "spill_bytes": 4}]}}
-        mixer = self.mixer(left_out="the time is over")
+        mixer = self.mixer(main=False, left_out="the time is over")
         self.assertEqual(self.judged(mixer, kernels=[row, {**row, "spill_bytes": 0}, {**row, "spill_bytes": None}], prepared={"compared": compared}),
                          ["gla: kernel scan_3 spills 8 bytes on sm_90a", "sample: kernel ssd_4 spills 4 bytes on sm_90a"])
 
