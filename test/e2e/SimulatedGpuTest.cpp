@@ -119,6 +119,65 @@ TEST(SimulatedGpuSample, DrawsTheTextOfTheHost) {
   EXPECT_EQ(text("sim_90a", "sim"), text("host", "host"));
 }
 
+// Of a file with code for two simulated GPUs each runs by name, and what runs
+// unasked is said. sm_90a alone multiplies by groups of warps, which of 64 rows
+// sums in another order; "sim" gives the bits of the one that it names.
+TEST(SimulatedGpuChoice, RunsWhatIsAskedFor) {
+  TemporaryFolder folder;
+  std::string file = folder.at("model.effc");
+  Finished done = runProgram({EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample",
+                              "-o", file, "--target", "sim_80,sim_90a",
+                              "--prefill-rows", "64", "--max-batch", "1"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::string tokens = "[[5";
+  for (int i = 1; i < 64; ++i)
+    tokens += "," + std::to_string((37 * i + 5) % 2000);
+  std::ofstream(folder.at("tokens.json")) << tokens << "]]";
+  auto logits = [&](const char *device) {
+    std::string out = folder.at("logits");
+    std::filesystem::remove(out);
+    done = runProgram({EFFC_PROGRAM, "eval", file, "--device", device,
+                       "--tokens", folder.at("tokens.json"), "--logits", out,
+                       "--threads", "2"});
+    EXPECT_EQ(done.status, 0) << device << ": " << done.err;
+    std::ifstream stream(out, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::string newest = logits("sim");
+  EXPECT_EQ(done.err.find("device: sim (sm_90a, played by 2 threads); the file "
+                          "has code for sim:80 as well\n"),
+            0u)
+      << done.err;
+  EXPECT_EQ(logits("sim:90"), newest);
+  EXPECT_EQ(done.err.find("device:"), std::string::npos) << done.err;
+  EXPECT_NE(logits("sim:80"), newest);
+  done = runProgram({EFFC_PROGRAM, "bench", file, "--device", "sim:80",
+                     "--prefill", "0", "--decode", "1", "--batch", "1",
+                     "--repeat", "1", "--threads", "2"});
+  EXPECT_NE(done.out.find(" on sim (sm_80, played by 2 threads)\n"),
+            std::string::npos)
+      << done.out << done.err;
+  EXPECT_EQ(
+      runProgram({EFFC_PROGRAM, "run", file, "--device", "sim:75"}).status, 2);
+}
+
+TEST(SimulatedGpuChoice, SaysWhatTheFileHas) {
+  TemporaryFolder folder;
+  std::string file = folder.at("model.effc");
+  Finished done = runProgram(
+      {EFFC_PROGRAM, "compile", EFFC_GOLDENS "/mamba2/f32_plain", "-o", file,
+       "--target", "sim_80", "--prefill-rows", "16", "--max-batch", "1"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  for (const char *device : {"sim", "sim:80", "sim:90"}) {
+    done = runProgram({EFFC_PROGRAM, "run", file, "--device", device,
+                       "--tokens", "1,2", "-n", "1", "--print-tokens"});
+    EXPECT_EQ(done.status, device == std::string("sim:90")) << done.err;
+    EXPECT_EQ(done.err.find("device:"), std::string::npos) << done.err;
+  }
+  EXPECT_EQ(done.err, "effc: error: the file has no code for a simulated GPU "
+                      "of architecture 90, but for sim_80\n");
+}
+
 // Stored and multiplied as 16 bits, by warp groups wherever the chip has them,
 // projections, chunks and head. Those that are f32 on the host are rounded.
 TEST(SimulatedGpuSample, ComputesTheLogitsOfTheHostByWarpGroups) {

@@ -242,8 +242,9 @@ void Verification::checkFeeding() {
 /// Threads never show, whatever the forms.
 void Verification::checkThreads() {
   cli::DeviceChoice one = options.device;
+  one.name = place.name;
   one.threads = 1;
-  if (one.name != "host" && one.name != "sim") {
+  if (one.name == "cuda") {
     report.skip("one thread", "a GPU has its own");
     progress(++done, total);
     return;

@@ -6,9 +6,12 @@
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 using namespace effc;
 using namespace effc::cli;
@@ -36,8 +39,10 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
       .add_option(
           "--device", choice.name,
           "Where to run; auto: on a GPU that the file has code for, else "
-          "on the host")
-      ->check(CLI::IsMember({"auto", "host", "cuda", "sim"}))
+          "on the host; sim: on a simulated GPU, which runs the newest such "
+          "code of the file; sim:80, sim:90: that of sm_80, of sm_90a")
+      ->check(
+          CLI::IsMember({"auto", "host", "cuda", "sim", "sim:80", "sim:90"}))
       ->capture_default_str();
   command
       .add_option("--threads", choice.threads,
@@ -45,14 +50,17 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
       ->check(wholeNumber(0, 1024));
 }
 
-/// Whether a model was compiled for a target whose name starts so.
-static bool hasTarget(const Model &model, const std::string &start) {
+/// The targets that a model was compiled for whose names start so.
+static std::vector<std::string> targetsOf(const Model &model,
+                                          const std::string &start) {
   auto about = nlohmann::json::parse(model.describe());
+  std::vector<std::string> names;
   for (const nlohmann::json &target :
        about.value("targets", nlohmann::json::array()))
-    if (target.at("name").get<std::string>().starts_with(start))
-      return true;
-  return false;
+    if (auto name = target.at("name").get<std::string>();
+        name.starts_with(start))
+      names.push_back(std::move(name));
+  return names;
 }
 
 /// The model on the device; shows how far the weights have come that are
@@ -73,25 +81,26 @@ static Engine makeEngine(const Model &model, const Device &device,
   return Engine(model, device, options);
 }
 
-static Place makePlace(const Model &model, Device device,
+/// `name` asks for the device again.
+static Place makePlace(const Model &model, std::string name, Device device,
                        const EngineWish &wish) {
   auto start = std::chrono::steady_clock::now();
   Engine engine = makeEngine(model, device, wish);
   std::chrono::duration<double> taken =
       std::chrono::steady_clock::now() - start;
-  return {std::move(device), std::move(engine), taken.count()};
+  return {std::move(name), std::move(device), std::move(engine), taken.count()};
 }
 
 /// The GPU, if `model` runs there; else `reason` says why it does not. A file
 /// without code for one opens no driver, and nobody wonders about it.
 static std::optional<Place> tryCuda(const Model &model, const EngineWish &wish,
                                     std::string &reason) {
-  if (!hasTarget(model, "sm_"))
+  if (targetsOf(model, "sm_").empty())
     return std::nullopt;
   try {
     Device device = Device::cuda();
     device.requireAccepts(model);
-    return makePlace(model, std::move(device), wish);
+    return makePlace(model, "cuda", std::move(device), wish);
   } catch (const Error &error) {
     reason = error.what();
     return std::nullopt;
@@ -107,9 +116,9 @@ static Device openHost(const DeviceChoice &choice, const Model &model,
     device.requireAccepts(model);
   } catch (const Error &error) {
     throw Failure(error.what() + (reason.empty() ? "" : "; " + reason) +
-                  (hasTarget(model, "sim_")
-                       ? "; it has code for the simulated GPU: --device sim"
-                       : ""));
+                  (targetsOf(model, "sim_").empty()
+                       ? ""
+                       : "; it has code for the simulated GPU: --device sim"));
   }
   return device;
 }
@@ -127,18 +136,55 @@ static Place openAnywhere(const DeviceChoice &choice, const Model &model,
   Device device = openHost(choice, model, reason);
   std::fprintf(stderr, "device: %s%s%s\n", device.description().c_str(),
                reason.empty() ? "" : "; ", reason.c_str());
-  return makePlace(model, std::move(device), wish);
+  return makePlace(model, "host", std::move(device), wish);
+}
+
+/// The architecture whose code the simulated GPU runs: 90 of "sim:90" and of a
+/// target called "sim_90a"; 0 where neither says one.
+static uint32_t architectureIn(const std::string &name) {
+  constexpr size_t kPrefix = 4;
+  return name.size() > kPrefix
+             ? uint32_t(std::strtoul(name.c_str() + kPrefix, nullptr, 10))
+             : 0;
+}
+
+static std::string nameOfSim(uint32_t architecture) {
+  return "sim:" + std::to_string(architecture);
+}
+
+/// The simulated GPU that is asked for, or the newest that the file has code
+/// for, which is said where there are several.
+static Place openSim(const DeviceChoice &choice, const Model &model,
+                     const EngineWish &wish) {
+  uint32_t architecture = architectureIn(choice.name);
+  std::string others;
+  if (architecture == 0) {
+    std::vector<uint32_t> all;
+    for (const std::string &target : targetsOf(model, "sim_"))
+      all.push_back(architectureIn(target));
+    std::sort(all.begin(), all.end());
+    architecture = all.empty() ? 0 : all.back();
+    for (uint32_t other : all)
+      if (other != architecture)
+        others += (others.empty() ? "" : ", ") + nameOfSim(other);
+  }
+  Device device = Device::sim(architecture, choice.threads);
+  if (!others.empty())
+    std::fprintf(stderr, "device: %s; the file has code for %s as well\n",
+                 device.description().c_str(), others.c_str());
+  return makePlace(model, nameOfSim(architecture), std::move(device), wish);
 }
 
 Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
                             const EngineWish &wish) {
   if (choice.name == "host")
-    return makePlace(model, openHost(choice, model, /*reason=*/""), wish);
-  if (choice.name == "sim")
-    return makePlace(model, Device::sim(0, choice.threads), wish);
+    return makePlace(model, "host", openHost(choice, model, /*reason=*/""),
+                     wish);
+  if (choice.name.starts_with("sim"))
+    return openSim(choice, model, wish);
   if (choice.name != "cuda")
     return openAnywhere(choice, model, wish);
-  Place place = makePlace(model, Device::cuda(), wish);
+  Place place = makePlace(model, "cuda", Device::cuda(), wish);
   if (std::string note = place.engine.note(); !note.empty())
     printNote(note);
   return place;

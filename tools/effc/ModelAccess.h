@@ -26,8 +26,8 @@ Model openModel(const std::string &file, const ModelAccess &access);
 
 /// Where a model is to run.
 struct DeviceChoice {
-  std::string name = "auto";
-  uint32_t threads = 0; // of the host; 0: one per usable core
+  std::string name = "auto"; // or "host", "cuda", "sim", "sim:80"
+  uint32_t threads = 0;      // of the host; 0: one per usable core
 };
 
 /// Declares --device and --threads.
@@ -41,6 +41,7 @@ struct EngineWish {
 
 /// A device, and a model on it.
 struct Place {
+  std::string name; // as --device has it: "host", "cuda", "sim:90"
   Device device;
   Engine engine;
   double engineSeconds; // that making the engine took
@@ -49,7 +50,8 @@ struct Place {
 /// The model on the device that is asked for; shows how far the weights have
 /// come that are brought there. "auto" is a GPU that has code in the file and
 /// takes it, else the host, and says on standard error which and why; never the
-/// simulated GPU. Throws Failure where the model runs on none of them.
+/// simulated GPU. "sim" is the newest of those that the file has code for, and
+/// says which where there are several. Throws Failure where the model runs on none of them.
 Place openEngine(const DeviceChoice &choice, const Model &model,
                  const EngineWish &wish = {});
 

@@ -101,7 +101,9 @@ EFFC_API void effc_device_free(effc_device_t *device);
  */
 EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
 
-/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. */
+/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. That of
+ * a simulated GPU names the code that it runs, "sim (sm_90a, played by 2
+ * threads)", where it was created for an architecture. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);
 
 /* Returns one line, owned by the engine, of what is not as one would expect of

@@ -8,14 +8,18 @@
 using namespace effc;
 using namespace effc::rt;
 
+/// What a GPU of an architecture runs, by its number: "sm_90a".
+static std::string codeOf(uint32_t architecture) {
+  return "sm_" + std::to_string(architecture) +
+         (architecture == 90 ? "a" : ""); // no other chip runs it
+}
+
 namespace {
 class SimDevice : public Device {
 public:
   SimDevice(uint32_t architecture, std::unique_ptr<ThreadPool> threads)
       : architecture(architecture), pool(std::move(threads)) {
-    text = "sim (a GPU";
-    if (architecture)
-      text += " of architecture " + std::to_string(architecture);
+    text = "sim (" + (architecture ? codeOf(architecture) : "a GPU");
     text += ", played by " + std::to_string(pool->threads()) +
             (pool->threads() == 1 ? " thread)" : " threads)");
   }

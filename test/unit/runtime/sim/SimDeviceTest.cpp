@@ -185,7 +185,9 @@ TEST(SimDevice, TakesTheNewestArchitecture) {
 TEST(SimDevice, DescribesItself) {
   EXPECT_EQ(Device::sim(0, 1).description(), "sim (a GPU, played by 1 thread)");
   EXPECT_EQ(Device::sim(90, 2).description(),
-            "sim (a GPU of architecture 90, played by 2 threads)");
+            "sim (sm_90a, played by 2 threads)");
+  EXPECT_EQ(Device::sim(80, 1).description(),
+            "sim (sm_80, played by 1 thread)");
   EXPECT_EQ(messageOf([] { Device::sim(80, 1025); }, EFFC_INVALID_ARGUMENT),
             "'threads' is 1025, but at most 1024 are possible");
 }
