@@ -67,8 +67,12 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
     budget = Budget(options.seconds)
     prepared = json.loads((data / "prepared.json").read_text())
     wheels = install_wheels(data, work)  # before packages are looked for
-    result: dict = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "device": options.device,
-                    "prepared": prepared, "machine": machine.describe(), "wheels": wheels, "steps": []}
+    kind = options.device.partition(":")[0]  # cuda or sim
+    about = machine.describe()
+    simulated = machine.simulated(prepared["targets"], options.device, about["capability"])
+    device = simulated if kind == "sim" else kind
+    result: dict = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "device": kind,
+                    "simulated": simulated, "prepared": prepared, "machine": about, "wheels": wheels, "steps": []}
 
     def step(name: str, function, *, proves: bool = True):
         """What a step gives; its failure is kept, and the next begins while there is time. What proves nothing may be left out then."""
@@ -95,22 +99,22 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
     programs = options.programs.resolve() if options.programs else step(
         "building the runtime", lambda: gather.build_runtime(data, work / "build", jobs))
     if files and programs:
-        small = prepared["small"] or options.device == "sim"
+        small = prepared["small"] or kind == "sim"
         timed = files / ("timed-small" if small else "timed")
-        devices = ["sim", "host"] if options.device == "sim" else ["cuda", "sim", "host"]
-        result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", timed, options.device))
+        devices = [simulated, "host"] if kind == "sim" else ["cuda", simulated, "host"]
+        result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", timed, kind))
         result["cases"] = step("kernel tests", lambda: kernel_cases.check(
             programs / "effc-device-check", files / "cases", devices, budget.share(0.2, 60), budget.share(0.5, 200)))
         result["models"] = step("recorded checkpoints", lambda: models.check(
             programs / "effc", files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
         ceilings = result["ceilings"] = step("what the machine can do", lambda: machine.ceilings(
-            result["machine"], options.device), proves=False) \
+            result["machine"], kind), proves=False) \
             or machine.known_ceilings(result["machine"], "they could not be measured")
         # Mixers are compared with float64 and with public kernels there, models are only timed.
         result["mixers"] = step("mixers", lambda: time_mixers(
-            programs, timed, options.device, ceilings, small, work, budget), proves=options.device == "cuda")
+            programs, timed, device, ceilings, small, work, budget), proves=kind == "cuda")
         result["timed"] = step("models", lambda: timing.time_models(
-            programs, timed, options.device, ceilings, small, budget), proves=False)
+            programs, timed, device, ceilings, small, budget), proves=False)
     result["seconds"] = round(time.monotonic() - START, 1)
     notes = json.loads((pathlib.Path(__file__).parent / "notes.json").read_text())
     # What was found outlives a mistake in telling it.

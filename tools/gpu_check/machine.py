@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 
-from .console import last_line, run
+from .console import Failure, last_line, run
 
 # What was measured on a chip, or its data sheet says (tools/effc/Chips.h); used where torch cannot measure the machine's own.
 CEILINGS = {"H200": (4.3e12, 790e12, "measured on another H200"), "H100": (3.35e12, 989e12, "data sheet"),
             "A100": (2.039e12, 312e12, "data sheet")}
+
+# What plays the code for a chip, the newest last.
+SIMULATED = {"sm_80": "sim:80", "sm_90a": "sim:90"}
 
 
 def first_match(pattern: str, text: str) -> str:
@@ -28,6 +31,25 @@ def gpu() -> dict:
     return dict(zip(names, (field.strip() for field in done.stdout.strip().split(","))))
 
 
+def capability() -> str:
+    """Of the first GPU, "9.0"; empty where nobody says."""
+    done = run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader", "-i", "0"], may_fail=True, timeout=30)
+    return first_match(r"^([0-9]+\.[0-9]+)", done.stdout) if done.returncode == 0 else ""
+
+
+def simulated(targets: list[str], asked: str, capability: str) -> str:
+    """The simulated GPU to play, "sim:90": what is asked for, of "sim" the newest of a folder's targets; for a GPU that whose code it would
+    run, which is that for sm_80 unless it is known better."""
+    played = [(chip, name) for chip, name in SIMULATED.items() if chip in targets]
+    if ":" in asked:
+        if asked not in (names := [name for _, name in played]):
+            raise Failure(f"{asked}: the folder was prepared for {', '.join(names)}")
+        return asked
+    # Code for sm_90a runs on chips of 9.0 alone.
+    runs = [name for chip, name in played if asked == "sim" or (capability == "9.0") == (chip == "sm_90a")]
+    return (runs or [name for _, name in played])[-1]
+
+
 def packages() -> dict:
     """Versions of what public kernels need; null: not there."""
     names = ["torch", "triton", "flash-linear-attention", "fla-core", "mamba-ssm", "causal-conv1d", "numpy"]
@@ -42,7 +64,7 @@ def describe() -> dict:
     """Everything that does not need a GPU to work."""
     nvcc = run(["nvcc", "--version"], may_fail=True, timeout=30)
     compiler = run([os.environ.get("CXX", "c++"), "--version"], may_fail=True, timeout=30)
-    return {"gpu": gpu(), "cuda_toolkit": first_match(r"release ([0-9.]+)", nvcc.stdout) or "not there",
+    return {"gpu": gpu(), "capability": capability(), "cuda_toolkit": first_match(r"release ([0-9.]+)", nvcc.stdout) or "not there",
             "compiler": compiler.stdout.splitlines()[0] if compiler.stdout else "not there",
             "cmake": first_match(r"version ([0-9.]+)", run(["cmake", "--version"], may_fail=True, timeout=30).stdout),
             "python": platform.python_version(), "packages": packages(), "system": platform.platform(),

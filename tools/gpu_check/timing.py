@@ -102,7 +102,7 @@ def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings
     for one in result["bench"].get("results", []):
         one["floor"] = floor_of(ceilings, one["bytes"], one["flops"])
         calls = one["tokens"] if one["call"] == "decode" else 1
-        one["times_floor"] = one["seconds_median"] / calls / one["floor"]["seconds"] if device != "sim" else None
+        one["times_floor"] = one["seconds_median"] / calls / one["floor"]["seconds"] if device == "cuda" else None
     for key, decode, tokens in (("decode_kernels", True, 1), ("prefill_kernels", False, 16 if small else 2048)):
         timed = while_there_is_time(budget, lambda timeout, decode=decode, tokens=tokens: time_call(
             programs / "effc-device-check", file, device, decode, 1, tokens, runs=3 if small else 20, flush=False, more=[], timeout=timeout))

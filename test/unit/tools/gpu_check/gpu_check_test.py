@@ -13,23 +13,24 @@ from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tools"))
-from gpu_check import check, code_facts, console, gather, kernel_cases, models, report, shapes  # noqa: E402
+from gpu_check import check, code_facts, console, gather, kernel_cases, machine, models, report, shapes  # noqa: E402
 
 OPTIONS = argparse.Namespace()
 
 
 # In place of a program on a machine with a GPU: the simulated one is told to play it, and times are made up.
-STAND_IN = """#!{python}
-import json, os, subprocess, sys
-played = "{played}"
-arguments = [{{"cuda": played, "cuda,sim,host": played + ",sim,host"}}.get(a, a) for a in sys.argv[1:]]
+STAND_IN = r"""#!{python}
+import json, os, re, subprocess, sys
+# "sim" is taken for cuda, "sim:90" for itself.
+arguments = [{{"cuda": "sim", "cuda,sim:90,host": "sim,sim:90,host"}}.get(a, a) for a in sys.argv[1:]]
+cuda = lambda text: re.sub(r"\bsim\b(?!:)", "cuda", text)
 if "cases" in arguments[:1]:
     going = subprocess.Popen(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
     for line in going.stdout:
-        print(line.replace("sim:90", "cuda"), end="", flush=True)
+        print(cuda(line), end="", flush=True)
     sys.exit(going.wait())
 done = subprocess.run(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
-text = done.stdout.replace("sim:90", "cuda")
+text = cuda(done.stdout)
 if "time" in arguments[:1] and done.returncode == 0:
     found = json.loads(text)
     for i, launch in enumerate(found["launches"]):
@@ -98,11 +99,11 @@ class GpuCheckFlow(Prepared):
             "unpacking", "what is in the files", "kernel tests", "recorded checkpoints", "what the machine can do", "mixers", "models"])
         self.assertGreaterEqual(len(found["cases"]["cases"]), 3)
         for one in found["cases"]["cases"]:
-            self.assertEqual(sorted(one["devices"]), ["host", "sim"])
+            self.assertEqual(sorted(one["devices"]), ["host", "sim:90"])
             for outcome in one["devices"].values():
                 self.assertLessEqual(outcome["largest"], one["tolerance"])
             # f32 in another order of summing, at most, where nothing is rounded.
-            self.assertLess(one["apart"]["sim and host"], one["tolerance"])
+            self.assertLess(one["apart"]["sim:90 and host"], one["tolerance"])
         for one in found["models"]:
             for outcome in one["devices"].values():
                 self.assertLessEqual(outcome["relative"], outcome["allowed"])
@@ -116,6 +117,31 @@ class GpuCheckFlow(Prepared):
         text = (self.folder / "report/report.md").read_text()
         for heading in ("Machine", "Steps", "Kernel tests", "Recorded checkpoints", "Mixers", "Models", "Kernels of the timed files"):
             self.assertIn(f"## {heading}\n", text)
+
+    def test_of_a_folder_for_two_gpus_either_is_played(self):
+        folder = self.scratch / "two"
+        shutil.rmtree(folder, ignore_errors=True)
+        done = run(sys.executable, ROOT / "tools/gpu-check", "--prepare", folder, "--small", "--build", OPTIONS.build, "--target", "sm_80,sm_90a")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(sys.executable, folder / "gpu-check", "--device", "sim:80", "--programs", f"{OPTIONS.build}/bin", "--json")
+        found = json.loads(done.stdout)
+        self.assertEqual(found["problems"], [], done.stderr)
+        played = found["cases"]["devices"][0]
+        self.assertEqual(played["name"], "sim:80")
+        self.assertRegex(played["description"], r"^sim \(sm_80, played by ")
+        for one in found["cases"]["cases"] + found["models"]:
+            self.assertEqual(sorted(one["devices"]), ["host", "sim:80"])
+        self.assertEqual({one["target"] for one in found["mixers"]}, {"sim_80"})
+        self.assertRegex(found["timed"][0]["bench"]["device"], r"^sim \(sm_80, played by ")
+
+    def test_the_simulated_gpu_runs_the_code_that_the_gpu_would(self):
+        for chips, asked, capability, expected in (
+                ("sm_80", "cuda", "8.0", "sim:80"), ("sm_90a", "cuda", "9.0", "sim:90"), ("sm_80,sm_90a", "cuda", "8.0", "sim:80"),
+                ("sm_80,sm_90a", "cuda", "9.0", "sim:90"),
+                # A later chip compiles PTX for sm_80; an unknown one is taken for one; code for sm_80 alone runs on 9.0 too.
+                ("sm_80,sm_90a", "cuda", "12.0", "sim:80"), ("sm_90a,sm_80", "cuda", "", "sim:80"), ("sm_80", "cuda", "9.0", "sim:80"),
+                ("sm_80", "sim", "", "sim:80"), ("sm_80,sm_90a", "sim", "8.0", "sim:90"), ("sm_80,sm_90a", "sim:80", "9.0", "sim:80")):
+            self.assertEqual(machine.simulated(["host", *chips.split(",")], asked, capability), expected, (chips, asked, capability))
 
     def test_a_wrong_number_fails_by_name(self):
         broken = self.scratch / "broken"
@@ -134,13 +160,13 @@ class GpuCheckFlow(Prepared):
         done = run(sys.executable, broken / "gpu-check", "--device", "sim", "--programs", f"{OPTIONS.build}/bin", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(json.loads(done.stdout)["problems"], [
-            f"kernel test {case.name} on {device}: too far from float64" for device in ("sim", "host")])
+            f"kernel test {case.name} on {device}: too far from float64" for device in ("sim:90", "host")])
 
     def test_everything_is_reported_of_a_gpu(self):
         programs = self.scratch / "programs"
         programs.mkdir(exist_ok=True)
-        for name, played in (("effc", "sim"), ("effc-device-check", "sim:90")):
-            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}", played=played))
+        for name in ("effc", "effc-device-check"):
+            (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}"))
             (programs / name).chmod(0o755)
         place = self.scratch / "made-up"
         done = run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", place,
@@ -150,9 +176,9 @@ class GpuCheckFlow(Prepared):
         missing = [report.row_name(one) for one in found["mixers"] if "ours" not in one["beside"]]
         self.assertEqual([re.sub(": not compared with float64: .*", "", problem) for problem in found["problems"]], missing, done.stderr)
         self.assertEqual(done.returncode, 1 if missing else 0, done.stderr)
-        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda", "sim", "host"])
+        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda", "sim:90", "host"])
         for one in found["cases"]["cases"] + found["models"]:
-            self.assertEqual(sorted(one["devices"]), ["cuda", "host", "sim"])
+            self.assertEqual(sorted(one["devices"]), ["cuda", "host", "sim:90"])
         # An embedding, the mixer, a choice of rows: the second launch is the mixer's.
         for one in found["mixers"]:
             self.assertEqual([launch["seconds"]["median"] for launch in one["launches"]], [2e-6])
@@ -191,6 +217,7 @@ class GpuCheckFlow(Prepared):
                 (["--prepare", self.scratch / "new", "--target", "sm_75", "--build", OPTIONS.build],
                  "no such GPU target: sm_75; there are sm_80, sm_90a"),
                 (["--prepare", self.scratch / "new", "--build", self.scratch], "is missing: build it first"),
+                (["--device", "sim:80", "--data", self.folder], "sim:80: the folder was prepared for sim:90"),
                 (["--device", "sim"], "was not prepared")):
             done = run(sys.executable, ROOT / "tools/gpu-check", *arguments)
             self.assertEqual(done.returncode, 1)
@@ -397,13 +424,13 @@ class GpuCheckFlow(Prepared):
         (folder / "one").mkdir(parents=True, exist_ok=True)
         (folder / "one/about.json").write_text('{"products": "f32"}')
         over = console.Budget.of(0)
-        models_found = models.check(pathlib.Path("/bin/false"), folder, ["cuda", "sim", "host"], self.scratch, over, 0, 1)
+        models_found = models.check(pathlib.Path("/bin/false"), folder, ["cuda", "sim:90", "host"], self.scratch, over, 0, 1)
         self.assertEqual(models_found[0]["devices"], {"cuda": {"left_out": "the time was over"}, "host": {"left_out": "the time was over"},
-                                                      "sim": {"left_out": "the time for simulation is over"}})
+                                                      "sim:90": {"left_out": "the time for simulation is over"}})
         result = {"steps": [], "machine": {"gpu": {}}, "models": models_found}
         report.judge(result, {"gpus": {}})
         self.assertEqual(result["problems"], ["model one on cuda: left out: the time was over"])
-        self.assertEqual(result["left_out"], ["one on cuda: the time was over", "one on sim: the time for simulation is over",
+        self.assertEqual(result["left_out"], ["one on cuda: the time was over", "one on sim:90: the time for simulation is over",
                                               "one on host: the time was over"])
 
 
