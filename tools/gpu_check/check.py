@@ -108,8 +108,8 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
         result["models"] = step("recorded checkpoints", lambda: models.check(
             programs / "effc", files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
         ceilings = result["ceilings"] = step("what the machine can do", lambda: machine.ceilings(
-            result["machine"], kind), proves=False) \
-            or machine.known_ceilings(result["machine"], "they could not be measured")
+            result["machine"], device), proves=False) \
+            or machine.known_ceilings(result["machine"], device, "they could not be measured")
         # Mixers are compared with float64 and with public kernels there, models are only timed.
         result["mixers"] = step("mixers", lambda: time_mixers(
             programs, timed, device, ceilings, small, work, budget), proves=kind == "cuda")

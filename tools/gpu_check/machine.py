@@ -9,12 +9,15 @@ import sys
 
 from .console import Failure, last_line, run
 
-# What was measured on a chip, or its data sheet says (tools/effc/Chips.h); used where torch cannot measure the machine's own.
-CEILINGS = {"H200": (4.3e12, 790e12, "measured on another H200"), "H100": (3.35e12, 989e12, "data sheet"),
-            "A100": (2.039e12, 312e12, "data sheet")}
-
-# What plays the code for a chip, the newest last.
+# Bytes and FLOPs per second of chips, and whose numbers these are: tools/effc/Chips.h, to which a test holds them. They are used where torch
+# cannot measure the machine's own.
+CHIPS = {"a100": (2.039e12, 312e12, "data sheet, 80 GB SXM"), "h100": (3.35e12, 989e12, "data sheet, SXM"),
+         "h200": (4.3e12, 790e12, "measured on one, SXM")}
+# What drivers call these, and no other: an H100 on a PCIe card moves less.
+NAMES = {"NVIDIA A100-SXM4-80GB": "a100", "NVIDIA H100 80GB HBM3": "h100", "NVIDIA H200": "h200"}
+# What plays the code for a chip, the newest last; and the chip that `effc inspect` takes for it.
 SIMULATED = {"sm_80": "sim:80", "sm_90a": "sim:90"}
+PLAYED = {"sim:80": "a100", "sim:90": "h200"}
 
 
 def first_match(pattern: str, text: str) -> str:
@@ -71,20 +74,24 @@ def describe() -> dict:
             "cores": len(os.sched_getaffinity(0))}
 
 
-def known_ceilings(machine: dict, reason: str) -> dict:
-    """Of the chip, where nothing was measured; why not is said."""
-    name = next((name for name in CEILINGS if name in machine["gpu"].get("name", "")), "H200")
-    moved, products, source = CEILINGS[name]
-    return {"bytes_per_second": moved, "flops_per_second": products, "source": f"{name}, {source}", "reason": reason}
+def known_ceilings(machine: dict, device: str, reason: str) -> dict:
+    """Of the chip, where nothing was measured; why not is said. None of a chip of which nothing is known."""
+    name = machine["gpu"].get("name", "")
+    chip = NAMES.get(name) if device == "cuda" else PLAYED[device]
+    if chip is None:
+        return {"bytes_per_second": None, "flops_per_second": None, "source": None,
+                "reason": f"{reason}, and those of '{name or 'a GPU without a name'}' are not known"}
+    moved, products, source = CHIPS[chip]
+    return {"bytes_per_second": moved, "flops_per_second": products, "source": f"{chip}, {source}", "reason": reason}
 
 
 def ceilings(machine: dict, device: str) -> dict:
-    """Bytes and FLOPs per second: measured in this run by torch, else of the chip."""
+    """Bytes and FLOPs per second: measured in this run by torch, else of the chip, if it is known."""
     if device != "cuda":
-        return known_ceilings(machine, "nothing is measured on a simulated GPU")
+        return known_ceilings(machine, device, "nothing is measured on a simulated GPU")
     try:
         done = subprocess.run([sys.executable, "-m", "gpu_check.measure_ceilings"], capture_output=True, text=True, timeout=90,
                               cwd=pathlib.Path(__file__).resolve().parent.parent)
     except subprocess.TimeoutExpired:
-        return known_ceilings(machine, "measuring them took more than 90 s")
-    return json.loads(done.stdout) if done.returncode == 0 else known_ceilings(machine, last_line(done.stderr))
+        return known_ceilings(machine, device, "measuring them took more than 90 s")
+    return json.loads(done.stdout) if done.returncode == 0 else known_ceilings(machine, device, last_line(done.stderr))

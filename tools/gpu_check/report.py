@@ -159,10 +159,17 @@ def markdown(result: dict) -> str:
         [key, machine[key]] for key in ("cuda_toolkit", "compiler", "cmake", "python", "system", "cores")] + [
         [name, version or "not there"] for name, version in machine["packages"].items()] + [["wheels", result["wheels"]]])]
     if ceilings := result.get("ceilings"):
-        lines += [f"Ceilings: {ceilings['bytes_per_second'] / 1e12:.2f} TB/s, {ceilings['flops_per_second'] / 1e12:.0f} TFLOP/s "
-                  f"({ceilings['source']}{'; ' + ceilings['reason'] if 'reason' in ceilings else ''}).", ""]
+        lines += [ceilings_text(ceilings), ""]
     lines += steps(result) + cases(result) + checkpoints(result) + mixers(result) + models(result) + kernels(result)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def ceilings_text(ceilings: dict) -> str:
+    """What floors are computed with, and why nothing else."""
+    if ceilings["bytes_per_second"] is None:
+        return f"Ceilings: none, so that no floors are given ({ceilings['reason']})."
+    return (f"Ceilings: {ceilings['bytes_per_second'] / 1e12:.2f} TB/s, {ceilings['flops_per_second'] / 1e12:.0f} TFLOP/s "
+            f"({ceilings['source']}{'; ' + ceilings['reason'] if 'reason' in ceilings else ''}).")
 
 
 def steps(result: dict) -> list[str]:

@@ -25,7 +25,9 @@ def time_call(program: pathlib.Path, file: pathlib.Path, device: str, decode: bo
 
 
 def floor_of(ceilings: dict, bytes_moved: int, flops: int) -> dict:
-    """The least time for so much work, and what binds it."""
+    """The least time for so much work, and what binds it; None where nobody knows what the GPU can do."""
+    if ceilings["bytes_per_second"] is None:
+        return {"seconds": None, "bound_by": None, "bytes": bytes_moved, "flops": flops}
     moving, computing = bytes_moved / ceilings["bytes_per_second"], flops / ceilings["flops_per_second"]
     return {"seconds": max(moving, computing), "bound_by": "bytes" if moving >= computing else "products",
             "bytes": bytes_moved, "flops": flops}
@@ -56,7 +58,7 @@ def time_mixer(program: pathlib.Path, folder: pathlib.Path, device: str, mixer: 
               # Operands of bf16, as public kernels take them; ours are f32.
               "floor": floor_of(ceilings, states + mixer.bytes_of(tokens, sequences, 2), flops),
               "own_floor": floor_of(ceilings, states + mixer.bytes_of(tokens, sequences, 4), flops)}
-    if about["seconds"]:
+    if about["seconds"] and about["floor"]["seconds"]:
         about["times_floor"] = about["seconds"] / about["floor"]["seconds"]
     return about
 
@@ -102,7 +104,8 @@ def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings
     for one in result["bench"].get("results", []):
         one["floor"] = floor_of(ceilings, one["bytes"], one["flops"])
         calls = one["tokens"] if one["call"] == "decode" else 1
-        one["times_floor"] = one["seconds_median"] / calls / one["floor"]["seconds"] if device == "cuda" else None
+        floor = one["floor"]["seconds"]
+        one["times_floor"] = one["seconds_median"] / calls / floor if device == "cuda" and floor else None
     for key, decode, tokens in (("decode_kernels", True, 1), ("prefill_kernels", False, 16 if small else 2048)):
         timed = while_there_is_time(budget, lambda timeout, decode=decode, tokens=tokens: time_call(
             programs / "effc-device-check", file, device, decode, 1, tokens, runs=3 if small else 20, flush=False, more=[], timeout=timeout))

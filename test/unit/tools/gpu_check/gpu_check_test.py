@@ -2,6 +2,7 @@
 import argparse
 import array
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -42,6 +43,12 @@ sys.exit(done.returncode)
 """
 
 
+# What nvidia-smi says of a GPU.
+SMI = """#!/bin/sh
+case "$*" in *compute_cap*) echo 9.0 ;; *) echo '{name}, 580.82.07, 143771 MiB, 1980 MHz, 3201 MHz, 700.00 W, 31' ;; esac
+"""
+
+
 # A GPU that is lost once a case called "bad" has run, to the end of the process, where waiting for each launch says which it was; that
 # never answers in a case called "hangs"; that takes the process with it in one called "dies".
 LOST = """#!{python}
@@ -68,8 +75,10 @@ sys.exit(1 if lost else 0)
 """
 
 
-def run(*command) -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+def run(*command, path: pathlib.Path | None = None) -> subprocess.CompletedProcess:
+    """`path`: where programs are found first."""
+    env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, env=env)
 
 
 class Prepared(unittest.TestCase):
@@ -162,16 +171,64 @@ class GpuCheckFlow(Prepared):
         self.assertEqual(json.loads(done.stdout)["problems"], [
             f"kernel test {case.name} on {device}: too far from float64" for device in ("sim:90", "host")])
 
-    def test_everything_is_reported_of_a_gpu(self):
+    def play_gpu(self, name: str, place: str) -> subprocess.CompletedProcess:
+        """A run on a GPU that is called so, which the simulated one plays."""
         programs = self.scratch / "programs"
         programs.mkdir(exist_ok=True)
+        (programs / "nvidia-smi").write_text(SMI.format(name=name))
+        (programs / "nvidia-smi").chmod(0o755)
         for name in ("effc", "effc-device-check"):
             (programs / name).write_text(STAND_IN.format(python=sys.executable, program=f"{OPTIONS.build}/bin/{name}"))
             (programs / name).chmod(0o755)
-        place = self.scratch / "made-up"
-        done = run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", place,
-                   "--work", self.scratch / "made-up-work")
+        return run(sys.executable, self.folder / "gpu-check", "--programs", programs, "--json", "--report", self.scratch / place,
+                   "--work", self.scratch / f"{place}-work", path=programs)
+
+    def test_of_an_unknown_gpu_there_are_no_floors(self):
+        done = self.play_gpu("NVIDIA GH200 480GB", "unknown")
         found = json.loads(done.stdout)
+        self.assertEqual([step["error"] for step in found["steps"] if step["error"]], [], done.stderr)
+        text = (self.scratch / "unknown/report.md").read_text()
+        if found["ceilings"]["bytes_per_second"] is not None:
+            self.skipTest("torch has measured a GPU's")
+        self.assertRegex(text, r"\nCeilings: none, so that no floors are given \(.*, and those of 'NVIDIA GH200 480GB' are not known\)\.\n")
+        for one in found["mixers"]:
+            self.assertEqual((one["seconds"], one["floor"]["seconds"], one["own_floor"]["seconds"]), (2e-6, None, None))
+            self.assertNotIn("times_floor", one)
+        for one in found["timed"]:
+            self.assertEqual({call["times_floor"] for call in one["bench"]["results"]}, {None})
+            self.assertEqual({kernel["floor_seconds"] for kernel in one["decode_kernels"]}, {None})
+        self.assertRegex(text, r"\| ssd-4x16x8-g1 prefill 1x48 \| 2\.0 \| - \| - \| - \|")
+
+    def test_ceilings_are_those_of_effc(self):
+        """Both tables of chips say the same, and what plays a target has the chip that `effc inspect` takes for it."""
+        file = self.scratch / "artifacts/timed-small/mamba2_tiny.effc"
+        if not file.exists():
+            with tarfile.open(self.folder / "data.tar.xz") as tar:
+                tar.extractall(self.scratch / "artifacts")
+
+        def targets(*more) -> list[dict]:
+            return json.loads(run(f"{OPTIONS.build}/bin/effc", "inspect", "--json", *more, file).stdout)["targets"]
+
+        offered = re.search(r"--chip TEXT:\{([^}]*)\}", run(f"{OPTIONS.build}/bin/effc", "inspect", "--help").stdout)
+        self.assertEqual(sorted(offered.group(1).split(",")), sorted(machine.CHIPS))
+        self.assertEqual(sorted(machine.NAMES.values()), sorted(machine.CHIPS))
+        for name, (moved, products, source) in machine.CHIPS.items():
+            self.assertEqual(targets("--chip", name)[0]["chip"], {
+                "name": name, "bytes_per_second": moved, "flops_per_second": products, "source": source})
+        self.assertEqual(sorted(machine.PLAYED), sorted(machine.SIMULATED.values()))
+        for target in targets():
+            played = f"sim:{re.search('[0-9]+', target['name']).group()}"
+            self.assertEqual(target["chip"]["name"], machine.PLAYED[played])
+        # Names that others have a part of.
+        for name, chip in (("NVIDIA H200", "h200, "), ("NVIDIA GH200 480GB", None), ("NVIDIA H100 PCIe", None), ("", None)):
+            found = machine.known_ceilings({"gpu": {"name": name}}, "cuda", "no torch")
+            self.assertEqual((found["source"] or "")[:6], chip or "")
+            self.assertEqual("are not known" in found["reason"], chip is None)
+
+    def test_everything_is_reported_of_a_gpu(self):
+        done = self.play_gpu("NVIDIA H200", "made-up")
+        found = json.loads(done.stdout)
+        self.assertEqual((found["machine"]["gpu"]["name"], found["machine"]["capability"]), ("NVIDIA H200", "9.0"))
         # All but what torch, which may not be here, compares with float64.
         missing = [report.row_name(one) for one in found["mixers"] if "ours" not in one["beside"]]
         self.assertEqual([re.sub(": not compared with float64: .*", "", problem) for problem in found["problems"]], missing, done.stderr)
