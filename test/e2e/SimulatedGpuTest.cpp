@@ -1,10 +1,13 @@
 // One recorded checkpoint of every family on the simulated GPU, from its folder
 // to logits, for sm_80 and sm_90a in turn: the code that goes to `ptxas`, run
-// with all of the simulator's checks.
+// with all of the simulator's checks. For sm_90a weights are stored as bf16, and
+// the logits are held to the host's of the same weights. Warp groups multiply
+// where 64 channels are contracted, more than these models have: the sample
+// below is for them.
 //
 // Products of f32 lose 2^-21 there and exponentials some units in the last
-// place, in each of some layers: two parts in 10^5 of the float64 logits are
-// allowed.
+// place, in each of some layers: two parts in 10^5 of the float64 logits, or the
+// host's, are allowed.
 #include "test/e2e/Process.h"
 #include "test/e2e/SafetensorsFile.h"
 #include "test/e2e/TemporaryFolder.h"
@@ -21,6 +24,27 @@ using Arguments = std::vector<std::string>;
 namespace {
 
 constexpr const char *kWithin = "2e-5";
+
+/// The relative L2 distance of logits of a file from those of another, of the
+/// sequence that has the largest.
+double distanceOf(const std::string &found, const std::string &expected) {
+  SafetensorsFile ours = SafetensorsFile::read(found),
+                  exact = SafetensorsFile::read(expected);
+  double largest = 0;
+  for (const auto &[name, tensor] : exact.tensors()) {
+    std::vector<double> a = ours.tensor(name).values(), b = tensor.values();
+    EXPECT_EQ(a.size(), b.size()) << name;
+    double distance = 0, norm = 0;
+    for (size_t i = 0; i < b.size() && i < a.size(); ++i) {
+      distance += (a[i] - b[i]) * (a[i] - b[i]);
+      norm += b[i] * b[i];
+    }
+    double relative = std::sqrt(distance / norm);
+    largest = std::isnan(relative) ? INFINITY : std::max(largest, relative);
+  }
+  EXPECT_FALSE(exact.tensors().empty());
+  return largest;
+}
 
 /// The first case of every family, "family/case".
 std::vector<std::string> firstCases() {
@@ -48,16 +72,30 @@ TEST_P(SimulatedGpu, FromTheFolderToLogits) {
   std::string name = firstCases().at(GetParam());
   std::string golden = EFFC_GOLDENS "/families/" + name + "/";
   TemporaryFolder folder;
-  Finished done = runProgram(
-      {EFFC_PROGRAM, "compile", golden, "-o", folder.at("model.effc"),
-       "--dtype", "f32", "--prefill-rows", "64", "--max-batch", "2", "--target",
-       GetParam() % 2 == 0 ? "host,sim_80" : "host,sim_90a"});
+  bool isNarrow = GetParam() % 2 == 1;
+  Finished done =
+      runProgram({EFFC_PROGRAM, "compile", golden, "-o",
+                  folder.at("model.effc"), "--dtype", isNarrow ? "bf16" : "f32",
+                  "--prefill-rows", "64", "--max-batch", "2", "--target",
+                  isNarrow ? "host,sim_90a" : "host,sim_80"});
   ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+  if (isNarrow) {
+    done = runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"),
+                       "--device", "host", "--tokens", golden + "tokens.json",
+                       "--logits", folder.at("host")});
+    ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+  }
   for (const char *split : {"all", "5,1,1,64"}) {
     done = runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"),
                        "--device", "sim", "--tokens", golden + "tokens.json",
                        "--split", split, "--logits", folder.at("logits")});
     ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
+    if (isNarrow) {
+      EXPECT_LE(distanceOf(folder.at("logits"), folder.at("host")),
+                std::stod(kWithin))
+          << name << ", split " << split;
+      continue;
+    }
     done = runProgram({EFFC_COMPARE, "--within", kWithin, folder.at("logits"),
                        golden + "golden.safetensors"});
     EXPECT_EQ(done.status, 0) << name << ", split " << split << "\n"
@@ -197,20 +235,13 @@ TEST(SimulatedGpuSample, ComputesTheLogitsOfTheHostByWarpGroups) {
     done = runProgram({EFFC_PROGRAM, "eval", model, "--device", device,
                        "--tokens", folder.at("tokens.json"), "--logits", out});
     EXPECT_EQ(done.status, 0) << done.err;
-    return SafetensorsFile::read(out).tensor("logits.0").values();
+    return out;
   };
   for (auto [type, most] : {std::pair("bf16", 2e-2), {"f16", 2e-2 / 8}}) {
-    std::vector<double> exact = logits({}, type, "host"),
-                        found =
-                            logits({"--target", "sim_90a", "--products", type},
-                                   type, "sim");
-    ASSERT_EQ(found.size(), exact.size());
-    double distance = 0, norm = 0;
-    for (size_t i = 0; i < exact.size(); ++i) {
-      distance += (found[i] - exact[i]) * (found[i] - exact[i]);
-      norm += exact[i] * exact[i];
-    }
-    double error = std::sqrt(distance / norm);
+    std::string exact = logits({}, type, "host");
+    double error = distanceOf(
+        logits({"--target", "sim_90a", "--products", type}, type, "sim"),
+        exact);
     EXPECT_LE(error, most) << type;
     EXPECT_GE(error, most / 100) << type;
     std::printf("%s: relative distance %.1e\n", type, error);

@@ -92,7 +92,7 @@ static Place makePlace(const Model &model, std::string name, Device device,
 }
 
 /// The GPU, if `model` runs there; else `reason` says why it does not. A file
-/// without code for one opens no driver, and nobody wonders about it.
+/// without code for one opens no driver.
 static std::optional<Place> tryCuda(const Model &model, const EngineWish &wish,
                                     std::string &reason) {
   if (targetsOf(model, "sm_").empty())
@@ -115,10 +115,12 @@ static Device openHost(const DeviceChoice &choice, const Model &model,
   try {
     device.requireAccepts(model);
   } catch (const Error &error) {
-    throw Failure(error.what() + (reason.empty() ? "" : "; " + reason) +
-                  (targetsOf(model, "sim_").empty()
-                       ? ""
-                       : "; it has code for the simulated GPU: --device sim"));
+    bool namesCuda = reason.empty() && !targetsOf(model, "sm_").empty(),
+         namesSim = !targetsOf(model, "sim_").empty();
+    throw Failure(
+        error.what() + (reason.empty() ? "" : "; " + reason) +
+        (namesCuda ? "; it has code for GPUs: --device cuda" : "") +
+        (namesSim ? "; it has code for the simulated GPU: --device sim" : ""));
   }
   return device;
 }
@@ -134,8 +136,9 @@ static Place openAnywhere(const DeviceChoice &choice, const Model &model,
     return std::move(*place);
   }
   Device device = openHost(choice, model, reason);
-  std::fprintf(stderr, "device: %s%s%s\n", device.description().c_str(),
-               reason.empty() ? "" : "; ", reason.c_str());
+  std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
+               reason.empty() ? "the file has no code for a GPU"
+                              : reason.c_str());
   return makePlace(model, "host", std::move(device), wish);
 }
 

@@ -126,14 +126,27 @@ TEST(Device, SaysWhereOtherCodeRuns) {
   EXPECT_NE(timed.err.find(": " + note), std::string::npos) << timed.err;
 }
 
-// The file alone says it: no driver is opened, and there is nothing to explain.
-TEST(Device, AutoSaysNothingOfAGpuWithoutCodeForOne) {
+// The file alone says it: no driver is opened.
+TEST(Device, AutoOpensNoDriverWithoutCodeForAGpu) {
   TemporaryFile file(makeToyArtifact());
   for (const char *driver : {kNone, EFFC_FAKE_CUDA}) {
     Finished done = run(file, "auto", driver);
     EXPECT_EQ(done.err.find("device: host ("), 0u) << done.err;
+    EXPECT_NE(done.err.find("); the file has no code for a GPU\n"),
+              std::string::npos)
+        << done.err;
     EXPECT_EQ(done.err.find("cuda"), std::string::npos) << done.err;
   }
+}
+
+TEST(Device, TheHostNamesTheGpuThatHasCode) {
+  TemporaryFile file(makeCudaToy(false));
+  Finished done = run(file, "host", kNone);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err.find("effc: error: the file has no code for the host; it "
+                          "has code for GPUs: --device cuda\n"),
+            0u)
+      << done.err;
 }
 
 TEST(Device, NothingToRunOn) {

@@ -62,8 +62,9 @@ TEST(Run, ReportsDeviceAndRates) {
   Finished done =
       run(toyPath(), {"--tokens", "1,2,3", "-n", "3", "--threads", "2"});
   EXPECT_EQ(done.err.find("device: host ("), 0u) << done.err;
-  // A file without code for a GPU gives no reason to expect one.
-  EXPECT_NE(done.err.find("2 threads)\n"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("2 threads); the file has no code for a GPU\n"),
+            std::string::npos)
+      << done.err;
   size_t last = done.err.rfind('\n', done.err.size() - 2) + 1;
   std::string line = done.err.substr(last);
   EXPECT_EQ(line.find("prefill: 3 tokens, "), 0u) << line;
