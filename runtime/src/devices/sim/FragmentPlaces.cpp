@@ -1,15 +1,14 @@
 #include "runtime/src/devices/sim/FragmentPlaces.h"
 
+#include "runtime/src/devices/sim/Fragments.h"
+#include "runtime/src/devices/sim/SharedMemory.h"
+
 #include <algorithm>
 
 using namespace effc;
 using namespace effc::rt;
 
 static constexpr uint32_t kRows = 16, kColumns = 8, kMostDepth = 16;
-
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
 
 namespace {
 /// Of each row of A or column of B, where its elements lie.
@@ -25,36 +24,26 @@ struct Steps {
 };
 } // namespace
 
-/// As the PTX ISA has them: registers of one element.
-static void gatherWhole(std::span<const FragmentPlaces *const> places, Lines &a,
-                        Lines &b) {
+static void gather(std::span<const FragmentPlaces *const> places, bool isTf32,
+                   Lines &a, Lines &b) {
+  // Of tf32 the second place of a register is none.
+  uint32_t each = isTf32 ? 2 : 1;
   for (uint32_t lane = 0; lane < places.size(); ++lane) {
-    uint32_t group = lane / 4, place = lane % 4;
-    for (uint32_t i = 0; i < 4; ++i)
-      a.at[group + i % 2 * 8][place + i / 2 * 4] = places[lane]->a[2 * i];
-    for (uint32_t i = 0; i < 2; ++i)
-      b.at[group][place + i * 4] = places[lane]->b[2 * i];
+    auto ofA = [&](uint32_t i, uint32_t row, uint32_t depth) {
+      a.at[row][depth] = places[lane]->a[each * i];
+    };
+    auto ofB = [&](uint32_t i, uint32_t depth, uint32_t column) {
+      b.at[column][depth] = places[lane]->b[each * i];
+    };
+    isTf32 ? eachWhole(lane, ofA, ofB) : eachHalf(lane, ofA, ofB);
   }
 }
 
-/// Registers of two.
-static void gatherHalves(std::span<const FragmentPlaces *const> places,
-                         Lines &a, Lines &b) {
-  for (uint32_t lane = 0; lane < places.size(); ++lane) {
-    uint32_t group = lane / 4, place = lane % 4;
-    for (uint32_t i = 0; i < 8; ++i)
-      a.at[group + i / 2 % 2 * 8][place * 2 + i % 2 + i / 4 * 8] =
-          places[lane]->a[i];
-    for (uint32_t i = 0; i < 4; ++i)
-      b.at[group][place * 2 + i % 2 + i / 2 * 8] = places[lane]->b[i];
-  }
-}
-
-/// Where an element would lie if its row were not swizzled: address bits 4 to 6
-/// are exchanged by bits 7 to 9. Shared memory begins at a multiple of that.
+/// Where an element would lie if its row were not swizzled. Shared memory begins
+/// at a multiple of the pattern.
 static int64_t placeOf(const uint8_t *address, bool isSwizzled) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  return static_cast<int64_t>(isSwizzled ? at ^ (at >> 7 & 7) << 4 : at);
+  return static_cast<int64_t>(isSwizzled ? swizzled(at) : at);
 }
 
 /// The steps that all lines take; of lines of which something is not known,
@@ -105,7 +94,7 @@ Fault rt::checkPlaces(SimMma type,
   b.count = kColumns;
   bool isTf32 = type == SimMma::M16N8K8Tf32;
   uint32_t depth = isTf32 ? 8 : 16;
-  isTf32 ? gatherWhole(places, a, b) : gatherHalves(places, a, b);
+  gather(places, isTf32, a, b);
   // Nobody says which of the two lies in swizzled rows.
   Fault first;
   for (bool isSwizzledB : {false, true})

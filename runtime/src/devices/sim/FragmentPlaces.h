@@ -10,7 +10,7 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
 
-#include "runtime/src/devices/sim/SharedMemory.h"
+#include "runtime/src/devices/sim/Fault.h"
 #include "runtime/src/devices/sim/SimAbi.h"
 
 #include <cstdint>

@@ -3,10 +3,6 @@
 using namespace effc;
 using namespace effc::rt;
 
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
-
 void GlobalWatch::beginBlock() {
   words.clear();
   epoch = 1;

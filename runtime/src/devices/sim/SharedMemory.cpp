@@ -9,10 +9,6 @@ using namespace effc::rt;
 /// Before epochs run out, everything starts over.
 static constexpr uint32_t kLastEpoch = UINT32_MAX / 2;
 
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
-
 Result<SharedMemory> SharedMemory::create(uint32_t bytes) {
   SharedMemory memory;
   Result<GuardedPages> pages = GuardedPages::reserve(kWindow, kWindow);

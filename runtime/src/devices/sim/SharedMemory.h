@@ -13,6 +13,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_SHAREDMEMORY_H
 
 #include "runtime/src/MappedFile.h"
+#include "runtime/src/devices/sim/Fault.h"
 #include "runtime/src/devices/sim/Fiber.h"
 
 #include <array>
@@ -21,9 +22,9 @@
 
 namespace effc::rt {
 
-/// What was wrong with an access: one line about the bytes, empty when nothing
-/// was.
-using Fault = std::string;
+/// Where byte `at` of 128-byte swizzled rows lies, and the other way round: bits
+/// 4 to 6 of its place are exchanged by bits 7 to 9.
+inline uint64_t swizzled(uint64_t at) { return at ^ (at >> 7 & 7) << 4; }
 
 class SharedMemory {
 public:

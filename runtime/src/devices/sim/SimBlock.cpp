@@ -15,10 +15,6 @@ static constexpr uint32_t kAllLanes = UINT32_MAX;
 static constexpr uint32_t kReadsInTurn = 1u << 16;
 static constexpr uint64_t kMostIdleReads = uint64_t(1) << 26;
 
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
-
 /// The number of the lowest bit.
 static uint32_t lowest(uint32_t bits) {
   return static_cast<uint32_t>(std::countr_zero(bits));

@@ -15,10 +15,6 @@ static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
 /// Where a box may begin.
 static constexpr uint32_t kSlotAlignment = 128;
 
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
-
 void SimBlock::startArrivals(SimThread &thread, void *address, uint32_t count,
                              const char *site) {
   requireAligned(thread, address, kArrivalBytes, site);
@@ -184,7 +180,7 @@ void SimBlock::finishBox(SimThread &thread, const SimBox &box, uint32_t arrival,
     for (uint32_t at = 0; at < kRowBytes; at += kPieceBytes) {
       auto offset = static_cast<uint64_t>(box.shared - shared.data()) +
                     uint64_t(row) * kRowBytes + at;
-      offset ^= (offset >> 7 & 7) << 4;
+      offset = swizzled(offset);
       std::memcpy(shared.data() + offset, bytes + at, kPieceBytes);
       bool isCopy = sourceAt <= at && at + kPieceBytes <= sourceEnd;
       shared.noteSource(shared.data() + offset,

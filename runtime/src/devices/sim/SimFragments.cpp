@@ -8,10 +8,6 @@ using namespace effc::rt;
 
 static constexpr uint32_t kMatrixRows = 8, kMatrixRowBytes = 16;
 
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
-
 void SimBlock::mma(SimThread &thread, uint32_t type, const MmaLane &lane,
                    const char *site) {
   workOf(thread).mma = lane;

@@ -11,12 +11,6 @@ using namespace effc::rt;
 static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128,
                           kPanelColumns = 64;
 static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
-/// Address bits 4 to 6 are exchanged by bits 7 to 9.
-static uint64_t swizzled(uint64_t at) { return at ^ (at >> 7 & 7) << 4; }
-
-template <typename... Parts> static Fault say(const Parts &...parts) {
-  return fail(EFFC_DEVICE_ERROR, parts...).message;
-}
 
 void SimBlock::warpGroupDot(SimThread &thread, SimProduct product) {
   if (product.count == 0 || product.count % 4 != 0 ||

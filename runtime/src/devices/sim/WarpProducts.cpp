@@ -1,5 +1,7 @@
 #include "runtime/src/devices/sim/WarpProducts.h"
 
+#include "runtime/src/devices/sim/Fragments.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -47,33 +49,32 @@ struct Tiles {
 };
 } // namespace
 
-/// Registers of one 32-bit element each.
 static void gatherTf32(const MmaLane *lanes, Tiles &tiles) {
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    uint32_t group = lane / 4, place = lane % 4;
-    for (uint32_t i = 0; i < 4; ++i)
-      tiles.a[group + i % 2 * 8][place + i / 2 * 4] =
-          fromTf32(lanes[lane].a[i]);
-    for (uint32_t i = 0; i < 2; ++i)
-      tiles.b[place + i * 4][group] = fromTf32(lanes[lane].b[i]);
-  }
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    eachWhole(
+        lane,
+        [&](uint32_t i, uint32_t row, uint32_t depth) {
+          tiles.a[row][depth] = fromTf32(lanes[lane].a[i]);
+        },
+        [&](uint32_t i, uint32_t depth, uint32_t column) {
+          tiles.b[depth][column] = fromTf32(lanes[lane].b[i]);
+        });
 }
 
-/// Registers of two 16-bit elements each, the first in the lower half.
 static void gatherHalves(const MmaLane *lanes, float (*widen)(uint32_t),
                          Tiles &tiles) {
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    uint32_t group = lane / 4, place = lane % 4;
-    for (uint32_t i = 0; i < 8; ++i) {
-      uint32_t half = lanes[lane].a[i / 2] >> (i % 2 * 16) & 0xFFFF;
-      tiles.a[group + i / 2 % 2 * 8][place * 2 + i % 2 + i / 4 * 8] =
-          widen(half);
-    }
-    for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t half = lanes[lane].b[i / 2] >> (i % 2 * 16) & 0xFFFF;
-      tiles.b[place * 2 + i % 2 + i / 2 * 8][group] = widen(half);
-    }
-  }
+  auto half = [&](const uint32_t *registers, uint32_t i) {
+    return widen(registers[i / 2] >> (i % 2 * 16) & 0xFFFF);
+  };
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    eachHalf(
+        lane,
+        [&](uint32_t i, uint32_t row, uint32_t depth) {
+          tiles.a[row][depth] = half(lanes[lane].a, i);
+        },
+        [&](uint32_t i, uint32_t depth, uint32_t column) {
+          tiles.b[depth][column] = half(lanes[lane].b, i);
+        });
 }
 
 /// Products that a chip adds at once, and bits that it keeps behind an f32's.
