@@ -243,7 +243,7 @@ llvm::Error Compilation::writeArtifact() {
   if (options.weights == codegen::WeightsMode::Reference)
     if (llvm::Error error = listWeightFiles(contents.weightFiles))
       return error;
-  return codegen::writeArtifact(
+  llvm::Error error = codegen::writeArtifact(
       options.output, contents,
       [&](seq::WeightOp weight) { return readTensor(weight); }, events.weights,
       [&] {
@@ -251,6 +251,13 @@ llvm::Error Compilation::writeArtifact() {
                                 : llvm::Error::success();
       },
       events.remark);
+  if (error)
+    return error;
+  auto file = describeCompiledFile(options.output, *lowerings[0].module);
+  if (!file)
+    return file.takeError();
+  events.written(*file);
+  return llvm::Error::success();
 }
 
 static llvm::Expected<codegen::SourceTensor::Type>

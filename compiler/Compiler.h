@@ -3,6 +3,7 @@
 #define EFFC_COMPILER_COMPILER_H
 
 #include "codegen/artifact/Artifact.h"
+#include "compiler/CompiledFile.h"
 #include "compiler/Phases.h"
 #include "compiler/Pipelines.h"
 #include "compiler/Target.h"
@@ -61,6 +62,8 @@ struct CompileEvents {
   /// Elements of weights written so far and in all.
   std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {
   };
+  /// The artifact is in its place; not called for the module of a phase.
+  std::function<void(const CompiledFile &file)> written = [](auto &) {};
 };
 
 /// Compiles. The error's first line is the reason; notes follow on lines of

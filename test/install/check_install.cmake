@@ -36,9 +36,16 @@ set(expected
   ${LIBDIR}/libeffc.so.0
   ${LIBDIR}/libeffc.so.${VERSION}
   ${LIBDIR}/pkgconfig/effc.pc
+  share/bash-completion/completions/effc
   share/doc/effc/README.md
   share/doc/effc/examples/generate.c
-  share/doc/effc/examples/generate_explained.c)
+  share/doc/effc/examples/generate_explained.c
+  share/fish/vendor_completions.d/effc.fish
+  share/man/man1/effc.1
+  share/zsh/site-functions/_effc)
+foreach(command IN LISTS COMMANDS)
+  list(APPEND expected share/man/man1/effc-${command}.1)
+endforeach()
 list(SORT expected)
 if(NOT found STREQUAL expected)
   message(FATAL_ERROR "expected ${expected}\nbut found ${found}")

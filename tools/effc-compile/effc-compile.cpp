@@ -3,10 +3,12 @@
 #include "compiler/Compiler.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/RemarkFile.h"
+#include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
-#include "tools/terminal/Terminal.h"
+#include "tools/terminal/Quantities.h"
+#include "tools/terminal/SafeText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -70,16 +72,20 @@ std::string listTargets() {
 
 /// What is compiled, where to, and for what.
 void declareFiles(CLI::App &app, Arguments &a) {
+  app.option_defaults()->group("Files and targets");
   app.add_option("MODEL", a.model,
                  "Hugging Face directory, or a .mlir file of the seq dialect")
       ->required();
   app.add_option("-o,--output", a.output,
-                 "the .effc file; with --compile-to the module's file "
-                 "(default: standard output)");
+                 "The .effc file; with --compile-to the module's file "
+                 "(standard output without -o)")
+      ->type_name("FILE");
   app.add_option("--weights-from", a.weightsFrom,
-                 "directory that the weights of a .mlir file are in");
+                 "Directory that the weights of a .mlir file are in")
+      ->type_name("DIR");
   app.add_option("--target", a.targets,
-                 "what to compile for, one or more: " + listTargets())
+                 "What to compile for, one or more: " + listTargets())
+      ->type_name("TARGET,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -87,115 +93,135 @@ void declareFiles(CLI::App &app, Arguments &a) {
 
 /// The types in which numbers are kept and multiplied.
 void declareNumbers(CLI::App &app, Arguments &a) {
+  app.option_defaults()->group("Types of numbers");
   app.add_option("--dtype", a.dtype,
-                 "type of the stored matrices (default: the checkpoint's)")
+                 "Type of the stored matrices (default: the checkpoint's)")
+      ->type_name("TYPE")
       ->check(CLI::IsMember({"f32", "bf16", "f16"}));
-  app.add_flag(
-      "--ungrouped-norm", a.ungroupedNorm,
-      "gated norms take one mean over all channels where the model has "
-      "one per group, as releases of the public library before 5 do");
   app.add_option("--state-dtype", a.stateDtype,
-                 "type in which matrix states are kept between calls; with "
-                 "bf16 results depend on how prompts are cut and packed")
+                 "Type of a sequence's matrix states between calls; bf16 "
+                 "halves their memory, and results may then differ slightly "
+                 "with batching")
+      ->type_name("TYPE")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--products", a.products,
-                 "what GPUs multiply: f32 as they are, rounded to bf16 or f16 "
-                 "for a third to a sixth of the instructions (f16 loses an "
-                 "eighth of what bf16 does, and is infinite beyond 65504), or "
-                 "rounded to tf32 for a third to two thirds (as exact as f16, "
-                 "with the range of f32); sums are f32, and exact stay the "
-                 "host and, without --bit-stable, single rows of decode times "
-                 "a weight")
+                 "What GPUs multiply. f32: exact. bf16 or f16: rounded, for a "
+                 "third to a sixth of the instructions; f16 loses an eighth of "
+                 "what bf16 does, and is infinite beyond 65504. tf32: as exact "
+                 "as f16 with the range of f32, for a third to two thirds. "
+                 "Sums are f32. The host is exact, and so, without "
+                 "--bit-stable, are single rows of decode times a weight")
+      ->type_name("TYPE")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(kProducts), std::end(kProducts))))
       ->capture_default_str();
+  app.add_flag("--ungrouped-norm", a.ungroupedNorm,
+               "Norm all channels of a gated norm together where the model "
+               "has groups, as transformers did before release 5");
 }
 
 /// How much a call and a sequence may hold.
 void declareSizes(CLI::App &app, Arguments &a) {
+  app.option_defaults()->group("Sizes");
+  app.add_option("--max-context", a.maxContext,
+                 "Longest text in tokens, for which keys and values have room "
+                 "(default: the model's); no effect on a model without them")
+      ->type_name("N")
+      ->check(wholeNumber(1, kLongestContext));
+  CLI::Option *window =
+      app.add_option("--window", a.window,
+                     "Limit attention to the last N tokens, so that a text may "
+                     "be endless (StreamingLLM)")
+          ->type_name("N")
+          ->check(wholeNumber(1, kLongestWindow));
+  app.add_option("--sinks", a.sinks,
+                 "First tokens that stay in sight beside --window")
+      ->type_name("N")
+      ->check(wholeNumber(1, kLongestWindow))
+      ->needs(window);
   app.add_option("--prefill-rows", a.prefillRows,
-                 "rows of each prefill entry, ascending")
+                 "Prompt tokens that one call takes, of one or many sequences: "
+                 "a compiled entry for each size, ascending")
+      ->type_name("N,...")
       ->delimiter(',')
       ->allow_extra_args(false) // what follows may be the model
       ->check(wholeNumber(1, 4096))
       ->capture_default_str();
   app.add_option("--max-batch", a.maxBatch,
-                 "sequences of the largest decode entry")
+                 "Sequences that one decode call advances at most")
+      ->type_name("N")
       ->check(wholeNumber(1, 4096))
       ->capture_default_str();
-  app.add_option("--max-context", a.maxContext,
-                 "positions that states which grow with the text are made "
-                 "for (default: the model's); no effect on a model without "
-                 "such states")
-      ->check(wholeNumber(1, kLongestContext));
-  CLI::Option *window =
-      app.add_option("--window", a.window,
-                     "tokens, its own included, that a token sees in layers "
-                     "which see more of them in the model; texts are then as "
-                     "long as one likes (StreamingLLM)")
-          ->check(wholeNumber(1, kLongestWindow));
-  app.add_option("--sinks", a.sinks,
-                 "first tokens that stay in sight beside --window")
-      ->check(wholeNumber(1, kLongestWindow))
-      ->needs(window);
 }
 
 /// Ways to the same results.
 void declareChoices(CLI::App &app, Arguments &a) {
+  app.option_defaults()->group("How it is computed");
   app.add_option(
          "--weights", a.weights,
          "embed: into the .effc file; reference: matrices stay in the "
          "checkpoint's files, which the .effc file names; none: compile "
          "from config.json alone")
+      ->type_name("WHERE")
       ->check(CLI::IsMember({"embed", "reference", "none"}))
       ->capture_default_str();
-  app.add_option(
-         "--dense", a.dense,
-         "code of dense products: library leaves those of 16 bits, of 64 "
-         "rows or more and alone in their kernels, to cuBLASLt where a "
-         "GPU runs them; auto is generated, since neither has been "
-         "timed")
+  app.add_option("--dense", a.dense,
+                 "Who multiplies by dense weights on GPUs. library: cuBLASLt, "
+                 "where operands have 16 bits, a call has 64 rows or more and "
+                 "nothing else is fused. auto is generated: neither was timed")
+      ->type_name("WHO")
       ->check(CLI::IsMember({"auto", "generated", "library"}))
       ->capture_default_str();
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
-      "same bits for every batch, piece length and thread count (default on "
-      "the host; given up, with a remark, where --state-dtype is bf16)");
+      "Give the same bits for every batch, cutting of prompts and thread count "
+      "(default on the host; given up, with a remark, where --state-dtype is "
+      "bf16)");
   app.add_option("--force-form", a.forceForm,
-                 "form of every mixer in prefill: step, quadratic, scan or "
+                 "Form of every mixer in prefill: step, quadratic, scan or "
                  "chunkwise[:C]")
-      ->check(CLI::Validator(checkForm, "FORM"));
+      ->type_name("FORM")
+      ->check(CLI::Validator(checkForm, ""));
 }
 
 /// What is left out, and what is shown besides.
 void declareResults(CLI::App &app, Arguments &a) {
+  app.option_defaults()->group("Results");
   app.add_option("--compile-to", a.compileTo,
-                 "stop after a phase and print its module: import, seq, tile, "
+                 "Stop after a phase and print its module: import, seq, tile, "
                  "plan, binary, artifact")
+      ->type_name("PHASE")
       ->capture_default_str();
   app.add_option("--dump-phases", a.dumpPhases,
-                 "folder that gets the module of every phase");
+                 "Folder that gets the module of every phase")
+      ->type_name("DIR");
   app.add_flag("--no-tokenizer", a.noTokenizer,
-               "leave the tokenizer out; token ids then stand for text");
+               "Leave the tokenizer out; token ids then stand for text");
   app.add_flag("--strip-ir", a.stripIr,
-               "leave the seq module out of the artifact");
-  app.add_option(
-      "--remarks", a.remarks,
-      "file that gets every choice and its reason; - for standard error");
-  app.add_option("--werror", a.werror,
-                 "make remarks of a kind errors: fallback")
+               "Leave the seq module out of the artifact");
+  app.add_option("--remarks", a.remarks,
+                 "File that gets every choice and its reason; - for standard "
+                 "error")
+      ->type_name("FILE");
+  app.add_option("--werror", a.werror, "Make remarks of a kind errors")
+      ->type_name("KIND")
       ->check(CLI::IsMember({"fallback"}));
-  app.add_flag("--timing", a.timing, "print where the time went");
+  app.add_flag("--timing", a.timing, "Print where the time went");
 }
 
 /// In the order in which --help lists them.
 void declare(CLI::App &app, Arguments &a) {
   declareFiles(app, a);
-  declareNumbers(app, a);
   declareSizes(app, a);
+  declareNumbers(app, a);
   declareChoices(app, a);
   declareResults(app, a);
+  app.footer("effc compile path/to/checkpoint -o model.effc\n"
+             "effc compile path/to/checkpoint -o model.effc --target "
+             "host,sm_90a --products bf16\n"
+             "effc compile model.mlir --weights-from DIR -o model.effc "
+             "--remarks -");
 }
 
 /// What is wrong with products that go to a library; empty when nothing is.
@@ -289,14 +315,34 @@ void check(llvm::Error error) {
     throw Failure(llvm::toString(std::move(error)));
 }
 
+/// The closing line: "m.effc: 259 MiB, 134,515,008 parameters, bf16, for host;
+/// a sequence takes up to 360 MiB (8,192 tokens)".
+void printDone(const CompileOptions &options, const CompiledFile &file) {
+  std::string targets;
+  for (const Target *target : options.targets)
+    targets += (targets.empty() ? "" : ", ") + target->name.str();
+  std::string line = options.output + ": " + formatBytes(file.fileBytes) +
+                     ", " + formatCount(file.parameters) + " parameters";
+  line += options.weights == codegen::WeightsMode::None
+              ? ", without weights"
+              : (file.weightType.empty() ? "" : ", " + file.weightType);
+  line += ", for " + targets + "; a sequence takes " +
+          (file.maxContext ? "up to " : "") + formatBytes(file.bytesPerSession);
+  if (file.maxContext)
+    line += " (" + formatCount(file.maxContext) + " tokens)";
+  llvm::errs() << withoutControls(line) << "\n";
+}
+
 void compileInto(const CompileOptions &options, const std::string &remarks) {
   check(checkOutputPlaces(options, remarks));
   RemarkFile file;
   check(file.open(remarks));
   CompileEvents events;
   llvm::StringSet<> fallbacks;
-  auto lineOf = [](llvm::StringRef where, llvm::StringRef text) {
-    return (where + (where.empty() ? "" : ": ") + text + "\n").str();
+  // Names come from files, and standard error may be a terminal.
+  auto lineOf = [&](llvm::StringRef where, llvm::StringRef text) {
+    std::string line = (where + (where.empty() ? "" : ": ") + text).str();
+    return (remarks == "-" ? withoutControls(line) : line) + "\n";
   };
   if (!remarks.empty())
     events.remark = [&](llvm::StringRef where, llvm::StringRef text) {
@@ -306,6 +352,7 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
     events.fallback = [&](llvm::StringRef where, llvm::StringRef text) {
       fallbacks.insert(lineOf(where, text));
     };
+  events.written = [&](const CompiledFile &file) { printDone(options, file); };
   std::optional<Progress> progress; // made when the total is known
   events.weights = [&](uint64_t done, uint64_t total) {
     if (!progress)
@@ -326,49 +373,29 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
                     "'--remarks -'\n";
 }
 
-/// Returns whether there is something to compile.
-bool parseCommandLine(CLI::App &app, int argc, char **argv) {
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::Success &success) {
-    app.exit(success);
-    return false;
-  } catch (const CLI::ParseError &error) {
-    throw UsageError(error.what());
-  }
+/// What CLI11 says of a program's arguments, without its own name.
+std::vector<std::string> argumentsOf(int argc, char **argv) {
+  return {argv + (argc > 0), argv + argc};
 }
 
-void run(int argc, char **argv) {
-  CLI::App app("Compiles a model into one .effc file", "effc compile");
+int run(int argc, char **argv) {
+  CLI::App app("Compile a model into one .effc file", "effc compile");
   app.set_version_flag("--version", "effc " + getVersion().str() + " (commit " +
                                         getCommit().str() +
                                         ", LLVM " LLVM_VERSION_STRING ")");
   Arguments arguments;
   declare(app, arguments);
-  if (!parseCommandLine(app, argc, argv))
-    return;
+  if (!readCommandLine(app, "effc compile", argumentsOf(argc, argv)))
+    return kDone;
   CompileOptions options;
   if (std::string message = parse(arguments, options); !message.empty())
     throw UsageError(message);
   compileInto(options, arguments.remarks);
+  return kDone;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    run(argc, argv);
-    return kDone;
-  } catch (const UsageError &error) {
-    printError(error.what());
-    printNote("see effc compile --help");
-    return kWrongUsage;
-  } catch (const std::bad_alloc &) {
-    printError("out of memory");
-    return kFailed;
-  } catch (const std::exception &error) {
-    printError(error.what());
-    return kFailed;
-  }
+  return runMain("effc compile --help", run, argc, argv);
 }

@@ -1,10 +1,12 @@
 // Runs effc's passes on MLIR text or bytecode, with the flags of mlir-opt.
 #include "compiler/Register.h"
+#include "tools/terminal/StandardStreams.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  effc::cli::openStandardStreams();
   effc::registerAllPasses();
   mlir::DialectRegistry registry;
   effc::registerAllDialects(registry);

@@ -2,6 +2,7 @@
 
 #include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
+#include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
@@ -118,60 +119,67 @@ static int verifyFile(const VerifyOptions &options, bool json) {
   return kFailed;
 }
 
-int main(int argc, char **argv) {
-  CLI::App app("Checks a compiled model against its meaning", "effc verify");
-  VerifyOptions options;
+namespace {
+struct Arguments {
+  VerifyOptions verify;
   bool json = false;
   // `effc inspect --flops=published` comes here, where modules can be read.
   std::string flops;
   seq::PublishedSettings counting;
+};
+} // namespace
+
+static void declare(CLI::App &app, Arguments &a) {
+  addModelFile(app, a.verify.file);
+  app.option_defaults()->group("What to check");
+  app.add_option("-n,--tokens", a.verify.tokens,
+                 "Length of the sequence to try")
+      ->check(wholeNumber(2, 4096))
+      ->capture_default_str();
+  app.add_flag("!--no-compile", a.verify.compiles,
+               "Leave out what has to be compiled: kernels in other forms, and "
+               "whether compiling again gives the same code");
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", a.json, "Print JSON");
+  addDeviceChoice(app, a.verify.device);
+  addModelAccess(app, a.verify.access);
+  app.option_defaults()->group(""); // in the help of inspect
   CLI::Option *published =
-      app.add_option("--flops", flops, "Count FLOPs instead, as papers do")
+      app.add_option("--flops", a.flops, "Count FLOPs instead, as papers do")
           ->check(CLI::IsMember({"published"}));
-  app.add_option("--sequence", counting.tokens,
+  app.add_option("--sequence", a.counting.tokens,
                  "With --flops: tokens of the sequence")
       ->check(wholeNumber(1, kMostCounted))
       ->needs(published)
       ->capture_default_str();
-  app.add_option("--chunk", counting.chunk,
+  app.add_option("--chunk", a.counting.chunk,
                  "With --flops: tokens of a recurrence's chunk; 0: leave them "
                  "out")
       ->check(wholeNumber(0, kMostCounted))
       ->needs(published)
       ->capture_default_str();
-  app.add_option("FILE", options.file, "A compiled model")->required();
-  app.add_option("--tokens", options.tokens, "Length of the sequence to try")
-      ->check(wholeNumber(2, 4096))
-      ->capture_default_str();
-  app.add_flag("!--no-compile", options.compiles,
-               "Leave out what has to be compiled: kernels in other forms, and "
-               "whether compiling again gives the same code");
-  addDeviceChoice(app, options.device);
-  addModelAccess(app, options.access);
-  app.add_flag("--json", json, "Print JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError &error) {
-    printError(error.what());
-    printNote(flops.empty() ? "see effc verify --help"
-                            : "see effc inspect --help");
-    return kWrongUsage;
-  }
-  try {
-    if (!flops.empty()) {
-      print(
-          describePublishedWork(options.file, options.access, counting, json));
-      flushOutput();
-      return kDone;
-    }
-    return verifyFile(options, json);
-  } catch (const std::bad_alloc &) {
-    printError("out of memory");
-    return kFailed;
-  } catch (const std::exception &error) {
-    printError(error.what());
-    return kFailed;
-  }
+  app.footer("effc verify model.effc\n"
+             "effc verify model.effc --tokens 12 --no-compile --json");
 }
+
+/// Whose help to look up; another command's where it was started in its place.
+static std::string help = "effc verify --help";
+
+static int run(int argc, char **argv) {
+  std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
+  for (const std::string &argument : arguments)
+    if (argument.starts_with("--flops"))
+      help = "effc inspect --help";
+  CLI::App app("Check a compiled model against its meaning", "effc verify");
+  Arguments a;
+  declare(app, a);
+  if (!readCommandLine(app, "effc verify", arguments))
+    return kDone;
+  if (a.flops.empty())
+    return verifyFile(a.verify, a.json);
+  print(describePublishedWork(a.verify.file, a.verify.access, a.counting,
+                              a.json));
+  return kDone;
+}
+
+int main(int argc, char **argv) { return runMain(help, run, argc, argv); }

@@ -1,5 +1,6 @@
 // `effc bench`: how fast a model runs here, and how fast it could.
 
+#include "tools/effc/BenchReport.h"
 #include "tools/effc/Benchmark.h"
 #include "tools/effc/Chips.h"
 #include "tools/effc/Commands.h"
@@ -8,53 +9,47 @@
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
-#include "tools/terminal/Quantities.h"
-#include "tools/terminal/Table.h"
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 using namespace effc;
 using namespace effc::cli;
-using Json = nlohmann::ordered_json;
 
 namespace {
+enum class Format { Table, Markdown, Csv, Json, JsonLines };
+
 struct BenchOptions {
   std::string file;
   ModelAccess access;
-  std::vector<uint64_t> prefill = {512, 2048};
-  std::vector<uint32_t> batch = {1, 8};
+  std::vector<uint64_t> prefill = {512};
+  std::vector<uint32_t> batch = {1};
+  std::vector<uint64_t> depth = {0};
   uint64_t decode = 128;
-  uint32_t repeat = 5;
+  Repeats repeats;
+  std::optional<uint32_t> repeat;   // runs of a case, whatever they take
+  std::optional<double> seconds;    // of all of it
   std::optional<float> temperature; // at which decode draws; none: it does not
   std::string chip;                 // whose ceilings; empty: none are known
   bool drawWeights = false;         // of a file that has none
   DeviceChoice device;
+  Format format = Format::Table;
   bool json = false;
 };
 
-/// How long it takes until there is an answer.
-struct Start {
-  double load = 0;   // the file checked, its program read
-  double engine = 0; // memory reserved, code mapped
-  double token = 0;  // the first token fed, weights read for the first time
-};
-
-struct Results {
-  std::string device;
-  Start start;
-  uint64_t peakBytes = 0; // 0: the system does not say
-  uint32_t threads = 0;
-  uint64_t cacheBytes = 0;     // 0: the system does not say
-  bool workIsEstimate = false; // FLOPs of matrices alone
-  std::vector<Measurement> measurements;
-};
+/// What a run takes where nobody says.
+constexpr double kUsualSeconds = 60;
+/// A case takes this part of what is left at most, each of its runs but the
+/// first, so that cases behind it get theirs.
+constexpr uint32_t kUsualRuns = 5;
 
 /// Seconds since the last lap.
 class Laps {
@@ -84,252 +79,227 @@ static uint64_t peakMemory() {
   return 0;
 }
 
-static void checkOptions(const Model &model, const BenchOptions &options) {
-  uint64_t longest = options.decode + 16;
-  for (uint64_t tokens : options.prefill)
-    longest = std::max(longest, tokens);
+/// The cases, cheapest kinds first: what is left out for want of time is at the
+/// end.
+static std::vector<BenchCase> casesOf(const BenchOptions &options) {
+  std::vector<BenchCase> cases;
+  for (uint64_t depth : options.depth) {
+    for (uint64_t tokens : options.prefill)
+      for (uint32_t batch : options.batch)
+        cases.push_back({false, tokens, batch, depth});
+    if (options.decode > 0)
+      for (uint32_t batch : options.batch)
+        cases.push_back({true, options.decode, batch, depth});
+  }
+  return cases;
+}
+
+static void checkOptions(const Model &model,
+                         const std::vector<BenchCase> &cases) {
+  uint64_t longest = 0;
+  for (const BenchCase &one : cases)
+    longest = std::max(longest, one.depth + one.tokens);
   if (model.maxContext() && longest > model.maxContext())
     throw Failure("the model's context is " +
                   std::to_string(model.maxContext()) + " tokens, but " +
                   std::to_string(longest) + " are to be measured");
 }
 
-static Results measure(const BenchOptions &options) {
-  Results results;
+/// The seconds that all of it may take; infinite where runs were counted.
+static double budgetOf(const BenchOptions &options) {
+  if (options.seconds)
+    return *options.seconds;
+  return options.repeat ? INFINITY : kUsualSeconds;
+}
+
+/// Times the cases within the budget: each gets an equal part of what is left
+/// when its turn comes, and at least one run, unless its warm-up alone takes
+/// what is left.
+static void measureCases(const BenchOptions &options, Benchmark &benchmark,
+                         const std::vector<BenchCase> &cases,
+                         MachineProbes *probes, const Rates &known,
+                         BenchReport &report) {
+  Progress progress("bench", "cases", cases.size());
+  double left = budgetOf(options);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    Laps laps;
+    double part = left / static_cast<double>(cases.size() - i);
+    double once = left > 0 ? benchmark.warmUp(cases[i]) : 0;
+    if (left <= 0 || once > left) {
+      report.leftOut.push_back(cases[i]);
+    } else {
+      Repeats repeats = {options.repeat.value_or(kUsualRuns),
+                         std::max(part - 2 * once, 0.0)};
+      report.measurements.push_back(
+          benchmark.measure(cases[i], repeats, probes, known));
+    }
+    left -= laps.lap();
+    progress.update(i + 1);
+  }
+}
+
+static BenchReport measure(const BenchOptions &options) {
+  BenchReport report;
+  report.file = options.file;
+  report.chip = options.chip;
+  report.temperature = options.temperature;
+  report.repeat = options.repeat.value_or(kUsualRuns);
   Laps laps;
   ModelAccess access = options.access;
   access.drawSeed = options.drawWeights ? 1 : 0;
   Model model = openModel(options.file, access);
-  results.start.load = laps.lap();
-  checkOptions(model, options);
+  report.start.load = laps.lap();
+  std::vector<BenchCase> cases = casesOf(options);
+  checkOptions(model, cases);
   Place place = openEngine(options.device, model,
                            {.sessions = *std::max_element(options.batch.begin(),
                                                           options.batch.end()),
                             .keepTime = true});
-  Device &device = place.device;
-  Engine &engine = place.engine;
-  results.device = device.description();
-  results.start.engine = place.engineSeconds;
-  if (!options.chip.empty() && results.device.rfind("host", 0) == 0)
-    throw Failure("--chip is for GPUs, but the model runs on " +
-                  results.device);
+  report.device = place.device.description();
+  report.start.engine = place.engineSeconds;
+  bool onHost = report.device.rfind("host", 0) == 0;
+  if (!options.chip.empty() && onHost)
+    throw Failure("--chip is for GPUs, but the model runs on " + report.device);
   laps.lap();
   {
-    Session session(engine);
-    engine.decode({session.get()}, {0});
-    results.start.token = laps.lap();
+    Session session(place.engine);
+    place.engine.decode({session.get()}, {0});
+    report.start.token = laps.lap();
   }
-  Benchmark benchmark(model, engine, options.temperature);
-  std::vector<BenchCase> cases;
-  for (uint64_t tokens : options.prefill)
-    for (uint32_t batch : options.batch)
-      cases.push_back({false, tokens, batch});
-  if (options.decode > 0)
-    for (uint32_t batch : options.batch)
-      cases.push_back({true, options.decode, batch});
-  Progress progress("bench", "runs", 2 * cases.size());
-  for (size_t i = 0; i < cases.size(); ++i) {
-    benchmark.warmUp(cases[i]);
-    progress.update(i + 1);
-  }
-  results.peakBytes = peakMemory(); // before the probes take theirs
-  results.threads = device.threads();
-  results.cacheBytes = lastCacheBytes();
-  results.workIsEstimate = benchmark.modelWork().isEstimate();
+  Benchmark benchmark(model, place.engine, options.temperature);
+  report.threads = place.device.threads();
+  report.cacheBytes = lastCacheBytes();
+  report.workIsEstimate = benchmark.modelWork().isEstimate();
   // The probes are code of the host: what they reach is no ceiling of a GPU.
   std::optional<MachineProbes> probes;
-  if (results.device.rfind("host", 0) == 0)
-    probes.emplace(results.threads);
+  if (onHost)
+    probes.emplace(report.threads);
   Rates known;
   const Chip *chip = findChip(options.chip);
-  if (chip && results.device.rfind("cuda", 0) == 0) {
+  if (chip && report.device.rfind("cuda", 0) == 0) {
     known = {chip->bytesPerSecond, chip->flopsPerSecond};
-    results.cacheBytes = chip->cacheBytes;
+    report.cacheBytes = chip->cacheBytes;
   }
-  for (size_t i = 0; i < cases.size(); ++i) {
-    results.measurements.push_back(benchmark.measure(
-        cases[i], options.repeat, probes ? &*probes : nullptr, known));
-    progress.update(cases.size() + i + 1);
-  }
-  return results;
-}
-
-/// The rates over all cases.
-static Rates ratesOf(const Results &results) {
-  std::vector<Rates> rates;
-  for (const Measurement &one : results.measurements)
-    if (one.hasCeiling())
-      rates.push_back(one.rates);
-  return rates.empty() ? Rates() : medianOf(rates);
-}
-
-static std::string milliseconds(double seconds) {
-  return formatNumber(1000 * seconds);
-}
-
-static void printTable(const BenchOptions &options, const Results &results) {
-  Rates machine = ratesOf(results);
-  std::string text = options.file + " on " + results.device + "\n";
-  text += "  load " + milliseconds(results.start.load) + " ms, engine " +
-          milliseconds(results.start.engine) + " ms, first token " +
-          milliseconds(results.start.token) + " ms";
-  if (results.peakBytes)
-    text += "; peak memory " + formatBytes(results.peakBytes);
-  text += "\n";
-  bool ofChip = !options.chip.empty() && results.device.rfind("cuda", 0) == 0;
-  if (ofChip && machine.readBytesPerSecond > 0)
-    text += "  ceilings of " + options.chip + " (" +
-            std::string(findChip(options.chip)->source) +
-            "): " + formatNumber(machine.readBytesPerSecond / 1e9) +
-            " GB/s, products " +
-            formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
-  else if (machine.readBytesPerSecond > 0)
-    text += "  measured with " + std::to_string(results.threads) +
-            (results.threads == 1 ? " thread" : " threads") + ": reads " +
-            formatNumber(machine.readBytesPerSecond / 1e9) +
-            " GB/s, f32 products " +
-            formatNumber(machine.gemmFlopsPerSecond / 1e9) + " GFLOP/s\n";
-  else
-    text += "  what this device could reach is not measured\n";
-  if (results.workIsEstimate)
-    text += "  the file does not state its FLOPs: those of its matrices alone "
-            "are counted\n";
-  text += "\n";
-  Table table;
-  table.add({"call", "batch", "tokens/s", "ms/call", "p10", "p90", "GFLOP/call",
-             "MB/call", "ceiling", "of it"});
-  bool cached = false;
-  for (const Measurement &one : results.measurements) {
-    bool byBandwidth;
-    one.floorSeconds(&byBandwidth);
-    bool inCache = one.hasCeiling() && one.isFromCache(results.cacheBytes);
-    cached |= inCache;
-    double calls = one.decode ? static_cast<double>(one.tokens) : 1;
-    table.add({one.decode ? "decode" : "prefill " + std::to_string(one.tokens),
-               std::to_string(one.batch), formatNumber(one.tokensPerSecond()),
-               milliseconds(one.seconds.median / calls),
-               milliseconds(one.seconds.p10 / calls),
-               milliseconds(one.seconds.p90 / calls),
-               formatNumber(static_cast<double>(one.work.flops) / 1e9),
-               formatNumber(static_cast<double>(one.work.bytes) / 1e6),
-               !one.hasCeiling() ? "-"
-               : inCache         ? "reads, in cache"
-               : byBandwidth     ? "reads"
-                                 : "products",
-               one.hasCeiling() ? formatNumber(100 * one.fraction(), 3) + " %"
-                                : "-"});
-  }
-  text += table.text();
-  text += "  a call takes all sequences together, in decode by one token\n";
-  if (options.temperature)
-    text += "  decode gives tokens, drawn at temperature " +
-            formatNumber(*options.temperature) + ", in place of logits\n";
-  if (cached)
-    text += "  in cache: faster than memory, since what a call moves fits in "
-            "the last cache (" +
-            formatBytes(results.cacheBytes) + ")\n";
-  print(text);
-}
-
-static void printJson(const BenchOptions &options, const Results &results) {
-  Rates machine = ratesOf(results);
-  Json json;
-  json["file"] = options.file;
-  json["device"] = results.device;
-  json["threads"] = results.threads;
-  json["load_seconds"] = results.start.load;
-  json["engine_seconds"] = results.start.engine;
-  json["first_token_seconds"] = results.start.token;
-  json["peak_bytes"] = results.peakBytes;
-  json["machine"] = {{"read_bytes_per_second", machine.readBytesPerSecond},
-                     {"gemm_flops_per_second", machine.gemmFlopsPerSecond},
-                     {"cache_bytes", results.cacheBytes}};
-  json["flops_estimated"] = results.workIsEstimate;
-  json["repeat"] = options.repeat;
-  json["temperature"] =
-      options.temperature ? Json(*options.temperature) : Json();
-  json["results"] = Json::array();
-  for (const Measurement &one : results.measurements) {
-    bool byBandwidth;
-    double floor = one.floorSeconds(&byBandwidth);
-    auto known = [&](const Json &value) {
-      return one.hasCeiling() ? value : Json();
-    };
-    json["results"].push_back(
-        {{"call", one.decode ? "decode" : "prefill"},
-         {"tokens", one.tokens},
-         {"batch", one.batch},
-         {"clock", one.byDevice ? "device" : "host"},
-         {"host_seconds_median", one.hostSeconds.median},
-         {"seconds_median", one.seconds.median},
-         {"seconds_p10", one.seconds.p10},
-         {"seconds_p90", one.seconds.p90},
-         {"tokens_per_second", one.tokensPerSecond()},
-         {"flops", one.work.flops},
-         {"bytes", one.work.bytes},
-         {"read_bytes_per_second", known(one.rates.readBytesPerSecond)},
-         {"gemm_flops_per_second", known(one.rates.gemmFlopsPerSecond)},
-         {"floor_seconds", known(floor)},
-         {"bound_by", known(byBandwidth ? "bandwidth" : "arithmetic")},
-         {"in_cache", known(one.isFromCache(results.cacheBytes))},
-         {"fraction", known(one.fraction())}});
-  }
-  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  measureCases(options, benchmark, cases, probes ? &*probes : nullptr, known,
+               report);
+  // The probes' memory was there all the while.
+  report.peakBytes = peakMemory();
+  if (probes)
+    report.peakBytes -= std::min(report.peakBytes, probes->bytes());
+  return report;
 }
 
 static void bench(const BenchOptions &options) {
-  Results results = measure(options);
-  if (options.json)
-    printJson(options, results);
-  else
-    printTable(options, results);
+  BenchReport report = measure(options);
+  switch (options.json ? Format::Json : options.format) {
+  case Format::Table:
+    return print(asTable(report));
+  case Format::Markdown:
+    return print(asMarkdown(report));
+  case Format::Csv:
+    return print(asCsv(report));
+  case Format::Json:
+    return print(asJson(report));
+  case Format::JsonLines:
+    return print(asJsonLines(report));
+  }
+}
+
+static const std::map<std::string, Format> kFormats = {
+    {"table", Format::Table},     {"md", Format::Markdown},
+    {"csv", Format::Csv},         {"json", Format::Json},
+    {"jsonl", Format::JsonLines},
+};
+
+static std::vector<std::string> formatNames() {
+  std::vector<std::string> names;
+  for (const auto &[name, format] : kFormats)
+    names.push_back(name);
+  return names;
 }
 
 void effc::cli::addBenchCommand(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App *command = app.add_subcommand(
       "bench", "Measure speed, beside what the machine could do");
-  command->add_option("FILE", options->file, "A compiled model")->required();
-  addModelAccess(*command, options->access);
+  addModelFile(*command, options->file);
+  command->option_defaults()->group("What to measure");
   command
-      ->add_option("--prefill", options->prefill,
+      ->add_option("-p,--prefill", options->prefill,
                    "Lengths of the prompts to feed; 0: none")
+      ->type_name("N,...")
       ->delimiter(',')
       ->allow_extra_args(false) // what follows may be FILE
       ->check(wholeNumber(0, 1 << 20))
       ->capture_default_str();
   command
-      ->add_option("--decode", options->decode,
+      ->add_option("-n,--decode", options->decode,
                    "Decode steps of each run; 0: none")
       ->check(wholeNumber(0, 1 << 20))
       ->capture_default_str();
   command
-      ->add_option("--batch", options->batch,
+      ->add_option("-b,--batch", options->batch,
                    "Sequences that go together, for each of the above")
+      ->type_name("N,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(wholeNumber(1, 65536))
       ->capture_default_str();
   command
-      ->add_option("--repeat", options->repeat,
-                   "Runs of each case, besides one to warm up")
-      ->check(wholeNumber(1, 1000))
+      ->add_option("-d,--depth", options->depth,
+                   "Tokens that each sequence holds before, for each of the "
+                   "above")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(wholeNumber(0, 1 << 24))
       ->capture_default_str();
   command
-      ->add_option("--temperature", options->temperature,
+      ->add_option("--temperature,--temp", options->temperature,
                    "Have decode draw tokens in place of giving logits; 0: the "
                    "most likely")
-      ->check(CLI::Range(0.0, 1e6));
-  addDeviceChoice(*command, options->device);
-  command
-      ->add_option("--chip", options->chip,
-                   "Hold what a GPU takes against the ceilings of a chip: " +
-                       chipNames())
-      ->check(CLI::IsMember(chipList()));
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1e6f; },
+                         "a number from 0 to 1000000"));
   command->add_flag("--draw-weights", options->drawWeights,
                     "Draw weights at random for a model that was compiled with "
                     "--weights none: its speed is that of any other weights");
-  command->add_flag("--json", options->json, "Print JSON");
+  command->option_defaults()->group("How long");
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Time for all of it, about: fewer runs and cases, which are "
+                   "named, where it is short (default: 60, or no limit with "
+                   "--repeat)")
+      ->check(numberThat([](float x) { return x > 0 && x <= 1e6f; },
+                         "a number above 0 and up to 1000000"));
+  command
+      ->add_option("-r,--repeat", options->repeat,
+                   "Runs of each case, besides one to warm up (default: 5, or "
+                   "as many as --seconds leaves room for)")
+      ->check(wholeNumber(1, 1000));
+  command->option_defaults()->group("Output");
+  command
+      ->add_option_function<std::string>(
+          "-o,--output",
+          [format = &options->format](const std::string &name) {
+            *format = kFormats.at(name);
+          },
+          "Format of the results")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(formatNames()))
+      ->default_str("table");
+  command->add_flag("--json", options->json, "The same as -o json");
+  command
+      ->add_option("--chip", options->chip,
+                   "Hold what a GPU takes against the ceilings of a chip")
+      ->type_name("CHIP")
+      ->check(CLI::IsMember(chipList()));
+  addDeviceChoice(*command, options->device);
+  addModelAccess(*command, options->access);
+  command->footer(
+      "effc bench model.effc\n"
+      "effc bench model.effc -p 512,2048 -n 128 -b 1,8 -d 0,4096 "
+      "--seconds 600 -o md\n"
+      "effc bench shape.effc --draw-weights -o jsonl >> runs.jsonl");
   command->callback([options] {
     std::erase(options->prefill, 0u);
     if (!options->chip.empty() && options->device.name == "host")

@@ -91,10 +91,10 @@ static std::vector<effc_prompt_t> makePrompts(const Sequences &sequences,
 Benchmark::Seconds Benchmark::run(const BenchCase &one) {
   uint32_t vocabulary = model.vocabularySize();
   Sequences sequences(engine, one.batch);
-  Tokens prompt = makeTokens(vocabulary, one.decode ? 16 : one.tokens);
+  Tokens before = makeTokens(vocabulary, one.depth);
+  Tokens prompt = makeTokens(vocabulary, one.decode ? 0 : one.tokens);
   Tokens fed = makeTokens(vocabulary, one.decode ? one.tokens * one.batch : 0);
   std::vector<float> logits(size_t(one.batch) * vocabulary);
-  std::vector<effc_prompt_t> prompts = makePrompts(sequences, prompt, logits);
   std::vector<Sampler> samplers;
   std::vector<effc_sampler_t *> drawing;
   for (uint32_t i = 0; temperature && i < one.batch; ++i) {
@@ -104,17 +104,19 @@ Benchmark::Seconds Benchmark::run(const BenchCase &one) {
     drawing.push_back(samplers.emplace_back(options, vocabulary).get());
   }
   Tokens drawn(one.batch);
+  if (one.depth > 0)
+    engine.prefill(makePrompts(sequences, before, logits));
   auto start = std::chrono::steady_clock::now();
-  double before = engine.deviceSeconds();
+  double startOnDevice = engine.deviceSeconds();
   auto passed = [&]() -> Seconds {
-    return {secondsSince(start),
-            before < 0 ? before : engine.deviceSeconds() - before};
+    return {secondsSince(start), startOnDevice < 0
+                                     ? startOnDevice
+                                     : engine.deviceSeconds() - startOnDevice};
   };
-  engine.prefill(prompts);
-  if (!one.decode)
+  if (!one.decode) {
+    engine.prefill(makePrompts(sequences, prompt, logits));
     return passed();
-  start = std::chrono::steady_clock::now();
-  before = engine.deviceSeconds();
+  }
   for (uint64_t step = 0; step < one.tokens; ++step) {
     const int32_t *tokens = fed.data() + step * one.batch;
     if (temperature)
@@ -128,14 +130,21 @@ Benchmark::Seconds Benchmark::run(const BenchCase &one) {
   return passed();
 }
 
-void Benchmark::warmUp(const BenchCase &one) { run(one); }
+double Benchmark::warmUp(const BenchCase &one) {
+  auto start = std::chrono::steady_clock::now();
+  run(one);
+  return secondsSince(start);
+}
 
-Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
+Measurement Benchmark::measure(const BenchCase &one, const Repeats &repeats,
                                MachineProbes *probes, const Rates &known) {
   std::vector<double> seconds, hostSeconds;
   std::vector<Rates> rates;
   bool byDevice = engine.deviceSeconds() >= 0;
-  for (uint32_t i = 0; i < repeat; ++i) {
+  auto start = std::chrono::steady_clock::now();
+  for (uint32_t i = 0; i < repeats.most; ++i) {
+    if (i > 0 && secondsSince(start) >= repeats.seconds)
+      break;
     if (probes)
       rates.push_back(probes->sample());
     Seconds passed = run(one);
@@ -144,13 +153,15 @@ Measurement Benchmark::measure(const BenchCase &one, uint32_t repeat,
   }
   if (probes)
     rates.push_back(probes->sample());
-  return {one.decode,
-          one.tokens,
-          one.batch,
-          summarise(std::move(seconds)),
-          one.decode ? work.decode(one.batch)
-                     : work.prefill(one.tokens, one.batch),
-          rates.empty() ? known : medianOf(rates),
-          summarise(std::move(hostSeconds)),
-          byDevice};
+  Measurement measurement;
+  static_cast<BenchCase &>(measurement) = one;
+  measurement.runs = static_cast<uint32_t>(seconds.size());
+  measurement.seconds = summarise(std::move(seconds));
+  measurement.work = one.decode
+                         ? work.decode(one.batch, one.depth, one.tokens)
+                         : work.prefill(one.tokens, one.batch, one.depth);
+  measurement.rates = rates.empty() ? known : medianOf(rates);
+  measurement.hostSeconds = summarise(std::move(hostSeconds));
+  measurement.byDevice = byDevice;
+  return measurement;
 }

@@ -7,6 +7,7 @@
 #include "tools/effc/ModelWork.h"
 #include "tools/terminal/Progress.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,15 +22,23 @@ struct Timing {
 /// `seconds` is not empty.
 Timing summarise(std::vector<double> seconds);
 
-/// One line of a benchmark: a prefill of `tokens` tokens for each of `batch`
-/// sequences, or `tokens` decode steps of all of them.
-struct Measurement {
+/// A case to measure: a prefill of `tokens` tokens for each of `batch`
+/// sequences, or `tokens` decode steps of all of them, behind `depth` tokens
+/// that each sequence holds already.
+struct BenchCase {
   bool decode;
   uint64_t tokens;
   uint32_t batch;
-  Timing seconds; // by the device's clock where it has one, else the host's
-  Work work;      // of a prefill, or of one decode step
-  Rates rates;    // of the machine, between the runs, or of a chip; or none
+  uint64_t depth = 0;
+};
+
+/// One line of a benchmark: a case, and what it took.
+struct Measurement : BenchCase {
+  uint32_t runs = 0;
+  Timing seconds =
+      {};           // by the device's clock where it has one, else the host's
+  Work work = {};   // of a prefill, or of one decode step
+  Rates rates = {}; // of the machine, between the runs, or of a chip; or none
   Timing hostSeconds = {}; // as `seconds`, by the host's clock
   bool byDevice = false;   // whether the device has one
 
@@ -46,11 +55,12 @@ struct Measurement {
   bool isFromCache(uint64_t cacheBytes) const;
 };
 
-/// A case to measure; `tokens` as in Measurement.
-struct BenchCase {
-  bool decode;
-  uint64_t tokens;
-  uint32_t batch;
+/// How often a case is run.
+struct Repeats {
+  uint32_t most = 5;
+  /// No further run begins once the case has taken so long, the first apart;
+  /// infinite: all of them do.
+  double seconds = INFINITY;
 };
 
 class Benchmark {
@@ -61,18 +71,19 @@ public:
             std::optional<float> temperature = std::nullopt);
 
   const ModelWork &modelWork() const { return work; }
-  /// Runs a case once, so that everything it touches is in memory.
-  void warmUp(const BenchCase &one);
-  /// Runs it `repeat` times, each after a sample of the machine's rates, which
+  /// Runs a case once, so that everything it touches is in memory. Returns the
+  /// seconds that this took, its depth included.
+  double warmUp(const BenchCase &one);
+  /// Runs it repeatedly, each time after a sample of the machine's rates, which
   /// `probes` takes; null: they are `rates`, if anything is known of them.
-  Measurement measure(const BenchCase &one, uint32_t repeat,
+  Measurement measure(const BenchCase &one, const Repeats &repeats,
                       MachineProbes *probes, const Rates &rates = Rates());
 
 private:
   struct Seconds {
     double host, device; // the device's negative where it keeps no time
   };
-  /// One run; decoding starts behind a prompt of 16 tokens.
+  /// One run, timed from where the depth has been fed.
   Seconds run(const BenchCase &one);
 
   const Model &model;

@@ -39,6 +39,19 @@ static std::vector<Tokens> readSequences(const Model &model,
   return {model.tokenize(readWholeFile(*options.text))};
 }
 
+/// Throws Failure where a sequence is longer than the model's context, before
+/// any is computed.
+static void requireRoom(const Model &model,
+                        const std::vector<Tokens> &sequences) {
+  uint64_t most = model.maxContext();
+  for (size_t i = 0; i < sequences.size(); ++i)
+    if (most && sequences[i].size() > most)
+      throw Failure("sequence " + std::to_string(i) + " has " +
+                    formatCount(sequences[i].size()) +
+                    " tokens, but the model's context is " + formatCount(most) +
+                    " tokens (effc compile --max-context makes another)");
+}
+
 static std::unique_ptr<SafetensorsWriter>
 openLogits(const Model &model, const EvalOptions &options,
            const std::vector<Tokens> &sequences) {
@@ -79,9 +92,15 @@ static void printJson(const Score &total, const std::vector<Score> &scores) {
 }
 
 static void evaluate(const EvalOptions &options) {
+  if (bool(options.tokens) == bool(options.text))
+    throw UsageError(options.tokens
+                         ? "expects one of --tokens and --text, but got both"
+                         : "what is to be predicted? Give --tokens FILE.json "
+                           "or --text FILE.txt");
   Split split = Split::parse(options.split);
   Model model = openModel(options.file, options.access);
   std::vector<Tokens> sequences = readSequences(model, options);
+  requireRoom(model, sequences);
   std::vector<Targets> targets;
   if (options.targets)
     targets =
@@ -134,17 +153,24 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
       "eval", "Mean negative log-likelihood, perplexity, logits");
-  command->add_option("FILE", options->file, "A compiled model")->required();
-  addModelAccess(*command, options->access);
-  auto *input =
-      command->add_option_group("input", "What to predict (one of these)");
-  input->add_option(
-      "--tokens", options->tokens,
-      "A file with a JSON array of arrays of token ids; - reads standard "
-      "input");
-  input->add_option("--text", options->text,
-                    "A text file to tokenize; - reads standard input");
-  input->require_option(1);
+  addModelFile(*command, options->file);
+  command->option_defaults()->group("Input");
+  command
+      ->add_option("--tokens", options->tokens,
+                   "A file with a JSON array of arrays of token ids; - reads "
+                   "standard input")
+      ->type_name("FILE");
+  command
+      ->add_option("-f,--text", options->text,
+                   "A text file to tokenize; - reads standard input")
+      ->type_name("FILE");
+  command
+      ->add_option("--targets", options->targets,
+                   "A file with a JSON array of {\"positions\": [...], "
+                   "\"ids\": [...]} for each sequence: how often the most "
+                   "likely token after a position is the one given")
+      ->type_name("FILE");
+  command->option_defaults()->group("Feeding");
   command
       ->add_option("--split", options->split,
                    "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
@@ -152,13 +178,15 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   command->add_option("--batch", options->batch, "Sequences fed together")
       ->check(wholeNumber(1, 65536))
       ->capture_default_str();
-  command->add_option("--logits", options->logits,
-                      "Write logits.0, logits.1, ... to this safetensors file");
-  command->add_option("--targets", options->targets,
-                      "A file with a JSON array of {\"positions\": [...], "
-                      "\"ids\": [...]} for each sequence: how often the most "
-                      "likely token after a position is the one given");
-  addDeviceChoice(*command, options->device);
+  command->option_defaults()->group("Output");
+  command
+      ->add_option("--logits", options->logits,
+                   "Write logits.0, logits.1, ... to this safetensors file")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON");
+  addDeviceChoice(*command, options->device);
+  addModelAccess(*command, options->access);
+  command->footer("effc eval model.effc -f book.txt\n"
+                  "effc eval model.effc --tokens tokens.json --split 1 --json");
   command->callback([options] { evaluate(*options); });
 }

@@ -4,6 +4,7 @@
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
+#include "tools/terminal/Signals.h"
 #include "tools/terminal/Terminal.h"
 
 #include <algorithm>
@@ -43,10 +44,26 @@ struct Generation::Sample {
   StopText stop;
   std::unique_ptr<Detokenizer> stream; // null without a tokenizer
   std::string text;                    // not yet shown
-  int64_t made = 0;
-  std::optional<int32_t> unfed; // drawn, not part of the state yet
-  bool ended = false;
+  std::optional<int32_t> unfed;        // drawn, not part of the state yet
+  std::optional<Ending> ending;        // none while it goes on
+  SampleResult result;
 };
+
+const char *effc::cli::nameOf(Ending ending) {
+  switch (ending) {
+  case Ending::EndToken:
+    return "end";
+  case Ending::Stop:
+    return "stop";
+  case Ending::Length:
+    return "length";
+  case Ending::Context:
+    return "context";
+  case Ending::Interrupted:
+    return "interrupted";
+  }
+  return "";
+}
 
 static Sampler makeSampler(const Model &model, effc_sampler_options_t options,
                            size_t index) {
@@ -68,12 +85,15 @@ Generation::Generation(const Model &model, Engine &engine, Session session,
         new Sample{.index = index,
                    .session = std::move(own),
                    .sampler = makeSampler(model, options.sampling, index),
-                   .stop = StopText(options.stops),
+                   .stop = StopText(options.stops.texts),
                    .stream = nullptr,
                    .text = {},
-                   .unfed = {}}));
+                   .unfed = {},
+                   .ending = {},
+                   .result = {}}));
+    samples.back()->result.seed = options.sampling.seed + index;
     // From the start, for a sample may end before its first token.
-    if (options.samples > 1 && !options.printTokens)
+    if (options.samples > 1 && options.show == Show::Text)
       samples.back()->text = "--- sample " + std::to_string(index) + ", seed " +
                              std::to_string(options.sampling.seed + index) +
                              " ---\n";
@@ -90,7 +110,23 @@ Generation::~Generation() = default;
 
 const Session &Generation::session() const { return samples[0]->session; }
 
+/// Throws Failure where the model's context has no room for `prompt` behind
+/// what `session` holds.
+static void requireRoom(const Model &model, const Session &session,
+                        const Tokens &prompt) {
+  uint64_t held = session.position(), most = model.maxContext();
+  if (most == 0 || prompt.size() <= most - held)
+    return;
+  throw Failure(
+      "the prompt has " + formatCount(prompt.size()) + " tokens" +
+      (held ? ", which follow the " + formatCount(held) + " of the loaded state"
+            : "") +
+      ", but the model's context is " + formatCount(most) +
+      " tokens (effc compile --max-context makes another)");
+}
+
 void Generation::feed(const Tokens &prompt) {
+  requireRoom(model, samples[0]->session, prompt);
   Stopwatch watch(prefill);
   prefill.tokens += prompt.size();
   uint64_t stride = callStride(model);
@@ -108,6 +144,11 @@ void Generation::feed(const Tokens &prompt) {
                      last ? logits.data() : nullptr}});
     at += count;
     progress.update(at);
+    if (Interruption::came() && at < prompt.size())
+      throw Interrupted("interrupted behind " + formatCount(at) + " of the " +
+                        formatCount(prompt.size()) +
+                        " tokens of the prompt: there is no text, and no state "
+                        "was saved");
   }
   for (auto &sample : samples) {
     sample->session.assign(first);
@@ -126,42 +167,66 @@ bool Generation::endsSequence(int32_t token) const {
 
 /// Shows what `sample` has to say now, if its turn has come.
 void Generation::show(Sample &sample) {
-  if (sample.index != shown)
+  if (sample.index != shown || options.show == Show::Nothing)
     return;
   print(std::exchange(sample.text, ""));
   flushOutput();
 }
 
-/// Takes a token; returns whether the sample goes on.
-bool Generation::push(Sample &sample, int32_t token) {
-  if (endsSequence(token))
-    return false;
+/// Takes a token; returns why the sample ends behind it, if it does.
+std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
+  if (!options.ignoreEnd && endsSequence(token))
+    return Ending::EndToken;
+  if (std::find(options.stops.tokens.begin(), options.stops.tokens.end(),
+                token) != options.stops.tokens.end()) {
+    sample.result.stop = model.hasTokenizer() ? model.detokenize({token})
+                                              : std::to_string(token);
+    return Ending::Stop;
+  }
   sample.unfed = token;
+  Tokens &made = sample.result.tokens;
   std::string text;
   if (sample.stream)
     text = sample.stop.push(sample.stream->push(token));
-  if (options.printTokens)
-    text = (sample.made ? "," : "") + std::to_string(token);
-  ++sample.made;
+  sample.result.text += text;
+  if (options.show == Show::Tokens)
+    text = (made.empty() ? "" : ",") + std::to_string(token);
+  made.push_back(token);
   sample.text += text;
   show(sample);
-  return !sample.stop.stopped() && sample.made < options.newTokens;
+  if (const std::string *stop = sample.stop.stoppedBy()) {
+    sample.result.stop = *stop;
+    return Ending::Stop;
+  }
+  if (static_cast<int64_t>(made.size()) >= options.newTokens)
+    return Ending::Length;
+  return std::nullopt;
 }
 
 /// Ends a sample, and shows those behind it that have ended before.
-void Generation::end(Sample &sample) {
-  sample.ended = true;
-  if (sample.stream && !options.printTokens) {
-    sample.text += sample.stop.push(sample.stream->finish());
-    sample.text += sample.stop.finish();
+void Generation::end(Sample &sample, Ending ending) {
+  sample.ending = sample.result.ending = ending;
+  if (sample.stream) {
+    std::string rest = sample.stop.push(sample.stream->finish());
+    rest += sample.stop.finish();
+    sample.result.text += rest;
+    if (options.show == Show::Text)
+      sample.text += rest;
   }
   sample.text += "\n";
   while (shown < samples.size()) {
     show(*samples[shown]);
-    if (!samples[shown]->ended)
+    if (!samples[shown]->ending)
       break;
     ++shown;
   }
+}
+
+std::vector<SampleResult> Generation::results() const {
+  std::vector<SampleResult> results;
+  for (const auto &sample : samples)
+    results.push_back(sample->result);
+  return results;
 }
 
 /// Feeds what was drawn, and draws what comes next where logits need not come
@@ -198,16 +263,21 @@ void Generation::run() {
     std::vector<Sample *> next;
     for (size_t i = 0; i < running.size(); ++i) {
       Sample &sample = *running[i];
-      if (options.newTokens > 0 && push(sample, draw(sample, i)))
-        next.push_back(&sample);
+      std::optional<Ending> ending = Ending::Length;
+      if (options.newTokens > 0)
+        ending = push(sample, draw(sample, i));
+      if (!ending && Interruption::came())
+        ending = Ending::Interrupted;
+      if (ending)
+        end(sample, *ending);
       else
-        end(sample);
+        next.push_back(&sample);
     }
     // All samples are equally long.
     if (!next.empty() && model.maxContext() &&
         next[0]->session.position() == model.maxContext()) {
       for (Sample *sample : next)
-        end(*sample);
+        end(*sample, Ending::Context);
       printNote("the model's context of " + formatCount(model.maxContext()) +
                 " tokens is full");
       next.clear();

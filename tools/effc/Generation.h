@@ -4,6 +4,7 @@
 
 #include "tools/effc/Inputs.h"
 #include "tools/effc/StopText.h"
+#include "tools/effc/Stops.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,13 +22,40 @@ struct Rate {
   std::string text() const;
 };
 
+/// Why a text is no longer than it is.
+enum class Ending {
+  EndToken,   // the model's own end
+  Stop,       // a text or token that the user named
+  Length,     // as many tokens as were asked for
+  Context,    // the model takes no more
+  Interrupted // the user's interrupt
+};
+/// "end", "stop", "length", "context", "interrupted": what --json has.
+const char *nameOf(Ending ending);
+
+enum class Show { Text, Tokens, Nothing };
+
 struct GenerationOptions {
+  /// That of `newTokens` which sets no limit.
+  static constexpr int64_t kUnlimited = INT64_MAX;
+
   uint32_t samples = 1;
   int64_t newTokens = 128;
   /// Sample i draws with the seed of these options + i, whatever `samples` is.
   effc_sampler_options_t sampling = {};
-  std::vector<std::string> stops;
-  bool printTokens = false; // ids in place of text
+  Stops stops;
+  bool ignoreEnd = false; // go on behind the model's own end
+  Show show = Show::Text;
+};
+
+/// A sample when it has ended. A stop is part of neither its text nor its
+/// tokens.
+struct SampleResult {
+  uint64_t seed;
+  Tokens tokens;
+  std::string text; // empty without a tokenizer
+  Ending ending;
+  std::string stop; // the text or token that stopped it; empty if none did
 };
 
 /// Generates several samples from one sequence: the prompt is fed once, its
@@ -41,10 +69,14 @@ public:
              GenerationOptions options);
   ~Generation();
 
-  /// Feeds the prompt. Long ones show their progress.
+  /// Feeds the prompt. Long ones show their progress. Throws Failure where the
+  /// model's context has no room for it, before anything is computed, and where
+  /// the user interrupts.
   void feed(const Tokens &prompt);
   /// Draws, prints and feeds tokens until every sample has ended.
   void run();
+  /// Of every sample, behind run().
+  std::vector<SampleResult> results() const;
   /// Makes sure that the first sample's state holds every token of its text:
   /// the last one drawn has no successor and so was not fed.
   void feedLastToken();
@@ -54,10 +86,10 @@ public:
 
 private:
   struct Sample;
-  bool push(Sample &sample, int32_t token);
+  std::optional<Ending> push(Sample &sample, int32_t token);
   void advance(const std::vector<Sample *> &running);
   int32_t draw(Sample &sample, size_t row);
-  void end(Sample &sample);
+  void end(Sample &sample, Ending ending);
   void show(Sample &sample);
   bool endsSequence(int32_t token) const;
 

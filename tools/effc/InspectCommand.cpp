@@ -337,8 +337,10 @@ static void inspect(const InspectOptions &options) {
     print(json.dump(2) + "\n");
     return;
   }
-  print(summary(options.file, json) + targets(json) + entries(json) +
-        memory(json));
+  print(summary(options.file, json));
+  // Whoever asks for one thing is not shown all the rest.
+  if (options.kernels || !(options.state || budget || options.check))
+    print(targets(json) + entries(json) + memory(json));
   if (options.state)
     print(states(json));
   if (options.kernels)
@@ -354,21 +356,25 @@ void effc::cli::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command =
       app.add_subcommand("inspect", "Show what is in a compiled model");
-  command->add_option("FILE", options->file, "A compiled model")->required();
+  addModelFile(*command, options->file);
   addModelAccess(*command, options->access);
+  command->option_defaults()->group("What to show");
   command->add_flag("--kernels", options->kernels, "List the kernels");
   command
       ->add_option("--chip", options->chip,
-                   "Whose ceilings give the floors of kernels (" + chipNames() +
-                       "); default: a100 for sm_80, h200 for sm_90a")
+                   "Whose ceilings give the floors of kernels (default: a100 "
+                   "for sm_80, h200 for sm_90a)")
+      ->type_name("CHIP")
       ->check(CLI::IsMember(chipList()));
   command->add_flag("--state", options->state, "List the states of a sequence");
   command->add_flag("--check", options->check,
                     "Compare all checksums, weights included");
-  command->add_option(
-      "--budget", options->budget,
-      "Say how many sequences fit in so many bytes (512M, 1.5G)");
+  command
+      ->add_option("--budget", options->budget,
+                   "Say how many sequences fit in so many bytes (512M, 1.5G)")
+      ->type_name("BYTES");
   command->add_flag("--json", options->json, "Print JSON");
+  command->option_defaults()->group("Counting");
   // Published ones are counted by the program that links the compiler: it takes
   // this command's place before the line is read here.
   command
@@ -386,5 +392,7 @@ void effc::cli::addInspectCommand(CLI::App &app) {
                    "With --flops published: tokens of a recurrence's chunk "
                    "(default: 64); 0: leave recurrences out")
       ->check(wholeNumber(0, kMostCounted));
+  command->footer("effc inspect model.effc --budget 8G\n"
+                  "effc inspect model.effc --kernels --state --check");
   command->callback([options] { inspect(*options); });
 }

@@ -38,6 +38,8 @@ public:
   ~MachineProbes();
 
   uint32_t threads() const { return count; }
+  /// What its streams take.
+  uint64_t bytes() const { return uint64_t(share) * count; }
   /// Some 20 milliseconds: of two rounds each the faster one.
   Rates sample();
 

@@ -1,75 +1,77 @@
-// The effc executable: parses, dispatches, and turns whatever ends a subcommand
-// into one line and an exit status.
+// The effc executable: parses and dispatches.
 
-#include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
+#include "tools/effc/ForeignOptions.h"
 #include "tools/effc/Version.h"
+#include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/Nearest.h"
+#include "tools/terminal/StandardStreams.h"
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 
 using namespace effc::cli;
 
-/// The command that is asked for, if any. CLI11 would say that a subcommand is
-/// required, which is no help to somebody who mistyped one.
-static std::string findCommand(const CLI::App &app, int argc, char **argv) {
-  if (argc < 2)
-    return "";
-  if (argv[1][0] == '-') {
-    std::string name(argv[1]);
-    if (!app.get_option_no_throw(name.substr(0, name.find('='))))
-      throw UsageError("the following argument was not expected: " + name);
-    return "";
-  }
-  std::string known;
-  for (const CLI::App *command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == argv[1])
-      return argv[1];
-    known += (known.empty() ? "" : ", ") + command->get_name();
-  }
-  throw UsageError("there is no command '" + std::string(argv[1]) +
-                   "'; commands are " + known);
+/// Where the help of what is asked for is to be found; longer as soon as the
+/// command is known.
+static std::string help = "effc --help";
+
+/// `effc help`, `effc help run`, `effc version`: what others call --help and
+/// --version.
+static std::vector<std::string> spellOut(std::vector<std::string> arguments) {
+  if (arguments.empty())
+    throw UsageError("what is to be done? effc expects a command, such as "
+                     "'effc run FILE.effc \"TEXT\"'");
+  if (arguments[0] == "version")
+    arguments[0] = "--version";
+  if (arguments[0] != "help")
+    return arguments;
+  arguments.erase(arguments.begin());
+  arguments.push_back("--help");
+  return arguments;
 }
 
-/// Sets `command` as soon as it is known.
-static int parseAndRun(int argc, char **argv, std::string &command) {
+/// Throws UsageError where the first argument is no command. CLI11 would say
+/// that a subcommand is required, which is no help to somebody who mistyped one.
+static void findCommand(const CLI::App &app,
+                        const std::vector<std::string> &arguments) {
+  if (arguments[0].starts_with("-"))
+    return;
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), arguments[0]) != names.end()) {
+    help = "effc " + arguments[0] + " --help";
+    return;
+  }
+  auto near = nearest(arguments[0], names);
+  throw UsageError("there is no command '" + arguments[0] + "'" +
+                   (near ? ", did you mean '" + *near + "'?" : "") +
+                   "; commands are " + CLI::detail::join(names, ", "));
+}
+
+static int run(int argc, char **argv) {
+  std::vector<std::string> arguments =
+      spellOut({argv + (argc > 0), argv + argc});
+  becomeSibling(arguments);
   CLI::App app{"Compiles sequence models into one file and runs them", "effc"};
   app.require_subcommand(1);
   app.set_version_flag("--version", versionText());
+  app.footer("effc compile path/to/checkpoint -o model.effc\n"
+             "effc run model.effc \"And it came to pass\" -n 100");
   addSiblingCommands(app);
   addRunCommand(app);
   addEvalCommand(app);
   addBenchCommand(app);
   addInspectCommand(app);
-  command = findCommand(app, argc, argv);
-  try {
-    app.parse(argc, argv);
-    return kDone;
-  } catch (const CLI::ParseError &error) {
-    // --help and --version come this way too, with status 0.
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
-    throw UsageError(error.what());
-  }
+  addTokenizeCommand(app);
+  addDevicesCommand(app);
+  addCompletionsCommand(app);
+  addManualCommand(app);
+  findCommand(app, arguments);
+  readCommandLine(app, "effc", arguments, kForeignOptions);
+  return kDone;
 }
 
-int main(int argc, char **argv) {
-  std::string command;
-  try {
-    becomeSibling(argv);
-    int status = parseAndRun(argc, argv, command);
-    flushOutput();
-    return status;
-  } catch (const UsageError &error) {
-    printError(error.what());
-    printNote("see effc " + (command.empty() ? "" : command + " ") + "--help");
-    return kWrongUsage;
-  } catch (const std::bad_alloc &) {
-    printError("out of memory");
-    return kFailed;
-  } catch (const std::exception &error) {
-    printError(error.what());
-    return kFailed;
-  }
-}
+int main(int argc, char **argv) { return runMain(help, run, argc, argv); }

@@ -16,10 +16,20 @@
 using namespace effc;
 using namespace effc::cli;
 
+void effc::cli::addModelFile(CLI::App &command, std::string &file) {
+  command.add_option("FILE,-m,--model", file, "A compiled model")
+      ->type_name("FILE")
+      ->group("Model")
+      ->required();
+}
+
 void effc::cli::addModelAccess(CLI::App &command, ModelAccess &access) {
-  command.add_option("--weights-folder", access.weightsFolder,
-                     "Folder of the weights of a model that was compiled with "
-                     "--weights reference (default: where the file says)");
+  command.option_defaults()->group("Model");
+  command
+      .add_option("--weights-folder", access.weightsFolder,
+                  "Folder of the weights of a model that was compiled with "
+                  "--weights reference (default: where the file says)")
+      ->type_name("DIR");
   command.add_flag("--copy", access.copy,
                    "Read the files into memory instead of mapping them; what "
                    "happens to them afterwards does not matter then");
@@ -35,6 +45,7 @@ Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
 }
 
 void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
+  command.option_defaults()->group("Device");
   command
       .add_option(
           "--device", choice.name,
@@ -45,7 +56,7 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
           CLI::IsMember({"auto", "host", "cuda", "sim", "sim:80", "sim:90"}))
       ->capture_default_str();
   command
-      .add_option("--threads", choice.threads,
+      .add_option("-t,--threads", choice.threads,
                   "Threads of the host; 0: one per usable core")
       ->check(wholeNumber(0, 1024));
 }

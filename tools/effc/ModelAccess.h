@@ -19,6 +19,9 @@ struct ModelAccess {
   bool copy = false;
 };
 
+/// Declares FILE, the compiled model, which -m names as well.
+void addModelFile(CLI::App &command, std::string &file);
+
 /// Declares --weights-folder and --copy.
 void addModelAccess(CLI::App &command, ModelAccess &access);
 

@@ -56,14 +56,18 @@ ModelWork::ModelWork(const Json &given) {
   }
 }
 
-Work ModelWork::prefill(uint64_t tokens, uint64_t sequences) const {
-  uint64_t written = 0;
+Work ModelWork::prefill(uint64_t tokens, uint64_t sequences,
+                        uint64_t depth) const {
+  uint64_t rows = 0; // bytes of keys and values
   for (const Growing &state : growing)
-    written += std::min(tokens, state.rows) * state.rowBytes;
+    rows += (std::min(depth, state.rows) + std::min(tokens, state.rows)) *
+            state.rowBytes;
   return {sequences * (tokens * tokenFlops + headFlops),
-          weightBytes + sequences * (2 * stateBytes + written)};
+          weightBytes + sequences * (2 * stateBytes + rows)};
 }
 
-Work ModelWork::decode(uint64_t sequences) const {
-  return prefill(1, sequences);
+Work ModelWork::decode(uint64_t sequences, uint64_t depth,
+                       uint64_t steps) const {
+  // Between the first step, behind `depth` tokens, and the last.
+  return prefill(1, sequences, depth + (steps - 1) / 2);
 }

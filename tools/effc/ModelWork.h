@@ -12,8 +12,7 @@ namespace effc::cli {
 struct Work {
   uint64_t flops = 0;
   /// Weights read once, states of a fixed size read and written, keys and
-  /// values written. How many of those are read depends on the position and is
-  /// left out.
+  /// values of the call's tokens written and those before them read.
   uint64_t bytes = 0;
 };
 
@@ -22,10 +21,12 @@ class ModelWork {
 public:
   explicit ModelWork(const nlohmann::ordered_json &description);
 
-  /// `sequences` prompts of `tokens` tokens each, logits of the last of each.
-  Work prefill(uint64_t tokens, uint64_t sequences) const;
-  /// One token for each of `sequences`, with its logits.
-  Work decode(uint64_t sequences) const;
+  /// `sequences` prompts of `tokens` tokens each, behind `depth` tokens that
+  /// each sequence holds, logits of the last of each.
+  Work prefill(uint64_t tokens, uint64_t sequences, uint64_t depth = 0) const;
+  /// One token for each of `sequences`, with its logits: the mean of `steps`
+  /// steps, the first behind `depth` tokens.
+  Work decode(uint64_t sequences, uint64_t depth = 0, uint64_t steps = 1) const;
   /// Whether the FLOPs are those of the matrices alone (completeWork()).
   bool isEstimate() const { return estimate; }
 

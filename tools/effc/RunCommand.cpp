@@ -6,35 +6,52 @@
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
+#include "tools/effc/PromptText.h"
+#include "tools/effc/Stops.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
+#include "tools/terminal/SafeText.h"
 #include "tools/terminal/Signals.h"
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 using namespace effc;
 using namespace effc::cli;
+using Json = nlohmann::ordered_json;
 
 namespace {
 struct RunOptions {
   std::string file;
   ModelAccess access;
-  std::optional<std::string> prompt, promptFile, tokens;
+  PromptText prompt;
+  std::optional<std::string> tokens; // in place of a prompt's text
   std::optional<std::string> loadState, saveState;
+  std::vector<std::string> stops, stopTokens;
   DeviceChoice device;
   std::optional<float> temperature, topP, minP, repeatPenalty;
   std::optional<uint32_t> topK;
   uint64_t seed = 0;
   GenerationOptions generation;
+  bool printTokens = false, json = false;
 };
 } // namespace
 
 static void checkOptions(const RunOptions &options) {
-  if (options.promptFile == "-" && options.loadState == "-")
+  if (!options.prompt.isGiven() && !options.tokens)
+    throw UsageError("what is to be continued? Give a prompt: effc run FILE "
+                     "\"TEXT\", --prompt TEXT, --prompt-file FILE or --tokens "
+                     "1,2,3");
+  if (options.prompt.isGiven() && options.tokens)
+    throw UsageError(
+        "expects one of a prompt's text and --tokens, but got both");
+  if (options.json && options.printTokens)
+    throw UsageError("--json has the tokens already: leave out --print-tokens");
+  if (options.prompt.file == "-" && options.loadState == "-")
     throw UsageError("--prompt-file and --load-state cannot both read "
                      "standard input");
   if (!options.saveState)
@@ -55,9 +72,21 @@ static void checkSavedState(const Model &model, const RunOptions &options) {
     return;
   std::vector<std::string> inputs =
       filesOf(model, options.file, options.access);
-  if (options.promptFile)
-    inputs.push_back(*options.promptFile);
+  if (options.prompt.file)
+    inputs.push_back(*options.prompt.file);
   checkOutput("--save-state", *options.saveState, inputs);
+}
+
+/// Says so where a text spells the token that the tokenizer puts before it, as
+/// texts from chat templates do.
+static void noteSecondBegin(const Model &model, const Tokens &tokens) {
+  int32_t begin = model.generation().bos;
+  if (begin >= 0 && tokens.size() >= 2 && tokens[0] == begin &&
+      tokens[1] == begin)
+    printNote("the prompt begins with two tokens '" +
+              model.detokenize({begin}) +
+              "': the tokenizer's and its own; --no-special leaves out the "
+              "tokenizer's");
 }
 
 static Tokens readPrompt(const Model &model, const RunOptions &options) {
@@ -65,12 +94,11 @@ static Tokens readPrompt(const Model &model, const RunOptions &options) {
   if (options.tokens) {
     tokens = parseTokenList(*options.tokens);
   } else {
-    std::string text =
-        options.prompt ? *options.prompt : readWholeFile(*options.promptFile);
     // What the tokenizer puts in front of a text stands in front of the saved
     // one already.
-    tokens =
-        model.tokenize(text, options.loadState ? EFFC_TOKENIZE_NO_SPECIAL : 0);
+    tokens = options.prompt.tokenize(
+        model, options.loadState ? EFFC_TOKENIZE_NO_SPECIAL : 0);
+    noteSecondBegin(model, tokens);
   }
   if (tokens.empty() && options.loadState)
     throw Failure(
@@ -109,28 +137,96 @@ static void loadState(Session &session, const std::string &path) {
     session.load(path);
 }
 
+/// What a file without a tokenizer cannot do.
+static void requireTokenizer(const Model &model, const RunOptions &options) {
+  if (model.hasTokenizer())
+    return;
+  bool printsText = !options.printTokens && !options.json;
+  if (!options.tokens || printsText)
+    throw Failure("'" + options.file +
+                  "' has no tokenizer: give --tokens 1,2,3 and --print-tokens");
+  if (!options.stops.empty())
+    throw Failure("'" + options.file +
+                  "' has no tokenizer, so --stop cannot "
+                  "find a text");
+}
+
+/// The generation's settings, as far as the model has a say in them.
+static GenerationOptions settingsOf(const Model &model,
+                                    const RunOptions &options) {
+  GenerationOptions settings = options.generation;
+  settings.sampling = samplingOf(model, options);
+  settings.stops = resolveStops(model, options.stops, options.stopTokens);
+  settings.show = options.json          ? Show::Nothing
+                  : options.printTokens ? Show::Tokens
+                                        : Show::Text;
+  return settings;
+}
+
+static void printJson(const RunOptions &options, const std::string &device,
+                      const Tokens &prompt, const Generation &generation) {
+  auto rateOf = [](const Rate &rate) {
+    return Json{{"tokens", rate.tokens}, {"seconds", rate.seconds}};
+  };
+  Json json;
+  json["file"] = options.file;
+  json["device"] = device;
+  json["prompt_tokens"] = prompt;
+  json["samples"] = Json::array();
+  for (const SampleResult &sample : generation.results())
+    json["samples"].push_back(
+        {{"seed", sample.seed},
+         {"text", sample.text},
+         {"tokens", sample.tokens},
+         {"stop_reason", nameOf(sample.ending)},
+         {"stop", sample.stop.empty() ? Json() : Json(sample.stop)}});
+  json["prefill"] = rateOf(generation.prefill);
+  json["decode"] = rateOf(generation.decode);
+  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+/// "end token", "stop '<|im_end|>'", "128 tokens": how a sample ended.
+static std::string endingText(const SampleResult &sample) {
+  switch (sample.ending) {
+  case Ending::EndToken:
+    return "the model's end";
+  case Ending::Stop:
+    return "stop '" + sample.stop + "'";
+  case Ending::Length:
+    return "-n " + std::to_string(sample.tokens.size());
+  case Ending::Context:
+    return "the context is full";
+  case Ending::Interrupted:
+    return "interrupted";
+  }
+  return "";
+}
+
+static void printRates(const Generation &generation) {
+  std::string line = "prefill: " + generation.prefill.text();
+  if (generation.decode.tokens > 0) // the first token needs no step
+    line += "; decode: " + generation.decode.text();
+  std::vector<SampleResult> results = generation.results();
+  if (results.size() == 1)
+    line += "; ended by: " + withoutControls(endingText(results[0]));
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 static void run(const RunOptions &options) {
   checkOptions(options);
   Model model = openModel(options.file, options.access);
   checkSavedState(model, options);
-  if (!model.hasTokenizer() &&
-      (!options.tokens || !options.generation.printTokens))
-    throw Failure("'" + options.file +
-                  "' has no tokenizer: give --tokens 1,2,3 and --print-tokens");
-  if (!model.hasTokenizer() && !options.generation.stops.empty())
-    throw Failure("'" + options.file +
-                  "' has no tokenizer, so --stop cannot "
-                  "find a text");
+  requireTokenizer(model, options);
   Tokens prompt = readPrompt(model, options);
-  GenerationOptions settings = options.generation;
-  settings.sampling = samplingOf(model, options);
-  Engine engine =
-      openEngine(options.device, model, {.sessions = settings.samples}).engine;
-  Session session(engine);
+  GenerationOptions settings = settingsOf(model, options);
+  Place place =
+      openEngine(options.device, model, {.sessions = settings.samples});
+  Session session(place.engine);
   if (options.loadState)
     loadState(session, *options.loadState);
 
-  Generation generation(model, engine, std::move(session), settings);
+  Interruption interruption;
+  Generation generation(model, place.engine, std::move(session), settings);
   generation.feed(prompt);
   generation.run();
   if (options.saveState) {
@@ -138,15 +234,30 @@ static void run(const RunOptions &options) {
     HoldSignals held; // the library would leave what it has written
     generation.session().save(*options.saveState);
   }
-  std::string rates = "prefill: " + generation.prefill.text();
-  if (generation.decode.tokens > 0) // the first token needs no step
-    rates += "; decode: " + generation.decode.text();
-  std::fprintf(stderr, "%s\n", rates.c_str());
+  if (options.json)
+    printJson(options, place.device.description(), prompt, generation);
+  printRates(generation);
+  if (Interruption::came())
+    throw Interrupted("");
+}
+
+/// "-1" or a number of tokens.
+static CLI::Validator tokenLimit() {
+  CLI::Validator number = wholeNumber(0, uint64_t(1) << 48);
+  return CLI::Validator(
+      [number](std::string &text) {
+        if (text != "-1")
+          return number(text);
+        text = std::to_string(GenerationOptions::kUnlimited);
+        return std::string();
+      },
+      "-1: no limit");
 }
 
 static void addSamplingOptions(CLI::App &command, RunOptions &options) {
+  command.option_defaults()->group("Sampling");
   command
-      .add_option("--temperature", options.temperature,
+      .add_option("--temperature,--temp", options.temperature,
                   "0: the most likely token (default: what the model asks for)")
       ->check(numberThat([](float x) { return std::isfinite(x) && x >= 0; },
                          "a finite number from 0 on"));
@@ -169,46 +280,82 @@ static void addSamplingOptions(CLI::App &command, RunOptions &options) {
                   "Make tokens seen before less likely; 1: no")
       ->check(numberThat([](float x) { return std::isfinite(x) && x > 0; },
                          "a positive finite number"));
-  addWholeNumber(command, "--seed", options.seed, "Of the draws");
+  addWholeNumber(command, "-s,--seed", options.seed, "Of the draws");
   command
       .add_option("--samples", options.generation.samples,
                   "Continue the prompt so many times, decoding all together; "
                   "sample i draws with the seed + i")
       ->check(wholeNumber(1, 4096))
       ->capture_default_str();
+}
+
+static void addEndOptions(CLI::App &command, RunOptions &options) {
+  command.option_defaults()->group("Length and end");
+  command.add_option("-n", options.generation.newTokens, "New tokens at most")
+      ->type_name("N")
+      ->transform(tokenLimit())
+      ->default_str("128");
   command
-      .add_option("--stop", options.generation.stops,
-                  "End before this text; may be given again")
+      .add_option("--stop", options.stops,
+                  "End before this text, or at this special token; may be "
+                  "given again")
       ->allow_extra_args(false);
+  command
+      .add_option("--stop-token", options.stopTokens,
+                  "End at this token, an id or a token's text; may be given "
+                  "again")
+      ->type_name("TOKEN")
+      ->allow_extra_args(false);
+  command.add_flag("--ignore-eos", options.generation.ignoreEnd,
+                   "Go on behind the tokens with which the model ends a text");
+}
+
+static void addStateOptions(CLI::App &command, RunOptions &options) {
+  command.option_defaults()->group("State");
+  command
+      .add_option("--load-state", options.loadState,
+                  "Continue the sequence of this state file; the prompt comes "
+                  "after it; - reads standard input")
+      ->type_name("FILE");
+  command
+      .add_option("--save-state", options.saveState,
+                  "Write the sequence's state to this file at the end, and "
+                  "when Ctrl-C ends the text: the prompt and every token after "
+                  "it but one that ends the text")
+      ->type_name("FILE");
+}
+
+static void addOutputOptions(CLI::App &command, RunOptions &options) {
+  command.option_defaults()->group("Output");
+  command.add_flag("--print-tokens", options.printTokens,
+                   "Print token ids, comma-separated, in place of text; a line "
+                   "for each sample");
+  command.add_flag("--json", options.json,
+                   "Print one JSON document at the end: texts, tokens, why "
+                   "each ended, times");
 }
 
 void effc::cli::addRunCommand(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "Generate from a prompt");
-  command->add_option("FILE", options->file, "A compiled model")->required();
-  addModelAccess(*command, options->access);
-  auto *prompt =
-      command->add_option_group("prompt", "What to continue (one of these)");
-  prompt->add_option("--prompt", options->prompt, "A text");
-  prompt->add_option("--prompt-file", options->promptFile,
-                     "A text file; - reads standard input");
-  prompt->add_option("--tokens", options->tokens, "Token ids: 1,2,3");
-  prompt->require_option(1);
-  command->add_option("-n", options->generation.newTokens, "New tokens at most")
-      ->check(wholeNumber(0, uint64_t(1) << 48))
-      ->capture_default_str();
-  addDeviceChoice(*command, options->device);
+  addModelFile(*command, options->file);
+  options->prompt.declare(*command);
+  command
+      ->add_option("--tokens", options->tokens,
+                   "Token ids in place of a text: 1,2,3")
+      ->type_name("IDS")
+      ->group("Prompt");
+  addEndOptions(*command, *options);
   addSamplingOptions(*command, *options);
-  command->add_option("--load-state", options->loadState,
-                      "Continue the sequence of this state file; the prompt "
-                      "comes after it; - reads standard input");
-  command->add_option("--save-state", options->saveState,
-                      "Write the sequence's state to this file at the end: the "
-                      "prompt and every token after it but one that ends the "
-                      "text");
-  command->add_flag(
-      "--print-tokens", options->generation.printTokens,
-      "Print token ids, comma-separated, in place of text; a line "
-      "for each sample");
+  addStateOptions(*command, *options);
+  addOutputOptions(*command, *options);
+  addDeviceChoice(*command, options->device);
+  addModelAccess(*command, options->access);
+  command->footer(
+      "effc run model.effc \"And it came to pass\" -n 100\n"
+      "effc run model.effc -f book.txt -n 0 --save-state book.state\n"
+      "effc run model.effc -p \" Then\" --load-state book.state --temp 0.8\n"
+      "effc run chat.effc -e --no-special -p \"<|im_start|>user\\nHi"
+      "<|im_end|>\\n\" --stop \"<|im_end|>\"");
   command->callback([options] { run(*options); });
 }

@@ -2,13 +2,15 @@
 // compiler and with it LLVM; `effc` stays small and starts in milliseconds.
 
 #include "tools/effc/Commands.h"
+#include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <string_view>
+#include <optional>
 #include <unistd.h>
 #include <vector>
 
@@ -32,17 +34,25 @@ void effc::cli::addSiblingCommands(CLI::App &app) {
     app.add_subcommand(sibling.command, sibling.summary)->prefix_command();
 }
 
-/// Returns only to throw.
-static void become(const char *program, char **argumentsAfterCommand) {
+/// Where the program lies: beside this one.
+static std::string pathOf(const char *program) {
   std::error_code failure;
   std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", failure);
-  std::string path = (self.parent_path() / program).string();
-  std::vector<char *> arguments = {path.data()};
-  for (char **argument = argumentsAfterCommand; *argument; ++argument)
-    arguments.push_back(*argument);
-  arguments.push_back(nullptr);
-  execv(path.c_str(), arguments.data());
+  return (self.parent_path() / program).string();
+}
+
+/// Returns only to throw.
+static void become(const char *program,
+                   std::span<const std::string> arguments) {
+  std::string path = pathOf(program);
+  std::vector<std::string> owned = {path};
+  owned.insert(owned.end(), arguments.begin(), arguments.end());
+  std::vector<char *> pointers;
+  for (std::string &argument : owned)
+    pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  execv(path.c_str(), pointers.data());
   if (errno == ENOENT)
     throw Failure("there is no compiler here: '" + path +
                   "' does not exist (this build of effc only runs compiled "
@@ -51,25 +61,50 @@ static void become(const char *program, char **argumentsAfterCommand) {
 }
 
 /// `inspect --flops=published`, which reads the model's module.
-static bool asksForPublished(char **arguments) {
-  if (std::string_view(arguments[1]) != "inspect")
+static bool asksForPublished(std::span<const std::string> arguments) {
+  if (arguments[0] != "inspect")
     return false;
-  for (char **argument = arguments + 2; *argument; ++argument) {
-    std::string_view text = *argument;
-    if (text == "--flops=published" ||
-        (text == "--flops" && argument[1] &&
-         std::string_view(argument[1]) == "published"))
+  for (size_t i = 1; i < arguments.size(); ++i)
+    if (arguments[i] == "--flops=published" ||
+        (arguments[i] == "--flops" && i + 1 < arguments.size() &&
+         arguments[i + 1] == "published"))
       return true;
-  }
   return false;
 }
 
-void effc::cli::becomeSibling(char **arguments) {
-  if (!arguments[0] || !arguments[1])
-    return;
+void effc::cli::becomeSibling(std::span<const std::string> arguments) {
   if (asksForPublished(arguments))
-    become("effc-verify", arguments + 2);
+    become("effc-verify", arguments.subspan(1));
   for (const Sibling &sibling : kSiblings)
-    if (std::string_view(arguments[1]) == sibling.command)
-      become(sibling.program, arguments + 2);
+    if (arguments[0] == sibling.command)
+      become(sibling.program, arguments.subspan(1));
+}
+
+/// What the program prints when it is started with `option`; nothing where it
+/// cannot be started or fails.
+static std::optional<std::string> outputOf(const char *program,
+                                           const char *option) {
+  // Between single quotes, within which a shell takes all else as it is.
+  std::string path = "'";
+  for (char c : pathOf(program))
+    path += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::FILE *pipe =
+      popen((path + "' " + option + " 2>/dev/null").c_str(), "re");
+  if (!pipe)
+    return std::nullopt;
+  std::string output;
+  char buffer[4096];
+  while (size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
+    output.append(buffer, count);
+  if (pclose(pipe) != 0)
+    return std::nullopt;
+  return output;
+}
+
+std::vector<CommandTable> effc::cli::siblingTables() {
+  std::vector<CommandTable> tables;
+  for (const Sibling &sibling : kSiblings)
+    if (auto output = outputOf(sibling.program, kDescribeOptions))
+      tables.push_back(tableFromJson(*output));
+  return tables;
 }

@@ -5,19 +5,20 @@
 
 using namespace effc::cli;
 
-StopText::StopText(std::vector<std::string> given) : stops(std::move(given)) {
-  std::erase(stops, "");
-}
+StopText::StopText(std::vector<std::string> given) : stops(std::move(given)) {}
 
 std::string StopText::push(std::string_view text) {
   if (found)
     return "";
   held += text;
+  // The first that comes; of several at one place the first given.
   size_t first = std::string::npos;
-  for (const std::string &stop : stops)
-    first = std::min(first, held.find(stop));
-  if (first != std::string::npos) {
-    found = true;
+  for (size_t i = 0; i < stops.size(); ++i)
+    if (size_t at = held.find(stops[i]); at < first) {
+      first = at;
+      found = i;
+    }
+  if (found) {
     std::string shown = held.substr(0, first);
     held.clear();
     return shown;

@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_STOPTEXT_H
 #define EFFC_TOOLS_EFFC_STOPTEXT_H
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,20 +13,22 @@ namespace effc::cli {
 /// text, and swallows everything from the first stop text on.
 class StopText {
 public:
-  /// Empty ones are left out.
+  /// None of `stops` is empty.
   explicit StopText(std::vector<std::string> stops);
 
   /// Adds `text`; returns what may be shown now.
   std::string push(std::string_view text);
-  /// Whether a stop text has come.
-  bool stopped() const { return found; }
+  /// The stop text that has come; null while none has.
+  const std::string *stoppedBy() const {
+    return found ? &stops[*found] : nullptr;
+  }
   /// What was held back, when nothing more comes.
   std::string finish();
 
 private:
   std::vector<std::string> stops;
   std::string held;
-  bool found = false;
+  std::optional<size_t> found; // which of `stops` has come
 };
 
 } // namespace effc::cli

@@ -34,10 +34,17 @@ static std::string checkWhole(const std::string &text, uint64_t least,
          std::to_string(most) + ", but got '" + text + "'";
 }
 
+/// "1 to 4096", "1 or more"; nothing of a range that no value leaves.
+static std::string rangeText(uint64_t least, uint64_t most) {
+  if (most < UINT32_MAX)
+    return std::to_string(least) + " to " + std::to_string(most);
+  return least > 0 ? std::to_string(least) + " or more" : "";
+}
+
 CLI::Validator effc::cli::wholeNumber(uint64_t least, uint64_t most) {
   return CLI::Validator(
       [=](const std::string &text) { return checkWhole(text, least, most); },
-      "in [" + std::to_string(least) + " - " + std::to_string(most) + "]");
+      rangeText(least, most));
 }
 
 CLI::Option *effc::cli::addWholeNumber(CLI::App &command,
@@ -49,7 +56,8 @@ CLI::Option *effc::cli::addWholeNumber(CLI::App &command,
           [name, &value](const std::string &text) {
             if (std::string wrong = checkWhole(text, 0, UINT64_MAX);
                 !wrong.empty())
-              throw CLI::ValidationError(name, wrong);
+              throw CLI::ValidationError(name.substr(name.rfind(',') + 1),
+                                         wrong);
             parse(text, value);
           },
           summary)

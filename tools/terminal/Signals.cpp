@@ -59,3 +59,21 @@ HoldSignals::~HoldSignals() {
   if (int signal = heldSignal)
     raise(signal);
 }
+
+static std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+Interruption::Interruption() : before() {
+  sigaction(SIGINT, nullptr, &before);
+  if (before.sa_handler == SIG_IGN)
+    return;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+Interruption::~Interruption() { sigaction(SIGINT, &before, nullptr); }
+
+bool Interruption::came() { return interrupted; }

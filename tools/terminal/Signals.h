@@ -44,6 +44,22 @@ private:
   std::optional<SignalActions> actions;
 };
 
+/// For as long as this lives, the first SIGINT (Ctrl-C) only sets a mark, so that
+/// what runs can end where nothing is lost. The second ends the process.
+class Interruption {
+public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption &) = delete;
+  Interruption &operator=(const Interruption &) = delete;
+
+  /// Whether it has come, in this one or an earlier one.
+  static bool came();
+
+private:
+  struct sigaction before;
+};
+
 } // namespace effc::cli
 
 #endif // EFFC_TOOLS_TERMINAL_SIGNALS_H

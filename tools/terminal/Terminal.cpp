@@ -1,6 +1,7 @@
 #include "tools/terminal/Terminal.h"
 
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/SafeText.h"
 
 #include <cerrno>
 #include <cmath>
@@ -21,10 +22,11 @@ static bool useColour() {
 static void printDiagnostic(const char *kind, const char *colour,
                             std::string_view message) {
   bool colours = useColour();
+  // Names in a message come from files.
+  std::string safe = withoutControls(message);
   std::fflush(stdout); // what came before stands before
-  std::fprintf(stderr, "effc: %s%s:%s %.*s\n", colours ? colour : "", kind,
-               colours ? "\x1b[0m" : "", static_cast<int>(message.size()),
-               message.data());
+  std::fprintf(stderr, "effc: %s%s:%s %s\n", colours ? colour : "", kind,
+               colours ? "\x1b[0m" : "", safe.c_str());
 }
 
 void effc::cli::printError(std::string_view message) {
@@ -41,6 +43,10 @@ static void outputFailed() {
 }
 
 void effc::cli::print(std::string_view text) {
+  static const bool isTerminal = isatty(STDOUT_FILENO) == 1;
+  std::string safe;
+  if (isTerminal)
+    text = safe = withoutControls(text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     outputFailed();
 }

@@ -11,12 +11,12 @@
 
 namespace effc::cli {
 
-/// "effc: error: MESSAGE", one line on standard error.
+/// "effc: error: MESSAGE", one line on standard error, withoutControls().
 void printError(std::string_view message);
 /// "effc: note: MESSAGE".
 void printNote(std::string_view message);
 
-/// Writes a result. Throws Failure when standard output cannot take it.
+/// Writes a result; on a terminal withoutControls(). Throws Failure when standard output cannot take it.
 void print(std::string_view text);
 /// Makes sure that all of it is written.
 void flushOutput();

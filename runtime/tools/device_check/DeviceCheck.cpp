@@ -17,6 +17,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace effc;
 using namespace effc::check;
@@ -181,7 +183,16 @@ static void addTime(CLI::App &app, TimeRequest &request, std::string &device) {
   });
 }
 
+/// Opens /dev/null on each standard descriptor that is closed: a file that is
+/// opened here would take its number, and what is printed would land there.
+static void openStandardStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", O_RDWR) != stream)
+      _exit(1); // there is nowhere to say why
+}
+
 int main(int argc, char **argv) {
+  openStandardStreams();
   CLI::App app("Kernel tests and times on a device", "effc-device-check");
   app.require_subcommand(1);
   CasesRequest cases;

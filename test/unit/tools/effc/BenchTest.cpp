@@ -4,7 +4,9 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "tools/effc/Benchmark.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <sstream>
 
 using namespace effc;
 using namespace effc::cli;
@@ -50,6 +52,13 @@ TEST(ModelWork, CountsTheRowsThatAreWritten) {
   ModelWork work(grown);
   EXPECT_EQ(work.decode(3).bytes, 100u + 3 * (2 * 8 + 10 + 7));
   EXPECT_EQ(work.prefill(10, 2).bytes, 100u + 2 * (2 * 8 + 60 + 70));
+  // Those of 4 tokens before are read: the ring's last rows and the table's.
+  EXPECT_EQ(work.prefill(10, 2, 4).bytes,
+            100u + 2 * (2 * 8 + 4 * (10 + 7) + 60 + 70));
+  // Nine steps behind 8 tokens have 12 before them in the mean, of which the
+  // ring keeps 6.
+  EXPECT_EQ(work.decode(3, 8, 9).bytes,
+            100u + 3 * (2 * 8 + 6 * 10 + 12 * 7 + 10 + 7));
 }
 
 // Files of before say nothing: embeddings of 5 x 3 that are the head as well,
@@ -71,18 +80,29 @@ TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
   }
 }
 
+static Measurement measured(const BenchCase &one, const Timing &seconds,
+                            const Work &work, const Rates &rates) {
+  Measurement measurement;
+  static_cast<BenchCase &>(measurement) = one;
+  measurement.seconds = seconds;
+  measurement.work = work;
+  measurement.rates = rates;
+  return measurement;
+}
+
 TEST(Measurement, IsMeasuredAgainstTheHigherFloor) {
   Rates machine = {100, 1000};
   // Four decode steps of 50 bytes and 200 FLOPs each: 0.5 s to read, 0.2 s to
   // compute; they took 4 s.
-  Measurement step = {true, 4, 3, {4, 4, 4}, {200, 50}, machine};
+  Measurement step = measured({true, 4, 3}, {4, 4, 4}, {200, 50}, machine);
   bool byBandwidth = false;
   EXPECT_DOUBLE_EQ(step.floorSeconds(&byBandwidth), 2);
   EXPECT_TRUE(byBandwidth);
   EXPECT_DOUBLE_EQ(step.fraction(), 0.5);
   EXPECT_DOUBLE_EQ(step.tokensPerSecond(), 3);
   // A prefill of 8000 FLOPs and 50 bytes, 8 s of work in 10 s.
-  Measurement prompt = {false, 6, 2, {10, 9, 11}, {8000, 50}, machine};
+  Measurement prompt =
+      measured({false, 6, 2}, {10, 9, 11}, {8000, 50}, machine);
   EXPECT_DOUBLE_EQ(prompt.fraction(), 0.8);
   prompt.floorSeconds(&byBandwidth);
   EXPECT_FALSE(byBandwidth);
@@ -94,14 +114,15 @@ TEST(Measurement, IsMeasuredAgainstTheHigherFloor) {
 // is not a cache's doing, nor is what was no faster than memory.
 TEST(Measurement, KnowsWhatCameFromACache) {
   Rates machine = {100, 1000};
-  Measurement step = {true, 4, 3, {1.6, 1.6, 1.6}, {200, 50}, machine};
+  Measurement step =
+      measured({true, 4, 3}, {1.6, 1.6, 1.6}, {200, 50}, machine);
   EXPECT_DOUBLE_EQ(step.fraction(), 1.25);
   EXPECT_TRUE(step.isFromCache(50));
   EXPECT_FALSE(step.isFromCache(49));
   EXPECT_FALSE(step.isFromCache(0));
   step.seconds.median = 2.5;
   EXPECT_FALSE(step.isFromCache(50));
-  Measurement prompt = {false, 6, 2, {7, 7, 7}, {8000, 50}, machine};
+  Measurement prompt = measured({false, 6, 2}, {7, 7, 7}, {8000, 50}, machine);
   EXPECT_FALSE(prompt.isFromCache(50));
 }
 
@@ -164,6 +185,8 @@ TEST(Bench, PrintsOneJsonDocument) {
   // head rows take 64 bytes.
   EXPECT_EQ(last["flops"], 3 * 2 * 271 * 3);
   EXPECT_EQ(last["bytes"], 271 * 64 + 2 * 3 * 20);
+  EXPECT_EQ(last["depth"], 0);
+  EXPECT_EQ(last["runs"], 2);
   for (const Json &result : json["results"]) {
     EXPECT_LE(result["seconds_p10"], result["seconds_median"]);
     EXPECT_LE(result["seconds_median"], result["seconds_p90"]);
@@ -194,7 +217,8 @@ TEST(Bench, PrintsATable) {
   Finished done = bench(
       {"--prefill", "0", "--decode", "3", "--batch", "2", "--repeat", "1"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_NE(done.out.find("  decode  2      "), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("  decode  2      0      "), std::string::npos)
+      << done.out;
   EXPECT_NE(done.out.find("ms/call"), std::string::npos);
   EXPECT_NE(
       done.out.find("a call takes all sequences together, in decode by one"),
@@ -204,6 +228,56 @@ TEST(Bench, PrintsATable) {
   EXPECT_NE(done.out.find("those of its matrices alone are counted"),
             std::string::npos);
   EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
+}
+
+// A heading and a line each, with as many columns.
+TEST(Bench, PrintsTheFormatThatIsAskedFor) {
+  std::vector<std::string> options = {"-p", "5", "-n", "3", "-d", "0,7",
+                                      "-r", "1", "-t", "1", "-o"};
+  auto inFormat = [&](const char *format) {
+    std::vector<std::string> all = options;
+    all.push_back(format);
+    Finished done = bench(all);
+    EXPECT_EQ(done.status, 0) << done.err;
+    std::vector<std::string> lines;
+    std::istringstream text(done.out);
+    for (std::string line; std::getline(text, line);)
+      lines.push_back(line);
+    return lines;
+  };
+  auto columns = [](const std::string &line, char between) {
+    return std::count(line.begin(), line.end(), between);
+  };
+  std::vector<std::string> csv = inFormat("csv");
+  ASSERT_EQ(csv.size(), 5u);
+  EXPECT_EQ(csv[0].rfind("call,tokens,batch,depth,runs,", 0), 0u) << csv[0];
+  EXPECT_EQ(csv[1].rfind("prefill,5,1,0,1,", 0), 0u) << csv[1];
+  EXPECT_EQ(csv[4].rfind("decode,3,1,7,1,", 0), 0u) << csv[4];
+  for (const std::string &line : csv)
+    EXPECT_EQ(columns(line, ','), columns(csv[0], ',')) << line;
+  std::vector<std::string> jsonLines = inFormat("jsonl");
+  ASSERT_EQ(jsonLines.size(), 4u);
+  for (const std::string &line : jsonLines)
+    EXPECT_EQ(Json::parse(line)["threads"], 1);
+  EXPECT_EQ(Json::parse(jsonLines[3])["depth"], 7);
+  std::vector<std::string> markdown = inFormat("md");
+  ASSERT_GE(markdown.size(), 6u);
+  EXPECT_EQ(markdown[0].rfind("| call | batch | depth |", 0), 0u);
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(columns(markdown[i], '|'), columns(markdown[0], '|'));
+  EXPECT_EQ(bench({"-o", "xml"}).status, 2);
+}
+
+// A time that is over before the second case: it is named.
+TEST(Bench, NamesWhatItHadNoTimeFor) {
+  Finished done = bench({"-p", "4096", "-n", "0", "-b", "3,64", "-d", "8000",
+                         "--seconds", "0.001", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  Json json = Json::parse(done.out);
+  EXPECT_EQ(json["results"].size() + json["left_out"].size(), 2u);
+  ASSERT_GE(json["left_out"].size(), 1u);
+  EXPECT_EQ(json["left_out"].back()["batch"], 64);
+  EXPECT_EQ(json["left_out"].back()["depth"], 8000);
 }
 
 // On the host the machine is measured, not looked up.
@@ -233,7 +307,6 @@ TEST(Bench, RefusesWhatCannotBe) {
   TemporaryFile file(makeToyArtifact(options));
   Finished done = runProgram({EFFC_PROGRAM, "bench", file.path()});
   EXPECT_EQ(done.status, 1);
-  EXPECT_EQ(done.err,
-            "effc: error: the model's context is 100 tokens, but 2048 "
-            "are to be measured\n");
+  EXPECT_EQ(done.err, "effc: error: the model's context is 100 tokens, but 512 "
+                      "are to be measured\n");
 }

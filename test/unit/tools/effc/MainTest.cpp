@@ -76,14 +76,14 @@ TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   EXPECT_EQ(done.status, 2);
   EXPECT_EQ(firstLine(done.err),
             "effc: error: there is no command 'bogus'; commands are compile, "
-            "verify, run, eval, bench, inspect");
+            "verify, run, eval, bench, inspect, tokenize, devices, "
+            "completions, manual");
 }
 
 TEST(Main, NamesAnOptionThatThereIsNot) {
   Finished done = effc_({"-x"});
   EXPECT_EQ(done.status, 2);
-  EXPECT_EQ(firstLine(done.err),
-            "effc: error: the following argument was not expected: -x");
+  EXPECT_EQ(firstLine(done.err), "effc: error: there is no option -x");
 }
 
 // A list takes one argument: what follows is the file.

@@ -3,6 +3,7 @@
 #include "runtime/include/effc/effc.hpp"
 #include "test/e2e/Process.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/tools/effc/RunToy.h"
 
 #include <algorithm>
 #include <fstream>
@@ -12,37 +13,6 @@
 using namespace effc;
 using namespace effc::test;
 using Tokens = std::vector<int32_t>;
-
-static Finished run(const std::string &path, std::vector<std::string> arguments,
-                    const std::string &input = "") {
-  std::vector<std::string> all = {EFFC_PROGRAM, "run", path};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return runProgram(all, input);
-}
-
-static const std::string &toyPath() {
-  static TemporaryFile file(makeToyArtifact());
-  return file.path();
-}
-
-/// What greedy generation gives, at most `count` tokens and none from the end
-/// on.
-static Tokens greedy(const Tokens &prompt, size_t count) {
-  ToyReference reference;
-  std::vector<float> logits;
-  for (int32_t token : prompt)
-    logits = reference.step(token);
-  Tokens made;
-  while (made.size() < count) {
-    auto best = std::max_element(logits.begin(), logits.end());
-    int32_t token = static_cast<int32_t>(best - logits.begin());
-    if (token == kToyEnd)
-      break;
-    made.push_back(token);
-    logits = reference.step(token);
-  }
-  return made;
-}
 
 static std::string joined(const Tokens &tokens) {
   std::string text;
@@ -368,8 +338,8 @@ TEST(Run, EndsWhenTheContextIsFull) {
   done = run(file.path(), {"--tokens", "1,2,3,4,5,6"});
   EXPECT_EQ(done.status, 1);
   EXPECT_NE(done.err.find(
-                "effc: error: sequence 0 would have 6 tokens, but the model "
-                "takes 5"),
+                "effc: error: the prompt has 6 tokens, but the model's context "
+                "is 5 tokens (effc compile --max-context makes another)\n"),
             std::string::npos);
 }
 
@@ -417,7 +387,7 @@ TEST(Run, RefusesWhatCannotBe) {
   EXPECT_EQ(early("--top-k", "-2"),
             "2 --top-k: expects a whole number from 0 to 4294967295, but got "
             "'-2'");
-  for (const char *count : {"abc", "-1", "1.5", "281474976710657"})
+  for (const char *count : {"abc", "-2", "1.5", "281474976710657"})
     EXPECT_EQ(early("-n", count),
               "2 -n: expects a whole number from 0 to 281474976710656, but "
               "got '" +
