@@ -24,25 +24,50 @@ std::vector<std::string> Report::skippedLines() const {
   return lines;
 }
 
+/// Of the row that begins at `row`; infinite where a number is missing.
+template <typename A, typename B>
+static double rowError(const std::vector<A> &found,
+                       const std::vector<B> &expected, size_t row,
+                       size_t columns) {
+  double difference = 0, magnitude = 0;
+  for (size_t i = row; i < row + columns; ++i) {
+    double distance = std::fabs(double(found[i]) - double(expected[i]));
+    if (!(distance < INFINITY))
+      return INFINITY;
+    difference = std::max(difference, distance);
+    magnitude = std::max(magnitude, std::fabs(double(expected[i])));
+  }
+  return difference > 0 ? difference / magnitude : 0;
+}
+
 template <typename A, typename B>
 double largestError(const std::vector<A> &found, const std::vector<B> &expected,
                     size_t columns) {
   if (found.size() != expected.size())
     return INFINITY;
   double worst = 0;
-  for (size_t row = 0; row < found.size(); row += columns) {
-    double difference = 0, magnitude = 0;
-    for (size_t i = row; i < row + columns; ++i) {
-      double distance = std::fabs(double(found[i]) - double(expected[i]));
-      if (!(distance < INFINITY))
-        return INFINITY;
-      difference = std::max(difference, distance);
-      magnitude = std::max(magnitude, std::fabs(double(expected[i])));
-    }
-    if (difference > 0)
-      worst = std::max(worst, difference / magnitude);
-  }
+  for (size_t row = 0; row < found.size(); row += columns)
+    worst = std::max(worst, rowError(found, expected, row, columns));
   return worst;
+}
+
+template <typename A, typename B>
+std::optional<size_t> firstBeyond(const std::vector<A> &found,
+                                  const std::vector<B> &expected,
+                                  size_t columns, double tolerance) {
+  if (found.size() != expected.size())
+    return std::nullopt;
+  for (size_t row = 0; row < found.size(); row += columns) {
+    bool sameBits =
+        std::equal(found.begin() + static_cast<ptrdiff_t>(row),
+                   found.begin() + static_cast<ptrdiff_t>(row + columns),
+                   expected.begin() + static_cast<ptrdiff_t>(row));
+    if (tolerance == 0
+            ? !sameBits
+            : !(rowError(found, expected, row, columns) <= tolerance))
+      return row / columns;
+  }
+  return std::nullopt;
 }
 
 double bitError(const std::vector<float> &found,
@@ -61,5 +86,15 @@ template double largestError(const std::vector<float> &,
                              const std::vector<double> &, size_t);
 template double largestError(const std::vector<double> &,
                              const std::vector<double> &, size_t);
+
+template std::optional<size_t> firstBeyond(const std::vector<float> &,
+                                           const std::vector<float> &, size_t,
+                                           double);
+template std::optional<size_t> firstBeyond(const std::vector<float> &,
+                                           const std::vector<double> &, size_t,
+                                           double);
+template std::optional<size_t> firstBeyond(const std::vector<double> &,
+                                           const std::vector<double> &, size_t,
+                                           double);
 
 } // namespace effc::verify

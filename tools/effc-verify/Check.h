@@ -13,6 +13,9 @@ struct Check {
   std::string against; // what it is compared with: "one prefill"
   double error;        // the largest relative one; infinite for a NaN
   double tolerance;    // 0: the same bits are expected
+  /// The first token whose logits differ by more; none where all are within, or
+  /// where no logits were compared.
+  std::optional<size_t> firstToken = std::nullopt;
 
   /// An infinite error is within no tolerance, an infinite one included.
   bool passed() const;
@@ -49,6 +52,13 @@ double largestError(const std::vector<A> &found, const std::vector<B> &expected,
 /// -0. Otherwise what largestError() says, infinite where that is zero.
 double bitError(const std::vector<float> &found,
                 const std::vector<float> &expected, size_t columns);
+
+/// The first row of `columns` that differs by more than `tolerance`, as
+/// largestError() measures it; for a tolerance of 0, in any bit.
+template <typename A, typename B>
+std::optional<size_t> firstBeyond(const std::vector<A> &found,
+                                  const std::vector<B> &expected,
+                                  size_t columns, double tolerance);
 
 } // namespace effc::verify
 

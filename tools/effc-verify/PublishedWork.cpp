@@ -1,10 +1,11 @@
 #include "tools/effc-verify/PublishedWork.h"
 
+#include "tools/effc-verify/SeqModule.h"
+
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Quantities.h"
 #include "tools/terminal/Table.h"
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 using namespace effc;
@@ -15,10 +16,7 @@ std::string effc::verify::describePublishedWork(
     const seq::PublishedSettings &settings, bool json) {
   Model model = openModel(file, access);
   StoredModel stored;
-  for (const effc_segment_info_t &segment : model.segments())
-    if (std::strcmp(segment.kind, "seq_module") == 0)
-      stored.seqBytecode.assign(reinterpret_cast<const char *>(segment.data),
-                                segment.bytes);
+  stored.seqBytecode = readSeqModule(model);
   if (stored.seqBytecode.empty())
     throw Failure("'" + file +
                   "' does not hold its seq module, from which published FLOPs "

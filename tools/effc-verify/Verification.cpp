@@ -2,6 +2,7 @@
 
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Reference.h"
+#include "tools/effc-verify/SeqModule.h"
 #include "tools/effc-verify/TemporaryArtifact.h"
 #include "tools/terminal/Failure.h"
 
@@ -69,6 +70,13 @@ template <typename T> static T take(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
+/// "60", "1.5".
+static std::string shortNumber(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
 /// A number as the report states it.
 static std::string scientific(double number) {
   char text[32];
@@ -80,26 +88,71 @@ Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
       model(cli::openModel(options.file, options.access)),
-      place(cli::openEngine(options.device, model,
-                            {.sessions = Feeding::kMostSequences})),
-      feeding(model, std::move(place.engine)),
-      vocabulary(model.vocabularySize()) {
+      budget(options.seconds), vocabulary(model.vocabularySize()) {
   size_t count = options.tokens;
   if (model.maxContext())
     count = std::min<size_t>(count, model.maxContext());
   if (count < 2)
     throw Failure("a context of " + std::to_string(count) +
                   " tokens is too short to verify");
+  options.tokens = count;
   tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
   for (const effc_state_info_t &state : model.states())
     narrowStates |= std::strcmp(state.type, "bf16") == 0;
 }
 
 void Verification::add(std::string name, std::string against, double error,
-                       double tolerance) {
+                       double tolerance, std::optional<size_t> firstToken) {
   report.checks.push_back(
-      {std::move(name), std::move(against), error, tolerance});
+      {std::move(name), std::move(against), error, tolerance, firstToken});
   progress(++done, total);
+}
+
+/// Of numbers of two types no bits can be the same.
+static double errorOf(const Logits &found, const Logits &expected,
+                      size_t columns, double tolerance) {
+  return tolerance == 0 ? bitError(found, expected, columns)
+                        : largestError(found, expected, columns);
+}
+template <typename A>
+static double errorOf(const std::vector<A> &found,
+                      const std::vector<double> &expected, size_t columns,
+                      double) {
+  return largestError(found, expected, columns);
+}
+
+template <typename A, typename B>
+void Verification::addLogits(std::string name, std::string against,
+                             const std::vector<A> &found,
+                             const std::vector<B> &expected, double tolerance) {
+  add(std::move(name), std::move(against),
+      errorOf(found, expected, vocabulary, tolerance), tolerance,
+      firstBeyond(found, expected, vocabulary, tolerance));
+}
+
+bool Verification::hasTimeFor(const std::string &name, double estimate) {
+  if (budget.hasRoomFor(estimate))
+    return true;
+  report.skip(name, "no time left of " + shortNumber(budget.total()) +
+                        " seconds (--seconds)");
+  progress(++done, total);
+  return false;
+}
+
+void Verification::chooseTokens(size_t evaluations) {
+  // Half of the time is for what runs and is compiled.
+  constexpr size_t kPilot = 2, kFewest = 4;
+  if (options.tokens <= kFewest || budget.left() == INFINITY)
+    return;
+  tokens = pickTokens(model.vocabularySize(), kPilot, /*seed=*/1);
+  reference(nullptr, /*single=*/false);
+  size_t count = tokensWithin(budget.left() / 2, evaluations, kPilot,
+                              evaluation, kFewest, options.tokens);
+  tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
+  if (count < options.tokens)
+    report.skip("tokens " + std::to_string(count) + " to " +
+                    std::to_string(options.tokens - 1) + " of the sequence",
+                "the reference would take longer than --seconds leaves it");
 }
 
 /// Copies a weight's rows without their padding.
@@ -124,10 +177,7 @@ static StoredWeight denseWeight(const effc_weight_info_t &info) {
 
 /// The seq module, the weights and the options the file was compiled with.
 void Verification::readStored() {
-  for (const effc_segment_info_t &segment : model.segments())
-    if (std::strcmp(segment.kind, "seq_module") == 0)
-      stored.seqBytecode.assign(reinterpret_cast<const char *>(segment.data),
-                                segment.bytes);
+  stored.seqBytecode = readSeqModule(model);
   stored.weights =
       [this](llvm::StringRef name) -> llvm::Expected<StoredWeight> {
     for (const effc_weight_info_t &weight : model.weights())
@@ -150,8 +200,13 @@ void Verification::readStored() {
   }
   if (!stored.seqBytecode.empty())
     keepHostTarget();
+}
+
+void Verification::readTargetOptions() {
   const PipelineOptions &pipeline = compileOptions.pipeline;
-  runsOnHost = place.device.description().rfind("host", 0) == 0;
+  // "auto" takes a GPU where there is one.
+  runsOnHost =
+      options.device.name == "host" || (place && place->name == "host");
   roundsProducts = !runsOnHost && pipeline.products != Products::F32;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
@@ -201,17 +256,14 @@ void Verification::checkFeeding() {
   double tolerance = feedingTolerance();
   auto compare = [&](std::string name, const Logits &found,
                      const Logits &expected, const char *against) {
-    add(std::move(name), against,
-        tolerance == 0 ? bitError(found, expected, vocabulary)
-                       : largestError(found, expected, vocabulary),
-        tolerance);
+    addLogits(std::move(name), against, found, expected, tolerance);
   };
-  compare("decode steps", feeding.inSteps(tokens), whole, "one prefill");
+  compare("decode steps", feeding->inSteps(tokens), whole, "one prefill");
   for (size_t i = 0; i < kSplits; ++i) {
     std::vector<size_t> lengths = pickSplit(tokens.size(), i);
     compare("split " + std::to_string(i + 1) + ", " +
                 std::to_string(lengths.size()) + " pieces",
-            feeding.inPieces(tokens, lengths), whole, "one prefill");
+            feeding->inPieces(tokens, lengths), whole, "one prefill");
   }
   // Neighbours of other lengths, before and after.
   std::vector<Tokens> sequences;
@@ -219,30 +271,28 @@ void Verification::checkFeeding() {
                         tokens.size() / 2 + 1, tokens.size() / 5 + 1})
     sequences.push_back(pickTokens(model.vocabularySize(), length, 2 + length));
   sequences[1] = tokens;
-  std::vector<Logits> together = feeding.inBatch(sequences);
+  std::vector<Logits> together = feeding->inBatch(sequences);
   compare("batch of 4, this sequence", together[1], whole, "one prefill");
   double worst = 0;
   for (size_t i : {0, 2, 3}) {
-    Logits alone = feeding.inOnePrefill(sequences[i]);
-    worst = std::max(worst, tolerance == 0
-                                ? bitError(together[i], alone, vocabulary)
-                                : largestError(together[i], alone, vocabulary));
+    Logits alone = feeding->inOnePrefill(sequences[i]);
+    worst = std::max(worst, errorOf(together[i], alone, vocabulary, tolerance));
   }
   add("batch of 4, its neighbours", "one by one", worst, tolerance);
-  compare("saved and loaded halfway", feeding.throughASavedState(tokens), whole,
-          "one prefill");
+  compare("saved and loaded halfway", feeding->throughASavedState(tokens),
+          whole, "one prefill");
   // What generation asks for.
   Logits last(whole.end() - static_cast<ptrdiff_t>(vocabulary), whole.end());
-  compare("last row alone", feeding.lastRowAlone(tokens), last, "all rows");
+  compare("last row alone", feeding->lastRowAlone(tokens), last, "all rows");
   compare("fed without logits, then a step",
-          feeding.withoutLogitsThenAStep(tokens), last, "one prefill");
+          feeding->withoutLogitsThenAStep(tokens), last, "one prefill");
   checkThreads();
 }
 
 /// Threads never show, whatever the forms.
 void Verification::checkThreads() {
   cli::DeviceChoice one = options.device;
-  one.name = place.name;
+  one.name = place->name;
   one.threads = 1;
   if (one.name == "cuda") {
     report.skip("one thread", "a GPU has its own");
@@ -252,8 +302,7 @@ void Verification::checkThreads() {
   Feeding alone(
       model, cli::openEngine(one, model, {.sessions = Feeding::kMostSequences})
                  .engine);
-  add("one thread", "all threads",
-      bitError(alone.inOnePrefill(tokens), whole, vocabulary), 0);
+  addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0);
 }
 
 std::vector<double> Verification::reference(const FormCase *form, bool single,
@@ -264,7 +313,11 @@ std::vector<double> Verification::reference(const FormCase *form, bool single,
     request.form = form->form;
     request.chunk = form->chunk;
   }
-  return take(evaluateReference(stored, tokens, request, coverage));
+  TimeBudget watch(INFINITY);
+  std::vector<double> logits =
+      take(evaluateReference(stored, tokens, request, coverage));
+  evaluation = watch.passed();
+  return logits;
 }
 
 void Verification::checkReference() {
@@ -273,15 +326,21 @@ void Verification::checkReference() {
       largestError(reference(nullptr, /*single=*/true), oracle, vocabulary);
   report.f32Loss = loss;
   requireJudgeable();
-  double exact = std::max(kLossFactor * loss * kDoubleOverF32, kDoubleFloor);
+}
+
+void Verification::checkDerivedForms() {
+  double exact =
+      std::max(kLossFactor * *report.f32Loss * kDoubleOverF32, kDoubleFloor);
   for (const FormCase &form : kForms) {
+    std::string name = std::string("form ") + form.name;
+    if (!hasTimeFor(name, evaluation))
+      continue;
     ReferenceCoverage coverage;
     std::vector<double> logits = reference(&form, /*single=*/false, &coverage);
-    std::string name = std::string("form ") + form.name;
     for (const std::string &line : coverage.kept)
       report.skip(name, line);
     if (coverage.expanded > 0 || coverage.kept.empty())
-      add(name, "reference", largestError(logits, oracle, vocabulary), exact);
+      addLogits(name, "reference", logits, oracle, exact);
     else
       progress(++done, total);
   }
@@ -301,8 +360,8 @@ void Verification::checkFile() {
     report.skip("this file against the reference", kRounded);
     progress(++done, total);
   } else {
-    add("this file", "reference", largestError(whole, oracle, vocabulary),
-        prefillTolerance(mostRows()));
+    addLogits("this file", "reference", whole, oracle,
+              prefillTolerance(mostRows()));
   }
 }
 
@@ -345,15 +404,16 @@ void Verification::checkForms() {
       progress(++done, total);
       continue;
     }
+    if (!hasTimeFor(name, compilation))
+      continue;
     CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
     TemporaryArtifact artifact;
     forced.output = artifact.path();
     require(recompile(stored, forced));
     Model other(artifact.path());
     Feeding another(other, Device::host(options.device.threads));
-    add(std::move(name), "reference",
-        largestError(another.inOnePrefill(tokens), oracle, vocabulary),
-        prefillTolerance(forced.pipeline.prefillRows.back()));
+    addLogits(std::move(name), "reference", another.inOnePrefill(tokens),
+              oracle, prefillTolerance(forced.pipeline.prefillRows.back()));
   }
 }
 
@@ -362,7 +422,9 @@ void Verification::checkCode() {
     progress(++done, total);
     return;
   }
+  TimeBudget watch(INFINITY);
   std::vector<uint8_t> code = take(recompileCode(stored, compileOptions));
+  compilation = watch.passed();
   bool same = hostCode(model) == code;
   std::string here = "effc " + getVersion().str() + ", commit " +
                      getCommit().str() + ", LLVM " LLVM_VERSION_STRING;
@@ -372,6 +434,7 @@ void Verification::checkCode() {
     progress(++done, total);
     return;
   }
+  codeIsSound = same;
   add("code bytes, compiled again", "this file", same ? 0 : INFINITY, 0);
 }
 
@@ -387,8 +450,47 @@ void Verification::requireJudgeable() const {
                 " no sound kernel can be told from a wrong one");
 }
 
+void Verification::feedWhole() {
+  place.emplace(cli::openEngine(options.device, model,
+                                {.sessions = Feeding::kMostSequences}));
+  feeding.emplace(model, std::move(place->engine));
+  whole = feeding->inOnePrefill(tokens);
+}
+
+void Verification::checkWhatRuns() {
+  bool hasModule = !stored.seqBytecode.empty();
+  feedWhole();
+  readTargetOptions();
+  if (hasModule)
+    checkFile();
+  checkFeeding();
+}
+
+void Verification::checkModule() {
+  if (!options.compiles) {
+    report.skip("kernels in other forms, code bytes, compiled again",
+                "--no-compile leaves them out");
+    progress(done += std::size(kForms) + kCodeChecks, total);
+  } else {
+    checkCode();
+  }
+  if (!codeIsSound)
+    return;
+  // The reference in double, in f32, and in each form.
+  chooseTokens(/*evaluations=*/2 + std::size(kForms));
+  checkReference();
+}
+
+/// A model of shapes alone has nothing to compute with.
+static void requireWeights(const Model &model) {
+  for (const effc_weight_info_t &weight : model.weights())
+    if (!weight.data)
+      throw Failure("the file has no weights: it was compiled from shapes "
+                    "alone; compile it without --weights none");
+}
+
 Report Verification::run() {
-  report.tokens = tokens.size();
+  requireWeights(model);
   // A damaged weight would be the same for the reference and for the kernels.
   effc::check(effc_model_check(model.get(), nullptr, nullptr));
   readStored();
@@ -396,25 +498,33 @@ Report Verification::run() {
   total =
       kFeedingChecks +
       (hasModule ? kReferenceChecks + 2 * std::size(kForms) + kCodeChecks : 0);
-  whole = feeding.inOnePrefill(tokens);
   if (hasModule)
-    checkReference();
-  checkFeeding();
-  if (!hasModule) {
-    if (report.skippedLines().empty())
-      report.skip("reference, forms, kernels, code",
-                  "the file has no seq module (it was compiled with "
-                  "--strip-ir); feeding alone is checked");
+    checkModule();
+  if (!codeIsSound) {
+    report.skip("all else", "the file's code is not what its module compiles "
+                            "to, so none of it was run");
+  } else if (options.runs) {
+    checkWhatRuns();
   } else {
-    checkFile();
-    if (options.compiles) {
+    report.skip("the file's code, and what is compiled anew",
+                "--no-run leaves them out");
+  }
+  if (hasModule && codeIsSound) {
+    checkDerivedForms();
+    if (options.compiles && options.runs)
       checkForms();
-      checkCode();
-    } else {
-      report.skip("kernels in other forms, code bytes, compiled again",
-                  "--no-compile leaves them out");
-      progress(done += std::size(kForms) + kCodeChecks, total);
-    }
+  }
+  if (!hasModule && report.skippedLines().empty())
+    report.skip("reference, forms, kernels, code",
+                "the file has no seq module (it was compiled with --strip-ir); "
+                "feeding alone is checked");
+  report.tokens = tokens.size();
+  stateTolerances();
+  return std::move(report);
+}
+
+void Verification::stateTolerances() {
+  if (report.f32Loss) {
     report.tolerances.push_back(
         "against the reference in double: 4 x what the reference loses in f32 "
         "(" +
@@ -426,7 +536,7 @@ Report Verification::run() {
         "forms in double: the same x 2^-29, at least 256 units in the last "
         "place");
   }
-  if (bitStable || !roundsProducts)
+  if (feeding && (bitStable || !roundsProducts))
     report.tolerances.push_back(
         bitStable ? "fed in other ways: the same bits"
                   : "fed in other ways: " + scientific(feedingTolerance()) +
@@ -435,5 +545,4 @@ Report Verification::run() {
                                "bits wherever a prompt is cut"
                              : ", since what the file was compiled for is not "
                                "known"));
-  return std::move(report);
 }

@@ -6,9 +6,12 @@
 #include "compiler/StoredModel.h"
 #include "tools/effc-verify/Check.h"
 #include "tools/effc-verify/Feeding.h"
+#include "tools/effc-verify/TimeBudget.h"
 #include "tools/effc/ModelAccess.h"
 
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace effc::verify {
@@ -16,18 +19,23 @@ namespace effc::verify {
 struct VerifyOptions {
   std::string file;
   cli::ModelAccess access;
-  size_t tokens = 48;
+  size_t tokens = 48; // at most: fewer where they take longer than `seconds`
+  /// Time for all of it, about; what does not fit is left out and named.
+  double seconds = INFINITY;
+  /// Whether the file's code is run, and what is compiled anew.
+  bool runs = true;
   /// Kernels in other forms, and whether compiling again gives the same code.
   bool compiles = true;
   /// Where the file's own code runs; what is compiled anew runs on the host.
   cli::DeviceChoice device = {"host", 0};
 };
 
-/// Checks, in this order: the file's checksums; the compiled model against
-/// itself, fed in other ways; and, where the file holds its seq module, the
-/// reference in double against its f32 arithmetic, against every derived form,
-/// against the compiled model and against kernels compiled anew in other forms;
-/// last, that compiling again gives the same code.
+/// Checks, in this order: the file's checksums; where the file holds its seq
+/// module, that compiling again gives the same code, without which nothing of
+/// the file is run; the reference in double against its f32 arithmetic; the
+/// compiled model against the reference and against itself, fed in other ways;
+/// the reference against every derived form and against kernels compiled anew
+/// in other forms.
 ///
 /// Tolerances are derived from the model: what plain f32 arithmetic loses on
 /// it, measured by evaluating the reference in f32.
@@ -43,18 +51,36 @@ public:
 
 private:
   void readStored();
+  /// What follows from the file's options on the device that runs it.
+  void readTargetOptions();
+  void checkModule();
+  void checkWhatRuns();
+  void stateTolerances();
   /// What is compiled anew runs on the host.
   void keepHostTarget();
   void checkFeeding();
   void checkThreads();
   void checkReference();
+  void checkDerivedForms();
   void checkFile();
   void checkForms();
   void checkCode();
   std::vector<double> reference(const struct FormCase *form, bool single,
                                 ReferenceCoverage *coverage = nullptr);
+  /// Opens the engine that runs the file's code, and feeds the sequence.
+  void feedWhole();
+  /// Picks the sequence, as long as the time allows.
+  void chooseTokens(size_t evaluations);
+  /// Whether there is time for a check of about so many seconds; else it is
+  /// noted as left out.
+  bool hasTimeFor(const std::string &name, double estimate);
   void add(std::string name, std::string against, double error,
-           double tolerance);
+           double tolerance, std::optional<size_t> firstToken = std::nullopt);
+  /// The same of logits; a tolerance of 0 asks for the same bits.
+  template <typename A, typename B>
+  void addLogits(std::string name, std::string against,
+                 const std::vector<A> &found, const std::vector<B> &expected,
+                 double tolerance);
   /// Throws Failure where f32 loses so much that nothing could be told.
   void requireJudgeable() const;
   /// What sound f32 arithmetic may lose.
@@ -71,13 +97,18 @@ private:
   std::function<void(uint64_t, uint64_t)> progress;
   uint64_t done = 0, total = 0;
   Model model;
-  cli::Place place; // whose engine feeds
-  Feeding feeding;
+  TimeBudget budget;
+  std::optional<cli::Place> place; // where the file's code runs; once it does
+  std::optional<Feeding> feeding;
   size_t vocabulary;
   Tokens tokens;
+  double evaluation = 0;      // seconds of the reference, the last time
+  double compilation = 0;     // seconds that compiling again took
   Logits whole;               // of one prefill
   std::vector<double> oracle; // of the reference in double
   bool optionsKnown = true;   // the file's options could be read
+  bool codeIsSound = true;    // it is what the module compiles to, or was
+                              // not compared
   bool hasHostCode = true;    // it was compiled for the host too
   bool runsOnHost = true;     // the device that runs the file's own code
   bool bitStable = false;

@@ -76,11 +76,15 @@ static void printJson(const VerifyOptions &options, const Report &report) {
   json["passed"] = countFailed(report) == 0;
   json["checks"] = nlohmann::ordered_json::array();
   for (const verify::Check &check : report.checks)
-    json["checks"].push_back({{"name", check.name},
-                              {"against", check.against},
-                              {"error", number(check.error)},
-                              {"tolerance", number(check.tolerance)},
-                              {"passed", check.passed()}});
+    json["checks"].push_back(
+        {{"name", check.name},
+         {"against", check.against},
+         {"error", number(check.error)},
+         {"tolerance", number(check.tolerance)},
+         {"passed", check.passed()},
+         {"first_token", check.firstToken
+                             ? nlohmann::ordered_json(*check.firstToken)
+                             : nlohmann::ordered_json()}});
   json["f32_loss"] =
       report.f32Loss ? number(*report.f32Loss) : nlohmann::ordered_json();
   json["tolerances"] = report.tolerances;
@@ -110,10 +114,13 @@ static int verifyFile(const VerifyOptions &options, bool json) {
     return kDone;
   for (const verify::Check &check : report.checks)
     if (!check.passed()) {
-      printError("'" + options.file +
-                 "' does not verify: " + std::to_string(failed) + " of " +
-                 std::to_string(report.checks.size()) +
-                 " checks failed, first '" + check.name + "'");
+      printError(
+          "'" + options.file + "' does not verify: " + std::to_string(failed) +
+          " of " + std::to_string(report.checks.size()) +
+          " checks failed, first '" + check.name + "'" +
+          (check.firstToken
+               ? ", from token " + std::to_string(*check.firstToken) + " on"
+               : ""));
       break;
     }
   return kFailed;
@@ -131,11 +138,21 @@ struct Arguments {
 
 static void declare(CLI::App &app, Arguments &a) {
   addModelFile(app, a.verify.file);
+  a.verify.seconds = 60;
   app.option_defaults()->group("What to check");
   app.add_option("-n,--tokens", a.verify.tokens,
                  "Length of the sequence to try")
       ->check(wholeNumber(2, 4096))
       ->capture_default_str();
+  app.add_option("--seconds", a.verify.seconds,
+                 "Time for all of it, about: a shorter sequence and fewer "
+                 "checks, which are named, where it is short; 0: no limit")
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1e7f; },
+                         "a number of seconds from 0 on"))
+      ->capture_default_str();
+  app.add_flag("!--no-run", a.verify.runs,
+               "Run no machine code: checksums, the code compiled again, and "
+               "the reference in every form alone");
   app.add_flag("!--no-compile", a.verify.compiles,
                "Leave out what has to be compiled: kernels in other forms, and "
                "whether compiling again gives the same code");
@@ -143,7 +160,7 @@ static void declare(CLI::App &app, Arguments &a) {
   app.add_flag("--json", a.json, "Print JSON");
   addDeviceChoice(app, a.verify.device);
   addModelAccess(app, a.verify.access);
-  app.option_defaults()->group(""); // in the help of inspect
+  app.option_defaults()->group("Counting (as effc inspect does)");
   CLI::Option *published =
       app.add_option("--flops", a.flops, "Count FLOPs instead, as papers do")
           ->check(CLI::IsMember({"published"}));
@@ -159,7 +176,8 @@ static void declare(CLI::App &app, Arguments &a) {
       ->needs(published)
       ->capture_default_str();
   app.footer("effc verify model.effc\n"
-             "effc verify model.effc --tokens 12 --no-compile --json");
+             "effc verify model.effc --seconds 600 -n 128\n"
+             "effc verify model.effc --no-run --json");
 }
 
 /// Whose help to look up; another command's where it was started in its place.
@@ -175,6 +193,8 @@ static int run(int argc, char **argv) {
   declare(app, a);
   if (!readCommandLine(app, "effc verify", arguments))
     return kDone;
+  if (a.verify.seconds == 0)
+    a.verify.seconds = INFINITY;
   if (a.flops.empty())
     return verifyFile(a.verify, a.json);
   print(describePublishedWork(a.verify.file, a.verify.access, a.counting,

@@ -55,3 +55,19 @@ TEST(Report, NamesWhatWasSkippedForOneReasonInOneLine) {
             (std::vector<std::string>{"form step, form scan: no loop",
                                       "form quadratic: no mask"}));
 }
+
+// Rows of two: the second is off by a quarter of its largest magnitude.
+TEST(Check, NamesTheFirstTokenThatDiffers) {
+  std::vector<float> found = {1, 2, 3, 4, 5, 7};
+  std::vector<double> expected = {1, 2, 2, 4, 5, 7};
+  EXPECT_EQ(firstBeyond(found, expected, 2, 0.2), 1u);
+  EXPECT_EQ(firstBeyond(found, expected, 2, 0.25), std::nullopt);
+  found[5] = NAN;
+  EXPECT_EQ(firstBeyond(found, expected, 2, 0.3), 2u);
+  EXPECT_EQ(
+      firstBeyond(std::vector<float>{1, 2}, std::vector<float>{1, 2}, 2, 0),
+      std::nullopt);
+  EXPECT_EQ(firstBeyond(std::vector<float>{1, 2, 3, 4},
+                        std::vector<float>{1, 2, 3, 5}, 2, 0),
+            1u);
+}

@@ -235,8 +235,7 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
       command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
   EXPECT_EQ(none.status, 1);
   EXPECT_EQ(none.err, "effc: error: the file has no weights: it was compiled "
-                      "from shapes alone; compile it without --weights none, "
-                      "or time it with bench --draw-weights\n");
+                      "from shapes alone; compile it without --weights none\n");
 }
 
 /// The artifact with the f32 constant `from` of its code replaced by `to`, and
@@ -275,24 +274,99 @@ static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
 // The high part of ln 2 by which exponentials reduce their argument becomes
 // 0.6875: gates and decays are wrong, the same wrong way however the model is
 // fed.
-TEST_F(Verify, AWrongKernelFails) {
+TEST_F(Verify, CodeThatTheModuleDoesNotGiveIsNotRun) {
   std::string path = compile("mamba2/f32_groups2");
   write(path, withConstant(contents(path), 0xbf318000, 0xbf300000));
   Finished done = command({path, "--tokens", "9", "--json"});
   EXPECT_EQ(done.status, 1);
   std::string last = "effc: error: '" + path +
-                     "' does not verify: 2 of 23 checks failed, first 'this "
-                     "file'\n";
+                     "' does not verify: 1 of 1 checks failed, first 'code "
+                     "bytes, compiled again'\n";
   EXPECT_TRUE(done.err.ends_with(last)) << done.err;
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["passed"], false);
-  Arguments failed;
+  ASSERT_EQ(json["checks"].size(), 1u);
+  EXPECT_EQ(json["skipped"][0],
+            "all else: the file's code is not what its module compiles to, so "
+            "none of it was run");
+}
+
+// Where nothing is compiled, the code is run, and its results are compared.
+TEST_F(Verify, AWrongKernelFails) {
+  std::string path = compile("mamba2/f32_groups2");
+  write(path, withConstant(contents(path), 0xbf318000, 0xbf300000));
+  Finished done = command({path, "--tokens", "9", "--no-compile", "--json"});
+  EXPECT_EQ(done.status, 1);
+  std::string last = "effc: error: '" + path +
+                     "' does not verify: 1 of 17 checks failed, first 'this "
+                     "file', from token 0 on\n";
+  EXPECT_TRUE(done.err.ends_with(last)) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  const auto &file = json["checks"][0];
+  EXPECT_EQ(file["name"], "this file");
+  EXPECT_EQ(file["passed"], false);
+  EXPECT_EQ(file["first_token"], 0);
+  EXPECT_GT(file["error"].get<double>(), 100 * file["tolerance"].get<double>());
+}
+
+// The module and its forms, with no machine code.
+TEST_F(Verify, RunsNothingWhereAsked) {
+  std::string path = compile("mamba2/f32_groups2");
+  Finished done = command({path, "--tokens", "9", "--no-run", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  Arguments names;
   for (const auto &check : json["checks"])
-    if (!check["passed"].get<bool>())
-      failed.push_back(check["name"]);
-  EXPECT_EQ(failed, (Arguments{"this file", "code bytes, compiled again"}));
-  EXPECT_GT(json["checks"][16]["error"].get<double>(),
-            100 * json["checks"][16]["tolerance"].get<double>());
+    names.push_back(check["name"]);
+  EXPECT_EQ(names, (Arguments{"code bytes, compiled again", "form step",
+                              "form chunkwise of 7", "form chunkwise of 16",
+                              "form chunkwise of 64", "form quadratic"}));
+}
+
+// No time is left behind what every verification does.
+TEST_F(Verify, NamesWhatItHadNoTimeFor) {
+  std::string path = compile("mamba2/f32_groups2");
+  Finished done =
+      command({path, "--tokens", "48", "--seconds", "0.001", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json["tokens"], 4);
+  std::string skipped = json["skipped"].dump();
+  for (const char *part : {"tokens 4 to 47 of the sequence", "form quadratic",
+                           "kernels step", "no time left of 0.001 seconds"})
+    EXPECT_NE(skipped.find(part), std::string::npos) << part << skipped;
+}
+
+/// The artifact at `path` with a byte of its seq module changed.
+static std::vector<uint8_t> withDamagedModule(const std::string &path,
+                                              size_t at, uint8_t byte) {
+  std::vector<uint8_t> bytes = contents(path);
+  rt::FileHeader header = rt::FileHeader::decode(bytes.data());
+  const artifact::Program *program =
+      artifact::GetProgram(bytes.data() + header.programOffset);
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::SeqModule)
+      bytes[segment->offset() + at] = byte;
+  return bytes;
+}
+
+// Its checksum is compared before MLIR reads it, by whoever reads it.
+TEST_F(Verify, ADamagedModuleIsNotRead) {
+  std::string path = compile("mamba2/f32_groups2");
+  for (size_t at : {0, 7, 400, 1500}) {
+    std::vector<uint8_t> before = contents(path);
+    std::string damaged = folder.at("damaged.effc");
+    write(damaged, withDamagedModule(path, at, 0x30));
+    if (contents(damaged) == before)
+      continue;
+    Finished done =
+        runProgram({EFFC_PROGRAM, "inspect", "--flops", "published", damaged});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(done.err.find("effc: error: the file's seq module is damaged: "
+                            "its checksum is "),
+              0u)
+        << done.err;
+  }
 }
 
 TEST_F(Verify, ADamagedWeightIsNamed) {
@@ -320,8 +394,9 @@ TEST_F(Verify, PrintsOneJsonDocument) {
   EXPECT_EQ(json["tokens"], 9);
   EXPECT_EQ(json["checks"].size(), 23u);
   EXPECT_GT(json["f32_loss"].get<double>(), 0);
-  EXPECT_EQ(json["checks"][5]["name"], "decode steps");
-  EXPECT_EQ(json["checks"][5]["error"], 0);
+  EXPECT_EQ(json["checks"][2]["name"], "decode steps");
+  EXPECT_EQ(json["checks"][2]["error"], 0);
+  EXPECT_TRUE(json["checks"][2]["first_token"].is_null());
   EXPECT_EQ(json["skipped"].size(), 0u);
 }
 
