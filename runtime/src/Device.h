@@ -3,6 +3,7 @@
 #define EFFC_RUNTIME_SRC_DEVICE_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/HeldStates.h"
 #include "runtime/src/Model.h"
 
 #include <cstdint>
@@ -83,11 +84,21 @@ public:
   /// What the last call gave: logits, f32 [outputs, vocabulary], or choices,
   /// f32 [outputs, 2].
   virtual const float *results() = 0;
-  /// Makes the states of slot `to` those of slot `from`.
-  virtual Check copySlot(uint32_t from, uint32_t to) = 0;
-  /// The states of a slot as the program lays them out: `slot_bytes` bytes.
-  virtual Check readSlot(uint32_t slot, uint8_t *out) = 0;
-  virtual Check writeSlot(uint32_t slot, const uint8_t *in) = 0;
+  /// Makes these stretches of slot `to` what they are in slot `from`.
+  virtual Check copySlot(uint32_t from, uint32_t to,
+                         std::span<const SlotRange> ranges) = 0;
+  /// Stretches of a slot. `out` and `in` are where all of it would lie, so each
+  /// has its own offset there.
+  virtual Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                         uint8_t *out) = 0;
+  virtual Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                          const uint8_t *in) = 0;
+  /// Gives back the memory of these stretches where it was committed by need;
+  /// they hold anything from then on.
+  virtual void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {}
+  /// The most bytes that states may commit by and by; the largest number where
+  /// all of their memory has been taken.
+  virtual uint64_t stateBudget() const { return UINT64_MAX; }
 
   /// Runs the launches of a call over what inputs() holds, again and again, and
   /// times them. The states of the slots it names hold anything afterwards.
@@ -118,7 +129,8 @@ public:
 
   /// Fails, with the reason, when the file has nothing that runs here.
   virtual Check accepts(const Model &model) const = 0;
-  /// Allocates slots 0 to `sessions` - 1 and one more, where padding rows go.
+  /// Reserves the slots of `sessions` sequences, and one more if slotsFor()
+  /// says that padding rows need it.
   virtual Result<std::unique_ptr<Executor>>
   prepare(std::shared_ptr<const Model> model, uint32_t sessions,
           const UploadProgress &progress) = 0;

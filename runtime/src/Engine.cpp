@@ -47,7 +47,7 @@ Engine::create(std::shared_ptr<const Model> model,
   if (maxSessions == 0 || maxSessions > kMaxSessions)
     return invalidArgument("'max_sessions' is ", maxSessions, ", but 1 to ",
                            kMaxSessions, " are possible");
-  std::shared_ptr<Engine> engine(new Engine);
+  std::shared_ptr<Engine> engine(new Engine(model));
   Result<std::unique_ptr<Executor>> executor =
       device->prepare(model, maxSessions, progress);
   if (!executor)
@@ -58,9 +58,10 @@ Engine::create(std::shared_ptr<const Model> model,
   engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
   for (const artifact::Entry *entry : *plan.entries)
     engine->choosing.push_back(choosingOf(*entry));
-  engine->artifact = std::move(model);
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
+  engine->reached.assign(maxSessions, 0);
+  engine->budget = engine->executor->stateBudget();
   for (uint32_t slot = maxSessions; slot-- > 0;)
     engine->freeSlots.push_back(slot);
   engine->intakes.reserve(maxSessions);
@@ -84,34 +85,129 @@ static Error lostSequence(const std::string &which) {
               " was lost when the device failed while advancing it: reset it");
 }
 
+/// Below that a system call costs more than the memory is worth.
+static constexpr uint64_t kLeastToRelease = uint64_t(1) << 20;
+
+/// What memory the slot would take beyond what it has.
+uint64_t Engine::bytesToReach(uint32_t slot, uint64_t position) const {
+  if (position <= reached[slot])
+    return 0;
+  return held.bytes(position) - held.bytes(reached[slot]);
+}
+
+Check Engine::requireMemory(uint64_t more, const std::string &what) const {
+  if (more <= budget - std::min(budget, committed))
+    return {};
+  return fail(EFFC_OUT_OF_MEMORY, what, " ", more,
+              " bytes more for states, but of ", budget,
+              " bytes that the system has for them ", committed,
+              " are in use: close or reset other sequences, or feed less");
+}
+
+/// The slot is about to hold `position` tokens.
+Check Engine::reach(uint32_t slot, uint64_t position, const char *what) {
+  uint64_t more = bytesToReach(slot, position);
+  if (Check error = requireMemory(more, what))
+    return error;
+  committed += more;
+  reached[slot] = std::max(reached[slot], position);
+  return {};
+}
+
+/// The slot holds `position` tokens, and no more. At 0 even states of a fixed
+/// size go.
+void Engine::shrink(uint32_t slot, uint64_t position) {
+  if (position >= reached[slot])
+    return;
+  uint64_t less = held.bytes(reached[slot]) - held.bytes(position);
+  if (less < kLeastToRelease)
+    return;
+  executor->releaseSlot(slot, held.rangesBetween(position, reached[slot]));
+  committed -= less;
+  reached[slot] = position;
+}
+
+void Engine::giveSlot(uint32_t slot) {
+  shrink(slot, 0);
+  freeSlots.push_back(slot);
+}
+
+void Engine::reset(Session &session) {
+  // States of a fixed size will be filled by the next token, whichever it is.
+  shrink(session.slot, 1);
+  session.position = 0;
+  session.lost = false;
+}
+
 Check Engine::copy(const Session &from, Session &to) {
   if (from.lost)
     return lostSequence("the sequence");
-  if (Check error = executor->copySlot(from.slot, to.slot))
+  if (Check error =
+          reach(to.slot, from.position, "a copy of the sequence takes"))
     return error;
+  if (Check error =
+          executor->copySlot(from.slot, to.slot, held.ranges(from.position)))
+    return error;
+  shrink(to.slot, std::max<uint64_t>(from.position, 1));
   to.position = from.position;
   to.lost = false;
   return {};
 }
 
+Result<uint64_t> Engine::sizeToSave(const Session &session) const {
+  if (session.lost)
+    return lostSequence("the sequence");
+  return encodedBytes(artifact->program(), session.position);
+}
+
 Result<std::vector<uint8_t>> Engine::save(const Session &session) {
   if (session.lost)
     return lostSequence("the sequence");
-  std::vector<uint8_t> slot(artifact->program().slot_bytes());
-  if (Check error = executor->readSlot(session.slot, slot.data()))
+  Result<Mapping> slot = Mapping::anonymous(artifact->program().slot_bytes(),
+                                            "a sequence's states");
+  if (!slot)
+    return slot.error();
+  if (Check error = executor->readSlot(
+          session.slot, held.ranges(session.position), slot->data()))
     return *error;
-  return encodeState(artifact->program(), session.position, slot);
+  return encodeState(artifact->program(), session.position,
+                     {slot->data(), slot->size()});
 }
 
 Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
   Result<SequenceState> state = decodeState(artifact->program(), bytes);
   if (!state)
     return state.error();
-  if (Check error = executor->writeSlot(session.slot, state->slot.data()))
+  if (Check error = reach(session.slot, state->position, "the sequence takes"))
     return error;
+  if (Check error = executor->writeSlot(
+          session.slot, held.ranges(state->position), state->slot.data()))
+    return error;
+  shrink(session.slot, std::max<uint64_t>(state->position, 1));
   session.position = state->position;
   session.lost = false;
   return {};
+}
+
+Check Engine::requireContext(const Session &session, uint64_t count,
+                             const std::string &what) const {
+  uint64_t limit = artifact->program().max_context();
+  if (limit == 0)
+    limit = kMaxContext;
+  if (count <= limit - session.position)
+    return {};
+  return fail(EFFC_EXHAUSTED, what, " ", count, " tokens from position ",
+              session.position, " on, but the model's context has ", limit,
+              ": ", limit - session.position, " more fit");
+}
+
+Check Engine::accepts(const Session &session, uint64_t count) const {
+  if (session.lost)
+    return lostSequence("the sequence");
+  if (Check error = requireContext(session, count, "the sequence would take"))
+    return error;
+  return requireMemory(bytesToReach(session.slot, session.position + count),
+                       "the sequence would take");
 }
 
 Check Engine::addIntake(size_t index, Session *session,
@@ -133,11 +229,10 @@ Check Engine::addIntake(size_t index, Session *session,
       return invalidArgument("token ", i, " of sequence ", index, " is ",
                              tokens[i], ", but the vocabulary has ",
                              vocabulary);
-  uint64_t limit = program.max_context() ? program.max_context() : kMaxContext;
-  if (tokens.size() > limit - session->position)
-    return fail(EFFC_EXHAUSTED, "sequence ", index, " would have ",
-                session->position + tokens.size(),
-                " tokens, but the model takes ", limit);
+  if (Check error =
+          requireContext(*session, tokens.size(),
+                         "sequence " + std::to_string(index) + " would take"))
+    return error;
   if (wanted != EFFC_LOGITS_NONE && wanted != EFFC_LOGITS_LAST &&
       wanted != EFFC_LOGITS_ALL)
     return invalidArgument("'wanted' of prompt ", index, " is ", int(wanted));
@@ -348,7 +443,25 @@ Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
   }
 }
 
+/// Before anything runs, the slots of the call have memory for all of it.
+Check Engine::reachAll() {
+  uint64_t more = 0;
+  for (size_t i = 0; i < intakes.size(); ++i)
+    more += bytesToReach(intakes[i].session->slot,
+                         feeds[i].position + feeds[i].remaining);
+  if (Check error = requireMemory(more, "the call takes"))
+    return error;
+  committed += more;
+  for (size_t i = 0; i < intakes.size(); ++i) {
+    uint64_t &reaches = reached[intakes[i].session->slot];
+    reaches = std::max(reaches, feeds[i].position + feeds[i].remaining);
+  }
+  return {};
+}
+
 Check Engine::runAll(const Packer &packer, artifact::CallResult wanted) {
+  if (Check error = reachAll())
+    return error;
   if (Check error = runNext(packer, wanted)) {
     for (const Intake &intake : intakes)
       intake.session->lost = true;

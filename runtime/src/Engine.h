@@ -43,12 +43,20 @@ public:
 
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
-  void giveSlot(uint32_t slot) { freeSlots.push_back(slot); }
+  /// The slot is free, and what the sequence has filled of it given back.
+  void giveSlot(uint32_t slot);
+  /// Puts the sequence back to position 0, and gives back what grew with it.
+  void reset(Session &session);
+  /// Fails where the sequence could not take `count` more tokens, for its context
+  /// or for memory.
+  Check accepts(const Session &session, uint64_t count) const;
   /// Makes `to` continue as `from` would.
   Check copy(const Session &from, Session &to);
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
   Result<std::vector<uint8_t>> save(const Session &session);
+  /// How many bytes that are.
+  Result<uint64_t> sizeToSave(const Session &session) const;
   Check load(Session &session, std::span<const uint8_t> bytes);
 
   Check prefill(std::span<const effc_prompt_t> prompts);
@@ -64,7 +72,8 @@ public:
                    std::span<const int32_t> tokens, int32_t *outTokens);
 
 private:
-  Engine() = default;
+  explicit Engine(std::shared_ptr<const Model> model)
+      : artifact(std::move(model)), held(artifact->program()) {}
 
   /// What is fed to one sequence in the current prefill or decode.
   struct Intake {
@@ -79,6 +88,13 @@ private:
   Check addIntake(size_t index, Session *session,
                   std::span<const int32_t> tokens, effc_wanted_t wanted,
                   float *out);
+  Check requireContext(const Session &session, uint64_t count,
+                       const std::string &what) const;
+  Check requireMemory(uint64_t more, const std::string &what) const;
+  uint64_t bytesToReach(uint32_t slot, uint64_t position) const;
+  Check reach(uint32_t slot, uint64_t position, const char *what);
+  void shrink(uint32_t slot, uint64_t position);
+  Check reachAll();
   Check runAll(const Packer &packer, artifact::CallResult wanted);
   Check runNext(const Packer &packer, artifact::CallResult wanted);
   bool choosesAll(uint32_t entry) const;
@@ -95,7 +111,13 @@ private:
   enum class Choosing { None, Likeliest, Drawn };
   static Choosing choosingOf(const artifact::Entry &entry);
   std::vector<Choosing> choosing; // of each entry
-  uint32_t scratchSlot = 0;
+  uint32_t scratchSlot = 0;       // named by rows past the end of a call
+
+  /// How many tokens' states each slot has memory for, what that is in all, and
+  /// the most that it may be.
+  HeldStates held;
+  std::vector<uint64_t> reached;
+  uint64_t committed = 0, budget = UINT64_MAX;
 
   // Room for max_sessions from the start: calls allocate nothing.
   std::vector<uint32_t> freeSlots;

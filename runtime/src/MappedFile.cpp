@@ -28,6 +28,20 @@ Result<Mapping> Mapping::anonymous(uint64_t size, const char *what) {
   return mapping;
 }
 
+void Mapping::release(uint64_t offset, uint64_t size) {
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t begin = (offset + page - 1) / page * page;
+  uint64_t end = (offset + size) / page * page;
+  // A failure costs memory and nothing else.
+  if (begin < end)
+    madvise(start + begin, end - begin, MADV_DONTNEED);
+}
+
+void Mapping::commitSmallPages() {
+  if (length > 0)
+    madvise(base, mapped, MADV_NOHUGEPAGE); // fails where there are no others
+}
+
 MappedFile::~MappedFile() {
   if (descriptor >= 0)
     close(descriptor);

@@ -26,6 +26,12 @@ public:
   /// is touched. `what` names it in the error.
   static Result<Mapping> anonymous(uint64_t size, const char *what);
 
+  /// Gives the whole pages of a part back; they read as zeros afterwards. For
+  /// anonymous memory.
+  void release(uint64_t offset, uint64_t size);
+  /// Has the system commit no huge page where one byte is touched.
+  void commitSmallPages();
+
   uint8_t *data() const { return start; }
   uint64_t size() const { return length; }
 

@@ -299,6 +299,8 @@ static void writeMemory(JsonWriter &json, const artifact::Program &program,
   json.field("arena", memory.arena);
   json.field("logits", memory.logits);
   json.field("tables", memory.tables);
+  json.field("fixed_per_session", memory.fixedPerSession);
+  json.field("per_token", memory.perToken);
   json.endObject();
 }
 

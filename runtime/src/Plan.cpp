@@ -1,5 +1,6 @@
 #include "runtime/src/Plan.h"
 
+#include "runtime/src/HeldStates.h"
 #include "runtime/src/ModelChecks.h"
 
 #include <algorithm>
@@ -43,6 +44,15 @@ uint32_t rt::mostRows(const Plan &plan) {
   return rows;
 }
 
+uint64_t rt::slotsFor(const Plan &plan, uint32_t sessions) {
+  for (const artifact::Entry *entry : *plan.entries)
+    for (const artifact::Launch *launch : *entry->launches())
+      for (const artifact::Operand *operand : *launch->operands())
+        if (operand->kind() == artifact::OperandKind::RowSlots)
+          return uint64_t(sessions) + 1;
+  return sessions;
+}
+
 Memory rt::memoryOf(const artifact::Program &program, const Plan &plan) {
   Memory memory;
   // Of a file without weights those count that it would have.
@@ -53,6 +63,9 @@ Memory rt::memoryOf(const artifact::Program &program, const Plan &plan) {
     if (!segment || weight->file() != 0)
       memory.weights += weight->size();
   memory.perSession = program.slot_bytes();
+  HeldStates held(program);
+  memory.fixedPerSession = held.fixedBytes();
+  memory.perToken = held.bytesPerToken();
   uint64_t pointers = 0, launches = 0;
   for (const artifact::Entry *entry : *plan.entries) {
     memory.arena = std::max(memory.arena, entry->arena_bytes());

@@ -36,6 +36,12 @@ Plan defaultPlan(const artifact::Program &program);
 /// The most rows of any entry.
 uint32_t mostRows(const Plan &plan);
 
+/// How many slots an engine for `sessions` sequences has. Where a launch takes
+/// the slot of each row, those past the end of a call name one of their own, the
+/// last. Launches that go by segments, as all that the compiler makes, need none
+/// for these.
+uint64_t slotsFor(const Plan &plan, uint32_t sessions);
+
 /// How many work items `items` are in a call of these counts.
 inline int64_t itemCount(const artifact::Items &items, int64_t count) {
   int64_t tile = items.tile();
@@ -45,7 +51,9 @@ inline int64_t itemCount(const artifact::Items &items, int64_t count) {
 /// What running a plan takes; the tables are those of an engine.
 struct Memory {
   uint64_t weights = 0;
-  uint64_t perSession = 0;
+  uint64_t perSession = 0;      // room for a sequence of any length,
+  uint64_t fixedPerSession = 0; // of which the first token fills so much,
+  uint64_t perToken = 0;        // and each, until windows are full, so much
   uint64_t arena = 0;
   uint64_t logits = 0;
   uint64_t tables = 0;

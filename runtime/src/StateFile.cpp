@@ -152,10 +152,27 @@ static void writeTokens(std::vector<uint8_t> &bytes,
   }
 }
 
+uint64_t rt::encodedBytes(const artifact::Program &program, uint64_t position) {
+  uint64_t size = StateHeader::kBytes;
+  for (const artifact::State *state : *program.states())
+    size += descriptorBytes(*state);
+  for (const artifact::State *state : *program.states()) {
+    size = aligned(size) + state->size();
+    if (!growsWithSequence(*state))
+      continue;
+    uint64_t rows = state->shape()->Get(0);
+    uint64_t empty = rows - tokensHeld(*state, position).count;
+    size += kRangeBytes - empty * (state->size() / rows);
+  }
+  return size;
+}
+
 std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
                                      uint64_t position,
                                      std::span<const uint8_t> slot) {
-  std::vector<uint8_t> bytes(StateHeader::kBytes);
+  std::vector<uint8_t> bytes;
+  bytes.reserve(encodedBytes(program, position));
+  bytes.resize(StateHeader::kBytes);
   Writer writer(bytes);
   for (const artifact::State *state : *program.states())
     writeDescriptor(writer, *state);
@@ -332,7 +349,8 @@ Check StateReader::convert(const artifact::State &into,
   if (size_t nan = findNan(type, &bytes[from], count); nan < count)
     return badData("element ", element + nan, " of state '",
                    into.name()->string_view(), "' is not a number");
-  convertElements(type, &bytes[from], into.type(), &sequence.slot[to], count);
+  convertElements(type, &bytes[from], into.type(), sequence.slot.data() + to,
+                  count);
   return {};
 }
 
@@ -401,7 +419,11 @@ Result<SequenceState> rt::decodeState(const artifact::Program &program,
 
   SequenceState state;
   state.position = static_cast<uint64_t>(header.position);
-  state.slot.resize(program.slot_bytes());
+  Result<Mapping> slot =
+      Mapping::anonymous(program.slot_bytes(), "a sequence's states");
+  if (!slot)
+    return slot.error();
+  state.slot = std::move(*slot);
   StateReader reader(bytes, StateHeader::kBytes + header.descriptorBytes,
                      state);
   for (uint32_t i = 0; i < header.states; ++i)
@@ -433,9 +455,9 @@ Result<std::vector<uint8_t>> rt::readStateFile(const artifact::Program &program,
     return refuse(badData("the state has ", file->size(),
                           " bytes, but a sequence of the model takes at most ",
                           mostBytes(program)));
-  std::vector<uint8_t> rest(file->size() - bytes.size());
-  if (Check error = file->read(rest))
+  bytes.resize(file->size());
+  if (Check error =
+          file->read(std::span<uint8_t>(bytes).subspan(StateHeader::kBytes)))
     return *error;
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
   return bytes;
 }

@@ -13,6 +13,7 @@
 
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/Error.h"
+#include "runtime/src/MappedFile.h"
 
 #include <cstdint>
 #include <span>
@@ -24,7 +25,7 @@ namespace effc::rt {
 /// A sequence's position and the states in the layout of a slot.
 struct SequenceState {
   uint64_t position = 0;
-  std::vector<uint8_t> slot;
+  Mapping slot; // committed where it holds something
 };
 
 /// The bytes of a state file for a sequence whose slot is `slot`. At position 0
@@ -32,6 +33,9 @@ struct SequenceState {
 std::vector<uint8_t> encodeState(const artifact::Program &program,
                                  uint64_t position,
                                  std::span<const uint8_t> slot);
+
+/// How many bytes that gives; they depend on the position alone.
+uint64_t encodedBytes(const artifact::Program &program, uint64_t position);
 
 /// Reads what encodeState() wrote, for this or another artifact of the model.
 /// EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN or an

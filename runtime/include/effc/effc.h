@@ -261,20 +261,24 @@ EFFC_API effc_status_t *effc_model_weight(const effc_model_t *model,
                                           effc_weight_info_t *out_weight);
 
 /* What running the model takes, in bytes. All of it is known before the first
- * token: an engine allocates when it is created and never again. */
+ * token: an engine reserves it when it is created and never asks again. */
 typedef struct effc_memory {
   size_t size;
   uint64_t weights;     /* mapped from the file, shared between processes */
-  uint64_t per_session; /* recurrent state of one sequence */
+  uint64_t per_session; /* room for the states of one sequence */
   uint64_t arena;       /* activations, once per engine */
   uint64_t logits;      /* once per engine; committed only as far as used */
   uint64_t tables;      /* tokens, segments, launch tables; once per engine */
+  /* Of per_session, what a sequence fills: so much with its first token, and so
+   * much with each token until the model's windows are full. */
+  uint64_t fixed_per_session;
+  uint64_t per_token;
 } effc_memory_t;
 
 /* Fills `out_memory`, whose `size` the caller has set: for the host, or for the
  * first target of a file that was not compiled for the host. An engine for N
- * sessions takes arena + logits + tables + (N + 1) * per_session; the one more
- * is where padding goes. */
+ * sessions takes arena + logits + tables + N * per_session: on a GPU all of it when
+ * the engine is created, elsewhere as sequences fill it. */
 EFFC_API void effc_model_memory(const effc_model_t *model,
                                 effc_memory_t *out_memory);
 
@@ -365,8 +369,11 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
 
 /* Makes `model` ready on `device`, with memory for `max_sessions` sequences.
  * Everything that calls will need is reserved here: addresses are fixed, and
- * the system commits a page when it is first used. What could not fit in the
- * memory of the machine, or of the process's control group, is refused.
+ * the system commits a page when it is first used, so a sequence costs the
+ * memory of the tokens that it has taken, not that of its context. What could
+ * not fit in the memory of the machine, or of the process's control group, is
+ * refused: here what a first token of every session takes, later what a call
+ * would add.
  *
  * On a GPU its own memory is taken, all of it, and the weights are brought
  * there.
@@ -374,7 +381,8 @@ EFFC_API effc_engine_options_t effc_engine_options_default(void);
  * EFFC_UNSUPPORTED: the file has no code for this machine or GPU (the message
  * names what is missing), or no weights.
  * EFFC_OUT_OF_MEMORY: states, arena and inputs take more than there is in all;
- * or more than the GPU has free (the message has both numbers). EFFC_BAD_DATA:
+ * or more than the GPU has free (the message has both numbers, and how many
+ * sessions or which --max-context would fit). EFFC_BAD_DATA:
  * the driver takes none of the file's code. EFFC_INVALID_ARGUMENT:
  * `max_sessions` is 0 or above 1048576. */
 EFFC_API effc_status_t *effc_engine_create(effc_model_t *model,
@@ -394,65 +402,44 @@ EFFC_API double effc_engine_device_seconds(const effc_engine_t *engine);
 EFFC_API effc_status_t *effc_session_create(effc_engine_t *engine,
                                             effc_session_t **out_session);
 
-/* Closes the sequence; its place can be used by another. */
+/* Closes the sequence; its place can be used by another. The memory that its
+ * states have filled goes back to the system, where the device has it from there
+ * and it is 1 MiB or more. */
 EFFC_API void effc_session_free(effc_session_t *session);
 
-/* Goes back to position 0. Costs nothing; a lost sequence can be used again. */
+/* Goes back to position 0. Gives back the memory of keys and values as
+ * effc_session_free() does, and else costs nothing; a lost sequence can be used
+ * again. */
 EFFC_API void effc_session_reset(effc_session_t *session);
 
 /* Returns how many tokens the sequence has taken. */
 EFFC_API uint64_t effc_session_position(const effc_session_t *session);
 
+/* Fails, with the reason, when the sequence cannot take `count` more tokens. For
+ * a prompt that is fed in pieces: a single call checks its own tokens before
+ * anything runs. Costs nothing.
+ *
+ * EFFC_EXHAUSTED: the sequence would grow past the model's max_context (the
+ * message has the count, the position and the context).
+ * EFFC_OUT_OF_MEMORY: its states would not fit beside those of the other
+ * sequences of the engine.
+ * EFFC_DEVICE_ERROR: it was lost before. */
+EFFC_API effc_status_t *effc_session_accepts(const effc_session_t *session,
+                                             size_t count);
+
 /* Opens a second sequence of the same engine that continues as `session` would:
- * copies `per_session` bytes.
- * EFFC_EXHAUSTED: `max_sessions` are open. */
+ * copies what that holds (effc_memory_t), not the room for more.
+ * EFFC_EXHAUSTED: `max_sessions` are open. EFFC_OUT_OF_MEMORY: there is no memory
+ * for a copy. */
 EFFC_API effc_status_t *effc_session_fork(const effc_session_t *session,
                                           effc_session_t **out_session);
 
 /* Makes `session` continue as `from`, of the same engine, would: copies
- * `per_session` bytes. With effc_session_fork() this is how a sequence is
+ * what that holds. With effc_session_fork() this is how a sequence is
  * rewound: fork where it may have to return to, assign the fork back.
  * EFFC_INVALID_ARGUMENT: `from` is null or of another engine. */
 EFFC_API effc_status_t *effc_session_assign(effc_session_t *session,
                                             const effc_session_t *from);
-
-/* Writes the sequence's states and position to a state file. It holds the
- * logical state, not a memory image, so it can be loaded by another process,
- * build or device, and where states are kept in another floating-point type.
- * The file appears under its name when it is complete; one of that name is
- * replaced. What the sequence was told of the past is all in there, but not the
- * logits of its last token: feed at least one token after loading.
- *
- * EFFC_IO_ERROR: cannot be written, or something other than a regular file is
- * there. */
-EFFC_API effc_status_t *effc_session_save(const effc_session_t *session,
-                                          const char *path);
-
-/* Makes `session` the sequence that was saved to `path`; what it was before is
- * gone. On failure it is left as it was. Widening conversions of states are
- * exact, narrowing ones round to nearest even.
- *
- * EFFC_IO_ERROR: cannot be opened or read, or is no regular file.
- * EFFC_BAD_DATA: is no state file, is cut short or damaged, holds a NaN, is of
- * another model (of other weights), has a state that the model has not, or in
- * another shape or kind (named), or is longer than the model's context.
- * EFFC_UNSUPPORTED: written in a newer format (the message names both). */
-EFFC_API effc_status_t *effc_session_load(effc_session_t *session,
-                                          const char *path);
-
-/* The same to memory: `*out_size` becomes the size of the state in bytes, the
- * first `capacity` of them are written to `out_bytes`. So (NULL, 0) asks for
- * the size, which depends on the model alone unless it keeps keys and values:
- * of those the tokens that are held are saved. */
-EFFC_API effc_status_t *effc_session_save_memory(const effc_session_t *session,
-                                                 void *out_bytes,
-                                                 size_t capacity,
-                                                 size_t *out_size);
-
-/* The same from memory; `bytes` is not needed afterwards. */
-EFFC_API effc_status_t *effc_session_load_memory(effc_session_t *session,
-                                                 const void *bytes,
-                                                 size_t size);
 
 typedef enum effc_wanted {
   EFFC_LOGITS_NONE = 0,
@@ -492,6 +479,9 @@ typedef struct effc_prompt {
  * wanted but nowhere to write them.
  *
  * EFFC_EXHAUSTED: a sequence would grow past the model's max_context.
+ *
+ * EFFC_OUT_OF_MEMORY: the states of all sequences would take more memory than
+ * there is. Nothing has run, and no session has changed.
  *
  * EFFC_DEVICE_ERROR: a device failed; a sequence was lost before. */
 EFFC_API effc_status_t *effc_engine_prefill(effc_engine_t *engine,
@@ -595,5 +585,6 @@ EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
 #endif
 
 #include "device.h" /* where models run */
+#include "state.h"  /* sequences as files */
 
 #endif /* EFFC_EFFC_H */

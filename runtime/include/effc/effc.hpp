@@ -281,6 +281,10 @@ public:
   explicit Session(const Engine &engine) : Handle(create(engine)) {}
   void reset() { effc_session_reset(get()); }
   uint64_t position() const { return effc_session_position(get()); }
+  /// Throws the reason why it cannot take `count` more tokens.
+  void requireAccepts(size_t count) const {
+    check(effc_session_accepts(get(), count));
+  }
   Session fork() const {
     effc_session_t *session = nullptr;
     check(effc_session_fork(get(), &session));

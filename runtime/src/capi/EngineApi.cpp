@@ -140,8 +140,12 @@ void effc_session_free(effc_session_t *session) {
 }
 
 void effc_session_reset(effc_session_t *session) {
-  session->position = 0;
-  session->lost = false;
+  session->engine->reset(*session);
+}
+
+effc_status_t *effc_session_accepts(const effc_session_t *session,
+                                    size_t count) {
+  return atBorder([&] { return session->engine->accepts(*session, count); });
 }
 
 uint64_t effc_session_position(const effc_session_t *session) {

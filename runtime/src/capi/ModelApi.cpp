@@ -208,5 +208,7 @@ void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory) {
   filled.arena = memory.arena;
   filled.logits = memory.logits;
   filled.tables = memory.tables;
+  filled.fixed_per_session = memory.fixedPerSession;
+  filled.per_token = memory.perToken;
   copySized(filled, out_memory);
 }

@@ -42,10 +42,17 @@ effc_status_t *effc_session_save_memory(const effc_session_t *session,
   return atBorder([&]() -> Check {
     if (!out_size || (!out_bytes && capacity > 0))
       return invalidArgument("'out_size' or 'out_bytes' is null");
+    if (capacity == 0) {
+      Result<uint64_t> size = session->engine->sizeToSave(*session);
+      if (!size)
+        return size.error();
+      *out_size = *size;
+      return {};
+    }
     Result<std::vector<uint8_t>> bytes = session->engine->save(*session);
     if (!bytes)
       return bytes.error();
-    if (size_t count = std::min(capacity, bytes->size()); count > 0)
+    if (size_t count = std::min(capacity, bytes->size()))
       std::memcpy(out_bytes, bytes->data(), count);
     *out_size = bytes->size();
     return {};

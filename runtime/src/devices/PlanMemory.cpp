@@ -1,8 +1,10 @@
 #include "runtime/src/devices/PlanMemory.h"
 
+#include "runtime/src/Limits.h"
 #include "runtime/src/ModelChecks.h"
 #include "runtime/src/devices/host/SystemMemory.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace effc;
@@ -35,10 +37,11 @@ Result<PlanSizes> rt::sizesOf(const artifact::Program &program,
                               const Plan &plan, uint32_t sessions) {
   Memory memory = memoryOf(program, plan);
   std::optional<uint64_t> slots =
-      product(memory.perSession, uint64_t(sessions) + 1);
+      product(memory.perSession, slotsFor(plan, sessions));
   if (!slots)
     return fail(EFFC_OUT_OF_MEMORY, "the states of ", sessions,
-                " sessions do not fit in 64 bits");
+                " sessions do not fit in 64 bits",
+                roomAdvice(program, UINT64_MAX));
   return PlanSizes{memory.arena, *slots, memory.logits,
                    InputLayout(mostRows(plan) + kPaddingRows)};
 }
@@ -109,6 +112,54 @@ Check rt::requireKnownGpuCode(const Model &model) {
   return {};
 }
 
+std::string rt::roomAdvice(const artifact::Program &program, uint64_t bytes) {
+  if (uint64_t sessions = bytes / std::max<uint64_t>(program.slot_bytes(), 1);
+      sessions > 0)
+    return "; there is room for " +
+           std::to_string(std::min<uint64_t>(sessions, kMaxSessions)) +
+           (sessions == 1 ? " session" : " sessions") +
+           ", or for more of a file that was compiled with a smaller "
+           "--max-context";
+  uint64_t perToken = 0; // of what the context decides
+  for (const artifact::State *state : *program.states())
+    if (state->growth() == artifact::Growth::MaxContext)
+      perToken += state->size() / state->shape()->Get(0);
+  // Contexts are made longer by what states are aligned to, at most.
+  uint64_t rest = program.slot_bytes() - perToken * program.max_context();
+  uint64_t context =
+      perToken == 0 || bytes < rest ? 0 : (bytes - rest) / perToken;
+  if (context == 0)
+    return "";
+  return "; compiled with --max-context " + std::to_string(context) +
+         " or less, one session fits";
+}
+
+/// What states may take of what the machine has in all, once the rest has what
+/// it needs. Reserving more than that succeeds, and using it kills the process.
+static Result<uint64_t> budgetOf(const artifact::Program &program,
+                                 const PlanSizes &sizes, uint32_t sessions) {
+  uint64_t have = systemMemory();
+  auto take = [&](uint64_t bytes, const std::string &what) -> Check {
+    if (bytes > have)
+      return fail(EFFC_OUT_OF_MEMORY, what, " take ", bytes,
+                  " bytes, but the system has ", have, " in all");
+    have -= bytes;
+    return {};
+  };
+  if (Check error = take(sizes.arena, "the arena"))
+    return *error;
+  if (Check error = take(sizes.inputs.bytes(), "the inputs of a call"))
+    return *error;
+  uint64_t budget = have, each = HeldStates(program).bytes(1);
+  if (each > 0 && sessions > have / each)
+    return fail(EFFC_OUT_OF_MEMORY, "the states of ", sessions,
+                " sessions take ", each,
+                " bytes each from the first token on, "
+                "but the system has ",
+                have, " in all: enough for ", have / each);
+  return budget;
+}
+
 Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
                                        uint32_t sessions) {
   Result<PlanSizes> sizes = sizesOf(model.program(), plan, sessions);
@@ -124,20 +175,24 @@ Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
       {memory.slots, sizes->slots, "the states of all sessions"},
       {memory.logitRows, sizes->logits, "logits"},
       {memory.inputBytes, sizes->inputs.bytes(), "the inputs of a call"}};
-  // Reserving more than that succeeds, and using it kills the process.
-  uint64_t have = systemMemory();
-  for (const Part &part : {parts[0], parts[1], parts[3]})
-    if (part.size > have)
-      return fail(EFFC_OUT_OF_MEMORY, part.what, " take ", part.size,
-                  " bytes, but the system has ", have, " in all");
-    else
-      have -= part.size;
+  Result<uint64_t> budget = budgetOf(model.program(), *sizes, sessions);
+  if (!budget)
+    return budget.error();
+  memory.budget = *budget;
   for (Part &part : parts) {
     Result<Mapping> mapping = Mapping::anonymous(part.size, part.what);
+    if (!mapping && &part.mapping == &memory.slots)
+      return fail(EFFC_OUT_OF_MEMORY, mapping.error().message, ", ",
+                  model.program().slot_bytes(),
+                  " each: fewer sessions, or a file that was compiled with a "
+                  "smaller --max-context, need less");
     if (!mapping)
       return mapping.error();
     part.mapping = std::move(*mapping);
   }
+  // Huge ones would commit 2 MiB for the first row of each growing state.
+  if (HeldStates(model.program()).bytesPerToken() > 0)
+    memory.slots.commitSmallPages();
   memory.slotStride = model.program().slot_bytes();
   memory.places.arena = memory.arena.data();
   memory.places.slots = memory.slots.data();
@@ -148,15 +203,26 @@ Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
   return memory;
 }
 
-void PlanMemory::copySlot(uint32_t from, uint32_t to) {
-  std::memcpy(slots.data() + to * slotStride, slots.data() + from * slotStride,
-              slotStride);
+void PlanMemory::copySlot(uint32_t from, uint32_t to,
+                          std::span<const SlotRange> ranges) {
+  readSlot(from, ranges, slots.data() + to * slotStride);
 }
 
-void PlanMemory::readSlot(uint32_t slot, uint8_t *out) const {
-  std::memcpy(out, slots.data() + slot * slotStride, slotStride);
+void PlanMemory::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                          uint8_t *out) const {
+  const uint8_t *start = slots.data() + slot * slotStride;
+  for (const SlotRange &range : ranges)
+    std::memcpy(out + range.offset, start + range.offset, range.size);
 }
 
-void PlanMemory::writeSlot(uint32_t slot, const uint8_t *in) {
-  std::memcpy(slots.data() + slot * slotStride, in, slotStride);
+void PlanMemory::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                           const uint8_t *in) {
+  uint8_t *start = slots.data() + slot * slotStride;
+  for (const SlotRange &range : ranges)
+    std::memcpy(start + range.offset, in + range.offset, range.size);
+}
+
+void PlanMemory::releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {
+  for (const SlotRange &range : ranges)
+    slots.release(slot * slotStride + range.offset, range.size);
 }

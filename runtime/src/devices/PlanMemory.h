@@ -29,12 +29,17 @@ private:
 /// Bytes of everything that an engine for a plan has besides weights.
 struct PlanSizes {
   uint64_t arena;
-  uint64_t slots; // of all sessions, and one for padding
+  uint64_t slots; // room for the states of all sessions
   uint64_t logits;
   InputLayout inputs;
 };
 Result<PlanSizes> sizesOf(const artifact::Program &program, const Plan &plan,
                           uint32_t sessions);
+
+/// What to do where `bytes` are too few for the room that sequences are given
+/// whatever their length: how many would fit, or with what context one would.
+/// Begins with "; ", or "" where nothing helps.
+std::string roomAdvice(const artifact::Program &program, uint64_t bytes);
 
 /// Where everything starts that an operand can name, in the memory of whatever
 /// device.
@@ -96,13 +101,19 @@ public:
   }
   uint64_t slotBytes() const { return slots.size(); } // of all slots
 
-  void copySlot(uint32_t from, uint32_t to);
-  void readSlot(uint32_t slot, uint8_t *out) const;
-  void writeSlot(uint32_t slot, const uint8_t *in);
+  // As those of an Executor.
+  void copySlot(uint32_t from, uint32_t to, std::span<const SlotRange> ranges);
+  void readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                uint8_t *out) const;
+  void writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                 const uint8_t *in);
+  void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges);
+  uint64_t stateBudget() const { return budget; }
 
 private:
   Mapping arena, slots, logitRows, inputBytes;
   uint64_t slotStride = 0;
+  uint64_t budget = 0;
   PlanAddresses places;
 };
 

@@ -43,7 +43,7 @@ public:
   CaseOutcome outcome() {
     for (const CaseStep &step : file.steps) {
       if (step.kind == CaseStep::Kind::WriteSlot) {
-        require(executor.writeSlot(static_cast<uint32_t>(step.slot),
+        require(executor.writeSlot(static_cast<uint32_t>(step.slot), all(),
                                    step.bytes.data()));
         finish(step.slot);
       } else if (step.kind == CaseStep::Kind::ReadState)
@@ -59,6 +59,10 @@ public:
 
 private:
   const artifact::Program &program() const { return prepared.model->program(); }
+  std::span<const rt::SlotRange> all() {
+    whole = {0, program().slot_bytes()};
+    return {&whole, 1};
+  }
 
   void call(const CaseStep &step) {
     int64_t rows = 0;
@@ -88,7 +92,7 @@ private:
     }
   }
 
-  /// Rows past the end go to a slot that no sequence has, as the engine's do.
+  /// Rows past the end name a slot that no sequence has, as the engine's do.
   void fillInputs(const CaseStep &step, uint32_t entryRows) {
     const rt::CallInputs &inputs = executor.inputs();
     int32_t row = 0, index = 0;
@@ -114,7 +118,8 @@ private:
 
   void readState(const CaseStep &step) {
     std::vector<uint8_t> slot(program().slot_bytes());
-    require(executor.readSlot(static_cast<uint32_t>(step.slot), slot.data()));
+    require(executor.readSlot(static_cast<uint32_t>(step.slot), all(),
+                              slot.data()));
     for (const artifact::State *state : *program().states()) {
       if (state->name()->string_view() != step.state)
         continue;
@@ -160,6 +165,7 @@ private:
   }
 
   const CaseFile &file;
+  rt::SlotRange whole; // slot
   Prepared prepared;
   rt::Executor &executor;
   std::map<int32_t, Distance> sequences;

@@ -135,6 +135,12 @@ TEST(Api, AnEngineBeyondTheMachinesMemoryIsRefused) {
   ToyOptions toy;
   toy.changeProgram = [](artifact::ProgramT &p) {
     p.slot_bytes = uint64_t(4) << 30;
+    p.states.pop_back();
+    p.states[0]->slot_offset = 0;
+    p.states[0]->size = p.slot_bytes;
+    p.states[0]->shape = {p.slot_bytes / sizeof(float)};
+    for (auto &entry : p.entries)
+      entry->launches[1]->operands[2] = entry->launches[1]->operands[1];
   };
   TemporaryFile file(makeToyArtifact(toy));
   Model model(file.path());

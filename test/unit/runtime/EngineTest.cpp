@@ -426,7 +426,8 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
   EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(foreign, good)}); }),
             "1: session 0 is not one of this engine");
   EXPECT_EQ(refusal([&] { toy.engine.prefill({prompt(session, long8)}); }),
-            "6: sequence 0 would have 11 tokens, but the model takes 10");
+            "6: sequence 0 would take 8 tokens from position 3 on, but the "
+            "model's context has 10: 7 more fit");
   effc_prompt_t nowhere = prompt(session, good);
   nowhere.out_logits = nullptr;
   EXPECT_EQ(refusal([&] { toy.engine.prefill({nowhere}); }),

@@ -78,14 +78,14 @@ public:
 
   /// Empty where every token that state `i` holds after `position` lies in its
   /// row of `slot`.
-  std::string mistakeIn(const std::vector<uint8_t> &slot,
-                        uint64_t position) const {
+  std::string mistakeIn(const Mapping &slot, uint64_t position) const {
     for (int i = 0; i < 2; ++i)
       for (uint64_t t = position - std::min(position, rooms[i]); t < position;
            ++t)
         for (uint64_t c = 0; c < kRow; ++c) {
           float found;
-          std::memcpy(&found, &slot[offsets[i] + (t % rooms[i] * kRow + c) * 4],
+          std::memcpy(&found,
+                      slot.data() + offsets[i] + (t % rooms[i] * kRow + c) * 4,
                       4);
           if (found != element(i, t, c))
             return "state " + std::to_string(i) + " token " +
@@ -125,6 +125,9 @@ TEST(StateRows, AreTokensInOrder) {
   Sequence model(5, 16);
   std::vector<uint8_t> bytes = model.save(7);
   ASSERT_EQ(bytes.size(), kEnd);
+  for (uint64_t position : {0, 1, 4, 5, 6, 11})
+    EXPECT_EQ(model.save(position).size(),
+              encodedBytes(model.program(), position));
   auto number = [&](size_t at) {
     uint64_t value;
     std::memcpy(&value, &bytes[at], 8);
@@ -181,14 +184,16 @@ TEST(StateRows, ConvertBetweenTypes) {
   Sequence wide(5, 16), narrow(5, 16, artifact::ElementType::BF16);
   Result<SequenceState> state = decodeState(narrow.program(), wide.save(7));
   ASSERT_TRUE(state) << state.error().message;
-  std::vector<uint8_t> bytes = encodeState(narrow.program(), 7, state->slot);
+  std::vector<uint8_t> bytes = encodeState(
+      narrow.program(), 7, {state->slot.data(), state->slot.size()});
   EXPECT_EQ(bytes.size(), kTable - 64 + 16 + 7 * 12u);
   Result<SequenceState> back = decodeState(wide.program(), bytes);
   ASSERT_TRUE(back) << back.error().message;
   float last; // of the table: 1000 + 60 + 5 = 1065 -> 1064
   std::memcpy(&last,
-              &back->slot[wide.program().states()->Get(1)->slot_offset() +
-                          (6 * kRow + 5) * 4],
+              back->slot.data() +
+                  wide.program().states()->Get(1)->slot_offset() +
+                  (6 * kRow + 5) * 4,
               4);
   EXPECT_EQ(last, 1064);
 }

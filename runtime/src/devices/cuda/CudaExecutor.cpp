@@ -71,6 +71,10 @@ Check CudaExecutor::requireFree(uint64_t weightBytes,
     fits &= !__builtin_add_overflow(sum, bytes, &sum);
   if (fits && sum <= free)
     return {};
+  // What the rest leaves for states.
+  uint64_t others = sum - std::min(sum, sizes.slots);
+  std::string advice =
+      fits && others <= free ? roomAdvice(model->program(), free - others) : "";
   std::string workspace;
   if (uint64_t bytes = products.workspaceBytes())
     workspace = ", " + std::to_string(bytes) + " for cuBLASLt";
@@ -80,7 +84,7 @@ Check CudaExecutor::requireFree(uint64_t weightBytes,
               sizes.arena, " of arena, ", sizes.logits, " of logits, ",
               sizes.inputs.bytes(), " of inputs", workspace,
               ", and more for recorded calls), but the GPU has ", free,
-              " free of ", total);
+              " free of ", total, advice);
 }
 
 Check CudaExecutor::reserve(uint32_t sessions) {
@@ -469,38 +473,45 @@ cuda::Pointer CudaExecutor::slot(uint32_t index) const {
   return slots.get() + index * model->program().slot_bytes();
 }
 
-Check CudaExecutor::copySlot(uint32_t from, uint32_t to) {
+/// Queues a copy of each stretch, and waits for all of them.
+Check CudaExecutor::moveRanges(
+    const char *what, std::span<const SlotRange> ranges,
+    const std::function<cuda::Result(const SlotRange &)> &queue) {
   CudaScope scope(*context);
   if (Check error = scope.entered())
     return error;
-  if (Check error = driver().check(
-          "copying a sequence's states",
-          driver().copyOnDevice(slot(to), slot(from),
-                                model->program().slot_bytes(), stream.get())))
-    return error;
-  return finish("copying a sequence's states");
+  for (const SlotRange &range : ranges)
+    if (Check error = driver().check(what, queue(range)))
+      return abandon(error);
+  return finish(what);
 }
 
-Check CudaExecutor::readSlot(uint32_t index, uint8_t *out) {
-  CudaScope scope(*context);
-  if (Check error = scope.entered())
-    return error;
-  if (Check error = driver().check(
-          "downloading a sequence's states",
-          driver().copyToHost(out, slot(index), model->program().slot_bytes(),
-                              stream.get())))
-    return error;
-  return finish("downloading a sequence's states");
+Check CudaExecutor::copySlot(uint32_t from, uint32_t to,
+                             std::span<const SlotRange> ranges) {
+  return moveRanges("copying a sequence's states", ranges,
+                    [&](const SlotRange &range) {
+                      return driver().copyOnDevice(slot(to) + range.offset,
+                                                   slot(from) + range.offset,
+                                                   range.size, stream.get());
+                    });
 }
 
-Check CudaExecutor::writeSlot(uint32_t index, const uint8_t *in) {
-  CudaScope scope(*context);
-  if (Check error = scope.entered())
-    return error;
-  if (Check error = driver().check(
-          "uploading a sequence's states",
-          driver().copyToDevice(slot(index), in, model->program().slot_bytes(),
-                                stream.get())))
-    return error;
-  return finish("uploading a sequence's states");
+Check CudaExecutor::readSlot(uint32_t index, std::span<const SlotRange> ranges,
+                             uint8_t *out) {
+  return moveRanges("downloading a sequence's states", ranges,
+                    [&](const SlotRange &range) {
+                      return driver().copyToHost(out + range.offset,
+                                                 slot(index) + range.offset,
+                                                 range.size, stream.get());
+                    });
+}
+
+Check CudaExecutor::writeSlot(uint32_t index, std::span<const SlotRange> ranges,
+                              const uint8_t *in) {
+  return moveRanges("uploading a sequence's states", ranges,
+                    [&](const SlotRange &range) {
+                      return driver().copyToDevice(slot(index) + range.offset,
+                                                   in + range.offset,
+                                                   range.size, stream.get());
+                    });
 }

@@ -18,6 +18,8 @@
 #include "runtime/src/devices/cuda/CudaModules.h"
 #include "runtime/src/devices/cuda/CudaProducts.h"
 
+#include <functional>
+
 namespace effc::rt {
 
 class CudaExecutor : public Executor {
@@ -32,9 +34,12 @@ public:
   const CallInputs &inputs() override { return callInputs; }
   Check run(uint32_t entry, const CallCounts &counts) override;
   const float *results() override { return lastResults; }
-  Check copySlot(uint32_t from, uint32_t to) override;
-  Check readSlot(uint32_t slot, uint8_t *out) override;
-  Check writeSlot(uint32_t slot, const uint8_t *in) override;
+  Check copySlot(uint32_t from, uint32_t to,
+                 std::span<const SlotRange> ranges) override;
+  Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                 uint8_t *out) override;
+  Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                  const uint8_t *in) override;
   Check time(uint32_t entry, const CallCounts &counts,
              const TimingOptions &options, CallTimes &out) override;
   Check keepTime() override;
@@ -73,6 +78,8 @@ private:
   std::string nameOf(uint32_t entry, uint32_t launch) const;
   const artifact::Launch &launchOf(uint32_t entry, uint32_t index) const;
   cuda::Pointer slot(uint32_t index) const;
+  Check moveRanges(const char *what, std::span<const SlotRange> ranges,
+                   const std::function<cuda::Result(const SlotRange &)> &queue);
 
   std::shared_ptr<const Model> model;
   Plan compiled;

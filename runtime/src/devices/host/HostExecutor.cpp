@@ -91,17 +91,20 @@ Check HostExecutor::run(uint32_t entry, const CallCounts &counts) {
   return {};
 }
 
-Check HostExecutor::copySlot(uint32_t from, uint32_t to) {
-  memory.copySlot(from, to);
+Check HostExecutor::copySlot(uint32_t from, uint32_t to,
+                             std::span<const SlotRange> ranges) {
+  memory.copySlot(from, to, ranges);
   return {};
 }
 
-Check HostExecutor::readSlot(uint32_t slot, uint8_t *out) {
-  memory.readSlot(slot, out);
+Check HostExecutor::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                             uint8_t *out) {
+  memory.readSlot(slot, ranges, out);
   return {};
 }
 
-Check HostExecutor::writeSlot(uint32_t slot, const uint8_t *in) {
-  memory.writeSlot(slot, in);
+Check HostExecutor::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                              const uint8_t *in) {
+  memory.writeSlot(slot, ranges, in);
   return {};
 }

@@ -56,7 +56,8 @@ void SimExecutor::findRanges(uint32_t sessions) {
   for (const artifact::Entry *entry : *compiled.entries)
     for (const artifact::Launch *launch : *entry->launches())
       ranges.push_back(rangesOf(model->program(), *entry, *launch,
-                                memory.addresses(), uint64_t(sessions) + 1));
+                                memory.addresses(),
+                                slotsFor(compiled, sessions)));
 }
 
 void SimExecutor::placeOperands() {
@@ -213,17 +214,20 @@ Check SimExecutor::run(uint32_t entry, const CallCounts &counts) {
               "': ", report.what);
 }
 
-Check SimExecutor::copySlot(uint32_t from, uint32_t to) {
-  memory.copySlot(from, to);
+Check SimExecutor::copySlot(uint32_t from, uint32_t to,
+                            std::span<const SlotRange> ranges) {
+  memory.copySlot(from, to, ranges);
   return {};
 }
 
-Check SimExecutor::readSlot(uint32_t slot, uint8_t *out) {
-  memory.readSlot(slot, out);
+Check SimExecutor::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                            uint8_t *out) {
+  memory.readSlot(slot, ranges, out);
   return {};
 }
 
-Check SimExecutor::writeSlot(uint32_t slot, const uint8_t *in) {
-  memory.writeSlot(slot, in);
+Check SimExecutor::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                             const uint8_t *in) {
+  memory.writeSlot(slot, ranges, in);
   return {};
 }

@@ -21,9 +21,16 @@ public:
   const CallInputs &inputs() override { return memory.inputs(); }
   Check run(uint32_t entry, const CallCounts &counts) override;
   const float *results() override { return memory.results(); }
-  Check copySlot(uint32_t from, uint32_t to) override;
-  Check readSlot(uint32_t slot, uint8_t *out) override;
-  Check writeSlot(uint32_t slot, const uint8_t *in) override;
+  Check copySlot(uint32_t from, uint32_t to,
+                 std::span<const SlotRange> ranges) override;
+  Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                 uint8_t *out) override;
+  Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
+                  const uint8_t *in) override;
+  void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) override {
+    memory.releaseSlot(slot, ranges);
+  }
+  uint64_t stateBudget() const override { return memory.stateBudget(); }
 
   /// How often a thread has been switched to, over all calls.
   uint64_t switches() const;

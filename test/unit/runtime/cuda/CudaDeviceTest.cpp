@@ -357,15 +357,70 @@ TEST_F(CudaDevice, NeedsAGpu) {
             "cuda: the driver finds no GPU");
 }
 
+// A copy is of what the sequence holds: states of a fixed size, with what little
+// lies between them, and a row of two growing ones for each token.
+TEST_F(CudaDevice, CopiesWhatIsHeld) {
+  ToyOptions options = cudaToy();
+  options.withKeys = true;
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  Engine engine(model, Device::cuda(), 2);
+  const std::vector<int32_t> tokens = toyTokens(90);
+  const std::vector<float> expected = ToyReference().feed(tokens);
+  Session session(engine);
+  engine.prefill(session, {tokens.begin(), tokens.begin() + 11});
+  fake->calls.clear();
+  Session fork = session.fork();
+  EXPECT_EQ(fake->calls, (std::vector<std::string>{"cuMemcpyDtoDAsync_v2 90240",
+                                                   "cuMemcpyDtoDAsync_v2 90112",
+                                                   "cuStreamSynchronize"}));
+  // The host's slot is filled by the same stretches.
+  Engine host(model, Device::host(1));
+  Session there(host);
+  there.loadBytes(fork.save());
+  host.prefill(there, {tokens.begin() + 11, tokens.begin() + 80});
+  session.loadBytes(there.save());
+  EXPECT_EQ(
+      engine.prefill(session, {tokens.begin() + 80, tokens.end()}),
+      std::vector<float>(expected.end() - kToyVocabulary, expected.end()));
+}
+
+TEST_F(CudaDevice, SaysHowMuchRoomThereIs) {
+  ToyOptions options = cudaToy();
+  options.withKeys = true;
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  // Besides states: weights, arena, logits and inputs, as below.
+  const uint64_t others = 2 * 17408 + 320 + 16 * 271 * 4 + 80 * 60;
+  auto advice = [&](uint64_t free, uint32_t sessions) {
+    fake->free = free;
+    std::string message =
+        messageOf([&] { Engine engine(model, Device::cuda(), sessions); },
+                  EFFC_OUT_OF_MEMORY);
+    size_t at = message.find(" free of 2147483648");
+    return at == message.npos ? message : message.substr(at + 19);
+  };
+  EXPECT_EQ(advice(others + 5 * kToyKeysSlotBytes, 5), "nothing is wrong");
+  EXPECT_EQ(advice(others + 5 * kToyKeysSlotBytes - 1, 5),
+            "; there is room for 4 sessions, or for more of a file that was "
+            "compiled with a smaller --max-context");
+  EXPECT_EQ(advice(others + kToyKeysSlotBytes, 2),
+            "; there is room for 1 session, or for more of a file that was "
+            "compiled with a smaller --max-context");
+  // 101 rows of the table beside the window and what does not grow.
+  EXPECT_EQ(advice(others + 192 + (101 + kToyWindow) * kToyRowBytes, 1),
+            "; compiled with --max-context 101 or less, one session fits");
+  EXPECT_EQ(advice(others + 192, 1), "");
+}
+
 TEST_F(CudaDevice, SaysWhatDoesNotFit) {
-  // Two weights of 17,344 bytes at multiples of 256; two slots of 192; the
-  // arena of 16 rows, 64 + 16 x 16; 16 rows of 271 logits; 80 rows of 60 bytes
-  // of inputs.
-  uint64_t needed = 2 * 17408 + 2 * 192 + 320 + 16 * 271 * 4 + 80 * 60;
+  // Two weights of 17,344 bytes at multiples of 256; a slot of 192; the arena of
+  // 16 rows, 64 + 16 x 16; 16 rows of 271 logits; 80 rows of 60 bytes of inputs.
+  uint64_t needed = 2 * 17408 + 192 + 320 + 16 * 271 * 4 + 80 * 60;
   fake->free = needed - 1;
   EXPECT_EQ(engineMessage(EFFC_OUT_OF_MEMORY),
             "cuda: the model takes " + std::to_string(needed) +
-                " bytes (34816 of weights, 384 of states, 320 of arena, 17344 "
+                " bytes (34816 of weights, 192 of states, 320 of arena, 17344 "
                 "of logits, 4800 of inputs, and more for recorded calls), but "
                 "the GPU has " +
                 std::to_string(needed - 1) + " free of 2147483648");

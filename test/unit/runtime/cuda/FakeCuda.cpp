@@ -14,6 +14,7 @@ using namespace effc::test;
 extern "C" {
 void toy_embed(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_scan(const void *const *, const int64_t *, int64_t, int64_t);
+void toy_scan_keys(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_head(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_best(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_draw(const void *const *, const int64_t *, int64_t, int64_t);
@@ -78,10 +79,13 @@ void toyProduct(const void *const *operands, const int64_t *counts, int64_t,
     }
 }
 
-Function functions[] = {
-    {"toy_embed", toy_embed},  {"toy_scan", toy_scan},
-    {"toy_head", toy_head},    {"toy_best", toy_best},
-    {"toy_draw", toy_draw, 5}, {"toy_product", toyProduct, 3}};
+Function functions[] = {{"toy_embed", toy_embed},
+                        {"toy_scan", toy_scan},
+                        {"toy_head", toy_head},
+                        {"toy_best", toy_best},
+                        {"toy_scan_keys", toy_scan_keys, 7},
+                        {"toy_draw", toy_draw, 5},
+                        {"toy_product", toyProduct, 3}};
 } // namespace
 
 namespace effc::test {
@@ -271,7 +275,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
   return 0;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
-  ENTER(cuMemcpyDtoDAsync_v2);
+  ENTER(cuMemcpyDtoDAsync_v2, std::to_string(bytes));
   copy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from),
        bytes);
   return 0;

@@ -184,10 +184,14 @@ static void addKernels(Builder &builder, const ToyOptions &options) {
   std::vector<const char *> names = {"toy_embed", "toy_scan", "toy_head"};
   if (options.withChoices)
     names.push_back(options.withDraws ? "toy_draw" : "toy_best");
+  if (options.withKeys)
+    names[1] = "toy_scan_keys";
   for (const char *name : names) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = name;
-    kernel->operands = name == std::string("toy_draw") ? 5 : 4;
+    kernel->operands = name == std::string("toy_draw")        ? 5
+                       : name == std::string("toy_scan_keys") ? 7
+                                                              : 4;
     kernel->stack_bytes = 512;
     auto where = std::make_unique<artifact::KernelCodeT>();
     where->segment = code;
@@ -227,12 +231,16 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
           {OperandKind::Weight, 0, 0},
           x},
          "embed");
-  launch(1, {Count::Segments, 1, 1},
-         {{OperandKind::Segments, 0, 0},
-          {OperandKind::State, 0, 0},
-          {OperandKind::State, 1, 0},
-          x},
-         "scan");
+  std::vector<Operand> scanned = {{OperandKind::Segments, 0, 0},
+                                  {OperandKind::State, 0, 0},
+                                  {OperandKind::State, 1, 0},
+                                  x};
+  if (options.withKeys) {
+    scanned.emplace(scanned.begin() + 1, OperandKind::Tokens, 0, 0);
+    for (uint32_t state : {2, 3})
+      scanned.emplace(scanned.end() - 1, OperandKind::State, state, 0);
+  }
+  launch(1, {Count::Segments, 1, 1}, scanned, "scan");
   launch(2, {Count::Outputs, 2, 3},
          {{OperandKind::OutputRows, 0, 0},
           x,
@@ -251,6 +259,27 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
     entry->launches.back()->only_for = CallResult::Choices;
   }
   program.entries.push_back(std::move(entry));
+}
+
+/// Keys and values of a context, and of a window: behind the toy's other states,
+/// which have one element more.
+static void addKeys(artifact::ProgramT &program) {
+  program.slot_bytes = kToyKeysSlotBytes;
+  program.max_context = kToyContext;
+  program.states[0]->shape = {kToyChannels + 1};
+  program.states[0]->size += sizeof(float);
+  uint64_t at = kToySlotBytes;
+  auto add = [&](const char *name, artifact::StateKind kind,
+                 artifact::Growth growth, uint64_t rows) {
+    addState(program, name, kind, artifact::ElementType::F32,
+             {rows, kToyRowBytes / sizeof(float)}, at, rows * kToyRowBytes);
+    program.states.back()->growth = growth;
+    at += rows * kToyRowBytes;
+  };
+  add("keys", artifact::StateKind::Growing, artifact::Growth::MaxContext,
+      kToyContext);
+  add("ring", artifact::StateKind::Window, artifact::Growth::Window,
+      kToyWindow);
 }
 
 static void describeToy(artifact::ProgramT &program) {
@@ -305,6 +334,8 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   const uint64_t programRoom = options.programRoom;
   Builder builder{{}, programRoom, {}};
   describeToy(builder.program);
+  if (options.withKeys)
+    addKeys(builder.program);
   addKernels(builder, options);
   addWeights(builder);
   if (options.withTokenizer) {

@@ -22,6 +22,12 @@ namespace effc::test {
 constexpr uint32_t kToyVocabulary = 271;
 constexpr uint32_t kToyChannels = 3;
 constexpr uint64_t kToySlotBytes = 192;
+// Of a toy that keeps keys: rows of a whole context and of a window.
+constexpr uint64_t kToyContext = 1024;
+constexpr uint64_t kToyWindow = 64;
+constexpr uint64_t kToyRowBytes = 8192;
+constexpr uint64_t kToyKeysSlotBytes =
+    kToySlotBytes + (kToyContext + kToyWindow) * kToyRowBytes;
 
 /// A segment of code besides the host's; the first is segment 3 of a toy with a
 /// tokenizer.
@@ -40,6 +46,9 @@ struct ToyOptions {
   bool withChoices = false;
   /// Whether these are drawn by what calls bring; only with choices.
   bool withDraws = false;
+  /// Whether it has states that grow with the sequence, of which each token is
+  /// looked at with every later one: what is lost of them shows in the logits.
+  bool withKeys = false;
   std::vector<ToyCode> code;
   /// Bytes before the first segment; two targets need twice as many.
   uint64_t programRoom = 8192;

@@ -13,6 +13,9 @@ enum {
   kColumns = 4,
   kVocabulary = 271,
   kSlotBytes = 192,
+  kKeyElements = 2048, /* of a row of keys */
+  kRing = 64,
+  kKeysSlotBytes = 192 + (1024 + kRing) * kKeyElements * 4,
   kBlocks = 3
 };
 
@@ -36,6 +39,15 @@ void toy_embed(const void *const *operands, const int64_t *counts,
     }
 }
 
+/* Advances one sequence by one row, whose states are `sum` and `tally`; `right`
+ * is whether all was well. */
+static void step(float *row, float *sum, int64_t *tally, int right) {
+  for (int c = 0; c < kChannels; ++c)
+    row[c] = sum[c] = 0.5f * sum[c] + row[c];
+  row[3] = right ? 0.0f : __builtin_nanf("");
+  ++*tally;
+}
+
 /* Items: segments. x becomes (state after the row, 0 or NaN). */
 void toy_scan(const void *const *operands, const int64_t *counts, int64_t begin,
               int64_t end) {
@@ -56,10 +68,49 @@ void toy_scan(const void *const *operands, const int64_t *counts, int64_t begin,
     for (int32_t i = 0; i < segment->length; ++i) {
       float *row = x + (int64_t)(segment->firstRow + i) * kColumns;
       right &= row[3] == (float)*tally;
-      for (int c = 0; c < kChannels; ++c)
-        row[c] = sum[c] = 0.5f * sum[c] + row[c];
-      row[3] = right ? 0.0f : __builtin_nanf("");
-      ++*tally;
+      step(row, sum, tally, right);
+    }
+  }
+}
+
+/* The same for a toy that keeps a row of `keys` for each token and, in `ring`, one
+ * for each of the last ones, filled with the token + 1; `total` is the sum of
+ * these. Rows that do not add up to it, or differ between ring and keys, make
+ * logits NaN. */
+void toy_scan_keys(const void *const *operands, const int64_t *counts,
+                   int64_t begin, int64_t end) {
+  const Segment *segments = operands[0];
+  const int32_t *tokens = operands[1];
+  char *const states = (char *)operands[2]; /* of slot 0, from `sum` on */
+  float *x = (float *)operands[6];
+  for (int64_t item = begin; item < end; ++item) {
+    const Segment *segment = &segments[item];
+    int64_t shift = (int64_t)segment->slot * kKeysSlotBytes;
+    float *sum = (float *)(states + shift);
+    int64_t *tally = (int64_t *)((char *)operands[3] + shift);
+    float *keys = (float *)((char *)operands[4] + shift);
+    float *ring = (float *)((char *)operands[5] + shift);
+    float *total = sum + kChannels;
+    if (segment->flags & 1) {
+      for (int c = 0; c <= kChannels; ++c)
+        sum[c] = 0;
+      *tally = 0;
+    }
+    int right = *tally == segment->startPosition;
+    for (int32_t i = 0; i < segment->length; ++i) {
+      int64_t row = segment->firstRow + i, at = *tally;
+      right &= x[row * kColumns + 3] == (float)at;
+      float found = 0;
+      for (int64_t t = 0; t < at; ++t)
+        found += keys[t * kKeyElements];
+      right &= found == *total;
+      for (int64_t t = at < kRing ? 0 : at - kRing; t < at; ++t)
+        right &= ring[t % kRing * kKeyElements + 1] == keys[t * kKeyElements];
+      for (int k = 0; k < kKeyElements; ++k)
+        keys[at * kKeyElements + k] = ring[at % kRing * kKeyElements + k] =
+            (float)(tokens[row] + 1);
+      *total += (float)(tokens[row] + 1);
+      step(x + row * kColumns, sum, tally, right);
     }
   }
 }
