@@ -1,23 +1,11 @@
 #include "runtime/src/devices/host/SystemMemory.h"
 
+#include "runtime/src/devices/host/ControlGroups.h"
+
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <sys/sysinfo.h>
 
 using namespace effc::rt;
-
-/// The number that a file of the control group holds; UINT64_MAX: no limit.
-static uint64_t groupLimit(const char *path) {
-  std::FILE *file = std::fopen(path, "re");
-  if (!file)
-    return UINT64_MAX;
-  uint64_t limit = 0;
-  // "max" does not match.
-  int fields = std::fscanf(file, "%" SCNu64, &limit);
-  std::fclose(file);
-  return fields == 1 ? limit : UINT64_MAX;
-}
 
 uint64_t effc::rt::systemMemory() {
   struct sysinfo info;
@@ -26,6 +14,9 @@ uint64_t effc::rt::systemMemory() {
     memory = uint64_t(info.totalram) * info.mem_unit;
     swap = uint64_t(info.totalswap) * info.mem_unit;
   }
-  memory = std::min(memory, groupLimit("/sys/fs/cgroup/memory.max"));
-  return memory > UINT64_MAX - swap ? UINT64_MAX : memory + swap;
+  GroupLimits limits = readGroupLimits();
+  memory = std::min(memory, limits.memory);
+  swap = std::min(swap, limits.swap);
+  uint64_t both = memory > UINT64_MAX - swap ? UINT64_MAX : memory + swap;
+  return std::min(both, limits.memoryAndSwap);
 }

@@ -6,8 +6,9 @@
 
 namespace effc::rt {
 
-/// Bytes of memory and swap space of the machine, or the limit of the control
-/// group where that is less: more can never be committed.
+/// Bytes of memory and swap space of the machine, or what the control groups
+/// grant of them (ControlGroups.h) where that is less: more can never be
+/// committed.
 uint64_t systemMemory();
 
 } // namespace effc::rt

@@ -102,7 +102,7 @@ private:
 };
 
 /// How many cores this process may use: its affinity, and the quota of its
-/// control group, rounded up.
+/// control groups, rounded down (ControlGroups.h).
 unsigned usableCores();
 
 } // namespace effc::rt
