@@ -1,7 +1,6 @@
 // Buffered writing to a sibling file, renamed at the end.
 #include "codegen/artifact/OutputFile.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 
 #include <cerrno>
@@ -15,39 +14,23 @@ using namespace effc::codegen;
 static constexpr size_t kBufferBytes = 1 << 20;
 
 Expected<OutputFile> OutputFile::create(StringRef path) {
-  // A name of another file means that file; a device or a pipe cannot be
-  // replaced by a finished file.
-  SmallString<128> target(path);
-  if (sys::fs::exists(path)) {
-    if (!sys::fs::is_regular_file(path))
-      return createStringError("cannot write " + path +
-                               ": it is not a regular file");
-    sys::fs::real_path(path, target);
-  }
-  int descriptor = -1;
-  SmallString<128> sibling;
-  if (std::error_code code = sys::fs::createUniqueFile(
-          Twine(target) + ".%%%%%%.partial", descriptor, sibling,
-          sys::fs::OF_None, 0644))
-    return createStringError("cannot write " + path + ": " + code.message());
-  sys::RemoveFileOnSignal(sibling);
-  return OutputFile(target, sibling, descriptor);
+  rt::PartialFile file;
+  int code = file.begin(path.str());
+  if (code == rt::PartialFile::kNotRegular)
+    return createStringError("cannot write " + path +
+                             ": it is not a regular file");
+  if (code)
+    return createStringError("cannot write " + path + ": " +
+                             std::strerror(code));
+  sys::RemoveFileOnSignal(file.name());
+  return OutputFile(path, std::move(file));
 }
-
-OutputFile::OutputFile(OutputFile &&other) noexcept
-    : path(std::move(other.path)), sibling(std::move(other.sibling)),
-      descriptor(std::exchange(other.descriptor, -1)), at(other.at),
-      pending(std::move(other.pending)) {}
 
 OutputFile::~OutputFile() {
-  if (descriptor < 0)
+  if (file.descriptor() < 0)
     return;
-  ::close(descriptor);
-  removeSibling();
-}
-
-void OutputFile::removeSibling() {
-  sys::fs::remove(sibling);
+  std::string sibling = file.name();
+  file.abandon();
   sys::DontRemoveFileOnSignal(sibling);
 }
 
@@ -73,7 +56,7 @@ static int writeAll(int descriptor, ArrayRef<uint8_t> bytes, int64_t offset) {
 }
 
 Error OutputFile::flush() {
-  if (int code = writeAll(descriptor, pending, -1))
+  if (int code = writeAll(file.descriptor(), pending, -1))
     return failure("write", code);
   pending.clear();
   return Error::success();
@@ -93,7 +76,7 @@ Error OutputFile::align(uint64_t alignment) {
 Error OutputFile::rewriteStart(ArrayRef<uint8_t> bytes) {
   if (Error error = flush())
     return error;
-  if (int code = writeAll(descriptor, bytes, 0))
+  if (int code = writeAll(file.descriptor(), bytes, 0))
     return failure("write", code);
   return Error::success();
 }
@@ -101,15 +84,8 @@ Error OutputFile::rewriteStart(ArrayRef<uint8_t> bytes) {
 Error OutputFile::commit() {
   if (Error error = flush())
     return error;
-  if (::close(std::exchange(descriptor, -1)) != 0) {
-    int code = errno;
-    removeSibling();
-    return failure("write", code);
-  }
-  if (std::error_code code = sys::fs::rename(sibling, path)) {
-    removeSibling();
-    return createStringError("cannot write " + path + ": " + code.message());
-  }
+  std::string sibling = file.name();
+  int code = file.finish(/*durable=*/true);
   sys::DontRemoveFileOnSignal(sibling);
-  return Error::success();
+  return code ? failure("write", code) : Error::success();
 }

@@ -2,8 +2,9 @@
 #ifndef EFFC_CODEGEN_ARTIFACT_OUTPUTFILE_H
 #define EFFC_CODEGEN_ARTIFACT_OUTPUTFILE_H
 
+#include "runtime/src/PartialFile.h"
+
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
@@ -12,13 +13,14 @@
 
 namespace effc::codegen {
 
-/// Writes to a sibling of `path` and renames it at the end. Destroying an
+/// Writes to a sibling of `path` and renames it at the end (PartialFile.h), when
+/// the disk has it. Destroying an
 /// uncommitted file removes the sibling, and so does a signal that ends the
 /// process (by LLVM's handlers; what cannot be caught leaves it).
 class OutputFile {
 public:
   static llvm::Expected<OutputFile> create(llvm::StringRef path);
-  OutputFile(OutputFile &&other) noexcept;
+  OutputFile(OutputFile &&other) noexcept = default;
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile();
 
@@ -32,14 +34,13 @@ public:
   llvm::Error commit();
 
 private:
-  OutputFile(llvm::StringRef path, llvm::StringRef sibling, int descriptor)
-      : path(path), sibling(sibling), descriptor(descriptor) {}
+  OutputFile(llvm::StringRef path, rt::PartialFile file)
+      : path(path), file(std::move(file)) {}
   llvm::Error flush();
-  void removeSibling();
   llvm::Error failure(llvm::StringRef what, int code) const;
 
-  std::string path, sibling;
-  int descriptor;
+  std::string path;
+  rt::PartialFile file;
   uint64_t at = 0;
   std::vector<uint8_t> pending;
 };

@@ -1,8 +1,8 @@
 #include "runtime/src/WholeFile.h"
 
+#include "runtime/src/PartialFile.h"
+
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -61,49 +61,19 @@ static int writeAll(int descriptor, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-/// Makes a new file beside `target` and names it in `sibling`; negative, with
-/// errno, when that fails.
-static int createSibling(const std::string &target, std::string &sibling) {
-  for (int attempt = 0;; ++attempt) {
-    sibling = target + "." + std::to_string(getpid()) + "-" +
-              std::to_string(attempt) + ".partial";
-    int descriptor =
-        ::open(sibling.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST || attempt == 1000)
-      return descriptor;
-  }
-}
-
 Check rt::writeWholeFile(const std::string &path,
-                         std::span<const uint8_t> bytes) {
-  auto failure = [&](int code) {
+                         std::span<const uint8_t> bytes, bool durable) {
+  PartialFile file;
+  int code = file.begin(path);
+  if (code == PartialFile::kNotRegular)
+    return fail(EFFC_IO_ERROR, "cannot write '", path,
+                "': it is not a regular file");
+  if (!code)
+    code = writeAll(file.descriptor(), bytes);
+  if (!code)
+    code = file.finish(durable);
+  if (code)
     return fail(EFFC_IO_ERROR, "cannot write '", path,
                 "': ", std::strerror(code));
-  };
-  std::string target = path;
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode))
-      return fail(EFFC_IO_ERROR, "cannot write '", path,
-                  "': it is not a regular file");
-    char *real = realpath(path.c_str(), nullptr);
-    if (!real)
-      return failure(errno);
-    target = real;
-    std::free(real);
-  }
-  std::string sibling;
-  int descriptor = createSibling(target, sibling);
-  if (descriptor < 0)
-    return failure(errno);
-  int code = writeAll(descriptor, bytes);
-  if (close(descriptor) != 0 && !code)
-    code = errno;
-  if (!code && std::rename(sibling.c_str(), target.c_str()) != 0)
-    code = errno;
-  if (code) {
-    unlink(sibling.c_str());
-    return failure(code);
-  }
   return {};
 }

@@ -34,10 +34,11 @@ private:
   int descriptor;
 };
 
-/// Writes `bytes` to `path` by way of a sibling file that is renamed at the
-/// end, so that a failure leaves whatever was there. A symbolic link is
-/// followed; what is there and no regular file is refused.
-Check writeWholeFile(const std::string &path, std::span<const uint8_t> bytes);
+/// Writes `bytes` to `path` by way of a sibling file that is renamed at the end
+/// (PartialFile.h), so that a failure leaves whatever was there. `durable`: a
+/// loss of power after that does not undo it.
+Check writeWholeFile(const std::string &path, std::span<const uint8_t> bytes,
+                     bool durable = true);
 
 } // namespace effc::rt
 

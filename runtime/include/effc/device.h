@@ -16,8 +16,8 @@ extern "C" {
 typedef struct effc_host_options {
   size_t size;
   /* Threads that work, the calling one included; 0: one per usable core (what
-   * the process is bound to, and the quota of its control group and those above, rounded down). Results do not
-   * depend on it. */
+   * the process is bound to, and the quotas of its control group and of those
+   * above it, rounded down). Results do not depend on it. */
   uint32_t threads;
 } effc_host_options_t;
 

@@ -296,6 +296,9 @@ public:
   void save(const std::string &path) const {
     check(effc_session_save(get(), path.c_str()));
   }
+  void save(const std::string &path, const effc_save_options_t &options) const {
+    check(effc_session_save_with(get(), path.c_str(), &options));
+  }
   void load(const std::string &path) {
     check(effc_session_load(get(), path.c_str()));
   }

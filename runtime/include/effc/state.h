@@ -17,13 +17,29 @@ extern "C" {
  * logical state, not a memory image, so it can be loaded by another process,
  * build or device, and where states are kept in another floating-point type.
  * The file appears under its name when it is complete; one of that name is
- * replaced. What the sequence was told of the past is all in there, but not the
+ * replaced and its mode kept, and a symbolic link stays one. Once this returns, a
+ * loss of power does not undo it. What a killed writer of the name has left
+ * beside it is removed. What the sequence was told of the past is all in there, but not the
  * logits of its last token: feed at least one token after loading.
  *
  * EFFC_IO_ERROR: cannot be written, or something other than a regular file is
  * there. */
 EFFC_API effc_status_t *effc_session_save(const effc_session_t *session,
                                           const char *path);
+
+typedef struct effc_save_options {
+  size_t size;
+  /* Does not wait until the disk has the file: for measurements, and for states
+   * that may be lost with the machine. */
+  bool no_sync;
+} effc_save_options_t;
+
+EFFC_API effc_save_options_t effc_save_options_default(void);
+
+/* As effc_session_save(), with options. */
+EFFC_API effc_status_t *
+effc_session_save_with(const effc_session_t *session, const char *path,
+                       const effc_save_options_t *options);
 
 /* Makes `session` the sequence that was saved to `path`; what it was before is
  * gone. On failure it is left as it was. Widening conversions of states are

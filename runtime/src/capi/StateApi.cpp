@@ -10,15 +10,28 @@
 
 using namespace effc::rt;
 
+effc_save_options_t effc_save_options_default(void) {
+  return {sizeof(effc_save_options_t), false};
+}
+
 effc_status_t *effc_session_save(const effc_session_t *session,
                                  const char *path) {
+  return effc_session_save_with(session, path, nullptr);
+}
+
+effc_status_t *effc_session_save_with(const effc_session_t *session,
+                                      const char *path,
+                                      const effc_save_options_t *options) {
   return atBorder([&]() -> Check {
     if (!path)
       return invalidArgument("'path' is null");
+    auto given = readSized(options, effc_save_options_default());
+    if (!given)
+      return given.error();
     Result<std::vector<uint8_t>> bytes = session->engine->save(*session);
     if (!bytes)
       return bytes.error();
-    return writeWholeFile(path, *bytes);
+    return writeWholeFile(path, *bytes, !given->no_sync);
   });
 }
 

@@ -133,6 +133,33 @@ TEST(StateFile, GoesThroughAFile) {
             toy.engine.decode({session.get()}, {7}));
 }
 
+TEST(StateFile, IsSavedWithOptions) {
+  Toy toy;
+  Session session(toy.engine);
+  toy.engine.prefill(session, someTokens(7));
+  TemporaryFile file({});
+  ASSERT_EQ(chmod(file.path().c_str(), 0600), 0);
+  effc_save_options_t options = effc_save_options_default();
+  EXPECT_FALSE(options.no_sync);
+  for (bool noSync : {false, true}) {
+    options.no_sync = noSync;
+    ASSERT_EQ(
+        effc_session_save_with(session.get(), file.path().c_str(), &options),
+        nullptr);
+    Session loaded(toy.engine);
+    loaded.load(file.path());
+    EXPECT_EQ(loaded.position(), 7u);
+    struct stat info = {};
+    ASSERT_EQ(stat(file.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0600u);
+  }
+  options.size = 0;
+  effc_status_t *status =
+      effc_session_save_with(session.get(), file.path().c_str(), &options);
+  EXPECT_EQ(effc_status_code(status), EFFC_INVALID_ARGUMENT);
+  effc_status_free(status);
+}
+
 TEST(StateFile, LoadingTwiceIsLoadingOnce) {
   Toy toy;
   std::string five = savedAfter(toy, 5), nine = savedAfter(toy, 9);

@@ -166,6 +166,19 @@ TEST_F(OutputFileTest, RefusesWhatIsNoFile) {
   EXPECT_TRUE(names().empty());
 }
 
+// What a killed compilation left goes with the next; its mode stays a file's own.
+TEST_F(OutputFileTest, ReplacesAsWritersOfStatesDo) {
+  writeOld();
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  std::ofstream(path + ".4f00aa.partial") << "left behind";
+  auto file = llvm::cantFail(OutputFile::create(path));
+  EXPECT_EQ(outcome(file.commit()), "success");
+  struct stat info = {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_EQ(names(), std::vector<std::string>{"out"});
+}
+
 // A link is followed, so that what it names is written.
 TEST_F(OutputFileTest, FollowsALink) {
   writeOld();
@@ -177,4 +190,10 @@ TEST_F(OutputFileTest, FollowsALink) {
   EXPECT_EQ(outcome(file.commit()), "success");
   EXPECT_EQ(content(), "n");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
+  // Also to what is not there yet.
+  std::filesystem::remove(path);
+  auto missing = llvm::cantFail(OutputFile::create(link));
+  EXPECT_EQ(outcome(missing.commit()), "success");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
