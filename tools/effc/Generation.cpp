@@ -127,6 +127,7 @@ static void requireRoom(const Model &model, const Session &session,
 
 void Generation::feed(const Tokens &prompt) {
   requireRoom(model, samples[0]->session, prompt);
+  samples[0]->session.requireAccepts(prompt.size());
   Stopwatch watch(prefill);
   prefill.tokens += prompt.size();
   uint64_t stride = callStride(model);

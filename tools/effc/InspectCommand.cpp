@@ -40,10 +40,8 @@ struct InspectOptions {
 /// How many sequences fit in `bytes`, from the memory that is known in advance.
 static uint64_t sequencesIn(const Json &memory, uint64_t bytes) {
   uint64_t perSession = memory["per_session"];
-  // One more slot than sequences: where padding goes.
   uint64_t fixed = uint64_t(memory["weights"]) + uint64_t(memory["arena"]) +
-                   uint64_t(memory["logits"]) + uint64_t(memory["tables"]) +
-                   perSession;
+                   uint64_t(memory["logits"]) + uint64_t(memory["tables"]);
   if (bytes < fixed)
     return 0;
   constexpr uint64_t kMost = 1048576; // of one engine
@@ -143,8 +141,13 @@ static std::string memory(const Json &model) {
   Table table;
   table.add(
       {"weights", formatBytes(memory["weights"]), "mapped from the file"});
+  uint64_t perToken = memory["per_token"];
   table.add({"state", formatBytes(memory["per_session"]),
-             "per sequence, plus one for padding"});
+             perToken == 0
+                 ? "per sequence"
+                 : "per sequence at most: " +
+                       formatBytes(memory["fixed_per_session"]) + " and " +
+                       formatBytes(perToken) + " a token, as it grows"});
   table.add({"arena", formatBytes(memory["arena"]), "once"});
   table.add({"logits", formatBytes(memory["logits"]), "once, as far as used"});
   table.add({"tables", formatBytes(memory["tables"]), "once"});
@@ -346,8 +349,8 @@ static void inspect(const InspectOptions &options) {
   if (options.kernels)
     print(kernels(json));
   if (budget)
-    print("\nbudget\n  " + formatCount(sequences) + " sequences fit in " +
-          formatBytes(*budget) + "\n");
+    print("\nbudget\n  " + formatCount(sequences) +
+          " sequences of full length fit in " + formatBytes(*budget) + "\n");
   if (options.check)
     print("\nall checksums match\n");
 }
@@ -371,7 +374,8 @@ void effc::cli::addInspectCommand(CLI::App &app) {
                     "Compare all checksums, weights included");
   command
       ->add_option("--budget", options->budget,
-                   "Say how many sequences fit in so many bytes (512M, 1.5G)")
+                   "Say how many sequences of full length fit in so many bytes "
+                   "(512M, 1.5G)")
       ->type_name("BYTES");
   command->add_flag("--json", options->json, "Print JSON");
   command->option_defaults()->group("Counting");

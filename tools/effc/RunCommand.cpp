@@ -37,7 +37,7 @@ struct RunOptions {
   std::optional<uint32_t> topK;
   uint64_t seed = 0;
   GenerationOptions generation;
-  bool printTokens = false, json = false;
+  bool printTokens = false, json = false, noSync = false;
 };
 } // namespace
 
@@ -232,7 +232,9 @@ static void run(const RunOptions &options) {
   if (options.saveState) {
     generation.feedLastToken();
     HoldSignals held; // the library would leave what it has written
-    generation.session().save(*options.saveState);
+    effc_save_options_t saving = effc_save_options_default();
+    saving.no_sync = options.noSync;
+    generation.session().save(*options.saveState, saving);
   }
   if (options.json)
     printJson(options, place.device.description(), prompt, generation);
@@ -323,6 +325,9 @@ static void addStateOptions(CLI::App &command, RunOptions &options) {
                   "when Ctrl-C ends the text: the prompt and every token after "
                   "it but one that ends the text")
       ->type_name("FILE");
+  command.add_flag("--no-sync", options.noSync,
+                   "Do not wait until the saved state is on the disk: for "
+                   "measurements, since a loss of power may lose it");
 }
 
 static void addOutputOptions(CLI::App &command, RunOptions &options) {

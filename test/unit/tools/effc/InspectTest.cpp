@@ -31,7 +31,7 @@ TEST(Inspect, ShowsWhatIsInTheFile) {
   EXPECT_TRUE(contains(done.out, "vocabulary 271, width 3, with a tokenizer"));
   EXPECT_TRUE(contains(done.out, "prefill_16  16    4      320 B  3"));
   EXPECT_TRUE(contains(done.out, "host  x86-64-v3"));
-  EXPECT_TRUE(contains(done.out, "per sequence, plus one for padding"));
+  EXPECT_TRUE(contains(done.out, "per sequence\n"));
   EXPECT_FALSE(contains(done.out, "toy_scan"));
   EXPECT_FALSE(contains(done.out, "tally"));
   EXPECT_FALSE(contains(done.out, "ptxas"));
@@ -322,14 +322,16 @@ TEST(Inspect, SaysHowManySequencesFit) {
   uint64_t fixed =
       memory["weights"].get<uint64_t>() + memory["arena"].get<uint64_t>() +
       memory["logits"].get<uint64_t>() + memory["tables"].get<uint64_t>();
-  // One slot of 192 bytes is for padding, three for sequences; then one byte
+  // Slots of 192 bytes for three sequences; then one byte
   // less.
   auto fits = [&](uint64_t bytes) {
     return inspect(file.path(), {"--budget", std::to_string(bytes)}).out;
   };
-  EXPECT_TRUE(contains(fits(fixed + 4 * 192), "  3 sequences fit in "));
-  EXPECT_TRUE(contains(fits(fixed + 4 * 192 - 1), "  2 sequences fit in "));
-  EXPECT_TRUE(contains(fits(fixed), "  0 sequences fit in "));
+  EXPECT_TRUE(
+      contains(fits(fixed + 3 * 192), "  3 sequences of full length fit in "));
+  EXPECT_TRUE(contains(fits(fixed + 3 * 192 - 1),
+                       "  2 sequences of full length fit in "));
+  EXPECT_TRUE(contains(fits(fixed), "  0 sequences of full length fit in "));
 }
 
 TEST(Inspect, ChecksWeightsOnDemand) {
