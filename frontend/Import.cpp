@@ -213,18 +213,23 @@ private:
         return error;
     if (!options.tokenizer)
       return llvm::Error::success();
+    auto settings = readTokenizerSettings(model.checkpoint->getDirectory());
+    if (!settings)
+      return settings.takeError();
     if (!llvm::sys::fs::exists(pathOf(kTokenizerFile)))
-      return readVocabulary();
+      return readVocabulary(*settings);
     auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
-                                 vocabulary, model.remarks);
+                                 vocabulary, model.remarks, *settings);
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
+    if (llvm::Error error = addSources(settings->files))
+      return error;
     return addSource(pathOf(kTokenizerFile), kTokenizerFile);
   }
 
   /// A tokenizer without a 'tokenizer.json'.
-  llvm::Error readVocabulary() {
+  llvm::Error readVocabulary(const TokenizerSettings &settings) {
     const std::string &directory = model.checkpoint->getDirectory();
     auto name = findVocabularyFile(directory);
     if (!name)
@@ -237,15 +242,21 @@ private:
     auto text = readVocabularyFile(directory, *name, model.remarks);
     if (!text)
       return text.takeError();
-    auto bytes = translateTokenizer(*text, *name, vocabulary, model.remarks);
+    auto bytes =
+        translateTokenizer(*text, *name, vocabulary, model.remarks, settings);
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
-    constexpr llvm::StringLiteral kSettings = "tokenizer_config.json";
-    if (llvm::sys::fs::exists(pathOf(kSettings)))
-      if (llvm::Error error = addSource(pathOf(kSettings), kSettings))
-        return error;
+    if (llvm::Error error = addSources(settings.files))
+      return error;
     return addSource(pathOf(*name), *name);
+  }
+
+  llvm::Error addSources(const std::vector<std::string> &files) {
+    for (const std::string &file : files)
+      if (llvm::Error error = addSource(pathOf(file), file))
+        return error;
+    return llvm::Error::success();
   }
 
   llvm::Error addSource(llvm::StringRef path, llvm::StringRef name) {

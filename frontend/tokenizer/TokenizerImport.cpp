@@ -43,8 +43,52 @@ static void useBytes(const Vocabulary &vocabulary, artifact::TokenizerT &into) {
   into.decoders[0]->kind = artifact::DecoderKind::Bytes;
 }
 
+/// Whether a text of one word gets a space in front.
+static bool putsSpaceInFront(const artifact::TokenizerT &tokenizer) {
+  using artifact::PieceKind;
+  return llvm::any_of(tokenizer.pieces,
+                      [](const auto &piece) {
+                        return piece->kind == PieceKind::PrefixSpace ||
+                               (piece->kind == PieceKind::Metaspace &&
+                                piece->prepend != artifact::Prepend::Never);
+                      }) ||
+         llvm::any_of(tokenizer.normalizers, [](const auto &step) {
+           return step->kind == artifact::NormalizerKind::Prepend;
+         });
+}
+
+/// 'add_prefix_space' of the settings against what the tokenizer does. Releases
+/// of the library differ in which counts where a ByteLevel stands alone or a
+/// space is put in front as Metaspace does; of other pipelines all of them keep
+/// what the tokenizer says.
+static llvm::Error checkPrefixSpace(llvm::StringRef file,
+                                    const JsonValue *preTokenizer,
+                                    const TokenizerSettings &settings,
+                                    const artifact::TokenizerT &tokenizer,
+                                    std::vector<std::string> &remarks) {
+  bool puts = putsSpaceInFront(tokenizer);
+  if (!settings.addPrefixSpace || *settings.addPrefixSpace == puts)
+    return llvm::Error::success();
+  const JsonObject *object = preTokenizer ? preTokenizer->getObject() : nullptr;
+  const JsonValue *type = object ? object->find("type") : nullptr;
+  bool isByteLevel =
+      type && type->getString() && *type->getString() == "ByteLevel";
+  std::string message =
+      ("tokenizer_config.json: 'add_prefix_space' is " +
+       llvm::Twine(puts ? "false" : "true") + ", but " + file + " puts " +
+       (puts ? "a" : "no") + " space in front of a text")
+          .str();
+  if (isByteLevel || puts)
+    return refuse(message +
+                  ": releases of the library differ in which of them counts; "
+                  "have the two files say the same");
+  remarks.push_back(message + ", which counts, as in the library");
+  return llvm::Error::success();
+}
+
 static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
-                        int64_t size, std::vector<std::string> &remarks,
+                        int64_t size, const TokenizerSettings &settings,
+                        std::vector<std::string> &remarks,
                         artifact::TokenizerT &into) {
   reader.get("version");
   for (llvm::StringRef key : {"truncation", "padding"})
@@ -58,6 +102,9 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
   if (llvm::Error error =
           readPreTokenizer(file, reader.get("pre_tokenizer"), into))
     return error;
+  if (llvm::Error error = checkPrefixSpace(file, reader.get("pre_tokenizer"),
+                                           settings, into, remarks))
+    return error;
   if (llvm::Error error = readDecoder(file, reader.get("decoder"), into))
     return error;
   if (into.normalizers.size() > kMostSteps || into.decoders.size() > kMostSteps)
@@ -70,6 +117,8 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
   if (llvm::Error error =
           vocabulary.readAddedTokens(reader.get("added_tokens")))
     return error;
+  if (llvm::Error error = vocabulary.addSettings(settings, remarks))
+    return error;
   if (llvm::Error error = readPostProcessor(file, reader.get("post_processor"),
                                             vocabulary, into))
     return error;
@@ -80,10 +129,9 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<uint8_t>>
-effc::frontend::translateTokenizer(llvm::StringRef text, llvm::StringRef name,
-                                   int64_t vocabulary,
-                                   std::vector<std::string> &remarks) {
+llvm::Expected<std::vector<uint8_t>> effc::frontend::translateTokenizer(
+    llvm::StringRef text, llvm::StringRef name, int64_t vocabulary,
+    std::vector<std::string> &remarks, const TokenizerSettings &settings) {
   JsonLimits limits;
   limits.bytes = kMostFileBytes;
   auto value = parseJson(text, name, limits);
@@ -93,7 +141,8 @@ effc::frontend::translateTokenizer(llvm::StringRef text, llvm::StringRef name,
     return refuse(name + ": expects an object, but got " + value->describe());
   ConfigReader reader(name, *value->getObject());
   artifact::TokenizerT tokenizer;
-  if (llvm::Error error = read(reader, name, vocabulary, remarks, tokenizer))
+  if (llvm::Error error =
+          read(reader, name, vocabulary, settings, remarks, tokenizer))
     return error;
   flatbuffers::FlatBufferBuilder builder;
   artifact::FinishTokenizerBuffer(
@@ -102,12 +151,11 @@ effc::frontend::translateTokenizer(llvm::StringRef text, llvm::StringRef name,
                               builder.GetBufferPointer() + builder.GetSize());
 }
 
-llvm::Expected<std::vector<uint8_t>>
-effc::frontend::importTokenizer(llvm::StringRef path, llvm::StringRef name,
-                                int64_t vocabulary,
-                                std::vector<std::string> &remarks) {
+llvm::Expected<std::vector<uint8_t>> effc::frontend::importTokenizer(
+    llvm::StringRef path, llvm::StringRef name, int64_t vocabulary,
+    std::vector<std::string> &remarks, const TokenizerSettings &settings) {
   auto text = readTextFile(path, name, kMostFileBytes);
   if (!text)
     return text.takeError();
-  return translateTokenizer(*text, name, vocabulary, remarks);
+  return translateTokenizer(*text, name, vocabulary, remarks, settings);
 }

@@ -12,6 +12,8 @@
 #ifndef EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
 #define EFFC_FRONTEND_TOKENIZER_TOKENIZERIMPORT_H
 
+#include "frontend/tokenizer/TokenizerSettings.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -22,16 +24,18 @@
 namespace effc::frontend {
 
 /// Translates the text of a tokenizer.json; `name` is the file's, for messages.
-/// Every id must be below `vocabulary`, the language model's. The same text
-/// gives the same bytes.
+/// Every id must be below `vocabulary`, the language model's. `settings` is what
+/// lies beside it. The same texts give the same bytes.
 llvm::Expected<std::vector<uint8_t>>
 translateTokenizer(llvm::StringRef text, llvm::StringRef name,
-                   int64_t vocabulary, std::vector<std::string> &remarks);
+                   int64_t vocabulary, std::vector<std::string> &remarks,
+                   const TokenizerSettings &settings = {});
 
 /// Reads and translates a file.
 llvm::Expected<std::vector<uint8_t>>
 importTokenizer(llvm::StringRef path, llvm::StringRef name, int64_t vocabulary,
-                std::vector<std::string> &remarks);
+                std::vector<std::string> &remarks,
+                const TokenizerSettings &settings = {});
 
 } // namespace effc::frontend
 

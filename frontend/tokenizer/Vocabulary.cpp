@@ -141,7 +141,12 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
   if (llvm::Error error = reader.finish())
     return error;
   token.content = *content;
+  return addToken(where, std::move(token));
+}
 
+/// `where` names the token's place in a file.
+llvm::Error Vocabulary::addToken(const std::string &where,
+                                 artifact::AddedTokenT token) {
   int32_t known = find(token.content);
   if (known >= 0 && known != token.id)
     return refuse(where + " " + quote(token.content) + " has id " +
@@ -162,6 +167,69 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
     addedOnly.insert(token.id);
   }
   added.push_back(std::move(token));
+  return llvm::Error::success();
+}
+
+static bool hasSameProperties(const artifact::AddedTokenT &a,
+                              const artifact::AddedTokenT &b) {
+  auto propertiesOf = [](const artifact::AddedTokenT &token) {
+    return std::tuple(token.special, token.left_strip, token.right_strip,
+                      token.single_word, token.normalized);
+  };
+  return propertiesOf(a) == propertiesOf(b);
+}
+
+llvm::Error Vocabulary::addSettings(const TokenizerSettings &settings,
+                                    std::vector<std::string> &remarks) {
+  for (const SettingsToken &given : settings.tokens) {
+    std::string where = given.file + ": token";
+    artifact::AddedTokenT token;
+    token.content = given.content;
+    token.special = given.special;
+    token.left_strip = given.leftStrip;
+    token.right_strip = given.rightStrip;
+    token.single_word = given.singleWord;
+    token.normalized = given.normalized;
+    auto known = llvm::find_if(added, [&](const artifact::AddedTokenT &other) {
+      return other.content == token.content;
+    });
+    // A token that is only named is there already.
+    if (known != added.end() && !given.id)
+      continue;
+    if (known != added.end()) {
+      if (known->id != *given.id)
+        return refuse(where + " " + quote(token.content) + " has id " +
+                      llvm::Twine(*given.id) + ", but " + file + " gives it " +
+                      llvm::Twine(known->id));
+      token.id = known->id;
+      if (!hasSameProperties(token, *known))
+        remarks.push_back(where + " " + quote(token.content) +
+                          " has other properties than in " + file +
+                          ": they count, as in the library");
+      *known = std::move(token);
+      continue;
+    }
+    int32_t inModel = find(token.content);
+    int64_t id = given.id ? *given.id : inModel >= 0 ? inModel : nextId;
+    if (token.content.size() > kMostContentBytes)
+      return refuse(where + " " + quote(token.content) + " has " +
+                    llvm::Twine(token.content.size()) + " bytes, but at most " +
+                    llvm::Twine(kMostContentBytes) + " are possible");
+    if (id >= size) {
+      // The language model has no row for it.
+      remarks.push_back(where + " " + quote(token.content) +
+                        " is left aside: its id " + std::to_string(id) +
+                        " is outside the model's vocabulary of " +
+                        std::to_string(size));
+      continue;
+    }
+    token.id = static_cast<int32_t>(id);
+    remarks.push_back(where + " " + quote(token.content) +
+                      " is added with id " + std::to_string(id) + ": " + file +
+                      " does not have it");
+    if (llvm::Error error = addToken(where, std::move(token)))
+      return error;
+  }
   return llvm::Error::success();
 }
 

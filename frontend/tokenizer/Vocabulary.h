@@ -4,6 +4,7 @@
 #define EFFC_FRONTEND_TOKENIZER_VOCABULARY_H
 
 #include "frontend/checkpoint/Json.h"
+#include "frontend/tokenizer/TokenizerSettings.h"
 
 #include "runtime/schema/tokenizer_generated.h"
 
@@ -25,6 +26,11 @@ public:
   llvm::Error readPieces(const JsonValue *value, std::vector<double> &scores);
   /// Reads 'added_tokens'; after the model's.
   llvm::Error readAddedTokens(const JsonValue *value);
+  /// Adds the tokens that lie beside the tokenizer, as the library does: one
+  /// that is there gets their properties; others are numbered on. What that
+  /// changed is named in `remarks`. Last.
+  llvm::Error addSettings(const TokenizerSettings &settings,
+                          std::vector<std::string> &remarks);
 
   bool has(int64_t id) const {
     return id >= 0 && id < size && names.count(int32_t(id));
@@ -45,6 +51,7 @@ public:
 private:
   llvm::Error addToken(llvm::StringRef text, int64_t id);
   llvm::Error readAddedToken(const JsonValue &value, size_t index);
+  llvm::Error addToken(const std::string &where, artifact::AddedTokenT token);
 
   std::string file;
   int64_t size;

@@ -1,9 +1,9 @@
 #include "frontend/tokenizer/VocabularyFile.h"
 
-#include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/ByteAlphabet.h"
+#include "frontend/tokenizer/TokenizerSettings.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Base64.h"
@@ -33,7 +33,6 @@ constexpr llvm::StringLiteral kUsualPattern =
 /// A file that Kimi's own code reads, which knows its pattern and holds ids
 /// back.
 constexpr llvm::StringLiteral kKimiFile = "tiktoken.model";
-constexpr llvm::StringLiteral kKimiCode = "tokenization_kimi.TikTokenTokenizer";
 constexpr int64_t kKimiReserved = 256;
 /// Its classes are letters and marks that are no Han, written there as
 /// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]: here by what else there is.
@@ -42,21 +41,6 @@ constexpr llvm::StringLiteral kKimiPattern =
 
 /// By id, the bytes of each token.
 using Tokens = std::map<int64_t, std::string>;
-
-struct Added {
-  int64_t id;
-  std::string content;
-  bool special = true, leftStrip = false, rightStrip = false,
-       singleWord = false, normalized = false;
-};
-
-/// What tokenizer_config.json says.
-struct Settings {
-  std::vector<Added> added;
-  std::optional<std::string> pattern;
-  /// Whether Kimi's own code reads the vocabulary.
-  bool isKimi = false;
-};
 
 } // namespace
 
@@ -67,90 +51,56 @@ static std::string inAlphabet(StringRef bytes) {
   return text;
 }
 
-/// Whether `auto_map` names Kimi's code for the tokenizer.
-static bool namesKimiCode(ConfigReader &reader) {
-  const JsonObject *map = reader.getObjectIfSet("auto_map");
-  const JsonValue *code = map ? map->find("AutoTokenizer") : nullptr;
-  if (code && code->getArray() && !code->getArray()->empty())
-    code = &code->getArray()->front();
-  const std::string *name = code ? code->getString() : nullptr;
-  return name && *name == kKimiCode;
+/// The settings that go with a vocabulary in a file of its own: of its added
+/// tokens those that have ids.
+static llvm::Expected<TokenizerSettings> readSettings(StringRef text) {
+  auto settings = readTokenizerSettings(text, "", "");
+  if (settings)
+    llvm::erase_if(settings->tokens,
+                   [](const SettingsToken &token) { return !token.id; });
+  return settings;
 }
 
-static llvm::Expected<Settings> readSettings(StringRef text) {
-  Settings settings;
-  if (text.empty())
-    return settings;
-  auto value = parseJson(text, kSettingsFile);
-  if (!value)
-    return value.takeError();
-  if (!value->getObject())
-    return refuse(kSettingsFile + ": expects an object, but got " +
-                  value->describe());
-  // Its other keys are about the library's own classes.
-  ConfigReader reader(kSettingsFile, *value->getObject());
-  if (reader.isSet("pat_str"))
-    if (const std::string *pattern = reader.getString("pat_str"))
-      settings.pattern = *pattern;
-  settings.isKimi = namesKimiCode(reader);
-  if (const JsonObject *added = reader.getObjectIfSet("added_tokens_decoder"))
-    for (const auto &[key, entry] : added->getMembers()) {
-      int64_t id;
-      if (StringRef(key).getAsInteger(10, id) || id < 0 || id >= kMostIds ||
-          !entry.getObject()) {
-        reader.report("expects 'added_tokens_decoder' to have an object for "
-                      "each id, but got " +
-                      quote(key));
-        break;
-      }
-      ConfigReader token((kSettingsFile + ": token " + key).str(),
-                         *entry.getObject());
-      const std::string *content = token.getString("content");
-      if (!content)
-        token.report("lacks 'content'");
-      settings.added.push_back(
-          {id, content ? *content : "", token.getBoolean("special", false),
-           token.getBoolean("lstrip", false), token.getBoolean("rstrip", false),
-           token.getBoolean("single_word", false),
-           token.getBoolean("normalized", false)});
-      reader.finishInner(token);
-    }
-  if (reader.hasProblem())
-    return reader.getProblem();
-  llvm::sort(settings.added,
-             [](const Added &a, const Added &b) { return a.id < b.id; });
-  return settings;
+static SettingsToken makeToken(int64_t id, std::string content, bool special) {
+  SettingsToken token;
+  token.id = id;
+  token.content = std::move(content);
+  token.special = special;
+  return token;
 }
 
 /// The ids behind the vocabulary's, each with a name of its own where no other
 /// is given.
-static void addReserved(const Tokens &tokens, Settings &settings) {
+static void addReserved(const Tokens &tokens, TokenizerSettings &settings) {
   auto first = int64_t(tokens.size());
   for (int64_t id = first; id < first + kKimiReserved; ++id)
-    if (llvm::none_of(settings.added,
-                      [&](const Added &token) { return token.id == id; }))
-      settings.added.push_back({id,
-                                ("<|reserved_token_" + Twine(id) + "|>").str(),
-                                /*special=*/false});
+    if (llvm::none_of(settings.tokens, [&](const SettingsToken &token) {
+          return token.id == id;
+        }))
+      settings.tokens.push_back(
+          makeToken(id, ("<|reserved_token_" + Twine(id) + "|>").str(),
+                    /*special=*/false));
 }
 
 /// The tokenizer.json around `model`, whose vocabulary gets the added tokens
 /// too: so they have their ids.
-static llvm::Expected<std::string>
-describe(StringRef name, const Tokens &tokens, const Settings &settings,
-         json::Object model, json::Array splitters) {
+static llvm::Expected<std::string> describe(StringRef name,
+                                            const Tokens &tokens,
+                                            const TokenizerSettings &settings,
+                                            json::Object model,
+                                            json::Array splitters) {
   json::Object vocabulary;
   for (const auto &[id, bytes] : tokens)
     if (!vocabulary.try_emplace(inAlphabet(bytes), id).second)
       return refuse(name + ": token " + Twine(id) + " is there twice");
   json::Array added;
-  for (const Added &token : settings.added) {
-    if (tokens.count(token.id) ||
-        !vocabulary.try_emplace(token.content, token.id).second)
-      return refuse(kSettingsFile + ": token " + Twine(token.id) + " " +
+  for (const SettingsToken &token : settings.tokens) {
+    if (tokens.count(*token.id) ||
+        !vocabulary.try_emplace(token.content, *token.id).second)
+      return refuse(kSettingsFile + ": token " + Twine(*token.id) + " " +
                     quote(token.content) + " is one of " + quote(name) +
                     " already");
-    added.push_back(json::Object{{"id", token.id},
+    added.push_back(json::Object{{"id", *token.id},
                                  {"content", token.content},
                                  {"special", token.special},
                                  {"lstrip", token.leftStrip},
@@ -378,11 +328,13 @@ effc::frontend::describeWorld(StringRef text, StringRef name,
   if (llvm::Error error = requireEveryByte(name, tokens))
     return error;
   // Id 0 ends a text; the file does not have it.
-  bool named = llvm::any_of(settings->added,
-                            [](const Added &token) { return token.id == 0; });
+  bool named = llvm::any_of(settings->tokens, [](const SettingsToken &token) {
+    return token.id == 0;
+  });
   if (!named && !tokens.count(0))
-    settings->added.insert(settings->added.begin(),
-                           {0, "<|rwkv_tokenizer_end_of_text|>"});
+    settings->tokens.insert(settings->tokens.begin(),
+                            makeToken(0, "<|rwkv_tokenizer_end_of_text|>",
+                                      /*special=*/true));
   json::Object model{{"type", "WordPiece"},
                      {"continuing_subword_prefix", ""},
                      {"max_input_chars_per_word", int64_t(UINT32_MAX)},
