@@ -222,6 +222,19 @@ Error ArtifactWriter::writeComputed(seq::WeightOp op, uint64_t segmentOffset,
   return writeWeight(op, tensor, segmentOffset, weight);
 }
 
+// What a reader compares each time (schema/program.fbs).
+static uint64_t sampleChecksum(ArrayRef<uint8_t> bytes) {
+  constexpr uint64_t kSamples = FileHeader::kSamples;
+  constexpr uint64_t kSampleBytes = FileHeader::kSampleBytes;
+  if (bytes.size() <= kSamples * kSampleBytes)
+    return XXH3_64bits(bytes.data(), bytes.size());
+  std::vector<uint8_t> samples;
+  for (uint64_t i = 0; i < kSamples; ++i)
+    append_range(samples, bytes.slice(FileHeader::sampleStart(bytes.size(), i),
+                                      kSampleBytes));
+  return XXH3_64bits(samples.data(), samples.size());
+}
+
 Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
                                    Progress progress, WeightRemark remark) {
   if (Error error = file.align(FileHeader::kPageAlignment))
@@ -253,6 +266,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
       weight->file_offset = tensor->fileOffset;
       weight->checksum =
           XXH3_64bits(tensor->bytes.data(), tensor->bytes.size());
+      weight->sample_checksum = sampleChecksum(tensor->bytes);
     } else if (Error error =
                    writeWeight(op, *tensor, segment.offset, *weight)) {
       return error;

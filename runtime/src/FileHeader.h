@@ -33,7 +33,7 @@ struct FileHeader {
   static constexpr size_t kCheckedBytes = 40;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'C'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 11;
+  static constexpr uint16_t kMinor = 12;
   /// A flatbuffer has a root and an identifier, and cannot address more than
   /// the greatest size.
   static constexpr uint64_t kLeastProgramBytes = 8;
@@ -42,6 +42,15 @@ struct FileHeader {
   static constexpr uint64_t kMaxStackBytes = uint64_t(4) << 20;
   /// The most box maps of a kernel.
   static constexpr uint32_t kMaxBoxMaps = 8;
+  /// Of a weight in a file of its own, the blocks that Weight.sample_checksum
+  /// covers, and where block `index` starts in a weight of `size` bytes, which
+  /// are more than all blocks together.
+  static constexpr uint64_t kSampleBytes = 4096;
+  static constexpr uint64_t kSamples = 4;
+  static constexpr uint64_t sampleStart(uint64_t size, uint64_t index) {
+    return (size - kSampleBytes) / (kSamples - 1) * index +
+           (size - kSampleBytes) % (kSamples - 1) * index / (kSamples - 1);
+  }
   /// Where a segment may start: any kind, and those that are mapped as pages.
   static constexpr uint64_t kSegmentAlignment = 64;
   static constexpr uint64_t kPageAlignment = 4096;

@@ -187,6 +187,59 @@ Check Model::openWeightFiles(const std::string &path,
   if (weightsThere)
     for (const artifact::Weight *weight : *root->weights())
       weightStarts.push_back(startOf(*weight));
+  return compareWeightFiles();
+}
+
+/// What a weight in a file of its own has for `sample_checksum`.
+static uint64_t sampleChecksum(std::span<const uint8_t> bytes) {
+  constexpr uint64_t kSamples = FileHeader::kSamples;
+  constexpr uint64_t kSampleBytes = FileHeader::kSampleBytes;
+  if (bytes.size() <= kSamples * kSampleBytes)
+    return checksum(bytes.data(), bytes.size());
+  ChecksumStream stream;
+  for (uint64_t i = 0; i < kSamples; ++i)
+    stream.add(bytes.data() + FileHeader::sampleStart(bytes.size(), i),
+               kSampleBytes);
+  return stream.finish();
+}
+
+Check Model::compareWeight(uint32_t index, bool sampled) const {
+  const artifact::Weight &weight = *root->weights()->Get(index);
+  std::span<const uint8_t> bytes(weightStarts[index], weight.size());
+  if (sampled ? !weight.sample_checksum() ||
+                    sampleChecksum(bytes) == weight.sample_checksum()
+              : checksum(bytes.data(), bytes.size()) == weight.checksum())
+    return {};
+  return badData(
+      "weights: weight '", weight.name()->string_view(), "' in '",
+      root->weight_files()->Get(weight.file() - 1)->name()->string_view(),
+      "' is not what the model was compiled with: its checksum differs; the "
+      "artifact holds other weights beside these, so it has to be compiled "
+      "again");
+}
+
+/// Files of the same names and sizes may hold other numbers, which would be mixed
+/// with the weights of the artifact. Small ones are read as a whole, of others four
+/// blocks of each weight, so that this takes 64 MiB of reading at most.
+Check Model::compareWeightFiles() const {
+  constexpr uint64_t kMostBytes = uint64_t(64) << 20;
+  constexpr uint64_t kMostSampled =
+      kMostBytes / (FileHeader::kSamples * FileHeader::kSampleBytes);
+  uint64_t bytes = 0;
+  std::vector<uint32_t> elsewhere;
+  for (uint32_t i = 0; i < weightStarts.size(); ++i)
+    if (const artifact::Weight &weight = *root->weights()->Get(i);
+        weight.file() != 0) {
+      bytes += weight.size();
+      elsewhere.push_back(i);
+    }
+  bool sampled = bytes > kMostBytes;
+  uint64_t count = sampled ? std::min<uint64_t>(elsewhere.size(), kMostSampled)
+                           : elsewhere.size();
+  for (uint64_t i = 0; i < count; ++i)
+    if (Check error =
+            compareWeight(elsewhere[i * elsewhere.size() / count], sampled))
+      return error;
   return {};
 }
 

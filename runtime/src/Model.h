@@ -73,6 +73,8 @@ private:
   Check readProgram();
   Check readSegments();
   Check openWeightFiles(const std::string &path, const LoadOptions &options);
+  Check compareWeightFiles() const;
+  Check compareWeight(uint32_t index, bool sampled) const;
   Check drawWeights(uint64_t seed);
   const uint8_t *startOf(const artifact::Weight &weight) const;
   Check checkPadding() const;

@@ -181,6 +181,38 @@ TEST_F(Weights, ReferencedAreChecked) {
       << done.err;
 }
 
+// Files of the same names and sizes with other numbers: the artifact has vectors of
+// its own beside their matrices, so it must not run with them.
+TEST_F(Weights, OthersOfTheSameSizesAreRefused) {
+  ASSERT_EQ(compile("model.effc", {"--weights", "reference"}).status, 0);
+  fs::create_directory(folder.at("other"));
+  std::string other = folder.at("other/model.safetensors");
+  fs::copy(weightsFile(), other);
+  auto evaluateThere = [&] {
+    return runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"),
+                       "--weights-folder", folder.at("other"), "--tokens",
+                       golden("tokens.json")});
+  };
+  EXPECT_EQ(evaluateThere().status, 0);
+  // The last bits of every number.
+  uint64_t size = fs::file_size(other), header = 0;
+  std::fstream file(other, std::ios::in | std::ios::out | std::ios::binary);
+  file.read(reinterpret_cast<char *>(&header), sizeof header);
+  std::string bytes(size - 8 - header, '\0');
+  file.seekg(static_cast<std::streamoff>(8 + header));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  for (size_t at = 0; at < bytes.size(); at += 2)
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  file.seekp(static_cast<std::streamoff>(8 + header));
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  Finished done = evaluateThere();
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("is not what the model was compiled with"),
+            std::string::npos)
+      << done.err;
+}
+
 // The sample's table, 2048 x 256, is bf16 in the checkpoint: as f32 it has two
 // megabytes, which is no small tensor.
 TEST_F(Weights, ReferencedMustBeUsableAsStored) {

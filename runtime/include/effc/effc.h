@@ -133,8 +133,9 @@ EFFC_API effc_model_load_options_t effc_model_load_options_default(void);
 /* As effc_model_load(), with options.
  *
  * EFFC_IO_ERROR, EFFC_BAD_DATA: also of a file of weights that cannot be read,
- * or that has another size or other tensors than the one that the model was
- * compiled with. */
+ * or that has another size, other tensors or other numbers than the one that the
+ * model was compiled with. Of files with more than 64 MiB of weights, samples of
+ * each weight are compared; effc_model_check() compares all. */
 EFFC_API effc_status_t *
 effc_model_load_with(const char *path, const effc_model_load_options_t *options,
                      effc_model_t **out_model);

@@ -133,20 +133,87 @@ TEST_F(WeightFiles, OfOtherTensors) {
   EXPECT_EQ(loading(), "ok");
 }
 
-// Loading does not read the weights; the check does.
+// Other numbers would meet the vectors of the model that was compiled: a small
+// file is read as a whole.
 TEST_F(WeightFiles, OfOtherElements) {
-  uint8_t flipped = contents.back() ^ 0x80;
-  weights.patch(contents.size() - 1, &flipped, 1);
-  Model model(artifactFile.path());
-  try {
-    check(effc_model_check(model.get(), nullptr, nullptr));
-    ADD_FAILURE() << "the check found nothing";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.code(), EFFC_BAD_DATA);
-    EXPECT_EQ(std::string(error.what()),
-              "weight 'lm_head' in '" + nameOf(weights) +
+  for (size_t at = kStart; at < contents.size(); at += 501) {
+    uint8_t flipped = contents[at] ^ 0x80;
+    weights.patch(at, &flipped, 1);
+    EXPECT_EQ(loading(),
+              "3: 'ARTIFACT': weights: weight 'lm_head' in '" +
+                  nameOf(weights) +
                   "' is not what the model was compiled with: its checksum "
-                  "differs");
+                  "differs; the artifact holds other weights beside these, so "
+                  "it has to be compiled again");
+    weights.patch(at, &contents[at], 1);
+  }
+  EXPECT_EQ(loading(), "ok");
+}
+
+// Of a large one samples are compared, the check reads everything.
+TEST(LargeWeightFile, IsSampled) {
+  // Nothing but zeros, of which the disk has none: 72 MiB and 64 bytes.
+  constexpr uint64_t kBytes = (uint64_t(72) << 20) + 64;
+  TemporaryFile weights({});
+  weights.resize(kBytes);
+  const std::vector<uint8_t> zeros(kBytes);
+  auto makeArtifact = [&](bool withSample) {
+    ToyOptions options;
+    options.changeProgram = [&](artifact::ProgramT &program) {
+      auto file = std::make_unique<artifact::WeightFileT>();
+      file->name = weights.path().substr(weights.path().rfind('/') + 1);
+      file->size = kBytes;
+      file->start_checksum = rt::checksum(nullptr, 0);
+      program.weight_files.push_back(std::move(file));
+      auto weight = std::make_unique<artifact::WeightT>();
+      weight->name = "large";
+      weight->shape = {kBytes / 4};
+      weight->row_stride_bytes = weight->size = kBytes;
+      weight->offset = UINT64_MAX;
+      weight->file = 1;
+      weight->checksum = rt::checksum(zeros.data(), kBytes);
+      if (withSample)
+        weight->sample_checksum = rt::checksum(zeros.data(), 16384);
+      program.weights.push_back(std::move(weight));
+      uint64_t checksums[3];
+      for (int i = 0; i < 3; ++i)
+        checksums[i] = program.weights[i]->checksum;
+      program.segments[1]->checksum = rt::checksum(checksums, sizeof checksums);
+    };
+    return makeToyArtifact(options);
+  };
+  TemporaryFile artifactFile(makeArtifact(true)), old(makeArtifact(false));
+  auto outcome = [](const TemporaryFile &file) -> std::string {
+    try {
+      Model model(file.path());
+      check(effc_model_check(model.get(), nullptr, nullptr));
+      return "ok";
+    } catch (const Error &error) {
+      return error.what();
+    }
+  };
+  auto isRefusedWhenOpened = [&](const std::string &text) {
+    return text.find("' is not what the model was compiled with: its checksum "
+                     "differs; the artifact holds other") != text.npos;
+  };
+  EXPECT_EQ(outcome(artifactFile), "ok");
+  EXPECT_EQ(outcome(old), "ok");
+  // The first and last bytes of the four blocks: at 0, at thirds of what is left
+  // but for the last block, and at the end.
+  const uint64_t third = (kBytes - 4096) / 3;
+  const uint8_t one = 1, zero = 0;
+  for (uint64_t at : {uint64_t(0), uint64_t(4095), third, third + 4095,
+                      2 * third, 2 * third + 4095, kBytes - 4096, kBytes - 1}) {
+    weights.patch(at, &one, 1);
+    EXPECT_TRUE(isRefusedWhenOpened(outcome(artifactFile))) << at;
+    EXPECT_EQ(outcome(old).find("weight 'large' in"), 0u) << at;
+    weights.patch(at, &zero, 1);
+  }
+  // Between them the check alone finds it.
+  for (uint64_t at : {uint64_t(4096), third - 1, third + 4096, kBytes - 4097}) {
+    weights.patch(at, &one, 1);
+    EXPECT_EQ(outcome(artifactFile).find("weight 'large' in"), 0u) << at;
+    weights.patch(at, &zero, 1);
   }
 }
 
