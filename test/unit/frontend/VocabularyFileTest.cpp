@@ -113,8 +113,10 @@ TEST(VocabularyFiles, WrongLinesAreNamed) {
                      {"content": "<x>"}}})"),
             "tokenizer_config.json: token 0 '<x>' is one of 'a.tiktoken' "
             "already");
-  EXPECT_EQ(tiktoken(bytes, R"({"added_tokens_decoder": {"1": {}}})"),
-            "tokenizer_config.json: token 1: lacks 'content'");
+  EXPECT_EQ(
+      tiktoken(bytes, R"({"added_tokens_decoder": {"1": {}}})"),
+      "tokenizer_config.json: token 1: expects 'content' to be a text that "
+      "is not empty");
   EXPECT_TRUE(remarks.empty());
   EXPECT_EQ(tiktoken(bytes), "success");
   ASSERT_EQ(remarks.size(), 1u);
