@@ -231,6 +231,10 @@ llvm::Error Compilation::writeArtifact() {
       static_cast<float>(model.generation.temperature);
   contents.generation.topK = model.generation.topK;
   contents.generation.topP = static_cast<float>(model.generation.topP);
+  contents.generation.minP = static_cast<float>(model.generation.minP);
+  contents.generation.repeatPenalty =
+      static_cast<float>(model.generation.repeatPenalty);
+  contents.generation.stops = model.generation.stops;
   contents.compiler = ("effc " + getVersion()).str();
   contents.commit = getCommit().str();
   contents.llvmVersion = LLVM_VERSION_STRING;

@@ -1,12 +1,12 @@
 #include "frontend/Generation.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "runtime/schema/GenerationLimits.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <limits>
-
+using namespace effc;
 using namespace effc::frontend;
 
 namespace {
@@ -52,7 +52,6 @@ private:
     const JsonValue *value = reader.get(kKey);
     if (!value)
       return;
-    generation.eos.clear();
     if (isNone(*value))
       return;
     auto add = [&](const JsonValue &id) {
@@ -78,17 +77,61 @@ private:
   }
 
   void readSampling() {
-    constexpr int64_t kMostTopK = std::numeric_limits<int32_t>::max();
-    constexpr double kMostTemperature = 1e6;
     if (isSet("do_sample"))
       generation.doSample = reader.getBoolean("do_sample", false);
     if (isSet("temperature"))
       generation.temperature =
-          reader.getNumber("temperature", 0, kMostTemperature, 1);
+          reader.getNumber("temperature", 0, artifact::kMostTemperature, 1);
     if (isSet("top_k"))
-      generation.topK = reader.getInteger("top_k", 0, kMostTopK, 0);
+      generation.topK = reader.getInteger("top_k", 0, artifact::kMostTopK, 0);
     if (isSet("top_p"))
       generation.topP = reader.getNumber("top_p", 0, 1, 1);
+    if (isSet("min_p"))
+      generation.minP = reader.getNumber("min_p", 0, 1, 0);
+    if (isSet("repetition_penalty"))
+      readPenalty();
+    readStops();
+  }
+
+  void readPenalty() {
+    constexpr llvm::StringLiteral kKey = "repetition_penalty";
+    const JsonValue &value = *reader.get(kKey);
+    generation.repeatPenalty = value.getNumber().value_or(0);
+    // As f32, in which it is kept.
+    if (!artifact::isRepeatPenalty(
+            static_cast<float>(generation.repeatPenalty)))
+      reader.reportMismatch(kKey,
+                            "a number above 0 and up to " +
+                                describeNumber(artifact::kMostRepeatPenalty),
+                            value);
+  }
+
+  /// A text or a list of them.
+  void readStops() {
+    constexpr llvm::StringLiteral kKey = "stop_strings";
+    if (!isSet(kKey))
+      return;
+    const JsonValue &value = *reader.get(kKey);
+    generation.stops.clear();
+    auto add = [&](const JsonValue &element) {
+      const std::string *text = element.getString();
+      if (text && !text->empty() && text->size() <= artifact::kMostStopBytes)
+        generation.stops.push_back(*text);
+      else
+        reader.reportMismatch(
+            kKey,
+            "texts of 1 to " + llvm::Twine(artifact::kMostStopBytes) + " bytes",
+            element);
+    };
+    const JsonArray *list = value.getArray();
+    if (!list)
+      return add(value);
+    if (list->size() > artifact::kMostStops)
+      return reader.reportMismatch(
+          kKey, "at most " + llvm::Twine(artifact::kMostStops) + " texts",
+          value);
+    for (const JsonValue &element : *list)
+      add(element);
   }
 
   ConfigReader &reader;
@@ -118,15 +161,12 @@ static void remarkOnOthers(const JsonObject &object,
                                        "length_penalty",
                                        "min_length",
                                        "min_new_tokens",
-                                       "min_p",
                                        "no_repeat_ngram_size",
                                        "num_beam_groups",
                                        "num_beams",
                                        "penalty_alpha",
                                        "prefill_chunk_size",
-                                       "repetition_penalty",
                                        "sequence_bias",
-                                       "stop_strings",
                                        "suppress_tokens",
                                        "begin_suppress_tokens",
                                        "token_healing",

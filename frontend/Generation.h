@@ -20,12 +20,20 @@ struct Generation {
   double temperature = 1;
   /// 0: all tokens.
   uint32_t topK = 0;
-  double topP = 1;
+  double topP = 1; // 0: the likeliest token alone
+  /// 0: none are cut off.
+  double minP = 0;
+  /// 1: none.
+  double repeatPenalty = 1;
+  /// Texts that end a generation.
+  std::vector<std::string> stops;
 };
 
 /// Asks `config` (config.json) for its keys about generation, and reads
 /// generation_config.json of the directory where there is one; a key there
-/// hides the same key of config.json. Token ids are checked against the
+/// hides the same key of config.json, but for the ends, which add up: the
+/// public library stops at those of generation_config.json, its server at all.
+/// Token ids are checked against the
 /// vocabulary; null and -1 mean none. Settings that change the choice of tokens
 /// and have no place in Generation are named in `remarks`. Problems of
 /// config.json are left in the reader.

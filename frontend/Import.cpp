@@ -6,6 +6,7 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
+#include "runtime/schema/tokenizer_generated.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -223,6 +224,7 @@ private:
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
+    addTokenizersEnd(*settings);
     if (llvm::Error error = addSources(settings->files))
       return error;
     return addSource(pathOf(kTokenizerFile), kTokenizerFile);
@@ -247,9 +249,33 @@ private:
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
+    addTokenizersEnd(settings);
     if (llvm::Error error = addSources(settings.files))
       return error;
     return addSource(pathOf(*name), *name);
+  }
+
+  /// The token with which the tokenizer's maker ends a text ends a generation,
+  /// too: of chat models often the end of a turn, which config.json does not
+  /// name.
+  void addTokenizersEnd(const TokenizerSettings &settings) {
+    std::optional<std::string> end = settings.find("eos_token");
+    const artifact::Tokenizer *tokenizer =
+        artifact::GetTokenizer(model.tokenizer->data());
+    if (!end || !tokenizer->added_tokens())
+      return;
+    std::vector<int32_t> &ends = model.generation.eos;
+    for (const artifact::AddedToken *token : *tokenizer->added_tokens()) {
+      if (token->content()->string_view() != *end ||
+          llvm::is_contained(ends, token->id()) || token->id() >= vocabulary)
+        continue;
+      model.remarks.push_back(
+          "generation ends at token " + std::to_string(token->id()) + " " +
+          quote(*end) +
+          " as well, the 'eos_token' of the tokenizer, which neither "
+          "config.json nor generation_config.json names");
+      ends.push_back(token->id());
+    }
   }
 
   llvm::Error addSources(const std::vector<std::string> &files) {

@@ -44,6 +44,9 @@ struct Generation {
   float temperature = 1.0f;
   uint32_t topK = 0;
   float topP = 1.0f;
+  float minP = 0.0f;
+  float repeatPenalty = 1.0f;
+  std::vector<std::string> stops;
 };
 
 struct SourceFile {

@@ -262,6 +262,9 @@ void ProgramTables::fillGeneration() {
   program.generation->temperature = from.temperature;
   program.generation->top_k = from.topK;
   program.generation->top_p = from.topP;
+  program.generation->min_p = from.minP;
+  program.generation->repeat_penalty = from.repeatPenalty;
+  program.generation->stops = from.stops;
 }
 
 void ProgramTables::fillProvenance() {

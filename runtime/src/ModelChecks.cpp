@@ -1,4 +1,5 @@
 #include "runtime/src/ModelChecks.h"
+#include "runtime/schema/GenerationLimits.h"
 
 #include "runtime/src/FileHeader.h"
 #include "runtime/src/Limits.h"
@@ -327,6 +328,21 @@ Check rt::checkStates(const artifact::Program &program) {
   return checkApart(std::move(extents), "state");
 }
 
+static Check checkStops(const artifact::Generation &generation) {
+  if (!generation.stops())
+    return {};
+  if (generation.stops()->size() > artifact::kMostStops)
+    return badData("the generation defaults stop at ",
+                   generation.stops()->size(), " texts, but at most ",
+                   artifact::kMostStops, " are expected");
+  for (const flatbuffers::String *stop : *generation.stops())
+    if (stop->size() == 0 || stop->size() > artifact::kMostStopBytes)
+      return badData("the generation defaults stop at a text of ", stop->size(),
+                     " bytes, but 1 to ", artifact::kMostStopBytes,
+                     " are expected");
+  return {};
+}
+
 Check rt::checkGeneration(const artifact::Program &program) {
   const artifact::Generation *generation = program.generation();
   if (!generation)
@@ -342,14 +358,19 @@ Check rt::checkGeneration(const artifact::Program &program) {
       if (!isToken(id))
         return badData("the generation defaults end at token ", id,
                        ", but the vocabulary has ", vocabulary);
-  if (!std::isfinite(generation->temperature()) ||
-      generation->temperature() < 0)
+  if (!artifact::isTemperature(generation->temperature()))
     return badData("the generation defaults have a temperature of ",
                    generation->temperature());
-  if (!(generation->top_p() > 0 && generation->top_p() <= 1))
+  if (!artifact::isTopP(generation->top_p()))
     return badData("the generation defaults have a top_p of ",
                    generation->top_p());
-  return {};
+  if (!artifact::isMinP(generation->min_p()))
+    return badData("the generation defaults have a min_p of ",
+                   generation->min_p());
+  if (!artifact::isRepeatPenalty(generation->repeat_penalty()))
+    return badData("the generation defaults have a repeat penalty of ",
+                   generation->repeat_penalty());
+  return checkStops(*generation);
 }
 
 Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,

@@ -286,6 +286,14 @@ static void writeGeneration(JsonWriter &json,
   json.field("temperature", double(generation.temperature()));
   json.field("top_k", generation.top_k());
   json.field("top_p", double(generation.top_p()));
+  json.field("min_p", double(generation.min_p()));
+  json.field("repeat_penalty", double(generation.repeat_penalty()));
+  json.key("stops");
+  json.beginArray();
+  if (generation.stops())
+    for (const flatbuffers::String *stop : *generation.stops())
+      json.value(stop->string_view());
+  json.endArray();
   json.endObject();
 }
 

@@ -1,4 +1,7 @@
 #include "runtime/src/Sampler.h"
+#include "runtime/schema/GenerationLimits.h"
+
+#include "runtime/schema/GenerationLimits.h"
 
 #include <algorithm>
 #include <bit>
@@ -109,10 +112,10 @@ Result<Sampler> Sampler::create(const effc_sampler_options_t &options,
   if (!std::isfinite(options.temperature) || options.temperature < 0)
     return invalidArgument("'temperature' is ", options.temperature,
                            ", but a finite number from 0 on is expected");
-  if (!(options.top_p > 0 && options.top_p <= 1))
+  if (!artifact::isTopP(options.top_p))
     return invalidArgument("'top_p' is ", options.top_p,
-                           ", but a number above 0 and up to 1 is expected");
-  if (!(options.min_p >= 0 && options.min_p <= 1))
+                           ", but a number from 0 to 1 is expected");
+  if (!artifact::isMinP(options.min_p))
     return invalidArgument("'min_p' is ", options.min_p,
                            ", but a number from 0 to 1 is expected");
   if (!std::isfinite(options.repeat_penalty) || options.repeat_penalty <= 0)

@@ -156,7 +156,10 @@ static GenerationOptions settingsOf(const Model &model,
                                     const RunOptions &options) {
   GenerationOptions settings = options.generation;
   settings.sampling = samplingOf(model, options);
-  settings.stops = resolveStops(model, options.stops, options.stopTokens);
+  // The user's stop texts take the place of the model's.
+  bool asksForOwn = !options.stops.empty() || !model.hasTokenizer();
+  settings.stops = resolveStops(
+      model, asksForOwn ? options.stops : model.stops(), options.stopTokens);
   settings.show = options.json          ? Show::Nothing
                   : options.printTokens ? Show::Tokens
                                         : Show::Text;
@@ -269,9 +272,10 @@ static void addSamplingOptions(CLI::App &command, RunOptions &options) {
       ->check(wholeNumber(0, UINT32_MAX));
   command
       .add_option("--top-p", options.topP,
-                  "Draw from the fewest tokens of this probability")
-      ->check(numberThat([](float x) { return x > 0 && x <= 1; },
-                         "a number above 0 and up to 1"));
+                  "Draw from the fewest tokens of this probability; 1: all, "
+                  "0: the likeliest alone")
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
+                         "a number from 0 to 1"));
   command
       .add_option("--min-p", options.minP,
                   "Draw from tokens at least this likely relative to the best")
@@ -300,7 +304,7 @@ static void addEndOptions(CLI::App &command, RunOptions &options) {
   command
       .add_option("--stop", options.stops,
                   "End before this text, or at this special token; may be "
-                  "given again")
+                  "given again (default: what the model asks for)")
       ->allow_extra_args(false);
   command
       .add_option("--stop-token", options.stopTokens,

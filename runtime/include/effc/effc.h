@@ -170,13 +170,23 @@ typedef struct effc_generation {
   size_t eos_count;
   bool do_sample; /* false: greedy */
   float temperature;
-  uint32_t top_k; /* 0: all */
-  float top_p;
+  uint32_t top_k;       /* 0: all */
+  float top_p;          /* 0: the likeliest token alone */
+  float min_p;          /* 0: all */
+  float repeat_penalty; /* 1: none; greedy too */
+  size_t stop_count;    /* texts that end one: effc_model_stop() */
 } effc_generation_t;
 
 /* Fills `out_generation`, whose `size` the caller has set. */
 EFFC_API void effc_model_generation(const effc_model_t *model,
                                     effc_generation_t *out_generation);
+
+/* Makes `*out_text` the stop text `index`, below the count: zero-terminated,
+ * owned by the model. Stop texts are the caller's to look for, as no function
+ * here makes a whole text.
+ * EFFC_INVALID_ARGUMENT: `index` is not. */
+EFFC_API effc_status_t *effc_model_stop(const effc_model_t *model, size_t index,
+                                        const char **out_text);
 
 /* One recurrent state of a sequence. */
 typedef struct effc_state_info {
@@ -541,7 +551,8 @@ typedef struct effc_sampler_options {
   float temperature; /* 0: greedy, the most likely token; ties: lowest id.
                         Below 2^-95 as 2^-95, above 2^126 as 2^126 */
   uint32_t top_k;    /* keep the k most likely; 0: all */
-  float top_p;       /* keep the fewest that have this probability; 1: all */
+  float top_p;       /* keep the fewest that have this probability; 1: all,
+                        0: the likeliest alone */
   float min_p;       /* keep those at least this fraction of the best; 0: all */
   float repeat_penalty; /* divides (multiplies when negative) the logits of
                            tokens seen before; 1: none */
@@ -557,7 +568,7 @@ effc_sampler_options_for_model(const effc_model_t *model);
 
 /* Creates a sampler for rows of `vocabulary_size` logits.
  * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
- * (0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
+ * [0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
  * vocabulary. */
 EFFC_API effc_status_t *
 effc_sampler_create(const effc_sampler_options_t *options,

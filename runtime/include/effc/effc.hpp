@@ -72,6 +72,17 @@ public:
   std::string describe() const { return effc_model_describe(get()); }
   bool hasTokenizer() const { return effc_model_has_tokenizer(get()); }
 
+  /// The texts that end a generation, as the checkpoint asks.
+  std::vector<std::string> stops() const {
+    std::vector<std::string> stops(generation().stop_count);
+    for (size_t i = 0; i < stops.size(); ++i) {
+      const char *text = nullptr;
+      check(effc_model_stop(get(), i, &text));
+      stops[i] = text;
+    }
+    return stops;
+  }
+
   effc_generation_t generation() const {
     effc_generation_t generation = {};
     generation.size = sizeof generation;

@@ -232,7 +232,10 @@ effc_sampler_options_for_model(const effc_model_t *model) {
     options.temperature = generation.temperature;
     options.top_k = generation.top_k;
     options.top_p = generation.top_p;
+    options.min_p = generation.min_p;
   }
+  // It holds for the likeliest token, too, as in the public library.
+  options.repeat_penalty = generation.repeat_penalty;
   return options;
 }
 

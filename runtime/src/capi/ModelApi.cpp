@@ -68,6 +68,7 @@ void effc_model_generation(const effc_model_t *model,
   filled.bos = -1;
   filled.temperature = 1;
   filled.top_p = 1;
+  filled.repeat_penalty = 1;
   if (const artifact::Generation *from = model->model->program().generation()) {
     filled.bos = from->bos();
     if (from->eos()) {
@@ -78,8 +79,24 @@ void effc_model_generation(const effc_model_t *model,
     filled.temperature = from->temperature();
     filled.top_k = from->top_k();
     filled.top_p = from->top_p();
+    filled.min_p = from->min_p();
+    filled.repeat_penalty = from->repeat_penalty();
+    filled.stop_count = from->stops() ? from->stops()->size() : 0;
   }
   copySized(filled, out_generation);
+}
+
+effc_status_t *effc_model_stop(const effc_model_t *model, size_t index,
+                               const char **out_text) {
+  return atBorder([&]() -> Check {
+    const artifact::Generation *from = model->model->program().generation();
+    size_t count = from && from->stops() ? from->stops()->size() : 0;
+    if (index >= count)
+      return invalidArgument("stop text ", index, " of ", count,
+                             " is asked for");
+    *out_text = from->stops()->Get(static_cast<uint32_t>(index))->c_str();
+    return {};
+  });
 }
 
 static const char *nameOf(artifact::StateKind kind) {

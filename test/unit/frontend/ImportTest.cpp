@@ -2,6 +2,7 @@
 
 #include "dialects/seq/Seq.h"
 #include "frontend/Weights.h"
+#include "runtime/schema/GenerationLimits.h"
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/TinyMamba2.h"
 
@@ -287,11 +288,45 @@ TEST_F(ImportTest, GenerationFallsBackToTheConfig) {
       generationFrom(R"({"eos_token_id": 2, "top_k": null})");
   EXPECT_EQ(generation.bos, 1);
   EXPECT_EQ(generation.pad, std::nullopt);
-  EXPECT_EQ(generation.eos, std::vector<int32_t>{2});
+  // Ends add up.
+  EXPECT_EQ(generation.eos, (std::vector<int32_t>{5, 2}));
   generation =
       generationFrom(R"({"eos_token_id": null, "bos_token_id": null})");
   EXPECT_EQ(generation.bos, std::nullopt);
-  EXPECT_TRUE(generation.eos.empty());
+  EXPECT_EQ(generation.eos, std::vector<int32_t>{5});
+}
+
+TEST_F(ImportTest, GenerationFollowsPenaltyAndStops) {
+  Generation generation = generationFrom(
+      R"({"repetition_penalty": 1.25, "min_p": 0.5, "stop_strings": ["a", "bc"]})");
+  EXPECT_EQ(generation.repeatPenalty, 1.25);
+  EXPECT_EQ(generation.minP, 0.5);
+  EXPECT_EQ(generation.stops, (std::vector<std::string>{"a", "bc"}));
+  generation = generationFrom(
+      R"({"repetition_penalty": null, "min_p": null, "stop_strings": "x"})");
+  EXPECT_EQ(generation.repeatPenalty, 1);
+  EXPECT_EQ(generation.minP, 0);
+  EXPECT_EQ(generation.stops, std::vector<std::string>{"x"});
+}
+
+// What is accepted here is what the loader accepts: the ends of each range, as
+// f32, which a file keeps.
+TEST_F(ImportTest, GenerationIsWithinTheLoadersRanges) {
+  for (
+      const char *text :
+      {R"({"temperature": 0, "top_p": 0.0, "min_p": 0, "repetition_penalty": 1e-30})",
+       R"({"temperature": 1e6, "top_p": 1, "min_p": 1, "repetition_penalty": 1e6})"}) {
+    Generation generation = generationFrom(text);
+    EXPECT_TRUE(artifact::isTemperature(float(generation.temperature)));
+    EXPECT_TRUE(artifact::isTopP(float(generation.topP)));
+    EXPECT_TRUE(artifact::isMinP(float(generation.minP)));
+    EXPECT_TRUE(artifact::isRepeatPenalty(float(generation.repeatPenalty)));
+  }
+  // Nothing is left of it in f32.
+  EXPECT_EQ(importingGeneration(R"({"repetition_penalty": 1e-60})")
+                .find("generation_config.json: expects 'repetition_penalty' to "
+                      "be a number above 0 and up to 1e+06, but got "),
+            0u);
 }
 
 TEST_F(ImportTest, GenerationOutOfRange) {
@@ -319,15 +354,27 @@ TEST_F(ImportTest, GenerationOutOfRange) {
       "got 1.5");
   EXPECT_EQ(importingGeneration("[]"),
             "generation_config.json: expects an object, but got an array of 0");
+  EXPECT_EQ(importingGeneration(R"({"min_p": -0.5})"),
+            "generation_config.json: expects 'min_p' to be a number in 0..1, "
+            "but got -0.5");
+  for (const char *penalty : {"0", "-1", "\"high\""})
+    EXPECT_EQ(importingGeneration(
+                  "{\"repetition_penalty\": " + std::string(penalty) + "}"),
+              "generation_config.json: expects 'repetition_penalty' to be a "
+              "number above 0 and up to 1e+06, but got " +
+                  std::string(penalty));
+  EXPECT_EQ(importingGeneration(R"({"stop_strings": ["a", ""]})"),
+            "generation_config.json: expects 'stop_strings' to be texts of 1 "
+            "to 1024 bytes, but got \"\"");
 }
 
 TEST_F(ImportTest, GenerationRemarksOnWhatItDrops) {
   directory.write("generation_config.json",
-                  R"({"repetition_penalty": 1.1, "num_beams": null})");
+                  R"({"no_repeat_ngram_size": 2, "num_beams": null})");
   ImportedModel model = llvm::cantFail(import());
   EXPECT_TRUE(hasRemark(
       model,
-      "generation_config.json: 'repetition_penalty' is not carried over"));
+      "generation_config.json: 'no_repeat_ngram_size' is not carried over"));
   EXPECT_FALSE(hasRemark(
       model, "generation_config.json: 'num_beams' is not carried over"));
 }

@@ -262,13 +262,20 @@ TEST(Api, SamplerTakesTheModelsDefaults) {
     p.generation->temperature = 0.5f;
     p.generation->top_k = 7;
     p.generation->top_p = 0.25f;
+    p.generation->min_p = 0.125f;
+    p.generation->repeat_penalty = 1.5f;
+    p.generation->stops = {"one", "two"};
   };
   TemporaryFile file(makeToyArtifact(options));
+  EXPECT_EQ(Model(file.path()).stops(),
+            (std::vector<std::string>{"one", "two"}));
   effc_sampler_options_t sampling =
       effc_sampler_options_for_model(Model(file.path()).get());
   EXPECT_EQ(sampling.temperature, 0.5f);
   EXPECT_EQ(sampling.top_k, 7u);
   EXPECT_EQ(sampling.top_p, 0.25f);
+  EXPECT_EQ(sampling.min_p, 0.125f);
+  EXPECT_EQ(sampling.repeat_penalty, 1.5f);
   EXPECT_EQ(
       effc_sampler_options_for_model(Model(toyFile().path()).get()).temperature,
       0);

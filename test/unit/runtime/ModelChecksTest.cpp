@@ -187,7 +187,16 @@ static const Mistake kGeneration[] = {
      "the generation defaults name token -2"},
     {"temperature", [](ProgramT &p) { p.generation->temperature = NAN; },
      "a temperature of nan"},
-    {"top_p", [](ProgramT &p) { p.generation->top_p = 0; }, "a top_p of 0"},
+    {"top_p", [](ProgramT &p) { p.generation->top_p = -0.5f; },
+     "a top_p of -0.5"},
+    {"min_p", [](ProgramT &p) { p.generation->min_p = 1.5f; },
+     "a min_p of 1.5"},
+    {"repeat_penalty", [](ProgramT &p) { p.generation->repeat_penalty = 0; },
+     "a repeat penalty of 0"},
+    {"stops", [](ProgramT &p) { p.generation->stops = {"a", ""}; },
+     "the generation defaults stop at a text of 0 bytes, but 1 to 1024"},
+    {"many_stops", [](ProgramT &p) { p.generation->stops.assign(65, "a"); },
+     "the generation defaults stop at 65 texts, but at most 64"},
 };
 static const Mistake kKernels[] = {
     {"kernel_segment", [](ProgramT &p) { p.kernels[1]->code[0]->segment = 3; },

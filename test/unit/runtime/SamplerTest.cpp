@@ -216,8 +216,12 @@ TEST(Sampler, TopPKeepsUpToTheOneThatReachesIt) {
   auto counts = histogram(given, logitsOf({0.1, 0.3, 0.2, 0.4}), 500);
   EXPECT_EQ(counts.size(), 3u);
   EXPECT_EQ(counts.count(0), 0u);
-  given.top_p = 0.35f; // the best alone
-  EXPECT_EQ(histogram(given, logitsOf({0.1, 0.3, 0.2, 0.4}), 100).size(), 1u);
+  for (float best : {0.0f, 0.35f}) { // the best alone
+    given.top_p = best;
+    counts = histogram(given, logitsOf({0.1, 0.3, 0.2, 0.4}), 100);
+    EXPECT_EQ(counts.size(), 1u);
+    EXPECT_EQ(counts.count(3), 1u);
+  }
 }
 
 TEST(Sampler, TopPOverManyTokensSortsAsFarAsNeeded) {
@@ -297,7 +301,7 @@ TEST(Sampler, RefusesOptionsOutOfRange) {
   };
   EXPECT_NE(messageOf([](auto &o) { o.temperature = -1; }), "");
   EXPECT_NE(messageOf([](auto &o) { o.temperature = NAN; }), "");
-  EXPECT_NE(messageOf([](auto &o) { o.top_p = 0; }), "");
+  EXPECT_NE(messageOf([](auto &o) { o.top_p = -0.1f; }), "");
   EXPECT_NE(messageOf([](auto &o) { o.top_p = 1.5f; }), "");
   EXPECT_NE(messageOf([](auto &o) { o.min_p = -0.1f; }), "");
   EXPECT_NE(messageOf([](auto &o) { o.repeat_penalty = 0; }), "");

@@ -91,6 +91,26 @@ TEST(RunEnd, StopsAtASpecialToken) {
       << never.err;
 }
 
+// The model's stop texts count where the user names none.
+TEST(RunEnd, StopsWhereTheModelAsks) {
+  Tokens all = greedy({1, 2, 3}, 9);
+  Model plain(toyPath());
+  std::string text = plain.detokenize(all);
+  ASSERT_GE(text.size(), 4u);
+  ToyOptions options;
+  std::string stop = text.substr(2, 2);
+  options.changeProgram = [&](artifact::ProgramT &program) {
+    program.generation->stops = {"never comes", stop};
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  auto json = runJson(file.path(), {"--tokens", "1,2,3", "-n", "9"});
+  EXPECT_EQ(json["samples"][0]["stop_reason"], "stop");
+  EXPECT_EQ(json["samples"][0]["text"], text.substr(0, text.find(stop)));
+  json = runJson(file.path(),
+                 {"--tokens", "1,2,3", "-n", "9", "--stop", "never comes"});
+  EXPECT_EQ(json["samples"][0]["stop_reason"], "length");
+}
+
 TEST(RunEnd, RefusesStopsThatCannotBe) {
   auto error = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--tokens", "1", "-n", "1"});

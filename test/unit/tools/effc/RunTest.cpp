@@ -358,8 +358,8 @@ TEST(Run, RefusesWhatCannotBe) {
   EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--device", "sim"})),
             "1 the file has no code for a simulated GPU: compile it with "
             "--target sim_80");
-  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--top-p", "0"})),
-            "2 --top-p: expects a number above 0 and up to 1, but got '0'");
+  EXPECT_EQ(error(run(toyPath(), {"--tokens", "1", "--top-p", "-0.5"})),
+            "2 --top-p: expects a number from 0 to 1, but got '-0.5'");
   // Before the model is read.
   auto early = [&](const char *option, const char *value) {
     return error(run("/nonexistent", {"--tokens", "1", option, value}));
