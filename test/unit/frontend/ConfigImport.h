@@ -19,6 +19,7 @@ protected:
     directory.write("config.json", config.dump());
     frontend::ImportOptions options;
     options.weights = frontend::WeightsNeeded::ShapesOnly;
+    options.allow = allow;
     auto model = frontend::importModel(context, directory.path, options);
     if (!model)
       return outcome(model.takeError());
@@ -27,6 +28,8 @@ protected:
   }
 
   nlohmann::json config;
+  /// Keys that are left aside.
+  std::vector<std::string> allow;
   std::vector<std::string> remarks;
 
 private:
