@@ -25,7 +25,7 @@
 // A key that the user answers for is in the provenance, once, in order.
 // RUN: sed 's/"model_type"/"idea": 1, "a.b": 2, "model_type"/' %goldens/mamba2/f32_plain/config.json > model/config.json
 // RUN: not effc-compile model -o x 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: unknown keys 'a.b' and 'idea' are refused
+// UNKNOWN: unknown keys 'idea' and 'a.b' are refused
 // RUN: effc-compile model -o m.effc --allow idea --allow a.b,idea --remarks - 2>&1 | FileCheck %s --check-prefix=ALLOWED
 // ALLOWED: remark: import: config.json: 'idea' is ignored: --allow idea
 // RUN: grep -a -q -- '--allow=a.b,idea' m.effc
