@@ -24,6 +24,7 @@ protected:
     if (!model)
       return outcome(model.takeError());
     remarks = model->remarks;
+    module = std::move(model->module);
     return "success";
   }
 
@@ -34,6 +35,12 @@ protected:
 
 private:
   mlir::MLIRContext context;
+
+protected:
+  /// What the last success gave.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+
+private:
   TemporaryDirectory directory;
 };
 
