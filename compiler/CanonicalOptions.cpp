@@ -141,6 +141,13 @@ static const CanonicalOption kOptions[] = {
        return true;
      },
      /*isFlag=*/true},
+    {"--allow", [](const CompileOptions &o) { return join(o.allow, ","); },
+     [](StringRef value, CompileOptions &o) {
+       o.allow.clear();
+       for (StringRef key : split(value, ','))
+         o.allow.push_back(key.str());
+       return !llvm::is_contained(o.allow, "");
+     }},
     {"--force-form",
      [](const CompileOptions &o) { return o.pipeline.forceForm; },
      [](StringRef value, CompileOptions &o) {

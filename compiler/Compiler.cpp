@@ -127,6 +127,7 @@ llvm::Error Compilation::import() {
     importOptions.dtype = frontend::WeightType::F16;
   importOptions.ungroupedNorm = options.ungroupedNorm;
   importOptions.streamed = {options.sinks, options.window};
+  importOptions.allow = options.allow;
   if (options.weights == codegen::WeightsMode::None)
     importOptions.weights = frontend::WeightsNeeded::ShapesOnly;
   llvm::Expected<frontend::ImportedModel> imported =

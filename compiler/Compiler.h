@@ -35,6 +35,8 @@ struct CompileOptions {
   /// The first and the last tokens that layers of attention see instead of
   /// more; a window of 0: all (frontend/Import.h).
   int64_t sinks = 0, window = 0;
+  /// Keys of config.json that are left aside (frontend/Import.h); sorted.
+  std::vector<std::string> allow;
   Phase compileTo = Phase::Artifact;
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;

@@ -14,8 +14,10 @@ namespace {
 /// Reads one object's settings over those that stand already.
 class GenerationReader {
 public:
-  GenerationReader(ConfigReader &reader, int64_t vocabulary, Generation &into)
-      : reader(reader), vocabulary(vocabulary), generation(into) {}
+  GenerationReader(ConfigReader &reader, int64_t vocabulary, Generation &into,
+                   Remarks &remarks)
+      : reader(reader), vocabulary(vocabulary), generation(into),
+        remarks(remarks) {}
 
   void read() {
     readToken("bos_token_id", generation.bos);
@@ -25,10 +27,21 @@ public:
   }
 
 private:
+  /// Ids past what any vocabulary has are mistakes.
+  static constexpr int64_t kMostId = int64_t(1) << 24;
+
   std::optional<int32_t> getToken(llvm::StringRef key, const JsonValue &value) {
     std::optional<int64_t> id = value.getInteger();
     if (id && *id >= 0 && *id < vocabulary)
       return int32_t(*id);
+    // As the library loads it: a token that the model cannot be given, nor
+    // give, such as a padding token that only the tokenizer has.
+    if (id && *id >= vocabulary && *id < kMostId) {
+      remarks.push_back(reader.getFile().str() + ": " + quote(key) + " " +
+                        std::to_string(*id) + " is left aside: the model has " +
+                        std::to_string(vocabulary) + " tokens");
+      return std::nullopt;
+    }
     reader.reportMismatch(
         key, "a token id in 0.." + llvm::Twine(vocabulary - 1), value);
     return std::nullopt;
@@ -137,6 +150,7 @@ private:
   ConfigReader &reader;
   int64_t vocabulary;
   Generation &generation;
+  Remarks &remarks;
 };
 
 } // namespace
@@ -185,7 +199,7 @@ effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
                                std::vector<std::string> &remarks) {
   constexpr llvm::StringLiteral kFile = "generation_config.json";
   Generation generation;
-  GenerationReader(config, vocabulary, generation).read();
+  GenerationReader(config, vocabulary, generation, remarks).read();
 
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, kFile);
@@ -195,7 +209,7 @@ effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
   if (!value)
     return value.takeError();
   ConfigReader reader(kFile, *value->getObject());
-  GenerationReader(reader, vocabulary, generation).read();
+  GenerationReader(reader, vocabulary, generation, remarks).read();
   remarkOnOthers(*value->getObject(), remarks);
   if (llvm::Error error = reader.getProblem())
     return error;

@@ -2,7 +2,9 @@
 
 #include "dialects/seq/Seq.h"
 #include "frontend/ModuleText.h"
+#include "frontend/QuantisedConfig.h"
 #include "frontend/Weights.h"
+#include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
@@ -21,34 +23,6 @@ namespace {
 constexpr int64_t kMostVocabulary = int64_t(1) << 24;
 constexpr llvm::StringLiteral kConfigFile = "config.json";
 constexpr llvm::StringLiteral kTokenizerFile = "tokenizer.json";
-
-/// Keys of config.json that belong to no family: bookkeeping of the library.
-constexpr llvm::StringRef kBookkeepingKeys[] = {"_attn_implementation_autoset",
-                                                "_commit_hash",
-                                                "_name_or_path",
-                                                "attn_implementation",
-                                                "chunk_size_feed_forward",
-                                                "dtype",
-                                                "finetuning_task",
-                                                "id2label",
-                                                "label2id",
-                                                "max_length",
-                                                "name_or_path",
-                                                "num_labels",
-                                                "output_attentions",
-                                                "output_hidden_states",
-                                                "prefix",
-                                                "problem_type",
-                                                "return_dict",
-                                                "return_dict_in_generate",
-                                                "sep_token_id",
-                                                "task_specific_params",
-                                                "tokenizer_class",
-                                                "torch_dtype",
-                                                "torchscript",
-                                                "transformers_version",
-                                                "use_bfloat16",
-                                                "use_cache"};
 
 /// Imports one model; what is found on the way is collected in `model`.
 class Importer {
@@ -73,7 +47,10 @@ public:
     auto config = readJsonObject(pathOf(kConfigFile), kConfigFile);
     if (!config)
       return config.takeError();
-    ConfigReader reader(kConfigFile, *config->getObject());
+    UnreadKeys unread{{}, model.remarks};
+    for (const std::string &key : options.allow)
+      unread.allowed.insert(key);
+    ConfigReader reader(kConfigFile, *config->getObject(), &unread);
     if (llvm::Error error = readFamily(reader))
       return error;
     return readRest();
@@ -83,6 +60,9 @@ public:
     if (options.dtype)
       return refuse("a module states the types of its weights: no other type "
                     "can be given");
+    if (!options.allow.empty())
+      return refuse("a module has no 'config.json' of which a key could be "
+                    "allowed");
     if (options.ungroupedNorm)
       return refuse("a module states its norms: an ungrouped norm cannot be "
                     "asked for");
@@ -129,17 +109,18 @@ private:
     const Family *family = findFamily(reader);
     if (!family)
       return reader.getProblem();
-    if (reader.get("auto_map")) {
+    if (reader.get("auto_map") && !reader.isAllowed("auto_map")) {
       if (!family->hasOwnCode)
         reader.report("'auto_map' names code of the checkpoint's own, which is "
-                      "not run");
+                      "not run: where it computes what the public library "
+                      "does, --allow auto_map");
       else
         model.remarks.push_back("config.json: 'auto_map' is ignored: the code "
                                 "it names is not run");
     }
     if (reader.getBoolean("is_encoder_decoder", false))
       reader.report("expects 'is_encoder_decoder' to be false, but got true");
-    reader.ignore(kBookkeepingKeys);
+    refuseQuantised(reader);
     // The importer finishes the reader, so every other key is asked for first.
     vocabulary = family->readVocabulary(reader, kMostVocabulary);
     std::optional<WeightType> dtype = chooseType(reader);
@@ -327,10 +308,10 @@ frontend::importModel(mlir::MLIRContext &context, llvm::StringRef path,
                       const ImportOptions &options) {
   Importer importer(context, options);
   bool isModule = llvm::sys::path::extension(path) == ".mlir";
-  if (!isModule && llvm::sys::fs::is_regular_file(path))
-    return refuse("expects " + quote(path) +
-                  " to be a checkpoint's directory or a .mlir file, but got "
-                  "another file");
+  // Whatever is no regular file is told of when it is opened.
+  if (!isModule &&
+      (llvm::sys::fs::is_regular_file(path) || !llvm::sys::fs::exists(path)))
+    return refuseAsModel(path);
   if (llvm::Error error =
           isModule ? importer.importFile(path) : importer.importDirectory(path))
     return error;

@@ -31,6 +31,9 @@ struct ImportOptions {
   /// For a `.mlir` file, the checkpoint directory that its weights name; empty:
   /// the model has no weights yet.
   std::string weightsFrom;
+  /// Keys of config.json that are left aside though they may change the model:
+  /// the user answers for them (checkpoint/UnreadKeys.h).
+  std::vector<std::string> allow;
   /// Whether tokenizer.json is read where there is one.
   bool tokenizer = true;
 };

@@ -1,5 +1,6 @@
 // Object file -> flat image, by ld.lld with a script that gathers everything
 // that is loaded into one section.
+#include "codegen/TemporaryPlace.h"
 #include "codegen/host/Image.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -97,8 +98,7 @@ Expected<Image> effc::host::linkImage(MemoryBufferRef object) {
   SmallString<128> folder;
   if (std::error_code code =
           sys::fs::createUniqueDirectory("effc-link", folder))
-    return createStringError("cannot make a temporary folder: " +
-                             code.message());
+    return codegen::refuseTemporary("folder", code);
   auto cleanUp = scope_exit([&] { sys::fs::remove_directories(folder); });
   auto path = [&](StringRef name) {
     SmallString<128> result(folder);

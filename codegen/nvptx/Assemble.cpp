@@ -1,4 +1,5 @@
 // PTX -> cubin, by NVIDIA's assembler.
+#include "codegen/TemporaryPlace.h"
 #include "codegen/nvptx/Ptx.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -47,7 +48,7 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
   };
   if (std::error_code code =
           sys::fs::createTemporaryFile("effc", "ptx", descriptor, source))
-    return createStringError("cannot make a temporary file: " + code.message());
+    return codegen::refuseTemporary("file", code);
   scope_exit remove([&] {
     for (StringRef path : {source.str(), binary.str(), report.str()})
       if (!path.empty())
@@ -67,8 +68,7 @@ Expected<Cubin> effc::nvptx::assemble(StringRef ptxas, StringRef ptx,
        {std::pair<const char *, SmallString<64> *>{"cubin", &binary},
         {"log", &report}})
     if (std::error_code code = made(suffix, *path))
-      return createStringError("cannot make a temporary file: " +
-                               code.message());
+      return codegen::refuseTemporary("file", code);
   std::string arch = ("-arch=" + chip).str();
   StringRef arguments[] = {ptxas, arch,         "-v",        "-O3",
                            "-o",  binary.str(), source.str()};

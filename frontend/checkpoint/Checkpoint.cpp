@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/Checkpoint.h"
 
+#include "frontend/checkpoint/Json.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/checkpoint/ShardIndex.h"
 
@@ -18,24 +19,63 @@ static bool isThere(const std::string &path) {
 }
 
 /// Why files with an ending are not read, and what their owner can do.
-static llvm::StringRef explainRefusal(llvm::StringRef file) {
+static std::string explainRefusal(llvm::StringRef file) {
   struct Kind {
     llvm::StringLiteral ending, reason;
   };
+  constexpr llvm::StringLiteral kPickle =
+      "a Python pickle, which can run code when it is read: convert it to "
+      "safetensors (tools/convert_pickle.py)";
   constexpr Kind kKinds[] = {
-      {".bin", "a Python pickle, which can run code when it is read: convert "
-               "it to safetensors"},
-      {".pt", "a Python pickle, which can run code when it is read: convert "
-              "it to safetensors"},
-      {".pth", "a Python pickle, which can run code when it is read: convert "
-               "it to safetensors"},
-      {".ckpt", "a Python pickle, which can run code when it is read: convert "
-                "it to safetensors"},
-      {".safetensors", "but no 'model.safetensors.index.json' that names it"}};
+      {".bin", kPickle},
+      {".pt", kPickle},
+      {".pth", kPickle},
+      {".ckpt", kPickle},
+      {".gguf", "a GGUF file, which is not read: take the checkpoint it was "
+                "made of, or have transformers write one (from_pretrained "
+                "with gguf_file, then save_pretrained)"},
+      {".h5", "weights for TensorFlow: have transformers write safetensors"},
+      {".msgpack", "weights for Flax: have transformers write safetensors"},
+      {".onnx", "an ONNX graph: take the checkpoint that it was exported from"},
+      {".safetensors", "but no 'model.safetensors.index.json' that names it: "
+                       "the download may not be complete, or the file is to "
+                       "be called 'model.safetensors'"}};
   for (const Kind &kind : kKinds)
     if (file.ends_with(kind.ending))
-      return kind.reason;
+      return kind.reason.str();
   return "which is not read";
+}
+
+/// The model that an adapter is for, as its configuration says: " of 'x'".
+static std::string nameBase(const std::string &path) {
+  auto config = readJsonObject(path, "adapter_config.json");
+  if (!config) {
+    llvm::consumeError(config.takeError());
+    return "";
+  }
+  const JsonValue *base = config->getObject()->find("base_model_name_or_path");
+  return base && base->getString() ? " of " + quote(*base->getString()) : "";
+}
+
+/// Refuses a directory that holds what is added to another model's weights, and
+/// not these. `besideWeights`: there are weights, too; the public library adds
+/// an adapter to them where its configuration is there, and else reads past it.
+static llvm::Error refuseAdapter(const Checkpoint &checkpoint,
+                                 bool besideWeights) {
+  if (besideWeights && !isThere(checkpoint.getPath("adapter_config.json")))
+    return llvm::Error::success();
+  for (llvm::StringRef file :
+       {"adapter_model.safetensors", "adapter_model.bin"}) {
+    if (!isThere(checkpoint.getPath(file)))
+      continue;
+    return refuse(
+        quote(checkpoint.getDirectory()) + " holds an adapter" +
+        nameBase(checkpoint.getPath("adapter_config.json")) + " (" +
+        quote(file) +
+        "), which is added to the weights of a model: merge them first (peft: "
+        "merge_and_unload, then save_pretrained)");
+  }
+  return llvm::Error::success();
 }
 
 /// The names of the directory's files that their maker may take for weights,
@@ -71,6 +111,9 @@ Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
   checkpoint->directory = directory.str();
   bool whole = isThere(checkpoint->getPath(kWeightsFile));
   bool shards = isThere(checkpoint->getPath(kIndexFile));
+  if (needed == WeightsNeeded::Yes)
+    if (llvm::Error error = refuseAdapter(*checkpoint, whole || shards))
+      return error;
   if (whole && shards)
     return refuse("expects one of " + quote(kWeightsFile) + " and " +
                   quote(kIndexFile) + " in " + quote(directory) +
@@ -84,6 +127,9 @@ Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
     }
     std::string expected = "expects " + quote(kWeightsFile) + " in " +
                            quote(directory) + ", but found ";
+    if (found.empty() && isThere(checkpoint->getPath("snapshots")))
+      return refuse(expected + "a cache of a hub: name the folder in "
+                               "'snapshots' that has 'config.json'");
     if (found.empty())
       return refuse(expected + "no weights");
     return refuse(expected + quote(found.front()) + ", " +

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -112,12 +113,10 @@ const JsonObject *ConfigReader::getObjectIfSet(llvm::StringRef key) {
 }
 
 void ConfigReader::finishInner(ConfigReader &inner) {
-  llvm::Error error = inner.finish();
-  if (!error)
-    return;
-  std::string message = llvm::toString(std::move(error));
+  inner.judgeRest();
   if (problem.empty())
-    problem = message;
+    problem = inner.problem;
+  llvm::append_range(refused, inner.refused);
 }
 
 std::vector<llvm::StringRef>
@@ -145,10 +144,98 @@ llvm::Error ConfigReader::getProblem() const {
   return refuse(problem);
 }
 
+bool ConfigReader::isAllowed(llvm::StringRef key) {
+  if (!unread || !unread->allowed.contains(path + key.str()))
+    return false;
+  (void)get(key);
+  unread->remarks.push_back(file + ": " + quote(key) + " is ignored: --allow " +
+                            path + key.str());
+  return true;
+}
+
+/// The key that `key` is close to and that is not there: one that was asked
+/// for, or that tools write. Empty where none is.
+std::string ConfigReader::guessMeant(llvm::StringRef key) const {
+  // Two letters of eight at most: in short names everything is close.
+  unsigned nearest = unsigned(std::min<size_t>(2, key.size() / 4)) + 1;
+  llvm::StringRef meant;
+  auto consider = [&](llvm::StringRef name) {
+    unsigned distance = key.edit_distance(name, /*AllowReplacements=*/true,
+                                          /*MaxEditDistance=*/nearest);
+    bool isNearer = distance < nearest ||
+                    (distance == nearest && !meant.empty() && name < meant);
+    if (isNearer && !object.find(name)) {
+      nearest = distance;
+      meant = name;
+    }
+  };
+  for (const auto &entry : asked)
+    consider(entry.getKey());
+  if (unread && isWhole)
+    llvm::for_each(listToolKeys(), consider);
+  return meant.str();
+}
+
+void ConfigReader::judgeRest() {
+  // Nobody reads more guesses, and each is a comparison with all names.
+  constexpr size_t kMostGuesses = 32;
+  for (const JsonMember &member : object.getMembers()) {
+    if (asked.contains(member.key))
+      continue;
+    if (isAllowed(member.key))
+      continue;
+    UnreadKey found;
+    if (unread)
+      found = judgeUnreadKey(member.key, member.value, isWhole);
+    if (!found.harmless.empty()) {
+      unread->remarks.push_back(file + ": " + quote(member.key) +
+                                " is ignored: " + found.harmless);
+      continue;
+    }
+    std::string note;
+    if (!found.expected.empty())
+      note = " (expects " + found.expected + ", but got " +
+             member.value.describe() + ")";
+    else if (refused.size() < kMostGuesses)
+      if (std::string meant = guessMeant(member.key); !meant.empty())
+        note = " (is " + quote(meant) + " meant?)";
+    refused.push_back({path + member.key, note});
+  }
+}
+
+/// One key or all: "unknown keys 'a', 'b' and 'c' are refused: ...".
+std::string ConfigReader::describeRefused() const {
+  // A line that can still be read.
+  constexpr size_t kMostNamed = 64;
+  size_t named = std::min(refused.size(), kMostNamed);
+  std::string list, names;
+  for (size_t i = 0; i < named; ++i) {
+    bool isLast = i + 1 == named && named == refused.size();
+    list += (i == 0   ? ""
+             : isLast ? " and "
+                      : ", ") +
+            quote(refused[i].path) + refused[i].note;
+    names += (i == 0 ? "" : ",") + refused[i].path;
+  }
+  bool isOne = refused.size() == 1;
+  if (named < refused.size())
+    list += " and " + std::to_string(refused.size() - named) + " more";
+  std::string text = std::string("unknown key") + (isOne ? " " : "s ") + list +
+                     (isOne ? " is refused: it may change the model"
+                            : " are refused: they may change the model");
+  bool canAllow = llvm::none_of(refused, [](const Refused &one) {
+    return llvm::StringRef(one.path).contains(',') ||
+           quote(one.path) != "'" + one.path + "'";
+  });
+  if (unread && canAllow && named == refused.size())
+    text += "; where nothing depends on " + std::string(isOne ? "it" : "them") +
+            ", --allow " + names;
+  return text;
+}
+
 llvm::Error ConfigReader::finish() {
-  for (const JsonMember &member : object.getMembers())
-    if (!asked.contains(member.key))
-      report("unknown key " + quote(member.key) +
-             " is refused: it may change the model");
+  judgeRest();
+  if (!refused.empty())
+    report(describeRefused());
   return getProblem();
 }

@@ -11,12 +11,14 @@
 //   config.ignore({"use_cache"});
 //   if (llvm::Error error = config.finish()) ...
 //
-// finish() also refuses the keys that nobody has asked for: what is not
-// understood may change the mathematics.
+// finish() also refuses the keys that nobody has asked for, all of them by one
+// message: what is not understood may change the mathematics. Of config.json,
+// what tools write there is a remark instead (UnreadKeys.h).
 #ifndef EFFC_FRONTEND_CHECKPOINT_CONFIGREADER_H
 #define EFFC_FRONTEND_CHECKPOINT_CONFIGREADER_H
 
 #include "frontend/checkpoint/Json.h"
+#include "frontend/checkpoint/UnreadKeys.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -27,14 +29,20 @@ namespace effc::frontend {
 /// As messages have it: 0.5, 1e-06.
 std::string describeNumber(double number);
 
-/// What was decided on the way and why, one plain line each.
-using Remarks = std::vector<std::string>;
-
 class ConfigReader {
 public:
-  /// `file` names the object in messages. The object outlives the reader.
-  ConfigReader(llvm::StringRef file, const JsonObject &object)
-      : file(file), object(object) {}
+  /// `file` names the object in messages. The object outlives the reader, and
+  /// so does `unread`; without it every key that nobody asks for is refused.
+  ConfigReader(llvm::StringRef file, const JsonObject &object,
+               const UnreadKeys *unread = nullptr)
+      : file(file), object(object), unread(unread) {}
+  /// Reads an object inside that of `outer`, under `key`. `isWhole`: a
+  /// configuration of its own, in which tools write as in the outer one.
+  ConfigReader(const ConfigReader &outer, llvm::StringRef key,
+               const JsonObject &object, bool isWhole = false)
+      : file(outer.file + ": " + key.str()), object(object),
+        unread(outer.unread), path(outer.path + key.str() + "."),
+        isWhole(isWhole) {}
 
   /// An integer in [least, most]; a missing key is a problem, or gives
   /// `fallback`.
@@ -81,16 +89,34 @@ public:
   void finishInner(ConfigReader &inner);
   bool hasProblem() const { return !problem.empty(); }
 
+  /// Whether the user answers for `key`, which is then left aside with a
+  /// remark.
+  bool isAllowed(llvm::StringRef key);
+
   /// The first problem, if any.
   llvm::Error getProblem() const;
-  /// The first problem; without one, the first key that was never asked for.
+  /// The first problem; without one, all keys that were never asked for and
+  /// may change the model.
   llvm::Error finish();
 
 private:
+  /// A key that is refused, and what is known of it.
+  struct Refused {
+    std::string path, note;
+  };
+  void judgeRest();
+  std::string guessMeant(llvm::StringRef key) const;
+  std::string describeRefused() const;
+
   std::string file;
   const JsonObject &object;
+  const UnreadKeys *unread = nullptr;
+  /// The keys that lead to this object, each with a dot behind it.
+  std::string path;
+  bool isWhole = true;
   llvm::StringSet<> asked;
   std::string problem;
+  std::vector<Refused> refused;
 };
 
 } // namespace effc::frontend

@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/MappedFile.h"
 
+#include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -161,5 +162,9 @@ llvm::Expected<std::string> effc::frontend::readTextFile(llvm::StringRef path,
           0, llvm::MutableArrayRef<uint8_t>(
                  reinterpret_cast<uint8_t *>(text.data()), text.size())))
     return error;
+  std::string foreign = explainForeign(
+      llvm::arrayRefFromStringRef(text).take_front(kForeignBytes));
+  if (!foreign.empty())
+    return refuse(name + ": is " + foreign);
   return text;
 }

@@ -67,7 +67,8 @@ private:
   std::unique_ptr<BusErrorGuard> guard;
 };
 
-/// The whole of a file of at most `mostBytes`.
+/// The whole of a file of at most `mostBytes`. Fails where it begins like
+/// something else that came in its place (ForeignFile.h).
 llvm::Expected<std::string>
 readTextFile(llvm::StringRef path, llvm::StringRef name, uint64_t mostBytes);
 

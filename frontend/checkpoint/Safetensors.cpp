@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/Safetensors.h"
 
+#include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Json.h"
 #include "frontend/checkpoint/Refusal.h"
 
@@ -217,6 +218,18 @@ llvm::Expected<SafetensorsHeader> effc::frontend::parseSafetensorsHeader(
   return header;
 }
 
+/// Why a file whose first bytes are no header's length is refused: what it is
+/// instead, if that is known, else `reason`.
+static llvm::Error refuseHeader(const MappedFile &file,
+                                const llvm::Twine &reason) {
+  std::vector<uint8_t> start(std::min(file.size(), kForeignBytes));
+  if (llvm::Error error = file.read(0, start))
+    return error;
+  std::string foreign = explainForeign(start);
+  return refuse(file.getName() + ": " +
+                (foreign.empty() ? reason : "is " + foreign));
+}
+
 llvm::Expected<std::unique_ptr<Safetensors>>
 Safetensors::open(llvm::StringRef path, llvm::StringRef name) {
   std::unique_ptr<Safetensors> tensors(new Safetensors());
@@ -233,13 +246,16 @@ Safetensors::open(llvm::StringRef path, llvm::StringRef name) {
     return error;
   uint64_t headerBytes = llvm::support::endian::read64le(length);
   if (headerBytes > kMostHeaderBytes)
-    return refuse(name + ": expects a header of at most " +
-                  llvm::Twine(kMostHeaderBytes) + " bytes, but got " +
-                  llvm::Twine(headerBytes));
+    return refuseHeader(*tensors->file, "expects a header of at most " +
+                                            llvm::Twine(kMostHeaderBytes) +
+                                            " bytes, but got " +
+                                            llvm::Twine(headerBytes));
   if (headerBytes > fileBytes - kLengthBytes)
-    return refuse(name + ": expects a header of " + llvm::Twine(headerBytes) +
-                  " bytes, but the file has " +
-                  llvm::Twine(fileBytes - kLengthBytes) + " after its length");
+    return refuseHeader(*tensors->file,
+                        "expects a header of " + llvm::Twine(headerBytes) +
+                            " bytes, but the file has " +
+                            llvm::Twine(fileBytes - kLengthBytes) +
+                            " after its length");
   std::string text(headerBytes, '\0');
   if (llvm::Error error = tensors->file->read(
           kLengthBytes,

@@ -13,7 +13,7 @@ using mlir::Value;
 /// One object of `attn`: which layers attend, and how.
 static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
                                 const JsonObject &object, FlashConfig &config) {
-  ConfigReader reader("config.json: attn", object);
+  ConfigReader reader(outer, "attn", object);
   AttentionConfig attention;
   attention.heads = reader.requireInteger("num_heads", 1, kMostDimension);
   attention.keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)

@@ -143,7 +143,7 @@ int64_t effc::frontend::readGemma3Vocabulary(ConfigReader &config,
     config.report("lacks 'text_config'");
     return 1;
   }
-  ConfigReader reader("config.json: text_config", *text);
+  ConfigReader reader(config, "text_config", *text, /*isWhole=*/true);
   int64_t rows = reader.getInteger("vocab_size", 1, most, 262208);
   if (reader.hasProblem())
     config.finishInner(reader);
@@ -157,8 +157,8 @@ Module effc::frontend::importGemma3(FamilyInput &input) {
                 "eoi_token_index", "image_token_index", "boi_token_id",
                 "eoi_token_id", "image_token_id", "initializer_range",
                 "tie_word_embeddings"});
-  ConfigReader text("config.json: text_config",
-                    *outer.getObjectIfSet("text_config"));
+  ConfigReader text(outer, "text_config", *outer.getObjectIfSet("text_config"),
+                    /*isWhole=*/true);
   text.ignore({"model_type", "vocab_size", "torch_dtype", "dtype", "use_cache",
                "architectures", "_name_or_path"});
   for (llvm::StringRef key :

@@ -64,7 +64,7 @@ static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
   const JsonObject *object = outer.getObjectIfSet(kKey);
   if (!object)
     return;
-  ConfigReader reader((outer.getFile() + ": " + kKey).str(), *object);
+  ConfigReader reader(outer, kKey, *object);
   auto &[heads, keys, taps, epsilon] = config.delta;
   heads = reader.requireInteger("num_heads", 1, kMostDimension);
   keys = reader.requireInteger("head_dim", 1, kMostDimension);

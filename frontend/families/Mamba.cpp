@@ -50,7 +50,7 @@ static void readNamesOfTheAuthors(ConfigReader &reader, FamilyInput &input,
     reader.report("expects 'rms_norm' to be true, but got false");
   // Empty: any key of it is unknown here.
   if (const JsonObject *object = reader.getObjectIfSet("ssm_cfg")) {
-    ConfigReader inner("config.json: ssm_cfg", *object);
+    ConfigReader inner(reader, "ssm_cfg", *object);
     reader.finishInner(inner);
   }
   ignoreHarmless(reader, input.remarks,
@@ -124,7 +124,7 @@ Module effc::frontend::importMambaSsm1(FamilyInput &input) {
   mixer.keys = 16;
   mixer.rank = (width + 15) / 16;
   if (const JsonObject *object = reader.getObjectIfSet("ssm_cfg")) {
-    ConfigReader inner("config.json: ssm_cfg", *object);
+    ConfigReader inner(reader, "ssm_cfg", *object);
     (void)inner.getString("layer");
     mixer.keys = inner.getInteger("d_state", 1, kMostDimension, 16);
     mixer.taps = inner.getInteger("d_conv", 2, 64, 4);

@@ -65,10 +65,10 @@ static void readHeads(ConfigReader &mixer, Mamba2Config &config) {
                  Twine(config.heads) + " and " + Twine(config.groups));
 }
 
-static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
-                             Remarks &remarks) {
+static void readMixer(ConfigReader &reader, const JsonObject &object,
+                      Mamba2Config &config, Remarks &remarks) {
   constexpr llvm::StringLiteral kWhere = "config.json: ssm_cfg";
-  ConfigReader mixer(kWhere, object);
+  ConfigReader mixer(reader, "ssm_cfg", object);
   const std::string *layer = mixer.getString("layer");
   if (!mixer.hasProblem() && (!layer || *layer != "Mamba2"))
     mixer.report("layer " + (layer ? quote(*layer) : "'Mamba1' (the default)") +
@@ -89,7 +89,7 @@ static llvm::Error readMixer(const JsonObject &object, Mamba2Config &config,
                 {"A_init_range", "chunk_size", "conv_init", "dt_init_floor",
                  "dt_max", "dt_min", "sequence_parallel", "use_mem_eff_path"},
                 remarks);
-  return mixer.finish();
+  reader.finishInner(mixer);
 }
 
 llvm::Expected<Mamba2Config>
@@ -104,13 +104,13 @@ effc::frontend::readMambaSsmConfig(ConfigReader &reader, int64_t vocabulary,
   remarkIgnored(reader, "config.json", {"fused_add_norm", "residual_in_fp32"},
                 remarks);
   const JsonValue *mixer = reader.get("ssm_cfg");
-  if (!mixer || !mixer->getObject())
+  if (mixer && mixer->getObject())
+    readMixer(reader, *mixer->getObject(), config, remarks);
+  else
     reader.report(mixer ? "expects 'ssm_cfg' to be an object, but got " +
                               mixer->describe()
                         : std::string("lacks 'ssm_cfg'"));
   if (llvm::Error error = reader.finish())
-    return error;
-  if (llvm::Error error = readMixer(*mixer->getObject(), config, remarks))
     return error;
   int64_t tokens = reader.getInteger("vocab_size", 1, vocabulary, vocabulary);
   if (tokens != vocabulary)

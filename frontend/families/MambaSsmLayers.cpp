@@ -95,7 +95,7 @@ MambaSsmLayers effc::frontend::readMambaSsmLayers(FamilyInput &input,
     reader.report("lacks an object 'attn_cfg', which layers of attention need");
     return config;
   }
-  ConfigReader inner("config.json: attn_cfg", *object);
+  ConfigReader inner(reader, "attn_cfg", *object);
   readHeads(inner, input, width, config);
   reader.finishInner(inner);
   config.context = input.contextWanted > 0 ? input.contextWanted : kContext;

@@ -273,7 +273,7 @@ static RodimusConfig readFlashLayout(FamilyInput &input) {
     config.taps = 0;
   config.keyEpsilon = reader.getNumberIfSet("k_norm_eps", 0, 1).value_or(1e-12);
   if (const JsonObject *object = reader.getObjectIfSet("ska_attn")) {
-    ConfigReader inner("config.json: ska_attn", *object);
+    ConfigReader inner(reader, "ska_attn", *object);
     AttentionConfig &shared = config.shared;
     shared.heads = inner.requireInteger("num_heads", 1, kMostDimension);
     readHeads(inner, width, shared);
@@ -348,7 +348,7 @@ static RodimusConfig readOwnLayout(FamilyInput &input) {
   double expand = 2;
   config.rank = std::max<int64_t>(model.width / 64, 16);
   if (const JsonObject *object = reader.getObjectIfSet("mixer_cfg")) {
-    ConfigReader inner("config.json: mixer_cfg", *object);
+    ConfigReader inner(reader, "mixer_cfg", *object);
     config.taps = inner.getInteger("d_conv", 2, 64, 4);
     expand = inner.getNumber("expand_ratio", 1e-3, 1024, 2);
     config.states = inner.getInteger("mem_size", 1, kMostDimension, 64);
@@ -362,7 +362,7 @@ static RodimusConfig readOwnLayout(FamilyInput &input) {
   }
   config.inner = alignToEight(int64_t(expand * double(model.width)));
   if (const JsonObject *object = reader.getObjectIfSet("attn_cfg")) {
-    ConfigReader inner("config.json: attn_cfg", *object);
+    ConfigReader inner(reader, "attn_cfg", *object);
     if (config.plus)
       readWindow(inner, input, config);
     reader.finishInner(inner);

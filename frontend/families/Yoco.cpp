@@ -170,7 +170,7 @@ static void readPart(FamilyInput &input, llvm::StringRef key,
   const JsonObject *object = input.config.getObjectIfSet(key);
   if (!object)
     return input.config.report("lacks an object " + quote(key));
-  ConfigReader reader("config.json: " + key.str(), *object);
+  ConfigReader reader(input.config, key, *object);
   read(reader);
   input.config.finishInner(reader);
 }

@@ -4,7 +4,9 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -25,10 +27,11 @@ public:
 
   RotaryConfig read() {
     RotaryScaling kind = readKind();
-    theta =
-        scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta)
-            .value_or(outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta)
-                          .value_or(request.theta));
+    theta = chooseOne("rope_theta",
+                      scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta),
+                      request.thetaKey,
+                      outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta))
+                .value_or(request.theta);
     RotaryConfig config;
     config.pairs = readPairs();
     if (scaling.hasProblem() || outer.hasProblem())
@@ -60,6 +63,19 @@ public:
   }
 
 private:
+  /// A number that may stand in the object of scaling and outside of it, where
+  /// it has to be the same.
+  std::optional<double> chooseOne(llvm::StringRef key,
+                                  std::optional<double> inner,
+                                  llvm::StringRef outerKey,
+                                  std::optional<double> beside) {
+    if (inner && beside && *inner != *beside)
+      scaling.report("expects " + quote(key) + " to be " + quote(outerKey) +
+                     " of config.json, " + describeNumber(*beside) +
+                     ", but got " + describeNumber(*inner));
+    return inner ? inner : beside;
+  }
+
   RotaryScaling readKind() {
     const std::string *name = nullptr;
     for (llvm::StringRef key : {"type", "rope_type"})
@@ -88,8 +104,9 @@ private:
     llvm::StringRef key = request.shareKey;
     llvm::StringRef outerKey =
         request.outerShareKey.empty() ? key : request.outerShareKey;
-    double share = scaling.getNumberIfSet(key, 0, 1).value_or(
-        outer.getNumberIfSet(outerKey, 0, 1).value_or(request.turned));
+    double share = chooseOne(key, scaling.getNumberIfSet(key, 0, 1), outerKey,
+                             outer.getNumberIfSet(outerKey, 0, 1))
+                       .value_or(request.turned);
     auto turned = int64_t(double(request.keys) * share);
     if (!scaling.hasProblem() && (turned % 2 != 0 || turned < 2))
       outer.report("expects an even number of channels to turn, but got " +
@@ -179,8 +196,6 @@ private:
       return scaling.report("expects 'beta_slow' below 'beta_fast', but got " +
                             describeNumber(slow) + " and " +
                             describeNumber(fast));
-    if (!scaling.getBoolean("truncate", true))
-      return scaling.report("expects 'truncate' to be true, but got false");
     auto stretch = [&](double scale) {
       double f = factor.getValueAsDouble();
       return f <= 1 ? 1 : 0.1 * scale * std::log(f) + 1;
@@ -191,8 +206,40 @@ private:
     config.amplitude =
         scale != 0 && all != 0 ? stretch(scale) / stretch(all) : stretch(1);
     readAmplitude(config);
-    config.frequencies = make(RotaryScaling::Yarn, factor, readOriginal(),
-                              number(slow), number(fast));
+    int64_t original = readOriginal();
+    if (scaling.getBoolean("truncate", true))
+      config.frequencies = make(RotaryScaling::Yarn, factor, original,
+                                number(slow), number(fast));
+    else
+      config.frequencies =
+          make(RotaryScaling::Longrope, {}, 0, {}, {},
+               listDivisors(config.pairs, factor.getValueAsDouble(), original,
+                            slow, fast));
+  }
+
+  /// yarn's frequencies as divisors of each pair's own, where the ramp begins
+  /// and ends between two pairs: those that turn `fast` and `slow` times in
+  /// `original` positions.
+  mlir::DenseF64ArrayAttr listDivisors(int64_t pairs, double factor,
+                                       int64_t original, double slow,
+                                       double fast) {
+    auto pairThatTurns = [&](double times) {
+      return double(pairs) *
+             std::log(double(original) / (times * 2 * std::numbers::pi)) /
+             std::log(theta);
+    };
+    double first = std::max(pairThatTurns(fast), 0.0);
+    double last =
+        std::min(pairThatTurns(slow), double(2 * pairs - 1)); // as the library
+    if (first == last)
+      last += 0.001; // the same
+    llvm::SmallVector<double> divisors;
+    for (int64_t pair = 0; pair < pairs; ++pair) {
+      double share =
+          std::clamp((double(pair) - first) / (last - first), 0.0, 1.0);
+      divisors.push_back(1 / (share / factor + 1 - share));
+    }
+    return builder.getDenseF64ArrayAttr(divisors);
   }
 
   void readAmplitude(RotaryConfig &config) {
@@ -269,28 +316,83 @@ private:
 
 } // namespace
 
+static bool isSame(const JsonValue &a, const JsonValue &b) {
+  if (a.getNumber() || b.getNumber())
+    return a.getNumber() == b.getNumber();
+  const JsonArray *first = a.getArray(), *second = b.getArray();
+  if (first && second)
+    return llvm::equal(*first, *second, isSame);
+  return !first && !second && !a.getObject() && !b.getObject() &&
+         a.describe() == b.describe();
+}
+
+/// The key under which both spellings have a setting.
+static llvm::StringRef spellingOfRelease5(llvm::StringRef key) {
+  return key == "type" ? "rope_type" : key;
+}
+
+/// Releases 5 write `rope_parameters`; tools that know releases 4 add
+/// `rope_scaling` to it, or leave it there. Both have to say the same: the
+/// library lets the older one win, other readers the newer one.
+static void checkBothSpellings(ConfigReader &reader, const JsonObject &now) {
+  const JsonObject *before = reader.getObjectIfSet("rope_scaling");
+  if (!before)
+    return;
+  auto find = [](const JsonObject &object, llvm::StringRef key) {
+    const JsonValue *value = object.find(key);
+    if (!value && key == "rope_type")
+      value = object.find("type");
+    return value && !value->isNull() ? value : nullptr;
+  };
+  auto describe = [](const JsonValue *value) {
+    return value ? value->describe() : std::string("nothing");
+  };
+  auto check = [&](llvm::StringRef key) {
+    const JsonValue *a = find(now, key), *b = find(*before, key);
+    bool isSet = a || b;
+    if (isSet && !(a && b && isSame(*a, *b)))
+      reader.report("'rope_parameters' and 'rope_scaling' say different "
+                    "things: " +
+                    quote(key) + " is " + describe(a) + " in the one and " +
+                    describe(b) + " in the other");
+  };
+  check("rope_type"); // others follow from it
+  for (const JsonMember &member : before->getMembers())
+    check(spellingOfRelease5(member.key));
+  // What stood outside of `rope_scaling` in releases 4.
+  for (const JsonMember &member : now.getMembers())
+    if (member.key != "rope_theta" && member.key != "partial_rotary_factor")
+      check(spellingOfRelease5(member.key));
+}
+
 RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
                                         FamilyInput &input,
                                         const RotaryRequest &request) {
   static const JsonValue empty = llvm::cantFail(parseJson("{}", "config.json"));
   const JsonObject *object = nullptr;
-  std::string where = "config.json: rope_scaling";
+  std::string key = "rope_scaling";
   if (reader.isSet("rope_parameters")) {
-    where = "config.json: rope_parameters";
+    key = "rope_parameters";
     object = reader.getObjectIfSet("rope_parameters");
     // One object for each kind of layers, of which other calls read the others.
     const JsonValue *inner = object && !request.layerType.empty()
                                  ? object->find(request.layerType)
                                  : nullptr;
     if (inner && inner->getObject()) {
-      where += ": " + request.layerType.str();
+      key += "." + request.layerType.str();
       object = inner->getObject();
     }
+    if (object && request.scaled)
+      checkBothSpellings(reader, *object);
   } else if (request.scaled) {
     object = reader.getObjectIfSet("rope_scaling");
   }
-  ConfigReader scaling(where, object ? *object : *empty.getObject());
+  ConfigReader scaling(reader, key, object ? *object : *empty.getObject());
   RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
+  // A note of the authors of YaRN: whether the model has been trained with it.
+  for (llvm::StringRef note : scaling.ignore({"finetuned"}))
+    input.remarks.push_back(scaling.getFile().str() + ": " + quote(note) +
+                            " is ignored: it does not change the results");
   reader.finishInner(scaling);
   return config;
 }

@@ -86,6 +86,28 @@ static llvm::Error checkPrefixSpace(llvm::StringRef file,
   return llvm::Error::success();
 }
 
+/// Tokens that the language model lacks, as a padding token that was added to
+/// the tokenizer alone: the library loads such a checkpoint, too.
+static llvm::Error remarkOnPast(llvm::StringRef file,
+                                const Vocabulary &vocabulary, int64_t size,
+                                std::vector<std::string> &remarks) {
+  std::vector<int32_t> past = vocabulary.listPast();
+  if (past.empty())
+    return llvm::Error::success();
+  // Where a quarter of the tokens are missing, the file is another model's.
+  if (past.size() > vocabulary.count() / 4)
+    return refuse(file + ": " + llvm::Twine(past.size()) + " of its " +
+                  llvm::Twine(vocabulary.count()) + " tokens lie past the " +
+                  llvm::Twine(size) +
+                  " of the model: the file belongs to another one");
+  remarks.push_back((file + ": ids from " + llvm::Twine(past.front()) + " to " +
+                     llvm::Twine(past.back()) + " lie past the " +
+                     llvm::Twine(size) +
+                     " tokens of the model: a text that gives one is refused")
+                        .str());
+  return llvm::Error::success();
+}
+
 static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
                         int64_t size, const TokenizerSettings &settings,
                         std::vector<std::string> &remarks,
@@ -123,6 +145,8 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
                                             vocabulary, into))
     return error;
   if (llvm::Error error = reader.finish())
+    return error;
+  if (llvm::Error error = remarkOnPast(file, vocabulary, size, remarks))
     return error;
   useBytes(vocabulary, into);
   vocabulary.write(into.model == artifact::ModelKind::ByteBpe, into);

@@ -24,8 +24,8 @@
 namespace effc::frontend {
 
 /// Translates the text of a tokenizer.json; `name` is the file's, for messages.
-/// Every id must be below `vocabulary`, the language model's. `settings` is what
-/// lies beside it. The same texts give the same bytes.
+/// `vocabulary` is the language model's; a remark tells of ids past it.
+/// `settings` is what lies beside the file. The same texts give the same bytes.
 llvm::Expected<std::vector<uint8_t>>
 translateTokenizer(llvm::StringRef text, llvm::StringRef name,
                    int64_t vocabulary, std::vector<std::string> &remarks,

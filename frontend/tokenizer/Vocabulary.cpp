@@ -39,11 +39,12 @@ llvm::Error Vocabulary::readTokens(const JsonValue *value) {
     return refuse(file +
                   ": expects a vocabulary of at least one token, but got "
                   "none");
+  tokensOfFile += int64_t(value->getObject()->getMembers().size());
   for (const JsonMember &member : value->getObject()->getMembers()) {
     std::optional<int64_t> id = member.value.getInteger();
-    if (!id || *id < 0 || *id >= size)
+    if (!id || *id < 0 || *id >= limit())
       return refuse(file + ": expects the id of token " + quote(member.key) +
-                    " to be an integer in 0.." + llvm::Twine(size - 1) +
+                    " to be an integer in 0.." + llvm::Twine(limit() - 1) +
                     ", but got " + member.value.describe());
     if (llvm::Error error = addToken(member.key, *id))
       return error;
@@ -54,10 +55,12 @@ llvm::Error Vocabulary::readTokens(const JsonValue *value) {
 llvm::Error Vocabulary::readPieces(const JsonValue *value,
                                    std::vector<double> &scores) {
   const JsonArray *pieces = value ? value->getArray() : nullptr;
-  if (!pieces || pieces->empty() || int64_t(pieces->size()) > size)
-    return refuse(file + ": model: expects 'vocab' to be an array of 1.." +
-                  llvm::Twine(size) + " pieces, but got " +
+  if (!pieces || pieces->empty())
+    return refuse(file +
+                  ": model: expects 'vocab' to be an array of at least "
+                  "one piece, but got " +
                   (value ? value->describe() : "nothing"));
+  tokensOfFile += int64_t(pieces->size());
   for (size_t id = 0; id < pieces->size(); ++id) {
     const JsonArray *pair = (*pieces)[id].getArray();
     bool isPair = pair && pair->size() == 2 && (*pair)[0].getString() &&
@@ -82,6 +85,13 @@ llvm::Error Vocabulary::readPieces(const JsonValue *value,
 int32_t Vocabulary::find(llvm::StringRef text) const {
   auto at = ids.find(text);
   return at == ids.end() ? -1 : at->second;
+}
+
+std::vector<int32_t> Vocabulary::listPast() const {
+  std::vector<int32_t> past;
+  for (auto at = names.lower_bound(int32_t(size)); at != names.end(); ++at)
+    past.push_back(at->first);
+  return past;
 }
 
 std::vector<int32_t> Vocabulary::getByteCharacters() const {
@@ -111,6 +121,7 @@ llvm::Error Vocabulary::readAddedTokens(const JsonValue *value) {
   if (!tokens)
     return refuse(file + ": expects 'added_tokens' to be an array, but got " +
                   value->describe());
+  tokensOfFile += int64_t(tokens->size());
   for (size_t i = 0; i < tokens->size(); ++i)
     if (llvm::Error error = readAddedToken((*tokens)[i], i))
       return error;
@@ -128,7 +139,7 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
     return refuse(where + ": expects an object, but got " + value.describe());
   ConfigReader reader(where, *value.getObject());
   artifact::AddedTokenT token;
-  token.id = reader.requireInteger("id", 0, size - 1);
+  token.id = reader.requireInteger("id", 0, limit() - 1);
   token.special = reader.getBoolean("special", false);
   token.left_strip = reader.getBoolean("lstrip", false);
   token.right_strip = reader.getBoolean("rstrip", false);
@@ -181,6 +192,7 @@ static bool hasSameProperties(const artifact::AddedTokenT &a,
 
 llvm::Error Vocabulary::addSettings(const TokenizerSettings &settings,
                                     std::vector<std::string> &remarks) {
+  tokensOfFile += static_cast<int64_t>(settings.tokens.size());
   for (const SettingsToken &given : settings.tokens) {
     std::string where = given.file + ": token";
     artifact::AddedTokenT token;
@@ -215,14 +227,10 @@ llvm::Error Vocabulary::addSettings(const TokenizerSettings &settings,
       return refuse(where + " " + quote(token.content) + " has " +
                     llvm::Twine(token.content.size()) + " bytes, but at most " +
                     llvm::Twine(kMostContentBytes) + " are possible");
-    if (id >= size) {
-      // The language model has no row for it.
-      remarks.push_back(where + " " + quote(token.content) +
-                        " is left aside: its id " + std::to_string(id) +
-                        " is outside the model's vocabulary of " +
-                        std::to_string(size));
-      continue;
-    }
+    if (id >= limit())
+      return refuse(where + " " + quote(token.content) + " has id " +
+                    llvm::Twine(id) + ", but the model's vocabulary has " +
+                    llvm::Twine(size));
     token.id = static_cast<int32_t>(id);
     remarks.push_back(where + " " + quote(token.content) +
                       " is added with id " + std::to_string(id) + ": " + file +

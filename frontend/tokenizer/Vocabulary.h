@@ -17,13 +17,17 @@ namespace effc::frontend {
 
 class Vocabulary {
 public:
-  /// Ids are below `size`, the vocabulary of the language model.
+  /// `size`: the vocabulary of the language model. Ids may lie past it, each
+  /// token of the file one further: the runtime refuses such a token where it
+  /// is given to the model.
   Vocabulary(llvm::StringRef file, int64_t size) : file(file), size(size) {}
 
   /// Reads {token: id, ...}.
   llvm::Error readTokens(const JsonValue *value);
   /// Reads [[token, score], ...], whose places are the ids. Scores are finite.
   llvm::Error readPieces(const JsonValue *value, std::vector<double> &scores);
+  /// The ids past the language model's vocabulary, in ascending order.
+  std::vector<int32_t> listPast() const;
   /// Reads 'added_tokens'; after the model's.
   llvm::Error readAddedTokens(const JsonValue *value);
   /// Adds the tokens that lie beside the tokenizer, as the library does: one
@@ -33,8 +37,10 @@ public:
                           std::vector<std::string> &remarks);
 
   bool has(int64_t id) const {
-    return id >= 0 && id < size && names.count(int32_t(id));
+    return id >= 0 && id < limit() && names.count(int32_t(id));
   }
+  /// How many ids have a token.
+  size_t count() const { return names.size(); }
   /// The model's token of this text, or -1.
   int32_t find(llvm::StringRef text) const;
   /// The tokens of single bytes in the alphabet of byte-level vocabularies, -1
@@ -49,12 +55,15 @@ public:
   void write(bool asBytes, artifact::TokenizerT &into) const;
 
 private:
+  /// No id is as large: ids without a token take room too.
+  int64_t limit() const { return size + tokensOfFile; }
   llvm::Error addToken(llvm::StringRef text, int64_t id);
   llvm::Error readAddedToken(const JsonValue &value, size_t index);
   llvm::Error addToken(const std::string &where, artifact::AddedTokenT token);
 
   std::string file;
   int64_t size;
+  int64_t tokensOfFile = 0;
   /// The model's.
   llvm::StringMap<int32_t> ids;
   int64_t modelTokens = 0;

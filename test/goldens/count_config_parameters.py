@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Counts the parameters of `test/goldens/configs/*.json` by the public libraries.
+"""Counts the parameters of `test/goldens/configs/*.json` and `published/released.json` by the
+public libraries.
 
 Each file has a released configuration, where it is from, and `parameters`, which this script
 compares with the sum over the library's model on the meta device; `--write` puts the sum there
@@ -52,6 +53,12 @@ def main():
         wrong += not good
         print(f"{path.stem:22} {found:14,}" + ("" if good else f"  but the file has {entry['parameters']}"),
               flush=True)
+    published = Path(__file__).resolve().parent / "configs/published/released.json"
+    for name, entry in json.loads(published.read_text())["models"].items():
+        found = count(entry["config"])
+        good = entry["parameters"] == found
+        wrong += not good
+        print(f"{name:40} {found:16,}" + ("" if good else f"  but the file has {entry['parameters']}"), flush=True)
     raise SystemExit(1 if wrong else 0)
 
 

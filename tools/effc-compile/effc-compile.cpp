@@ -34,6 +34,7 @@ struct Arguments {
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases;
   std::string remarks, werror;
+  std::vector<std::string> allow;
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
@@ -83,6 +84,12 @@ void declareFiles(CLI::App &app, Arguments &a) {
   app.add_option("--weights-from", a.weightsFrom,
                  "Directory that the weights of a .mlir file are in")
       ->type_name("DIR");
+  app.add_option("--allow", a.allow,
+                 "Keys of config.json that are left aside though they may "
+                 "change the model, which the user answers for")
+      ->type_name("KEY,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--target", a.targets,
                  "What to compile for, one or more: " + listTargets())
       ->type_name("TARGET,...")
@@ -283,6 +290,11 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.output = a.output;
   options.dtype = a.dtype;
   options.ungroupedNorm = a.ungroupedNorm;
+  options.allow = a.allow;
+  llvm::sort(options.allow);
+  options.allow.erase(llvm::unique(options.allow), options.allow.end());
+  if (llvm::is_contained(options.allow, ""))
+    return "--allow expects keys of config.json, but got an empty one";
   options.sinks = a.sinks;
   options.window = a.window;
   if (a.weights == "reference")

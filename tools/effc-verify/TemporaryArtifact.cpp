@@ -14,7 +14,8 @@ TemporaryArtifact::TemporaryArtifact() {
   folder = std::string(root && *root ? root : "/tmp") + "/effc-verify-XXXXXX";
   if (!mkdtemp(folder.data()))
     throw cli::Failure("cannot make a folder '" + folder +
-                       "': " + std::strerror(errno));
+                       "': " + std::strerror(errno) +
+                       "; TMPDIR names the folder that it is made in");
 }
 
 TemporaryArtifact::~TemporaryArtifact() {

@@ -181,10 +181,8 @@ typedef struct effc_generation {
 EFFC_API void effc_model_generation(const effc_model_t *model,
                                     effc_generation_t *out_generation);
 
-/* Makes `*out_text` the stop text `index`, below the count: zero-terminated,
- * owned by the model. Stop texts are the caller's to look for, as no function
- * here makes a whole text.
- * EFFC_INVALID_ARGUMENT: `index` is not. */
+/* Makes `*out_text` the stop text `index`: zero-terminated, owned by the model.
+ * EFFC_INVALID_ARGUMENT: `index` is not below the count. */
 EFFC_API effc_status_t *effc_model_stop(const effc_model_t *model, size_t index,
                                         const char **out_text);
 

@@ -20,12 +20,22 @@ TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {
-  Texts all = {
-      "--target=host",       "--prefill-rows=7,48", "--max-batch=6",
-      "--max-context=4099",  "--sinks=4",           "--window=60",
-      "--dtype=bf16",        "--state-dtype=bf16",  "--products=bf16",
-      "--weights=reference", "--ungrouped-norm",    "--force-form=quadratic",
-      "--bit-stable=false",  "--no-tokenizer",      "--strip-ir"};
+  Texts all = {"--target=host",
+               "--prefill-rows=7,48",
+               "--max-batch=6",
+               "--max-context=4099",
+               "--sinks=4",
+               "--window=60",
+               "--dtype=bf16",
+               "--state-dtype=bf16",
+               "--products=bf16",
+               "--weights=reference",
+               "--ungrouped-norm",
+               "--allow=a,b.c",
+               "--force-form=quadratic",
+               "--bit-stable=false",
+               "--no-tokenizer",
+               "--strip-ir"};
   EXPECT_EQ(roundTrip(all), all);
   CompileOptions options;
   llvm::cantFail(readCanonicalOptions(all, options));
@@ -58,6 +68,8 @@ TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
             Texts{"option '--target' cannot be 'moon'"});
   EXPECT_EQ(roundTrip({"--prefill-rows=16,x"}),
             Texts{"option '--prefill-rows' cannot be '16,x'"});
+  EXPECT_EQ(roundTrip({"--allow=a,,b"}),
+            Texts{"option '--allow' cannot be 'a,,b'"});
   EXPECT_EQ(roundTrip({"--max-batch=0"}),
             Texts{"option '--max-batch' cannot be '0'"});
   EXPECT_EQ(roundTrip({"--max-context=0"}),

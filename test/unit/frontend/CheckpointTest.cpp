@@ -82,15 +82,52 @@ TEST_F(CheckpointTest, RefusesWhatIsNotADirectory) {
 TEST_F(CheckpointTest, NamesTheWeightsItFound) {
   EXPECT_EQ(open(), lacking() + "found no weights");
   directory.write("weights.gguf", "x");
-  EXPECT_EQ(open(), lacking() + "found 'weights.gguf', which is not read");
+  EXPECT_EQ(open(), lacking() +
+                        "found 'weights.gguf', a GGUF file, which is not "
+                        "read: take the checkpoint it was made of, or have "
+                        "transformers write one (from_pretrained with "
+                        "gguf_file, then save_pretrained)");
   directory.write("pytorch_model.bin", "x");
   EXPECT_EQ(open(), lacking() +
                         "found 'pytorch_model.bin', a Python pickle, which can "
-                        "run code when it is read: convert it to safetensors");
+                        "run code when it is read: convert it to safetensors "
+                        "(tools/convert_pickle.py)");
   directory.write("model-00001-of-00002.safetensors", "x");
   EXPECT_EQ(open(), lacking() + "found 'model-00001-of-00002.safetensors', but "
                                 "no 'model.safetensors.index.json' that names "
-                                "it");
+                                "it: the download may not be complete, or the "
+                                "file is to be called 'model.safetensors'");
+}
+
+// An adapter is no model; beside whole weights the public library adds it to
+// them where its configuration says of what.
+TEST_F(CheckpointTest, NamesAnAdapter) {
+  directory.write("adapter_model.safetensors", "x");
+  std::string kind = "'" + directory.path + "' holds an adapter",
+              todo = " ('adapter_model.safetensors'), which is added to the "
+                     "weights of a model: merge them first (peft: "
+                     "merge_and_unload, then save_pretrained)";
+  EXPECT_EQ(open(), kind + todo);
+  openGood();
+  directory.write("adapter_config.json",
+                  R"({"base_model_name_or_path": "org/base"})");
+  EXPECT_EQ(open(), kind + " of 'org/base'" + todo);
+}
+
+TEST_F(CheckpointTest, NamesWhatCameInThePlaceOfWeights) {
+  auto with = [&](const std::string &bytes) {
+    directory.write("model.safetensors", bytes);
+    return open();
+  };
+  EXPECT_EQ(with("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
+            "model.safetensors: is a Git LFS pointer in the place of the file: "
+            "fetch the file itself (git lfs pull)");
+  EXPECT_EQ(with("<!DOCTYPE html><title>404</title>"),
+            "model.safetensors: is a web page in the place of the file: "
+            "download it again");
+  EXPECT_EQ(with(std::string("PK\x03\x04\0\0\x08\x08", 8)),
+            "model.safetensors: is a ZIP file, as torch.save writes: convert "
+            "it to safetensors (tools/convert_pickle.py)");
 }
 
 TEST_F(CheckpointTest, RefusesTwoSetsOfWeights) {

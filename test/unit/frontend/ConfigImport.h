@@ -19,18 +19,28 @@ protected:
     directory.write("config.json", config.dump());
     frontend::ImportOptions options;
     options.weights = frontend::WeightsNeeded::ShapesOnly;
+    options.allow = allow;
     auto model = frontend::importModel(context, directory.path, options);
     if (!model)
       return outcome(model.takeError());
     remarks = model->remarks;
+    module = std::move(model->module);
     return "success";
   }
 
   nlohmann::json config;
+  /// Keys that are left aside.
+  std::vector<std::string> allow;
   std::vector<std::string> remarks;
 
 private:
   mlir::MLIRContext context;
+
+protected:
+  /// What the last success gave.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+
+private:
   TemporaryDirectory directory;
 };
 

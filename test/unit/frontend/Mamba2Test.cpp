@@ -450,15 +450,18 @@ TEST_F(Mamba2Test, Activations) {
 TEST_F(Mamba2Test, UnknownKeys) {
   EXPECT_EQ(importingWith("rope_theta", "10000.0"),
             "config.json: unknown key 'rope_theta' is refused: it may change "
-            "the model");
+            "the model; where nothing depends on it, --allow rope_theta");
   EXPECT_EQ(importingWith("quantization_config", "{}"),
-            "config.json: unknown key 'quantization_config' is refused: it may "
-            "change the model");
+            "config.json: 'quantization_config' says that the weights are "
+            "quantised, which is not read: take the checkpoint that was "
+            "quantised, or write its weights in bf16, f16 or f32; where they "
+            "are so already, --allow quantization_config");
   EXPECT_EQ(importingWith("rms_norm", "false"),
             "config.json: expects 'rms_norm' to be true, but got false");
   EXPECT_EQ(importingWith("auto_map", "{}"),
             "config.json: 'auto_map' names code of the checkpoint's own, which "
-            "is not run");
+            "is not run: where it computes what the public library does, "
+            "--allow auto_map");
   EXPECT_EQ(
       importingWith("is_encoder_decoder", "true"),
       "config.json: expects 'is_encoder_decoder' to be false, but got true");

@@ -236,8 +236,9 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
 TEST_P(WrongConfigTest, UnknownKey) {
   json changed = config;
   changed["a_new_idea"] = true;
-  EXPECT_EQ(importWith(changed), "config.json: unknown key 'a_new_idea' is "
-                                 "refused: it may change the model");
+  EXPECT_EQ(importWith(changed),
+            "config.json: unknown key 'a_new_idea' is refused: it may change "
+            "the model; where nothing depends on it, --allow a_new_idea");
 }
 
 TEST_P(WrongConfigTest, HeadsThatDoNotDivide) {

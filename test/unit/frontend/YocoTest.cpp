@@ -109,6 +109,8 @@ TEST_F(YocoTest, RefusesWindowsWithoutASize) {
 
 TEST_F(YocoTest, RefusesKeysThatNoLayerReads) {
   cross["window_size"] = 8;
-  EXPECT_EQ(import(), "config.json: cross_decoder_attn: unknown key "
-                      "'window_size' is refused: it may change the model");
+  EXPECT_EQ(import(),
+            "config.json: unknown key 'cross_decoder_attn.window_size' is "
+            "refused: it may change the model; where nothing depends on it, "
+            "--allow cross_decoder_attn.window_size");
 }
