@@ -243,6 +243,7 @@ llvm::Error Compilation::writeArtifact() {
   for (const frontend::SourceFile &source : model.sources)
     contents.sources.push_back({source.name, source.size, source.checksum});
   contents.flopsPerToken = work.perToken;
+  contents.keyWork = work.keys;
   contents.headFlopsPerRow = work.perOutputRow;
   contents.weights = options.weights;
   if (options.weights == codegen::WeightsMode::Reference)

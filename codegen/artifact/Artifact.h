@@ -3,6 +3,7 @@
 #define EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/Work.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -74,6 +75,8 @@ struct Contents {
   std::vector<WeightFile> weightFiles; // Reference only
   /// FLOPs that no way of computing the model avoids (dialects/seq/Work.h).
   uint64_t flopsPerToken = 0, headFlopsPerRow = 0;
+  /// Of these what depends on how many tokens a token sees.
+  std::vector<seq::Work::Keys> keyWork;
 };
 
 /// Gives the elements of the tensor that a `seq.weight` names as its source.

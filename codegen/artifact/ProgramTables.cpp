@@ -61,6 +61,8 @@ Error ProgramTables::fillStates() {
   program.model_width = model.getWidth();
   program.slot_bytes = layout.getSlotBytes();
   program.flops_per_token = contents.flopsPerToken;
+  for (const seq::Work::Keys &keys : contents.keyWork)
+    program.key_work.emplace_back(keys.window, keys.flops, keys.counted);
   program.head_flops_per_row = contents.headFlopsPerRow;
   for (seq::StateAttr attr : layout.getStates()) {
     auto state = std::make_unique<StateT>();

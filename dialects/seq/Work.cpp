@@ -76,7 +76,7 @@ static uint64_t retrievalWork(MixerOpInterface mixer) {
   return record.getHeads() * record.getTopK() * perChoice;
 }
 
-static uint64_t windowWork(MixerOpInterface mixer) {
+static Work::Keys windowKeys(MixerOpInterface mixer) {
   auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
   WindowTokens tokens =
       mixer.getWindowTokens(stateful.getOperandsOf(OperandRole::Token),
@@ -86,10 +86,31 @@ static uint64_t windowWork(MixerOpInterface mixer) {
   RankedTensorType ring = stateful.getStates()[tokens.keyState].type;
   WindowAttr record = mixer.getStructure().getWindow();
   uint64_t window = record.getWindow();
-  uint64_t keys =
-      window ? window + record.getSinkTokens() : ring.getDimSize(0) / 2;
-  return 2 * keys * query.getDimSize(1) *
-         (query.getDimSize(2) + mixed.getDimSize(2));
+  uint64_t seen = window ? window + record.getSinkTokens() : 0;
+  uint64_t flops =
+      2 * query.getDimSize(1) * (query.getDimSize(2) + mixed.getDimSize(2));
+  return {seen, flops, seen ? seen : uint64_t(ring.getDimSize(0)) / 2};
+}
+
+/// Of a causal mix over positions, whose table has a row for each: half of the
+/// pairs, two FLOPs for each and each channel.
+static Work::Keys causalKeys(CausalMixOp mix) {
+  RankedTensorType weight = mix.getWeight().getType();
+  uint64_t positions = weight.getDimSize(0);
+  uint64_t all =
+      weight.getNumElements() / positions * mix.getX().getType().getDimSize(1);
+  uint64_t counted = std::max<uint64_t>(positions / 2, 1);
+  return {0, all / counted, counted};
+}
+
+static void addKeys(Work &work, const Work::Keys &keys) {
+  work.perToken += keys.flops * keys.counted;
+  for (Work::Keys &known : work.keys)
+    if (known.window == keys.window && known.counted == keys.counted) {
+      known.flops += keys.flops;
+      return;
+    }
+  work.keys.push_back(keys);
 }
 
 static uint64_t mixerWork(MixerOpInterface mixer) {
@@ -98,8 +119,7 @@ static uint64_t mixerWork(MixerOpInterface mixer) {
     return linearWork(mixer);
   case MixerClass::Retrieval:
     return retrievalWork(mixer);
-  case MixerClass::Window:
-    return windowWork(mixer);
+  case MixerClass::Window: // addKeys()
   case MixerClass::Opaque:
     return 0;
   }
@@ -112,10 +132,6 @@ static uint64_t phaseWork(Operation *op) {
   auto size = [](Value value, unsigned axis) -> uint64_t {
     return cast<RankedTensorType>(value.getType()).getDimSize(axis);
   };
-  // Half of the pairs of positions, two FLOPs for each and each channel.
-  if (auto mix = dyn_cast<CausalMixOp>(op))
-    return mix.getWeight().getType().getNumElements() /
-           mix.getWeight().getType().getDimSize(0) * size(mix.getX(), 1);
   if (auto product = dyn_cast<ApplyOp>(op))
     return productWork(product);
   if (auto product = dyn_cast<ApplyBandOp>(op))
@@ -143,7 +159,13 @@ Work countWork(Operation *root) {
       work.perToken += 2 * elements(scores.getKeys());
     else if (auto head = dyn_cast<LmHeadOp>(op))
       work.perOutputRow += 2 * elements(head.getWeight());
-    else if (auto mixer = dyn_cast<MixerOpInterface>(op))
+    else if (auto mix = dyn_cast<CausalMixOp>(op))
+      addKeys(work, causalKeys(mix));
+    else if (auto mixer = dyn_cast<MixerOpInterface>(op);
+             mixer &&
+             mixer.getStructure().getMixerClass() == MixerClass::Window)
+      addKeys(work, windowKeys(mixer));
+    else if (mixer)
       work.perToken += mixerWork(mixer);
     else
       work.perToken += phaseWork(op);

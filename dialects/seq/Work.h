@@ -5,6 +5,7 @@
 #include "mlir/IR/Operation.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace effc::seq {
 
@@ -13,11 +14,20 @@ namespace effc::seq {
 /// convolutions, decays) is left out: it is small, and how it is done is not
 /// fixed.
 struct Work {
+  /// What a token takes for each earlier token that it sees, itself included.
+  struct Keys {
+    /// The most that it sees; 0: all there are.
+    uint64_t window = 0;
+    uint64_t flops = 0;   // for each
+    uint64_t counted = 0; // of them in `perToken`: the mean of a full context
+  };
   /// Of each token: 2 I O of every linear op, 2 for each number of product
   /// keys, and the mixers in their cheapest form.
   uint64_t perToken = 0;
   /// Of each token whose logits are wanted: 2 D N of the head.
   uint64_t perOutputRow = 0;
+  /// Of windows, an element for each length; of `perToken` a part.
+  std::vector<Keys> keys;
 };
 
 /// Counts the ops within `op`, a function or a kernel. A linear mixer with H

@@ -270,6 +270,21 @@ static void writeEntries(JsonWriter &json, const artifact::Program &program,
   json.endArray();
 }
 
+/// What of a token's FLOPs depends on how many tokens it sees.
+static void writeKeyWork(JsonWriter &json, const artifact::Program &program) {
+  json.key("key_work");
+  json.beginArray();
+  if (program.key_work())
+    for (const artifact::KeyWork *keys : *program.key_work()) {
+      json.beginObject();
+      json.field("window", keys->window());
+      json.field("flops_per_key", keys->flops());
+      json.field("counted_keys", keys->counted());
+      json.endObject();
+    }
+  json.endArray();
+}
+
 static void writeGeneration(JsonWriter &json,
                             const artifact::Generation &generation) {
   json.key("generation");
@@ -344,6 +359,7 @@ std::string rt::describe(const Model &model) {
   json.field("parameters", program.parameters());
   json.field("flops_per_token",
              program.flops_per_token() + program.head_flops_per_row());
+  writeKeyWork(json, program);
   json.field("head_flops_per_row", program.head_flops_per_row());
   json.field("layout_id", hex(program.layout_id()));
   json.field("tokenizer", model.tokenizer() != nullptr);

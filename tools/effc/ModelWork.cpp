@@ -6,7 +6,14 @@ using namespace effc::cli;
 using Json = nlohmann::ordered_json;
 
 void effc::cli::completeWork(Json &description) {
-  bool estimate = description["flops_per_token"] == 0;
+  // Before format 1.12 those of attention were of a full context, and no word
+  // says how many they are.
+  bool grows = false;
+  for (const Json &state : description.value("states", Json::array()))
+    grows |= state.value("growth", "fixed") != "fixed";
+  bool estimate =
+      description["flops_per_token"] == 0 ||
+      (grows && description.value("key_work", Json::array()).empty());
   description["flops_estimated"] = estimate;
   if (!estimate)
     return;
@@ -37,6 +44,12 @@ ModelWork::ModelWork(const Json &given) {
   estimate = description["flops_estimated"];
   headFlops = description["head_flops_per_row"];
   tokenFlops = description["flops_per_token"].get<uint64_t>() - headFlops;
+  if (!estimate)
+    for (const Json &work : description.value("key_work", Json::array())) {
+      uint64_t flops = work["flops_per_key"];
+      tokenFlops -= flops * work["counted_keys"].get<uint64_t>();
+      keys.push_back({work["window"], flops});
+    }
   weightBytes = 0;
   // Every target reads the same weights.
   const Json &entries = description["entries"].empty()
@@ -56,13 +69,31 @@ ModelWork::ModelWork(const Json &given) {
   }
 }
 
+/// The sum over places p from `first` to before `end` of the tokens that are
+/// seen there, p + 1 of them but at most `window`.
+static uint64_t seenTokens(uint64_t first, uint64_t end, uint64_t window) {
+  auto upTo = [&](uint64_t places) { // the first so many
+    uint64_t growing = window ? std::min(places, window) : places;
+    return growing * (growing + 1) / 2 + (places - growing) * window;
+  };
+  return upTo(end) - upTo(first);
+}
+
+uint64_t ModelWork::keyFlops(uint64_t tokens, uint64_t depth) const {
+  uint64_t flops = 0;
+  for (const Keys &seen : keys)
+    flops += seen.flops * seenTokens(depth, depth + tokens, seen.window);
+  return flops;
+}
+
 Work ModelWork::prefill(uint64_t tokens, uint64_t sequences,
                         uint64_t depth) const {
   uint64_t rows = 0; // bytes of keys and values
   for (const Growing &state : growing)
     rows += (std::min(depth, state.rows) + std::min(tokens, state.rows)) *
             state.rowBytes;
-  return {sequences * (tokens * tokenFlops + headFlops),
+  return {sequences *
+              (tokens * tokenFlops + keyFlops(tokens, depth) + headFlops),
           weightBytes + sequences * (2 * stateBytes + rows)};
 }
 

@@ -35,13 +35,22 @@ private:
   struct Growing {
     uint64_t rows, rowBytes;
   };
+  /// What a token takes for each token that it sees, of `window` at most; 0: of
+  /// all there are.
+  struct Keys {
+    uint64_t window, flops;
+  };
+  /// The FLOPs of `tokens` tokens behind `depth` that depend on their places.
+  uint64_t keyFlops(uint64_t tokens, uint64_t depth) const;
+
+  std::vector<Keys> keys;
   uint64_t tokenFlops, headFlops, weightBytes, stateBytes;
   std::vector<Growing> growing;
   bool estimate;
 };
 
 /// Fills "flops_per_token" and "head_flops_per_row" where the file does not
-/// say: two for every element of a matrix, one of which is the head. An
+/// say, or not which of them depend on the context: two for every element of a matrix, one of which is the head. An
 /// embedding table that is not the head is looked up, not multiplied, and what
 /// mixers compute besides is left out. "flops_estimated" says whether it did.
 void completeWork(nlohmann::ordered_json &description);

@@ -127,7 +127,7 @@ func.func @forward(%x: tensor<?x7xf32>, %q: tensor<?x10xf32>, %keys: tensor<6x5x
   EXPECT_EQ(countWork(program.getFunction()).perToken, 60u + 84 + 168 + 420);
 }
 
-static uint64_t windowOf(std::string attributes) {
+static Work windowOf(std::string attributes) {
   Program program(
       "func.func @forward(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: "
       "tensor<?x2x5xf32>, %p: tensor<?xi32>, %a: tensor<32x2x4xf32>, %b: "
@@ -138,14 +138,23 @@ static uint64_t windowOf(std::string attributes) {
       "tensor<?x2x5xf32>, tensor<?xi32>, tensor<32x2x4xf32>, "
       "tensor<32x2x5xf32>) -> (tensor<?x6x5xf32>, tensor<32x2x4xf32>, "
       "tensor<32x2x5xf32>)\n  return %y : tensor<?x6x5xf32>\n}\n");
-  return countWork(program.getFunction()).perToken;
+  return countWork(program.getFunction());
 }
 
 // 6 heads of 4 key and 5 value channels: 2 * 9 for each head and key. A table
 // of 32 keys shows 16 on the mean, a window of 7 keys 7.
 TEST(Work, CountsTheKeysInSight) {
-  EXPECT_EQ(windowOf(""), 6u * 18 * 16);
-  EXPECT_EQ(windowOf("window = 7 : i64, "), 6u * 18 * 7);
+  Work all = windowOf(""), last = windowOf("window = 7 : i64, ");
+  EXPECT_EQ(all.perToken, 6u * 18 * 16);
+  EXPECT_EQ(last.perToken, 6u * 18 * 7);
+  ASSERT_EQ(all.keys.size(), 1u);
+  EXPECT_EQ(all.keys[0].window, 0u);
+  EXPECT_EQ(all.keys[0].flops, 6u * 18);
+  EXPECT_EQ(all.keys[0].counted, 16u);
+  ASSERT_EQ(last.keys.size(), 1u);
+  EXPECT_EQ(last.keys[0].window, 7u);
+  EXPECT_EQ(last.keys[0].flops, 6u * 18);
+  EXPECT_EQ(last.keys[0].counted, 7u);
 }
 
 // 3 first tokens beside a window of 7: 10 keys, of one key and one value

@@ -49,6 +49,8 @@ TEST(ModelWork, CountsTheRowsThatAreWritten) {
       {{"bytes", 60}, {"growth", "window"}, {"shape", {6, 5, 1}}});
   grown["states"].push_back(
       {{"bytes", 140}, {"growth", "max_context"}, {"shape", {20, 7}}});
+  grown["key_work"] = {
+      {{"window", 6}, {"flops_per_key", 1}, {"counted_keys", 6}}};
   ModelWork work(grown);
   EXPECT_EQ(work.decode(3).bytes, 100u + 3 * (2 * 8 + 10 + 7));
   EXPECT_EQ(work.prefill(10, 2).bytes, 100u + 2 * (2 * 8 + 60 + 70));
@@ -59,6 +61,26 @@ TEST(ModelWork, CountsTheRowsThatAreWritten) {
   // ring keeps 6.
   EXPECT_EQ(work.decode(3, 8, 9).bytes,
             100u + 3 * (2 * 8 + 6 * 10 + 12 * 7 + 10 + 7));
+}
+
+// A window of 3 and a layer that sees all, 5 and 2 FLOPs for each token seen; of
+// 330 for a token without its head 3 x 5 and 100 x 2 are those of a full context.
+TEST(ModelWork, CountsTheTokensThatAreSeen) {
+  Json seeing = description();
+  seeing["key_work"] = {
+      {{"window", 3}, {"flops_per_key", 5}, {"counted_keys", 3}},
+      {{"window", 0}, {"flops_per_key", 2}, {"counted_keys", 100}}};
+  seeing["flops_per_token"] = 342;
+  ModelWork work(seeing);
+  EXPECT_FALSE(work.isEstimate());
+  constexpr uint64_t fixed = 330 - 15 - 200, kHead = 12;
+  // Tokens at places 0 to 4 see 1, 2, 3, 3, 3 and 1, 2, 3, 4, 5.
+  EXPECT_EQ(work.prefill(5, 1).flops, 5 * fixed + 12 * 5 + 15 * 2 + kHead);
+  // Two behind four: 3, 3 and 5, 6.
+  EXPECT_EQ(work.prefill(2, 3, 4).flops,
+            3 * (2 * fixed + 6 * 5 + 11 * 2 + kHead));
+  // Of three steps behind 10 the second sees 12.
+  EXPECT_EQ(work.decode(1, 10, 3).flops, fixed + 3 * 5 + 12 * 2 + kHead);
 }
 
 // Files of before say nothing: embeddings of 5 x 3 that are the head as well,
