@@ -108,6 +108,17 @@ TEST_F(ToolKeysTest, WhatToolsWriteIsARemark) {
     expectIgnored(key, value);
 }
 
+TEST_F(ToolKeysTest, NullIsFalseUnlessAMissingKeyIsTrue) {
+  for (const char *key : {"attention_bias", "mlp_bias", "tie_word_embeddings",
+                          "is_encoder_decoder", "quantization_config"})
+    EXPECT_EQ(importWith(key, nullptr), "success") << key;
+  config = {{"model_type", "mamba"},    {"vocab_size", 40},
+            {"hidden_size", 24},        {"num_hidden_layers", 1},
+            {"torch_dtype", "float32"}, {"use_conv_bias", nullptr}};
+  EXPECT_EQ(import(), "config.json: expects 'use_conv_bias' to be true or "
+                      "false, but got null");
+}
+
 // The same keys where they ask for something.
 TEST_F(ToolKeysTest, ValuesThatChangeTheModelAreRefused) {
   for (const char *key : {"use_mrope", "rope_interleaved",
