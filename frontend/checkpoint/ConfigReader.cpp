@@ -70,6 +70,10 @@ bool ConfigReader::getBoolean(llvm::StringRef key, bool fallback) {
   const JsonValue *value = get(key);
   if (!value)
     return fallback;
+  // Python takes null as false. Where a missing key means true, nobody can tell
+  // which of the two is meant.
+  if (unread && value->isNull() && !fallback)
+    return false;
   if (std::optional<bool> boolean = value->getBoolean())
     return *boolean;
   reportMismatch(key, "true or false", *value);

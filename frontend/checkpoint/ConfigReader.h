@@ -52,6 +52,7 @@ public:
   /// A number in [least, most], not NaN.
   double getNumber(llvm::StringRef key, double least, double most,
                    double fallback);
+  /// In config.json null is false, unless a missing key is true.
   bool getBoolean(llvm::StringRef key, bool fallback);
   /// A string; null where the key is missing or there is a problem.
   const std::string *getString(llvm::StringRef key);

@@ -6,6 +6,7 @@
 #include "frontend/model/Decoder.h"
 #include "frontend/model/Experts.h"
 #include "frontend/model/LatentAttention.h"
+#include "frontend/model/LayerPattern.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -22,13 +23,17 @@ struct KimiConfig {
   std::vector<bool> linear;
   MlpConfig mlp;
   std::optional<ExpertsConfig> experts;
-  /// Every `period`-th layer from `first` on has experts, counted from layer 0.
-  int64_t first = 0, period = 1;
+  /// Which layers have experts, where there are any.
+  std::vector<bool> routed;
+  /// Whether the public library wrote the configuration, not the hub's code.
+  bool isLibrarys = false;
+  /// What the MLPs without experts are called.
+  std::string mlpName = "mlp.";
   NormConfig norm;
   HeadConfig head;
 
   bool hasExperts(int64_t layer) const {
-    return experts && layer >= first && layer % period == 0;
+    return experts && routed[size_t(layer)];
   }
 };
 
@@ -58,6 +63,43 @@ static std::vector<bool> readLayerNumbers(ConfigReader &reader,
   return listed;
 }
 
+/// The public library's spelling. A configuration that was loaded from the
+/// hub's has both, which have to agree.
+static void readLibraryLayers(ConfigReader &reader, KimiConfig &config,
+                              bool hasBoth) {
+  KimiDeltaConfig delta = config.delta;
+  auto read = [&](llvm::StringRef key, int64_t least, int64_t most,
+                  int64_t &size, int64_t fallback) {
+    int64_t given = reader.getIntegerIfSet(key, least, most).value_or(fallback);
+    if (hasBoth && !reader.hasProblem() && given != size)
+      reader.report("expects " + quote(key) + " to be " + Twine(size) +
+                    ", as 'linear_attn_config' says, but got " + Twine(given));
+    size = given;
+  };
+  auto otherwise = [&](int64_t size, int64_t librarys) {
+    return hasBoth ? size : librarys;
+  };
+  read("linear_num_heads", 1, kMostDimension, delta.heads,
+       otherwise(delta.heads, 32));
+  read("linear_head_dim", 1, kMostDimension, delta.keys,
+       otherwise(delta.keys, 128));
+  read("linear_conv_kernel_dim", 2, 64, delta.taps, otherwise(delta.taps, 4));
+  delta.epsilon = config.norm.epsilon;
+  config.delta = delta;
+  std::vector<unsigned> kinds = readLayerPattern(
+      reader, "layer_types", config.layers,
+      {"full_attention", "linear_attention"}, [](int64_t) { return 0u; });
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    bool isLinear = kinds[size_t(layer)] == 1;
+    if (hasBoth && !reader.hasProblem() &&
+        isLinear != config.linear[size_t(layer)])
+      reader.report("expects 'layer_types' to be as 'linear_attn_config' says, "
+                    "but got another kind for layer " +
+                    Twine(layer + 1));
+    config.linear[size_t(layer)] = isLinear;
+  }
+}
+
 static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
   constexpr llvm::StringLiteral kKey = "linear_attn_config";
   config.linear.assign(size_t(config.layers), false);
@@ -84,9 +126,22 @@ static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
   outer.finishInner(reader);
 }
 
+/// Which layers have experts: every `moe_layer_freq`-th from the first on, or as
+/// the public library lists them.
+static void readRoutedLayers(ConfigReader &reader, KimiConfig &config) {
+  int64_t first = reader.getInteger("first_k_dense_replace", 0, kMostLayers, 0);
+  int64_t period = reader.getInteger("moe_layer_freq", 1, kMostLayers, 1);
+  std::vector<unsigned> kinds =
+      readLayerPattern(reader, "mlp_layer_types", config.layers,
+                       {"dense", "sparse"}, [&](int64_t layer) -> unsigned {
+                         return layer >= first && layer % period == 0;
+                       });
+  for (unsigned kind : kinds)
+    config.routed.push_back(kind == 1);
+}
+
 static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
-  config.first = reader.getInteger("first_k_dense_replace", 0, kMostLayers, 0);
-  config.period = reader.getInteger("moe_layer_freq", 1, kMostLayers, 1);
+  readRoutedLayers(reader, config);
   int64_t shared =
       reader.getIntegerIfSet("num_shared_experts", 0, kMostDimension)
           .value_or(0);
@@ -148,12 +203,23 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
   config.head.table = "model.embed_tokens.weight";
   config.context = readContext(reader);
   readLinearLayers(reader, config);
+  config.isLibrarys = reader.isSet("layer_types");
+  if (config.isLibrarys)
+    readLibraryLayers(reader, config, reader.isSet("linear_attn_config"));
   config.latent = readLatentAttention(reader);
   // The public code makes this norm without the configuration's epsilon.
   config.latent.norm.epsilon = 1e-6;
-  if (!reader.getBoolean("mla_use_nope", false))
+  if (!reader.getBoolean("mla_use_nope", config.isLibrarys))
     reader.report("expects 'mla_use_nope' to be true, but got false");
+  if (reader.getBoolean("attention_bias", false))
+    reader.report("expects 'attention_bias' to be false, but got true");
+  int64_t both = config.latent.keys + config.latent.shared;
+  reader.getInteger("qk_head_dim", both, both, both);
   readExpertLayers(reader, config);
+  // The library calls the MLP of a dense layer as those with experts on saving.
+  if (config.isLibrarys && !input.checkpoint.has("model.layers.0.mlp."
+                                                 "gate_proj.weight"))
+    config.mlpName = "block_sparse_moe.";
   if (reader.getInteger("num_nextn_predict_layers", 0, kMostLayers, 0) > 0)
     reader.reportMismatch("num_nextn_predict_layers", "0",
                           *reader.get("num_nextn_predict_layers"));
@@ -171,9 +237,9 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
                   "'num_key_value_heads' " +
                   Twine(keyHeads) + ", but got " + Twine(heads));
   // Keys are not turned.
-  ignoreHarmless(
-      reader, input.remarks,
-      {"head_dim", "rope_theta", "rope_scaling", "use_grouped_topk"});
+  ignoreHarmless(reader, input.remarks,
+                 {"head_dim", "rope_theta", "rope_scaling", "use_grouped_topk",
+                  "output_router_logits"});
   return config;
 }
 
@@ -181,7 +247,8 @@ static Value emitMlpPart(ModelBuilder &model, const KimiConfig &config,
                          int64_t layer, const std::string &name,
                          const std::string &source, Value x) {
   if (!config.hasExperts(layer))
-    return emitMlp(model, config.mlp, {name + "mlp", source + "mlp."}, x);
+    return emitMlp(model, config.mlp, {name + "mlp", source + config.mlpName},
+                   x);
   ExpertsNames names{name + "experts", source + "block_sparse_moe."};
   names.gate = "w1";
   names.up = "w3";

@@ -57,9 +57,16 @@ static void readNamesOfTheAuthors(ConfigReader &reader, FamilyInput &input,
                  {"fused_add_norm", "pad_vocab_size_multiple"});
 }
 
+/// What keeps flash-linear-attention's configurations of both Mambas apart from
+/// the public library's, whose model types and tensors they share.
+static bool isFlashLayout(ConfigReader &reader) {
+  return reader.get("norm_eps") && !reader.get("layer_norm_epsilon");
+}
+
 static Module import(FamilyInput &input, llvm::StringRef family,
                      bool innerNorms) {
   ConfigReader &reader = input.config;
+  bool isFlash = isFlashLayout(reader);
   int64_t width = reader.requireInteger("hidden_size", 1, kMostDimension);
   int64_t layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
   SelectiveConfig mixer;
@@ -78,14 +85,16 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                             std::to_string(written));
   mixer.inner = written;
   readNamesOfTheAuthors(reader, input, width, layers, mixer.inner);
-  mixer.rank = readTimeStepRank(reader, "time_step_rank", width);
+  mixer.rank =
+      readTimeStepRank(reader, isFlash ? "dt_rank" : "time_step_rank", width);
   if (innerNorms)
     mixer.innerNorm = reader.getNumber("mixer_rms_eps", 0, 1, 1e-6);
   MambaSsmLayers around;
-  around.norm.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
+  around.norm.epsilon =
+      reader.getNumber(isFlash ? "norm_eps" : "layer_norm_epsilon", 0, 1, 1e-5);
   HeadConfig head;
   head.table = "backbone.embeddings.weight";
-  head.tied = reader.getBoolean("tie_word_embeddings", true);
+  head.tied = reader.getBoolean("tie_word_embeddings", !isFlash);
   if (readActivation(reader, "hidden_act", seq::Nonlinearity::Silu) !=
       seq::Nonlinearity::Silu)
     reader.reportMismatch("hidden_act", "silu", *reader.get("hidden_act"));
@@ -94,6 +103,11 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                   "time_step_floor", "time_step_init_scheme", "time_step_max",
                   "time_step_min", "time_step_scale", "use_associative_scan",
                   "use_mambapy", "use_falcon_mambapy"});
+  if (isFlash)
+    ignoreHarmless(reader, input.remarks,
+                   {"dt_init_floor", "dt_init_scheme", "dt_max", "dt_min",
+                    "dt_scale", "fuse_cross_entropy",
+                    "fuse_linear_cross_entropy", "fuse_norm", "use_l2warp"});
   if (llvm::Error error = reader.finish())
     return error;
   return build(input, family, width, layers, mixer, around, head);

@@ -81,6 +81,26 @@ static void ignoreKeys(ConfigReader &reader, Remarks &remarks) {
                       "public implementation");
 }
 
+/// What flash-linear-attention writes besides, whose layers are the package's of
+/// the original authors: the gate stands where `norm_before_gate` says.
+static void readFlashKeys(ConfigReader &reader, Mamba2Config &config,
+                          Remarks &remarks) {
+  config.epsilon = reader.getNumber("norm_eps", 0, 1, 1e-5);
+  readTimeStepLimit(reader, "dt_limit", config);
+  bool behind = reader.getBoolean("norm_before_gate", false);
+  // Without a norm its place means nothing.
+  config.gate = !reader.getBoolean("rmsnorm", true) ? Mamba2Gate::Alone
+                : behind                            ? Mamba2Gate::BehindNorm
+                                                    : Mamba2Gate::BeforeNorm;
+  config.feedsChannels = reader.getBoolean("D_has_hdim", false);
+  for (llvm::StringRef key :
+       reader.ignore({"A_init_range", "conv_init", "dt_init_floor", "dt_max",
+                      "dt_min", "fuse_cross_entropy",
+                      "fuse_linear_cross_entropy", "fuse_norm", "use_l2warp"}))
+    remarks.push_back("config.json: " + quote(key) +
+                      " is ignored: it does not change the results");
+}
+
 llvm::Expected<Mamba2Config>
 effc::frontend::readMamba2Config(ConfigReader &reader, int64_t vocabulary,
                                  Remarks &remarks) {
@@ -95,13 +115,18 @@ effc::frontend::readMamba2Config(ConfigReader &reader, int64_t vocabulary,
   config.heads = reader.requireInteger("num_heads", 1, kMost);
   config.values = reader.requireInteger("head_dim", 1, kMost);
   config.keys = reader.requireInteger("state_size", 1, kMost);
-  config.groups = reader.getInteger("n_groups", 1, kMost, 8);
+  bool isFlash = reader.get("norm_eps") && !reader.get("layer_norm_epsilon");
+  config.groups = reader.getInteger("n_groups", 1, kMost, isFlash ? 1 : 8);
   config.window = reader.getInteger("conv_kernel", 2, 64, 4);
   config.projectionBias = reader.getBoolean("use_bias", false);
   config.convolutionBias = reader.getBoolean("use_conv_bias", true);
   config.tied = reader.getBoolean("tie_word_embeddings", false);
-  config.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
-  readTimeStepLimit(reader, "time_step_limit", config);
+  if (isFlash) {
+    readFlashKeys(reader, config, remarks);
+  } else {
+    config.epsilon = reader.getNumber("layer_norm_epsilon", 0, 1, 1e-5);
+    readTimeStepLimit(reader, "time_step_limit", config);
+  }
   checkInnerWidth(reader, config);
   checkFixedKeys(reader);
   ignoreKeys(reader, remarks);

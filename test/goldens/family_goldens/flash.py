@@ -43,6 +43,17 @@ def case(family, name, kind, config, **more):
 
 
 CASES = [
+    # The library's own layouts of either Mamba, beside transformers' of the same model types.
+    case("mamba", "flash_bf16", "Mamba", dict(
+        vocab_size=23, hidden_size=20, num_hidden_layers=1, state_size=5, conv_kernel=3, dt_rank=3, use_bias=True),
+         dtype="bf16"),
+    case("mamba2", "flash_groups", "Mamba2", dict(
+        vocab_size=23, hidden_size=16, intermediate_size=32, num_hidden_layers=1, state_size=7, head_dim=8,
+        n_groups=2, dt_limit=(0.05, 0.9), norm_eps=1e-4, chunk_size=16)),
+    case("mamba2", "flash_norm_first", "Mamba2", dict(
+        vocab_size=23, hidden_size=20, intermediate_size=40, num_hidden_layers=1, state_size=6, head_dim=8,
+        norm_before_gate=True, conv_kernel=3, D_has_hdim=True, tie_word_embeddings=True, chunk_size=16),
+         embedding=0.3),
     case("gla", "plain", "GLA", dict(num_heads=3, expand_k=0.4, expand_v=1.2)),
     case("gla", "convolutions_hybrid_bf16", "GLA", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, expand_v=1.0, use_short_conv=True, conv_size=3,

@@ -6,6 +6,8 @@ activations the one line of torch that it is documented as. Everything else (mod
 order, gates) stays the library's.
 """
 
+import inspect
+import textwrap
 import warnings
 
 import torch
@@ -22,6 +24,7 @@ import fla.layers.hgrn  # noqa: E402
 import fla.layers.hgrn2  # noqa: E402
 import fla.layers.kda  # noqa: E402
 import fla.layers.linear_attn  # noqa: E402
+import fla.layers.mamba2  # noqa: E402
 import fla.layers.multiscale_retention  # noqa: E402
 import fla.layers.rodimus  # noqa: E402
 import fla.layers.rwkv6  # noqa: E402
@@ -96,9 +99,9 @@ def rms_gated(self, x, g, residual=None, prenorm=False, residual_in_fp32=False):
 fused_norm_gate.FusedRMSNormGated.forward = rms_gated
 
 
-# The gate comes first.
-layernorm_gated.RMSNormGated.forward = lambda self, x, z: rms(
-    x * functional.silu(z), self.eps) * self.weight
+# The library's own reference: the gate comes before or behind the norm, of groups of channels.
+layernorm_gated.RMSNormGated.forward = lambda self, x, z: layernorm_gated.rms_norm_ref(
+    x, self.weight, None, z, self.eps, self.group_size, self.norm_before_gate)
 
 
 def rms_norm_linear(x, norm_weight, norm_bias, weight, bias, eps=1e-5):
@@ -293,3 +296,20 @@ fla.layers.rwkv7.gate_output_correction = gate_output_correction_ref
 fla.layers.rwkv7.l2_norm = l2_norm
 
 __all__ = ["fla", "nn", "norm", "rotary"]
+
+
+def with_neighbours():
+    """Mamba-2 of several groups: the fallback without kernels gives a group's keys to every so many heads of a
+    whole sequence; the library's kernels, with which models are trained, and its own step give them to neighbours."""
+    layer = fla.layers.mamba2.Mamba2
+    source = textwrap.dedent(inspect.getsource(layer.torch_forward))
+    for name in "BC":
+        tiled = f"{name}.repeat(1, 1, self.num_heads // self.n_groups, 1)"
+        assert source.count(tiled) == 1, "the library's fallback has changed"
+        source = source.replace(tiled, f"{name}.repeat_interleave(self.num_heads // self.n_groups, 2)")
+    space = dict(vars(fla.layers.mamba2))
+    exec(source, space)
+    layer.torch_forward = space["torch_forward"]
+
+
+with_neighbours()

@@ -9,11 +9,15 @@ The code on the hub adds the number that chooses experts to their scores in plac
 it too; vLLM and the paper of the method (arXiv:2412.19437) do not, nor does this forward.
 """
 
+import inspect
+
 import torch
+import transformers
 from fla.ops.kda.naive import naive_recurrent_kda
 from torch.nn import functional
 
 from . import papers
+from .case import Case
 from .explicit import NamedModel, View
 from .explicit_parts import linear, norm
 from .explicit_sequences import log_decays
@@ -150,3 +154,24 @@ CASES = [
         moe_renormalize=True, moe_router_activation_func="sigmoid", routed_scaling_factor=1.0,
         first_k_dense_replace=1, moe_layer_freq=1)),
 ]
+
+
+def build_librarys():
+    """The public library's own model (releases from 5.24), with its functions in torch and not Triton's."""
+    from transformers.models.kimi_linear import modeling_kimi_linear as library
+    for name in ("chunk_kimi_delta_attention", "recurrent_kimi_delta_attention", "causal_conv1d_fn",
+                 "causal_conv1d_update"):
+        setattr(library, name, inspect.unwrap(getattr(library, name)))
+    return transformers.KimiLinearForCausalLM(transformers.KimiLinearConfig(
+        vocab_size=23, hidden_size=12, intermediate_size=20, moe_intermediate_size=9, num_hidden_layers=2,
+        num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=10, qk_rope_head_dim=4, qk_nope_head_dim=6,
+        v_head_dim=5, n_shared_experts=1, num_local_experts=4, num_experts_per_tok=2, linear_head_dim=8,
+        linear_num_heads=2, linear_conv_kernel_dim=3, max_position_embeddings=64, rms_norm_eps=1e-5,
+        layer_types=["linear_attention", "full_attention"], mlp_layer_types=["dense", "sparse"],
+        experts_implementation="eager", bos_token_id=1, eos_token_id=2, pad_token_id=0))
+
+
+if hasattr(transformers, "KimiLinearConfig"):
+    CASES.append(Case("kimi_linear", "saved_by_library", build_librarys, 23, draw={
+        r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight$": (0.1, 0.5),
+        r"e_score_correction_bias$": (0.0, 0.4)}))

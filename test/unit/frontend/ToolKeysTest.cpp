@@ -108,6 +108,17 @@ TEST_F(ToolKeysTest, WhatToolsWriteIsARemark) {
     expectIgnored(key, value);
 }
 
+TEST_F(ToolKeysTest, NullIsFalseUnlessAMissingKeyIsTrue) {
+  for (const char *key : {"attention_bias", "mlp_bias", "tie_word_embeddings",
+                          "is_encoder_decoder", "quantization_config"})
+    EXPECT_EQ(importWith(key, nullptr), "success") << key;
+  config = {{"model_type", "mamba"},    {"vocab_size", 40},
+            {"hidden_size", 24},        {"num_hidden_layers", 1},
+            {"torch_dtype", "float32"}, {"use_conv_bias", nullptr}};
+  EXPECT_EQ(import(), "config.json: expects 'use_conv_bias' to be true or "
+                      "false, but got null");
+}
+
 // The same keys where they ask for something.
 TEST_F(ToolKeysTest, ValuesThatChangeTheModelAreRefused) {
   for (const char *key : {"use_mrope", "rope_interleaved",
@@ -192,4 +203,53 @@ TEST_F(ToolKeysTest, BothSpellingsOfRotarySettings) {
       {"rope_type", "linear"}, {"rope_theta", 1e4}, {"factor", 2}};
   EXPECT_EQ(importWith("rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
             "success");
+}
+
+// All that the class of Rodimus' authors saves (configuration_rodimus.py of
+// codefuse-ai/rodimus), with its own values: what the checkpoints that come with
+// that code have in their configurations.
+TEST_F(ToolKeysTest, AllKeysOfTheAuthorsRodimus) {
+  config = {{"architectures", {"RodimusForCausalLM"}},
+            {"auto_map",
+             {{"AutoConfig", "configuration_rodimus.RodimusConfig"},
+              {"AutoModelForCausalLM", "modeling_rodimus.RodimusForCausalLM"}}},
+            {"model_type", "rodimus"},
+            {"block_type", "rodimus_plus"},
+            {"d_model", 24},
+            {"n_layer", 2},
+            {"vocab_size", 61},
+            {"norm_epsilon", 1e-5},
+            {"initializer_range", 0.02},
+            {"rescale_prenorm_residual", true},
+            {"residual_in_fp32", true},
+            {"use_fast_path", true},
+            {"use_fused_cross_entropy", false},
+            {"use_fused_swiglu", true},
+            {"dropout", 0.0},
+            {"activation_dropout", 0.0},
+            {"attention_dropout", 0.0},
+            {"mixer_cfg",
+             {{"d_conv", 4},
+              {"expand_ratio", 1.5},
+              {"mem_size", 7},
+              {"input_gate_low_rank", 5}}},
+            {"attn_cfg",
+             {{"num_heads", 3},
+              {"num_heads_k", 1},
+              {"num_heads_v", 3},
+              {"window_size", 18}}},
+            {"max_position_embeddings", 64},
+            {"pad_token_id", nullptr},
+            {"bos_token_id", 0},
+            {"eos_token_id", 0},
+            {"tie_word_embeddings", false},
+            {"use_cache", true},
+            {"use_scale_embedding", false},
+            {"use_norm_embedding", false},
+            {"no_weight_decay_on_bias", true},
+            {"no_weight_decay_on_norm", true},
+            {"no_weight_decay_on_embedding", true},
+            {"torch_dtype", "bfloat16"},
+            {"transformers_version", "4.46.3"}};
+  EXPECT_EQ(import(), "success");
 }

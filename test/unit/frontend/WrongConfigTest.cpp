@@ -221,6 +221,8 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
     json changed = config;
     changed[key].erase(changed[key].size() - 1);
     std::string result = importWith(changed);
+    if (remarks.find("'" + key + "' is ignored") != std::string::npos)
+      continue;
     std::string told = other    ? "expects tensor"
                        : period ? "lacks tensor"
                                 : "'" + key + "'";
