@@ -6,6 +6,7 @@
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/tokenizer/MergeFiles.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
 #include "runtime/schema/tokenizer_generated.h"
@@ -106,6 +107,9 @@ private:
   }
 
   llvm::Error readFamily(ConfigReader &reader) {
+    if (const JsonValue *type = reader.get("model_type"))
+      if (type->getString())
+        modelType = *type->getString();
     const Family *family = findFamily(reader);
     if (!family)
       return reader.getProblem();
@@ -211,17 +215,58 @@ private:
     return addSource(pathOf(kTokenizerFile), kTokenizerFile);
   }
 
+  /// A tokenizer in a file that is not read is refused: an artifact without one
+  /// would surprise whoever gives it a text.
+  llvm::Error readNoTokenizer() {
+    for (const char *file : {"tokenizer.model", "spiece.model", "tekken.json",
+                             "sentencepiece.bpe.model", "vocab.txt"})
+      if (llvm::sys::fs::exists(pathOf(file)))
+        return refuse(
+            "the tokenizer lies in " + quote(file) +
+            " alone, which is not read: save it with the public library "
+            "(AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)), which "
+            "writes a tokenizer.json, or leave it out with --no-tokenizer");
+    model.remarks.push_back("there is no 'tokenizer.json': the model takes "
+                            "and gives token ids");
+    return llvm::Error::success();
+  }
+
+  /// A tokenizer in vocab.json and merges.txt.
+  llvm::Error readMergeFiles(TokenizerSettings settings) {
+    std::string texts[2];
+    llvm::StringRef names[] = {kVocabularyFile, kMergesFile};
+    for (auto [name, text] : llvm::zip_equal(names, texts)) {
+      constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
+      auto read = readTextFile(pathOf(name), name, kMostFileBytes);
+      if (!read)
+        return read.takeError();
+      text = std::move(*read);
+      if (llvm::Error error = addSource(pathOf(name), name))
+        return error;
+    }
+    auto text = describeMerges(texts[0], texts[1], modelType, settings);
+    if (!text)
+      return text.takeError();
+    auto bytes = translateTokenizer(*text, kVocabularyFile, vocabulary,
+                                    model.remarks, settings);
+    if (!bytes)
+      return bytes.takeError();
+    model.tokenizer = std::move(*bytes);
+    addTokenizersEnd(settings);
+    return addSources(settings.files);
+  }
+
   /// A tokenizer without a 'tokenizer.json'.
   llvm::Error readVocabulary(const TokenizerSettings &settings) {
     const std::string &directory = model.checkpoint->getDirectory();
     auto name = findVocabularyFile(directory);
     if (!name)
       return name.takeError();
-    if (name->empty()) {
-      model.remarks.push_back("there is no 'tokenizer.json': the model takes "
-                              "and gives token ids");
-      return llvm::Error::success();
-    }
+    if (name->empty() && llvm::sys::fs::exists(pathOf(kVocabularyFile)) &&
+        llvm::sys::fs::exists(pathOf(kMergesFile)))
+      return readMergeFiles(settings);
+    if (name->empty())
+      return readNoTokenizer();
     auto text = readVocabularyFile(directory, *name, model.remarks);
     if (!text)
       return text.takeError();
@@ -298,6 +343,7 @@ private:
   mlir::MLIRContext &context;
   const ImportOptions &options;
   int64_t vocabulary = 0;
+  std::string modelType; // of config.json
   ImportedModel model;
 };
 
