@@ -109,14 +109,16 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
              << ", which has no kernel";
   }
 
-  // What is not linear runs token by token, whatever was asked for.
+  // What is not linear runs token by token, whatever was asked for. A decode
+  // entry has no other form, so there it is none that could have been better.
   void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry) {
     set(mixer, seq::FormKind::Step, 0);
     seq::Obstacle obstacle = mixer.getObstacle();
     InFlightDiagnostic remark = emitRemark(mixer.getLoc());
-    remark << seq::kFallbackRemark << "form in "
-           << stringifyEntryKind(entry.getKind()) << "_" << entry.getRows()
-           << ": step, since it is not linear";
+    bool isPrefill = entry.getKind() == seq::EntryKind::Prefill;
+    remark << (isPrefill ? StringRef(seq::kFallbackRemark) : StringRef())
+           << "form in " << stringifyEntryKind(entry.getKind()) << "_"
+           << entry.getRows() << ": step, since it is not linear";
     if (obstacle.op)
       remark << ": '" << obstacle.op->getName() << "' " << obstacle.reason;
   }
@@ -212,8 +214,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     }
     if (!obstacle.empty()) {
       set(mixer, seq::FormKind::Step, 0);
-      return remark(mixer, entry,
-                    "step, the one form with a kernel for '" + obstacle + "'");
+      std::string text =
+          "step, the one form with a kernel for '" + obstacle + "'";
+      // A GPU's cores wait for one another at every token of a prompt; the
+      // host's step is its fast form.
+      if (target.getDevice() == tile::Device::Nvptx)
+        return remarkOnFallback(mixer, entry, text);
+      return remark(mixer, entry, text);
     }
     if (forced)
       chooseForced(mixer, entry, *forced);

@@ -84,7 +84,7 @@
 // PRODUCTS-NEXT: effc: note: see effc compile --help
 // PRODUCTS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: effc: error: The following argument was not expected: --moon{{$}}
+// OPTION: effc: error: there is no option --moon{{$}}
 // OPTION-NEXT: effc: note: see effc compile --help
 // OPTION-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain -o %t/x --force-form=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=FORM
@@ -116,7 +116,7 @@
 // WEIGHTS-NEXT: effc: note: see effc compile --help
 // WEIGHTS-NEXT: status 2
 // RUN: sh -c 'effc-compile a b -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: effc: error: The following argument was not expected: b
+// TWO: effc: error: nothing takes 'b'
 // TWO-NEXT: effc: note: see effc compile --help
 // TWO-NEXT: status 2
 // RUN: sh -c 'effc-compile %goldens/mamba2/f32_plain --weights-from=%t -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=FROM

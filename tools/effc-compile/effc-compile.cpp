@@ -9,6 +9,7 @@
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
 #include "tools/terminal/SafeText.h"
+#include "tools/terminal/Terminal.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,6 +19,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 using namespace effc;
@@ -345,12 +347,47 @@ void printDone(const CompileOptions &options, const CompiledFile &file) {
   llvm::errs() << withoutControls(line) << "\n";
 }
 
+/// Choices that are not what was asked for, or not the fast one: each kind once,
+/// with the place that had it first.
+class Fallbacks {
+public:
+  void add(llvm::StringRef where, llvm::StringRef text) {
+    if (!all.insert((where + ": " + text).str()).second)
+      return;
+    text.consume_front("fallback: ");
+    ++kinds.try_emplace(text.str(), where.str(), 0).first->second.second;
+  }
+  void print() const {
+    if (all.empty())
+      return;
+    constexpr size_t kShown = 4;
+    size_t shown = 0;
+    for (const auto &[text, places] : kinds) {
+      if (++shown > kShown)
+        break;
+      const auto &[first, count] = places;
+      printWarning(first + (first.empty() ? "" : ": ") + text +
+                   (count > 1
+                        ? " (here and in " + formatCount(count - 1) +
+                              (count > 2 ? " other places)" : " other place)")
+                        : ""));
+    }
+    printNote(formatCount(all.size()) +
+              (all.size() == 1 ? " choice is" : " choices are") +
+              " not what was asked for or not the fast one: see '--remarks -'");
+  }
+
+private:
+  llvm::StringSet<> all;
+  std::map<std::string, std::pair<std::string, size_t>> kinds;
+};
+
 void compileInto(const CompileOptions &options, const std::string &remarks) {
   check(checkOutputPlaces(options, remarks));
   RemarkFile file;
   check(file.open(remarks));
   CompileEvents events;
-  llvm::StringSet<> fallbacks;
+  Fallbacks fallbacks;
   // Names come from files, and standard error may be a terminal.
   auto lineOf = [&](llvm::StringRef where, llvm::StringRef text) {
     std::string line = (where + (where.empty() ? "" : ": ") + text).str();
@@ -362,9 +399,10 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
     };
   else
     events.fallback = [&](llvm::StringRef where, llvm::StringRef text) {
-      fallbacks.insert(lineOf(where, text));
+      fallbacks.add(where, text);
     };
-  events.written = [&](const CompiledFile &file) { printDone(options, file); };
+  std::optional<CompiledFile> written;
+  events.written = [&](const CompiledFile &file) { written = file; };
   std::optional<Progress> progress; // made when the total is known
   events.weights = [&](uint64_t done, uint64_t total) {
     if (!progress)
@@ -378,11 +416,9 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
     check(std::move(error));
   }
   check(std::move(closing));
-  if (!fallbacks.empty())
-    llvm::errs() << "effc: note: " << fallbacks.size()
-                 << (fallbacks.size() == 1 ? " choice is" : " choices are")
-                 << " not what was asked for or not the fast one: see "
-                    "'--remarks -'\n";
+  fallbacks.print();
+  if (written)
+    printDone(options, *written);
 }
 
 /// What CLI11 says of a program's arguments, without its own name.

@@ -33,6 +33,10 @@ void effc::cli::printError(std::string_view message) {
   printDiagnostic("error", "\x1b[1;31m", message);
 }
 
+void effc::cli::printWarning(std::string_view message) {
+  printDiagnostic("warning", "\x1b[1;35m", message);
+}
+
 void effc::cli::printNote(std::string_view message) {
   printDiagnostic("note", "\x1b[1m", message);
 }

@@ -13,6 +13,8 @@ namespace effc::cli {
 
 /// "effc: error: MESSAGE", one line on standard error, withoutControls().
 void printError(std::string_view message);
+/// "effc: warning: MESSAGE".
+void printWarning(std::string_view message);
 /// "effc: note: MESSAGE".
 void printNote(std::string_view message);
 
