@@ -30,11 +30,12 @@ set(expected
   include/effc/effc.h
   include/effc/state.h
   include/effc/effc.hpp
+  include/effc/version.h
   ${LIBDIR}/cmake/effc/effcConfig.cmake
   ${LIBDIR}/cmake/effc/effcConfigVersion.cmake
   ${LIBDIR}/libeffc.a
   ${LIBDIR}/libeffc.so
-  ${LIBDIR}/libeffc.so.0
+  ${LIBDIR}/libeffc.so.${SOVERSION}
   ${LIBDIR}/libeffc.so.${VERSION}
   ${LIBDIR}/pkgconfig/effc.pc
   share/bash-completion/completions/effc
@@ -70,4 +71,26 @@ foreach(program consumer-c consumer-cpp consumer-static)
     message(FATAL_ERROR "${program} says '${out}', but effc run '${tokens}'")
   endif()
 endforeach()
+
+# A project without C++ links the static library as well.
+run(ignored ${CMAKE_COMMAND} -S ${CONSUMER}_c -B ${SCRATCH}/build_c -G ${GENERATOR}
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${C_COMPILER})
+run(ignored ${CMAKE_COMMAND} --build ${SCRATCH}/build_c)
+run(out ${SCRATCH}/build_c/consumer-c-static ${MODEL})
+if(NOT out STREQUAL tokens)
+  message(FATAL_ERROR "consumer-c-static says '${out}', but effc run '${tokens}'")
+endif()
+
+# What a linker is told by pkg-config, the library's own version name, and that a
+# project may have the sources as a part of its own.
+file(READ ${prefix}/${LIBDIR}/pkgconfig/effc.pc pc)
+if(NOT pc MATCHES "Libs.private: -lstdc\\+\\+ -lm -lpthread -ldl")
+  message(FATAL_ERROR "effc.pc does not say what the static library needs:\n${pc}")
+endif()
+run(symbols ${READELF} --dyn-syms --wide ${prefix}/${LIBDIR}/libeffc.so.${VERSION})
+if(NOT symbols MATCHES "effc_model_load@@EFFC_${SOVERSION}")
+  message(FATAL_ERROR "effc_model_load has no version EFFC_${SOVERSION}")
+endif()
+run(ignored ${CMAKE_COMMAND} -S ${CONSUMER}_sources -B ${SCRATCH}/build_sources -G ${GENERATOR}
+  -DEFFC_SOURCES=${SOURCES} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 message("${KIND}: ${tokens}")

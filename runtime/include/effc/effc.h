@@ -596,5 +596,6 @@ EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
 
 #include "device.h" /* where models run */
 #include "state.h"  /* sequences as files */
+#include "version.h"
 
 #endif /* EFFC_EFFC_H */

@@ -27,7 +27,7 @@ module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 25
 // for heads of many values; more than 256 key channels fill a block.
 // FREE: remark: form in prefill_48: chunkwise of 16, 388 cycles per token and head; others would take 839 (step), 785 (quadratic, without a kernel)
 // FREE: remark: fallback: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state and heads of 32 x 32'
-// FREE: remark: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
+// FREE: remark: fallback: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
 // CHUNKS: remark: fallback: form in prefill_48: chunkwise of 16 instead of 24, which is more than a kernel takes
 // CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state and heads of 32 x 32'

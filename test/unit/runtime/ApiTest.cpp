@@ -255,6 +255,13 @@ TEST(Api, SaysWhenThereIsNoTokenizer) {
   }
 }
 
+TEST(Api, HeadersAndLibraryHaveOneVersion) {
+  EXPECT_EQ(std::string(effc_version()),
+            std::to_string(EFFC_VERSION_MAJOR) + "." +
+                std::to_string(EFFC_VERSION_MINOR) + "." +
+                std::to_string(EFFC_VERSION_PATCH));
+}
+
 TEST(Api, SamplerTakesTheModelsDefaults) {
   ToyOptions options;
   options.changeProgram = [](artifact::ProgramT &p) {
