@@ -549,9 +549,8 @@ typedef struct effc_sampler_options {
   float temperature; /* 0: greedy, the most likely token; ties: lowest id.
                         Below 2^-95 as 2^-95, above 2^126 as 2^126 */
   uint32_t top_k;    /* keep the k most likely; 0: all */
-  float top_p;       /* keep the fewest that have this probability; 1: all,
-                        0: the likeliest alone */
-  float min_p;       /* keep those at least this fraction of the best; 0: all */
+  float top_p; /* keep the fewest of this probability; 1: all, 0: the best */
+  float min_p; /* keep those at least this fraction of the best; 0: all */
   float repeat_penalty; /* divides (multiplies when negative) the logits of
                            tokens seen before; 1: none */
   uint64_t seed;        /* same seed and logits: same tokens, on any machine */
