@@ -1,6 +1,7 @@
 // Runs the phases and writes what they lead to.
 #include "compiler/Compiler.h"
 
+#include "codegen/artifact/KernelExtents.h"
 #include "codegen/artifact/OutputFile.h"
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
@@ -427,6 +428,9 @@ llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       break;
+    // What becomes of kernels is code, which says nothing of its operands.
+    if (info.phase == Phase::Binary)
+      codegen::recordExtents(*lowering.module);
     if (llvm::Error error = runPhase(lowering, info.phase))
       return error;
     if (llvm::Error error = dump(lowering, info.phase))

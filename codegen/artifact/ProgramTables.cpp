@@ -1,11 +1,16 @@
 // plan -> the program's tables, field by field.
 #include "codegen/artifact/ProgramTables.h"
+#include "codegen/artifact/KernelExtents.h"
+#include "runtime/src/FileHeader.h"
 
 #include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/plan/SegmentRecord.h"
 #include "dialects/seq/Seq.h"
 #include "llvm/ADT/StringMap.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 using namespace llvm;
 using namespace effc;
@@ -35,7 +40,8 @@ private:
   };
   Error fillStates();
   Error fillTarget(const Contents::Plan &plan);
-  void fillKernels(plan::BinaryOp binary, uint32_t segment, Tables to);
+  /// `image`, the next one, is what the binary holds.
+  void fillKernels(plan::BinaryOp binary, const CodeImage &image, Tables to);
   Error fillEntry(plan::EntryOp entry, Tables to);
   Expected<Operand> operandOf(mlir::Value place);
   /// Bytes from a place in the arena to its buffer's end; 0 elsewhere.
@@ -119,8 +125,9 @@ static void fillBoxMaps(mlir::ArrayAttr maps, KernelT &kernel) {
   }
 }
 
-void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
+void ProgramTables::fillKernels(plan::BinaryOp binary, const CodeImage &image,
                                 Tables to) {
+  auto segment = static_cast<uint32_t>(images.size());
   auto at = [](std::optional<ArrayRef<int64_t>> list, size_t i) -> uint32_t {
     return list ? (*list)[i] : 0;
   };
@@ -147,10 +154,20 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, uint32_t segment,
         }
       if (mlir::ArrayAttr maps = binary.getBoxMapsAttr())
         fillBoxMaps(cast<mlir::ArrayAttr>(maps[i]), kernel);
+      fillExtents(binary->getParentOfType<mlir::ModuleOp>(), kernel);
+      kernel.vocabulary = program.vocabulary_size;
+      kernel.max_context = program.max_context;
+      kernel.decode_only = true; // until a launch says otherwise
     }
     auto code = std::make_unique<KernelCodeT>();
     code->segment = segment;
     code->offset = binary.getOffsets()[i];
+    if (image.kind == SegmentKind::HostCode ||
+        image.kind == SegmentKind::SimCode)
+      code->start_checksum =
+          XXH3_64bits(&image.bytes[code->offset],
+                      std::min<uint64_t>(rt::FileHeader::kCodeStartBytes,
+                                         image.bytes.size() - code->offset));
     to.kernels[place->second]->code.push_back(std::move(code));
   }
 }
@@ -212,6 +229,27 @@ uint64_t ProgramTables::bytesBehind(mlir::Value place) {
   return arena ? arena.getBytes() - offset : 0;
 }
 
+// A kernel's operands are of the kinds that launches pass; what it states of
+// itself is what each of them has.
+static Error holdToLaunch(const EntryT &entry, const LaunchT &launch,
+                          KernelT &kernel) {
+  kernel.operands = launch.operands.size();
+  kernel.rows = std::max(kernel.rows, entry.rows);
+  kernel.decode_only &= entry.kind == EntryKind::Decode;
+  if (!kernel.items)
+    return Error::success();
+  const Items &stated = *kernel.items, &given = *launch.items;
+  if (kernel.extents.size() != launch.operands.size() ||
+      stated.count() != given.count() || stated.tile() != given.tile() ||
+      stated.times() != given.times())
+    return createStringError("a launch of kernel '" + kernel.name +
+                             "' differs from what the kernel states");
+  for (auto [extent, operand] : zip_equal(kernel.extents, launch.operands))
+    extent = OperandExtent(extent.stride(), extent.bytes(), extent.alignment(),
+                           extent.kinds() | 1u << unsigned(operand.kind()));
+  return Error::success();
+}
+
 Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
   auto entry = std::make_unique<EntryT>();
   entry->name = op.getSymName().str();
@@ -247,7 +285,9 @@ Error ProgramTables::fillEntry(plan::EntryOp op, Tables to) {
     }
     if (plan::ProductAttr product = launchOp.getProductAttr())
       launch->product = productOf(product);
-    to.kernels[launch->kernel]->operands = launch->operands.size();
+    if (Error error =
+            holdToLaunch(*entry, *launch, *to.kernels[launch->kernel]))
+      return error;
     entry->launches.push_back(std::move(launch));
   }
   to.entries.push_back(std::move(entry));
@@ -330,8 +370,9 @@ Error ProgramTables::fillTarget(const Contents::Plan &plan) {
   kernelIndex.clear();
   size_t before = images.size();
   for (auto binary : of.getOps<plan::BinaryOp>()) {
-    fillKernels(binary, images.size(), to);
-    images.push_back(imageOf(binary, plan.isHost));
+    CodeImage image = imageOf(binary, plan.isHost);
+    fillKernels(binary, image, to);
+    images.push_back(std::move(image));
   }
   if (images.size() == before)
     return createStringError("the module holds no code");

@@ -115,6 +115,11 @@ static Check checkKernel(const artifact::Program &program, const Plan &plan,
       return badData("kernel '", name, "' starts at byte ", code->offset(),
                      " of segment ", code->segment(),
                      ", where it is found by its name: 0 is expected");
+    // Functions start there; inside of one anything may stand.
+    if (!byName && code->offset() % kCodeAlignment != 0)
+      return badData("kernel '", name, "' starts at byte ", code->offset(),
+                     " of segment ", code->segment(),
+                     ", which is no multiple of ", kCodeAlignment);
     if (code->offset() >= segment.size())
       return badData("kernel '", name, "' starts at byte ", code->offset(),
                      " of a code segment of ", segment.size());
@@ -409,7 +414,9 @@ Check rt::checkEntries(const artifact::Program &program, const Plan &plan) {
 static Check checkPlan(const artifact::Program &program, const Plan &plan) {
   if (Check error = checkKernels(program, plan))
     return error;
-  return checkEntries(program, plan);
+  if (Check error = checkEntries(program, plan))
+    return error;
+  return checkLaunches(program, plan);
 }
 
 static Check checkTarget(const artifact::Program &program,

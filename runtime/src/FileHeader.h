@@ -51,6 +51,8 @@ struct FileHeader {
     return (size - kSampleBytes) / (kSamples - 1) * index +
            (size - kSampleBytes) % (kSamples - 1) * index / (kSamples - 1);
   }
+  /// The bytes of a kernel's code that KernelCode.start_checksum covers.
+  static constexpr uint64_t kCodeStartBytes = 64;
   /// Where a segment may start: any kind, and those that are mapped as pages.
   static constexpr uint64_t kSegmentAlignment = 64;
   static constexpr uint64_t kPageAlignment = 4096;

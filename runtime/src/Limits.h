@@ -21,6 +21,8 @@ constexpr uint64_t kMaxSlotBytes = uint64_t(1) << 40;
 constexpr uint64_t kMaxContext = uint64_t(1) << 48;
 /// Per thread; the device's threads have twice as much (ThreadPool.cpp).
 constexpr uint64_t kMaxStackBytes = FileHeader::kMaxStackBytes;
+/// What compilers align functions of x86-64 to.
+constexpr uint64_t kCodeAlignment = 16;
 
 constexpr uint32_t kMaxSegments = 256;
 constexpr uint32_t kMaxEntries = 256;

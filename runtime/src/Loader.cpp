@@ -111,6 +111,27 @@ static uint64_t checksumOfWeights(const artifact::Program &program) {
   return checksum(checksums.data(), checksums.size() * sizeof(uint64_t));
 }
 
+/// Code is entered where kernels start, and nowhere else.
+Check Model::checkCodeStarts() const {
+  for (const Plan &plan : plansOf(*root))
+    for (const artifact::Kernel *kernel : *plan.kernels)
+      for (const artifact::KernelCode *code : *kernel->code()) {
+        std::span<const uint8_t> bytes =
+            segmentBytes(*root->segments()->Get(code->segment()))
+                .subspan(code->offset());
+        if (code->start_checksum() &&
+            checksum(bytes.data(),
+                     std::min<uint64_t>(bytes.size(),
+                                        FileHeader::kCodeStartBytes)) !=
+                code->start_checksum())
+          return badData("kernel '", kernel->name()->string_view(),
+                         "' does not start at byte ", code->offset(),
+                         " of segment ", code->segment(),
+                         ": the checksum of what is there differs");
+      }
+  return {};
+}
+
 Check Model::readSegments() {
   for (uint32_t i = 0; i < root->segments()->size(); ++i) {
     const artifact::Segment &segment = *root->segments()->Get(i);
@@ -134,6 +155,8 @@ Check Model::readSegments() {
     if (found != segment.checksum())
       return damaged(segment, i);
   }
+  if (Check error = checkCodeStarts())
+    return error;
   if (const auto *segment =
           findSegment(*root, artifact::SegmentKind::Tokenizer)) {
     Result<std::unique_ptr<Tokenizer>> made =

@@ -73,6 +73,7 @@ private:
   Check readProgram();
   Check readSegments();
   Check openWeightFiles(const std::string &path, const LoadOptions &options);
+  Check checkCodeStarts() const;
   Check compareWeightFiles() const;
   Check compareWeight(uint32_t index, bool sampled) const;
   Check drawWeights(uint64_t seed);

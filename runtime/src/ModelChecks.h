@@ -42,6 +42,11 @@ Check checkGeneration(const artifact::Program &program);
 /// number of operands, operands that exist and start inside what they name
 /// (EntryChecks.cpp).
 Check checkPlans(const artifact::Program &program);
+/// Launches held to what their kernels were made for, where the file says so
+/// (since 1.12), and to what holds in any file: launches of one kernel have the
+/// same items and operands of the same kinds, an entry takes tokens, and tables
+/// have a row for each of them (LaunchChecks.cpp). After the checks below.
+Check checkLaunches(const artifact::Program &program, const Plan &plan);
 Check checkKernels(const artifact::Program &program, const Plan &plan);
 Check checkEntries(const artifact::Program &program, const Plan &plan);
 

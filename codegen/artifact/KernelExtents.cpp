@@ -1,0 +1,72 @@
+#include "codegen/artifact/KernelExtents.h"
+
+#include "dialects/plan/SegmentRecord.h"
+#include "dialects/tile/Tile.h"
+
+using namespace llvm;
+using namespace effc;
+using namespace effc::codegen;
+using namespace effc::artifact;
+
+static constexpr StringLiteral kExtentsAttr = "plan.extents";
+
+/// What an aligned operand starts at a multiple of (tile.kernel).
+static constexpr int64_t kAlignment = 64;
+
+namespace {
+/// As a row of numbers in the attribute.
+struct Extent {
+  int64_t stride, bytes, alignment;
+};
+} // namespace
+
+// The elements of a view from its first to its last, the lead left out where it
+// is a run-time number.
+static Extent extentOf(mlir::Type type, bool aligned) {
+  auto view = dyn_cast<tile::ViewType>(type);
+  if (!view) // the segment table: whole records
+    return {plan::SegmentRecord::kBytes, plan::SegmentRecord::kBytes, 8};
+  int64_t each = view.getElementType().getIntOrFloatBitWidth() / 8;
+  bool counted = mlir::ShapedType::isDynamic(view.getShape().front());
+  int64_t last = 0;
+  for (auto [size, stride] :
+       drop_begin(zip_equal(view.getShape(), view.getStrides()), counted))
+    last += (size - 1) * stride;
+  return {counted ? view.getStrides().front() * each : 0, (last + 1) * each,
+          aligned ? kAlignment : each};
+}
+
+void effc::codegen::recordExtents(mlir::ModuleOp module) {
+  mlir::Builder b(module.getContext());
+  SmallVector<mlir::NamedAttribute> kernels;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    tile::ItemsAttr items = kernel.getItems();
+    SmallVector<int64_t> numbers = {static_cast<int64_t>(items.getCount()),
+                                    items.getTile(), items.getTimes()};
+    ArrayRef<int64_t> aligned =
+        kernel.getAligned().value_or(ArrayRef<int64_t>());
+    // The first argument is the item.
+    for (auto [i, argument] :
+         enumerate(kernel.getBody().getArguments().drop_front())) {
+      Extent extent = extentOf(argument.getType(),
+                               is_contained(aligned, static_cast<int64_t>(i)));
+      numbers.append({extent.stride, extent.bytes, extent.alignment});
+    }
+    kernels.push_back(
+        b.getNamedAttr(kernel.getSymName(), b.getDenseI64ArrayAttr(numbers)));
+  }
+  module->setAttr(kExtentsAttr, b.getDictionaryAttr(kernels));
+}
+
+void effc::codegen::fillExtents(mlir::ModuleOp module, KernelT &kernel) {
+  auto all = module->getAttrOfType<mlir::DictionaryAttr>(kExtentsAttr);
+  auto found = all ? all.getAs<mlir::DenseI64ArrayAttr>(kernel.name) : nullptr;
+  if (!found)
+    return;
+  ArrayRef<int64_t> numbers = found;
+  kernel.items = std::make_unique<Items>(static_cast<Count>(numbers[0]),
+                                         numbers[1], numbers[2]);
+  for (numbers = numbers.drop_front(3); !numbers.empty();
+       numbers = numbers.drop_front(3))
+    kernel.extents.emplace_back(numbers[0], numbers[1], numbers[2], 0);
+}
