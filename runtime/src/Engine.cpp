@@ -95,7 +95,7 @@ uint64_t Engine::bytesToReach(uint32_t slot, uint64_t position) const {
   return held.bytes(position) - held.bytes(reached[slot]);
 }
 
-Check Engine::requireMemory(uint64_t more, const std::string &what) const {
+Check Engine::requireMemory(uint64_t more, const char *what) const {
   if (more <= budget - std::min(budget, committed))
     return {};
   return fail(EFFC_OUT_OF_MEMORY, what, " ", more,
@@ -190,21 +190,23 @@ Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
 }
 
 Check Engine::requireContext(const Session &session, uint64_t count,
-                             const std::string &what) const {
+                             std::optional<size_t> index) const {
   uint64_t limit = artifact->program().max_context();
   if (limit == 0)
     limit = kMaxContext;
   if (count <= limit - session.position)
     return {};
-  return fail(EFFC_EXHAUSTED, what, " ", count, " tokens from position ",
-              session.position, " on, but the model's context has ", limit,
-              ": ", limit - session.position, " more fit");
+  return fail(EFFC_EXHAUSTED,
+              index ? "sequence " + std::to_string(*index) : "the sequence",
+              " would take ", count, " tokens from position ", session.position,
+              " on, but the model's context has ", limit, ": ",
+              limit - session.position, " more fit");
 }
 
 Check Engine::accepts(const Session &session, uint64_t count) const {
   if (session.lost)
     return lostSequence("the sequence");
-  if (Check error = requireContext(session, count, "the sequence would take"))
+  if (Check error = requireContext(session, count))
     return error;
   return requireMemory(bytesToReach(session.slot, session.position + count),
                        "the sequence would take");
@@ -229,9 +231,7 @@ Check Engine::addIntake(size_t index, Session *session,
       return invalidArgument("token ", i, " of sequence ", index, " is ",
                              tokens[i], ", but the vocabulary has ",
                              vocabulary);
-  if (Check error =
-          requireContext(*session, tokens.size(),
-                         "sequence " + std::to_string(index) + " would take"))
+  if (Check error = requireContext(*session, tokens.size(), index))
     return error;
   if (wanted != EFFC_LOGITS_NONE && wanted != EFFC_LOGITS_LAST &&
       wanted != EFFC_LOGITS_ALL)

@@ -88,9 +88,11 @@ private:
   Check addIntake(size_t index, Session *session,
                   std::span<const int32_t> tokens, effc_wanted_t wanted,
                   float *out);
+  // What messages begin with is put together only for these: calls allocate
+  // nothing.
   Check requireContext(const Session &session, uint64_t count,
-                       const std::string &what) const;
-  Check requireMemory(uint64_t more, const std::string &what) const;
+                       std::optional<size_t> index = {}) const;
+  Check requireMemory(uint64_t more, const char *what) const;
   uint64_t bytesToReach(uint32_t slot, uint64_t position) const;
   Check reach(uint32_t slot, uint64_t position, const char *what);
   void shrink(uint32_t slot, uint64_t position);
