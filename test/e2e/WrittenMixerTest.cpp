@@ -105,7 +105,7 @@ TEST(WrittenCell, RunsTokenByTokenAndSaysWhy) {
       file,         "--remarks", "-"};
   Finished done = runProgram(compile);
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_NE(done.err.find("fallback: form in decode_1: step, since it is not "
+  EXPECT_NE(done.err.find("fallback: form in prefill_16: step, since it is not "
                           "linear: 'seq.recurrence' carries states of shape "
                           "3,8, not one of H,K,V"),
             std::string::npos)

@@ -148,8 +148,10 @@ TEST_P(BoundedModel, TakesNoTokenPastItsContext) {
       << done.err;
   done = effc("run", {"--tokens", someTokens(0, 101), "--print-tokens"});
   EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("101 tokens, but the model takes 100"),
-            std::string::npos)
+  EXPECT_NE(
+      done.err.find("the prompt has 101 tokens, but the model's context is "
+                    "100 tokens"),
+      std::string::npos)
       << done.err;
 }
 
