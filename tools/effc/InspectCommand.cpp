@@ -141,12 +141,12 @@ static std::string memory(const Json &model) {
   Table table;
   table.add(
       {"weights", formatBytes(memory["weights"]), "mapped from the file"});
-  uint64_t perToken = memory["per_token"];
+  uint64_t fixed = memory["fixed_per_session"], perToken = memory["per_token"];
   table.add({"state", formatBytes(memory["per_session"]),
              perToken == 0
                  ? "per sequence"
                  : "per sequence at most: " +
-                       formatBytes(memory["fixed_per_session"]) + " and " +
+                       (fixed ? formatBytes(fixed) + " and " : "") +
                        formatBytes(perToken) + " a token, as it grows"});
   table.add({"arena", formatBytes(memory["arena"]), "once"});
   table.add({"logits", formatBytes(memory["logits"]), "once, as far as used"});

@@ -209,8 +209,9 @@ class GpuCheckFlow(Prepared):
         def targets(*more) -> list[dict]:
             return json.loads(run(f"{OPTIONS.build}/bin/effc", "inspect", "--json", *more, file).stdout)["targets"]
 
-        offered = re.search(r"--chip TEXT:\{([^}]*)\}", run(f"{OPTIONS.build}/bin/effc", "inspect", "--help").stdout)
-        self.assertEqual(sorted(offered.group(1).split(",")), sorted(machine.CHIPS))
+        text = " ".join(run(f"{OPTIONS.build}/bin/effc", "inspect", "--help").stdout.split())
+        offered = re.search(r"--chip CHIP [^(]*\(default: [^)]*\) \(([^)]*)\)", text)
+        self.assertEqual(sorted(offered.group(1).split(", ")), sorted(machine.CHIPS))
         self.assertEqual(sorted(machine.NAMES.values()), sorted(machine.CHIPS))
         for name, (moved, products, source) in machine.CHIPS.items():
             self.assertEqual(targets("--chip", name)[0]["chip"], {
