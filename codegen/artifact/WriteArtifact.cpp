@@ -161,21 +161,16 @@ Expected<bool> ArtifactWriter::isReferenced(seq::WeightOp op,
   return false;
 }
 
-// A NaN reaches every token, so that no output would be a number. An infinity
-// may be meant, such as a bias that masks or a decay that forgets.
-static Error checkFinite(seq::WeightOp op, const SourceTensor &tensor,
-                         WeightRemark remark) {
+// A NaN reaches every token, so that no output would be a number. So does an
+// infinity that meets a zero or another one, which some token brings: a file of
+// such weights was written by a training that went wrong, or is damaged.
+static Error checkFinite(seq::WeightOp op, const SourceTensor &tensor) {
   std::optional<NonFinite> found = findNonFinite(tensor);
   if (!found)
     return Error::success();
-  if (found->isNaN)
-    return createStringError("tensor '" + op.getSource() +
-                             "' expects numbers, but got NaN at " +
-                             found->place);
-  remark(op.getSymName(), "tensor '" + op.getSource().str() + "' has " +
-                              found->text + " at " + found->place +
-                              ", which is kept");
-  return Error::success();
+  return createStringError("tensor '" + op.getSource() +
+                           "' expects finite numbers, but got " + found->text +
+                           " at " + found->place);
 }
 
 Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
@@ -255,7 +250,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
     Expected<SourceTensor> tensor = reader(op);
     if (!tensor)
       return tensor.takeError();
-    if (Error error = checkFinite(op, *tensor, remark))
+    if (Error error = checkFinite(op, *tensor))
       return error;
     Expected<bool> referenced = isReferenced(op, *tensor, *weight, remark);
     if (!referenced)

@@ -64,8 +64,8 @@ TEST(WrittenMixerByHand, NamesAModelThatIsNotThere) {
                       "directory\n");
 }
 
-// A NaN would reach every token; an infinity may be meant.
-TEST(WrittenMixerWeights, AreNumbersOrRefused) {
+// A NaN would reach every token, and so would what an infinity becomes.
+TEST(WrittenMixerWeights, AreFiniteOrRefused) {
   TemporaryFolder folder;
   std::string model = EFFC_MODELS "/corrected.mlir",
               weights = folder.at("model.safetensors");
@@ -80,18 +80,18 @@ TEST(WrittenMixerWeights, AreNumbersOrRefused) {
                        folder.at(""), "-o", folder.at("m.effc"), "--remarks",
                        "-"});
   };
-  Finished done = compileWith(0x7fc00000);
-  EXPECT_EQ(done.status, 1);
-  EXPECT_NE(done.err.find("tensor 'out' expects numbers, but got NaN at [23, "
-                          "23]"),
-            std::string::npos)
-      << done.err;
-  EXPECT_FALSE(std::ifstream(folder.at("m.effc")).good());
-  done = compileWith(0xff800000);
-  EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_NE(done.err.find("tensor 'out' has -inf at [23, 23], which is kept"),
-            std::string::npos)
-      << done.err;
+  const std::pair<uint32_t, const char *> kNone[] = {
+      {0x7fc00000, "NaN"}, {0x7f800000, "inf"}, {0xff800000, "-inf"}};
+  for (auto [bits, text] : kNone) {
+    Finished done = compileWith(bits);
+    EXPECT_EQ(done.status, 1);
+    EXPECT_NE(done.err.find("tensor 'out' expects finite numbers, but got " +
+                            std::string(text) + " at [23, 23]"),
+              std::string::npos)
+        << done.err;
+    EXPECT_FALSE(std::ifstream(folder.at("m.effc")).good());
+  }
+  EXPECT_EQ(compileWith(0x7f7fffff).status, 0); // the largest number
 }
 
 // What is not linear says which op keeps it from being so, and where that is an
