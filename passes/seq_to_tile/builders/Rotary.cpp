@@ -1,9 +1,12 @@
 // Positions as angles: seq.rotary and seq.cosine_sine. An item is a row, whose
 // cosines and sines are formed once for all heads. Floor: bytes of the row.
 //
-// An angle is position times frequency, which f32 rounds by more than a turn's
-// hundredth at a million. So the product is kept in two parts, and whole turns
-// are taken from it before its parts are added.
+// f32 cannot hold an angle, position times frequency: at a million its rounding
+// is more than a turn's hundredth, and from 2^24 on not even positions are
+// exact. So a position is a number below 2^24 and a multiple of 2^24; the angle
+// of each is kept in parts, and loses its whole turns before the parts are added
+// up. The second is 0 below 2^24 and leaves the first as it is. Up to 2^44 an
+// angle is off by at most 6e-7, up to 2^48, the last position, by 1.3e-6.
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,10 +15,86 @@ using namespace mlir;
 using namespace effc;
 
 namespace {
-/// 2 pi as the sum of two f32, and its inverse.
-constexpr double kTurn = 6.2831854820251464844,
-                 kTurnRest = -1.7484555314695172e-7;
+/// Positions below 2^24 are exact in f32, as are multiples of 2^24 up to 2^48.
+constexpr int64_t kNear = int64_t(1) << 24;
+
+/// 2 pi as the sum of three f32, and its inverse.
+constexpr double kTurn[] = {6.2831854820251464844, -1.7484555314695172e-7,
+                            -6.8604980400235275e-15};
 constexpr double kTurns = 0.15915494309189533577;
+
+/// A number as the sum of two f32, of which the second is small.
+struct Sum {
+  Value main, rest;
+};
+
+/// Angles in f32, of which whole turns may be taken.
+class Angles {
+public:
+  Angles(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  /// (near + 2^24 far) * frequency, but for whole turns.
+  Value of(Value near, Value far, Value frequency) {
+    Sum product = multiply(near, frequency);
+    Value reduced = withoutTurns(product.main);
+    Sum stride = withoutTurnsExactly(
+        arith::MulFOp::create(b, loc, frequency, constant(kNear)));
+    Sum further = multiply(far, stride.main);
+    Value rests = add(product.rest, fma(far, stride.rest, further.rest));
+    Sum sum = addExactly(reduced, withoutTurns(further.main));
+    return add(sum.main, add(rests, sum.rest));
+  }
+
+private:
+  Value constant(double value) {
+    return arith::ConstantOp::create(
+        b, loc, b.getF32FloatAttr(static_cast<float>(value)));
+  }
+  Value negate(Value x) { return arith::NegFOp::create(b, loc, x); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value subtract(Value x, Value y) {
+    return arith::SubFOp::create(b, loc, x, y);
+  }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
+  Value turnsOf(Value angle) {
+    return math::RoundEvenOp::create(
+        b, loc, arith::MulFOp::create(b, loc, angle, constant(kTurns)));
+  }
+  /// The product and what its rounding lost.
+  Sum multiply(Value x, Value y) {
+    Value product = arith::MulFOp::create(b, loc, x, y);
+    return {product, fma(x, y, negate(product))};
+  }
+  /// The sum and what its rounding lost, whichever is larger (Knuth, The Art of
+  /// Computer Programming 2, 4.2.2, theorem B).
+  Sum addExactly(Value x, Value y) {
+    Value sum = add(x, y);
+    Value second = subtract(sum, x);
+    Value first = subtract(sum, second);
+    return {sum, add(subtract(x, first), subtract(y, second))};
+  }
+  /// An angle of at most 2^24 turns less whole ones, off by 1e-7 at most.
+  Value withoutTurns(Value angle) {
+    Value turns = turnsOf(angle);
+    angle = fma(turns, constant(-kTurn[0]), angle);
+    return fma(turns, constant(-kTurn[1]), angle);
+  }
+  /// The same with all the bits that 2^24 times the result needs.
+  Sum withoutTurnsExactly(Value angle) {
+    Value turns = turnsOf(angle);
+    Sum whole = multiply(turns, constant(kTurn[0]));
+    Sum first = addExactly(subtract(angle, whole.main), negate(whole.rest));
+    Sum further = multiply(turns, constant(-kTurn[1]));
+    Sum second = addExactly(first.main, further.main);
+    Value rest = fma(turns, constant(-kTurn[2]), further.rest);
+    return {second.main, add(add(first.rest, second.rest), rest)};
+  }
+
+  OpBuilder &b;
+  Location loc;
+};
 
 class RotaryKernel {
 public:
@@ -41,9 +120,14 @@ private:
                                     k.read(positions), ValueRange{k.item()});
     if (last)
       position = k.min(position, k.index(static_cast<int64_t>(*last)));
-    turned = arith::SIToFPOp::create(
+    auto [multiples, rest] = k.divide(position, kNear);
+    near = asFloat(rest), far = asFloat(multiples);
+  }
+  /// An index below 2^24.
+  Value asFloat(Value index) {
+    return arith::SIToFPOp::create(
         b, k.loc(), b.getF32Type(),
-        arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), position));
+        arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), index));
   }
   /// The frequencies of the row's position, as a tile of this type.
   Value frequenciesOf(seq::RotaryOp core, int64_t pairs, tile::TileType type) {
@@ -66,8 +150,8 @@ private:
 
   KernelBuilder &k;
   OpBuilder &b;
-  Value position; // where the row is turned as if it stood
-  Value turned;   // the same, as f32
+  Value position;  // where the row is turned as if it stood
+  Value near, far; // f32: the same is near + 2^24 far
 };
 } // namespace
 
@@ -75,29 +159,19 @@ std::pair<Value, Value> RotaryKernel::angles(Value frequencies,
                                              double amplitude) {
   auto type = cast<tile::TileType>(frequencies.getType());
   Location loc = k.loc();
+  Value angle =
+      k.map(type, {frequencies}, [&](OpBuilder &builder, ValueRange e) {
+        return Angles(builder, loc).of(near, far, e[0]);
+      });
   auto trigonometric = [&](bool cosine) {
-    return k.map(type, {frequencies}, [&](OpBuilder &builder, ValueRange e) {
-      auto constant = [&](double value) -> Value {
-        return arith::ConstantOp::create(
-            builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
-      };
-      Value product = arith::MulFOp::create(builder, loc, turned, e[0]);
-      Value rest =
-          math::FmaOp::create(builder, loc, turned, e[0],
-                              arith::NegFOp::create(builder, loc, product));
-      Value turns = math::RoundEvenOp::create(
-          builder, loc,
-          arith::MulFOp::create(builder, loc, product, constant(kTurns)));
-      Value angle =
-          math::FmaOp::create(builder, loc, turns, constant(-kTurn), product);
-      angle =
-          math::FmaOp::create(builder, loc, turns, constant(-kTurnRest), angle);
-      angle = arith::AddFOp::create(builder, loc, angle, rest);
-      Value result = cosine ? Value(math::CosOp::create(builder, loc, angle))
-                            : Value(math::SinOp::create(builder, loc, angle));
-      return amplitude == 1.0 ? result
-                              : Value(arith::MulFOp::create(
-                                    builder, loc, result, constant(amplitude)));
+    return k.map(type, {angle}, [&](OpBuilder &builder, ValueRange e) {
+      Value result = cosine ? Value(math::CosOp::create(builder, loc, e[0]))
+                            : Value(math::SinOp::create(builder, loc, e[0]));
+      if (amplitude == 1.0)
+        return result;
+      Value factor = arith::ConstantOp::create(
+          builder, loc, builder.getF32FloatAttr(static_cast<float>(amplitude)));
+      return Value(arith::MulFOp::create(builder, loc, result, factor));
     });
   };
   return {trigonometric(true), trigonometric(false)};

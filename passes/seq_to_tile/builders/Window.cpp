@@ -38,6 +38,12 @@ namespace {
 /// no difference of infinities arises.
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
+/// Distances of keys in sight, and sums of two, stay within i32.
+constexpr int64_t kMostDistance = int64_t(1) << 30;
+
+/// Whole numbers that f32 counts one by one.
+constexpr int64_t kMostCounted = int64_t(1) << 24;
+
 } // namespace
 
 seq::WindowTokens effc::windowTokensOf(seq::MixerOpInterface mixer) {
@@ -74,7 +80,28 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
   blockKeys = blocks.keys;
 }
 
+// Distances are i32, and where only some keys are kept, keys are counted in f32.
+LogicalResult WindowKernel::checkDistances() {
+  auto check = [&](int64_t keys, int64_t most, StringRef why) -> LogicalResult {
+    if (keys <= most)
+      return success();
+    InFlightDiagnostic error = emitError(mixer.getLoc())
+                               << "expects at most " << most
+                               << " keys in sight, but got " << keys;
+    error.attachNote() << why << "; a smaller window or context has room";
+    return error;
+  };
+  if (failed(check(ringRows, kMostDistance,
+                   "kernels count the distance of keys in 32 bits")))
+    return failure();
+  return record.getKeep() ? check(keysInSight(), kMostCounted,
+                                  "kernels count the keys that are kept in f32")
+                          : success();
+}
+
 LogicalResult WindowKernel::build() {
+  if (failed(checkDistances()))
+    return failure();
   if (blockKeys < 8)
     emitRemark(mixer.getLoc())
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
@@ -366,12 +393,15 @@ Value WindowKernel::spread(const Keys &keys) {
                     /*transposeB=*/true);
 }
 
+// First tokens may be further away than i32 counts, but a key that the window
+// has passed is one at any distance beyond it.
 KeyBlock WindowKernel::blockAt(Value index, const Queries &queries,
                                bool isPassed) {
+  Value fromQuery = k.sub(k.mul(index, blockKeys), queries.first);
+  if (isPassed)
+    fromQuery = max(fromQuery, k.index(-kMostDistance - blockKeys));
   return {index, isPassed,
-          arith::IndexCastOp::create(
-              b, k.loc(), b.getI32Type(),
-              k.sub(k.mul(index, blockKeys), queries.first))};
+          arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), fromQuery)};
 }
 
 // The distance from query to key is that of row 0 and column 0, less the row's

@@ -88,6 +88,12 @@ private:
     return mlir::arith::ConstantOp::create(
         builder, k.loc(), builder.getF32FloatAttr(static_cast<float>(value)));
   }
+  /// The most keys that one query sees.
+  int64_t keysInSight() const {
+    return record.getWindow() ? record.getWindow() + record.getSinkTokens()
+                              : ringRows;
+  }
+  mlir::LogicalResult checkDistances();
   mlir::LogicalResult buildDecode();
   mlir::LogicalResult buildPrefill();
   int64_t headsOfDecode() const;

@@ -170,9 +170,7 @@ Value WindowKernel::findBound(const Queries &queries, Value keep) {
 // No key in sight lies at the lower end, every one up to the upper end.
 Value WindowKernel::findLast(const Queries &queries, Value bound, Value left) {
   Location loc = k.loc();
-  int64_t range = record.getWindow()
-                      ? record.getWindow() + record.getSinkTokens()
-                      : ringRows;
+  int64_t range = keysInSight();
   auto surplusAt = [&](Value at) {
     Value found =
         count(queries, {bound, at},

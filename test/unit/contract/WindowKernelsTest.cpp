@@ -293,6 +293,31 @@ TEST(WindowKernels, HaveTheSameBitsAloneAndAmongOthersAndDealtOutInAnyWay) {
   }
 }
 
+// Once a window has passed the first tokens, nothing depends on how far away
+// they are: past what f32 counts, what i32 counts, and close to the last
+// position.
+TEST(WindowKernels, HaveTheSameBitsAtAnyDistanceFromTheStart) {
+  size_t moved = 0;
+  for (const std::unique_ptr<WindowModel> &w : cases()) {
+    SCOPED_TRACE(w->shape.text());
+    if (!w->shape.window)
+      continue;
+    PlanRunner &runner = w->compiled();
+    int64_t start = 2 * w->shape.W + 3 + w->shape.S;
+    WindowSequence sequence = w->pickSequence(29, start);
+    WindowOutcome near = w->inPieces(runner, sequence, {26});
+    for (int64_t far : {int64_t(1) << 24, int64_t(1) << 31, int64_t(1) << 32,
+                        (int64_t(1) << 48) - 4096}) {
+      // In the same row of a ring, and some tokens before the power of two.
+      sequence.start = far - 8 - (far - 8 - start) % w->shape.W;
+      EXPECT_TRUE(w->inPieces(runner, sequence, {26}) == near)
+          << "from " << sequence.start;
+      ++moved;
+    }
+  }
+  EXPECT_GE(moved, 60u);
+}
+
 // A window has gone round at 1124, and holds the same keys in the same rows a
 // multiple of 1024 later: the bits are the same, and so is the cost, which is
 // printed and decides nothing.
