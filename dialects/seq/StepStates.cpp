@@ -4,9 +4,10 @@ using namespace mlir;
 
 namespace effc::seq {
 
-StepStates::StepStates(RecurrenceOp op) {
-  Block &body = op.getBody().front();
-  size_t count = op.getInitialStates().size();
+StepStates::StepStates(RecurrenceOp op)
+    : StepStates(op.getBody().front(), op.getInitialStates().size()) {}
+
+StepStates::StepStates(Block &body, size_t count) {
   llvm::append_range(arguments, body.getArguments().take_back(count));
   llvm::append_range(next, body.getTerminator()->getOperands().drop_front());
   for (Value argument : body.getArguments())

@@ -12,6 +12,8 @@ namespace effc::seq {
 class StepStates {
 public:
   explicit StepStates(RecurrenceOp op);
+  /// The same for a body whose last `count` arguments are states.
+  StepStates(mlir::Block &body, size_t count);
 
   size_t size() const { return arguments.size(); }
   /// The body's argument that holds state `index`, and the value that is

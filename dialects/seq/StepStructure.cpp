@@ -1,8 +1,8 @@
 #include "dialects/seq/StepStructure.h"
 
+#include "dialects/seq/AlikeValues.h"
 #include "dialects/seq/Seq.h"
 
-#include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -18,34 +18,18 @@ static std::string shapeText(Value state) {
       ",");
 }
 
-// Whether two values of a body are made alike from the same ones. Values that
-// are used again are compared once.
-static bool areAlike(Value a, Value b) {
-  llvm::SetVector<std::pair<Value, Value>> pairs;
-  pairs.insert({a, b});
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    auto [x, y] = pairs[i];
-    if (x == y)
-      continue;
-    Operation *makerX = x.getDefiningOp(), *makerY = y.getDefiningOp();
-    if (!makerX || !makerY ||
-        !OperationEquivalence::isEquivalentTo(
-            makerX, makerY,
-            [&](Value left, Value right) {
-              pairs.insert({left, right});
-              return success();
-            },
-            /*markEquivalent=*/nullptr,
-            OperationEquivalence::Flags::IgnoreLocations))
-      return false;
-  }
-  return true;
+StepStructure::StepStructure(RecurrenceOp op)
+    : op(op), body(op), states(getBlock(), op.getInitialStates().size()),
+      bounds(getBlock()) {
+  readStep();
+  if (obstacle && obstacle != op)
+    obstacle = body.getOriginal(obstacle);
 }
 
-StepStructure::StepStructure(RecurrenceOp op) : op(op), states(op) {
+void StepStructure::readStep() {
   if (!findStates())
     return;
-  Value y = op.getBody().front().getTerminator()->getOperand(0);
+  Value y = getBlock().getTerminator()->getOperand(0);
   if (typeOf(y).getShape() != ArrayRef<int64_t>{typeOf(state).getDimSize(0),
                                                 typeOf(state).getDimSize(2)}) {
     failAt(y, "makes a result that is not of shape H,V");
@@ -92,7 +76,7 @@ bool StepStructure::findStates() {
     return true;
   }
   // Of several states, the op in which two of them meet.
-  for (Operation &inside : op.getBody().front().without_terminator()) {
+  for (Operation &inside : getBlock().without_terminator()) {
     const llvm::SmallBitVector &all = states.of(inside.getResult(0));
     bool meet = all.count() > 1 &&
                 llvm::none_of(inside.getOperands(), [&](Value operand) {
@@ -151,45 +135,58 @@ bool StepStructure::varies(Value value) {
 // terms than there are ops.
 void StepStructure::readNextState(Value sum) {
   constexpr size_t kMostProducts = 64;
-  SmallVector<Value> terms = {sum};
-  SmallVector<Value> products;
+  struct Term {
+    Value value;
+    double sign = 1;
+  };
+  SmallVector<Term> terms = {{sum}};
+  SmallVector<Term> products;
   while (!terms.empty()) {
     if (products.size() > kMostProducts)
       return failAt(sum,
                     "adds more than " + Twine(kMostProducts) + " products");
-    Value term = terms.pop_back_val();
-    if (auto add = term.getDefiningOp<AddOp>()) {
-      terms.push_back(add.getB());
-      terms.push_back(add.getA());
+    auto [term, sign] = terms.pop_back_val();
+    Operation *product = term.getDefiningOp();
+    if (isa_and_nonnull<AddOp, SubOp>(product)) {
+      terms.push_back(
+          {product->getOperand(1), isa<SubOp>(product) ? -sign : sign});
+      terms.push_back({product->getOperand(0), sign});
       continue;
     }
-    Operation *product = term.getDefiningOp();
+    if (auto neg = dyn_cast_or_null<NegOp>(product)) {
+      terms.push_back({neg.getX(), -sign});
+      continue;
+    }
     bool isDecayed = term == state;
     for (Value operand : isa_and_nonnull<ContractOp, MulOp>(product)
                              ? ValueRange(product->getOperands())
                              : ValueRange())
       isDecayed |= typeOf(operand).getRank() == 3 && dependsOnState(operand);
     if (!isDecayed) {
-      products.push_back(term);
+      products.push_back({term, sign});
       continue;
     }
     if (decayed)
       return failAt(term, "adds the state a second time");
+    if (sign < 0)
+      return failAt(term, "subtracts the state");
     decayed = term;
   }
   if (decayed && !followDecays(decayed, state, decays))
     return;
   if (!decayed) {
     // The term that the state is in, or none.
-    Value *other = llvm::find_if(
-        products, [&](Value product) { return dependsOnState(product); });
+    Term *other = llvm::find_if(products, [&](const Term &product) {
+      return dependsOnState(product.value);
+    });
     if (other == products.end())
       return failAt(sum, "makes a next state without the state before");
-    return failAt(*other, "makes a next state of the state before otherwise "
-                          "than by decays and added products");
+    return failAt(other->value,
+                  "makes a next state of the state before otherwise "
+                  "than by decays and added products");
   }
-  for (Value product : products)
-    readTerm(product);
+  for (const Term &product : products)
+    readTerm(product.value, product.sign);
 }
 
 // The factors from `value` down to a state; false where it fails.
@@ -215,7 +212,7 @@ bool StepStructure::followDecays(Value value, Value state,
                    "dimensions");
       return false;
     }
-    if (std::string why = readDecays(factor, *dimensions, decays);
+    if (std::string why = readDecays(factor, *dimensions, bounds, decays);
         !why.empty()) {
       fail(scaled, why);
       return false;
@@ -260,7 +257,7 @@ bool StepStructure::haveSameDecays(ArrayRef<StepDecay> others) const {
   for (const StepDecay &other : others) {
     StepDecay *found = llvm::find_if(left, [&](const StepDecay &decay) {
       return decay.dimensions == other.dimensions &&
-             areAlike(decay.factor, other.factor);
+             areAlike(decay.value, other.value);
     });
     if (found == left.end())
       return false;
@@ -270,16 +267,16 @@ bool StepStructure::haveSameDecays(ArrayRef<StepDecay> others) const {
 }
 
 // key (x) value, of which the value may follow from what a probe reads.
-void StepStructure::readTerm(Value term) {
+void StepStructure::readTerm(Value term, double termSign) {
   auto product = term.getDefiningOp<ContractOp>();
   if (!product)
     return failAt(term,
                   "adds to the state what is not a product of a key and a "
                   "value");
-  readProduct(product);
+  readProduct(product, termSign);
 }
 
-void StepStructure::readProduct(ContractOp product) {
+void StepStructure::readProduct(ContractOp product, double termSign) {
   Value sides[2];
   for (unsigned side : {0, 1}) {
     auto dimensions = dimensionsInResult(product, side);
@@ -298,6 +295,7 @@ void StepStructure::readProduct(ContractOp product) {
       return fail(product, "writes a second product of a key and a value");
     key = newKey;
     value = newValue;
+    valueSign = termSign;
     return;
   }
   if (probe)
@@ -307,13 +305,27 @@ void StepStructure::readProduct(ContractOp product) {
   // What the probe reads alone has a key of its own.
   if (newValue == probed) {
     erase = newKey;
+    eraseSign = termSign;
     return;
   }
   if (key)
     return fail(product, "writes a second product of a key and a value");
   key = newKey;
   value = newValue;
+  valueSign = termSign;
+  sign *= termSign;
   valueDependsOnProbe = true;
+}
+
+// What a product with a constant is of, and the constant.
+static std::optional<std::pair<Value, double>> factorOf(Operation *maker) {
+  if (!isa<MulOp>(maker))
+    return std::nullopt;
+  for (unsigned side : {0, 1})
+    if (auto constant = maker->getOperand(side).getDefiningOp<ConstantOp>())
+      return std::pair(maker->getOperand(1 - side),
+                       constant.getValue().convertToDouble());
+  return std::nullopt;
 }
 
 // Follows a value of H,V down to the probe's reading, collecting what scales
@@ -351,6 +363,16 @@ bool StepStructure::readProbe(Value from) {
       }
       scales.push_back(reading->getOperand(factor));
       from = reading->getOperand(1 - factor);
+      continue;
+    }
+    if (auto scaled = dyn_cast<ScaleOp>(maker)) {
+      sign *= scaled.getFactor().convertToDouble();
+      from = scaled.getX();
+      continue;
+    }
+    if (auto number = factorOf(maker)) {
+      sign *= number->second;
+      from = number->first;
       continue;
     }
     if (!isa<AddOp, SubOp, NegOp>(maker)) {
@@ -458,7 +480,7 @@ LinearAttr StepStructure::getLinear() const {
     keys |= k && !v;
     values |= v && !k;
     head |= !k && !v;
-    constant &= decay.factor.getDefiningOp<ConstantOp>() != nullptr;
+    constant &= decay.value.getDefiningOp<ConstantOp>() != nullptr;
   }
   DecayAxis axis = both             ? DecayAxis::Element
                    : keys && values ? DecayAxis::KeyAndValue

@@ -1,11 +1,13 @@
 // Reads the structure of a linear recurrence from a step that is written out.
 //
 // The body of `seq.recurrence` is a step of one token. Where it has the shape
-// that the op's description names, the parts below are values of the body from
-// which the canonical quantities are built; where not, an op stands in the way.
+// that the op's description names, the parts below are values of a copy of the
+// body in one spelling, from which the canonical quantities are built; where not,
+// an op stands in the way.
 #ifndef EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 #define EFFC_DIALECTS_SEQ_STEPSTRUCTURE_H
 
+#include "dialects/seq/StepBody.h"
 #include "dialects/seq/StepDecays.h"
 #include "dialects/seq/StepStates.h"
 
@@ -15,9 +17,11 @@ struct StepStructure {
   explicit StepStructure(RecurrenceOp op);
 
   bool isLinear() const { return !obstacle; }
+  /// What the values below are of.
+  mlir::Block &getBlock() { return body.getBlock(); }
   LinearAttr getLinear() const;
 
-  /// What keeps the step from being linear: an op of the body, and why.
+  /// What keeps the step from being linear: an op of the recurrence, and why.
   mlir::Operation *obstacle = nullptr;
   std::string reason;
 
@@ -34,6 +38,8 @@ struct StepStructure {
   llvm::SmallVector<mlir::Value> scales;
   double sign = 1;
   bool valueDependsOnProbe = false;
+  /// 1 or -1: what is added of the value, and of the product with `erase`.
+  double valueSign = 1, eraseSign = 1;
 
   mlir::Value query; ///< [H, K]
   mlir::Value read;  ///< [H, V]: what the query reads
@@ -54,19 +60,23 @@ private:
   void fail(mlir::Operation *op, const llvm::Twine &why);
   void failAt(mlir::Value value, const llvm::Twine &why);
   void readNextState(mlir::Value next);
-  void readTerm(mlir::Value term);
+  void readTerm(mlir::Value term, double termSign);
   void readNextSum(mlir::Value next);
   bool followDecays(mlir::Value value, mlir::Value state,
                     llvm::SmallVectorImpl<StepDecay> &decays);
   bool haveSameDecays(llvm::ArrayRef<StepDecay> others) const;
-  void readProduct(ContractOp product);
+  void readProduct(ContractOp product, double termSign);
   bool readProbe(mlir::Value value);
   void readOutput(mlir::Value y);
   void readSum(ContractOp reading, mlir::Value reader, mlir::Value ofSum);
   bool isReading(ContractOp op, mlir::Value &reader, mlir::Value &state);
 
+  void readStep();
+
   RecurrenceOp op;
+  StepBody body;
   StepStates states;
+  StepBounds bounds;
   mlir::Value state, next, decayed;
   mlir::Value sum, nextSum; // null without a sum of keys
   bool readsOldSum = false;

@@ -10,12 +10,13 @@ using namespace mlir;
 namespace effc::seq {
 
 StepTokens::StepTokens(OpBuilder &builder, Location loc, RecurrenceOp op,
-                       ValueRange tokens, ValueRange parameters)
-    : builder(builder), loc(loc), op(op) {
+                       StepStructure &step, ValueRange tokens,
+                       ValueRange parameters)
+    : builder(builder), loc(loc), op(op), step(step) {
   llvm::append_range(operands, tokens);
   llvm::append_range(operands, parameters);
   for (auto [argument, operand] :
-       llvm::zip(op.getBody().getArguments(), operands))
+       llvm::zip(step.getBlock().getArguments(), operands))
     copies[argument] = operand;
 }
 
@@ -126,25 +127,33 @@ Value StepTokens::add(Value a, Value b) {
 
 // The log of a factor, repeated along the dimensions of `target` that it lacks.
 Value StepTokens::logDecay(const StepDecay &decay, ArrayRef<int64_t> target) {
-  Operation *maker = decay.factor.getDefiningOp();
+  Operation *maker = decay.value.getDefiningOp();
   Value log;
+  // A share has a maker, since tokens have no bounds.
   if (auto constant = dyn_cast<ConstantOp>(maker))
     log = ConstantOp::create(builder, loc,
                              std::log(constant.getValue().convertToDouble()),
-                             typeOf(decay.factor).getShape());
+                             typeOf(decay.value).getShape());
   else if (isa<ExpOp>(maker))
     log = copy(maker->getOperand(0));
-  else if (Value opened = complementOf(decay.factor))
+  else if (Value opened = complementOf(decay.value))
     log = LogSigmoidOp::create(builder, loc,
                                NegOp::create(builder, loc, copy(opened)));
-  else
+  else if (isa<SigmoidOp>(maker))
     log = LogSigmoidOp::create(builder, loc, copy(maker->getOperand(0)));
+  else
+    log = LogOp::create(builder, loc, copy(decay.value));
 
-  return repeat(log, varies(decay.factor, log), decay.dimensions, target,
+  return repeat(log, varies(decay.value, log), decay.dimensions, target,
                 typeOf(op.getInitialStates().front()).getShape());
 }
 
-CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
+Value StepTokens::signedCopy(Value value, double sign) {
+  Value copied = copy(value);
+  return sign < 0 ? Value(NegOp::create(builder, loc, copied)) : copied;
+}
+
+CanonicalQuantities StepTokens::buildQuantities() {
   CanonicalQuantities quantities;
   quantities.query = copy(step.query);
   if (step.probe) {
@@ -154,9 +163,9 @@ CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
         ConstantOp::create(builder, loc, 0.0, typeOf(step.probed).getShape());
   }
   quantities.key = copy(step.key);
-  quantities.value = copy(step.value);
+  quantities.value = signedCopy(step.value, step.valueSign);
   if (step.erase)
-    quantities.erase = copy(step.erase);
+    quantities.erase = signedCopy(step.erase, step.eraseSign);
   if (step.valueDependsOnProbe) {
     Value scale = ConstantOp::create(builder, loc, step.sign,
                                      {typeOf(step.value).getDimSize(0)});
@@ -192,12 +201,11 @@ CanonicalQuantities StepTokens::buildQuantities(const StepStructure &step) {
   return quantities;
 }
 
-Value StepTokens::buildReadOut(const StepStructure &step,
-                               const LinearReading &reading) {
+Value StepTokens::buildReadOut(const LinearReading &reading) {
   copies[step.read] = reading.read;
   if (step.denominator)
     copies[step.denominator] = reading.denominator;
-  return copy(op.getBody().front().getTerminator()->getOperand(0));
+  return copy(step.getBlock().getTerminator()->getOperand(0));
 }
 
 } // namespace effc::seq

@@ -12,16 +12,17 @@ namespace effc::seq {
 /// on parameters alone is copied as it is, without T.
 class StepTokens {
 public:
+  /// `step` is linear, and of the recurrence `op`.
   StepTokens(mlir::OpBuilder &builder, mlir::Location loc, RecurrenceOp op,
-             mlir::ValueRange tokens, mlir::ValueRange parameters);
+             StepStructure &step, mlir::ValueRange tokens,
+             mlir::ValueRange parameters);
 
-  /// The canonical quantities of a linear step; `forReadOut` holds the tokens
-  /// and parameters, from which the read-out copies again.
-  CanonicalQuantities buildQuantities(const StepStructure &step);
+  /// The canonical quantities; `forReadOut` holds the tokens and parameters,
+  /// from which the read-out copies again.
+  CanonicalQuantities buildQuantities();
   /// The result, where the query has read `reading.read` of the state and, of
   /// the sum of keys, `reading.denominator`.
-  mlir::Value buildReadOut(const StepStructure &step,
-                           const LinearReading &reading);
+  mlir::Value buildReadOut(const LinearReading &reading);
 
 private:
   mlir::Value copy(mlir::Value value);
@@ -33,11 +34,14 @@ private:
   /// A copy with T in front, of a copy without.
   mlir::Value alongTokens(mlir::Value copied, mlir::Value like);
   mlir::Value add(mlir::Value a, mlir::Value b);
+  /// A copy of a value, or of its opposite.
+  mlir::Value signedCopy(mlir::Value value, double sign);
   mlir::Value logDecay(const StepDecay &decay, llvm::ArrayRef<int64_t> target);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   RecurrenceOp op;
+  StepStructure &step;
   llvm::SmallVector<mlir::Value> operands; // tokens, then parameters
   llvm::DenseMap<mlir::Value, mlir::Value> copies;
 };

@@ -178,8 +178,8 @@ CanonicalQuantities RecurrenceOp::buildTokenMap(OpBuilder &builder,
                                                 Location loc, ValueRange tokens,
                                                 ValueRange parameters) {
   StepStructure step(*this);
-  StepTokens rows(builder, loc, *this, tokens, parameters);
-  return rows.buildQuantities(step);
+  StepTokens rows(builder, loc, *this, step, tokens, parameters);
+  return rows.buildQuantities();
 }
 
 Value RecurrenceOp::buildReadOut(OpBuilder &builder, Location loc,
@@ -187,9 +187,10 @@ Value RecurrenceOp::buildReadOut(OpBuilder &builder, Location loc,
                                  const CanonicalQuantities &quantities) {
   ArrayRef<Value> operands = quantities.forReadOut;
   size_t count = getTokens().size();
-  StepTokens rows(builder, loc, *this, operands.take_front(count),
+  StepStructure step(*this);
+  StepTokens rows(builder, loc, *this, step, operands.take_front(count),
                   operands.drop_front(count));
-  return rows.buildReadOut(StepStructure(*this), reading);
+  return rows.buildReadOut(reading);
 }
 
 //===- meaning ------------------------------------------------------------===//

@@ -31,17 +31,23 @@ def Seq_RecurrenceOp
     the class is `linear`, and every other form is derived (but blocks of a
     correction whose decays are of value channels), if
 
-    * the next state is a sum (`seq.add`) of the decayed state and of products
-      of a key and a value, `(h,k), (h,v) -> (h,k,v)`;
-    * the decayed state is `S` times (`seq.contract` or `seq.mul`) up to 64 of `seq.exp`, `seq.sigmoid`, one
-      minus a `seq.sigmoid` or constants in (0, 1], each of some of its
-      dimensions; products and repetitions (`seq.mul`, `seq.contract` without a
-      sum, `seq.broadcast`) may join them before they meet the state;
+    * the next state is a sum of the decayed state and of products of a key and a
+      value, `(h,k), (h,v) -> (h,k,v)`, added or subtracted;
+    * the decayed state is `S` times up to 64 decays, each of some of its
+      dimensions: `seq.exp` of anything, constants in (0, 1], and whatever is bound
+      to lie in [0, 1], whatever the tokens are. Bounds follow from the ops: gates,
+      floors under them, clamps, squares of a hyperbolic tangent, weighted means of
+      two decays, one minus a decay;
     * a value may contain what one probe reads, `(h,k), (h,k,v) -> (h,v)`, of
-      the decayed or the old state, added, subtracted, negated or scaled per
-      head;
+      the decayed or the old state, added, subtracted, negated, or times or over a
+      number per head;
     * the result contains the state once, as what one query reads of it,
       `(h,k), (h,k,v) -> (h,v)`, before or after the write.
+
+    How that is spelled does not matter: a product with a repeated tensor is a
+    `seq.contract` without a sum, what is scaled after a sum or an outer product is
+    scaled before, and the terms in which `S` occurs are joined
+    (`dialects/seq/StepBody.h`).
 
     Behind it there may be a sum of keys `z` of shape `H,K`: it decays as `S`
     does, by factors of `H` or of `H,K`, what is added to it follows from tokens

@@ -13,7 +13,7 @@ func.func @decay_without_bound(%q0: tensor<7x4x3xf32>, %k0: tensor<7x4x3xf32>, %
   %y, %last = seq.recurrence
       tokens(%q = %q0 : tensor<7x4x3xf32>, %k = %k0 : tensor<7x4x3xf32>, %v = %v0 : tensor<7x4x4xf32>, %g = %g0 : tensor<7x4xf32>)
       parameters() states(%s = %s0 : tensor<4x3x4xf32>) -> (tensor<7x4x4xf32>), (tensor<4x3x4xf32>) {
-    // expected-note @+1 {{'seq.contract' scales the state by what is not an exponential, a logistic function, one minus one, a constant in (0, 1] or a product of these}}
+    // expected-note @+1 {{'seq.contract' scales the state by what is neither an exponential nor a constant in (0, 1], nor bound to lie in [0, 1]}}
     %kept = seq.contract %g, %s {indexing_maps = [#h, #state, #state]} : (tensor<4xf32>, tensor<4x3x4xf32>) -> tensor<4x3x4xf32>
     %written = seq.contract %k, %v {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
     %next = seq.add %kept, %written : tensor<4x3x4xf32>

@@ -61,6 +61,14 @@ double lowerBound(Random &random, Gates) {
   return std::array{0.0, 0.25, 0.9}[pick(random, 0, 2)];
 }
 
+double beforeTanh(Random &random, Gates gates) {
+  double mild =
+      std::copysign(pickReal(random, 0.5, 3), pickReal(random, -1, 1));
+  if (gates == Gates::Mild)
+    return mild;
+  return std::array{mild, mild, 0.0, 1e-30, 1e-3, -40.0}[pick(random, 0, 5)];
+}
+
 LinearOperand operand(std::string name, std::string letters, Draw draw) {
   return {std::move(name), std::move(letters), std::move(draw)};
 }

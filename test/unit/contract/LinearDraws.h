@@ -31,6 +31,10 @@ double logRate(Random &random, Gates gates);
 double forgetGate(Random &random, Gates gates);
 double lowerBound(Random &random, Gates gates);
 
+/// The number before a hyperbolic tangent whose square is a decay: 0 now and
+/// then, and so small that its square is 0.
+double beforeTanh(Random &random, Gates gates);
+
 LinearOperand operand(std::string name, std::string letters,
                       Draw draw = normal);
 /// Vectors of length 1.

@@ -41,6 +41,17 @@ std::string constant(const Extents &extents, const std::string &out,
          tensorType(extents.of(letters)) + "\n";
 }
 
+/// `%out` is `%x` repeated to what `%like` is, as these dimensions of it.
+std::string repeated(const Extents &extents, const std::string &out,
+                     const std::string &x, const std::string &xLetters,
+                     const std::string &like, const std::string &likeLetters,
+                     const std::string &dimensions) {
+  return "  %" + out + " = seq.broadcast %" + x + " along %" + like +
+         " {dimensions = array<i64: " + dimensions +
+         ">} : " + tensorType(extents.of(xLetters)) + ", " +
+         tensorType(extents.of(likeLetters)) + "\n";
+}
+
 std::string yield(const Extents &extents, const std::string &values,
                   const std::vector<std::string> &letters = {"HV", "HKV"}) {
   std::string text = "  seq.yield " + values + " : ";
@@ -191,6 +202,60 @@ std::string mirroredBody(const Extents &e) {
          contract(e, "written", "HKV", "unit", "HK", "x", "HV") +
          elementwise(e, "next", "add", "%kept, %written", "HKV") +
          contract(e, "y", "HV", "unit", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
+std::string flooredBody(const Extents &e) {
+  return elementwise(e, "share", "sigmoid", "%f", "HK") +
+         "  %most = seq.scale %share by 0.9 : " + tensorType(e.of("HK")) +
+         "\n" + constant(e, "floor", "0.1", "HK") +
+         elementwise(e, "keep", "add", "%most, %floor", "HK") +
+         repeated(e, "keeps", "keep", "HK", "state", "HKV", "0, 1") +
+         elementwise(e, "kept", "mul", "%keeps, %state", "HKV") +
+         contract(e, "seen", "HV", "k", "HK", "kept", "HKV") +
+         elementwise(e, "error", "sub", "%v, %seen", "HV") +
+         repeated(e, "betas", "beta", "H", "error", "HV", "0") +
+         elementwise(e, "change", "mul", "%error, %betas", "HV") +
+         contract(e, "written", "HKV", "k", "HK", "change", "HV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "next", "HKV") +
+         yield(e, "%y, %next");
+}
+
+std::string squaredBody(const Extents &e) {
+  return elementwise(e, "turn", "tanh", "%f", "H") +
+         elementwise(e, "square", "mul", "%turn, %turn", "H") +
+         elementwise(e, "share", "sigmoid", "%g", "HK") +
+         elementwise(e, "less", "neg", "%share", "HK") +
+         constant(e, "one", "1.0", "HK") +
+         elementwise(e, "left", "add", "%less, %one", "HK") +
+         contract(e, "keep", "HK", "left", "HK", "square", "H") +
+         contract(e, "some", "HKV", "state", "HKV", "keep", "HK") +
+         elementwise(e, "open", "sigmoid", "%d", "H") +
+         constant(e, "quarter", "0.25", "H") +
+         elementwise(e, "floored", "max", "%open, %quarter", "H") +
+         repeated(e, "floors", "floored", "H", "state", "HKV", "0") +
+         elementwise(e, "more", "mul", "%some, %floors", "HKV") +
+         "  %kept = seq.scale %more by 0.9375 : " + tensorType(e.of("HKV")) +
+         "\n" + repeated(e, "keys", "k", "HK", "state", "HKV", "0, 1") +
+         repeated(e, "values", "v", "HV", "state", "HKV", "0, 2") +
+         elementwise(e, "written", "mul", "%keys, %values", "HKV") +
+         elementwise(e, "next", "add", "%kept, %written", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "state", "HKV") +
+         yield(e, "%y, %next");
+}
+
+std::string unravelledBody(const Extents &e) {
+  return elementwise(e, "keep", "sigmoid", "%f", "H") +
+         contract(e, "seen", "HV", "p", "HK", "state", "HKV") +
+         repeated(e, "counts", "count", "H", "seen", "HV", "0") +
+         elementwise(e, "mean", "div", "%seen, %counts", "HV") +
+         elementwise(e, "surplus", "sub", "%mean, %v", "HV") +
+         contract(e, "all", "HKV", "k", "HK", "surplus", "HV") +
+         "  %part = seq.scale %all by 0.5 : " + tensorType(e.of("HKV")) + "\n" +
+         elementwise(e, "corrected", "sub", "%state, %part", "HKV") +
+         contract(e, "next", "HKV", "keep", "H", "corrected", "HKV") +
+         contract(e, "y", "HV", "q", "HK", "next", "HKV") +
          yield(e, "%y, %next");
 }
 

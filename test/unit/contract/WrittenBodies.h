@@ -35,6 +35,16 @@ std::string shiftedBody(const Extents &e);
 /// written into the second.
 std::string chainedBody(const Extents &e);
 
+/// Spellings of linear steps that no mixer of the dialect has. A floor under the
+/// gates, and a correction that is scaled by a repeated number.
+std::string flooredBody(const Extents &e);
+/// Decays by the square of a hyperbolic tangent, which may be 0, by what a gate
+/// leaves, by a gate that is at least a quarter and by a constant; keys times
+/// values as repeated vectors.
+std::string squaredBody(const Extents &e);
+/// What is read is subtracted, over a divisor, and all of it fades afterwards.
+std::string unravelledBody(const Extents &e);
+
 /// Steps that are not linear, which have a kernel of one token after another
 /// and no other form.
 const std::vector<LinearCase> &opaqueCases();
