@@ -234,8 +234,9 @@ TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
       tiles.maskRows(spread(q.decay ? q.decay : k.scalar(0),
                             decaysPerKey() ? tiles.keyType : tiles.columnType),
                      rows);
+  // A token map may make infinities of what is loaded past the end.
   if (q.eraseScale)
-    q.eraseScale = spread(q.eraseScale, tiles.columnType);
+    q.eraseScale = tiles.maskRows(spread(q.eraseScale, tiles.columnType), rows);
   return q;
 }
 
