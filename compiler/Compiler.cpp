@@ -7,6 +7,7 @@
 #include "compiler/Diagnostics.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/Register.h"
+#include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
@@ -41,6 +42,9 @@ public:
         context(makeRegistry(), MLIRContext::Threading::DISABLED),
         diagnostics(context, events, options.fallbackIsError) {
     context.loadAllAvailableDialects();
+    // An op may be printed to far more than the text that it was read from, and
+    // a message leaves it out.
+    context.printOpOnDiagnostic(false);
     timing.setEnabled(options.timing);
     timingRoot = timing.getRootScope();
   }
@@ -469,7 +473,11 @@ std::vector<uint8_t> Compilation::getCode() {
 
 llvm::Error effc::compile(const CompileOptions &options,
                           const CompileEvents &events) {
-  return Compilation(options, events).run();
+  llvm::Error error = Compilation(options, events).run();
+  if (!error || !StringRef(options.model).ends_with(".mlir"))
+    return error;
+  return llvm::createStringError(
+      withSourceLine(llvm::toString(std::move(error)), options.model));
 }
 
 llvm::Error effc::recompile(const StoredModel &model,

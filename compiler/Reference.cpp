@@ -139,6 +139,7 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // it may be longer than the module
   ReferenceCoverage ignored;
   if (!coverage)
     coverage = &ignored;

@@ -17,6 +17,7 @@ effc::countPublishedWork(const StoredModel &model,
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // it may be longer than the module
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(model.seqBytecode, &context);
   auto function =

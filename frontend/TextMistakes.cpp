@@ -20,6 +20,36 @@ static llvm::StringRef wordOf(llvm::StringRef rest) {
                                     .size());
 }
 
+// The ops that have the most letters in a row in common with a name, few and in
+// the order of the alphabet; none where fewer than four letters are.
+static std::vector<std::string> akin(llvm::StringRef name,
+                                     mlir::MLIRContext &context) {
+  constexpr size_t kFewestLetters = 4, kMostNames = 4;
+  std::vector<std::string> names;
+  size_t most = kFewestLetters;
+  for (mlir::RegisteredOperationName known :
+       context.getRegisteredOperations()) {
+    if (known.getDialectNamespace() != "seq")
+      continue;
+    llvm::StringRef own = known.getStringRef().split('.').second;
+    size_t common = 0;
+    for (size_t from = 0; from < name.size(); ++from)
+      while (from + common < name.size() &&
+             own.contains(name.substr(from, common + 1)))
+        ++common;
+    if (common < most)
+      continue;
+    if (common > most)
+      names.clear();
+    most = common;
+    names.push_back(quote(known.getStringRef()));
+  }
+  llvm::sort(names);
+  if (names.size() > kMostNames)
+    names.resize(kMostNames);
+  return names;
+}
+
 // With the name of an op that fewest changes of letters make of it.
 static std::string unknownOp(llvm::StringRef name, mlir::MLIRContext &context) {
   llvm::StringRef nearest, last = name.substr(name.rfind('.') + 1);
@@ -42,7 +72,10 @@ static std::string unknownOp(llvm::StringRef name, mlir::MLIRContext &context) {
   std::string text = "there is no op " + quote(name) +
                      " in a model: expects ops of the 'seq' dialect";
   if (!nearest.empty())
-    text += ", perhaps " + quote(nearest);
+    return text + ", perhaps " + quote(nearest);
+  if (last.size() <= kLongestName)
+    if (std::vector<std::string> names = akin(last, context); !names.empty())
+      text += "; akin are " + llvm::join(names, ", ");
   return text;
 }
 

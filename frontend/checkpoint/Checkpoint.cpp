@@ -5,6 +5,7 @@
 #include "frontend/checkpoint/ShardIndex.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -219,10 +220,47 @@ const CheckpointTensor *Checkpoint::find(llvm::StringRef name) const {
   return at != tensors.end() && at->entry->name == name ? &*at : nullptr;
 }
 
+// Another layer's tensor is no misspelling.
+static bool differInNumbersAlone(llvm::StringRef a, llvm::StringRef b) {
+  auto lettersOf = [](llvm::StringRef name) {
+    std::string letters;
+    for (char c : name)
+      if (!llvm::isDigit(c))
+        letters += c;
+    return letters;
+  };
+  return lettersOf(a) == lettersOf(b);
+}
+
+// The name that at most two changed letters, and a quarter of all, make of
+// `name`, or "".
+std::string Checkpoint::nearestTo(llvm::StringRef name) const {
+  constexpr size_t kLongestName = 256;
+  unsigned fewest = std::min<unsigned>(2, name.size() / 4) + 1;
+  std::string nearest;
+  if (name.size() > kLongestName)
+    return nearest;
+  for (const CheckpointTensor &tensor : tensors) {
+    llvm::StringRef known = tensor.entry->name;
+    if (known.size() > name.size() + 2 || known.size() + 2 < name.size() ||
+        differInNumbersAlone(known, name))
+      continue;
+    unsigned changes = known.edit_distance(name, /*AllowReplacements=*/true,
+                                           /*MaxEditDistance=*/fewest - 1);
+    if (changes < fewest) {
+      fewest = changes;
+      nearest = known.str();
+    }
+  }
+  return nearest;
+}
+
 llvm::Expected<CheckpointTensor> Checkpoint::get(llvm::StringRef name) const {
   if (const CheckpointTensor *tensor = find(name))
     return *tensor;
-  return refuse(listName + ": lacks tensor " + quote(name));
+  std::string meant = nearestTo(name);
+  return refuse(listName + ": lacks tensor " + quote(name) +
+                (meant.empty() ? "" : "; it has " + quote(meant)));
 }
 
 std::vector<llvm::StringRef> Checkpoint::getUnread() const {

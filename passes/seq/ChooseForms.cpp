@@ -4,6 +4,7 @@
 
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/TokenMapChecks.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/seq_to_tile/KernelCoverage.h"
@@ -61,6 +62,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       if (!entry)
         return;
       seq::MixerClass mixerClass = mixer.getStructure().getMixerClass();
+      if (mixerClass == seq::MixerClass::Linear &&
+          failed(seq::checkTokenMap(mixer)))
+        return signalPassFailure();
       if (mixerClass == seq::MixerClass::Linear)
         choose(mixer, entry, target, forced);
       else if (mixerClass == seq::MixerClass::Retrieval)

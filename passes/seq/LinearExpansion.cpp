@@ -12,6 +12,7 @@
 #include "passes/seq/LinearExpansion.h"
 
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/TokenMapChecks.h"
 #include "passes/seq/LinearForms.h"
 
 using namespace mlir;
@@ -48,7 +49,8 @@ static LogicalResult checkComplexForm(
   return success();
 }
 
-LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
+// Whether the fields of the record have the form.
+static LogicalResult checkRecord(MixerOpInterface op, FormAttr form) {
   LinearAttr linear = op.getStructure().getLinear();
   auto unmet = [&](StringRef field, StringRef expected,
                    StringRef found) -> LogicalResult {
@@ -71,6 +73,11 @@ LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
                  "low-rank pair",
                  stringifyDecayAxis(linear.getDecay()));
   return success();
+}
+
+LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
+  return success(succeeded(checkRecord(op, form)) &&
+                 succeeded(checkTokenMap(op)));
 }
 
 namespace {

@@ -37,9 +37,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
           continue;
         std::optional<seq::StateDescriptor> state = descriptorOf(argument);
         if (!state) {
-          function.emitError("expects state '")
-              << name.getValue() << "' to be carried by one op";
-          return signalPassFailure();
+          return complainOfCarriers(argument, name.getValue());
         }
         int64_t offset = llvm::alignTo(end, alignment);
         RankedTensorType stored = storedType(*state);
@@ -57,6 +55,30 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     int64_t slot = llvm::alignTo(end, alignment);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));
+  }
+
+  // A state goes in by one op and out by the same.
+  void complainOfCarriers(BlockArgument state, StringRef name) {
+    auto function = cast<func::FuncOp>(state.getOwner()->getParentOp());
+    InFlightDiagnostic error = function.emitError("expects state '")
+                               << name
+                               << "' to be carried by one op, a mixer, a "
+                                  "convolution or a token shift, but ";
+    SmallVector<Operation *> readers;
+    for (OpOperand &use : state.getUses())
+      if (!use.getOwner()->hasTrait<OpTrait::IsTerminator>() &&
+          !llvm::is_contained(readers, use.getOwner()))
+        readers.push_back(use.getOwner());
+    if (readers.empty())
+      error << "got none";
+    else if (readers.size() == 1)
+      error << "got '" << readers.front()->getName() << "', which carries none";
+    else
+      error << "got " << readers.size();
+    for (Operation *reader : llvm::reverse(readers))
+      error.attachNote(reader->getLoc())
+          << "'" << reader->getName() << "' reads it";
+    signalPassFailure();
   }
 
   void remarkRounding(Location location, StringRef name,

@@ -1,6 +1,8 @@
 // From a mixer's token map to tiles.
 #include "passes/seq_to_tile/builders/TokenMap.h"
 
+#include "dialects/seq/TokenMapChecks.h"
+
 using namespace mlir;
 using namespace effc;
 
@@ -38,7 +40,11 @@ TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
   SmallVector<mlir::Value> tokens = argumentsFor(seq::OperandRole::Token),
                            parameters =
                                argumentsFor(seq::OperandRole::Parameter);
-  map.canonical = mixer.buildTokenMap(builder, k.loc(), tokens, parameters);
+  FailureOr<seq::CanonicalQuantities> checked = seq::buildCheckedTokenMap(
+      mixer, builder, k.loc(), tokens, parameters);
+  if (failed(checked))
+    return failure();
+  map.canonical = *checked;
   // Chunks add logarithms up, and a stabiliser subtracts from them; a time loop
   // multiplies.
   map.hasFactors =
