@@ -6,7 +6,8 @@
   names         nothing under passes/ or codegen/ names a mixer or a model family
   descriptions  every op, attribute, type and pass has a description with an example,
                 and the example file that a pass names exists; the table of ops in
-                dialects/seq/your_model.md has each op of seq with its summary
+                dialects/seq/your_model.md has each op of seq with its summary, and
+                dialects/seq/op_syntax.md its example
   tests         every pass has a text test of its own name
   diagnostics   messages start in lower case and end without a period
   files         no path over 75 characters, no drawer file, no source over 600 lines,
@@ -22,6 +23,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import op_syntax
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["codegen", "compiler", "dialects", "frontend", "passes", "runtime", "test", "tools"]
@@ -130,6 +133,8 @@ def check_table_of_ops(report, every):
     for number, line in enumerate(lines[begin:], begin + 1):
         if line.startswith("| `") and line not in rows:
             report.add(path, number, f"its table of ops has the row '{line}', which no op gives")
+    if (ROOT / op_syntax.PAGE).read_text() != op_syntax.page(every, lines):
+        report.add(op_syntax.PAGE, 1, "is not what the examples of the .td files give: run tools/op_syntax.py")
 
 
 def check_descriptions(report, tblgen, includes):
