@@ -2,6 +2,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/StateFile.h"
+#include "runtime/src/Status.h"
 
 #include <algorithm>
 #include <cstring>
@@ -245,12 +246,22 @@ Check Engine::addIntake(size_t index, Session *session,
   return {};
 }
 
-Check Engine::prefill(std::span<const effc_prompt_t> prompts) {
+Check Engine::prefill(const effc_prompt_t *prompts, size_t count) {
   ++callNumber;
   intakes.clear();
   feeds.clear();
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    const effc_prompt_t &prompt = prompts[i];
+  const auto *bytes = reinterpret_cast<const unsigned char *>(prompts);
+  for (size_t i = 0; i < count; ++i) {
+    // As large as the caller's header says.
+    const auto *given =
+        reinterpret_cast<const effc_prompt_t *>(bytes + i * prompts->size);
+    if (given->size != prompts->size)
+      return invalidArgument("prompt ", i, " has the size ", given->size,
+                             ", but prompt 0 has ", prompts->size);
+    auto read = readSized(given, effc_prompt_t{}, "prompt's");
+    if (!read)
+      return read.error();
+    const effc_prompt_t &prompt = *read;
     if (!prompt.tokens && prompt.count > 0)
       return invalidArgument("'tokens' of prompt ", i, " is null");
     if (Check error =

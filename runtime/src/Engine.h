@@ -59,7 +59,8 @@ public:
   Result<uint64_t> sizeToSave(const Session &session) const;
   Check load(Session &session, std::span<const uint8_t> bytes);
 
-  Check prefill(std::span<const effc_prompt_t> prompts);
+  /// `prompts` are structs of the caller's header, one after another.
+  Check prefill(const effc_prompt_t *prompts, size_t count);
   Check decode(std::span<effc_session_t *const> sessions,
                std::span<const int32_t> tokens, float *outLogits);
   /// The same, but of each row of logits the token of the largest (Choice::id).

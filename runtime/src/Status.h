@@ -45,21 +45,22 @@ inline constexpr size_t kMostOptionBytes = 4096;
 /// The caller's options over the defaults, as far as the caller's struct goes.
 /// What it has beyond must be zero, which stands for the default of options
 /// that are added later: any other value asks for what is not known here.
+/// Messages call the struct `whose`.
 template <typename Struct>
-Result<Struct> readSized(const Struct *given, const Struct &defaults) {
+Result<Struct> readSized(const Struct *given, const Struct &defaults,
+                         const char *whose = "options'") {
   Struct options = defaults;
   if (!given)
     return options;
   size_t size = given->size;
   if (size < sizeof(size_t) || size > kMostOptionBytes)
-    return invalidArgument("the options' 'size' is ", size, ", but ",
+    return invalidArgument("the ", whose, " 'size' is ", size, ", but ",
                            sizeof(Struct), " is expected");
   const auto *bytes = reinterpret_cast<const unsigned char *>(given);
   for (size_t at = sizeof(Struct); at < size; ++at)
     if (bytes[at] != 0)
-      return invalidArgument("the options have ", size, " bytes, and byte ", at,
-                             " of them is set: this "
-                             "library knows the first ",
+      return invalidArgument("the ", whose, " size is ", size, ", and byte ",
+                             at, " is set: this library knows the first ",
                              sizeof(Struct));
   __builtin_memcpy(&options, given,
                    size < sizeof(Struct) ? size : sizeof(Struct));

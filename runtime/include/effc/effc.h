@@ -34,8 +34,8 @@
  * vocabulary-size values, natural-log units, not normalised. Bytes are bytes,
  * text is UTF-8 with an explicit size and no terminating zero.
  *
- * Option structs start with their own size, so that they can grow: fill them
- * with `*_default()`, then change what you like. NULL means the defaults. A
+ * Structs that you fill start with their own size, so that they can grow. Fill
+ * options with `*_default()`, then change some. NULL means the defaults. A
  * size that was not set (below that of the size itself or above 4096), and a
  * field that this library does not know and that is not zero, are
  * EFFC_INVALID_ARGUMENT.
@@ -458,6 +458,7 @@ typedef enum effc_wanted {
 
 /* Tokens to feed to one sequence. */
 typedef struct effc_prompt {
+  size_t size; /* sizeof(effc_prompt_t), the same of all in an array */
   effc_session_t *session;
   const int32_t *tokens;
   size_t count; /* at least 1 */
@@ -486,7 +487,6 @@ typedef struct effc_prompt {
  * EFFC_INVALID_ARGUMENT: an empty prompt, a token outside the vocabulary (the
  * message holds both), a session of another engine or named twice, logits
  * wanted but nowhere to write them.
- *
  * EFFC_EXHAUSTED: a sequence would grow past the model's max_context.
  *
  * EFFC_OUT_OF_MEMORY: the states of all sequences would take more memory than

@@ -172,7 +172,7 @@ effc_status_t *effc_engine_prefill(effc_engine_t *engine,
   return atBorder([&]() -> Check {
     if (!prompts && count > 0)
       return invalidArgument("'prompts' is null");
-    return engine->engine->prefill({prompts, count});
+    return engine->engine->prefill(prompts, count);
   });
 }
 

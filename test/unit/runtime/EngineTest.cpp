@@ -314,7 +314,8 @@ TEST(Engine, BatchesOfUnequalLengthsEqualSingles) {
                             EFFC_LOGITS_NONE, EFFC_LOGITS_LAST};
   for (size_t i = 0; i < 5; ++i)
     prompts.push_back(
-        {sessions[i].get(), tokens[i].data(), tokens[i].size(), wanted[i],
+        {sizeof(effc_prompt_t), sessions[i].get(), tokens[i].data(),
+         tokens[i].size(), wanted[i],
          wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data()});
   toy.engine.prefill(prompts);
   EXPECT_EQ(logits[0], reference(tokens[0]));
@@ -406,8 +407,8 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
   toy.engine.prefill(session, {1, 2, 3});
   Logits out(10 * kToyVocabulary);
   auto prompt = [&](Session &whose, const Tokens &tokens) {
-    return effc_prompt_t{whose.get(), tokens.data(), tokens.size(),
-                         EFFC_LOGITS_LAST, out.data()};
+    return effc_prompt_t{sizeof(effc_prompt_t), whose.get(),      tokens.data(),
+                         tokens.size(),         EFFC_LOGITS_LAST, out.data()};
   };
   Tokens good = {4}, bad = {5, 271}, negative = {-1}, none = {}, long8(8, 1);
   EXPECT_EQ(refusal([&] {
@@ -436,6 +437,41 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
   EXPECT_EQ(second.position(), 0u);
   EXPECT_EQ(toy.engine.decode({session.get()}, good),
             row(reference({1, 2, 3, 4}), 3));
+}
+
+// As a later header may have them.
+struct LongerPrompt {
+  effc_prompt_t known;
+  uint64_t added;
+};
+
+TEST(Engine, PromptsMayBeOfAnotherHeader) {
+  Toy toy(2);
+  Session first(toy.engine), second(toy.engine);
+  Tokens one = {1, 2, 3}, other = {4, 5};
+  Logits a(kToyVocabulary), b(kToyVocabulary);
+  auto longer = [](Session &whose, const Tokens &tokens, Logits &out) {
+    return LongerPrompt{{sizeof(LongerPrompt), whose.get(), tokens.data(),
+                         tokens.size(), EFFC_LOGITS_LAST, out.data()},
+                        0};
+  };
+  LongerPrompt prompts[] = {longer(first, one, a), longer(second, other, b)};
+  auto feed = [&] {
+    check(effc_engine_prefill(toy.engine.get(), &prompts[0].known, 2));
+  };
+  prompts[1].added = 1;
+  EXPECT_EQ(refusal(feed), "1: the prompt's size is 56, and byte 48 is set: "
+                           "this library knows the first 48");
+  prompts[1].added = 0;
+  prompts[1].known.size = sizeof(effc_prompt_t);
+  EXPECT_EQ(refusal(feed), "1: prompt 1 has the size 48, but prompt 0 has 56");
+  prompts[1].known.size = sizeof(LongerPrompt);
+  feed();
+  EXPECT_EQ(a, row(reference(one), 2));
+  EXPECT_EQ(b, row(reference(other), 1));
+  prompts[0].known.size = 0; // was never set
+  EXPECT_EQ(refusal(feed), "1: the prompt's 'size' is 0, but 48 is expected");
+  EXPECT_EQ(first.position(), 3u);
 }
 
 TEST(Engine, NothingToFeedIsFine) {

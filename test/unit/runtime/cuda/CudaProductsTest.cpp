@@ -58,8 +58,8 @@ TEST_F(CudaProducts, GoToTheLibrary) {
   std::vector<float> expected = reference.feed(prompt);
   std::vector<float> logits(expected.size());
   fake->calls.clear();
-  engine.prefill({{session.get(), prompt.data(), prompt.size(), EFFC_LOGITS_ALL,
-                   logits.data()}});
+  engine.prefill({{sizeof(effc_prompt_t), session.get(), prompt.data(),
+                   prompt.size(), EFFC_LOGITS_ALL, logits.data()}});
   EXPECT_EQ(logits, expected);
   // Five rows in the entry of 16: the library sees five.
   EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4 to 0:271x5/271"),
@@ -68,8 +68,8 @@ TEST_F(CudaProducts, GoToTheLibrary) {
   // How it does so many rows it is asked once.
   session.reset();
   logits.assign(logits.size(), 0);
-  engine.prefill({{session.get(), prompt.data(), prompt.size(), EFFC_LOGITS_ALL,
-                   logits.data()}});
+  engine.prefill({{sizeof(effc_prompt_t), session.get(), prompt.data(),
+                   prompt.size(), EFFC_LOGITS_ALL, logits.data()}});
   EXPECT_EQ(logits, expected);
   EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4"), 2u);
   EXPECT_EQ(fake->count("cublasLtMatmulAlgoGetHeuristic"), 1u);
@@ -166,8 +166,9 @@ TEST_F(CudaProducts, NameTheLaunchThatFails) {
   std::vector<int32_t> tokens = toyTokens(2);
   EXPECT_EQ(messageOf(
                 [&] {
-                  engine.prefill({{session.get(), tokens.data(), 2,
-                                   EFFC_LOGITS_ALL, logits.data()}});
+                  engine.prefill(
+                      {{sizeof(effc_prompt_t), session.get(), tokens.data(), 2,
+                        EFFC_LOGITS_ALL, logits.data()}});
                 },
                 EFFC_DEVICE_ERROR),
             "cuda: kernel 'toy_product' (launch 2 of entry 'prefill_4', "
