@@ -11,12 +11,41 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/src/FileHeader.h"
 
 using namespace mlir;
 
 namespace effc::host {
 #define GEN_PASS_DEF_LOWERKERNELSPASS
 #include "codegen/host/Passes.h.inc"
+
+// What is known before the kernel is compiled, which takes time that grows with
+// its length. The longest kernels of released models have some 10,000 operations.
+static constexpr size_t kMostOperations = size_t(1) << 17;
+
+static LogicalResult checkSize(LLVM::LLVMFuncOp function, uint64_t stackBytes) {
+  constexpr StringRef kWayOut = "smaller prefill entries, chunks, heads or "
+                                "channels make smaller tiles";
+  if (stackBytes > rt::FileHeader::kMaxStackBytes) {
+    (emitError(function.getLoc())
+     << "expects a kernel's tiles to fit " << rt::FileHeader::kMaxStackBytes
+     << " bytes of stack, but those of '" << function.getName() << "' take "
+     << stackBytes)
+            .attachNote()
+        << kWayOut;
+    return failure();
+  }
+  size_t operations = 0;
+  function.walk([&](Operation *) { ++operations; });
+  if (operations <= kMostOperations)
+    return success();
+  (emitError(function.getLoc())
+   << "expects a kernel of at most " << kMostOperations << " operations, but '"
+   << function.getName() << "' has " << operations)
+          .attachNote()
+      << kWayOut;
+  return failure();
+}
 
 namespace {
 struct LowerKernelsPass : impl::LowerKernelsPassBase<LowerKernelsPass> {
@@ -39,6 +68,8 @@ struct LowerKernelsPass : impl::LowerKernelsPassBase<LowerKernelsPass> {
         return signalPassFailure();
       builder.setInsertionPointToEnd(entry);
       LLVM::ReturnOp::create(builder, kernel.getLoc(), ValueRange{});
+      if (failed(checkSize(function, lowering.stackBytes())))
+        return signalPassFailure();
       function->setAttr("effc.stack_bytes",
                         builder.getI64IntegerAttr(lowering.stackBytes()));
       kernel.erase();

@@ -5,4 +5,4 @@
 // kernel may have 4 MiB in all. The loader would refuse the file; the compiler
 // does not make it.
 // CHECK: effc: error: layers.0.ssd: expects a kernel's tiles to fit 4194304 bytes of stack, but those of 'ssd_{{[0-9]+}}' take 12{{[0-9]+}}
-// CHECK-NEXT: note: smaller prefill entries or chunks make smaller tiles
+// CHECK-NEXT: note: smaller prefill entries, chunks, heads or channels make smaller tiles
