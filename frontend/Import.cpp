@@ -7,6 +7,7 @@
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/MergeFiles.h"
+#include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
 #include "runtime/schema/tokenizer_generated.h"
@@ -218,8 +219,8 @@ private:
   /// A tokenizer in a file that is not read is refused: an artifact without one
   /// would surprise whoever gives it a text.
   llvm::Error readNoTokenizer() {
-    for (const char *file : {"tokenizer.model", "spiece.model", "tekken.json",
-                             "sentencepiece.bpe.model", "vocab.txt"})
+    for (const char *file :
+         {"tekken.json", "sentencepiece.bpe.model", "vocab.txt"})
       if (llvm::sys::fs::exists(pathOf(file)))
         return refuse(
             "the tokenizer lies in " + quote(file) +
@@ -256,6 +257,28 @@ private:
     return addSources(settings.files);
   }
 
+  /// A tokenizer in a file of SentencePiece.
+  llvm::Error readSentencePiece(llvm::StringRef name,
+                                TokenizerSettings settings) {
+    constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
+    auto bytes = readTextFile(pathOf(name), name, kMostFileBytes);
+    if (!bytes)
+      return bytes.takeError();
+    auto text =
+        describeSentencePiece(*bytes, name, modelType, settings, model.remarks);
+    if (!text)
+      return text.takeError();
+    auto segment =
+        translateTokenizer(*text, name, vocabulary, model.remarks, settings);
+    if (!segment)
+      return segment.takeError();
+    model.tokenizer = std::move(*segment);
+    addTokenizersEnd(settings);
+    if (llvm::Error error = addSources(settings.files))
+      return error;
+    return addSource(pathOf(name), name);
+  }
+
   /// A tokenizer without a 'tokenizer.json'.
   llvm::Error readVocabulary(const TokenizerSettings &settings) {
     const std::string &directory = model.checkpoint->getDirectory();
@@ -265,6 +288,10 @@ private:
     if (name->empty() && llvm::sys::fs::exists(pathOf(kVocabularyFile)) &&
         llvm::sys::fs::exists(pathOf(kMergesFile)))
       return readMergeFiles(settings);
+    if (name->empty())
+      for (llvm::StringRef file : kSentencePieceFiles)
+        if (llvm::sys::fs::exists(pathOf(file)))
+          return readSentencePiece(file, settings);
     if (name->empty())
       return readNoTokenizer();
     auto text = readVocabularyFile(directory, *name, model.remarks);

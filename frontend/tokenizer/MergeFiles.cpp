@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Json.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/tokenizer/TextEnds.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -82,48 +83,6 @@ static json::Value preTokenizer(const TokenizerClass &kind,
            byteLevel(addPrefixSpace, /*useWords=*/false)}}};
 }
 
-/// The token `key` around a text, where the settings ask for it.
-static llvm::Error addAround(const TokenizerSettings &settings, StringRef key,
-                             bool asked, const JsonObject &vocabulary,
-                             json::Array &single, json::Object &tokens) {
-  if (!asked)
-    return llvm::Error::success();
-  std::optional<std::string> name = settings.find(key);
-  const JsonValue *id = name ? vocabulary.find(*name) : nullptr;
-  if (!id || !id->getInteger())
-    return refuse("tokenizer_config.json: a text is to have its " + key +
-                  " around it, but " + kVocabularyFile + " has " +
-                  (name ? "no token " + quote(*name) : "none"));
-  single.push_back(json::Object{
-      {"SpecialToken", json::Object{{"id", *name}, {"type_id", 0}}}});
-  tokens[*name] = json::Object{{"id", *name},
-                               {"ids", json::Array{*id->getInteger()}},
-                               {"tokens", json::Array{*name}}};
-  return llvm::Error::success();
-}
-
-static llvm::Expected<json::Value>
-postProcessor(const TokenizerSettings &settings, const JsonObject &vocabulary) {
-  json::Array single;
-  json::Object tokens;
-  if (llvm::Error error =
-          addAround(settings, "bos_token", settings.addBosToken.value_or(false),
-                    vocabulary, single, tokens))
-    return error;
-  single.push_back(
-      json::Object{{"Sequence", json::Object{{"id", "A"}, {"type_id", 0}}}});
-  if (llvm::Error error =
-          addAround(settings, "eos_token", settings.addEosToken.value_or(false),
-                    vocabulary, single, tokens))
-    return error;
-  if (tokens.empty())
-    return json::Value(nullptr);
-  return json::Value(json::Object{{"type", "TemplateProcessing"},
-                                  {"single", std::move(single)},
-                                  {"pair", json::Array()},
-                                  {"special_tokens", std::move(tokens)}});
-}
-
 /// Names the class' own end where the settings name none.
 static void nameEnds(const TokenizerClass &kind, const JsonObject &vocabulary,
                      TokenizerSettings &settings) {
@@ -171,12 +130,20 @@ effc::frontend::describeMerges(StringRef vocabularyText, StringRef mergesText,
   }
   json::Array merges;
   llvm::SmallVector<StringRef> lines;
-  mergesText.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  for (StringRef line : lines)
+  mergesText.split(lines, '\n');
+  for (auto [index, line] : llvm::enumerate(lines)) {
+    if (!json::isUTF8(line))
+      return refuse(kMergesFile + ": line " + llvm::Twine(index + 1) +
+                    " is not UTF-8");
     if (line = line.rtrim('\r'); !line.empty() && !line.starts_with("#version"))
       merges.push_back(line);
+  }
 
-  auto around = postProcessor(settings, *vocabulary);
+  auto around = describeTextEnds(settings, kVocabularyFile,
+                                 [&](StringRef name) -> std::optional<int64_t> {
+                                   const JsonValue *id = vocabulary->find(name);
+                                   return id ? id->getInteger() : std::nullopt;
+                                 });
   if (!around)
     return around.takeError();
   json::Value normalizer = nullptr;

@@ -17,6 +17,8 @@ static constexpr llvm::StringLiteral kConfigFile = "tokenizer_config.json",
                                      kAddedFile = "added_tokens.json";
 static constexpr uint64_t kMostFileBytes = uint64_t(64) << 20;
 static constexpr int64_t kMostIds = int64_t(1) << 24;
+/// T5 has 100; each is a token of the vocabulary.
+static constexpr int64_t kMostExtraIds = 65536;
 
 /// The keys that name a token, in the library's order
 /// (SPECIAL_TOKENS_ATTRIBUTES), and those that list further ones.
@@ -96,6 +98,8 @@ private:
     settings.addPrefixSpace = optionalBoolean(reader, "add_prefix_space");
     settings.addBosToken = optionalBoolean(reader, "add_bos_token");
     settings.addEosToken = optionalBoolean(reader, "add_eos_token");
+    settings.legacy = optionalBoolean(reader, "legacy");
+    settings.extraIds = reader.getIntegerIfSet("extra_ids", 0, kMostExtraIds);
     if (reader.isSet("tokenizer_class"))
       if (const std::string *name = reader.getString("tokenizer_class")) {
         StringRef bare = *name;
@@ -163,8 +167,14 @@ private:
                   readName(reader, key, *value))
             settings.named.push_back({key.str(), token->content});
     for (StringRef key : kLists)
-      if (const JsonValue *value = reader.get(key))
+      if (const JsonValue *value = reader.get(key)) {
         readList(reader, key, *value);
+        // An empty one or null counts; names alone, and the older key in
+        // special_tokens_map.json, do not.
+        settings.listsSpecial |=
+            !value->getObject() &&
+            (key != kLists[0] || reader.getFile() == kConfigFile);
+      }
   }
 
   /// A list, or an object in which each has a name.

@@ -33,6 +33,13 @@ struct TokenizerSettings {
   /// The named ones by key: "eos_token", "bos_token".
   std::vector<std::pair<std::string, std::string>> named;
   std::optional<bool> addPrefixSpace, addBosToken, addEosToken;
+  /// Of SentencePiece's: whether each text between added tokens begins with a
+  /// space of its own, and how many `<extra_id_N>` T5Tokenizer adds.
+  std::optional<bool> legacy;
+  std::optional<int64_t> extraIds;
+  /// Whether there is a list of further special tokens; the library then adds
+  /// none of those that a file of SentencePiece marks.
+  bool listsSpecial = false;
   std::string tokenizerClass; // without "Fast"; empty: it does not say
   /// How tiktoken's files cut texts.
   std::optional<std::string> pattern;

@@ -4,6 +4,7 @@
 #include "frontend/Weights.h"
 #include "runtime/schema/GenerationLimits.h"
 #include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/SentencePieceImage.h"
 #include "test/unit/frontend/TinyMamba2.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -79,6 +80,26 @@ TEST_F(ImportTest, RemarksOnEveryTensor) {
             int64_t(TinyMamba2().tensors.size()));
   EXPECT_TRUE(hasRemark(model, "there is no 'tokenizer.json': the model takes "
                                "and gives token ids"));
+}
+
+TEST_F(ImportTest, FilesOfSentencePiece) {
+  // TinyMamba2 has 7 tokens.
+  std::string bytes = makePiece("<unk>", PieceType::Unknown) +
+                      makePiece("<s>", PieceType::Control) +
+                      makePiece("</s>", PieceType::Control) +
+                      makePiece("\u2581") + makePiece("a");
+  directory.write("tokenizer.model", bytes);
+  directory.write("tokenizer_config.json", "{}");
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(model.tokenizer);
+  EXPECT_TRUE(llvm::is_contained(model.generation.eos, 2)); // </s>
+  EXPECT_TRUE(llvm::any_of(model.sources, [](const SourceFile &source) {
+    return source.name == "tokenizer.model";
+  }));
+  directory.write("tokenizer.model", bytes + "\x0a\x09");
+  EXPECT_EQ(outcome(import()),
+            "tokenizer.model: at byte " + std::to_string(bytes.size() + 2) +
+                ": a value of 9 bytes begins here, but only 0 are left");
 }
 
 TEST_F(ImportTest, VocabulariesOfOtherKinds) {

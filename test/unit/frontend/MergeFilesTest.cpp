@@ -47,11 +47,11 @@ TEST(MergeFiles, GiveTheLibrarysIds) {
 
 /// What is said of a vocabulary; empty where it is taken.
 static std::string complaint(const std::string &config, const char *modelType,
-                             const char *vocabulary = R"({"a": 0})") {
+                             const char *vocabulary = R"({"a": 0})",
+                             const char *merges = "#version: 0.2\n") {
   TokenizerSettings settings =
       llvm::cantFail(readTokenizerSettings(config, "", ""));
-  auto text =
-      describeMerges(vocabulary, "#version: 0.2\n", modelType, settings);
+  auto text = describeMerges(vocabulary, merges, modelType, settings);
   return text ? "" : llvm::toString(text.takeError());
 }
 
@@ -81,4 +81,6 @@ TEST(MergeFiles, AreReadStrictly) {
   EXPECT_EQ(complaint(R"({"add_bos_token": true})", "gpt2"),
             "tokenizer_config.json: a text is to have its bos_token around it, "
             "but vocab.json has none");
+  EXPECT_EQ(complaint("", "gpt2", R"({"a": 0})", "#version: 0.2\n\na \xFF\n"),
+            "merges.txt: line 3 is not UTF-8");
 }
