@@ -217,7 +217,7 @@ llvm::Error Compilation::printModule() {
     return file.takeError();
   if (llvm::Error error = file->write(llvm::arrayRefFromStringRef(text)))
     return error;
-  return file->commit();
+  return file->commit(options.durable);
 }
 
 llvm::Error Compilation::writeArtifact() {
@@ -261,7 +261,7 @@ llvm::Error Compilation::writeArtifact() {
         return model.checkpoint ? model.checkpoint->checkUnchanged()
                                 : llvm::Error::success();
       },
-      events.remark);
+      events.remark, options.durable);
   if (error)
     return error;
   auto file = describeCompiledFile(options.output, *lowerings[0].module);

@@ -50,6 +50,8 @@ struct CompileOptions {
   /// Makes every remark of a fallback an error.
   bool fallbackIsError = false;
   bool timing = false;
+  /// Whether the output gets its name only when the disk has it.
+  bool durable = true;
 };
 
 /// What a compilation says besides its result.

@@ -10,6 +10,7 @@
                 dialects/seq/op_syntax.md its example
   tests         every pass has a text test of its own name
   diagnostics   messages start in lower case and end without a period
+  environment   the runtime takes nothing from it in programs of other rights
   files         no path over 75 characters, no drawer file, no source over 600 lines,
                 no note of unfinished work
   goldens       what is recorded stays small: each case of a family, and all of it
@@ -41,7 +42,7 @@ ALLOWED = {
     "compiler": ["compiler", "frontend", "passes", "codegen", "dialects"],
     "runtime": ["runtime"],
     "tools/terminal": ["tools/terminal"],
-    "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "effc"],
+    "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "runtime/src/PartialFile.h", "effc"],
     "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
     "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
                           "compiler", "runtime/include", "effc"],
@@ -197,6 +198,14 @@ def check_diagnostics(report):
                 report.add(path, line, f"message ends with a period: {message[:40]}")
 
 
+def check_environment(report):
+    """What the environment names is loaded as code: not into a program that runs with another's rights."""
+    for path in tracked("runtime/src/*.cpp", "runtime/src/*.h"):
+        for number, line in enumerate(lines_of(path), 1):
+            if re.search(r"(?<!secure_)\bgetenv\(", line):
+                report.add(path, number, "reads the environment with getenv, where secure_getenv is meant")
+
+
 def check_files(report):
     for path in tracked():
         name = pathlib.Path(path).name
@@ -272,6 +281,7 @@ def main():
     check_descriptions(report, arguments.tblgen, [arguments.mlir_include, arguments.build])
     check_tests(report)
     check_diagnostics(report)
+    check_environment(report)
     check_files(report)
     check_goldens(report)
     check_readmes(report)

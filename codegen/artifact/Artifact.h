@@ -94,9 +94,11 @@ using WeightRemark =
 
 /// Writes `path` by way of a sibling file that is renamed at the end, so that a
 /// failure leaves whatever was there. The same contents give the same bytes.
+/// `durable`: it is renamed when the disk has it.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
                           WeightReader reader, Progress progress,
-                          SourceCheck check, WeightRemark remark);
+                          SourceCheck check, WeightRemark remark,
+                          bool durable = true);
 
 } // namespace effc::codegen
 

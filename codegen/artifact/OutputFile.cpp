@@ -81,11 +81,11 @@ Error OutputFile::rewriteStart(ArrayRef<uint8_t> bytes) {
   return Error::success();
 }
 
-Error OutputFile::commit() {
+Error OutputFile::commit(bool durable) {
   if (Error error = flush())
     return error;
   std::string sibling = file.name();
-  int code = file.finish(/*durable=*/true);
+  int code = file.finish(durable);
   sys::DontRemoveFileOnSignal(sibling);
   return code ? failure("write", code) : Error::success();
 }

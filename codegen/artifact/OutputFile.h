@@ -13,10 +13,9 @@
 
 namespace effc::codegen {
 
-/// Writes to a sibling of `path` and renames it at the end (PartialFile.h), when
-/// the disk has it. Destroying an
-/// uncommitted file removes the sibling, and so does a signal that ends the
-/// process (by LLVM's handlers; what cannot be caught leaves it).
+/// Writes to a sibling of `path` and renames it at the end (PartialFile.h).
+/// Destroying an uncommitted file removes the sibling, and so does a signal that
+/// ends the process (by LLVM's handlers; what cannot be caught leaves it).
 class OutputFile {
 public:
   static llvm::Expected<OutputFile> create(llvm::StringRef path);
@@ -30,8 +29,8 @@ public:
   llvm::Error align(uint64_t alignment);
   /// Overwrites bytes at the start of the file.
   llvm::Error rewriteStart(llvm::ArrayRef<uint8_t> bytes);
-  /// Flushes and gives the file its name.
-  llvm::Error commit();
+  /// Flushes and gives the file its name. `durable`: when the disk has it.
+  llvm::Error commit(bool durable = true);
 
 private:
   OutputFile(llvm::StringRef path, rt::PartialFile file)

@@ -369,7 +369,8 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
 
 Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
                                    WeightReader reader, Progress progress,
-                                   SourceCheck check, WeightRemark remark) {
+                                   SourceCheck check, WeightRemark remark,
+                                   bool durable) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();
@@ -378,5 +379,5 @@ Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
     return error;
   if (Error error = check())
     return error;
-  return file->commit();
+  return file->commit(durable);
 }

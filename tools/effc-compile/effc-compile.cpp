@@ -9,6 +9,7 @@
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
 #include "tools/terminal/SafeText.h"
+#include "tools/terminal/Supervision.h"
 #include "tools/terminal/Terminal.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -40,7 +41,7 @@ struct Arguments {
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
-  bool ungroupedNorm = false;
+  bool ungroupedNorm = false, noSync = false;
   const CLI::Option *bitStableFlag = nullptr;
 };
 
@@ -209,6 +210,9 @@ void declareResults(CLI::App &app, Arguments &a) {
                "Leave the tokenizer out; token ids then stand for text");
   app.add_flag("--strip-ir", a.stripIr,
                "Leave the seq module out of the artifact");
+  app.add_flag("--no-sync", a.noSync,
+               "Do not wait until the output is on the disk: for "
+               "measurements, since a loss of power may lose it");
   app.add_option("--remarks", a.remarks,
                  "File that gets every choice and its reason; - for standard "
                  "error")
@@ -307,6 +311,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.dumpPhases = a.dumpPhases;
   options.tokenizer = !a.noTokenizer;
   options.stripIr = a.stripIr;
+  options.durable = !a.noSync;
   options.fallbackIsError = a.werror == "fallback";
   options.timing = a.timing;
   options.pipeline.prefillRows.assign(a.prefillRows.begin(),
@@ -438,6 +443,7 @@ int run(int argc, char **argv) {
   CompileOptions options;
   if (std::string message = parse(arguments, options); !message.empty())
     throw UsageError(message);
+  supervise();
   compileInto(options, arguments.remarks);
   return kDone;
 }

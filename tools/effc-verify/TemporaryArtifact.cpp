@@ -10,7 +10,7 @@
 using namespace effc::verify;
 
 TemporaryArtifact::TemporaryArtifact() {
-  const char *root = std::getenv("TMPDIR");
+  const char *root = secure_getenv("TMPDIR");
   folder = std::string(root && *root ? root : "/tmp") + "/effc-verify-XXXXXX";
   if (!mkdtemp(folder.data()))
     throw cli::Failure("cannot make a folder '" + folder +

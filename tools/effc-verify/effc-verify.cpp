@@ -6,6 +6,7 @@
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
+#include "tools/terminal/Supervision.h"
 #include "tools/terminal/Table.h"
 #include "tools/terminal/Terminal.h"
 
@@ -195,6 +196,7 @@ static int run(int argc, char **argv) {
     return kDone;
   if (a.verify.seconds == 0)
     a.verify.seconds = INFINITY;
+  supervise();
   if (a.flops.empty())
     return verifyFile(a.verify, a.json);
   print(describePublishedWork(a.verify.file, a.verify.access, a.counting,

@@ -4,10 +4,7 @@
 
 #include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 #include <utility>
@@ -17,12 +14,12 @@ using namespace effc::cli;
 static_assert(std::endian::native == std::endian::little,
               "f32 is written as it lies");
 
-void SafetensorsWriter::fail(const char *what) {
-  int failure = errno;
+void SafetensorsWriter::fail(int code) {
   abandon();
-  errno = failure;
-  throw Failure(std::string("cannot ") + what + " '" + path +
-                "': " + std::strerror(errno));
+  throw Failure("cannot write '" + path + "': " +
+                (code == rt::PartialFile::kNotRegular
+                     ? "it is not a regular file"
+                     : std::strerror(code)));
 }
 
 SafetensorsWriter::SafetensorsWriter(std::string name,
@@ -44,37 +41,20 @@ SafetensorsWriter::SafetensorsWriter(std::string name,
   for (uint64_t &offset : offsets)
     offset += sizeof size + size;
 
-  // A name of another file means that file; a device or a pipe cannot be
-  // replaced by a finished file.
-  if (std::filesystem::exists(path)) {
-    if (!std::filesystem::is_regular_file(path))
-      throw Failure("cannot write '" + path + "': it is not a regular file");
-    path = std::filesystem::canonical(path);
-  }
-  // What a killed process of the same number left behind is stepped over.
-  int attempt = 0;
-  do
-    temporary = path + "." + std::to_string(getpid()) + "-" +
-                std::to_string(attempt++) + ".partial";
-  while (std::filesystem::exists(temporary));
-  removal.emplace(temporary); // before there is anything to remove
-  descriptor =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    fail("write");
+  if (int code = file.begin(path))
+    fail(code);
+  removal.emplace(file.name());
   writeAt(0, &size, sizeof size);
   writeAt(sizeof size, text.data(), size);
-  if (ftruncate(descriptor, static_cast<off_t>(sizeof size + size + end)) != 0)
-    fail("write");
+  if (ftruncate(file.descriptor(),
+                static_cast<off_t>(sizeof size + size + end)) != 0)
+    fail(errno);
 }
 
 SafetensorsWriter::~SafetensorsWriter() { abandon(); }
 
 void SafetensorsWriter::abandon() {
-  if (descriptor < 0)
-    return;
-  close(std::exchange(descriptor, -1));
-  unlink(temporary.c_str());
+  file.abandon();
   removal.reset();
 }
 
@@ -82,11 +62,12 @@ void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes,
                                 uint64_t size) {
   const char *at = static_cast<const char *>(bytes);
   while (size > 0) {
-    ssize_t count = pwrite(descriptor, at, size, static_cast<off_t>(offset));
+    ssize_t count =
+        pwrite(file.descriptor(), at, size, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      fail("write");
+      fail(errno);
     at += count;
     offset += static_cast<uint64_t>(count);
     size -= static_cast<uint64_t>(count);
@@ -100,11 +81,7 @@ void SafetensorsWriter::write(size_t index, uint64_t firstRow,
 }
 
 void SafetensorsWriter::finish() {
-  // Before the last close, so that a failing disk is noticed in time.
-  if (fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
-    fail("write");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
-    fail("write");
+  if (int code = file.finish(/*durable=*/true))
+    fail(code);
   removal.reset();
-  close(std::exchange(descriptor, -1));
 }

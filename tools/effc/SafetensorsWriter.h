@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
 #define EFFC_TOOLS_EFFC_SAFETENSORSWRITER_H
 
+#include "runtime/src/PartialFile.h"
 #include "tools/terminal/Signals.h"
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace effc::cli {
 
 /// Writes rows in any order to tensors whose shapes are known from the start.
-/// The file appears under its name only when all is written: until then it is a
-/// sibling, which goes when the writer goes without finish(), or when a signal
-/// ends the process.
+/// The file appears under its name only when all is written (PartialFile.h): until
+/// then it is a sibling, which goes when the writer goes without finish(), or when
+/// a signal ends the process.
 class SafetensorsWriter {
 public:
   struct Tensor {
@@ -33,20 +34,20 @@ public:
   void write(size_t index, uint64_t firstRow, const float *rows,
              uint64_t count);
 
-  /// Gives the file its name.
+  /// Gives the file its name, when the disk has it.
   void finish();
 
 private:
   void writeAt(uint64_t offset, const void *bytes, uint64_t size);
   /// Removes what has been written.
   void abandon();
-  /// Throws Failure with what the system says.
-  [[noreturn]] void fail(const char *what);
+  /// Throws Failure with what the system says of `code`.
+  [[noreturn]] void fail(int code);
 
-  std::string path, temporary;
+  std::string path;
   std::vector<Tensor> tensors;
   std::vector<uint64_t> offsets; // of each tensor in the file
-  int descriptor = -1;
+  rt::PartialFile file;
   std::optional<RemoveOnSignal> removal; // as long as the sibling is there
 };
 

@@ -47,7 +47,7 @@ static std::string codeFor(const artifact::Program &program) {
 
 /// Whether the environment asks for texts alone.
 static Result<bool> wantsOnlyPtx() {
-  const char *wanted = std::getenv("EFFC_CUDA_CODE");
+  const char *wanted = secure_getenv("EFFC_CUDA_CODE");
   if (!wanted || !*wanted)
     return false;
   if (std::string_view(wanted) == "ptx")

@@ -56,7 +56,7 @@ Check CudaDriver::resolve(const std::string &path) {
 }
 
 Result<std::shared_ptr<const CudaDriver>> CudaDriver::open() {
-  const char *given = std::getenv("EFFC_CUDA_DRIVER");
+  const char *given = secure_getenv("EFFC_CUDA_DRIVER");
   std::string path = given && *given ? given : kLibrary;
   std::shared_ptr<CudaDriver> driver(new CudaDriver);
   if (std::string reason = driver->library.open(path); !reason.empty())

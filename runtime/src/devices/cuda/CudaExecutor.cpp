@@ -39,7 +39,7 @@ CudaExecutor::create(std::shared_ptr<const Model> model,
   if (!products)
     return products.error();
   executor->products = std::move(*products);
-  const char *each = std::getenv("EFFC_CUDA_CHECK_LAUNCHES");
+  const char *each = secure_getenv("EFFC_CUDA_CHECK_LAUNCHES");
   executor->checkLaunches = each && *each;
   executor->modules = std::move(loaded->modules);
   cuda::Stream stream = nullptr;

@@ -25,7 +25,7 @@ Result<CudaProducts> CudaProducts::open(const Plan &plan,
   for (const artifact::Entry *entry : *plan.entries)
     for (const artifact::Launch *launch : *entry->launches())
       wanted |= launch->product() != nullptr;
-  const char *given = std::getenv("EFFC_CUBLASLT");
+  const char *given = secure_getenv("EFFC_CUBLASLT");
   if (given && !*given)
     given = nullptr;
   if (!wanted || (given && std::string_view(given) == "none"))

@@ -4,11 +4,13 @@
 #include "test/e2e/Process.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "tools/effc/SafetensorsWriter.h"
+#include "tools/terminal/Failure.h"
 
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace effc::test;
@@ -99,10 +101,11 @@ TEST(CompareLogits, ComparesBits) {
   EXPECT_EQ(compare(a, fewer, {"--bits"}).status, 1);
 }
 
-// What a killed process of the same number left beside the target is neither
-// in the way nor touched.
-TEST(SafetensorsWriter, StepsOverWhatIsLeftBehind) {
+// What a killed process left beside the target goes, and the target keeps its
+// mode.
+TEST(SafetensorsWriter, ReplacesAsOtherFilesAreReplaced) {
   TemporaryFile target(std::vector<uint8_t>{7});
+  ASSERT_EQ(chmod(target.path().c_str(), 0640), 0);
   std::string left =
       target.path() + "." + std::to_string(getpid()) + "-0.partial";
   std::filesystem::copy_file(target.path(), left);
@@ -110,9 +113,22 @@ TEST(SafetensorsWriter, StepsOverWhatIsLeftBehind) {
     effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, 3}});
     const float rows[6] = {1, 2, 3, 4, 5, 6};
     writer.write(0, 0, rows, 2);
+    EXPECT_EQ(std::filesystem::file_size(target.path()), 1u);
     writer.finish();
   }
-  EXPECT_EQ(std::filesystem::file_size(left), 1u);
+  EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_GT(std::filesystem::file_size(target.path()), 6 * sizeof(float));
-  std::filesystem::remove(left);
+  struct stat info;
+  ASSERT_EQ(stat(target.path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0640u);
+}
+
+TEST(SafetensorsWriter, LeavesTheOldFileWithoutFinish) {
+  TemporaryFile target(std::vector<uint8_t>{7});
+  {
+    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, 3}});
+  }
+  EXPECT_EQ(std::filesystem::file_size(target.path()), 1u);
+  EXPECT_THROW(effc::cli::SafetensorsWriter("/dev/null", {{"logits.0", 2, 3}}),
+               effc::cli::Failure);
 }
