@@ -27,7 +27,9 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
   if (!file)
     return file.error();
   std::shared_ptr<Model> model(new Model(std::move(*file)));
-  Check error = model->readHeader();
+  Check error = model->checkSha256(options);
+  if (!error)
+    error = model->readHeader();
   if (!error)
     error = model->readProgram();
   if (!error)
@@ -40,6 +42,16 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
     return fail(error->code, "'", path, "': ", error->message);
   model->json = describe(*model);
   return std::shared_ptr<const Model>(std::move(model));
+}
+
+Check Model::checkSha256(const LoadOptions &options) const {
+  if (!options.sha256)
+    return {};
+  Sha256Digest found = sha256(file.bytes());
+  if (found == *options.sha256)
+    return {};
+  return badData("its SHA-256 is ", describeSha256(found), ", but ",
+                 describeSha256(*options.sha256), " is expected");
 }
 
 Check Model::readHeader() {

@@ -7,9 +7,11 @@
 #include "runtime/src/FileHeader.h"
 #include "runtime/src/MappedFile.h"
 #include "runtime/src/Plan.h"
+#include "runtime/src/Sha256.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,8 @@ struct LoadOptions {
   /// Not 0: a file that was compiled from shapes gets weights drawn at random
   /// from this seed (DrawnWeights.h).
   uint64_t drawSeed = 0;
+  /// What the file's bytes must have; none: any.
+  std::optional<Sha256Digest> sha256;
 };
 
 /// Immutable once loaded, hence shared between threads without care. The
@@ -44,6 +48,8 @@ public:
   /// Null when the file carries none.
   const Tokenizer *tokenizer() const { return vocabulary.get(); }
 
+  /// Of the whole file.
+  std::span<const uint8_t> bytes() const { return file.bytes(); }
   std::span<const uint8_t>
   segmentBytes(const artifact::Segment &segment) const {
     return file.bytes().subspan(segment.offset(), segment.size());
@@ -69,6 +75,7 @@ public:
 
 private:
   explicit Model(MappedFile file);
+  Check checkSha256(const LoadOptions &options) const;
   Check readHeader();
   Check readProgram();
   Check readSegments();

@@ -5,6 +5,7 @@
 #include "runtime/src/Error.h"
 
 #include <exception>
+#include <initializer_list>
 #include <new>
 
 namespace effc::rt {
@@ -29,6 +30,28 @@ template <typename Body> effc_status_t *atBorder(Body &&body) noexcept {
       return outOfMemoryStatus();
     }
   }
+}
+
+/// An argument of a C function and its name in effc.h.
+struct Argument {
+  const char *name;
+  const void *pointer;
+};
+
+/// Refuses the first of `arguments` that is null.
+inline Check requireGiven(std::initializer_list<Argument> arguments) {
+  for (const Argument &argument : arguments)
+    if (!argument.pointer)
+      return invalidArgument("'", argument.name, "' is null");
+  return {};
+}
+
+/// Likewise `count` elements; of none there may be no array.
+inline Check requireArray(const Argument &array, size_t count) {
+  if (!array.pointer && count > 0)
+    return invalidArgument("'", array.name, "' is null, but ", count,
+                           " elements are to be there");
+  return {};
 }
 
 /// Copies the first `size` bytes of `filled` into a struct that a caller may

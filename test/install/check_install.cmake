@@ -28,6 +28,7 @@ set(expected
   bin/effc
   include/effc/device.h
   include/effc/effc.h
+  include/effc/sampler.h
   include/effc/state.h
   include/effc/effc.hpp
   include/effc/version.h

@@ -61,6 +61,7 @@ static std::string summary(const std::string &file, const Json &model) {
   text += "  format " + std::to_string(int(model["format"]["major"])) + "." +
           std::to_string(int(model["format"]["minor"])) + ", " +
           formatBytes(model["file_bytes"]) + "\n";
+  text += "  SHA-256 " + model["sha256"].get<std::string>() + "\n";
   if (model.contains("provenance")) {
     const Json &from = model["provenance"];
     auto part = [&](const char *key, const char *before) {
@@ -303,15 +304,34 @@ static std::string kernels(const Json &model) {
                 "counted, '-' is unknown\n";
 }
 
+namespace {
+/// Shows how far the reading of a file has come.
+class ReadingBar {
+public:
+  explicit ReadingBar(const char *name) : name(name) {}
+  static void report(void *user, uint64_t done, uint64_t total) {
+    auto &self = *static_cast<ReadingBar *>(user);
+    if (!self.bar) // made when the total is known
+      self.bar.emplace(self.name, "bytes", total);
+    self.bar->update(done);
+  }
+
+private:
+  const char *name;
+  std::optional<Progress> bar;
+};
+} // namespace
+
 static void checkAll(const Model &model) {
-  std::optional<Progress> bar; // made when the total is known
-  auto report = [](void *user, uint64_t done, uint64_t total) {
-    auto &bar = *static_cast<std::optional<Progress> *>(user);
-    if (!bar)
-      bar.emplace("check", "bytes", total);
-    bar->update(done);
-  };
-  check(effc_model_check(model.get(), report, &bar));
+  ReadingBar bar("check");
+  check(effc_model_check(model.get(), ReadingBar::report, &bar));
+}
+
+static std::string sha256Of(const Model &model) {
+  ReadingBar bar("SHA-256");
+  char digits[65];
+  check(effc_model_sha256(model.get(), ReadingBar::report, &bar, digits));
+  return digits;
 }
 
 static void inspect(const InspectOptions &options) {
@@ -327,6 +347,7 @@ static void inspect(const InspectOptions &options) {
     budget = parseBytes(*options.budget);
   Model model = openModel(options.file, options.access);
   Json json = Json::parse(model.describe());
+  json["sha256"] = sha256Of(model);
   completeWork(json);
   addFloors(json, options.chip);
   if (options.check) {

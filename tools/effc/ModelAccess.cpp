@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,23 @@ void effc::cli::addModelAccess(CLI::App &command, ModelAccess &access) {
   command.add_flag("--copy", access.copy,
                    "Read the files into memory instead of mapping them; what "
                    "happens to them afterwards does not matter then");
+  command
+      .add_option("--sha256", access.sha256,
+                  "Refuse the file where its SHA-256, which effc inspect "
+                  "prints, is another; nothing of it is used before. Of the "
+                  "file alone, not of weights in other files")
+      ->type_name("HEX")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            bool isDigest =
+                text.size() == 64 &&
+                std::all_of(text.begin(), text.end(),
+                            [](unsigned char c) { return std::isxdigit(c); });
+            return isDigest ? std::string()
+                            : "expects 64 hexadecimal digits, but got '" +
+                                  text + "'";
+          },
+          ""));
 }
 
 Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
@@ -41,6 +59,8 @@ Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
     options.weights_folder = access.weightsFolder.c_str();
   options.copy = access.copy;
   options.draw_seed = access.drawSeed;
+  if (!access.sha256.empty())
+    options.sha256 = access.sha256.c_str();
   return Model(file, options);
 }
 

@@ -17,12 +17,13 @@ struct ModelAccess {
   std::string weightsFolder; // empty: where the file says
   uint64_t drawSeed = 0;     // not 0: weights are drawn where the file has none
   bool copy = false;
+  std::string sha256; // that the file must have; empty: any
 };
 
 /// Declares FILE, the compiled model, which -m names as well.
 void addModelFile(CLI::App &command, std::string &file);
 
-/// Declares --weights-folder and --copy.
+/// Declares --weights-folder, --copy and --sha256.
 void addModelAccess(CLI::App &command, ModelAccess &access);
 
 Model openModel(const std::string &file, const ModelAccess &access);

@@ -10,7 +10,7 @@
  *   effc_engine_t    a model made ready on a device, with memory for a fixed
  *                    number of sequences
  *   effc_session_t   one sequence: its recurrent state and its position
- *   effc_sampler_t   chooses the next token from logits
+ *   effc_sampler_t   chooses the next token from logits: sampler.h, likewise
  *   effc_detokenizer_t  turns a stream of tokens into text
  *   effc_status_t    why a call failed
  *
@@ -20,10 +20,17 @@
  * possible wherever something is created. On failure out parameters are not
  * written.
  *
+ * Null. An object, a place for a result or an array of more than no elements
+ * that is NULL is EFFC_INVALID_ARGUMENT, and the message names the argument,
+ * unless its declaration says what NULL means. A function without a status gives
+ * 0, false or "" then, or does nothing.
+ *
  * Ownership. `*_create`, `*_load` and `effc_session_fork` hand out an object
  * that the caller frees with the function of the same noun; freeing NULL does
  * nothing. Objects keep what they are made from alive (a session its engine, an
- * engine its model and device), so they may be freed in any order.
+ * engine its model and device), so they may be freed in any order. After fork()
+ * the child may free what it has inherited, and nothing else: there are no threads
+ * for it, and a GPU is its parent's.
  *
  * Threads. A model may be used by any number of threads at once. An engine
  * together with its sessions, a sampler and a detokenizer are each used by one
@@ -126,6 +133,11 @@ typedef struct effc_model_load_options {
   /* For timing: not 0 gives a model that was compiled from shapes alone weights
    * that are drawn at random from this seed. What it says means nothing. */
   uint64_t draw_seed;
+  /* 64 hexadecimal digits: the SHA-256 that the bytes of the .effc file must
+   * have. It is that of the mapped (or copied) bytes themselves, and is compared
+   * before anything of them is used. NULL: any. Weights in files of their own are
+   * compared with what the .effc file says of them, as always. */
+  const char *sha256;
 } effc_model_load_options_t;
 
 EFFC_API effc_model_load_options_t effc_model_load_options_default(void);
@@ -135,7 +147,9 @@ EFFC_API effc_model_load_options_t effc_model_load_options_default(void);
  * EFFC_IO_ERROR, EFFC_BAD_DATA: also of a file of weights that cannot be read,
  * or that has another size, other tensors or other numbers than the one that the
  * model was compiled with. Of files with more than 64 MiB of weights, samples of
- * each weight are compared; effc_model_check() compares all. */
+ * each weight are compared; effc_model_check() compares all.
+ * EFFC_BAD_DATA: also of a file with another SHA-256 than `sha256` (the message
+ * has both). EFFC_INVALID_ARGUMENT: that is not 64 hexadecimal digits. */
 EFFC_API effc_status_t *
 effc_model_load_with(const char *path, const effc_model_load_options_t *options,
                      effc_model_t **out_model);
@@ -150,6 +164,14 @@ EFFC_API effc_status_t *
 effc_model_check(const effc_model_t *model,
                  void (*progress)(void *user, uint64_t done, uint64_t total),
                  void *user);
+
+/* Writes the SHA-256 of the .effc file's bytes to `out_digits`: 64 hexadecimal
+ * digits in lower case and a terminating zero, 65 in all. Reads the whole file.
+ * `progress` as in effc_model_check(). */
+EFFC_API effc_status_t *
+effc_model_sha256(const effc_model_t *model,
+                  void (*progress)(void *user, uint64_t done, uint64_t total),
+                  void *user, char *out_digits);
 
 /* Returns how many tokens the model knows: the length of a row of logits. */
 EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
@@ -539,62 +561,13 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
                         effc_sampler_t *const *samplers, const int32_t *tokens,
                         size_t count, int32_t *out_tokens);
 
-/*===- Sampler -----------------------------------------------------------===*/
-
-/* The filters apply in this order, as in the Hugging Face library: repeat
- * penalty, temperature, top_k, top_p, min_p; then one token is drawn, by noise
- * that depends on the seed, the number of the draw and the token alone. */
-typedef struct effc_sampler_options {
-  size_t size;
-  float temperature; /* 0: greedy, the most likely token; ties: lowest id.
-                        Below 2^-95 as 2^-95, above 2^126 as 2^126 */
-  uint32_t top_k;    /* keep the k most likely; 0: all */
-  float top_p; /* keep the fewest of this probability; 1: all, 0: the best */
-  float min_p; /* keep those at least this fraction of the best; 0: all */
-  float repeat_penalty; /* divides (multiplies when negative) the logits of
-                           tokens seen before; 1: none */
-  uint64_t seed;        /* same seed and logits: same tokens, on any machine */
-} effc_sampler_options_t;
-
-/* Greedy; seed 0. */
-EFFC_API effc_sampler_options_t effc_sampler_options_default(void);
-
-/* The options that the checkpoint asks for (effc_model_generation); seed 0. */
-EFFC_API effc_sampler_options_t
-effc_sampler_options_for_model(const effc_model_t *model);
-
-/* Creates a sampler for rows of `vocabulary_size` logits.
- * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
- * [0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
- * vocabulary. */
-EFFC_API effc_status_t *
-effc_sampler_create(const effc_sampler_options_t *options,
-                    uint32_t vocabulary_size, effc_sampler_t **out_sampler);
-
-EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
-
-/* Tells the sampler of tokens that count as seen for the repeat penalty: those
- * of the prompt. Drawn tokens count by themselves.
- * EFFC_INVALID_ARGUMENT: a token outside the vocabulary. */
-EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
-                                            const int32_t *tokens,
-                                            size_t count);
-
-/* Draws a token from one row of logits and counts it as seen. Allocates
- * nothing. After a failure the draw counts all the same.
- *
- * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
- * infinity. */
-EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
-                                            const float *logits,
-                                            int32_t *out_token);
-
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
 
-#include "device.h" /* where models run */
-#include "state.h"  /* sequences as files */
+#include "device.h"  /* where models run */
+#include "sampler.h" /* the next token from logits */
+#include "state.h"   /* sequences as files */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

@@ -70,6 +70,12 @@ public:
   uint64_t maxContext() const { return effc_model_max_context(get()); }
   /// JSON.
   std::string describe() const { return effc_model_describe(get()); }
+  /// 64 hexadecimal digits, of the whole file.
+  std::string sha256() const {
+    char digits[65];
+    check(effc_model_sha256(get(), nullptr, nullptr, digits));
+    return digits;
+  }
   bool hasTokenizer() const { return effc_model_has_tokenizer(get()); }
 
   /// The texts that end a generation, as the checkpoint asks.

@@ -15,6 +15,8 @@ effc_host_options_t effc_host_options_default(void) {
 effc_status_t *effc_device_create_host(const effc_host_options_t *options,
                                        effc_device_t **out_device) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"out_device", out_device}}))
+      return error;
     auto given = readSized(options, effc_host_options_default());
     if (!given)
       return given.error();
@@ -33,6 +35,8 @@ effc_sim_options_t effc_sim_options_default(void) {
 effc_status_t *effc_device_create_sim(const effc_sim_options_t *options,
                                       effc_device_t **out_device) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"out_device", out_device}}))
+      return error;
     auto given = readSized(options, effc_sim_options_default());
     if (!given)
       return given.error();
@@ -51,6 +55,8 @@ effc_cuda_options_t effc_cuda_options_default(void) {
 effc_status_t *effc_device_create_cuda(const effc_cuda_options_t *options,
                                        effc_device_t **out_device) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"out_device", out_device}}))
+      return error;
     auto given = readSized(options, effc_cuda_options_default());
     if (!given)
       return given.error();
@@ -64,17 +70,21 @@ effc_status_t *effc_device_create_cuda(const effc_cuda_options_t *options,
 
 effc_status_t *effc_device_accepts(const effc_device_t *device,
                                    const effc_model_t *model) {
-  return atBorder([&] { return device->device->accepts(*model->model); });
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"device", device}, {"model", model}}))
+      return error;
+    return device->device->accepts(*model->model);
+  });
 }
 
 void effc_device_free(effc_device_t *device) { delete device; }
 
 uint32_t effc_device_threads(const effc_device_t *device) {
-  return device->device->threads();
+  return device ? device->device->threads() : 0;
 }
 
 const char *effc_device_description(const effc_device_t *device) {
-  return device->device->description().c_str();
+  return device ? device->device->description().c_str() : "";
 }
 
 effc_engine_options_t effc_engine_options_default(void) {
@@ -85,6 +95,9 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
                                   const effc_engine_options_t *options,
                                   effc_engine_t **out_engine) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"model", model}, {"device", device}, {"out_engine", out_engine}}))
+      return error;
     auto given = readSized(options, effc_engine_options_default());
     if (!given)
       return given.error();
@@ -103,11 +116,11 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
 void effc_engine_free(effc_engine_t *engine) { delete engine; }
 
 const char *effc_engine_note(const effc_engine_t *engine) {
-  return engine->engine->note().c_str();
+  return engine ? engine->engine->note().c_str() : "";
 }
 
 double effc_engine_device_seconds(const effc_engine_t *engine) {
-  return engine->engine->deviceSeconds().value_or(-1);
+  return engine ? engine->engine->deviceSeconds().value_or(-1) : -1;
 }
 
 /// A session in a free slot of `engine`, at position 0.
@@ -125,6 +138,9 @@ openSession(const std::shared_ptr<Engine> &engine) {
 effc_status_t *effc_session_create(effc_engine_t *engine,
                                    effc_session_t **out_session) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"engine", engine}, {"out_session", out_session}}))
+      return error;
     Result<effc_session_t *> session = openSession(engine->engine);
     if (!session)
       return session.error();
@@ -140,21 +156,29 @@ void effc_session_free(effc_session_t *session) {
 }
 
 void effc_session_reset(effc_session_t *session) {
-  session->engine->reset(*session);
+  if (session)
+    session->engine->reset(*session);
 }
 
 effc_status_t *effc_session_accepts(const effc_session_t *session,
                                     size_t count) {
-  return atBorder([&] { return session->engine->accepts(*session, count); });
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"session", session}}))
+      return error;
+    return session->engine->accepts(*session, count);
+  });
 }
 
 uint64_t effc_session_position(const effc_session_t *session) {
-  return session->position;
+  return session ? session->position : 0;
 }
 
 effc_status_t *effc_session_fork(const effc_session_t *session,
                                  effc_session_t **out_session) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"session", session}, {"out_session", out_session}}))
+      return error;
     Result<effc_session_t *> fork = openSession(session->engine);
     if (!fork)
       return fork.error();
@@ -170,8 +194,10 @@ effc_status_t *effc_session_fork(const effc_session_t *session,
 effc_status_t *effc_engine_prefill(effc_engine_t *engine,
                                    const effc_prompt_t *prompts, size_t count) {
   return atBorder([&]() -> Check {
-    if (!prompts && count > 0)
-      return invalidArgument("'prompts' is null");
+    if (Check error = requireGiven({{"engine", engine}}))
+      return error;
+    if (Check error = requireArray({"prompts", prompts}, count))
+      return error;
     return engine->engine->prefill(prompts, count);
   });
 }
@@ -181,8 +207,12 @@ effc_status_t *effc_engine_decode(effc_engine_t *engine,
                                   const int32_t *tokens, size_t count,
                                   float *out_logits) {
   return atBorder([&]() -> Check {
-    if ((!sessions || !tokens) && count > 0)
-      return invalidArgument("'sessions' or 'tokens' is null");
+    if (Check error = requireGiven({{"engine", engine}}))
+      return error;
+    if (Check error = requireArray({"sessions", sessions}, count))
+      return error;
+    if (Check error = requireArray({"tokens", tokens}, count))
+      return error;
     return engine->engine->decode({sessions, count}, {tokens, count},
                                   out_logits);
   });
@@ -193,8 +223,14 @@ effc_status_t *effc_engine_decode_best(effc_engine_t *engine,
                                        const int32_t *tokens, size_t count,
                                        int32_t *out_tokens) {
   return atBorder([&]() -> Check {
-    if ((!sessions || !tokens || !out_tokens) && count > 0)
-      return invalidArgument("'sessions', 'tokens' or 'out_tokens' is null");
+    if (Check error = requireGiven({{"engine", engine}}))
+      return error;
+    if (Check error = requireArray({"sessions", sessions}, count))
+      return error;
+    if (Check error = requireArray({"tokens", tokens}, count))
+      return error;
+    if (Check error = requireArray({"out_tokens", out_tokens}, count))
+      return error;
     return engine->engine->decodeBest({sessions, count}, {tokens, count},
                                       out_tokens);
   });
@@ -206,9 +242,16 @@ effc_status_t *effc_engine_decode_draw(effc_engine_t *engine,
                                        const int32_t *tokens, size_t count,
                                        int32_t *out_tokens) {
   return atBorder([&]() -> Check {
-    if ((!sessions || !samplers || !tokens || !out_tokens) && count > 0)
-      return invalidArgument(
-          "'sessions', 'samplers', 'tokens' or 'out_tokens' is null");
+    if (Check error = requireGiven({{"engine", engine}}))
+      return error;
+    if (Check error = requireArray({"sessions", sessions}, count))
+      return error;
+    if (Check error = requireArray({"samplers", samplers}, count))
+      return error;
+    if (Check error = requireArray({"tokens", tokens}, count))
+      return error;
+    if (Check error = requireArray({"out_tokens", out_tokens}, count))
+      return error;
     return engine->engine->decodeDraw({sessions, count}, {samplers, count},
                                       {tokens, count}, out_tokens);
   });
@@ -225,6 +268,8 @@ effc_sampler_options_t effc_sampler_options_default(void) {
 effc_sampler_options_t
 effc_sampler_options_for_model(const effc_model_t *model) {
   effc_sampler_options_t options = effc_sampler_options_default();
+  if (!model)
+    return options;
   effc_generation_t generation = {};
   generation.size = sizeof generation;
   effc_model_generation(model, &generation);
@@ -243,6 +288,8 @@ effc_status_t *effc_sampler_create(const effc_sampler_options_t *options,
                                    uint32_t vocabulary_size,
                                    effc_sampler_t **out_sampler) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"out_sampler", out_sampler}}))
+      return error;
     auto given = readSized(options, effc_sampler_options_default());
     if (!given)
       return given.error();
@@ -258,12 +305,22 @@ void effc_sampler_free(effc_sampler_t *sampler) { delete sampler; }
 
 effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
                                    const int32_t *tokens, size_t count) {
-  return atBorder([&] { return sampler->sampler.accept({tokens, count}); });
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"sampler", sampler}}))
+      return error;
+    if (Check error = requireArray({"tokens", tokens}, count))
+      return error;
+    return sampler->sampler.accept({tokens, count});
+  });
 }
 
 effc_status_t *effc_sampler_sample(effc_sampler_t *sampler, const float *logits,
                                    int32_t *out_token) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"sampler", sampler},
+                                    {"logits", logits},
+                                    {"out_token", out_token}}))
+      return error;
     auto token =
         sampler->sampler.sample({logits, sampler->sampler.vocabularySize()});
     if (!token)

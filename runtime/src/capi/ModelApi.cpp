@@ -1,9 +1,11 @@
 // effc_model_*: loading and asking.
 
+#include "runtime/src/Sha256.h"
 #include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace effc;
 using namespace effc::rt;
@@ -11,7 +13,7 @@ using namespace effc::rt;
 const char *effc_version(void) { return EFFC_VERSION; }
 
 effc_model_load_options_t effc_model_load_options_default(void) {
-  return {sizeof(effc_model_load_options_t), nullptr, false, 0};
+  return {sizeof(effc_model_load_options_t), nullptr, false, 0, nullptr};
 }
 
 effc_status_t *effc_model_load(const char *path, effc_model_t **out_model) {
@@ -22,8 +24,8 @@ effc_status_t *effc_model_load_with(const char *path,
                                     const effc_model_load_options_t *options,
                                     effc_model_t **out_model) {
   return atBorder([&]() -> Check {
-    if (!path || !out_model)
-      return invalidArgument("'path' or 'out_model' is null");
+    if (Check error = requireGiven({{"path", path}, {"out_model", out_model}}))
+      return error;
     auto given = readSized(options, effc_model_load_options_default());
     if (!given)
       return given.error();
@@ -33,6 +35,13 @@ effc_status_t *effc_model_load_with(const char *path,
     if (given->copy)
       chosen.access = Access::Copied;
     chosen.drawSeed = given->draw_seed;
+    if (given->sha256) {
+      chosen.sha256 = readSha256(given->sha256);
+      if (!chosen.sha256)
+        return invalidArgument("'sha256' expects ", kSha256Digits,
+                               " hexadecimal digits, but got '", given->sha256,
+                               "'");
+    }
     auto model = Model::load(path, chosen);
     if (!model)
       return model.error();
@@ -46,24 +55,43 @@ void effc_model_free(effc_model_t *model) { delete model; }
 effc_status_t *effc_model_check(const effc_model_t *model,
                                 void (*progress)(void *, uint64_t, uint64_t),
                                 void *user) {
-  return atBorder(
-      [&] { return model->model->checkSegmentsAndWeights(progress, user); });
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model}}))
+      return error;
+    return model->model->checkSegmentsAndWeights(progress, user);
+  });
+}
+
+effc_status_t *effc_model_sha256(const effc_model_t *model,
+                                 void (*progress)(void *, uint64_t, uint64_t),
+                                 void *user, char *out_digits) {
+  return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_digits", out_digits}}))
+      return error;
+    std::string digits =
+        describeSha256(sha256(model->model->bytes(), progress, user));
+    std::memcpy(out_digits, digits.c_str(), digits.size() + 1);
+    return {};
+  });
 }
 
 uint32_t effc_model_vocabulary_size(const effc_model_t *model) {
-  return model->model->program().vocabulary_size();
+  return model ? model->model->program().vocabulary_size() : 0;
 }
 
 uint64_t effc_model_max_context(const effc_model_t *model) {
-  return model->model->program().max_context();
+  return model ? model->model->program().max_context() : 0;
 }
 
 const char *effc_model_describe(const effc_model_t *model) {
-  return model->model->description().c_str();
+  return model ? model->model->description().c_str() : "";
 }
 
 void effc_model_generation(const effc_model_t *model,
                            effc_generation_t *out_generation) {
+  if (!model || !out_generation)
+    return;
   effc_generation_t filled = {};
   filled.bos = -1;
   filled.temperature = 1;
@@ -89,6 +117,8 @@ void effc_model_generation(const effc_model_t *model,
 effc_status_t *effc_model_stop(const effc_model_t *model, size_t index,
                                const char **out_text) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model}, {"out_text", out_text}}))
+      return error;
     const artifact::Generation *from = model->model->program().generation();
     size_t count = from && from->stops() ? from->stops()->size() : 0;
     if (index >= count)
@@ -113,12 +143,15 @@ static const char *nameOf(artifact::ElementType type) {
 }
 
 size_t effc_model_state_count(const effc_model_t *model) {
-  return model->model->program().states()->size();
+  return model ? model->model->program().states()->size() : 0;
 }
 
 effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
                                 effc_state_info_t *out_state) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_state", out_state}}))
+      return error;
     const auto &states = *model->model->program().states();
     if (index >= states.size())
       return invalidArgument("state ", index, " of ", states.size(),
@@ -137,12 +170,15 @@ effc_status_t *effc_model_state(const effc_model_t *model, size_t index,
 }
 
 size_t effc_model_entry_count(const effc_model_t *model) {
-  return defaultPlan(model->model->program()).entries->size();
+  return model ? defaultPlan(model->model->program()).entries->size() : 0;
 }
 
 effc_status_t *effc_model_entry(const effc_model_t *model, size_t index,
                                 effc_entry_info_t *out_entry) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_entry", out_entry}}))
+      return error;
     const auto &entries = *defaultPlan(model->model->program()).entries;
     if (index >= entries.size())
       return invalidArgument("entry ", index, " of ", entries.size(),
@@ -169,12 +205,15 @@ static const char *nameOf(artifact::SegmentKind kind) {
 }
 
 size_t effc_model_segment_count(const effc_model_t *model) {
-  return model->model->program().segments()->size();
+  return model ? model->model->program().segments()->size() : 0;
 }
 
 effc_status_t *effc_model_segment(const effc_model_t *model, size_t index,
                                   effc_segment_info_t *out_segment) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_segment", out_segment}}))
+      return error;
     const auto &segments = *model->model->program().segments();
     if (index >= segments.size())
       return invalidArgument("segment ", index, " of ", segments.size(),
@@ -192,12 +231,15 @@ effc_status_t *effc_model_segment(const effc_model_t *model, size_t index,
 }
 
 size_t effc_model_weight_count(const effc_model_t *model) {
-  return model->model->program().weights()->size();
+  return model ? model->model->program().weights()->size() : 0;
 }
 
 effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
                                  effc_weight_info_t *out_weight) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_weight", out_weight}}))
+      return error;
     const auto &weights = *model->model->program().weights();
     if (index >= weights.size())
       return invalidArgument("weight ", index, " of ", weights.size(),
@@ -217,6 +259,8 @@ effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
 }
 
 void effc_model_memory(const effc_model_t *model, effc_memory_t *out_memory) {
+  if (!model || !out_memory)
+    return;
   const artifact::Program &program = model->model->program();
   Memory memory = memoryOf(program, defaultPlan(program));
   effc_memory_t filled = {};

@@ -23,8 +23,8 @@ effc_status_t *effc_session_save_with(const effc_session_t *session,
                                       const char *path,
                                       const effc_save_options_t *options) {
   return atBorder([&]() -> Check {
-    if (!path)
-      return invalidArgument("'path' is null");
+    if (Check error = requireGiven({{"session", session}, {"path", path}}))
+      return error;
     auto given = readSized(options, effc_save_options_default());
     if (!given)
       return given.error();
@@ -37,8 +37,8 @@ effc_status_t *effc_session_save_with(const effc_session_t *session,
 
 effc_status_t *effc_session_load(effc_session_t *session, const char *path) {
   return atBorder([&]() -> Check {
-    if (!path)
-      return invalidArgument("'path' is null");
+    if (Check error = requireGiven({{"session", session}, {"path", path}}))
+      return error;
     auto bytes = readStateFile(session->engine->model().program(), path);
     if (!bytes)
       return bytes.error();
@@ -53,8 +53,11 @@ effc_status_t *effc_session_save_memory(const effc_session_t *session,
                                         void *out_bytes, size_t capacity,
                                         size_t *out_size) {
   return atBorder([&]() -> Check {
-    if (!out_size || (!out_bytes && capacity > 0))
-      return invalidArgument("'out_size' or 'out_bytes' is null");
+    if (Check error =
+            requireGiven({{"session", session}, {"out_size", out_size}}))
+      return error;
+    if (Check error = requireArray({"out_bytes", out_bytes}, capacity))
+      return error;
     if (capacity == 0) {
       Result<uint64_t> size = session->engine->sizeToSave(*session);
       if (!size)
@@ -75,8 +78,10 @@ effc_status_t *effc_session_save_memory(const effc_session_t *session,
 effc_status_t *effc_session_load_memory(effc_session_t *session,
                                         const void *bytes, size_t size) {
   return atBorder([&]() -> Check {
-    if (!bytes && size > 0)
-      return invalidArgument("'bytes' is null");
+    if (Check error = requireGiven({{"session", session}}))
+      return error;
+    if (Check error = requireArray({"bytes", bytes}, size))
+      return error;
     return session->engine->load(*session,
                                  {static_cast<const uint8_t *>(bytes), size});
   });
@@ -85,7 +90,9 @@ effc_status_t *effc_session_load_memory(effc_session_t *session,
 effc_status_t *effc_session_assign(effc_session_t *session,
                                    const effc_session_t *from) {
   return atBorder([&]() -> Check {
-    if (!from || from->engine != session->engine)
+    if (Check error = requireGiven({{"session", session}, {"from", from}}))
+      return error;
+    if (from->engine != session->engine)
       return invalidArgument("'from' is not a session of the same engine");
     if (from == session)
       return {};

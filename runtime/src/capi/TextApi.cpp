@@ -25,16 +25,8 @@ static void copyOut(const Container &from, Element *out, size_t capacity,
   *outCount = from.size();
 }
 
-/// A null pointer to `count` elements is none; without any it may be null.
-static Check requireArray(const void *array, size_t count, const char *name) {
-  if (!array && count > 0)
-    return invalidArgument("'", name, "' is null, but ", count,
-                           " elements are to be there");
-  return {};
-}
-
 bool effc_model_has_tokenizer(const effc_model_t *model) {
-  return model->model->tokenizer() != nullptr;
+  return model && model->model->tokenizer() != nullptr;
 }
 
 effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
@@ -42,11 +34,14 @@ effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
                                    int32_t *out_tokens, size_t capacity,
                                    size_t *out_count) {
   return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_count", out_count}}))
+      return error;
     if (Check error = requireTokenizer(*model->model))
       return error;
-    if (Check error = requireArray(text, size, "text"))
+    if (Check error = requireArray({"text", text}, size))
       return error;
-    if (Check error = requireArray(out_tokens, capacity, "out_tokens"))
+    if (Check error = requireArray({"out_tokens", out_tokens}, capacity))
       return error;
     Tokenizer::Options options;
     options.addSpecial = !(flags & EFFC_TOKENIZE_NO_SPECIAL);
@@ -70,11 +65,13 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model,
                                      uint32_t flags, char *out_text,
                                      size_t capacity, size_t *out_size) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model}, {"out_size", out_size}}))
+      return error;
     if (Check error = requireTokenizer(*model->model))
       return error;
-    if (Check error = requireArray(tokens, count, "tokens"))
+    if (Check error = requireArray({"tokens", tokens}, count))
       return error;
-    if (Check error = requireArray(out_text, capacity, "out_text"))
+    if (Check error = requireArray({"out_text", out_text}, capacity))
       return error;
     for (size_t i = 0; i < count; ++i)
       if (Check error = checkToken(tokens[i]))
@@ -89,6 +86,9 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model,
 effc_status_t *effc_detokenizer_create(effc_model_t *model, uint32_t flags,
                                        effc_detokenizer_t **out_detokenizer) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"model", model}, {"out_detokenizer", out_detokenizer}}))
+      return error;
     if (Check error = requireTokenizer(*model->model))
       return error;
     *out_detokenizer = new effc_detokenizer{
@@ -107,6 +107,10 @@ effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
                                      int32_t token, const char **out_text,
                                      size_t *out_size) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"detokenizer", detokenizer},
+                                    {"out_text", out_text},
+                                    {"out_size", out_size}}))
+      return error;
     if (Check error = checkToken(token))
       return error;
     std::string_view text = detokenizer->stream.push(token);
@@ -120,6 +124,10 @@ effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
                                        const char **out_text,
                                        size_t *out_size) {
   return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"detokenizer", detokenizer},
+                                    {"out_text", out_text},
+                                    {"out_size", out_size}}))
+      return error;
     std::string_view text = detokenizer->stream.finish();
     *out_text = text.data();
     *out_size = text.size();

@@ -19,7 +19,7 @@ CudaContext::open(std::shared_ptr<const CudaDriver> driver,
 }
 
 CudaContext::~CudaContext() {
-  if (context)
+  if (context && process.isThis())
     library->contextRelease(device);
 }
 

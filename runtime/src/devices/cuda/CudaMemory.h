@@ -2,6 +2,7 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAMEMORY_H
 #define EFFC_RUNTIME_SRC_DEVICES_CUDA_CUDAMEMORY_H
 
+#include "runtime/src/OwnProcess.h"
 #include "runtime/src/devices/cuda/CudaDriver.h"
 
 #include <utility>
@@ -17,11 +18,14 @@ public:
 
   const CudaDriver &driver() const { return *library; }
   cuda::Context get() const { return context; }
+  /// Whether this process opened it: a forked child has no context.
+  bool isOfThisProcess() const { return process.isThis(); }
 
 private:
   CudaContext(std::shared_ptr<const CudaDriver> driver, cuda::Device device)
       : library(std::move(driver)), device(device) {}
 
+  OwnProcess process;
   std::shared_ptr<const CudaDriver> library;
   cuda::Device device;
   cuda::Context context = nullptr;
@@ -68,7 +72,7 @@ public:
     return *this;
   }
   ~CudaOwned() {
-    if (!context)
+    if (!context || !context->isOfThisProcess())
       return;
     CudaScope scope(*context);
     destroy(object);

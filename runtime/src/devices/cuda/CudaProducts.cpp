@@ -53,6 +53,8 @@ Check CudaProducts::prepare(const std::shared_ptr<const CudaContext> &given) {
   if (Check error = library->check(library->create(&made)))
     return fail(error->code, "cuda: starting ", error->message);
   handle = {made, [context = given, library = library](cublas::Handle object) {
+              if (!context->isOfThisProcess())
+                return;
               CudaScope scope(*context);
               library->destroy(object);
             }};

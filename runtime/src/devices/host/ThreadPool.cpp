@@ -71,6 +71,8 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(unsigned threads) {
 }
 
 ThreadPool::~ThreadPool() {
+  if (!process.isThis()) // there is nobody to wait for
+    return;
   stopping.store(true, std::memory_order_release);
   wake();
   for (auto &worker : workers)

@@ -20,6 +20,7 @@
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_THREADPOOL_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/OwnProcess.h"
 
 #include <atomic>
 #include <cstdint>
@@ -77,6 +78,7 @@ private:
   template <typename Ready> void waitUntil(Ready ready);
   void wake();
 
+  const OwnProcess process; // that the workers are threads of
   const unsigned count;
   const unsigned spins;
   const uint32_t mostChunks; // of one phase

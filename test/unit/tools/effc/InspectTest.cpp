@@ -381,3 +381,50 @@ TEST(Inspect, CountsBySequencesInPublishedFlopsAlone) {
                             "effc: note: see effc inspect --help\n");
   }
 }
+
+/// Of this file, by sha256sum(1).
+static std::string sha256Of(const std::string &path) {
+  return runProgram({"/bin/sh", "-c", "sha256sum '" + path + "'"})
+      .out.substr(0, 64);
+}
+
+TEST(Inspect, PrintsTheSha256) {
+  TemporaryFile file(makeToyArtifact());
+  std::string digits = sha256Of(file.path());
+  ASSERT_EQ(digits.size(), 64u);
+  EXPECT_TRUE(
+      contains(inspect(file.path(), {}).out, "\n  SHA-256 " + digits + "\n"));
+  Finished json = inspect(file.path(), {"--json"});
+  EXPECT_EQ(nlohmann::json::parse(json.out)["sha256"], digits);
+}
+
+// Every command that takes the option has it checked.
+TEST(Inspect, CommandsDemandTheSha256) {
+  TemporaryFile file(makeToyArtifact());
+  std::string digits = sha256Of(file.path()), wrong(64, '0');
+  const std::vector<std::vector<std::string>> commands = {
+      {"inspect", file.path()},
+      {"run", file.path(), "--tokens", "1,2", "-n", "1", "--print-tokens"},
+      {"eval", file.path(), "--tokens", "-"},
+      {"bench", file.path()}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.begin(), EFFC_PROGRAM);
+    command.insert(command.end(), {"--sha256", wrong});
+    Finished done = runProgram(command, "[[1,2,3]]");
+    EXPECT_EQ(done.status, 1) << command[1];
+    EXPECT_EQ(done.out, "") << command[1];
+    EXPECT_TRUE(contains(done.err, "its SHA-256 is " + digits + ", but " +
+                                       wrong + " is expected"))
+        << command[1] << ": " << done.err;
+    command.back() = digits.substr(1);
+    done = runProgram(command, "[[1,2,3]]");
+    EXPECT_EQ(done.status, 2) << command[1];
+    EXPECT_TRUE(contains(done.err, "expects 64 hexadecimal digits, but got '" +
+                                       digits.substr(1) + "'"))
+        << done.err;
+    if (command[1] == "bench") // which takes its time
+      continue;
+    command.back() = digits;
+    EXPECT_EQ(runProgram(command, "[[1,2,3]]").status, 0) << command[1];
+  }
+}

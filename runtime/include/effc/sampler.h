@@ -1,0 +1,67 @@
+/*===- sampler.h - The next token from logits -----------------------------===*\
+ *
+ * A part of effc.h, which includes it.
+ *
+\*===---------------------------------------------------------------------===*/
+#ifndef EFFC_SAMPLER_H
+#define EFFC_SAMPLER_H
+
+#include "effc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The filters apply in this order, as in the Hugging Face library: repeat
+ * penalty, temperature, top_k, top_p, min_p; then one token is drawn, by noise
+ * that depends on the seed, the number of the draw and the token alone. */
+typedef struct effc_sampler_options {
+  size_t size;
+  float temperature; /* 0: greedy, the most likely token; ties: lowest id.
+                        Below 2^-95 as 2^-95, above 2^126 as 2^126 */
+  uint32_t top_k;    /* keep the k most likely; 0: all */
+  float top_p; /* keep the fewest of this probability; 1: all, 0: the best */
+  float min_p; /* keep those at least this fraction of the best; 0: all */
+  float repeat_penalty; /* divides (multiplies when negative) the logits of
+                           tokens seen before; 1: none */
+  uint64_t seed;        /* same seed and logits: same tokens, on any machine */
+} effc_sampler_options_t;
+
+/* Greedy; seed 0. */
+EFFC_API effc_sampler_options_t effc_sampler_options_default(void);
+
+/* The options that the checkpoint asks for (effc_model_generation); seed 0. */
+EFFC_API effc_sampler_options_t
+effc_sampler_options_for_model(const effc_model_t *model);
+
+/* Creates a sampler for rows of `vocabulary_size` logits.
+ * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
+ * [0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
+ * vocabulary. */
+EFFC_API effc_status_t *
+effc_sampler_create(const effc_sampler_options_t *options,
+                    uint32_t vocabulary_size, effc_sampler_t **out_sampler);
+
+EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
+
+/* Tells the sampler of tokens that count as seen for the repeat penalty: those
+ * of the prompt. Drawn tokens count by themselves.
+ * EFFC_INVALID_ARGUMENT: a token outside the vocabulary. */
+EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
+                                            const int32_t *tokens,
+                                            size_t count);
+
+/* Draws a token from one row of logits and counts it as seen. Allocates
+ * nothing. After a failure the draw counts all the same.
+ *
+ * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
+ * infinity. */
+EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
+                                            const float *logits,
+                                            int32_t *out_token);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* EFFC_SAMPLER_H */
