@@ -53,6 +53,10 @@ public:
     for (const std::string &key : options.allow)
       unread.allowed.insert(key);
     ConfigReader reader(kConfigFile, *config->getObject(), &unread);
+    // Where it is null, it is a tool's key like others.
+    if (const JsonValue *name = config->getObject()->find("tokenizer_class");
+        name && name->getString())
+      tokenizerClass = *reader.getString("tokenizer_class");
     if (llvm::Error error = readFamily(reader))
       return error;
     return readRest();
@@ -203,6 +207,9 @@ private:
     auto settings = readTokenizerSettings(model.checkpoint->getDirectory());
     if (!settings)
       return settings.takeError();
+    // As in the library, the tokenizer's own file counts first.
+    if (settings->tokenizerClass.empty())
+      settings->setClass(tokenizerClass);
     if (!llvm::sys::fs::exists(pathOf(kTokenizerFile)))
       return readVocabulary(*settings);
     auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
@@ -370,7 +377,7 @@ private:
   mlir::MLIRContext &context;
   const ImportOptions &options;
   int64_t vocabulary = 0;
-  std::string modelType; // of config.json
+  std::string modelType, tokenizerClass; // of config.json
   ImportedModel model;
 };
 

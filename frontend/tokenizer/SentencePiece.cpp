@@ -409,7 +409,9 @@ llvm::Expected<std::string> effc::frontend::describeSentencePiece(
     return kind.takeError();
   auto model = parseSentencePiece(bytes, name);
   if (!model)
-    return model.takeError();
+    return refuse(llvm::toString(model.takeError()) +
+                  ": the file is damaged or cut short, or no SentencePiece "
+                  "model; fetch it again");
   if (llvm::Error error = checkClassFits(*model, name, **kind))
     return error;
   remarkOnClass(*model, name, **kind, settings, remarks);

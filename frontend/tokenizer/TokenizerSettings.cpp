@@ -101,11 +101,8 @@ private:
     settings.legacy = optionalBoolean(reader, "legacy");
     settings.extraIds = reader.getIntegerIfSet("extra_ids", 0, kMostExtraIds);
     if (reader.isSet("tokenizer_class"))
-      if (const std::string *name = reader.getString("tokenizer_class")) {
-        StringRef bare = *name;
-        bare.consume_back("Fast");
-        settings.tokenizerClass = bare.str();
-      }
+      if (const std::string *name = reader.getString("tokenizer_class"))
+        settings.setClass(*name);
     if (const JsonObject *decoder =
             reader.getObjectIfSet("added_tokens_decoder")) {
       hasDecoder = true;

@@ -41,6 +41,10 @@ struct TokenizerSettings {
   /// none of those that a file of SentencePiece marks.
   bool listsSpecial = false;
   std::string tokenizerClass; // without "Fast"; empty: it does not say
+  void setClass(llvm::StringRef name) {
+    name.consume_back("Fast");
+    tokenizerClass = name.str();
+  }
   /// How tiktoken's files cut texts.
   std::optional<std::string> pattern;
   /// Whether Kimi's own code reads the vocabulary.

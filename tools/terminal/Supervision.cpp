@@ -120,8 +120,10 @@ private:
   static void endDescendants() {
     while (true) {
       bool hasChildren = false;
-      for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
-        pid_t id = std::atoi(entry.path().filename().c_str());
+      std::error_code code; // where there is no /proc, children are not found
+      std::filesystem::directory_iterator at("/proc", code), end;
+      for (; !code && at != end; at.increment(code)) {
+        pid_t id = std::atoi(at->path().filename().c_str());
         if (id > 0 && parentOf(id) == getpid()) {
           kill(id, SIGKILL);
           hasChildren = waitpid(id, nullptr, 0) == id || hasChildren;

@@ -83,7 +83,7 @@ TEST_F(ImportTest, RemarksOnEveryTensor) {
 }
 
 TEST_F(ImportTest, FilesOfSentencePiece) {
-  // TinyMamba2 has 7 tokens.
+  TinyMamba2 tiny; // which has 7 tokens
   std::string bytes = makePiece("<unk>", PieceType::Unknown) +
                       makePiece("<s>", PieceType::Control) +
                       makePiece("</s>", PieceType::Control) +
@@ -97,9 +97,22 @@ TEST_F(ImportTest, FilesOfSentencePiece) {
     return source.name == "tokenizer.model";
   }));
   directory.write("tokenizer.model", bytes + "\x0a\x09");
-  EXPECT_EQ(outcome(import()),
-            "tokenizer.model: at byte " + std::to_string(bytes.size() + 2) +
-                ": a value of 9 bytes begins here, but only 0 are left");
+  EXPECT_EQ(
+      outcome(import()),
+      "tokenizer.model: at byte " + std::to_string(bytes.size() + 2) +
+          ": a value of 9 bytes begins here, but only 0 are left: the file "
+          "is damaged or cut short, or no SentencePiece model; fetch it "
+          "again");
+  directory.write("tokenizer.model", bytes);
+  // config.json may name the class, too.
+  tiny.config["tokenizer_class"] = "\"XGLMTokenizerFast\"";
+  tiny.write(directory);
+  std::string result = outcome(import());
+  EXPECT_NE(result.find("but got 'XGLMTokenizer'"), std::string::npos)
+      << result;
+  directory.write("tokenizer_config.json",
+                  R"({"tokenizer_class": "TokenizersBackend"})");
+  EXPECT_TRUE(llvm::cantFail(import()).tokenizer);
 }
 
 TEST_F(ImportTest, VocabulariesOfOtherKinds) {
