@@ -1,7 +1,9 @@
 #include "frontend/tokenizer/Component.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "runtime/schema/TokenizerLimits.h"
 
+using namespace effc;
 using namespace effc::frontend;
 
 llvm::Expected<Component>
@@ -32,6 +34,21 @@ llvm::Error effc::frontend::refuseComponent(llvm::StringRef file,
   std::string found = component.object ? quote(component.type) : "null";
   return refuse(file + ": " + role + " " + found +
                 " is not supported; supported: " + supported);
+}
+
+llvm::Error effc::frontend::checkStepCount(llvm::StringRef file, size_t steps) {
+  if (steps <= artifact::kMostTokenizerSteps)
+    return llvm::Error::success();
+  return refuse(file + ": expects at most " +
+                llvm::Twine(artifact::kMostTokenizerSteps) + " steps in a row");
+}
+
+void effc::frontend::checkStepText(ConfigReader &reader, llvm::StringRef key,
+                                   const std::string &text) {
+  if (text.size() > artifact::kMostStepTextBytes)
+    reader.report("expects " + quote(key) + " to be a string of at most " +
+                  llvm::Twine(artifact::kMostStepTextBytes) +
+                  " bytes, but got " + llvm::Twine(text.size()));
 }
 
 llvm::Expected<const JsonArray *>

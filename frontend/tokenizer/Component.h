@@ -28,6 +28,13 @@ llvm::Error refuseComponent(llvm::StringRef file, llvm::StringRef role,
                             const Component &component,
                             llvm::StringRef supported);
 
+/// Refuses more steps than a tokenizer may have (TokenizerLimits.h).
+llvm::Error checkStepCount(llvm::StringRef file, size_t steps);
+
+/// Reports a text of the member `key` that is longer than a step may have.
+void checkStepText(ConfigReader &reader, llvm::StringRef key,
+                   const std::string &text);
+
 /// The elements of a 'Sequence', from its array `key`.
 llvm::Expected<const JsonArray *> readSequence(const Component &component,
                                                llvm::StringRef key);

@@ -3,6 +3,7 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/Component.h"
 #include "frontend/tokenizer/Metaspace.h"
+#include "runtime/schema/TokenizerLimits.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -42,6 +43,8 @@ private:
       supported += (", " + handled.type).str();
       if (component.type != handled.type)
         continue;
+      if (llvm::Error error = checkStepCount(file, into.decoders.size()))
+        return error;
       if (isFused && handled.needsTokens)
         return refuse(component.where +
                       " is not supported after a step that fuses tokens");
@@ -121,6 +124,10 @@ private:
                     (pattern ? pattern->describe() : "nothing"));
     if (!content)
       reader.report("lacks 'content'");
+    else
+      checkStepText(reader, "content", *content);
+    if (text && text->getString())
+      checkStepText(reader, "pattern", *text->getString());
     if (llvm::Error error = reader.finish())
       return error;
     artifact::DecoderStepT &step = add(DecoderKind::Replace);
@@ -132,7 +139,7 @@ private:
   llvm::Error readStrip(const Component &component) {
     ConfigReader reader(component.where, *component.object);
     reader.get("type");
-    constexpr int64_t kMost = 1 << 20;
+    constexpr int64_t kMost = artifact::kMostStripped;
     const std::string *content = reader.getString("content");
     int64_t start = reader.requireInteger("start", 0, kMost);
     int64_t stop = reader.requireInteger("stop", 0, kMost);
@@ -151,6 +158,8 @@ private:
     ConfigReader reader(component.where, *component.object);
     reader.get("type");
     const std::string *prefix = reader.getString("prefix");
+    if (prefix)
+      checkStepText(reader, "prefix", *prefix);
     artifact::DecoderStepT &step = add(DecoderKind::WordPiece);
     step.content = prefix ? *prefix : "##";
     step.cleanup = reader.getBoolean("cleanup", true);
@@ -164,8 +173,11 @@ private:
     if (!suffix || suffix->empty())
       reader.report("expects 'suffix' to be a string that is not empty");
     else
-      add(DecoderKind::WordSuffix).content = *suffix;
-    return reader.finish();
+      checkStepText(reader, "suffix", *suffix);
+    if (llvm::Error error = reader.finish())
+      return error;
+    add(DecoderKind::WordSuffix).content = *suffix;
+    return llvm::Error::success();
   }
 
   llvm::StringRef file;

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "runtime/schema/TokenizerLimits.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -57,6 +58,18 @@ private:
     return value->getString() ? *value->getString() : "";
   }
 
+  /// What characters get before or behind them, or nothing for null.
+  std::string readAffix(llvm::StringRef key) {
+    return checkAffix(key, readText(key));
+  }
+  std::string checkAffix(llvm::StringRef key, std::string text) {
+    if (text.size() > artifact::kMostAffixBytes)
+      reader.report("expects " + quote(key) + " to be a string of at most " +
+                    llvm::Twine(artifact::kMostAffixBytes) +
+                    " bytes, but got " + llvm::Twine(text.size()));
+    return text;
+  }
+
   /// The token for what has none; a problem where it is not in the vocabulary.
   void readUnknown(bool isRequired) {
     const JsonValue *value = reader.get("unk_token");
@@ -77,8 +90,8 @@ private:
     into.model = ModelKind::CharacterBpe;
     if (llvm::Error error = vocabulary.readTokens(reader.get("vocab")))
       return error;
-    into.subword_prefix = readText("continuing_subword_prefix");
-    into.word_suffix = readText("end_of_word_suffix");
+    into.subword_prefix = readAffix("continuing_subword_prefix");
+    into.word_suffix = readAffix("end_of_word_suffix");
     if (llvm::Error error = readMerges(reader.get("merges")))
       return error;
     if (const JsonValue *dropout = reader.get("dropout"))
@@ -189,8 +202,9 @@ private:
     into.model = ModelKind::WordPiece;
     if (llvm::Error error = vocabulary.readTokens(reader.get("vocab")))
       return error;
-    const std::string *prefix = reader.getString("continuing_subword_prefix");
-    into.subword_prefix = prefix ? *prefix : "##";
+    constexpr llvm::StringLiteral kPrefix = "continuing_subword_prefix";
+    const std::string *prefix = reader.getString(kPrefix);
+    into.subword_prefix = checkAffix(kPrefix, prefix ? *prefix : "##");
     into.longest_word =
         reader.getInteger("max_input_chars_per_word", 0, UINT32_MAX, 100);
     readUnknown(/*isRequired=*/true);

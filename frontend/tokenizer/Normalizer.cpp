@@ -26,6 +26,8 @@ public:
       return component.takeError();
     if (!component->object)
       return llvm::Error::success();
+    if (llvm::Error error = checkStepCount(file, into.normalizers.size()))
+      return error;
     for (const Plain &plain : getPlain())
       if (component->type == plain.type)
         return readPlain(*component, plain.kind);
@@ -92,8 +94,11 @@ private:
     if (!content)
       reader.report("lacks 'prepend'");
     else
-      add(NormalizerKind::Prepend).content = *content;
-    return reader.finish();
+      checkStepText(reader, "prepend", *content);
+    if (llvm::Error error = reader.finish())
+      return error;
+    add(NormalizerKind::Prepend).content = *content;
+    return llvm::Error::success();
   }
 
   llvm::Error readReplace(const Component &component) {
@@ -103,6 +108,8 @@ private:
     const std::string *content = reader.getString("content");
     if (!content)
       reader.report("lacks 'content'");
+    else
+      checkStepText(reader, "content", *content);
     if (llvm::Error error = reader.finish())
       return error;
     auto translated = translatePattern(pattern);

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/tokenizer/Component.h"
+#include "runtime/schema/TokenizerLimits.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -137,6 +138,10 @@ private:
         return refuse(component.where + ": expects the ids of special token " +
                       quote(name) + " to be in the vocabulary, but got " +
                       value.describe());
+      if (into.prepend.size() + into.append.size() == artifact::kMostAroundText)
+        return refuse(component.where + ": expects at most " +
+                      llvm::Twine(artifact::kMostAroundText) +
+                      " ids around a text, but got more");
       side.push_back(*id);
     }
     return llvm::Error::success();

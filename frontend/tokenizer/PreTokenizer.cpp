@@ -4,6 +4,7 @@
 #include "frontend/tokenizer/Component.h"
 #include "frontend/tokenizer/Metaspace.h"
 #include "frontend/tokenizer/SplitPattern.h"
+#include "runtime/schema/TokenizerLimits.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -13,9 +14,6 @@ using artifact::SplitBehavior;
 namespace {
 
 constexpr llvm::StringLiteral kRole = "pre_tokenizer";
-
-/// The most that the runtime loads.
-constexpr size_t kMostSteps = 64;
 
 /// How GPT-2 cuts text into words, which ByteLevel has built in.
 constexpr llvm::StringLiteral kWords =
@@ -46,9 +44,9 @@ public:
         continue;
       if (llvm::Error error = (this->*handled.read)(*component))
         return error;
-      if (into.pieces.size() > kMostSteps)
+      if (into.pieces.size() > artifact::kMostTokenizerSteps)
         return refuse(component->where + ": expects at most " +
-                      llvm::Twine(kMostSteps) + " steps");
+                      llvm::Twine(artifact::kMostTokenizerSteps) + " steps");
       return llvm::Error::success();
     }
     return refuseComponent(file, kRole, *component, supported);

@@ -1,6 +1,7 @@
 #include "frontend/tokenizer/SplitPattern.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "runtime/schema/TokenizerLimits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,6 +12,7 @@
 
 #include <memory>
 
+using namespace effc;
 using namespace effc::frontend;
 
 namespace {
@@ -322,13 +324,19 @@ static llvm::Error checkCompiles(llvm::StringRef pattern,
 
 llvm::Expected<std::string>
 effc::frontend::translatePattern(llvm::StringRef pattern) {
-  constexpr size_t kMostBytes = 1 << 16;
-  if (pattern.empty() || pattern.size() > kMostBytes)
-    return refuse("expects a pattern of 1.." + llvm::Twine(kMostBytes) +
+  constexpr size_t kMost = artifact::kMostPatternBytes;
+  if (pattern.empty() || pattern.size() > kMost)
+    return refuse("expects a pattern of 1.." + llvm::Twine(kMost) +
                   " bytes, but got " + llvm::Twine(pattern.size()));
   auto translated = Translator(pattern).run();
   if (!translated)
     return translated.takeError();
+  // "\\s" becomes six times as long.
+  if (translated->size() > kMost)
+    return refuse("pattern " + quote(pattern.take_front(200)) +
+                  ": expects at most " + llvm::Twine(kMost) +
+                  " bytes once it is written for the runtime, but got " +
+                  llvm::Twine(translated->size()));
   if (llvm::Error error = checkCompiles(*translated, pattern))
     return error;
   return translated;

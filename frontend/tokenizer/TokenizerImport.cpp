@@ -3,6 +3,7 @@
 #include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/tokenizer/Component.h"
 #include "frontend/tokenizer/Decoder.h"
 #include "frontend/tokenizer/Model.h"
 #include "frontend/tokenizer/Normalizer.h"
@@ -16,8 +17,6 @@ using namespace effc;
 using namespace effc::frontend;
 
 static constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
-/// Of a normalizer or a decoder; the most that the runtime loads.
-static constexpr size_t kMostSteps = 64;
 
 /// Where each character of the byte alphabet is a token and the decoder reads
 /// them back, the runtime works on bytes: the same ids, without the detour.
@@ -129,9 +128,9 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
     return error;
   if (llvm::Error error = readDecoder(file, reader.get("decoder"), into))
     return error;
-  if (into.normalizers.size() > kMostSteps || into.decoders.size() > kMostSteps)
-    return refuse(file + ": expects at most " + llvm::Twine(kMostSteps) +
-                  " steps in a row");
+  for (size_t steps : {into.normalizers.size(), into.decoders.size()})
+    if (llvm::Error error = checkStepCount(file, steps))
+      return error;
   Vocabulary vocabulary(file, size);
   if (llvm::Error error =
           readModel(file, reader.get("model"), vocabulary, into, remarks))

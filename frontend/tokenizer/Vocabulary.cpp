@@ -12,14 +12,18 @@
 using namespace effc;
 using namespace effc::frontend;
 
-/// The most that the runtime loads.
-static constexpr size_t kMostContentBytes = 65536;
+using artifact::kMostAddedBytes;
+using artifact::kMostTokenBytes;
 
 //===----------------------------------------------------------------------===//
 // The model's tokens
 //===----------------------------------------------------------------------===//
 
 llvm::Error Vocabulary::addToken(llvm::StringRef text, int64_t id) {
+  if (text.size() > kMostTokenBytes)
+    return refuse(file + ": token " + llvm::Twine(id) + " has " +
+                  llvm::Twine(text.size()) + " bytes, but at most " +
+                  llvm::Twine(kMostTokenBytes) + " are possible");
   auto [at, isNew] = names.emplace(id, text.str());
   if (!isNew)
     return refuse(file + ": tokens " + quote(at->second) + " and " +
@@ -146,9 +150,9 @@ llvm::Error Vocabulary::readAddedToken(const JsonValue &value, size_t index) {
   token.single_word = reader.getBoolean("single_word", false);
   token.normalized = reader.getBoolean("normalized", false);
   const std::string *content = reader.getString("content");
-  if (!content || content->empty() || content->size() > kMostContentBytes)
+  if (!content || content->empty() || content->size() > kMostAddedBytes)
     reader.report("expects 'content' to be a string of 1.." +
-                  llvm::Twine(kMostContentBytes) + " bytes");
+                  llvm::Twine(kMostAddedBytes) + " bytes");
   if (llvm::Error error = reader.finish())
     return error;
   token.content = *content;
@@ -177,6 +181,7 @@ llvm::Error Vocabulary::addToken(const std::string &where,
     nextId += isNew;
     addedOnly.insert(token.id);
   }
+  places[token.content] = added.size();
   added.push_back(std::move(token));
   return llvm::Error::success();
 }
@@ -202,13 +207,12 @@ llvm::Error Vocabulary::addSettings(const TokenizerSettings &settings,
     token.right_strip = given.rightStrip;
     token.single_word = given.singleWord;
     token.normalized = given.normalized;
-    auto known = llvm::find_if(added, [&](const artifact::AddedTokenT &other) {
-      return other.content == token.content;
-    });
+    auto place = places.find(token.content);
     // A token that is only named is there already.
-    if (known != added.end() && !given.id)
+    if (place != places.end() && !given.id)
       continue;
-    if (known != added.end()) {
+    if (place != places.end()) {
+      artifact::AddedTokenT *known = &added[place->second];
       if (known->id != *given.id)
         return refuse(where + " " + quote(token.content) + " has id " +
                       llvm::Twine(*given.id) + ", but " + file + " gives it " +
@@ -223,10 +227,10 @@ llvm::Error Vocabulary::addSettings(const TokenizerSettings &settings,
     }
     int32_t inModel = find(token.content);
     int64_t id = given.id ? *given.id : inModel >= 0 ? inModel : nextId;
-    if (token.content.size() > kMostContentBytes)
+    if (token.content.size() > kMostAddedBytes)
       return refuse(where + " " + quote(token.content) + " has " +
                     llvm::Twine(token.content.size()) + " bytes, but at most " +
-                    llvm::Twine(kMostContentBytes) + " are possible");
+                    llvm::Twine(kMostAddedBytes) + " are possible");
     if (id >= limit())
       return refuse(where + " " + quote(token.content) + " has id " +
                     llvm::Twine(id) + ", but the model's vocabulary has " +

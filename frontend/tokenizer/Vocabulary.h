@@ -6,10 +6,12 @@
 #include "frontend/checkpoint/Json.h"
 #include "frontend/tokenizer/TokenizerSettings.h"
 
+#include "runtime/schema/TokenizerLimits.h"
 #include "runtime/schema/tokenizer_generated.h"
 
 #include "llvm/ADT/StringMap.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -56,7 +58,9 @@ public:
 
 private:
   /// No id is as large: ids without a token take room too.
-  int64_t limit() const { return size + tokensOfFile; }
+  int64_t limit() const {
+    return std::min<int64_t>(size + tokensOfFile, artifact::kMostTokens);
+  }
   llvm::Error addToken(llvm::StringRef text, int64_t id);
   llvm::Error readAddedToken(const JsonValue &value, size_t index);
   llvm::Error addToken(const std::string &where, artifact::AddedTokenT token);
@@ -73,6 +77,8 @@ private:
   /// What the library numbers the next added token with.
   int64_t nextId = 0;
   std::vector<artifact::AddedTokenT> added;
+  /// In `added`, by content.
+  llvm::StringMap<size_t> places;
 };
 
 } // namespace effc::frontend

@@ -99,6 +99,15 @@ static Check checkKernel(const artifact::Program &program, const Plan &plan,
   if (plan.isHost && kernel.overlaps())
     return badData("kernel '", name,
                    "' overlaps the launch before it, which the host's do not");
+  if (const auto *kinds = kernel.instructions()) {
+    if (kinds->size() > kMaxInstructionKinds)
+      return badData("kernel '", name, "' counts ", kinds->size(),
+                     " kinds of instructions, but at most ",
+                     kMaxInstructionKinds, " are expected");
+    for (const artifact::InstructionCount *one : *kinds)
+      if (Check error = checkName(one->name(), "kind of instructions"))
+        return error;
+  }
   std::set<uint32_t> seen;
   for (const artifact::KernelCode *code : *kernel.code()) {
     if (code->segment() >= program.segments()->size())

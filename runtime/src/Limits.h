@@ -1,7 +1,10 @@
 //===- Limits.h - What no sound artifact exceeds --------------------------===//
 //
 // The loader refuses what is beyond these, so that no later sum or product can
-// overflow and nothing absurd is allocated.
+// overflow, nothing absurd is allocated, and nothing takes longer than the file is
+// large. Every list of the program has a limit here, or is as long as another
+// that has; those of a tokenizer are in runtime/schema/TokenizerLimits.h, those of
+// the sampling defaults in runtime/schema/GenerationLimits.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_LIMITS_H
@@ -24,16 +27,40 @@ constexpr uint64_t kMaxStackBytes = FileHeader::kMaxStackBytes;
 /// What compilers align functions of x86-64 to.
 constexpr uint64_t kCodeAlignment = 16;
 
+/// One of code for each ISA and target, four of other kinds.
 constexpr uint32_t kMaxSegments = 256;
+/// Of a plan: powers of two of rows, twice.
 constexpr uint32_t kMaxEntries = 256;
+/// Of a plan; those of a hundred layers that are all different.
 constexpr uint32_t kMaxKernels = 16384;
-constexpr uint32_t kMaxLaunches = 65536; // of one entry
-constexpr uint32_t kMaxOperands = 64;    // of one launch
+/// Of an entry: a hundred for each of some hundred layers.
+constexpr uint32_t kMaxLaunches = 65536;
+/// Of a launch, and of extents and box maps that are one for each.
+constexpr uint32_t kMaxOperands = 64;
+/// Of a kernel, by kind: what PTX has in all, with types and widths.
+constexpr uint32_t kMaxInstructionKinds = 4096;
+/// Architectures that exist, real and simulated.
 constexpr uint32_t kMaxTargets = 64;
 constexpr uint32_t kMaxRank = 8;
+/// As long as a path may be.
 constexpr uint32_t kMaxNameBytes = 4096;
+/// The largest published models have some 100,000: experts of each layer.
+constexpr uint32_t kMaxWeights = 1u << 18;
+constexpr uint32_t kMaxStates = 1u << 16;
 constexpr uint32_t kMaxWeightFiles = 1024;
-constexpr uint32_t kMaxTables = 1u << 20; // of the program's flatbuffer
+/// Of the checkpoint: shards, and descriptions beside them.
+constexpr uint32_t kMaxSources = 65536;
+/// Of the command line that shaped the file; each as long as a name.
+constexpr uint32_t kMaxOptions = 1024;
+/// Tokens that end a generation: 256 of each file that may name some.
+constexpr uint32_t kMaxEnds = 1024;
+/// Windows of attention that differ.
+constexpr uint32_t kMaxKeyWork = 65536;
+/// Of the program's flatbuffer, each counted as often as it is named.
+constexpr uint32_t kMaxTables = 1u << 20;
+/// How large the program may be without sharing (ModelChecks.h).
+constexpr uint64_t kFreeSharedBytes = uint64_t(4) << 20;
+constexpr uint64_t kMostSharing = 4;
 
 // What the largest GPU grants a block, and a launch.
 constexpr uint32_t kWarpThreads = 32;

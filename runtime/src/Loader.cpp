@@ -21,6 +21,11 @@ using namespace effc::rt;
 Model::Model(MappedFile opened) : file(std::move(opened)) {}
 Model::~Model() = default;
 
+const std::string &Model::description() const {
+  std::call_once(described, [this] { json = describe(*this); });
+  return json;
+}
+
 Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
                                                  const LoadOptions &options) {
   Result<MappedFile> file = MappedFile::open(path, options.access);
@@ -40,7 +45,6 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &path,
     error = model->drawWeights(options.drawSeed);
   if (error)
     return fail(error->code, "'", path, "': ", error->message);
-  model->json = describe(*model);
   return std::shared_ptr<const Model>(std::move(model));
 }
 
@@ -105,6 +109,8 @@ Check Model::readProgram() {
     return badData("the program is not a well-formed flatbuffer \"",
                    artifact::ProgramIdentifier(), "\"");
   root = artifact::GetProgram(copy);
+  if (Check error = checkSharing(*root, size))
+    return error;
   return checkProgram(*root, fileHeader.programOffset + size,
                       fileHeader.fileSize);
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,8 +66,8 @@ public:
     return file.mapExecutable(segment.offset(), segment.size());
   }
 
-  /// The JSON document of effc_model_describe().
-  const std::string &description() const { return json; }
+  /// The JSON document of effc_model_describe(), made when it is first asked for.
+  const std::string &description() const;
 
   /// Compares every segment and weight with its checksum, and what lies between
   /// them with zero.
@@ -96,7 +97,8 @@ private:
   Mapping drawnWeights; // empty: they are the file's
   std::vector<const uint8_t *> weightStarts;
   std::unique_ptr<Tokenizer> vocabulary;
-  std::string json;
+  mutable std::once_flag described;
+  mutable std::string json;
 };
 
 /// Writes what a model says about itself as JSON (ModelDescription.cpp).

@@ -35,6 +35,23 @@ Check rt::checkName(const flatbuffers::String *name, const char *what) {
   return {};
 }
 
+/// Of what may be left out, and may be empty.
+static Check checkText(const flatbuffers::String *text, const char *what) {
+  if (text && text->size() > kMaxNameBytes)
+    return badData("the ", what, " has ", text->size(), " bytes, but at most ",
+                   kMaxNameBytes, " are expected");
+  return {};
+}
+
+template <typename T>
+static Check checkCount(const flatbuffers::Vector<T> *list, uint32_t most,
+                        const char *what) {
+  if (list && list->size() > most)
+    return badData("the file lists ", list->size(), " ", what, ", but at most ",
+                   most, " are expected");
+  return {};
+}
+
 const artifact::Segment *rt::findSegment(const artifact::Program &program,
                                          artifact::SegmentKind kind) {
   for (const artifact::Segment *segment : *program.segments())
@@ -222,6 +239,8 @@ static Check checkWeight(const artifact::Program &program,
                          const artifact::Weight &weight, uint64_t segmentSize) {
   if (Check error = checkName(weight.name(), "weight"))
     return error;
+  if (Check error = checkText(weight.source(), "source of a weight"))
+    return error;
   std::string_view name = weight.name()->string_view();
   uint64_t each = elementBytes(weight.type());
   if (each == 0)
@@ -261,6 +280,8 @@ Check rt::checkWeights(const artifact::Program &program) {
       if (Check error = checkWeightFile(*file))
         return error;
   }
+  if (Check error = checkCount(program.weights(), kMaxWeights, "weights"))
+    return error;
   for (const artifact::Weight *weight : *program.weights())
     if (Check error = checkWeight(program, *weight, segmentSize))
       return error;
@@ -311,6 +332,8 @@ Check rt::checkStates(const artifact::Program &program) {
     return badData("a slot has ", program.slot_bytes(),
                    " bytes, but a multiple of ", FileHeader::kSegmentAlignment,
                    " up to ", kMaxSlotBytes, " is expected");
+  if (Check error = checkCount(program.states(), kMaxStates, "states"))
+    return error;
   std::vector<Extent> extents;
   std::set<std::string_view> names;
   for (uint32_t i = 0; i < program.states()->size(); ++i) {
@@ -347,6 +370,9 @@ Check rt::checkGeneration(const artifact::Program &program) {
   const artifact::Generation *generation = program.generation();
   if (!generation)
     return {};
+  if (Check error = checkCount(generation->eos(), kMaxEnds,
+                               "tokens that end a generation"))
+    return error;
   int64_t vocabulary = program.vocabulary_size();
   auto isToken = [&](int32_t id) { return id >= 0 && id < vocabulary; };
   for (int32_t id : {generation->bos(), generation->pad()})
@@ -373,6 +399,37 @@ Check rt::checkGeneration(const artifact::Program &program) {
   return checkStops(*generation);
 }
 
+Check rt::checkProvenance(const artifact::Program &program) {
+  if (Check error = checkCount(program.key_work(), kMaxKeyWork,
+                               "counts of work for keys"))
+    return error;
+  const artifact::Provenance *provenance = program.provenance();
+  if (!provenance)
+    return {};
+  const std::pair<const flatbuffers::String *, const char *> kTexts[] = {
+      {provenance->compiler(), "compiler's name"},
+      {provenance->commit(), "compiler's commit"},
+      {provenance->llvm(), "version of LLVM"},
+      {provenance->family(), "family's name"},
+      {provenance->ptxas(), "version of the assembler"}};
+  for (auto [text, what] : kTexts)
+    if (Check error = checkText(text, what))
+      return error;
+  if (Check error = checkCount(provenance->options(), kMaxOptions, "options"))
+    return error;
+  if (provenance->options())
+    for (const flatbuffers::String *option : *provenance->options())
+      if (Check error = checkText(option, "text of an option"))
+        return error;
+  if (Check error = checkCount(provenance->sources(), kMaxSources, "sources"))
+    return error;
+  if (provenance->sources())
+    for (const artifact::SourceFile *source : *provenance->sources())
+      if (Check error = checkName(source->name(), "source"))
+        return error;
+  return {};
+}
+
 Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
                        uint64_t fileSize) {
   if (program.vocabulary_size() == 0 ||
@@ -389,6 +446,8 @@ Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
   if (Check error = checkStates(program))
     return error;
   if (Check error = checkGeneration(program))
+    return error;
+  if (Check error = checkProvenance(program))
     return error;
   return checkPlans(program);
 }

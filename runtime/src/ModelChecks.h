@@ -18,9 +18,16 @@
 
 namespace effc::rt {
 
-/// All of the below. `programEnd` and `fileSize` are where segments may lie.
+/// All of the below but the next. `programEnd` and `fileSize` are where segments
+/// may lie.
 Check checkProgram(const artifact::Program &program, uint64_t programEnd,
                    uint64_t fileSize);
+
+/// A flatbuffer may name one list of tables, or one text, any number of times; what
+/// is written out or looked through of it would be as many times as large. The
+/// compiler shares nothing, so that a program of `bytes` is not much larger without
+/// sharing (SharingChecks.cpp). Before the others, which look through all of it.
+Check checkSharing(const artifact::Program &program, uint64_t bytes);
 
 /// Segments in the file, apart, aligned, one of each kind (code: per ISA).
 Check checkSegments(const artifact::Program &program, uint64_t programEnd,
@@ -35,6 +42,9 @@ Check checkStates(const artifact::Program &program);
 
 /// Sampling defaults that a sampler takes, tokens of the vocabulary.
 Check checkGeneration(const artifact::Program &program);
+
+/// Texts and lists that are only shown.
+Check checkProvenance(const artifact::Program &program);
 
 /// The plans of the host, where there is one, and of every target, each as
 /// strictly: kernels inside segments of code for the target, with blocks that a

@@ -151,14 +151,25 @@ static void writeStates(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
+/// Where kernels of a plan start, by segment and offset.
+using CodeStarts = std::set<std::pair<uint32_t, uint64_t>>;
+
+static CodeStarts startsOf(const Plan &plan) {
+  CodeStarts starts;
+  for (const artifact::Kernel *kernel : *plan.kernels)
+    for (const artifact::KernelCode *code : *kernel->code())
+      starts.emplace(code->segment(), code->offset());
+  return starts;
+}
+
 /// The bytes from a kernel's entry point to what comes after it in its segment.
-static uint64_t codeBytes(const artifact::Program &program, const Plan &plan,
+static uint64_t codeBytes(const artifact::Program &program,
+                          const CodeStarts &starts,
                           const artifact::KernelCode &code) {
   uint64_t end = program.segments()->Get(code.segment())->size();
-  for (const artifact::Kernel *kernel : *plan.kernels)
-    for (const artifact::KernelCode *other : *kernel->code())
-      if (other->segment() == code.segment() && other->offset() > code.offset())
-        end = std::min(end, other->offset());
+  auto next = starts.upper_bound({code.segment(), code.offset()});
+  if (next != starts.end() && next->first == code.segment())
+    end = next->second;
   return end - code.offset();
 }
 
@@ -191,6 +202,7 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
       ++uses[launch->kernel()];
   std::vector<StepWork> steps = stepWorkOf(program, plan);
   std::vector<LaunchWork> launches = launchWorkOf(program, plan);
+  CodeStarts starts = startsOf(plan);
   json.key("kernels");
   json.beginArray();
   for (uint32_t i = 0; i < plan.kernels->size(); ++i) {
@@ -229,7 +241,7 @@ static void writeKernels(JsonWriter &json, const artifact::Program &program,
       json.field("segment", code->segment());
       if (hasPlace(program, *code)) {
         json.field("offset", code->offset());
-        json.field("bytes", codeBytes(program, plan, *code));
+        json.field("bytes", codeBytes(program, starts, *code));
       }
       json.endObject();
     }

@@ -181,7 +181,8 @@ EFFC_API uint64_t effc_model_max_context(const effc_model_t *model);
 
 /* Returns everything the file says about itself as one JSON document: format,
  * provenance, segments, states, kernels, entries, targets, memory, generation.
- * Keys are only ever added. Zero-terminated, owned by the model. */
+ * Keys are only ever added. Zero-terminated, owned by the model; made by the first
+ * call, which gives NULL where there is no memory for it. */
 EFFC_API const char *effc_model_describe(const effc_model_t *model);
 
 /* How the checkpoint asks to be sampled. -1 is "none" for a token. */
@@ -336,8 +337,9 @@ typedef enum effc_tokenize_flags {
  * `flags` are effc_tokenize_flags_t, or'ed.
  * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB; `text` is NULL and
  * `size` is not 0, or `out_tokens` is NULL and `capacity` is not 0.
- * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or the
- * tokenizer's patterns need too many steps on this text. */
+ * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or this text
+ * takes more steps or bytes than the tokenizer may (named with the part of it that
+ * does), which are far more than any honest tokenizer takes. */
 EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model,
                                             const char *text, size_t size,
                                             uint32_t flags, int32_t *out_tokens,
@@ -352,7 +354,8 @@ typedef enum effc_detokenize_flags {
  * become U+FFFD. Ids that the vocabulary does not define give no text.
  *
  * EFFC_INVALID_ARGUMENT: a negative id; `tokens` is NULL and `count` is not 0,
- * or `out_text` is NULL and `capacity` is not 0. */
+ * or `out_text` is NULL and `capacity` is not 0. EFFC_BAD_DATA: the tokens take
+ * more steps or bytes than the tokenizer's decoder may. */
 EFFC_API effc_status_t *effc_model_detokenize(const effc_model_t *model,
                                               const int32_t *tokens,
                                               size_t count, uint32_t flags,
@@ -370,14 +373,14 @@ EFFC_API void effc_detokenizer_free(effc_detokenizer_t *detokenizer);
 /* Adds one token. `*out_text` and `*out_size` become the text that is now
  * certain, possibly none; it is valid UTF-8 and belongs to the detokenizer
  * until its next call. All pieces together are what effc_model_detokenize()
- * gives. */
+ * gives. EFFC_BAD_DATA: as there; then the stream has to be finished. */
 EFFC_API effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
                                               int32_t token,
                                               const char **out_text,
                                               size_t *out_size);
 
 /* Ends the stream: what is left of a character comes out as U+FFFD. The
- * detokenizer can be used anew. */
+ * detokenizer can be used anew, after an error as well. */
 EFFC_API effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
                                                 const char **out_text,
                                                 size_t *out_size);

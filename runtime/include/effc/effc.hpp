@@ -18,6 +18,7 @@
 #include "effc.h"
 
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -69,7 +70,11 @@ public:
   uint32_t vocabularySize() const { return effc_model_vocabulary_size(get()); }
   uint64_t maxContext() const { return effc_model_max_context(get()); }
   /// JSON.
-  std::string describe() const { return effc_model_describe(get()); }
+  std::string describe() const {
+    if (const char *text = effc_model_describe(get()))
+      return text;
+    throw std::bad_alloc();
+  }
   /// 64 hexadecimal digits, of the whole file.
   std::string sha256() const {
     char digits[65];

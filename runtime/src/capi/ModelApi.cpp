@@ -85,7 +85,13 @@ uint64_t effc_model_max_context(const effc_model_t *model) {
 }
 
 const char *effc_model_describe(const effc_model_t *model) {
-  return model ? model->model->description().c_str() : "";
+  if (!model)
+    return "";
+  try {
+    return model->model->description().c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 void effc_model_generation(const effc_model_t *model,

@@ -76,9 +76,11 @@ effc_status_t *effc_model_detokenize(const effc_model_t *model,
     for (size_t i = 0; i < count; ++i)
       if (Check error = checkToken(tokens[i]))
         return error;
-    std::string text = model->model->tokenizer()->detokenize(
+    Result<std::string> text = model->model->tokenizer()->detokenize(
         {tokens, count}, flags & EFFC_DETOKENIZE_SKIP_SPECIAL);
-    copyOut(text, out_text, capacity, out_size);
+    if (!text)
+      return text.error();
+    copyOut(*text, out_text, capacity, out_size);
     return {};
   });
 }
@@ -113,9 +115,11 @@ effc_status_t *effc_detokenizer_push(effc_detokenizer_t *detokenizer,
       return error;
     if (Check error = checkToken(token))
       return error;
-    std::string_view text = detokenizer->stream.push(token);
-    *out_text = text.data();
-    *out_size = text.size();
+    Result<std::string_view> text = detokenizer->stream.push(token);
+    if (!text)
+      return text.error();
+    *out_text = text->data();
+    *out_size = text->size();
     return {};
   });
 }
@@ -128,9 +132,11 @@ effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
                                     {"out_text", out_text},
                                     {"out_size", out_size}}))
       return error;
-    std::string_view text = detokenizer->stream.finish();
-    *out_text = text.data();
-    *out_size = text.size();
+    Result<std::string_view> text = detokenizer->stream.finish();
+    if (!text)
+      return text.error();
+    *out_text = text->data();
+    *out_size = text->size();
     return {};
   });
 }

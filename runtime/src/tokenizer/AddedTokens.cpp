@@ -7,41 +7,61 @@
 using namespace effc::rt;
 namespace unicode = effc::rt::unicode;
 
-void AddedTokens::Trie::add(std::string_view content, uint32_t token) {
-  starts[static_cast<uint8_t>(content[0])] = true;
-  uint32_t node = 0;
-  for (char c : content) {
-    auto byte = static_cast<uint8_t>(c);
-    auto &children = nodes[node].children;
-    auto at = std::lower_bound(children.begin(), children.end(),
-                               std::pair<uint8_t, uint32_t>(byte, 0));
-    if (at == children.end() || at->first != byte) {
-      uint32_t fresh = static_cast<uint32_t>(nodes.size());
-      children.insert(at, {byte, fresh});
-      nodes.emplace_back(); // invalidates `children`
-      node = fresh;
-    } else {
-      node = at->second;
-    }
+/// The texts backwards, with what keeps them.
+static TokenTrie
+backwards(const std::vector<std::pair<std::string_view, uint32_t>> &texts) {
+  std::vector<std::string> kept;
+  kept.reserve(texts.size()); // so that none moves
+  std::vector<TokenTrie::Text> turned;
+  for (auto [text, token] : texts) {
+    kept.emplace_back(text.rbegin(), text.rend());
+    turned.emplace_back(kept.back(), static_cast<int32_t>(token));
   }
-  if (nodes[node].token == kNone)
-    nodes[node].token = token;
+  return TokenTrie(std::move(turned), /*keepsLast=*/false);
 }
 
-std::pair<uint32_t, size_t>
-AddedTokens::Trie::longest(std::string_view text) const {
-  std::pair<uint32_t, size_t> found = {kNone, 0};
-  uint32_t node = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto &children = nodes[node].children;
-    auto byte = static_cast<uint8_t>(text[i]);
-    auto at = std::lower_bound(children.begin(), children.end(),
-                               std::pair<uint8_t, uint32_t>(byte, 0));
-    if (at == children.end() || at->first != byte)
-      break;
-    node = at->second;
-    if (nodes[node].token != kNone)
-      found = {nodes[node].token, i + 1};
+AddedTokens::Automaton::Automaton(
+    const std::vector<std::pair<std::string_view, uint32_t>> &texts)
+    : trie(backwards(texts)), shorter(trie.size()), longest(trie.size(), -1) {
+  // Parents come before their children, and shorter texts before longer ones.
+  for (uint32_t node = 0; node < trie.size(); ++node) {
+    longest[node] =
+        trie.tokenAt(node) >= 0 ? trie.tokenAt(node) : longest[shorter[node]];
+    auto [first, count] = trie.childrenOf(node);
+    for (uint32_t child = first; child < first + count; ++child) {
+      uint8_t byte = trie.byteOf(child);
+      if (node == TokenTrie::kRoot) {
+        ends[byte] = true;
+        continue; // nothing but the root is shorter
+      }
+      uint32_t at = shorter[node];
+      uint32_t next = trie.child(at, byte);
+      while (next == TokenTrie::kNone && at != TokenTrie::kRoot) {
+        at = shorter[at];
+        next = trie.child(at, byte);
+      }
+      shorter[child] = next == TokenTrie::kNone ? TokenTrie::kRoot : next;
+    }
+  }
+}
+
+std::vector<AddedTokens::Found>
+AddedTokens::Automaton::findAll(std::string_view text) const {
+  std::vector<Found> found;
+  uint32_t node = TokenTrie::kRoot;
+  for (size_t at = text.size(); at-- > 0;) {
+    auto byte = static_cast<uint8_t>(text[at]);
+    if (node == TokenTrie::kRoot && !ends[byte])
+      continue;
+    uint32_t next = trie.child(node, byte);
+    while (next == TokenTrie::kNone && node != TokenTrie::kRoot) {
+      node = shorter[node];
+      next = trie.child(node, byte);
+    }
+    node = next == TokenTrie::kNone ? TokenTrie::kRoot : next;
+    if (longest[node] >= 0)
+      found.push_back(
+          {static_cast<uint32_t>(at), static_cast<uint32_t>(longest[node])});
   }
   return found;
 }
@@ -52,11 +72,11 @@ AddedTokens::AddedTokens(std::vector<AddedToken> given)
             [](const AddedToken &a, const AddedToken &b) {
               return a.id != b.id ? a.id < b.id : a.content < b.content;
             });
+  std::vector<std::pair<std::string_view, uint32_t>> rounds[2];
   for (uint32_t i = 0; i < tokens.size(); ++i)
-    (tokens[i].normalized ? normalized : raw)
-        .add(tokens[i].spelling.empty() ? tokens[i].content
-                                        : tokens[i].spelling,
-             i);
+    rounds[tokens[i].normalized].emplace_back(spellingOf(tokens[i]), i);
+  raw = Automaton(rounds[0]);
+  normalized = Automaton(rounds[1]);
 }
 
 static bool isWord(std::string_view character) {
@@ -77,12 +97,11 @@ static bool isSpace(std::string_view character) {
       .is(unicode::White);
 }
 
-/// How many bytes of white space `text` starts with.
-static size_t leadingSpace(std::string_view text) {
-  size_t count = 0;
-  while (count < text.size() && isSpace(text.substr(count)))
-    count += unicode::decode(text.substr(count)).bytes;
-  return count;
+/// Where the white space ends that `text` has from `from` on.
+static size_t endOfSpace(std::string_view text, size_t from) {
+  while (from < text.size() && isSpace(text.substr(from)))
+    from += unicode::decode(text.substr(from)).bytes;
+  return from;
 }
 
 /// Where the white space at the end of `text` starts, but not before `least`.
@@ -98,21 +117,33 @@ static size_t trailingSpace(std::string_view text, size_t least) {
 }
 
 std::vector<TextPart> AddedTokens::split(std::string_view text,
-                                         const Trie &trie, bool plain) const {
+                                         const Automaton &automaton, bool plain,
+                                         Budget &budget) const {
   std::vector<TextPart> parts;
+  if (!automaton.isEmpty()) {
+    constexpr uint64_t kStepsEach = 2; // forth, and back to what is shorter
+    if (!budget.spend(kStepsEach * text.size()))
+      return parts;
+    std::vector<Found> found = automaton.findAll(text);
+    cut(text, found, plain, parts);
+  } else if (!text.empty()) {
+    parts.push_back({text});
+  }
+  return parts;
+}
+
+void AddedTokens::cut(std::string_view text, const std::vector<Found> &found,
+                      bool plain, std::vector<TextPart> &parts) const {
   size_t taken = 0; // up to here the text has been given to a part
-  for (size_t at = 0; at < text.size();) {
-    if (!trie.mayStart(text[at])) {
-      ++at;
-      continue;
-    }
-    auto [index, length] = trie.longest(text.substr(at));
-    if (length == 0) {
-      ++at;
-      continue;
-    }
-    const AddedToken &token = tokens[index];
-    size_t begin = at, end = at + length;
+  size_t at = 0;    // up to here it has been looked through
+  // The white space that was last looked through: tokens may lie in it, each of
+  // which takes what follows.
+  size_t spaceBegin = 0, spaceEnd = 0;
+  for (size_t i = found.size(); i-- > 0;) {
+    if (found[i].begin < at)
+      continue; // inside of the one before
+    const AddedToken &token = tokens[found[i].token];
+    size_t begin = found[i].begin, end = begin + spellingOf(token).size();
     at = end;
     if (plain && token.special)
       continue;
@@ -121,8 +152,13 @@ std::vector<TextPart> AddedTokens::split(std::string_view text,
       continue;
     if (token.leftStrip)
       begin = trailingSpace(text.substr(0, begin), taken);
-    if (token.rightStrip)
-      end += leadingSpace(text.substr(end));
+    if (token.rightStrip) {
+      if (end < spaceBegin || end > spaceEnd) {
+        spaceBegin = end;
+        spaceEnd = endOfSpace(text, end);
+      }
+      end = spaceEnd;
+    }
     if (begin > taken)
       parts.push_back({text.substr(taken, begin - taken)});
     end = std::max(begin, end);
@@ -131,5 +167,4 @@ std::vector<TextPart> AddedTokens::split(std::string_view text,
   }
   if (taken < text.size())
     parts.push_back({text.substr(taken)});
-  return parts;
 }

@@ -5,9 +5,16 @@
 // Face library does. Those that are not `normalized` are looked for in the text
 // as it is, the others in what is left once it has been normalized.
 //
+// A text is looked through once, from its end: the automaton of Aho and Corasick,
+// built of the tokens backwards, says of each place the longest token that starts
+// there, whatever the tokens have in common.
+//
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_ADDEDTOKENS_H
 #define EFFC_RUNTIME_SRC_TOKENIZER_ADDEDTOKENS_H
+
+#include "runtime/src/tokenizer/Budget.h"
+#include "runtime/src/tokenizer/TokenTrie.h"
 
 #include <array>
 #include <cstdint>
@@ -40,43 +47,59 @@ public:
   /// No content is empty; of two with one content the lower id counts.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  /// Cuts valid UTF-8 at the tokens of one round. With `plain`, special tokens
-  /// are text like any other.
-  std::vector<TextPart> splitRaw(std::string_view text, bool plain) const {
-    return split(text, raw, plain);
+  /// Cuts valid UTF-8, less than 4 GiB of it, at the tokens of one round. With
+  /// `plain`, special tokens are text like any other. Where that takes more than
+  /// `budget` has, the parts are of no use.
+  std::vector<TextPart> splitRaw(std::string_view text, bool plain,
+                                 Budget &budget) const {
+    return split(text, raw, plain, budget);
   }
-  std::vector<TextPart> splitNormalized(std::string_view text,
-                                        bool plain) const {
-    return split(text, normalized, plain);
+  std::vector<TextPart> splitNormalized(std::string_view text, bool plain,
+                                        Budget &budget) const {
+    return split(text, normalized, plain, budget);
   }
 
   const std::vector<AddedToken> &all() const { return tokens; } // by id
 
 private:
-  /// All tokens of one round by their bytes.
-  class Trie {
-  public:
-    void add(std::string_view content, uint32_t token);
-    /// The longest content that `text` starts with: its token and length;
-    /// length 0 when there is none.
-    std::pair<uint32_t, size_t> longest(std::string_view text) const;
-    bool mayStart(char c) const { return starts[static_cast<uint8_t>(c)]; }
-
-  private:
-    static constexpr uint32_t kNone = UINT32_MAX;
-    struct Node {
-      std::vector<std::pair<uint8_t, uint32_t>> children; // sorted by byte
-      uint32_t token = kNone;
-    };
-    std::vector<Node> nodes = std::vector<Node>(1);
-    std::array<bool, 256> starts = {}; // a content starts with this byte
+  /// What starts at a place of a text.
+  struct Found {
+    uint32_t begin;
+    uint32_t token; // an index
   };
 
-  std::vector<TextPart> split(std::string_view text, const Trie &trie,
-                              bool plain) const;
+  /// All tokens of one round.
+  class Automaton {
+  public:
+    Automaton() = default;
+    /// Texts that are not empty, by the indices of their tokens. Of two with one
+    /// text the lower index counts.
+    explicit Automaton(
+        const std::vector<std::pair<std::string_view, uint32_t>> &texts);
+
+    /// The longest token at each place where one starts, from the last place on.
+    std::vector<Found> findAll(std::string_view text) const;
+    bool isEmpty() const { return trie.size() <= 1; }
+
+  private:
+    TokenTrie trie; // of the texts backwards
+    /// By node: that of the longest end of its text that is in the trie too.
+    std::vector<uint32_t> shorter;
+    /// By node: the longest token that its text ends with; -1 for none.
+    std::vector<int32_t> longest;
+    std::array<bool, 256> ends = {}; // a text ends with this byte
+  };
+
+  std::vector<TextPart> split(std::string_view text, const Automaton &automaton,
+                              bool plain, Budget &budget) const;
+  void cut(std::string_view text, const std::vector<Found> &found, bool plain,
+           std::vector<TextPart> &parts) const;
+  std::string_view spellingOf(const AddedToken &token) const {
+    return token.spelling.empty() ? token.content : token.spelling;
+  }
 
   std::vector<AddedToken> tokens;
-  Trie raw, normalized;
+  Automaton raw, normalized;
 };
 
 } // namespace effc::rt

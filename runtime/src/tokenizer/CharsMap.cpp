@@ -1,6 +1,5 @@
 #include "runtime/src/tokenizer/CharsMap.h"
 
-#include "runtime/src/Limits.h"
 #include "runtime/src/tokenizer/Utf8.h"
 #include "runtime/src/tokenizer/unicode/Graphemes.h"
 #include "runtime/src/tokenizer/unicode/Unicode.h"
@@ -54,22 +53,23 @@ bool CharsMap::find(std::string_view chunk,
     size_t begin = trie[node] & 0x7FFFFFFF;
     if (begin > replacements.size())
       return false;
-    // A start inside a character would give what is no UTF-8.
     replacement = std::string_view(replacements).substr(begin);
+    // A start inside a character would give what is no UTF-8.
+    if (!replacement.empty() &&
+        (static_cast<uint8_t>(replacement[0]) & 0xC0) == 0x80)
+      return false;
     replacement = replacement.substr(0, replacement.find('\0'));
-    return replacement.empty() ||
-           (static_cast<uint8_t>(replacement[0]) & 0xC0) != 0x80;
+    return true;
   }
   return false;
 }
 
-std::string CharsMap::apply(std::string_view text) const {
+std::string CharsMap::apply(std::string_view text, Budget &budget) const {
   constexpr size_t kLongestWhole = 5;
   std::string out;
   out.reserve(text.size());
   std::string_view replacement;
-  // The caller refuses what has grown past the limit.
-  while (!text.empty() && out.size() <= kMaxTextBytes) {
+  while (!text.empty() && budget.admits(out.size())) {
     size_t bytes = unicode::firstCluster(text);
     std::string_view cluster = text.substr(0, bytes);
     text.remove_prefix(bytes);
@@ -77,7 +77,7 @@ std::string CharsMap::apply(std::string_view text) const {
       out += replacement;
       continue;
     }
-    while (!cluster.empty()) {
+    while (!cluster.empty() && budget.admits(out.size())) {
       size_t length = unicode::decode(cluster).bytes;
       std::string_view character = cluster.substr(0, length);
       out += find(character, replacement) ? replacement : character;

@@ -9,6 +9,7 @@
 #define EFFC_RUNTIME_SRC_TOKENIZER_CHARSMAP_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/tokenizer/Budget.h"
 
 #include <cstdint>
 #include <span>
@@ -25,8 +26,12 @@ public:
 
   /// As the library applies it: whole grapheme clusters of up to five bytes
   /// first, character by character otherwise; of a cluster, the shortest prefix
-  /// with a replacement replaces all of it.
-  std::string apply(std::string_view text) const;
+  /// with a replacement replaces all of it. Where that takes more than `budget`
+  /// has, the result is of no use.
+  std::string apply(std::string_view text, Budget &budget) const;
+
+  /// What it takes in memory.
+  size_t bytes() const { return 4 * trie.size() + replacements.size(); }
 
 private:
   /// The replacement of the shortest prefix of `chunk` that has one.

@@ -6,23 +6,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 using namespace effc::rt;
-
-/// `text` with each `pattern` replaced.
-static std::string replaced(std::string_view text, std::string_view pattern,
-                            std::string_view content) {
-  std::string out;
-  size_t at = 0;
-  for (size_t found = text.find(pattern); found != std::string_view::npos;
-       found = text.find(pattern, at)) {
-    out += text.substr(at, found - at);
-    out += content;
-    at = found + pattern.size();
-  }
-  out += text.substr(at);
-  return out;
-}
 
 namespace {
 
@@ -31,6 +17,8 @@ public:
   explicit Bytes(bool readsCharacters) : readsCharacters(readsCharacters) {}
 
   void push(std::string_view text, bool) override {
+    if (!mayTake(text))
+      return;
     std::optional<std::string> bytes;
     if (readsCharacters)
       bytes = readByteCharacters(text);
@@ -58,6 +46,8 @@ private:
 class ByteFallback : public DecodeStage {
 public:
   void push(std::string_view text, bool) override {
+    if (!mayTake(text))
+      return;
     if (std::optional<char> byte = readByte(text)) {
       row += *byte;
       return;
@@ -103,13 +93,14 @@ private:
 
 class Metaspace : public DecodeStage {
 public:
-  Metaspace(std::string mark, bool dropsFirst)
+  Metaspace(std::shared_ptr<const TextSearch> mark, bool dropsFirst)
       : mark(std::move(mark)), dropsFirst(dropsFirst) {}
 
   void push(std::string_view text, bool starts) override {
     tokens += starts;
     bool drops = tokens == 1 && dropsFirst;
-    next->push(replaced(text, mark, drops ? "" : " "), starts);
+    if (mayTake(text))
+      next->push(replaceText(*mark, drops ? "" : " ", text), starts);
   }
   void finish() override {
     tokens = 0;
@@ -117,7 +108,7 @@ public:
   }
 
 private:
-  std::string mark;
+  std::shared_ptr<const TextSearch> mark;
   bool dropsFirst;
   uint64_t tokens = 0;
 };
@@ -125,6 +116,8 @@ private:
 class Fuse : public DecodeStage {
 public:
   void push(std::string_view text, bool) override {
+    if (!mayTake(text))
+      return;
     next->push(text, !hasStarted);
     hasStarted = true;
   }
@@ -139,29 +132,33 @@ private:
 
 class Replace : public DecodeStage {
 public:
-  Replace(std::string pattern, std::string content)
-      : pattern(std::move(pattern)), content(std::move(content)) {}
+  Replace(std::shared_ptr<const TextSearch> pattern, std::string content)
+      : search(std::move(pattern)), content(std::move(content)) {}
 
   void push(std::string_view text, bool starts) override {
     if (starts)
       flush();
-    held += text;
     isFresh |= starts;
-    size_t at = 0;
+    if (!mayTake(text))
+      return;
+    const std::string &pattern = search->text();
     std::string out;
-    for (size_t found = held.find(pattern); found != std::string::npos;
-         found = held.find(pattern, at)) {
-      out.append(held, at, found - at);
+    for (char c : text) {
+      size_t before = waits;
+      waits = search->next(before, c);
+      // What no longer waits is the pattern's start, and then the character.
+      size_t released = before + 1 - waits;
+      out.append(pattern, 0, std::min(released, before));
+      if (released > before)
+        out += c;
+      if (waits != pattern.size())
+        continue;
+      if (!budget->spend(content.size()) ||
+          !budget->admits(out.size() + content.size()))
+        return;
       out += content;
-      at = found + pattern.size();
+      waits = 0;
     }
-    // The longest end that the pattern may start with has to wait.
-    size_t waits = std::min(held.size() - at, pattern.size() - 1);
-    while (waits > 0 && !pattern.starts_with(
-                            std::string_view(held).substr(held.size() - waits)))
-      --waits;
-    out.append(held, at, held.size() - waits - at);
-    held.erase(0, held.size() - waits);
     pass(out);
   }
   void finish() override {
@@ -172,21 +169,21 @@ public:
 private:
   /// What waits was no start of the pattern.
   void flush() {
-    if (!held.empty())
-      pass(std::string(std::move(held)));
-    held.clear();
+    if (size_t size = std::exchange(waits, 0))
+      pass(search->text().substr(0, size));
     isFresh = false;
   }
   void pass(const std::string &text) {
     // A token of which all waits is passed on when more is known.
-    if (text.empty() && !held.empty())
+    if (text.empty() && waits > 0)
       return;
     next->push(text, isFresh);
     isFresh = false;
   }
 
-  std::string pattern, content;
-  std::string held;     // of the token so far
+  std::shared_ptr<const TextSearch> search;
+  std::string content;
+  size_t waits = 0; // bytes at the token's end with which the pattern starts
   bool isFresh = false; // nothing of the token has been passed on
 };
 
@@ -201,21 +198,29 @@ public:
       left = start;
     }
     isFresh |= starts;
+    if (!mayTake(text))
+      return;
     while (left > 0 && text.starts_with(mark)) {
       text.remove_prefix(mark.size());
       --left;
     }
     if (!text.empty())
       left = 0;
-    held += text;
     // The marks at the end may be stripped.
-    size_t end = held.size();
-    for (uint32_t i = 0; i < stop && end >= mark.size() &&
-                         std::string_view(held).substr(0, end).ends_with(mark);
-         ++i)
-      end -= mark.size();
-    std::string out = held.substr(0, end);
-    held.erase(0, end);
+    std::string_view rest = text;
+    uint64_t marks = 0;
+    while (rest.ends_with(mark)) {
+      rest.remove_suffix(mark.size());
+      ++marks;
+    }
+    std::string out;
+    if (rest.empty())
+      marks += held;
+    else
+      appendMarks(held, out);
+    held = std::min<uint64_t>(marks, stop);
+    out += rest;
+    appendMarks(marks - held, out);
     next->push(out, isFresh);
     isFresh = false;
   }
@@ -225,12 +230,18 @@ public:
   }
 
 private:
-  void endToken() { held.clear(); }
+  void endToken() { held = 0; }
+  void appendMarks(uint64_t count, std::string &out) {
+    if (!budget->spend(count * mark.size()))
+      return;
+    for (uint64_t i = 0; i < count; ++i)
+      out += mark;
+  }
 
   std::string mark;
   uint32_t start, stop;
   uint32_t left = 0; // how many more the start may lose
-  std::string held;  // at most `stop` marks
+  uint64_t held = 0; // marks at the end so far, at most `stop`
   bool isFresh = false;
 };
 
@@ -241,6 +252,8 @@ public:
 
   void push(std::string_view text, bool starts) override {
     tokens += starts;
+    if (!mayTake(text))
+      return;
     std::string out;
     if (starts && tokens > 1) {
       if (text.starts_with(prefix))
@@ -259,12 +272,15 @@ public:
 private:
   /// The library's replacements, in its order.
   static std::string mend(std::string text) {
-    constexpr std::pair<const char *, const char *> kMendings[] = {
-        {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-        {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-        {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-    for (auto [from, to] : kMendings)
-      text = replaced(text, from, to);
+    static const std::pair<TextSearch, const char *> kMendings[] = {
+        {TextSearch(" ."), "."},    {TextSearch(" ?"), "?"},
+        {TextSearch(" !"), "!"},    {TextSearch(" ,"), ","},
+        {TextSearch(" ' "), "'"},   {TextSearch(" n't"), "n't"},
+        {TextSearch(" 'm"), "'m"},  {TextSearch(" do not"), " don't"},
+        {TextSearch(" 's"), "'s"},  {TextSearch(" 've"), "'ve"},
+        {TextSearch(" 're"), "'re"}};
+    for (const auto &[from, to] : kMendings)
+      text = replaceText(from, to, text);
     return text;
   }
 
@@ -275,11 +291,13 @@ private:
 
 class WordSuffix : public DecodeStage {
 public:
-  explicit WordSuffix(std::string suffix) : suffix(std::move(suffix)) {}
+  explicit WordSuffix(std::shared_ptr<const TextSearch> suffix)
+      : suffix(std::move(suffix)) {}
 
   void push(std::string_view text, bool) override {
     passLast(" ");
-    last = text;
+    if (mayTake(text))
+      last = text;
   }
   void finish() override {
     passLast("");
@@ -289,17 +307,19 @@ public:
 private:
   void passLast(std::string_view content) {
     if (last)
-      next->push(replaced(*last, suffix, content), true);
+      next->push(replaceText(*suffix, content, *last), true);
     last.reset();
   }
 
-  std::string suffix;
+  std::shared_ptr<const TextSearch> suffix;
   std::optional<std::string> last;
 };
 
 class Spaces : public DecodeStage {
 public:
   void push(std::string_view text, bool starts) override {
+    if (!mayTake(text))
+      return;
     if (hasStarted)
       next->push(" ", true);
     hasStarted = true;
@@ -322,15 +342,17 @@ std::unique_ptr<DecodeStage> effc::rt::createBytesStage(bool readsCharacters) {
 std::unique_ptr<DecodeStage> effc::rt::createByteFallbackStage() {
   return std::make_unique<ByteFallback>();
 }
-std::unique_ptr<DecodeStage> effc::rt::createMetaspaceStage(std::string mark,
-                                                            bool dropsFirst) {
+std::unique_ptr<DecodeStage>
+effc::rt::createMetaspaceStage(std::shared_ptr<const TextSearch> mark,
+                               bool dropsFirst) {
   return std::make_unique<Metaspace>(std::move(mark), dropsFirst);
 }
 std::unique_ptr<DecodeStage> effc::rt::createFuseStage() {
   return std::make_unique<Fuse>();
 }
-std::unique_ptr<DecodeStage> effc::rt::createReplaceStage(std::string pattern,
-                                                          std::string content) {
+std::unique_ptr<DecodeStage>
+effc::rt::createReplaceStage(std::shared_ptr<const TextSearch> pattern,
+                             std::string content) {
   return std::make_unique<Replace>(std::move(pattern), std::move(content));
 }
 std::unique_ptr<DecodeStage>
@@ -342,7 +364,7 @@ std::unique_ptr<DecodeStage> effc::rt::createWordPieceStage(std::string prefix,
   return std::make_unique<WordPiece>(std::move(prefix), cleanup);
 }
 std::unique_ptr<DecodeStage>
-effc::rt::createWordSuffixStage(std::string suffix) {
+effc::rt::createWordSuffixStage(std::shared_ptr<const TextSearch> suffix) {
   return std::make_unique<WordSuffix>(std::move(suffix));
 }
 std::unique_ptr<DecodeStage> effc::rt::createSpacesStage() {

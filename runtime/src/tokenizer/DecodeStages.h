@@ -1,13 +1,15 @@
 //===- DecodeStages.h - The steps of decoders -----------------------------===//
 //
 // All but the first two work on UTF-8 and pass UTF-8 on. Patterns and contents
-// are not empty unless said so.
+// are not empty unless said so. What a stage does is linear in the text that it
+// gets, and in what it makes of it; a stage stops where the budget is exhausted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H
 #define EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H
 
 #include "runtime/src/tokenizer/Decoder.h"
+#include "runtime/src/tokenizer/TextSearch.h"
 
 namespace effc::rt {
 
@@ -21,17 +23,18 @@ std::unique_ptr<DecodeStage> createBytesStage(bool readsCharacters);
 std::unique_ptr<DecodeStage> createByteFallbackStage();
 
 /// `mark` is a space; in the first token it is nothing if `dropsFirst`.
-std::unique_ptr<DecodeStage> createMetaspaceStage(std::string mark,
-                                                  bool dropsFirst);
+std::unique_ptr<DecodeStage>
+createMetaspaceStage(std::shared_ptr<const TextSearch> mark, bool dropsFirst);
 
 /// One token of all.
 std::unique_ptr<DecodeStage> createFuseStage();
 
 /// `content`, possibly empty, for each occurrence of `pattern` in a token.
-std::unique_ptr<DecodeStage> createReplaceStage(std::string pattern,
-                                                std::string content);
+std::unique_ptr<DecodeStage>
+createReplaceStage(std::shared_ptr<const TextSearch> pattern,
+                   std::string content);
 
-/// Drops the character `mark` up to `start` times from the start of a token and
+/// Drops `mark`, a character, up to `start` times from the start of a token and
 /// up to `stop` times from its end.
 std::unique_ptr<DecodeStage> createStripStage(std::string mark, uint32_t start,
                                               uint32_t stop);
@@ -42,7 +45,8 @@ std::unique_ptr<DecodeStage> createWordPieceStage(std::string prefix,
                                                   bool cleanup);
 
 /// A space for `suffix`, nothing in the last token.
-std::unique_ptr<DecodeStage> createWordSuffixStage(std::string suffix);
+std::unique_ptr<DecodeStage>
+createWordSuffixStage(std::shared_ptr<const TextSearch> suffix);
 
 /// A space between tokens.
 std::unique_ptr<DecodeStage> createSpacesStage();

@@ -10,6 +10,8 @@
 
 #include "runtime/schema/tokenizer_generated.h"
 #include "runtime/src/Error.h"
+#include "runtime/src/tokenizer/Budget.h"
+#include "runtime/src/tokenizer/TextSearch.h"
 
 #include <memory>
 #include <string>
@@ -28,9 +30,15 @@ public:
   virtual void finish() = 0;
 
   void setNext(DecodeStage *stage) { next = stage; }
+  /// Of the stream; has to be set before the first token.
+  void setBudget(Budget *ofStream) { budget = ofStream; }
 
 protected:
+  /// Whether `text` may be worked on.
+  bool mayTake(std::string_view text) { return budget->spend(1 + text.size()); }
+
   DecodeStage *next = nullptr;
+  Budget *budget = nullptr;
 };
 
 class Decoder {
@@ -41,8 +49,9 @@ public:
   /// Whether tokens are bytes, not characters.
   bool takesBytes() const;
 
-  /// New stages in order, linked; the last has no next one.
-  std::vector<std::unique_ptr<DecodeStage>> createStages() const;
+  /// New stages in order, linked; the last has no next one. They keep a reference
+  /// to `budget`.
+  std::vector<std::unique_ptr<DecodeStage>> createStages(Budget &budget) const;
 
 private:
   struct Step {
@@ -51,6 +60,7 @@ private:
     artifact::Prepend prepend;
     uint32_t start, stop;
     bool cleanup;
+    std::shared_ptr<const TextSearch> search; // of what is looked for, if any
   };
   static std::unique_ptr<DecodeStage> createStage(const Step &step, bool fused);
 

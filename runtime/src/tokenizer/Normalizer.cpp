@@ -1,6 +1,6 @@
 #include "runtime/src/tokenizer/Normalizer.h"
 
-#include "runtime/src/Limits.h"
+#include "runtime/schema/TokenizerLimits.h"
 #include "runtime/src/tokenizer/ByteAlphabet.h"
 #include "runtime/src/tokenizer/Utf8.h"
 #include "runtime/src/tokenizer/unicode/NormalForm.h"
@@ -121,16 +121,16 @@ std::string_view stripRight(std::string_view text) {
 
 Result<std::string> effc::rt::replaceAll(const Pattern &pattern,
                                          std::string_view content,
-                                         std::string_view text) {
-  Result<std::vector<Pattern::Match>> matches = pattern.findAll(text);
+                                         std::string_view text,
+                                         Budget &budget) {
+  Result<std::vector<Pattern::Match>> matches = pattern.findAll(text, budget);
   if (!matches)
     return matches.error();
   size_t grown = text.size();
   for (const Pattern::Match &match : *matches)
     grown += content.size() - (match.end - match.begin);
-  if (grown > kMaxTextBytes)
-    return badData("replacing a pattern makes the text longer than ",
-                   kMaxTextBytes, " bytes");
+  if (!budget.admits(grown))
+    return budget.error();
   std::string out;
   out.reserve(grown);
   size_t at = 0;
@@ -143,15 +143,19 @@ Result<std::string> effc::rt::replaceAll(const Pattern &pattern,
   return out;
 }
 
-Check Normalizer::add(const artifact::NormalizerStep &step) {
+Check Normalizer::add(const artifact::NormalizerStep &step, Budget &budget) {
   if (step.kind() > NormalizerKind::MAX)
     return badData("a normalizer is of unknown kind ", unsigned(step.kind()));
   Step made{step.kind(), {}, step.content() ? step.content()->str() : "", {}};
   if (makeValidUtf8(made.content) != made.content)
     return badData("a normalizer's content is not UTF-8");
+  if (made.content.size() > artifact::kMostStepTextBytes)
+    return badData("a normalizer's content has ", made.content.size(),
+                   " bytes, but at most ", artifact::kMostStepTextBytes,
+                   " are expected");
   if (made.kind == NormalizerKind::Replace) {
-    Result<Pattern> pattern =
-        Pattern::compile(step.pattern() ? step.pattern()->string_view() : "");
+    Result<Pattern> pattern = Pattern::compile(
+        step.pattern() ? step.pattern()->string_view() : "", budget);
     if (!pattern)
       return pattern.error();
     made.pattern = std::move(*pattern);
@@ -170,7 +174,7 @@ Check Normalizer::add(const artifact::NormalizerStep &step) {
 
 Result<std::string> Normalizer::applyStep(const Step &step,
                                           std::string_view text,
-                                          bool &movesStart) {
+                                          bool &movesStart, Budget &budget) {
   using unicode::NormalForm;
   switch (step.kind) {
   case NormalizerKind::Nfc:
@@ -205,9 +209,9 @@ Result<std::string> Normalizer::applyStep(const Step &step,
   case NormalizerKind::Prepend:
     return text.empty() ? std::string() : step.content + std::string(text);
   case NormalizerKind::Replace:
-    return replaceAll(*step.pattern, step.content, text);
+    return replaceAll(*step.pattern, step.content, text, budget);
   case NormalizerKind::Charsmap:
-    return step.charsmap->apply(text);
+    return step.charsmap->apply(text, budget);
   case NormalizerKind::ByteCharacters: {
     std::string out;
     appendByteCharacters(text, out);
@@ -217,17 +221,24 @@ Result<std::string> Normalizer::applyStep(const Step &step,
   return std::string(text);
 }
 
-Result<std::string> Normalizer::apply(std::string_view text,
-                                      bool &movesStart) const {
+size_t Normalizer::bytes() const {
+  size_t size = 0;
+  for (const Step &step : steps)
+    size += step.content.size() + (step.pattern ? step.pattern->bytes() : 0) +
+            (step.charsmap ? step.charsmap->bytes() : 0);
+  return size;
+}
+
+Result<std::string> Normalizer::apply(std::string_view text, bool &movesStart,
+                                      Budget &budget) const {
   std::string current(text);
   for (const Step &step : steps) {
-    Result<std::string> next = applyStep(step, current, movesStart);
+    Result<std::string> next = applyStep(step, current, movesStart, budget);
     if (!next)
       return next.error();
-    // Charsmaps and prefixes may multiply a text.
-    if (next->size() > kMaxTextBytes)
-      return badData("normalizing makes the text longer than ", kMaxTextBytes,
-                     " bytes");
+    if (!budget.spend(current.size() + next->size()) ||
+        !budget.admits(next->size()))
+      return budget.error();
     current = std::move(*next);
   }
   return current;

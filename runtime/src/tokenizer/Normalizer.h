@@ -21,12 +21,17 @@ namespace effc::rt {
 class Normalizer {
 public:
   /// Checks each step and appends it.
-  Check add(const artifact::NormalizerStep &step);
+  Check add(const artifact::NormalizerStep &step, Budget &budget);
   bool isEmpty() const { return steps.empty(); }
 
   /// `text` is valid UTF-8, and so is the result. `movesStart` becomes whether
-  /// characters at the start were dropped.
-  Result<std::string> apply(std::string_view text, bool &movesStart) const;
+  /// characters at the start were dropped. EFFC_BAD_DATA where that takes more
+  /// than `budget` has.
+  Result<std::string> apply(std::string_view text, bool &movesStart,
+                            Budget &budget) const;
+
+  /// What the steps take in memory.
+  size_t bytes() const;
 
 private:
   struct Step {
@@ -36,14 +41,14 @@ private:
     std::optional<CharsMap> charsmap;
   };
   static Result<std::string> applyStep(const Step &step, std::string_view text,
-                                       bool &movesStart);
+                                       bool &movesStart, Budget &budget);
 
   std::vector<Step> steps;
 };
 
 /// `text` with each match of `pattern` replaced.
 Result<std::string> replaceAll(const Pattern &pattern, std::string_view content,
-                               std::string_view text);
+                               std::string_view text, Budget &budget);
 
 } // namespace effc::rt
 

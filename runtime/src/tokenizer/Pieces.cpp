@@ -1,6 +1,5 @@
 #include "runtime/src/tokenizer/Pieces.h"
 
-#include "runtime/src/Limits.h"
 #include "runtime/src/tokenizer/ByteAlphabet.h"
 #include "runtime/src/tokenizer/Utf8.h"
 
@@ -80,11 +79,12 @@ void writeMetaspace(std::string_view piece, std::string_view mark, bool marked,
 
 } // namespace
 
-Check PieceSteps::addSplit(const artifact::SplitStep &split) {
+Check PieceSteps::addSplit(const artifact::SplitStep &split, Budget &budget) {
   if (split.behavior() > SplitBehavior::MAX)
     return badData("a split step is of unknown behaviour ",
                    unsigned(split.behavior()));
-  Result<Pattern> pattern = Pattern::compile(split.pattern()->string_view());
+  Result<Pattern> pattern =
+      Pattern::compile(split.pattern()->string_view(), budget);
   if (!pattern)
     return pattern.error();
   steps.push_back({PieceKind::Split, std::move(*pattern), split.behavior(),
@@ -96,29 +96,36 @@ void PieceSteps::addPrefixSpace() {
   steps.push_back({PieceKind::PrefixSpace, {}});
 }
 
-Check PieceSteps::add(const artifact::PieceStep &step) {
+size_t PieceSteps::bytes() const {
+  size_t size = 0;
+  for (const Step &step : steps)
+    size += step.pattern ? step.pattern->bytes() : 0;
+  return size;
+}
+
+Check PieceSteps::add(const artifact::PieceStep &step, Budget &budget) {
   if (step.kind() > PieceKind::MAX || step.prepend() > artifact::Prepend::MAX)
     return badData("a pre-tokenizer step is of unknown kind ",
                    unsigned(step.kind()));
   if (step.kind() == PieceKind::Split)
-    return step.split() ? addSplit(*step.split())
+    return step.split() ? addSplit(*step.split(), budget)
                         : badData("a split step has no pattern");
   Step made{step.kind(), {}};
   made.content = step.content() ? step.content()->str() : "";
   made.prepend = step.prepend();
-  bool isCharacter =
-      !made.content.empty() && makeValidUtf8(made.content) == made.content;
-  if (made.kind == PieceKind::Metaspace && !isCharacter)
-    return badData("a metaspace step has no UTF-8 replacement");
+  if (made.kind == PieceKind::Metaspace && !isOneCharacter(made.content))
+    return badData("a metaspace step's replacement has ", made.content.size(),
+                   " bytes, but one character is expected");
   steps.push_back(std::move(made));
   return {};
 }
 
-Check PieceSteps::split(const Step &step, Pieces &pieces) {
+Check PieceSteps::split(const Step &step, Pieces &pieces, Budget &budget) {
   std::vector<std::string_view> finer;
   std::vector<Part> parts;
   for (std::string_view piece : pieces.pieces) {
-    Result<std::vector<Pattern::Match>> matches = step.pattern->findAll(piece);
+    Result<std::vector<Pattern::Match>> matches =
+        step.pattern->findAll(piece, budget);
     if (!matches)
       return matches.error();
     listParts(*matches, piece.size(), step.invert, parts);
@@ -170,19 +177,20 @@ void PieceSteps::rewrite(const Step &step, Pieces &pieces) {
   }
 }
 
-Check PieceSteps::apply(Pieces &pieces) const {
+Check PieceSteps::apply(Pieces &pieces, Budget &budget) const {
   for (const Step &step : steps) {
     if (pieces.pieces.empty())
       return {};
     if (step.kind == PieceKind::Split) {
-      if (Check error = split(step, pieces))
+      if (Check error = split(step, pieces, budget))
         return error;
-    } else {
-      rewrite(step, pieces);
+      continue;
     }
-    if (pieces.storage.size() > kMaxTextBytes)
-      return badData("cutting makes the text longer than ", kMaxTextBytes,
-                     " bytes");
+    rewrite(step, pieces);
+    // At most four times as long as before.
+    if (!budget.spend(pieces.storage.size()) ||
+        !budget.admits(pieces.storage.size()))
+      return budget.error();
   }
   return {};
 }

@@ -37,11 +37,15 @@ private:
 class PieceSteps {
 public:
   /// Checks each step and appends it.
-  Check add(const artifact::PieceStep &step);
-  Check addSplit(const artifact::SplitStep &split);
+  Check add(const artifact::PieceStep &step, Budget &budget);
+  Check addSplit(const artifact::SplitStep &split, Budget &budget);
   void addPrefixSpace();
 
-  Check apply(Pieces &pieces) const;
+  /// EFFC_BAD_DATA where that takes more than `budget` has.
+  Check apply(Pieces &pieces, Budget &budget) const;
+
+  /// What the steps take in memory.
+  size_t bytes() const;
 
 private:
   struct Step {
@@ -52,7 +56,7 @@ private:
     std::string content = {};
     artifact::Prepend prepend = artifact::Prepend::Never;
   };
-  static Check split(const Step &step, Pieces &pieces);
+  static Check split(const Step &step, Pieces &pieces, Budget &budget);
   static void rewrite(const Step &step, Pieces &pieces);
 
   std::vector<Step> steps;

@@ -8,8 +8,10 @@ using namespace effc::rt;
 
 /// What one call of tokenize() works with.
 struct Tokenizer::Encoding {
-  explicit Encoding(size_t bytes) : cache(bytes) {}
+  explicit Encoding(size_t bytes)
+      : budget(Budget::ofEncoding(bytes)), cache(bytes) {}
 
+  Budget budget;
   std::vector<int32_t> tokens;
   ModelWorkspace workspace;
   PieceCache cache;
@@ -19,8 +21,11 @@ Check Tokenizer::encodePiece(std::string_view piece, Encoding &encoding) const {
   if (encoding.cache.find(piece, encoding.tokens))
     return {};
   size_t before = encoding.tokens.size();
-  if (Check error = model->encode(piece, encoding.workspace, encoding.tokens))
+  if (Check error = model->encode(piece, encoding.workspace, encoding.budget,
+                                  encoding.tokens))
     return error;
+  if (!encoding.budget.admits(encoding.tokens.size()))
+    return encoding.budget.error();
   encoding.cache.keep(piece, std::span(encoding.tokens).subspan(before));
   return {};
 }
@@ -28,8 +33,10 @@ Check Tokenizer::encodePiece(std::string_view piece, Encoding &encoding) const {
 Check Tokenizer::encodeText(std::string_view text, bool isFirst,
                             Encoding &encoding) const {
   Pieces pieces(text, isFirst);
-  if (Check error = pieceSteps.apply(pieces))
+  encoding.budget.enter(Stage::PreTokenizer);
+  if (Check error = pieceSteps.apply(pieces, encoding.budget))
     return error;
+  encoding.budget.enter(Stage::Model);
   for (std::string_view piece : pieces.all())
     if (Check error = encodePiece(piece, encoding))
       return error;
@@ -42,14 +49,21 @@ Check Tokenizer::encodeParts(std::string_view text, bool isFirst, bool plain,
   std::string normalized;
   if (!normalizer.isEmpty()) {
     bool movesStart = false;
-    Result<std::string> made = normalizer.apply(text, movesStart);
+    encoding.budget.enter(Stage::Normalizer);
+    Result<std::string> made =
+        normalizer.apply(text, movesStart, encoding.budget);
     if (!made)
       return made.error();
     normalized = std::move(*made);
     text = normalized;
     isFirst &= !movesStart;
   }
-  for (const TextPart &part : addedTokens.splitNormalized(text, plain)) {
+  encoding.budget.enter(Stage::AddedTokens);
+  std::vector<TextPart> parts =
+      addedTokens.splitNormalized(text, plain, encoding.budget);
+  if (Check error = encoding.budget.check())
+    return error;
+  for (const TextPart &part : parts) {
     bool isStart = part.text.data() == text.data();
     if (part.id >= 0)
       encoding.tokens.push_back(part.id);
@@ -68,7 +82,11 @@ Result<std::vector<int32_t>> Tokenizer::tokenize(std::string_view text,
   Encoding encoding(valid.size());
   if (options.addSpecial)
     encoding.tokens = prepend;
-  for (const TextPart &part : addedTokens.splitRaw(valid, options.plain)) {
+  std::vector<TextPart> parts =
+      addedTokens.splitRaw(valid, options.plain, encoding.budget);
+  if (Check error = encoding.budget.check())
+    return *error;
+  for (const TextPart &part : parts) {
     bool isFirst = part.text.data() == valid.data();
     if (part.id >= 0)
       encoding.tokens.push_back(part.id);
@@ -81,35 +99,55 @@ Result<std::vector<int32_t>> Tokenizer::tokenize(std::string_view text,
   return std::move(encoding.tokens);
 }
 
-std::string Tokenizer::detokenize(std::span<const int32_t> tokens,
-                                  bool skipSpecial) const {
+Result<std::string> Tokenizer::detokenize(std::span<const int32_t> tokens,
+                                          bool skipSpecial) const {
   DecodeStream stream(*this, skipSpecial);
   std::string text;
-  for (int32_t token : tokens)
-    text += stream.push(token);
-  text += stream.finish();
+  for (int32_t token : tokens) {
+    Result<std::string_view> more = stream.push(token);
+    if (!more)
+      return more.error();
+    text += *more;
+  }
+  Result<std::string_view> more = stream.finish();
+  if (!more)
+    return more.error();
+  text += *more;
   return text;
 }
 
 /// The end of the chain.
 class DecodeStream::Output : public DecodeStage {
 public:
-  void push(std::string_view more, bool) override { text += more; }
+  void push(std::string_view more, bool) override {
+    bytes += more.size();
+    if (budget.admits(bytes))
+      text += more;
+  }
   void finish() override {}
-  std::string text;
+
+  Budget budget = Budget::ofDecoding();
+  std::string text;   // of the last call
+  uint64_t bytes = 0; // of all calls
 };
 
 DecodeStream::DecodeStream(const Tokenizer &tokenizer, bool skipSpecial)
     : tokenizer(&tokenizer), skipSpecial(skipSpecial),
-      stages(tokenizer.decoder.createStages()),
       output(std::make_unique<Output>()) {
+  begin();
+}
+
+void DecodeStream::begin() {
+  output->budget = Budget::ofDecoding();
+  output->bytes = 0;
+  stages = tokenizer->decoder.createStages(output->budget);
   stages.back()->setNext(output.get());
 }
 
 DecodeStream::~DecodeStream() = default;
 DecodeStream::DecodeStream(DecodeStream &&) noexcept = default;
 
-std::string_view DecodeStream::push(int32_t token) {
+Result<std::string_view> DecodeStream::push(int32_t token) {
   output->text.clear();
   std::string_view text = tokenizer->vocabulary.textOf(token);
   bool isToken = tokenizer->vocabulary.has(token);
@@ -118,13 +156,24 @@ std::string_view DecodeStream::push(int32_t token) {
     text = at->second.text;
     isToken = !(skipSpecial && at->second.isSpecial);
   }
+  output->budget.grow(1);
   if (isToken)
     stages.front()->push(text, /*starts=*/true);
-  return output->text;
+  if (output->budget.isExhausted())
+    return output->budget.error();
+  return std::string_view(output->text);
 }
 
-std::string_view DecodeStream::finish() {
+Result<std::string_view> DecodeStream::finish() {
   output->text.clear();
   stages.front()->finish();
-  return output->text;
+  Check error = output->budget.check();
+  if (error) {
+    begin();
+    return *error;
+  }
+  // The stages are as new; so is what they may take.
+  output->budget = Budget::ofDecoding();
+  output->bytes = 0;
+  return std::string_view(output->text);
 }

@@ -10,7 +10,8 @@
 //   5. the model turns each piece into tokens (models/Model.h)
 //   6. the post-processor's tokens go before and after
 //
-// and back: tokens to their texts, and those through the decoder (Decoder.h).
+// and back: tokens to their texts, and those through the decoder (Decoder.h). Each
+// way has one budget for all its steps (Budget.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_TOKENIZER_H
@@ -50,14 +51,14 @@ public:
   };
   /// EFFC_INVALID_ARGUMENT, before anything is allocated, for a text that is
   /// too long; EFFC_BAD_DATA where a model has no token for what the text
-  /// holds, or a pattern takes too many steps on it.
+  /// holds, or where the text takes more than Budget::ofEncoding() has.
   Result<std::vector<int32_t>> tokenize(std::string_view text,
                                         Options options) const;
 
   /// The text of all tokens at once, valid UTF-8. Ids that are no token have
-  /// none.
-  std::string detokenize(std::span<const int32_t> tokens,
-                         bool skipSpecial) const;
+  /// none. EFFC_BAD_DATA where they take more than Budget::ofDecoding() has.
+  Result<std::string> detokenize(std::span<const int32_t> tokens,
+                                 bool skipSpecial) const;
 
 private:
   friend class TokenizerReader;
@@ -95,12 +96,15 @@ public:
   DecodeStream(DecodeStream &&) noexcept;
 
   /// The text that is certain now: whole characters, valid until the next call.
-  std::string_view push(int32_t token);
-  /// The rest; the stream can be used anew.
-  std::string_view finish();
+  /// EFFC_BAD_DATA where the tokens so far take more than Budget::ofDecoding()
+  /// has; then the stream has to be finished.
+  Result<std::string_view> push(int32_t token);
+  /// The rest; the stream can be used anew, after an error too.
+  Result<std::string_view> finish();
 
 private:
   class Output;
+  void begin();
   const Tokenizer *tokenizer;
   bool skipSpecial;
   std::vector<std::unique_ptr<DecodeStage>> stages;

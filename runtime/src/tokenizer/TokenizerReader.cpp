@@ -1,19 +1,20 @@
 // Tokenizer::create: from the bytes of a Tokenizer segment to tables that the
 // encoder trusts. Every id and every pattern is checked here.
 
+#include "runtime/schema/TokenizerLimits.h"
 #include "runtime/schema/tokenizer_generated.h"
 #include "runtime/src/Limits.h"
+#include "runtime/src/tokenizer/Budget.h"
 #include "runtime/src/tokenizer/ByteAlphabet.h"
+#include "runtime/src/tokenizer/TakenRow.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 #include "runtime/src/tokenizer/Utf8.h"
 
 #include <cmath>
-#include <unordered_set>
+#include <set>
 
 namespace effc::rt {
 
-static constexpr uint32_t kMaxSteps = 64; // of each kind
-static constexpr uint32_t kMaxContentBytes = 65536;
 /// One table per token, and as many again for added ones and steps.
 static constexpr uint32_t kMaxTokenizerTables = 2 * kMaxVocabulary;
 /// A flatbuffer may name one string a million times; copies are counted.
@@ -21,8 +22,9 @@ static constexpr uint64_t kMaxVocabularyBytes = uint64_t(1) << 30;
 
 class TokenizerReader {
 public:
-  explicit TokenizerReader(const artifact::Tokenizer &root)
-      : root(root), isFirstFormat(root.byte_tokens()->size() == 256) {}
+  TokenizerReader(const artifact::Tokenizer &root, size_t bytes)
+      : root(root), isFirstFormat(root.byte_tokens()->size() == 256),
+        budget(Budget::ofLoad(bytes)) {}
 
   Result<std::unique_ptr<Tokenizer>> run() {
     for (Check (TokenizerReader::*step)() :
@@ -35,6 +37,13 @@ public:
   }
 
 private:
+  /// Fails where a table of `bytes`, made in `steps`, is more than may be.
+  Check take(uint64_t steps, uint64_t bytes) {
+    budget.spend(steps);
+    budget.admits(bytes);
+    return budget.check();
+  }
+
   bool exists(int32_t id) const {
     return id >= 0 && static_cast<uint32_t>(id) < root.tokens()->size();
   }
@@ -45,10 +54,18 @@ private:
       return badData("the vocabulary has ", size, " tokens, but at most ",
                      kMaxVocabulary, " are expected");
     uint64_t bytes = 0;
-    for (const artifact::Bytes *token : *root.tokens())
-      bytes += token->data() ? token->data()->size() : 0;
+    for (uint32_t id = 0; id < size; ++id) {
+      const auto *data = root.tokens()->Get(id)->data();
+      if (data && data->size() > artifact::kMostTokenBytes)
+        return badData("token ", id, " has ", data->size(),
+                       " bytes, but at most ", artifact::kMostTokenBytes,
+                       " are expected");
+      bytes += data ? data->size() : 0;
+    }
     if (bytes > kMaxVocabularyBytes)
       return badData("the vocabulary takes ", bytes, " bytes");
+    if (Check error = take(bytes + size, bytes))
+      return error;
     if (root.byte_tokens()->size() != 0 && !isFirstFormat)
       return badData("there are tokens for ", root.byte_tokens()->size(),
                      " bytes, but 256 are expected");
@@ -76,6 +93,12 @@ private:
     if (root.unknown() != -1 && !exists(root.unknown()))
       return badData("the unknown token is ", root.unknown(),
                      ", but the vocabulary has ", root.tokens()->size());
+    uint64_t around = (root.prepend() ? root.prepend()->size() : 0) +
+                      (root.append() ? root.append()->size() : 0);
+    if (around > artifact::kMostAroundText)
+      return badData("there are ", around,
+                     " tokens to put around a text, but at most ",
+                     artifact::kMostAroundText, " are expected");
     if (Check error = readAround(root.prepend(), "prepend", made->prepend))
       return error;
     return readAround(root.append(), "append", made->append);
@@ -94,8 +117,10 @@ private:
 
   template <typename Steps>
   static Check checkCount(const Steps *steps, const char *what) {
-    if (steps && steps->size() > kMaxSteps)
-      return badData("there are ", steps->size(), " ", what, " steps");
+    if (steps && steps->size() > artifact::kMostTokenizerSteps)
+      return badData("there are ", steps->size(), " ", what,
+                     " steps, but at most ", artifact::kMostTokenizerSteps,
+                     " are expected");
     return {};
   }
 
@@ -108,19 +133,28 @@ private:
       return error;
     if (Check error = checkCount(root.decoders(), "decoder"))
       return error;
+    budget.enter(Stage::PreTokenizer);
     if (root.add_prefix_space())
       made->pieceSteps.addPrefixSpace();
     for (const artifact::SplitStep *step : *root.splits())
-      if (Check error = made->pieceSteps.addSplit(*step))
+      if (Check error = made->pieceSteps.addSplit(*step, budget))
         return error;
     if (root.pieces())
       for (const artifact::PieceStep *step : *root.pieces())
-        if (Check error = made->pieceSteps.add(*step))
+        if (Check error = made->pieceSteps.add(*step, budget))
           return error;
+    if (Check error = take(0, made->pieceSteps.bytes()))
+      return error;
+    budget.enter(Stage::Normalizer);
     if (root.normalizers())
-      for (const artifact::NormalizerStep *step : *root.normalizers())
-        if (Check error = made->normalizer.add(*step))
+      for (const artifact::NormalizerStep *step : *root.normalizers()) {
+        if (Check error = made->normalizer.add(*step, budget))
           return error;
+        // A flatbuffer may name one charsmap for each step.
+        if (Check error = take(0, made->normalizer.bytes()))
+          return error;
+      }
+    budget.enter(Stage::Decoder);
     return readDecoder();
   }
 
@@ -182,11 +216,43 @@ private:
                          root.tokens()->size());
         outside[id] = true;
       }
-    made->vocabulary.index(outside);
+    if (!made->vocabulary.index(outside, budget))
+      return budget.error();
+    return checkRow(made->vocabulary.longestRow(), "texts");
+  }
+
+  /// Texts or pairs that are made to share places would make each look-up as long
+  /// as there are of them.
+  static Check checkRow(size_t row, const char *what) {
+    if (row > kMostTakenInARow)
+      return badData(what, " of the vocabulary take ", row,
+                     " places in a row of their table, but at most ",
+                     kMostTakenInARow, " are expected");
+    return {};
+  }
+
+  Check checkAffix(const flatbuffers::String *affix) {
+    if (affix && affix->size() > artifact::kMostAffixBytes)
+      return badData("what characters get before or behind them has ",
+                     affix->size(), " bytes, but at most ",
+                     artifact::kMostAffixBytes, " are expected");
     return {};
   }
 
   Check readModel() {
+    budget.enter(Stage::Model);
+    for (const flatbuffers::String *affix :
+         {root.subword_prefix(), root.word_suffix()})
+      if (Check error = checkAffix(affix))
+        return error;
+    if (Check error = take(root.merges()->size(), 0))
+      return error;
+    if (Check error = makeModel())
+      return error;
+    return checkRow(made->model->longestRow(), "merges");
+  }
+
+  Check makeModel() {
     using artifact::ModelKind;
     auto kind = root.model();
     bool needsIndex = kind != ModelKind::ByteBpe || root.ignore_merges();
@@ -252,16 +318,19 @@ private:
   }
 
   Check readAddedTokens() {
+    budget.enter(Stage::AddedTokens);
     std::vector<AddedToken> added;
-    std::unordered_set<std::string> specials;
+    std::set<std::string> specials;
     uint64_t bytes = 0;
     for (const artifact::AddedToken *token : *root.added_tokens()) {
       const flatbuffers::String &content = *token->content();
       bytes += content.size();
-      if (content.size() == 0 || content.size() > kMaxContentBytes ||
-          bytes > kMaxVocabularyBytes)
+      if (content.size() == 0 || content.size() > artifact::kMostAddedBytes)
         return badData("added token ", token->id(), " has ", content.size(),
-                       " bytes, but 1 to ", kMaxContentBytes, " are expected");
+                       " bytes, but 1 to ", artifact::kMostAddedBytes,
+                       " are expected");
+      if (Check error = take(content.size(), bytes))
+        return error;
       if (makeValidUtf8(content.string_view()) != content.string_view())
         return badData("added token ", token->id(), " is not UTF-8");
       if (token->id() < 0 ||
@@ -273,20 +342,26 @@ private:
       if (token->special())
         specials.insert(content.str());
     }
-    for (AddedToken &token : added)
+    for (AddedToken &token : added) {
       if (Check error = spell(token, specials))
         return error;
+      // Each may be long, or be named many times.
+      bytes += token.spelling.size();
+      budget.enter(Stage::AddedTokens);
+      if (Check error = take(token.spelling.size(), bytes))
+        return error;
+    }
     made->addedTokens = AddedTokens(std::move(added));
     return {};
   }
 
   /// What a token is looked for as, and what it is decoded to.
-  Check spell(AddedToken &token,
-              const std::unordered_set<std::string> &specials) {
+  Check spell(AddedToken &token, const std::set<std::string> &specials) {
     if (token.normalized && !made->normalizer.isEmpty()) {
       bool ignored = false;
+      budget.enter(Stage::Normalizer);
       Result<std::string> spelling =
-          made->normalizer.apply(token.content, ignored);
+          made->normalizer.apply(token.content, ignored, budget);
       if (!spelling)
         return badData("added token ", token.id, ": ",
                        spelling.error().message);
@@ -309,6 +384,7 @@ private:
 
   const artifact::Tokenizer &root;
   bool isFirstFormat;
+  Budget budget;
   std::unique_ptr<Tokenizer> made{new Tokenizer()};
 };
 
@@ -321,7 +397,8 @@ Tokenizer::create(std::span<const uint8_t> bytes) {
   if (!artifact::VerifyTokenizerBuffer(verifier))
     return badData("not a well-formed flatbuffer \"",
                    artifact::TokenizerIdentifier(), "\"");
-  return TokenizerReader(*artifact::GetTokenizer(bytes.data())).run();
+  return TokenizerReader(*artifact::GetTokenizer(bytes.data()), bytes.size())
+      .run();
 }
 
 } // namespace effc::rt

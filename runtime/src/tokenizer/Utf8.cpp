@@ -65,6 +65,13 @@ std::string effc::rt::makeValidUtf8(std::string_view text) {
   return out;
 }
 
+bool effc::rt::isOneCharacter(std::string_view text) {
+  if (text.empty())
+    return false;
+  Utf8Step step = nextCharacter(text);
+  return step.kind == Utf8Step::Character && step.bytes == text.size();
+}
+
 std::string_view Utf8Stream::push(std::string_view bytes) {
   ready.clear();
   pending += bytes;

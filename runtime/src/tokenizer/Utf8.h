@@ -31,6 +31,9 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD"; // U+FFFD
 /// `text` with each invalid run replaced by U+FFFD; a cut end counts as one.
 std::string makeValidUtf8(std::string_view text);
 
+/// Whether `text` is one character of valid UTF-8.
+bool isOneCharacter(std::string_view text);
+
 /// Hands out a stream of bytes as whole characters.
 class Utf8Stream {
 public:

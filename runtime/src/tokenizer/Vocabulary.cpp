@@ -1,5 +1,7 @@
 #include "runtime/src/tokenizer/Vocabulary.h"
 
+#include "runtime/src/tokenizer/TakenRow.h"
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -12,15 +14,34 @@ void Vocabulary::add(std::string_view text, bool hasText) {
   known.push_back(hasText);
 }
 
-void Vocabulary::index(const std::vector<bool> &outside) {
+bool Vocabulary::index(const std::vector<bool> &outside, Budget &budget) {
   slots.assign(std::bit_ceil(2 * size() + 2), -1);
   for (size_t id = 0; id < size(); ++id) {
     if (!known[id] || outside[id])
       continue;
     std::string_view text = textOf(static_cast<int32_t>(id));
-    slots[slotOf(text)] = static_cast<int32_t>(id);
+    size_t at = slotOf(text);
+    size_t first = std::hash<std::string_view>()(text) & (slots.size() - 1);
+    // A comparison is of the bytes that two texts have in common.
+    uint64_t looked = ((at - first) & (slots.size() - 1)) + 1;
+    if (!budget.spend(looked * (1 + text.size() / 16)))
+      return false;
+    slots[at] = static_cast<int32_t>(id);
     longestText = std::max(longestText, text.size());
   }
+  return true;
+}
+
+std::vector<TokenTrie::Text> Vocabulary::listFound() const {
+  std::vector<TokenTrie::Text> found;
+  for (int32_t id : slots)
+    if (id >= 0 && !textOf(id).empty())
+      found.emplace_back(textOf(id), id);
+  return found;
+}
+
+size_t Vocabulary::longestRow() const {
+  return longestTakenRow(slots, [](int32_t id) { return id >= 0; });
 }
 
 std::string_view Vocabulary::textOf(int32_t id) const {

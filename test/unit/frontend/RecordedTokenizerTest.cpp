@@ -69,7 +69,7 @@ TEST_P(RecordedTokenizerTest, Decodes) {
     for (const JsonValue &value : getCases(key)) {
       const JsonObject &recorded = *value.getObject();
       for (bool skipSpecial : {false, true})
-        EXPECT_EQ(tokenizer->detokenize(getIds(recorded), skipSpecial),
+        EXPECT_EQ(*tokenizer->detokenize(getIds(recorded), skipSpecial),
                   getText(recorded,
                           skipSpecial ? "decoded_without_special" : "decoded"));
     }
@@ -148,14 +148,14 @@ TEST(RecordedComponentsTest, EncodeAndDecode) {
       auto found = (*tokenizer)->tokenize(*texts[i].getString(), {});
       ASSERT_TRUE(found) << name << ": " << found.error().message;
       EXPECT_EQ(*found, expected) << name << ": " << texts[i].describe();
-      EXPECT_EQ((*tokenizer)->detokenize(expected, false),
+      EXPECT_EQ(*(*tokenizer)->detokenize(expected, false),
                 *decoded[i].getString())
           << name << ": " << texts[i].describe();
       effc::rt::DecodeStream stream(**tokenizer, false);
       std::string streamed;
       for (int32_t id : expected)
-        streamed += stream.push(id);
-      streamed += stream.finish();
+        streamed += *stream.push(id);
+      streamed += *stream.finish();
       EXPECT_EQ(streamed, *decoded[i].getString()) << name;
     }
   }

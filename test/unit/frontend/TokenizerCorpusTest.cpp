@@ -76,19 +76,19 @@ protected:
     for (int round = 0; round < 2; ++round) { // it can be used anew
       text.clear();
       for (int32_t id : ids) {
-        std::string piece(decoder.push(id));
+        std::string piece(*decoder.push(id));
         // Whole characters only.
         EXPECT_EQ(effc::rt::makeValidUtf8(piece), piece);
         text += piece;
       }
-      text += decoder.finish();
+      text += *decoder.finish();
     }
     return text;
   }
 
   void expectDecoded(const Tokens &ids, bool skipSpecial,
                      const std::string &expected) {
-    EXPECT_EQ(tokenizer->detokenize(ids, skipSpecial), expected)
+    EXPECT_EQ(*tokenizer->detokenize(ids, skipSpecial), expected)
         << testing::PrintToString(ids);
     EXPECT_EQ(stream(ids, skipSpecial), expected)
         << testing::PrintToString(ids);

@@ -65,7 +65,7 @@ TEST_P(VocabularyFileTest, EncodesAndDecodes) {
     EXPECT_EQ(*found, expected) << i << ": " << texts[i].describe();
     const JsonValue *other =
         get("decoded").getObject()->find(std::to_string(i));
-    EXPECT_EQ(tokenizer->detokenize(expected, /*skipSpecial=*/false),
+    EXPECT_EQ(*tokenizer->detokenize(expected, /*skipSpecial=*/false),
               other ? *other->getString() : text);
   }
 }

@@ -13,11 +13,13 @@ static std::string split(const std::vector<AddedToken> &tokens,
   std::string joined;
   AddedTokens added(tokens);
   std::vector<TextPart> parts;
-  for (const TextPart &part : added.splitRaw(text, plain))
+  Budget budget = Budget::ofEncoding(text.size());
+  for (const TextPart &part : added.splitRaw(text, plain, budget))
     if (part.id >= 0)
       parts.push_back(part);
     else
-      for (const TextPart &inner : added.splitNormalized(part.text, plain))
+      for (const TextPart &inner :
+           added.splitNormalized(part.text, plain, budget))
         parts.push_back(inner);
   for (const TextPart &part : parts) {
     joined += joined.empty() ? "" : "|";

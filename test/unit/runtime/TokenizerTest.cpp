@@ -42,7 +42,9 @@ static Tokens encode(const Tokenizer &tokenizer, std::string_view text,
 
 static std::string decode(const Tokenizer &tokenizer, const Tokens &tokens,
                           bool skipSpecial = false) {
-  return tokenizer.detokenize(tokens, skipSpecial);
+  Result<std::string> text = tokenizer.detokenize(tokens, skipSpecial);
+  EXPECT_TRUE(bool(text));
+  return *text;
 }
 
 TEST(Tokenizer, MergesWithinPieces) {

@@ -3,6 +3,7 @@
 #include "runtime/src/tokenizer/models/Model.h"
 #include "runtime/src/tokenizer/unicode/Unicode.h"
 
+#include <bit>
 #include <cstdio>
 
 using namespace effc::rt;
@@ -15,6 +16,11 @@ std::string nameByte(uint8_t byte) {
   return name;
 }
 
+/// Of symbols, each of which is pushed on a heap and taken off it twice at most.
+uint64_t stepsOfMerging(size_t symbols) {
+  return symbols * (4 + std::bit_width(symbols));
+}
+
 class ByteBpe : public TokenModel {
 public:
   ByteBpe(const Vocabulary &vocabulary,
@@ -23,8 +29,10 @@ public:
       : vocabulary(vocabulary), merger(merges), bytes(bytes),
         ignoreMerges(ignoreMerges) {}
 
+  size_t longestRow() const override { return merger.longestRow(); }
+
   Check encode(std::string_view piece, ModelWorkspace &workspace,
-               std::vector<int32_t> &tokens) const override {
+               Budget &budget, std::vector<int32_t> &tokens) const override {
     if (ignoreMerges)
       if (int32_t whole = vocabulary.find(piece); whole >= 0) {
         tokens.push_back(whole);
@@ -38,6 +46,8 @@ public:
         return badData("the vocabulary has no token for byte ", nameByte(byte));
       symbols.push_back(bytes[byte]);
     }
+    if (!budget.spend(stepsOfMerging(symbols.size())))
+      return budget.error();
     merger.merge(symbols, workspace.merger);
     tokens.insert(tokens.end(), symbols.begin(), symbols.end());
     return {};
@@ -62,14 +72,18 @@ public:
       bytes.fill(-1);
   }
 
+  size_t longestRow() const override { return merger.longestRow(); }
+
   Check encode(std::string_view piece, ModelWorkspace &workspace,
-               std::vector<int32_t> &tokens) const override {
+               Budget &budget, std::vector<int32_t> &tokens) const override {
     if (options.ignoreMerges)
       if (int32_t whole = vocabulary.find(piece); whole >= 0) {
         tokens.push_back(whole);
         return {};
       }
-    listSymbols(piece, workspace.symbols);
+    if (!listSymbols(piece, budget, workspace.symbols) ||
+        !budget.spend(stepsOfMerging(workspace.symbols.size())))
+      return budget.error();
     merger.merge(workspace.symbols, workspace.merger);
     tokens.insert(tokens.end(), workspace.symbols.begin(),
                   workspace.symbols.end());
@@ -77,13 +91,20 @@ public:
   }
 
 private:
-  void listSymbols(std::string_view piece,
+  /// False where that takes more than `budget` has.
+  bool listSymbols(std::string_view piece, Budget &budget,
                    std::vector<int32_t> &symbols) const {
     symbols.clear();
+    // Spelled twice for each character, in the worst case.
+    const uint64_t each =
+        2 * (4 + options.subwordPrefix.size() + options.wordSuffix.size());
     // An unknown token waits for the next character that is known; the tokens
     // of bytes go before it. That is how the library orders them.
     bool waits = false;
     for (size_t at = 0; at < piece.size();) {
+      if (!budget.spend(each) ||
+          !budget.admits(symbols.size()))
+        return false;
       size_t size = unicode::decode(piece.substr(at)).bytes;
       std::string_view character = piece.substr(at, size);
       bool isFirst = at == 0, isLast = at + size == piece.size();
@@ -105,6 +126,7 @@ private:
     }
     if (waits)
       symbols.push_back(options.unknown);
+    return true;
   }
 
   /// The text of a character as a token has it.

@@ -1,5 +1,7 @@
 #include "runtime/src/tokenizer/models/BytePairMerger.h"
 
+#include "runtime/src/tokenizer/TakenRow.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -13,6 +15,11 @@ BytePairMerger::BytePairMerger(std::span<const Merge> merges)
     if (table[at].left < 0)
       table[at] = {merge.left, merge.right, merge.merged, rank};
   }
+}
+
+size_t BytePairMerger::longestRow() const {
+  return longestTakenRow(table,
+                         [](const Slot &slot) { return slot.left >= 0; });
 }
 
 /// Where the pair is, or the empty slot where it would be.

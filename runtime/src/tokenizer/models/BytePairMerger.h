@@ -40,6 +40,10 @@ public:
     std::vector<Candidate> heap;
   };
 
+  /// Of the table, places that are taken in a row: what a pair may be compared
+  /// with.
+  size_t longestRow() const;
+
   /// Merges `tokens` in place as far as it goes.
   void merge(std::vector<int32_t> &tokens, Workspace &workspace) const;
 

@@ -3,6 +3,7 @@
 #define EFFC_RUNTIME_SRC_TOKENIZER_MODELS_MODEL_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/tokenizer/Budget.h"
 #include "runtime/src/tokenizer/Vocabulary.h"
 #include "runtime/src/tokenizer/models/BytePairMerger.h"
 
@@ -33,9 +34,13 @@ class TokenModel {
 public:
   virtual ~TokenModel() = default;
   /// Appends the tokens of a piece, which is not empty and valid UTF-8 but for
-  /// byte-level models. EFFC_BAD_DATA where the model has no token to say so.
+  /// byte-level models. EFFC_BAD_DATA where the model has no token to say so, and
+  /// where that takes more than `budget` has.
   virtual Check encode(std::string_view piece, ModelWorkspace &workspace,
-                       std::vector<int32_t> &tokens) const = 0;
+                       Budget &budget, std::vector<int32_t> &tokens) const = 0;
+
+  /// Places taken in a row in a table of its own (TakenRow.h).
+  virtual size_t longestRow() const { return 0; }
 };
 
 /// The tokens of all bytes.

@@ -2,75 +2,16 @@
 // a trie of all tokens. Order of additions and comparisons are the library's,
 // so that ties break alike.
 
+#include "runtime/src/tokenizer/TokenTrie.h"
 #include "runtime/src/tokenizer/models/Model.h"
 #include "runtime/src/tokenizer/unicode/Unicode.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace effc::rt;
 
 namespace {
-
-/// Tokens by their bytes. The children of a node lie next to each other.
-class Trie {
-public:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
-  /// `tokens` are sorted by text, which is not empty, none twice.
-  explicit Trie(
-      const std::vector<std::pair<std::string_view, int32_t>> &tokens) {
-    nodes.push_back({0, 0, 0, -1});
-    struct Range {
-      uint32_t node;
-      size_t begin, end, depth;
-    };
-    std::vector<Range> waiting = {{0, 0, tokens.size(), 0}};
-    // Each range of tokens that share `depth` bytes is a node.
-    for (size_t next = 0; next < waiting.size(); ++next) {
-      auto [node, begin, end, depth] = waiting[next];
-      if (begin < end && tokens[begin].first.size() == depth)
-        nodes[node].token = tokens[begin++].second;
-      nodes[node].first = static_cast<uint32_t>(nodes.size());
-      while (begin < end) {
-        auto byte = static_cast<uint8_t>(tokens[begin].first[depth]);
-        size_t stop = begin;
-        while (stop < end &&
-               static_cast<uint8_t>(tokens[stop].first[depth]) == byte)
-          ++stop;
-        waiting.push_back(
-            {static_cast<uint32_t>(nodes.size()), begin, stop, depth + 1});
-        nodes.push_back({0, 0, byte, -1});
-        ++nodes[node].count;
-        begin = stop;
-      }
-    }
-  }
-
-  uint32_t child(uint32_t node, uint8_t byte) const {
-    const Node &parent = nodes[node];
-    const Node *begin = nodes.data() + parent.first;
-    const Node *end = begin + parent.count;
-    const Node *at =
-        std::lower_bound(begin, end, byte, [](const Node &one, uint8_t wanted) {
-          return one.byte < wanted;
-        });
-    return at != end && at->byte == byte
-               ? static_cast<uint32_t>(at - nodes.data())
-               : kNone;
-  }
-  int32_t tokenAt(uint32_t node) const { return nodes[node].token; }
-
-private:
-  struct Node {
-    uint32_t first;
-    uint16_t count;
-    uint8_t byte;
-    int32_t token;
-  };
-  std::vector<Node> nodes;
-};
 
 class Unigram : public TokenModel {
 public:
@@ -90,9 +31,9 @@ public:
   }
 
   Check encode(std::string_view piece, ModelWorkspace &workspace,
-               std::vector<int32_t> &tokens) const override {
+               Budget &budget, std::vector<int32_t> &tokens) const override {
     std::vector<BestPath> &paths = workspace.paths;
-    if (Check error = search(piece, paths))
+    if (Check error = search(piece, budget, paths))
       return error;
     std::vector<int32_t> &backwards = workspace.symbols;
     backwards.clear();
@@ -113,21 +54,15 @@ public:
   }
 
 private:
-  static Trie listTokens(const Vocabulary &vocabulary,
-                         const std::vector<double> &scores) {
-    std::vector<std::pair<std::string_view, int32_t>> tokens;
+  /// Of two with one text the last counts.
+  static TokenTrie listTokens(const Vocabulary &vocabulary,
+                              const std::vector<double> &scores) {
+    std::vector<TokenTrie::Text> tokens;
     for (size_t id = 0; id < scores.size(); ++id)
       if (std::string_view text = vocabulary.textOf(id);
           !std::isnan(scores[id]) && !text.empty())
         tokens.emplace_back(text, static_cast<int32_t>(id));
-    std::sort(tokens.begin(), tokens.end());
-    // Of two with one text the last counts.
-    size_t count = 0;
-    for (size_t i = 0; i < tokens.size(); ++i)
-      if (i + 1 == tokens.size() || tokens[i + 1].first != tokens[i].first)
-        tokens[count++] = tokens[i];
-    tokens.resize(count);
-    return Trie(tokens);
+    return TokenTrie(std::move(tokens));
   }
 
   static void offer(BestPath &path, double score, size_t begin, int32_t token) {
@@ -135,16 +70,18 @@ private:
       path = {score, static_cast<uint32_t>(begin), token};
   }
 
-  Check search(std::string_view piece, std::vector<BestPath> &paths) const {
+  Check search(std::string_view piece, Budget &budget,
+               std::vector<BestPath> &paths) const {
     paths.assign(piece.size() + 1, {0, BestPath::kNone, -1});
     for (size_t begin = 0; begin < piece.size();) {
       size_t character = unicode::decode(piece.substr(begin)).bytes;
       double before = paths[begin].score;
       bool hasSingle = false;
-      uint32_t node = 0;
-      for (size_t at = begin; at < piece.size(); ++at) {
+      uint32_t node = TokenTrie::kRoot;
+      size_t at = begin;
+      for (; at < piece.size(); ++at) {
         node = trie.child(node, static_cast<uint8_t>(piece[at]));
-        if (node == Trie::kNone)
+        if (node == TokenTrie::kNone)
           break;
         int32_t token = trie.tokenAt(node);
         if (token < 0)
@@ -152,6 +89,8 @@ private:
         offer(paths[at + 1], scores[token] + before, begin, token);
         hasSingle |= at + 1 - begin == character;
       }
+      if (!budget.spend(at + 1 - begin))
+        return budget.error();
       if (!hasSingle) {
         if (unknown < 0)
           return badData(
@@ -184,7 +123,7 @@ private:
   const Vocabulary &vocabulary;
   std::vector<double> scores;
   int32_t unknown;
-  Trie trie;
+  TokenTrie trie;
   ByteTokens bytes;
   double unknownScore;
 };

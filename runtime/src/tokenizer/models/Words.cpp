@@ -1,7 +1,7 @@
 // Models whose tokens are words and parts of words.
 
+#include "runtime/src/tokenizer/TokenTrie.h"
 #include "runtime/src/tokenizer/models/Model.h"
-#include "runtime/src/tokenizer/unicode/Unicode.h"
 
 #include <algorithm>
 
@@ -20,47 +20,47 @@ namespace {
 
 class WordPiece : public TokenModel {
 public:
-  WordPiece(const Vocabulary &vocabulary, std::string prefix, uint32_t longest,
-            int32_t unknown)
-      : vocabulary(vocabulary), prefix(std::move(prefix)), longest(longest),
+  WordPiece(const Vocabulary &vocabulary, std::string_view prefix,
+            uint32_t longest, int32_t unknown)
+      : trie(vocabulary.listFound()),
+        inWord(trie.walk(TokenTrie::kRoot, prefix)), longest(longest),
         unknown(unknown) {}
 
-  Check encode(std::string_view piece, ModelWorkspace &,
+  Check encode(std::string_view piece, ModelWorkspace &, Budget &budget,
                std::vector<int32_t> &tokens) const override {
     auto isStart = [](char c) { return (uint8_t(c) & 0xC0) != 0x80; };
     size_t before = tokens.size();
     size_t characters = std::count_if(piece.begin(), piece.end(), isStart);
     if (characters > longest)
       return appendUnknown(unknown, piece, tokens);
-    std::string subword;
     for (size_t begin = 0; begin < piece.size();) {
-      // No token is longer.
-      size_t size = std::min(piece.size() - begin, vocabulary.longest());
-      while (begin + size < piece.size() && !isStart(piece[begin + size]))
-        --size;
+      // Tokens are whole characters, so the longest ends at one.
+      uint32_t node = begin > 0 ? inWord : TokenTrie::kRoot;
       int32_t token = -1;
-      while (size > 0) {
-        std::string_view part = piece.substr(begin, size);
-        subword = begin > 0 ? prefix : "";
-        subword += part;
-        token = vocabulary.find(subword);
-        if (token >= 0)
-          break;
-        size = unicode::lastStart(part);
+      size_t end = begin;
+      size_t at = begin;
+      while (at < piece.size() && node != TokenTrie::kNone) {
+        node = trie.child(node, static_cast<uint8_t>(piece[at++]));
+        if (node != TokenTrie::kNone && trie.tokenAt(node) >= 0) {
+          token = trie.tokenAt(node);
+          end = at;
+        }
       }
+      if (!budget.spend(at + 1 - begin))
+        return budget.error();
       if (token < 0) {
         tokens.resize(before);
         return appendUnknown(unknown, piece, tokens);
       }
       tokens.push_back(token);
-      begin += size;
+      begin = end;
     }
     return {};
   }
 
 private:
-  const Vocabulary &vocabulary;
-  std::string prefix;
+  TokenTrie trie;
+  uint32_t inWord; // the node of the prefix of what does not begin a word
   uint32_t longest;
   int32_t unknown;
 };
@@ -70,8 +70,10 @@ public:
   WordLevel(const Vocabulary &vocabulary, int32_t unknown)
       : vocabulary(vocabulary), unknown(unknown) {}
 
-  Check encode(std::string_view piece, ModelWorkspace &,
+  Check encode(std::string_view piece, ModelWorkspace &, Budget &budget,
                std::vector<int32_t> &tokens) const override {
+    if (!budget.spend(1 + piece.size()))
+      return budget.error();
     int32_t token = vocabulary.find(piece);
     if (token < 0)
       return appendUnknown(unknown, piece, tokens);
@@ -90,8 +92,8 @@ std::unique_ptr<TokenModel>
 effc::rt::createWordPiece(const Vocabulary &vocabulary,
                           std::string subwordPrefix, uint32_t longest,
                           int32_t unknown) {
-  return std::make_unique<WordPiece>(vocabulary, std::move(subwordPrefix),
-                                     longest, unknown);
+  return std::make_unique<WordPiece>(vocabulary, subwordPrefix, longest,
+                                     unknown);
 }
 
 std::unique_ptr<TokenModel>

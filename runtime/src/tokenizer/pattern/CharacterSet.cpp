@@ -8,6 +8,12 @@ using namespace effc::rt;
 
 static constexpr char32_t kLongS = 0x17F, kKelvin = 0x212A;
 
+template <typename Element>
+static void addOnce(std::vector<Element> &to, Element what) {
+  if (std::find(to.begin(), to.end(), what) == to.end())
+    to.push_back(what);
+}
+
 void CharacterSet::addRange(char32_t first, char32_t last) {
   ranges.emplace_back(first, last);
 }
@@ -22,14 +28,14 @@ bool CharacterSet::addProperty(std::string_view name, bool negated) {
   for (auto [flagName, flag] : kFlags)
     if (name == flagName) {
       if (negated)
-        withoutFlags.push_back(flag);
+        addOnce(withoutFlags, uint16_t(flag));
       else
         flags |= flag;
       return true;
     }
   if (name.starts_with("sc:")) {
     uint8_t script = unicode::findScript(name.substr(3));
-    scripts.emplace_back(script, negated);
+    addOnce(scripts, std::pair(script, negated));
     return script != 0;
   }
   uint32_t found = unicode::findCategories(name);
@@ -59,12 +65,23 @@ void CharacterSet::seal() {
       merged.push_back(range);
   ranges = std::move(merged);
   ascii = {};
-  for (char32_t character = 0; character < 128; ++character)
-    if (has(character))
-      ascii[character >> 6] |= uint64_t(1) << (character & 63);
+  auto addAscii = [&](char32_t character) {
+    ascii[character >> 6] |= uint64_t(1) << (character & 63);
+  };
+  for (auto [first, last] : ranges)
+    for (char32_t character = first; character <= last && character < 128;
+         ++character)
+      addAscii(character);
+  bool hasProperties =
+      categories || flags || !withoutFlags.empty() || !scripts.empty();
+  for (char32_t character = 0; hasProperties && character < 128; ++character)
+    if (hasProperty(character))
+      addAscii(character);
+  if (isNegated)
+    ascii = {~ascii[0], ~ascii[1]};
 }
 
-bool CharacterSet::hasBeforeNegation(char32_t character) const {
+bool CharacterSet::hasProperty(char32_t character) const {
   const unicode::Character &properties = unicode::lookUp(character);
   if (categories >> static_cast<uint8_t>(properties.category) & 1 ||
       flags & properties.flags)
@@ -75,14 +92,24 @@ bool CharacterSet::hasBeforeNegation(char32_t character) const {
   for (auto [script, negated] : scripts)
     if ((properties.script == script) != negated)
       return true;
-  for (auto [first, last] : ranges)
-    if (character >= first && character <= last)
-      return true;
   return false;
 }
 
+/// Of a set that is not sealed yet.
+bool CharacterSet::hasBeforeNegation(char32_t character) const {
+  for (auto [first, last] : ranges)
+    if (character >= first && character <= last)
+      return true;
+  return hasProperty(character);
+}
+
 bool CharacterSet::has(char32_t character) const {
-  return hasBeforeNegation(character) != isNegated;
+  auto after = std::upper_bound(
+      ranges.begin(), ranges.end(), character,
+      [](char32_t wanted, const auto &range) { return wanted < range.first; });
+  bool isInRange =
+      after != ranges.begin() && character <= std::prev(after)->second;
+  return (isInRange || hasProperty(character)) != isNegated;
 }
 
 std::optional<char32_t> CharacterSet::getOnly() const {

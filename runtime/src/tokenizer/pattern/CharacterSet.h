@@ -33,17 +33,23 @@ public:
   bool has(char32_t character) const;
   /// The bits of hasAscii().
   const std::array<uint64_t, 2> &getAscii() const { return ascii; }
+  /// What it takes in memory.
+  size_t bytes() const {
+    return sizeof *this + ranges.size() * sizeof ranges[0];
+  }
   /// The one character of a sealed set that is written as such.
   std::optional<char32_t> getOnly() const;
 
 private:
   bool hasBeforeNegation(char32_t character) const;
+  bool hasProperty(char32_t character) const;
 
   std::vector<std::pair<char32_t, char32_t>> ranges; // sorted once sealed
   uint32_t categories = 0;                           // bits by Category
   uint16_t flags = 0;                                // bits of Flag
-  std::vector<uint16_t> withoutFlags;                // each: not this flag
-  std::vector<std::pair<uint8_t, bool>> scripts;     // and whether negated
+  // Each once.
+  std::vector<uint16_t> withoutFlags;            // each: not this flag
+  std::vector<std::pair<uint8_t, bool>> scripts; // and whether negated
   bool isNegated = false;
   std::array<uint64_t, 2> ascii = {};
 };

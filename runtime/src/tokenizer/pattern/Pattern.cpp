@@ -6,20 +6,16 @@
 
 namespace effc::rt {
 
-// A search may take this many steps, and this many more per byte of the text:
-// patterns in use take some ten per byte, a catastrophic one is stopped within
-// a second.
-static constexpr uint64_t kFreeSteps = 50'000'000;
-static constexpr uint64_t kStepsPerByte = 200;
+// What may have to be tried otherwise, at 32 bytes each. A text of some megabytes
+// without a break takes two for each character where a group is repeated.
 static constexpr size_t kMaxFrames = 4'000'000;
 
 /// One call of findAll().
 class PatternSearch {
 public:
-  PatternSearch(const Pattern &pattern, std::string_view text)
+  PatternSearch(const Pattern &pattern, std::string_view text, uint64_t steps)
       : pattern(pattern), program(pattern.program.data()), text(text),
-        stepsLeft(kFreeSteps + kStepsPerByte * text.size()),
-        marks(pattern.slots) {}
+        stepsLeft(steps), marks(pattern.slots) {}
 
   /// Where a match that starts at `at` ends.
   bool match(size_t at, size_t &end) {
@@ -32,6 +28,9 @@ public:
   }
 
   bool isExhausted() const { return exhausted; }
+  /// Whether it was not for steps, but for choices to come back to.
+  bool hasTooManyFrames() const { return frames.size() >= kMaxFrames; }
+  uint64_t steps() const { return stepsLeft; }
 
 private:
   using Op = Pattern::Op;
@@ -134,7 +133,7 @@ private:
         pc = marks[now.set] == at ? pc + 1 : now.target;
         break;
       case Op::Back:
-        goesOn = goBack(now.least, at);
+        goesOn = spend(now.least) && goBack(now.least, at);
         ++pc;
         break;
       case Op::Look: {
@@ -157,16 +156,20 @@ private:
   /// A Loop or TightLoop that stands at `pc`.
   bool loop(const Pattern::Instruction &now, uint32_t pc, size_t &at) {
     const CharacterSet &set = pattern.sets[now.set];
-    if (takeMany(set, now.least, at) != now.least)
-      return false;
+    size_t begin = at;
+    bool hasLeast = takeMany(set, now.least, at) == now.least;
     size_t low = at;
-    takeMany(set, now.most - now.least, at);
-    return spend(at - low) && (at == low || now.op == Op::TightLoop ||
-                               push({Frame::Shrink, pc + 1, at, low}));
+    if (hasLeast)
+      takeMany(set, now.most - now.least, at);
+    return spend(at - begin) && hasLeast &&
+           (at == low || now.op == Op::TightLoop ||
+            push({Frame::Shrink, pc + 1, at, low}));
   }
 
   bool lazyLoop(const Pattern::Instruction &now, uint32_t pc, size_t &at) {
-    return takeMany(pattern.sets[now.set], now.least, at) == now.least &&
+    size_t begin = at;
+    bool hasLeast = takeMany(pattern.sets[now.set], now.least, at) == now.least;
+    return spend(at - begin) && hasLeast &&
            (now.most == now.least ||
             push({Frame::Grow, pc, at, now.most - now.least}));
   }
@@ -232,28 +235,46 @@ private:
   std::vector<size_t> marks;
 };
 
-static std::vector<Pattern::Match> findExact(std::string_view exact,
+static std::vector<Pattern::Match> findExact(const TextSearch &exact,
                                              std::string_view text) {
   std::vector<Pattern::Match> matches;
-  for (size_t at = text.find(exact); at != std::string_view::npos;
-       at = text.find(exact, at + exact.size()))
-    matches.push_back({at, at + exact.size()});
+  size_t size = exact.text().size();
+  for (size_t at = exact.find(text); at != std::string_view::npos;
+       at = exact.find(text, at + size))
+    matches.push_back({at, at + size});
   return matches;
 }
 
-Result<std::vector<Pattern::Match>>
-Pattern::findAll(std::string_view text) const {
-  if (!exact.empty())
-    return findExact(exact, text);
-  PatternSearch search(*this, text);
+size_t Pattern::bytes() const {
+  size_t size = program.size() * sizeof(Instruction) +
+                firsts.size() * sizeof(Ascii) +
+                (exact ? exact->text().size() * 5 : 0);
+  for (const CharacterSet &set : sets)
+    size += set.bytes();
+  return size;
+}
+
+Result<std::vector<Pattern::Match>> Pattern::findAll(std::string_view text,
+                                                     Budget &budget) const {
+  // Each place is looked at once whatever comes of it.
+  if (!budget.spend(text.size() + 1))
+    return budget.error();
+  if (exact)
+    return findExact(*exact, text);
+  PatternSearch search(*this, text, budget.stepsLeft());
   std::vector<Match> matches;
   size_t from = 0;
   while (from <= text.size()) {
     size_t end;
     bool found = search.canStart(from) && search.match(from, end);
-    if (search.isExhausted())
-      return badData("a pattern takes too many steps on this text at byte ",
-                     from);
+    if (search.isExhausted() && search.hasTooManyFrames())
+      return badData("a pattern has more than ", kMaxFrames,
+                     " choices to come back to on a text of ", text.size(),
+                     " bytes");
+    if (search.isExhausted()) {
+      budget.spend(budget.stepsLeft() + 1);
+      return budget.error();
+    }
     // As in the library, nothing is found right behind a match.
     bool isEmptyBehind =
         found && end == from && !matches.empty() && matches.back().end == from;
@@ -264,6 +285,7 @@ Pattern::findAll(std::string_view text) const {
     else
       from += from < text.size() ? unicode::decode(text.substr(from)).bytes : 1;
   }
+  budget.spend(budget.stepsLeft() - search.steps());
   return matches;
 }
 

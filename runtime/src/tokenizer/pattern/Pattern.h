@@ -4,16 +4,20 @@
 // expressions have: leftmost, first way that works. Its own, because the ids
 // depend on which version of Unicode \p{L} speaks of (unicode/Unicode.h), and
 // because words are cut with it. No pattern and no text can hang it or exhaust
-// memory: steps are counted. Texts are valid UTF-8; the caller has made sure.
+// memory: steps are counted, of compiling and of searching (Budget.h). Texts are
+// valid UTF-8; the caller has made sure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_PATTERN_PATTERN_H
 #define EFFC_RUNTIME_SRC_TOKENIZER_PATTERN_PATTERN_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/tokenizer/Budget.h"
+#include "runtime/src/tokenizer/TextSearch.h"
 #include "runtime/src/tokenizer/pattern/CharacterSet.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +27,9 @@ namespace effc::rt {
 /// A compiled pattern; may be used by several threads at once.
 class Pattern {
 public:
-  /// The syntax is in PatternParser.h.
-  static Result<Pattern> compile(std::string_view text);
+  /// The syntax is in PatternParser.h. EFFC_BAD_DATA for what is none, and where
+  /// that takes more than `budget` has.
+  static Result<Pattern> compile(std::string_view text, Budget &budget);
 
   struct Match {
     size_t begin;
@@ -32,8 +37,12 @@ public:
   };
   /// All matches in `text` from left to right, none overlapping. An empty match
   /// does not stop the search; the next starts one character further.
-  /// EFFC_BAD_DATA where that takes too many steps.
-  Result<std::vector<Match>> findAll(std::string_view text) const;
+  /// EFFC_BAD_DATA where that takes more than `budget` has.
+  Result<std::vector<Match>> findAll(std::string_view text,
+                                     Budget &budget) const;
+
+  /// What it takes in memory.
+  size_t bytes() const;
 
 private:
   friend class PatternCompiler;
@@ -71,7 +80,7 @@ private:
   uint32_t slots = 0;
   Ascii first = {~uint64_t(0), ~uint64_t(0)};
   bool mayBeEmpty = true;
-  std::string exact; // instead of a program: this text and no other
+  std::optional<TextSearch> exact; // instead of a program: this text alone
 };
 
 } // namespace effc::rt

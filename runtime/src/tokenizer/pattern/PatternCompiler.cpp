@@ -1,16 +1,20 @@
 // Pattern::compile: from a tree to the instructions of the matcher.
 
+#include "runtime/schema/TokenizerLimits.h"
 #include "runtime/src/tokenizer/Utf8.h"
 #include "runtime/src/tokenizer/pattern/Pattern.h"
 #include "runtime/src/tokenizer/pattern/PatternParser.h"
 #include "runtime/src/tokenizer/unicode/Unicode.h"
 
 #include <optional>
+#include <span>
 
 namespace effc::rt {
 
-static constexpr size_t kMaxPatternBytes = 65536;
 static constexpr size_t kMaxInstructions = 1 << 18;
+/// How often the compiler may look at a node of the tree. Counts within counts
+/// multiply, also where what they repeat is nothing.
+static constexpr uint64_t kMaxVisits = 1 << 22;
 
 class PatternCompiler {
 public:
@@ -21,7 +25,8 @@ public:
 
   Check run() {
     if (std::optional<std::string> exact = textOf(root)) {
-      pattern.exact = std::move(*exact);
+      pattern.exact.emplace(std::move(*exact));
+      pattern.sets.clear();
       return {};
     }
     First first = firstOf(root);
@@ -33,6 +38,9 @@ public:
       return badData(problem);
     return {};
   }
+
+  /// How often a node has been looked at.
+  uint64_t getVisits() const { return visits; }
 
 private:
   using Op = Pattern::Op;
@@ -69,8 +77,10 @@ private:
     }
   };
 
-  First firstOf(const Node &node) const {
+  First firstOf(const Node &node) {
     First first;
+    if (!visit())
+      return first;
     switch (node.kind) {
     case Node::Set:
       first.bytes = pattern.sets[node.set].getAscii();
@@ -107,7 +117,9 @@ private:
   }
 
   /// How many characters a match has, if always the same.
-  std::optional<uint32_t> lengthOf(const Node &node) const {
+  std::optional<uint32_t> lengthOf(const Node &node) {
+    if (!visit())
+      return std::nullopt;
     switch (node.kind) {
     case Node::Set:
       return 1;
@@ -145,7 +157,7 @@ private:
 
   uint32_t emit(Pattern::Instruction instruction) {
     if (pattern.program.size() >= kMaxInstructions)
-      problem = "a pattern whose counts multiply to too much";
+      problem = kTooMuch;
     else
       pattern.program.push_back(instruction);
     return static_cast<uint32_t>(pattern.program.size() - 1);
@@ -157,8 +169,17 @@ private:
     pattern.program[instruction].target = here();
   }
 
+  /// Whether there may be one more.
+  bool visit() {
+    if (visits == kMaxVisits)
+      problem = kTooMuch;
+    else
+      ++visits;
+    return problem.empty();
+  }
+
   void write(const Node &node) {
-    if (!problem.empty())
+    if (!problem.empty() || !visit())
       return;
     switch (node.kind) {
     case Node::Set:
@@ -171,7 +192,7 @@ private:
     case Node::Alternation:
       return writeAlternatives(node.children, /*isBehind=*/false);
     case Node::Repeat:
-      return writeRepeat(node);
+      return writeRepeat(node, node.repetition);
     case Node::Look:
       return writeLook(node);
     case Node::Atomic:
@@ -180,7 +201,7 @@ private:
   }
 
   /// With `isBehind`, each alternative first goes back by its length.
-  void writeAlternatives(const std::vector<Node> &alternatives, bool isBehind) {
+  void writeAlternatives(std::span<const Node> alternatives, bool isBehind) {
     std::vector<uint32_t> ends;
     for (size_t i = 0; i < alternatives.size(); ++i) {
       bool isLast = i + 1 == alternatives.size();
@@ -222,6 +243,10 @@ private:
   void writeInside(Pattern::Instruction opening, const Node &inside) {
     uint32_t begin = emit(opening);
     write(inside);
+    endInside(begin);
+  }
+
+  void endInside(uint32_t begin) {
     emit({Op::Match});
     if (problem.empty())
       land(begin);
@@ -235,28 +260,26 @@ private:
     else if (inside.kind == Node::Alternation)
       writeAlternatives(inside.children, /*isBehind=*/true);
     else
-      writeAlternatives({inside}, /*isBehind=*/true);
-    emit({Op::Match});
-    if (problem.empty())
-      land(begin);
+      writeAlternatives(std::span(&inside, 1), /*isBehind=*/true);
+    endInside(begin);
   }
 
-  void writeRepeat(const Node &node) {
+  void writeRepeat(const Node &node, Repetition repetition) {
     const Node &child = node.children[0];
     if (child.kind == Node::Set) {
-      Op op = node.repetition == Repetition::Greedy ? Op::Loop
-              : node.repetition == Repetition::Lazy ? Op::LazyLoop
-                                                    : Op::TightLoop;
+      Op op = repetition == Repetition::Greedy ? Op::Loop
+              : repetition == Repetition::Lazy ? Op::LazyLoop
+                                               : Op::TightLoop;
       emit(
           {.op = op, .set = child.set, .least = node.least, .most = node.most});
       return;
     }
-    if (node.repetition == Repetition::Possessive) {
-      Node greedy = node;
-      greedy.repetition = Repetition::Greedy;
-      return writeInside({.op = Op::Atomic}, greedy);
+    if (repetition == Repetition::Possessive) {
+      uint32_t begin = emit({.op = Op::Atomic});
+      writeRepeat(node, Repetition::Greedy);
+      return endInside(begin);
     }
-    Op fork = node.repetition == Repetition::Lazy ? Op::LazyFork : Op::Fork;
+    Op fork = repetition == Repetition::Lazy ? Op::LazyFork : Op::Fork;
     for (uint32_t i = 0; i < node.least && problem.empty(); ++i)
       write(child);
     if (node.most == Node::kNoLimit)
@@ -286,23 +309,32 @@ private:
       land(begin);
   }
 
+  static constexpr const char *kTooMuch =
+      "a pattern whose counts multiply to too much";
   Pattern &pattern;
   Node root;
+  uint64_t visits = 0;
   std::string problem;
 };
 
-Result<Pattern> Pattern::compile(std::string_view text) {
-  if (text.size() > kMaxPatternBytes)
+Result<Pattern> Pattern::compile(std::string_view text, Budget &budget) {
+  if (text.size() > artifact::kMostPatternBytes)
     return badData("a pattern of ", text.size(), " bytes is longer than ",
-                   kMaxPatternBytes);
+                   artifact::kMostPatternBytes);
   if (makeValidUtf8(text) != text)
     return badData("a pattern is not UTF-8");
   Result<ParsedPattern> parsed = parsePattern(text);
   if (!parsed)
     return parsed.error();
   Pattern pattern;
-  if (Check error = PatternCompiler(pattern, std::move(*parsed)).run())
-    return badData("pattern \"", text, "\": ", error->message);
+  PatternCompiler compiler(pattern, std::move(*parsed));
+  Check error = compiler.run();
+  if (error)
+    return badData("pattern \"", startOfPattern(text), "\": ", error->message);
+  // A character of the text may become a node and a set.
+  constexpr uint64_t kStepsEach = 16;
+  if (!budget.spend(kStepsEach * text.size() + compiler.getVisits()))
+    return budget.error();
   return pattern;
 }
 

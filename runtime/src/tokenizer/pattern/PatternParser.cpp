@@ -9,7 +9,11 @@ using namespace effc::rt;
 
 namespace {
 
+/// Of groups, and of the tree that groups, alternatives and repeats make together:
+/// what walks the tree calls itself as deeply. Published patterns have less than
+/// ten levels.
 constexpr unsigned kMostDepth = 256;
+constexpr unsigned kMostHeight = 1024;
 constexpr uint32_t kMostCount = 65535;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -23,8 +27,8 @@ public:
     if (problem.empty() && at < text.size())
       problem = "a ')' without its '('";
     if (!problem.empty())
-      return badData("pattern \"", text, "\" is wrong at byte ", at, ": ",
-                     problem);
+      return badData("pattern \"", startOfPattern(text), "\" is wrong at byte ",
+                     at, ": ", problem);
     return std::move(parsed);
   }
 
@@ -47,12 +51,14 @@ private:
     if (++depth > kMostDepth)
       problem = "groups are nested too deeply";
     PatternNode node{PatternNode::Alternation};
-    node.children.push_back(parseSequence());
+    node.add(parseSequence());
     while (take("|"))
-      node.children.push_back(parseSequence());
+      node.add(parseSequence());
     --depth;
     if (node.children.size() == 1)
       return std::move(node.children[0]);
+    if (node.height > kMostHeight)
+      problem = "groups and repeats are nested too deeply";
     return node;
   }
 
@@ -63,7 +69,7 @@ private:
         isCaseless = true;
         continue;
       }
-      node.children.push_back(parseRepeats(parseItem()));
+      node.add(parseRepeats(parseItem()));
     }
     return node;
   }
@@ -78,8 +84,10 @@ private:
         node.repetition = Repetition::Lazy;
       else if (take("+"))
         node.repetition = Repetition::Possessive;
-      node.children.push_back(std::move(item));
+      node.add(std::move(item));
       item = std::move(node);
+      if (item.height > kMostHeight)
+        problem = "groups and repeats are nested too deeply";
     }
     return item;
   }
@@ -173,8 +181,10 @@ private:
     PatternNode node{opening->kind};
     node.behind = opening->behind;
     node.negative = opening->negative;
-    node.children.push_back(parseAlternatives());
+    node.add(parseAlternatives());
     isCaseless = outerCaseless;
+    if (problem.empty() && node.height > kMostHeight)
+      problem = "groups and repeats are nested too deeply";
     if (problem.empty() && !take(")"))
       problem = "a group does not end";
     return node;
@@ -324,6 +334,15 @@ private:
 };
 
 } // namespace
+
+std::string effc::rt::startOfPattern(std::string_view text) {
+  constexpr size_t kMost = 200;
+  if (text.size() <= kMost)
+    return std::string(text);
+  return std::string(
+             text.substr(0, unicode::lastStart(text.substr(0, kMost)))) +
+         "...";
+}
 
 Result<ParsedPattern> effc::rt::parsePattern(std::string_view text) {
   return Parser(text).run();

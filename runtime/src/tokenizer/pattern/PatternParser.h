@@ -12,7 +12,10 @@
 #include "runtime/src/Error.h"
 #include "runtime/src/tokenizer/pattern/CharacterSet.h"
 
-#include <memory>
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace effc::rt {
@@ -35,13 +38,22 @@ struct PatternNode {
   uint32_t least = 0, most = 0;
   Repetition repetition = Repetition::Greedy;
   bool behind = false, negative = false;
+  uint16_t height = 1; // of the tree below: a bound of what walks it
   std::vector<PatternNode> children = {};
+
+  void add(PatternNode child) {
+    height = std::max<uint16_t>(height, child.height + 1);
+    children.push_back(std::move(child));
+  }
 };
 
 struct ParsedPattern {
   PatternNode root;
   std::vector<CharacterSet> sets;
 };
+
+/// A pattern in UTF-8 for messages: cut where it is long.
+std::string startOfPattern(std::string_view text);
 
 /// Parses UTF-8. Errors name the byte.
 Result<ParsedPattern> parsePattern(std::string_view text);
