@@ -5,6 +5,7 @@
 #include "codegen/artifact/OutputFile.h"
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
+#include "compiler/LoadCheck.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
@@ -257,9 +258,11 @@ llvm::Error Compilation::writeArtifact() {
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
       [&](seq::WeightOp weight) { return readTensor(weight); }, events.weights,
-      [&] {
-        return model.checkpoint ? model.checkpoint->checkUnchanged()
-                                : llvm::Error::success();
+      [&](StringRef written) {
+        if (model.checkpoint)
+          if (llvm::Error error = model.checkpoint->checkUnchanged())
+            return error;
+        return checkLoads(written, options.output);
       },
       events.remark, options.durable);
   if (error)

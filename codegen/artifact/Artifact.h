@@ -85,9 +85,9 @@ using WeightReader =
 /// Told after each weight: elements written so far, elements in all.
 using Progress = llvm::function_ref<void(uint64_t done, uint64_t total)>;
 
-/// Asked once all weights are written: fails if what was read has changed
-/// since.
-using SourceCheck = llvm::function_ref<llvm::Error()>;
+/// Asked once the file is complete at `written`, but before it has its name: fails
+/// if what was read has changed since, or if the file is of no use.
+using FileCheck = llvm::function_ref<llvm::Error(llvm::StringRef written)>;
 /// Told what was decided about a weight, and why.
 using WeightRemark =
     llvm::function_ref<void(llvm::StringRef weight, llvm::StringRef text)>;
@@ -97,7 +97,7 @@ using WeightRemark =
 /// `durable`: it is renamed when the disk has it.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
                           WeightReader reader, Progress progress,
-                          SourceCheck check, WeightRemark remark,
+                          FileCheck check, WeightRemark remark,
                           bool durable = true);
 
 } // namespace effc::codegen

@@ -29,13 +29,16 @@ public:
   llvm::Error align(uint64_t alignment);
   /// Overwrites bytes at the start of the file.
   llvm::Error rewriteStart(llvm::ArrayRef<uint8_t> bytes);
+  /// Hands all that was written to the system.
+  llvm::Error flush();
+  /// Where the file is until it has its name.
+  llvm::StringRef name() const { return file.name(); }
   /// Flushes and gives the file its name. `durable`: when the disk has it.
   llvm::Error commit(bool durable = true);
 
 private:
   OutputFile(llvm::StringRef path, rt::PartialFile file)
       : path(path), file(std::move(file)) {}
-  llvm::Error flush();
   llvm::Error failure(llvm::StringRef what, int code) const;
 
   std::string path;

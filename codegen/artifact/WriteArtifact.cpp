@@ -369,7 +369,7 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
 
 Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
                                    WeightReader reader, Progress progress,
-                                   SourceCheck check, WeightRemark remark,
+                                   FileCheck check, WeightRemark remark,
                                    bool durable) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
@@ -377,7 +377,9 @@ Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
   if (Error error =
           ArtifactWriter(*file, contents).write(reader, progress, remark))
     return error;
-  if (Error error = check())
+  if (Error error = file->flush())
+    return error;
+  if (Error error = check(file->name()))
     return error;
   return file->commit(durable);
 }

@@ -181,8 +181,7 @@ EFFC_API uint64_t effc_model_max_context(const effc_model_t *model);
 
 /* Returns everything the file says about itself as one JSON document: format,
  * provenance, segments, states, kernels, entries, targets, memory, generation.
- * Keys are only ever added. Zero-terminated, owned by the model; made by the first
- * call, which gives NULL where there is no memory for it. */
+ * Keys are only ever added. Zero-terminated, owned by the model. NULL: no memory. */
 EFFC_API const char *effc_model_describe(const effc_model_t *model);
 
 /* How the checkpoint asks to be sampled. -1 is "none" for a token. */
@@ -338,8 +337,7 @@ typedef enum effc_tokenize_flags {
  * EFFC_INVALID_ARGUMENT: the text is longer than 1 GiB; `text` is NULL and
  * `size` is not 0, or `out_tokens` is NULL and `capacity` is not 0.
  * EFFC_BAD_DATA: the vocabulary has no token for a byte (named), or this text
- * takes more steps or bytes than the tokenizer may (named with the part of it that
- * does), which are far more than any honest tokenizer takes. */
+ * takes more steps or bytes than a tokenizer may (named with its part). */
 EFFC_API effc_status_t *effc_model_tokenize(const effc_model_t *model,
                                             const char *text, size_t size,
                                             uint32_t flags, int32_t *out_tokens,
@@ -354,8 +352,7 @@ typedef enum effc_detokenize_flags {
  * become U+FFFD. Ids that the vocabulary does not define give no text.
  *
  * EFFC_INVALID_ARGUMENT: a negative id; `tokens` is NULL and `count` is not 0,
- * or `out_text` is NULL and `capacity` is not 0. EFFC_BAD_DATA: the tokens take
- * more steps or bytes than the tokenizer's decoder may. */
+ * or `out_text` is NULL and `capacity` is not 0. EFFC_BAD_DATA: as above. */
 EFFC_API effc_status_t *effc_model_detokenize(const effc_model_t *model,
                                               const int32_t *tokens,
                                               size_t count, uint32_t flags,

@@ -24,7 +24,7 @@ const Budget::Rates Budget::kLoad = {"a tokenizer of",
                                      "byte",
                                      /*steps=*/64 * kMi / kShare,
                                      /*stepsEach=*/256,
-                                     /*bytes=*/16 * kMi / kShare,
+                                     /*bytes=*/4 * kMi / kShare,
                                      /*bytesEach=*/64,
                                      /*bytesAtMost=*/UINT64_MAX};
 const Budget::Rates Budget::kEncoding = {"a text of",
