@@ -8,7 +8,7 @@
 // those of one text, list or table that a stage makes: what lies beside it is a
 // small multiple.
 //
-// Honest work stays far below (README.md beside this file has measurements).
+// Honest work stays far below (Budget.cpp has measurements).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_BUDGET_H

@@ -4,6 +4,7 @@
 #include "runtime/src/tokenizer/AddedTokens.h"
 
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace effc::rt;
 
@@ -74,4 +75,57 @@ TEST(AddedTokens, LeavesSpecialOnesAsTextOnDemand) {
   special.special = true;
   EXPECT_EQ(split({special, token(2, "x")}, "<s>x", true), "<s>|<2:x>");
   EXPECT_EQ(split({special, token(2, "x")}, "<s>x", false), "<1:<s>>|<2:x>");
+}
+
+/// The rule itself: at each place the longest token there is, if any.
+static std::string splitSlowly(const std::vector<AddedToken> &tokens,
+                               const std::string &text) {
+  std::string joined, between;
+  auto add = [&](const std::string &part) {
+    joined += (joined.empty() || part.empty() ? "" : "|") + part;
+  };
+  for (size_t at = 0; at < text.size();) {
+    const AddedToken *longest = nullptr;
+    for (const AddedToken &token : tokens)
+      if (text.compare(at, token.content.size(), token.content) == 0 &&
+          (!longest || token.content.size() > longest->content.size()))
+        longest = &token;
+    if (!longest) {
+      between += text[at++];
+      continue;
+    }
+    add(between);
+    between.clear();
+    add("<" + std::to_string(longest->id) + ":" + longest->content + ">");
+    at += longest->content.size();
+  }
+  add(between);
+  return joined;
+}
+
+TEST(AddedTokens, FindsWhatTheRuleFindsInTextsThatOverlap) {
+  std::mt19937 random(7);
+  auto drawn = [&](size_t size) {
+    std::string text;
+    for (size_t i = 0; i < size; ++i)
+      text += "aabc"[random() % 4];
+    return text;
+  };
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<AddedToken> tokens;
+    for (int id = 0, count = 1 + random() % 6; id < count; ++id)
+      tokens.push_back(token(id, drawn(1 + random() % 6)));
+    std::string text = drawn(random() % 50);
+    EXPECT_EQ(split(tokens, text), splitSlowly(tokens, text));
+  }
+}
+
+// Looked through anew for each token, the white space would be 5e11 characters.
+TEST(AddedTokens, LooksThroughSpaceOnce) {
+  AddedToken space = token(1, "  ");
+  space.rightStrip = true;
+  std::string text(1 << 20, ' ');
+  Budget budget = Budget::ofEncoding(text.size());
+  EXPECT_EQ(AddedTokens({space}).splitRaw(text, false, budget).size(),
+            text.size() / 2);
 }

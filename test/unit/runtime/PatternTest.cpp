@@ -116,3 +116,54 @@ TEST(Pattern, TakesAMegabyteOfSpaces) {
   EXPECT_EQ(matches(R"(\s*[\r\n]+|\s+(?!\S)|\s+)", text + "x").size(),
             text.size() + 1);
 }
+
+TEST(Pattern, CountsRepeatsAsDepth) {
+  EXPECT_EQ(matches("a{1}{2}{1}{2}", "aaaaa"), "aaaa");
+  for (const char *count : {"?", "*", "{1}", "?+", "+?"}) {
+    std::string pattern = "a";
+    for (int i = 0; i < 20000; ++i)
+      pattern += count;
+    EXPECT_NE(matches(pattern, "a").find("nested too deeply"),
+              std::string::npos)
+        << count;
+  }
+}
+
+TEST(Pattern, CountsRoundsAndCopies) {
+  EXPECT_EQ(matches("(){9}a", "a"), "a");
+  for (const char *wrong :
+       {"(){65535}{65535}{65535}", "((((a){99}){99}){99}){99}",
+        "((a{2}?){60000}){60000}", "((?=a){60000}){60000}b",
+        "((?:){65535}|b){65535}"})
+    EXPECT_NE(matches(wrong, "a").find("counts multiply to too much"),
+              std::string::npos)
+        << wrong;
+}
+
+// What is below one group after another was copied for each: a gigabyte.
+TEST(Pattern, CopiesNothingForLooksAndPossessiveCounts) {
+  std::string inside(50000, 'a');
+  std::string looks, ends, possessive;
+  for (int i = 0; i < 200; ++i) {
+    looks += "(?<=";
+    ends += ")";
+    possessive += ")?+";
+  }
+  std::string opened;
+  for (int i = 0; i < 200; ++i)
+    opened += "(?:";
+  EXPECT_EQ(matches(looks + inside + ends + "b", inside + "ab"), "b");
+  EXPECT_EQ(matches(opened + inside + "b" + possessive + "c", "ac"), "c");
+}
+
+// Characters past ASCII were compared with each range: 7e9 for a megabyte.
+TEST(Pattern, FindsRangesOfALargeClass) {
+  std::string pattern = "[";
+  for (char32_t first = 0x4E00; first < 0x4E00 + 2 * 7000; first += 2)
+    for (int shift : {12, 6, 0})
+      pattern += static_cast<char>(
+          shift == 12 ? 0xE0 | first >> 12 : 0x80 | (first >> shift & 0x3F));
+  pattern += "]";
+  EXPECT_EQ(matches(pattern, "\xE4\xB8\x80\xE4\xB8\x81\xE4\xB8\x82"),
+            "\xE4\xB8\x80|\xE4\xB8\x82");
+}
