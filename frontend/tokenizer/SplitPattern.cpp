@@ -33,6 +33,17 @@ constexpr llvm::StringRef kScripts[] = {
 /// How often a group is written out at most.
 constexpr unsigned kMostCopies = 255;
 
+/// A pattern for messages: cut where it is long, at a character.
+std::string quoteStart(llvm::StringRef pattern) {
+  constexpr size_t kMost = 200;
+  if (pattern.size() <= kMost)
+    return quote(pattern);
+  size_t size = kMost;
+  while ((pattern[size] & 0xC0) == 0x80)
+    --size;
+  return quote((pattern.take_front(size) + "...").str());
+}
+
 class Translator {
 public:
   explicit Translator(llvm::StringRef pattern)
@@ -42,7 +53,7 @@ public:
     while (!rest.empty() && problem.empty())
       step();
     if (!problem.empty())
-      return refuse("pattern " + quote(pattern) + ": " + problem);
+      return refuse("pattern " + quoteStart(pattern) + ": " + problem);
     return std::move(out);
   }
 
@@ -318,7 +329,7 @@ static llvm::Error checkCompiles(llvm::StringRef pattern,
     return llvm::Error::success();
   PCRE2_UCHAR reason[256] = "unknown error";
   pcre2_get_error_message(error, reason, sizeof(reason));
-  return refuse("pattern " + quote(original) + ": " +
+  return refuse("pattern " + quoteStart(original) + ": " +
                 reinterpret_cast<const char *>(reason));
 }
 
@@ -333,8 +344,8 @@ effc::frontend::translatePattern(llvm::StringRef pattern) {
     return translated.takeError();
   // "\\s" becomes six times as long.
   if (translated->size() > kMost)
-    return refuse("pattern " + quote(pattern.take_front(200)) +
-                  ": expects at most " + llvm::Twine(kMost) +
+    return refuse("pattern " + quoteStart(pattern) + ": expects at most " +
+                  llvm::Twine(kMost) +
                   " bytes once it is written for the runtime, but got " +
                   llvm::Twine(translated->size()));
   if (llvm::Error error = checkCompiles(*translated, pattern))

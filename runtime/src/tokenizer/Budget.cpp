@@ -80,8 +80,9 @@ void Budget::exhaust(bool ofBytes) {
 
 Error Budget::error() const {
   static constexpr const char *kStages[] = {
-      "the vocabulary",    "the added tokens", "the normalizer",
-      "the pre-tokenizer", "the model",        "the decoder"};
+      "the vocabulary", "the list of added tokens",
+      "the normalizer", "the pre-tokenizer",
+      "the model",      "the decoder"};
   const char *where = kStages[static_cast<size_t>(exhaustedBy)];
   const char *many = units == 1 ? "" : "s";
   if (exhaustedBytes)

@@ -104,7 +104,8 @@ TEST(Pattern, KnowsClassesAndProperties) {
 TEST(Pattern, GivesUpOnCatastrophicBacktracking) {
   std::string text(40, 'a');
   EXPECT_EQ(matches("(?:a+)+c|(?:a+)+b", text + "!"),
-            "error: the added tokens takes more than the 67129856 steps that a "
+            "error: the list of added tokens takes more than the 67129856 "
+            "steps that a "
             "text of 41 bytes may: 67108864, and 512 for each byte");
   // Quadratic over a long text.
   EXPECT_EQ(matches(R"(\s+x)", std::string(1 << 16, ' ')).substr(0, 6),

@@ -123,7 +123,7 @@ static const Refused kRefused[] = {
          t.added_tokens.back()->normalized = true;
        }
      },
-     "the added tokens makes more than"},
+     "the list of added tokens makes more than"},
     {"tokens_around",
      [](Table &t) {
        t.prepend.assign(4000, 1);
