@@ -143,7 +143,15 @@ public:
       return;
     const std::string &pattern = search->text();
     std::string out;
-    for (char c : text) {
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (waits == 0) { // on to where the pattern may start
+        size_t start = std::min(text.find(pattern[0], at), text.size());
+        out += text.substr(at, start - at);
+        at = start;
+        if (at == text.size())
+          break;
+      }
+      char c = text[at];
       size_t before = waits;
       waits = search->next(before, c);
       // What no longer waits is the pattern's start, and then the character.

@@ -17,13 +17,15 @@ constexpr size_t kMostTakenInARow = 1024;
 /// start.
 template <typename Slot, typename IsTaken>
 size_t longestTakenRow(const std::vector<Slot> &table, IsTaken isTaken) {
-  size_t longest = 0, row = 0;
-  // Twice around, so that a row over the end is seen whole; all are never taken.
-  for (size_t i = 0; i < 2 * table.size(); ++i) {
-    row = isTaken(table[i % table.size()]) ? row + 1 : 0;
+  size_t first = 0; // at the table's start; some place is always free
+  while (first < table.size() && isTaken(table[first]))
+    ++first;
+  size_t longest = first, row = 0;
+  for (size_t i = first; i < table.size(); ++i) {
+    row = isTaken(table[i]) ? row + 1 : 0;
     longest = std::max(longest, row);
   }
-  return longest;
+  return std::max(longest, row + first);
 }
 
 } // namespace effc::rt

@@ -20,10 +20,10 @@ bool Vocabulary::index(const std::vector<bool> &outside, Budget &budget) {
     if (!known[id] || outside[id])
       continue;
     std::string_view text = textOf(static_cast<int32_t>(id));
-    size_t at = slotOf(text);
-    size_t first = std::hash<std::string_view>()(text) & (slots.size() - 1);
+    size_t hash = std::hash<std::string_view>()(text);
+    size_t at = slotOf(text, hash);
     // A comparison is of the bytes that two texts have in common.
-    uint64_t looked = ((at - first) & (slots.size() - 1)) + 1;
+    uint64_t looked = ((at - hash) & (slots.size() - 1)) + 1;
     if (!budget.spend(looked * (1 + text.size() / 16)))
       return false;
     slots[at] = static_cast<int32_t>(id);
@@ -52,14 +52,16 @@ std::string_view Vocabulary::textOf(int32_t id) const {
 }
 
 /// Where the text is, or the empty slot where it would be.
-size_t Vocabulary::slotOf(std::string_view text) const {
+size_t Vocabulary::slotOf(std::string_view text, size_t hash) const {
   size_t mask = slots.size() - 1;
-  size_t at = std::hash<std::string_view>()(text) & mask;
+  size_t at = hash & mask;
   while (slots[at] >= 0 && textOf(slots[at]) != text)
     at = (at + 1) & mask;
   return at;
 }
 
 int32_t Vocabulary::find(std::string_view text) const {
-  return text.size() > longestText ? -1 : slots[slotOf(text)];
+  if (text.size() > longestText)
+    return -1;
+  return slots[slotOf(text, std::hash<std::string_view>()(text))];
 }

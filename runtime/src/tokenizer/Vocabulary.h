@@ -40,7 +40,7 @@ public:
   size_t longestRow() const;
 
 private:
-  size_t slotOf(std::string_view text) const;
+  size_t slotOf(std::string_view text, size_t hash) const;
 
   std::string texts;
   std::vector<size_t> ends; // by id, in `texts`
