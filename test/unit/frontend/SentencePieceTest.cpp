@@ -94,9 +94,9 @@ TEST(SentencePiece, GivesTheLibrarysIds) {
                           textOf("config") + ": " +
                           recorded.texts[i].describe();
       EXPECT_EQ(*found, expected) << where;
-      EXPECT_EQ(tokenizer.detokenize(expected, /*skipSpecial=*/false),
-                *decoded[i].getString())
-          << where;
+      auto text = tokenizer.detokenize(expected, /*skipSpecial=*/false);
+      ASSERT_TRUE(text) << text.error().message;
+      EXPECT_EQ(*text, *decoded[i].getString()) << where;
     }
   }
 }
