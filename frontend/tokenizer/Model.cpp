@@ -141,6 +141,10 @@ private:
       return refuse(file +
                     ": model: expects 'merges' to be an array, but got " +
                     (value ? value->describe() : "nothing"));
+    if (array->size() > artifact::kMostMerges)
+      return refuse(file + ": model: expects at most " +
+                    llvm::Twine(artifact::kMostMerges) + " merges, but got " +
+                    llvm::Twine(array->size()));
     // Of a pair that occurs twice the last rank counts, as in the library.
     std::map<std::pair<int32_t, int32_t>, size_t> rankOf;
     std::vector<artifact::Merge> all;

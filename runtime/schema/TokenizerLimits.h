@@ -11,6 +11,8 @@ namespace effc::artifact {
 
 /// Ids; the largest published vocabulary has 2^18 and some.
 inline constexpr uint32_t kMostTokens = 1u << 24;
+/// Pairs that merge: one makes a token, or a few do.
+inline constexpr uint32_t kMostMerges = 1u << 25;
 /// Of one token of a vocabulary; published ones have some hundreds.
 inline constexpr size_t kMostTokenBytes = size_t(1) << 20;
 /// Of one added token, which a normalizer may make longer.

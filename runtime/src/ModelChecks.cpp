@@ -403,6 +403,8 @@ Check rt::checkProvenance(const artifact::Program &program) {
   if (Check error = checkCount(program.key_work(), kMaxKeyWork,
                                "counts of work for keys"))
     return error;
+  if (program.key_work() && !isAligned(*program.key_work()))
+    return badData("the counts of work for keys are not aligned");
   const artifact::Provenance *provenance = program.provenance();
   if (!provenance)
     return {};

@@ -83,6 +83,19 @@ private:
   }
 
   Check checkIds() {
+    struct List {
+      const char *what;
+      uint64_t size, most;
+    };
+    const List lists[] = {
+        {"merges", root.merges()->size(), artifact::kMostMerges},
+        {"added tokens", root.added_tokens()->size(), artifact::kMostTokens},
+        {"ids that no text becomes",
+         root.outside() ? root.outside()->size() : 0, artifact::kMostTokens}};
+    for (const List &list : lists)
+      if (list.size > list.most)
+        return badData("there are ", list.size, " ", list.what,
+                       ", but at most ", list.most, " are expected");
     for (const artifact::Merge *merge : *root.merges())
       if (!exists(merge->left()) || !exists(merge->right()) ||
           !exists(merge->merged()))
