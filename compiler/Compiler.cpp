@@ -6,6 +6,7 @@
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/LoadCheck.h"
+#include "compiler/ModelSizes.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
@@ -414,6 +415,13 @@ llvm::Error Compilation::runUntil(Phase last) {
       return error;
   if (llvm::Error error = import())
     return error;
+  int64_t rows = 1;
+  for (int64_t entry : options.pipeline.prefillRows)
+    rows = std::max(rows, entry);
+  for (int64_t entry : options.pipeline.decodeRows)
+    rows = std::max(rows, entry);
+  if (failed(checkModelSizes(*model.module, rows)))
+    return diagnostics.takeError("the model is too large");
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);
   if (last >= Phase::Binary) {
@@ -442,6 +450,8 @@ llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
       return error;
     if (llvm::Error error = dump(lowering, info.phase))
       return error;
+    if (info.phase == Phase::Plan && failed(checkPlanSizes(*lowering.module)))
+      return diagnostics.takeError("the plan is too large");
     if (info.phase == last)
       break;
   }

@@ -1,6 +1,7 @@
 #include "frontend/ModuleText.h"
 
 #include "dialects/seq/Seq.h"
+#include "frontend/TextBounds.h"
 #include "frontend/TextMistakes.h"
 #include "frontend/checkpoint/MappedFile.h"
 #include "frontend/checkpoint/Refusal.h"
@@ -17,116 +18,6 @@
 
 using namespace effc;
 using namespace effc::frontend;
-
-// The position behind the string or the comment that begins at `position`, or
-// `position` itself.
-static size_t skipText(llvm::StringRef text, size_t position) {
-  if (text.substr(position).starts_with("//"))
-    return std::min(text.find('\n', position), text.size());
-  if (text[position] != '"')
-    return position;
-  for (++position; position < text.size() && text[position] != '"'; ++position)
-    if (text[position] == '\\')
-      ++position;
-  return std::min(position + 1, text.size());
-}
-
-namespace {
-/// Follows a text through its levels. An alias stands for what it is defined
-/// as, with as many levels.
-class Levels {
-public:
-  Levels(llvm::StringRef text, unsigned most) : text(text), most(most) {}
-
-  std::optional<size_t> find() {
-    for (size_t i = 0; i < text.size();) {
-      if (size_t next = skipText(text, i); next > i) {
-        i = next;
-        signs = 0;
-        continue;
-      }
-      size_t start = i;
-      i = step(i);
-      if (open + signs + ofAlias > most)
-        return start;
-      deepest = std::max(deepest, open + signs + ofAlias);
-    }
-    return std::nullopt;
-  }
-
-private:
-  // What begins at `i`; returns where the next begins.
-  size_t step(size_t i) {
-    ofAlias = 0;
-    char c = text[i];
-    if (!llvm::isSpace(c) && c != '=')
-      hasValue = true;
-    else if (c == '\n' && open == 0 && hasValue)
-      define("");
-    if (c == '#' || c == '!')
-      return alias(i);
-    // "->" and ">=" close nothing, "<=" opens nothing.
-    llvm::StringRef pair = text.substr(i, 2);
-    if (pair == "->" || pair == ">=" || pair == "<=") {
-      signs = 0;
-      return i + 2;
-    }
-    if (llvm::StringRef("([{<").contains(c))
-      ++open;
-    else if (llvm::StringRef(")]}>").contains(c) && open > 0)
-      --open;
-    // Each operator of an affine expression holds what is left of it.
-    bool isSign = c == '-' || c == '+' || c == '*' || isWord(i, "mod") ||
-                  isWord(i, "floordiv") || isWord(i, "ceildiv");
-    if (isSign)
-      ++signs;
-    else if (llvm::StringRef(",([{<)]}>=:\"%@").contains(c))
-      signs = 0;
-    return i + 1;
-  }
-
-  // "#name" or "!name": a definition where '=' follows, outside of brackets.
-  size_t alias(size_t i) {
-    llvm::StringRef name = text.substr(i).take_front(
-        1 + text.substr(i + 1)
-                .take_while([](char c) {
-                  return llvm::isAlnum(c) || c == '_' || c == '$';
-                })
-                .size());
-    signs = 0;
-    llvm::StringRef rest = text.substr(i + name.size()).ltrim();
-    if (open == 0 && rest.consume_front("=") && !rest.starts_with("="))
-      define(name);
-    else
-      ofAlias = levels.lookup(name) + 1;
-    return i + name.size();
-  }
-
-  // Ends a definition, as a line does, and begins another, or none.
-  void define(llvm::StringRef name) {
-    if (!defined.empty())
-      levels[defined] = deepest;
-    defined = name;
-    deepest = 0;
-    hasValue = false;
-  }
-
-  bool isWord(size_t i, llvm::StringRef word) const {
-    return text.substr(i).starts_with(word) && i > 0 &&
-           llvm::isSpace(text[i - 1]);
-  }
-
-  llvm::StringRef text, defined;
-  bool hasValue = false; // of what is defined
-  unsigned most, open = 0, signs = 0, ofAlias = 0, deepest = 0;
-  llvm::StringMap<unsigned> levels; // of aliases
-};
-} // namespace
-
-std::optional<size_t> frontend::findNestedText(llvm::StringRef text,
-                                               unsigned most) {
-  return Levels(text, most).find();
-}
 
 static std::string describe(mlir::Location location) {
   auto at = llvm::dyn_cast<mlir::FileLineColLoc>(location);
@@ -186,12 +77,16 @@ static llvm::Error checkParts(mlir::ModuleOp module) {
       text += " " + quote(symbol);
     return text;
   };
+  size_t weights = 0;
   for (mlir::Operation &part : *module.getBody()) {
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(part);
     if (function ? function.getSymName() != "forward"
                  : !llvm::isa<seq::WeightOp>(part))
       return refuse(name(part) + " is no part of a model: expects weights and "
                                  "one function, '@forward'");
+    if (!function && ++weights > kMostWeights)
+      return refuse(name(part) + " is one too many: expects at most " +
+                    llvm::Twine(kMostWeights) + " weights");
     if (!function)
       continue;
     if (!function.getBody().hasOneBlock())
@@ -226,12 +121,11 @@ frontend::readModuleText(mlir::MLIRContext &context, llvm::StringRef path) {
   if (mlir::isBytecode(*copy))
     return refuse(quote(path) + ": expects IR text, but got bytecode");
   llvm::StringRef text = copy->getBuffer();
-  if (auto deep = findNestedText(text, kMostTextLevels)) {
-    llvm::StringRef before = text.take_front(*deep);
+  if (auto excess = findTextExcess(text, TextBounds())) {
+    llvm::StringRef before = text.take_front(excess->at);
     return refuse(path.str() + ":" + std::to_string(before.count('\n') + 1) +
-                  ":" + std::to_string(*deep - before.rfind('\n')) +
-                  ": expects at most " + std::to_string(kMostTextLevels) +
-                  " levels of brackets or signs, but here begins another");
+                  ":" + std::to_string(excess->at - before.rfind('\n')) + ": " +
+                  excess->reason);
   }
   std::string reason;
   mlir::ScopedDiagnosticHandler handler(

@@ -10,6 +10,7 @@
 #ifndef EFFC_RUNTIME_SRC_LIMITS_H
 #define EFFC_RUNTIME_SRC_LIMITS_H
 
+#include "runtime/schema/SizeLimits.h"
 #include "runtime/src/FileHeader.h"
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace effc::rt {
 
 constexpr uint32_t kMaxVocabulary = 1u << 24;
 constexpr uint32_t kMaxRows = 65536;
-constexpr uint64_t kMaxArenaBytes = uint64_t(1) << 40;
-constexpr uint64_t kMaxSlotBytes = uint64_t(1) << 40;
+using artifact::kMaxArenaBytes;
+using artifact::kMaxSlotBytes;
 /// Positions and contexts stay far below what i64 holds.
 constexpr uint64_t kMaxContext = uint64_t(1) << 48;
 /// Per thread; the device's threads have twice as much (ThreadPool.cpp).
@@ -34,7 +35,7 @@ constexpr uint32_t kMaxEntries = 256;
 /// Of a plan; those of a hundred layers that are all different.
 constexpr uint32_t kMaxKernels = 16384;
 /// Of an entry: a hundred for each of some hundred layers.
-constexpr uint32_t kMaxLaunches = 65536;
+using artifact::kMaxLaunches;
 /// Of a launch, and of extents and box maps that are one for each.
 constexpr uint32_t kMaxOperands = 64;
 /// Of a kernel, by kind: what PTX has in all, with types and widths.
@@ -71,8 +72,8 @@ constexpr uint32_t kMaxBoxMaps = FileHeader::kMaxBoxMaps; // of one kernel
 constexpr uint32_t kMaxBoxRows = 256;
 constexpr uint32_t kBoxRowBytes = 128; // what is swizzled together
 constexpr uint32_t kBoxAlignment = 16; // of an operand and its rows, in bytes
-constexpr uint64_t kMaxBoxExtent = uint64_t(1) << 32;     // rows, and columns
-constexpr uint64_t kMaxProductExtent = uint64_t(1) << 31; // and pitch
+constexpr uint64_t kMaxBoxExtent = uint64_t(1) << 32; // rows, and columns
+using artifact::kMaxProductExtent;
 constexpr uint64_t kMaxBlocks = (uint64_t(1) << 31) - 1;
 
 constexpr uint32_t kMaxSessions = 1u << 20;

@@ -1,6 +1,7 @@
 // `effc compile`: parses options, calls the compiler library, prints what it
 // says.
 #include "compiler/Compiler.h"
+#include "compiler/OutOfMemory.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/RemarkFile.h"
 #include "tools/terminal/CommandLine.h"
@@ -451,5 +452,6 @@ int run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  endWhenOutOfMemory(kFailed);
   return runMain("effc compile --help", run, argc, argv);
 }

@@ -1,4 +1,5 @@
 // Runs effc's passes on MLIR text or bytecode, with the flags of mlir-opt.
+#include "compiler/OutOfMemory.h"
 #include "compiler/Register.h"
 #include "tools/terminal/StandardStreams.h"
 
@@ -7,6 +8,7 @@
 
 int main(int argc, char **argv) {
   effc::cli::openStandardStreams();
+  effc::endWhenOutOfMemory(/*status=*/1);
   effc::registerAllPasses();
   mlir::DialectRegistry registry;
   effc::registerAllDialects(registry);

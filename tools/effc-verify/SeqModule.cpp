@@ -1,5 +1,6 @@
 #include "tools/effc-verify/SeqModule.h"
 
+#include "compiler/OutOfMemory.h"
 #include "compiler/Register.h"
 #include "tools/terminal/Failure.h"
 
@@ -23,15 +24,16 @@ using namespace effc::verify;
 using cli::Failure;
 
 // Of the child that reads a module. The largest of today's models has some
-// hundred kilobytes of bytecode, which are read in less than a second.
-static constexpr rlim_t kMostSeconds = 60;
-static constexpr rlim_t kMoreMemory = rlim_t(8) << 30;
+// hundred kilobytes of bytecode, which are read in less than a second and some
+// ten megabytes.
+static constexpr rlim_t kMostSeconds = 10;
+static constexpr rlim_t kMoreMemory = rlim_t(1) << 30;
 
 /// What bytecode begins with (mlir/Bytecode/Encoding.h).
 static constexpr std::string_view kMagic = "ML\xefR";
 
 /// The child's exit statuses.
-enum : int { kReads = 0, kIsWrong = 3 };
+enum : int { kReads = 0, kIsWrong = 3, kNeedsMore = 4 };
 
 /// Bytes of addresses that the process has: of a mapped model many.
 static rlim_t addressesInUse() {
@@ -52,9 +54,11 @@ static rlim_t addressesInUse() {
   for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE})
     std::signal(signal, SIG_DFL);
   close(STDERR_FILENO);
+  endWhenOutOfMemory(kNeedsMore);
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   context.loadAllAvailableDialects();
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(bytecode, &context);
@@ -75,6 +79,9 @@ void effc::verify::requireReadable(const std::string &bytecode) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kReads)
     return;
   std::string reason = "it is not one that this compiler takes";
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNeedsMore)
+    reason = "reading it takes more than " + std::to_string(kMoreMemory >> 20) +
+             " MiB of memory";
   if (WIFSIGNALED(status))
     reason = std::string("reading it ended by '") +
              strsignal(WTERMSIG(status)) + "'";

@@ -12,8 +12,8 @@ namespace effc::verify {
 /// What MLIR's reader is given has passed three checks: its bytes are those that
 /// the file's checksum is of; it is bytecode, written by the LLVM that this
 /// program reads with, since no other's is promised to be read right; and a
-/// child process has read it, with a minute of time and 8 GiB more of memory, so that
-/// what would end the reader ends the child. Throws Failure with what is wrong.
+/// child process has read it, with ten seconds of time and 1 GiB more of memory, so
+/// that what would end the reader ends the child. Throws Failure with what is wrong.
 std::string readSeqModule(const Model &model);
 
 /// The child's part by itself: throws Failure where reading `bytecode` fails or

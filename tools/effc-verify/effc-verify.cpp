@@ -1,5 +1,6 @@
 // `effc verify`: parses options, verifies, prints what was found.
 
+#include "compiler/OutOfMemory.h"
 #include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
 #include "tools/terminal/CommandLine.h"
@@ -204,4 +205,7 @@ static int run(int argc, char **argv) {
   return kDone;
 }
 
-int main(int argc, char **argv) { return runMain(help, run, argc, argv); }
+int main(int argc, char **argv) {
+  endWhenOutOfMemory(kFailed);
+  return runMain(help, run, argc, argv);
+}
