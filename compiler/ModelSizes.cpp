@@ -13,6 +13,11 @@ using namespace effc;
 /// A process of x86-64 addresses as many bytes; weights are mapped at once.
 static constexpr uint64_t kMostWeightBytes = uint64_t(1) << 47;
 
+/// Channels of a head of attention: eight times the most that public models have
+/// (512, of latent attention). Kernels hold a head's row at once, so that their
+/// code grows with it: at 65536 channels LLVM takes minutes over one.
+static constexpr uint64_t kMostHeadChannels = 4096;
+
 /// With `rows` in place of dynamic dimensions; stops at the largest number.
 static uint64_t bytesOf(RankedTensorType type, uint64_t rows) {
   uint64_t bytes =
@@ -84,11 +89,27 @@ static LogicalResult checkValues(func::FuncOp function, uint64_t rows) {
   return failure(walked.wasInterrupted());
 }
 
+static LogicalResult checkHeads(func::FuncOp function) {
+  WalkResult walked = function.walk([&](seq::AttentionOp op) -> WalkResult {
+    for (Value value : {Value(op.getQ()), Value(op.getV())}) {
+      if (!value) // the keys are the values
+        continue;
+      uint64_t channels =
+          cast<RankedTensorType>(value.getType()).getShape().back();
+      if (channels > kMostHeadChannels)
+        return refuse(op, "a head", kMostHeadChannels, "channels", channels);
+    }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult effc::checkModelSizes(ModuleOp module, int64_t rows) {
   if (failed(checkWeights(module)))
     return failure();
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(checkStates(function)) || failed(checkValues(function, rows)))
+    if (failed(checkStates(function)) || failed(checkValues(function, rows)) ||
+        failed(checkHeads(function)))
       return failure();
   return success();
 }

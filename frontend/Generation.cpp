@@ -3,8 +3,13 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "runtime/schema/GenerationLimits.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <utility>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -193,6 +198,29 @@ static void remarkOnOthers(const JsonObject &object,
                         " is not carried over");
 }
 
+/// Makes `ends`, of `file`, those of `first`, of `firstFile`, and its own.
+static void uniteEnds(std::vector<int32_t> first, std::vector<int32_t> &ends,
+                      llvm::StringRef firstFile, llvm::StringRef file,
+                      std::vector<std::string> &remarks) {
+  auto list = [](llvm::ArrayRef<int32_t> ids) {
+    return llvm::join(
+        llvm::map_range(ids, [](int32_t id) { return std::to_string(id); }),
+        ", ");
+  };
+  bool areSame =
+      std::is_permutation(first.begin(), first.end(), ends.begin(), ends.end());
+  if (!first.empty() && !ends.empty() && !areSame)
+    remarks.push_back(
+        "generation ends at each 'eos_token_id' of two files that "
+        "differ: " +
+        list(first) + " of " + firstFile.str() + ", " + list(ends) + " of " +
+        file.str());
+  for (int32_t id : ends)
+    if (!llvm::is_contained(first, id))
+      first.push_back(id);
+  ends = std::move(first);
+}
+
 llvm::Expected<Generation>
 effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
                                int64_t vocabulary,
@@ -209,7 +237,9 @@ effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
   if (!value)
     return value.takeError();
   ConfigReader reader(kFile, *value->getObject());
+  std::vector<int32_t> ofConfig = std::exchange(generation.eos, {});
   GenerationReader(reader, vocabulary, generation, remarks).read();
+  uniteEnds(ofConfig, generation.eos, config.getFile(), kFile, remarks);
   remarkOnOthers(*value->getObject(), remarks);
   if (llvm::Error error = reader.getProblem())
     return error;

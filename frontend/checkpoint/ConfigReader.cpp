@@ -203,11 +203,12 @@ void ConfigReader::judgeRest() {
     else if (refused.size() < kMostGuesses)
       if (std::string meant = guessMeant(member.key); !meant.empty())
         note = " (is " + quote(meant) + " meant?)";
-    refused.push_back({path + member.key, note});
+    refused.push_back({path + member.key, note, !found.expected.empty()});
   }
 }
 
-/// One key or all: "unknown keys 'a', 'b' and 'c' are refused: ...".
+/// One key or all: "unknown keys 'a', 'b' and 'c' are refused: ...". A key that is
+/// known for a value other than the one found is not supported.
 std::string ConfigReader::describeRefused() const {
   // A line that can still be read.
   constexpr size_t kMostNamed = 64;
@@ -224,7 +225,12 @@ std::string ConfigReader::describeRefused() const {
   bool isOne = refused.size() == 1;
   if (named < refused.size())
     list += " and " + std::to_string(refused.size() - named) + " more";
-  std::string text = std::string("unknown key") + (isOne ? " " : "s ") + list +
+  size_t known =
+      llvm::count_if(refused, [](const Refused &one) { return one.isKnown; });
+  llvm::StringRef kind = known == 0                ? "unknown"
+                         : known == refused.size() ? "unsupported"
+                                                   : "unknown or unsupported";
+  std::string text = kind.str() + " key" + (isOne ? " " : "s ") + list +
                      (isOne ? " is refused: it may change the model"
                             : " are refused: they may change the model");
   bool canAllow = llvm::none_of(refused, [](const Refused &one) {

@@ -104,6 +104,7 @@ private:
   /// A key that is refused, and what is known of it.
   struct Refused {
     std::string path, note;
+    bool isKnown; // for another value
   };
   void judgeRest();
   std::string guessMeant(llvm::StringRef key) const;

@@ -64,7 +64,7 @@ int64_t readMambaSsmVocabulary(ConfigReader &reader, int64_t most);
 
 // What both layouts share; `key` is what the layout calls the setting.
 constexpr int64_t kMostMamba2Dimension = 65536;
-constexpr int64_t kMostMamba2Layers = 4096;
+constexpr int64_t kMostMamba2Layers = 1024;
 /// [low, high], of which high may be infinite in any spelling.
 void readTimeStepLimit(ConfigReader &reader, llvm::StringRef key,
                        Mamba2Config &config);

@@ -14,7 +14,7 @@ ExpertsConfig effc::frontend::readExperts(ConfigReader &reader,
   // Release 5 writes one for the other.
   llvm::StringRef key =
       reader.isSet("num_local_experts") ? "num_local_experts" : "num_experts";
-  config.experts = reader.requireInteger(key, 1, kMostDimension);
+  config.experts = reader.requireInteger(key, 1, kMostExperts);
   config.taken =
       reader.requireInteger("num_experts_per_tok", 1, kMostDimension);
   config.hidden =

@@ -11,8 +11,25 @@ using namespace effc;
 
 namespace {
 
-/// A vocabulary of 11, `width` channels and a state of `state`; what compiling
-/// it for calls of up to 256 rows says.
+/// What compiling `text`, for calls of up to 256 rows, says.
+std::string compilingText(const std::string &text) {
+  std::string path = testing::TempDir() + "/large.mlir";
+  std::ofstream(path) << text;
+  CompileOptions options;
+  options.model = path;
+  options.output = testing::TempDir() + "/large.txt";
+  options.weights = codegen::WeightsMode::None;
+  options.compileTo = Phase::Import;
+  llvm::Error error = compile(options, CompileEvents());
+  std::remove(path.c_str());
+  std::remove(options.output.c_str());
+  std::string said = llvm::toString(std::move(error));
+  if (size_t at = said.find("expects"); at != std::string::npos)
+    said.erase(0, at);
+  return said.substr(0, said.find('\n'));
+}
+
+/// A vocabulary of 11, `width` channels and a state of `state`.
 std::string compiling(const std::string &width, const std::string &state) {
   std::string text = R"(module attributes {seq.model = #seq.model<
     family = "large", vocabulary = 11, width = W, max_context = 0>} {
@@ -32,20 +49,7 @@ std::string compiling(const std::string &width, const std::string &state) {
     for (size_t at = 0; (at = text.find(letter, at)) != std::string::npos;
          at += value.size())
       text.replace(at, 1, value);
-  std::string path = testing::TempDir() + "/large.mlir";
-  std::ofstream(path) << text;
-  CompileOptions options;
-  options.model = path;
-  options.output = testing::TempDir() + "/large.txt";
-  options.weights = codegen::WeightsMode::None;
-  options.compileTo = Phase::Import;
-  llvm::Error error = compile(options, CompileEvents());
-  std::remove(path.c_str());
-  std::remove(options.output.c_str());
-  std::string said = llvm::toString(std::move(error));
-  if (size_t at = said.find("expects"); at != std::string::npos)
-    said.erase(0, at);
-  return said.substr(0, said.find('\n'));
+  return compilingText(text);
 }
 
 // 2^40 bytes of a slot are 2^38 numbers.
@@ -72,6 +76,57 @@ TEST(ModelSizes, DimensionsOfAWeight) {
   EXPECT_EQ(compiling("2147483649", "7"),
             "expects dimensions of a weight of at most 2147483648 elements, "
             "but got 2147483649");
+}
+
+// Three heads that see the last 5 tokens, with `keys` and `values` channels.
+std::string compilingHeads(int64_t keys, int64_t values) {
+  auto numbered = [&](std::string text) {
+    for (auto [letter, value] : {std::pair{'A', 3 * keys},
+                                 {'B', 3 * values},
+                                 {'K', keys},
+                                 {'V', values}})
+      for (size_t at = 0; (at = text.find(letter, at)) != std::string::npos;)
+        text.replace(at, 1, std::to_string(value));
+    return text;
+  };
+  return compilingText(numbered(R"(module attributes {seq.model = #seq.model<
+    family = "large", vocabulary = 11, width = 6, max_context = 0>} {
+  seq.weight @table source("table") : tensor<11x6xf32>
+  seq.weight @keys source("keys") : tensor<Ax6xf32>
+  seq.weight @values source("values") : tensor<Bx6xf32>
+  seq.weight @out source("out") : tensor<6xBxf32>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
+                     %positions: tensor<?xi32>,
+                     %ks: tensor<5x3xKxf32> {seq.state_name = "keys"},
+                     %vs: tensor<5x3xVxf32> {seq.state_name = "values"})
+      -> (tensor<?x11xf32>, tensor<5x3xKxf32>, tensor<5x3xVxf32>) {
+    %table = seq.parameter @table : tensor<11x6xf32>
+    %kw = seq.parameter @keys : tensor<Ax6xf32>
+    %vw = seq.parameter @values : tensor<Bx6xf32>
+    %ow = seq.parameter @out : tensor<6xBxf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
+    %k0 = seq.linear %x, %kw : (tensor<?x6xf32>, tensor<Ax6xf32>) -> tensor<?xAxf32>
+    %k = seq.reshape %k0 : tensor<?xAxf32> -> tensor<?x3xKxf32>
+    %v0 = seq.linear %x, %vw : (tensor<?x6xf32>, tensor<Bx6xf32>) -> tensor<?xBxf32>
+    %v = seq.reshape %v0 : tensor<?xBxf32> -> tensor<?x3xVxf32>
+    %y, %nk, %nv = seq.attention %k, %k, %v positions(%positions) states(%ks, %vs) {window = 5 : i64, scale = 0.5 : f64}
+      : (tensor<?x3xKxf32>, tensor<?x3xKxf32>, tensor<?x3xVxf32>, tensor<?xi32>, tensor<5x3xKxf32>, tensor<5x3xVxf32>)
+        -> (tensor<?x3xVxf32>, tensor<5x3xKxf32>, tensor<5x3xVxf32>)
+    %y0 = seq.reshape %y : tensor<?x3xVxf32> -> tensor<?xBxf32>
+    %o = seq.linear %y0, %ow : (tensor<?xBxf32>, tensor<6xBxf32>) -> tensor<?x6xf32>
+    %last = seq.select_rows %o, %rows : (tensor<?x6xf32>, tensor<?xi32>) -> tensor<?x6xf32>
+    %logits = seq.lm_head %last, %table : (tensor<?x6xf32>, tensor<11x6xf32>) -> tensor<?x11xf32>
+    return %logits, %nk, %nv : tensor<?x11xf32>, tensor<5x3xKxf32>, tensor<5x3xVxf32>
+  }
+})"));
+}
+
+TEST(ModelSizes, ChannelsOfAHead) {
+  EXPECT_EQ(compilingHeads(4096, 4096), "");
+  EXPECT_EQ(compilingHeads(4097, 7),
+            "expects a head of at most 4096 channels, but got 4097");
+  EXPECT_EQ(compilingHeads(7, 4098),
+            "expects a head of at most 4096 channels, but got 4098");
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "dialects/seq/Seq.h"
 #include "frontend/Weights.h"
+#include "frontend/tokenizer/ByteAlphabet.h"
 #include "runtime/schema/GenerationLimits.h"
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/SentencePieceImage.h"
@@ -328,6 +329,68 @@ TEST_F(ImportTest, GenerationFallsBackToTheConfig) {
       generationFrom(R"({"eos_token_id": null, "bos_token_id": null})");
   EXPECT_EQ(generation.bos, std::nullopt);
   EXPECT_EQ(generation.eos, std::vector<int32_t>{5});
+}
+
+// Ends add up, and where files differ a remark says so.
+TEST_F(ImportTest, GenerationRemarksOnEndsThatDiffer) {
+  TinyMamba2 tiny;
+  tiny.config["eos_token_id"] = "[5, 3]";
+  tiny.write(directory);
+  auto remarksOn = [&](llvm::StringRef text) {
+    directory.write("generation_config.json", text);
+    std::string found;
+    for (const std::string &remark : llvm::cantFail(import()).remarks)
+      if (llvm::StringRef(remark).contains("eos_token_id"))
+        found += remark;
+    return found;
+  };
+  EXPECT_EQ(remarksOn(R"({"eos_token_id": [2, 5]})"),
+            "generation ends at each 'eos_token_id' of two files that differ: "
+            "5, 3 of config.json, 2, 5 of generation_config.json");
+  EXPECT_EQ(remarksOn(R"({"eos_token_id": [3, 5]})"), "");
+  EXPECT_EQ(remarksOn(R"({})"), "");
+}
+
+// The token with which tokenizer_config.json ends a text ends a generation.
+TEST_F(ImportTest, GenerationEndsWhereTheTokenizerDoes) {
+  TinyMamba2 tiny;
+  tiny.config["vocab_size"] = "258";
+  tiny.config["eos_token_id"] = "7";
+  for (const char *name : {"backbone.embeddings.weight", "lm_head.weight"})
+    tiny.tensors[name].shape = {258, 6};
+  tiny.write(directory);
+  std::string vocabulary;
+  for (int byte = 0; byte < 256; ++byte) {
+    std::string token = getByteCharacter(byte);
+    vocabulary += std::string(byte ? "," : "") + "\"" +
+                  (token == "\"" || token == "\\" ? "\\" : "") + token +
+                  "\":" + std::to_string(byte);
+  }
+  directory.write(
+      "tokenizer.json",
+      R"({"added_tokens": [)"
+      R"({"id": 256, "content": "<turn>", "special": true, "single_word": false,
+          "lstrip": false, "rstrip": false, "normalized": false},
+         {"id": 257, "content": "<pad>", "special": true, "single_word": false,
+          "lstrip": false, "rstrip": false, "normalized": false}],
+          "model": {"type": "BPE", "vocab": {)" +
+          vocabulary + R"(}, "merges": []}})");
+  constexpr llvm::StringLiteral kRemark =
+      "generation ends at token 256 '<turn>' as well, the 'eos_token' of the "
+      "tokenizer, which neither config.json nor generation_config.json names";
+  directory.write("tokenizer_config.json", R"({"eos_token": "<turn>"})");
+  ImportedModel model = llvm::cantFail(import());
+  EXPECT_EQ(model.generation.eos, (std::vector<int32_t>{7, 256}));
+  EXPECT_TRUE(hasRemark(model, kRemark));
+  // Named already: nothing is added, nothing said.
+  directory.write("generation_config.json", R"({"eos_token_id": [7, 256]})");
+  ImportedModel named = llvm::cantFail(import());
+  EXPECT_EQ(named.generation.eos, (std::vector<int32_t>{7, 256}));
+  EXPECT_FALSE(hasRemark(named, kRemark));
+  // A tokenizer that names none adds none.
+  directory.write("generation_config.json", "{}");
+  directory.write("tokenizer_config.json", R"({"pad_token": "<pad>"})");
+  EXPECT_EQ(llvm::cantFail(import()).generation.eos, std::vector<int32_t>{7});
 }
 
 TEST_F(ImportTest, GenerationFollowsPenaltyAndStops) {

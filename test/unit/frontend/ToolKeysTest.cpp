@@ -121,17 +121,25 @@ TEST_F(ToolKeysTest, NullIsFalseUnlessAMissingKeyIsTrue) {
 
 // The same keys where they ask for something.
 TEST_F(ToolKeysTest, ValuesThatChangeTheModelAreRefused) {
-  for (const char *key : {"use_mrope", "rope_interleaved",
-                          "add_cross_attention", "tie_encoder_decoder"})
+  for (const char *key :
+       {"use_mrope", "rope_interleaved", "add_cross_attention",
+        "tie_encoder_decoder", "use_sliding_window"})
     EXPECT_EQ(importWith(key, true),
-              "config.json: unknown key '" + std::string(key) +
+              "config.json: unsupported key '" + std::string(key) +
                   "' (expects false, but got true) is refused: it may change "
                   "the model; where nothing depends on it, --allow " +
                   key);
-  EXPECT_EQ(importWith("pruned_heads", {{"0", {1}}}),
-            "config.json: unknown key 'pruned_heads' (expects {} or [], but "
-            "got an object) is refused: it may change the model; where "
-            "nothing depends on it, --allow pruned_heads");
+  EXPECT_EQ(
+      importWith("pruned_heads", {{"0", {1}}}),
+      "config.json: unsupported key 'pruned_heads' (expects {} or [], but "
+      "got an object) is refused: it may change the model; where "
+      "nothing depends on it, --allow pruned_heads");
+  config["use_mrope"] = true;
+  EXPECT_EQ(importWith("hidden_sise", 7),
+            "config.json: unknown or unsupported keys 'hidden_sise' and "
+            "'use_mrope' (expects false, but got true) are refused: they may "
+            "change the model; where nothing depends on them, --allow "
+            "hidden_sise,use_mrope");
 }
 
 TEST_F(ToolKeysTest, AllUnknownKeysInOneMessage) {
