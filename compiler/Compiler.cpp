@@ -430,9 +430,12 @@ llvm::Error Compilation::runUntil(Phase last) {
   }
   for (const Target *target : options.targets)
     lowerings.push_back({target, model.module->clone()});
-  for (Lowering &lowering : lowerings)
+  for (Lowering &lowering : lowerings) {
+    events.target(lowering.target->name);
     if (llvm::Error error = lower(lowering, last))
       return error;
+  }
+  events.target("");
   return llvm::Error::success();
 }
 

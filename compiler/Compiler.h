@@ -56,6 +56,8 @@ struct CompileOptions {
 
 /// What a compilation says besides its result.
 struct CompileEvents {
+  /// What follows is of one target; empty: of none in particular.
+  std::function<void(llvm::StringRef name)> target = [](auto) {};
   /// A choice that was made, one line; `where` names the op or tensor.
   std::function<void(llvm::StringRef where, llvm::StringRef text)> remark =
       [](auto, auto) {};

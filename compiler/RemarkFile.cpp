@@ -29,8 +29,6 @@ Error RemarkFile::open(StringRef name) {
 }
 
 void RemarkFile::write(StringRef remark) {
-  if (!written.insert(remark).second)
-    return;
   if (stream)
     *stream << remark;
   else if (!file)

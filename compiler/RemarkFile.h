@@ -4,7 +4,6 @@
 
 #include "codegen/artifact/OutputFile.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <memory>
@@ -13,14 +12,12 @@
 
 namespace effc {
 
-/// Takes remarks as they are made and shows them all at the end: a file appears
-/// under its name when close() is called, also after a compilation that failed.
-/// Entry points and targets have kernels of the same ops, whose remarks come
-/// once for each: of equal ones the first is shown.
+/// Takes the lines of a compilation's remarks: a file appears under its name when
+/// close() is called, also after a compilation that failed.
 class RemarkFile {
 public:
-  /// A file; "-" or an empty name: standard error. A device or a pipe gets each
-  /// remark at once. Fails where the file cannot be made.
+  /// A file; "-" or an empty name: standard error. A device or a pipe is
+  /// written to as it is. Fails where the file cannot be made.
   llvm::Error open(llvm::StringRef path);
   void write(llvm::StringRef remark);
   /// To be called once. Fails where something could not be written.
@@ -30,7 +27,6 @@ private:
   std::string path;
   std::unique_ptr<llvm::raw_fd_ostream> stream; // a device or a pipe
   std::optional<codegen::OutputFile> file;
-  llvm::StringSet<> written;
   std::string failure; // of the first write that failed
 };
 

@@ -51,7 +51,7 @@
 // States in bf16 give up what is the default, the same bits however a prompt is cut,
 // unless that is given up by name.
 // RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --remarks - 2>&1 | FileCheck %s --check-prefix=ROUNDED
-// ROUNDED: remark: {{.*}}: fallback: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call
+// ROUNDED: remark: {{.*}}: fallback: state 'layers.0-1.ssd' is stored as 'bf16': it is rounded at the end of every call
 // RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=UNSTABLE
 // UNSTABLE: effc: error: {{.*}}fallback: state 'layers.0.ssd' is stored as 'bf16'
 // UNSTABLE-NEXT: note: no fallback without bit stability, which is the default (--no-bit-stable)

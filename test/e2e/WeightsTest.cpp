@@ -71,14 +71,15 @@ TEST_F(Weights, ReferencedGiveTheSameBits) {
       compile("model.effc", {"--weights", "reference", "--remarks", "-"});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_NE(done.err.find(
-                "remark: layers.0.in_proj: stays in model/model.safetensors"),
+                "remark: layers.0-1.in_proj: stays in model/model.safetensors"),
             std::string::npos)
       << done.err;
-  EXPECT_NE(done.err.find("remark: layers.0.d: is embedded: it is a vector"),
+  EXPECT_NE(done.err.find("remark: layers.0-1.d: is embedded: it is a vector"),
             std::string::npos);
-  EXPECT_NE(done.err.find("remark: layers.0.conv: is embedded: the checkpoint "
-                          "holds its transpose"),
-            std::string::npos);
+  EXPECT_NE(
+      done.err.find("remark: layers.0-1.conv: is embedded: the checkpoint "
+                    "holds its transpose"),
+      std::string::npos);
   done = evaluate("model.effc");
   ASSERT_EQ(done.status, 0) << done.err;
   fs::rename(folder.at("logits"), folder.at("referenced"));

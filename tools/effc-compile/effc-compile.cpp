@@ -4,6 +4,7 @@
 #include "compiler/OutOfMemory.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/RemarkFile.h"
+#include "compiler/RemarkList.h"
 #include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -214,9 +215,10 @@ void declareResults(CLI::App &app, Arguments &a) {
   app.add_flag("--no-sync", a.noSync,
                "Do not wait until the output is on the disk: for "
                "measurements, since a loss of power may lose it");
-  app.add_option("--remarks", a.remarks,
-                 "File that gets every choice and its reason; - for standard "
-                 "error")
+  app.add_option(
+         "--remarks", a.remarks,
+         "File that gets every choice and its reason, a line each; - for "
+         "standard error, where layers alike share a line")
       ->type_name("FILE");
   app.add_option("--werror", a.werror, "Make remarks of a kind errors")
       ->type_name("KIND")
@@ -394,16 +396,16 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
   check(file.open(remarks));
   CompileEvents events;
   Fallbacks fallbacks;
-  // Names come from files, and standard error may be a terminal.
-  auto lineOf = [&](llvm::StringRef where, llvm::StringRef text) {
-    std::string line = (where + (where.empty() ? "" : ": ") + text).str();
-    return (remarks == "-" ? withoutControls(line) : line) + "\n";
-  };
-  if (!remarks.empty())
+  std::vector<std::string> targets;
+  for (const Target *target : options.targets)
+    targets.push_back(target->name.str());
+  RemarkList list(targets);
+  if (!remarks.empty()) {
+    events.target = [&](llvm::StringRef target) { list.setTarget(target); };
     events.remark = [&](llvm::StringRef where, llvm::StringRef text) {
-      file.write("remark: " + lineOf(where, text));
+      list.add(where, text);
     };
-  else
+  } else
     events.fallback = [&](llvm::StringRef where, llvm::StringRef text) {
       fallbacks.add(where, text);
     };
@@ -416,6 +418,11 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
     progress->update(done);
   };
   llvm::Error error = compile(options, events);
+  // A file is for programs, which find each remark; names come from files, and
+  // standard error may be a terminal.
+  bool isShown = remarks == "-";
+  for (const std::string &line : isShown ? list.groupedLines() : list.lines())
+    file.write("remark: " + (isShown ? withoutControls(line) : line) + "\n");
   llvm::Error closing = file.close();
   if (error) {
     llvm::consumeError(std::move(closing));
