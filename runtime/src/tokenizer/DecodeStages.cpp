@@ -132,8 +132,8 @@ private:
 
 class Replace : public DecodeStage {
 public:
-  Replace(std::shared_ptr<const TextSearch> pattern, std::string content)
-      : search(std::move(pattern)), content(std::move(content)) {}
+  Replace(std::shared_ptr<const TextSearch> pattern, std::string_view content)
+      : search(std::move(pattern)), content(content) {}
 
   void push(std::string_view text, bool starts) override {
     if (starts)
@@ -190,7 +190,7 @@ private:
   }
 
   std::shared_ptr<const TextSearch> search;
-  std::string content;
+  std::string_view content;
   size_t waits = 0; // bytes at the token's end with which the pattern starts
   bool isFresh = false; // nothing of the token has been passed on
 };
@@ -255,8 +255,8 @@ private:
 
 class WordPiece : public DecodeStage {
 public:
-  WordPiece(std::string prefix, bool cleanup)
-      : prefix(std::move(prefix)), cleanup(cleanup) {}
+  WordPiece(std::string_view prefix, bool cleanup)
+      : prefix(prefix), cleanup(cleanup) {}
 
   void push(std::string_view text, bool starts) override {
     tokens += starts;
@@ -292,7 +292,7 @@ private:
     return text;
   }
 
-  std::string prefix;
+  std::string_view prefix;
   bool cleanup;
   uint64_t tokens = 0;
 };
@@ -360,16 +360,16 @@ std::unique_ptr<DecodeStage> effc::rt::createFuseStage() {
 }
 std::unique_ptr<DecodeStage>
 effc::rt::createReplaceStage(std::shared_ptr<const TextSearch> pattern,
-                             std::string content) {
-  return std::make_unique<Replace>(std::move(pattern), std::move(content));
+                             std::string_view content) {
+  return std::make_unique<Replace>(std::move(pattern), content);
 }
 std::unique_ptr<DecodeStage>
 effc::rt::createStripStage(std::string mark, uint32_t start, uint32_t stop) {
   return std::make_unique<Strip>(std::move(mark), start, stop);
 }
-std::unique_ptr<DecodeStage> effc::rt::createWordPieceStage(std::string prefix,
-                                                            bool cleanup) {
-  return std::make_unique<WordPiece>(std::move(prefix), cleanup);
+std::unique_ptr<DecodeStage>
+effc::rt::createWordPieceStage(std::string_view prefix, bool cleanup) {
+  return std::make_unique<WordPiece>(prefix, cleanup);
 }
 std::unique_ptr<DecodeStage>
 effc::rt::createWordSuffixStage(std::shared_ptr<const TextSearch> suffix) {

@@ -3,6 +3,7 @@
 // All but the first two work on UTF-8 and pass UTF-8 on. Patterns and contents
 // are not empty unless said so. What a stage does is linear in the text that it
 // gets, and in what it makes of it; a stage stops where the budget is exhausted.
+// Stages are made for each stream, so they refer to the decoder's texts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_TOKENIZER_DECODESTAGES_H
@@ -32,7 +33,7 @@ std::unique_ptr<DecodeStage> createFuseStage();
 /// `content`, possibly empty, for each occurrence of `pattern` in a token.
 std::unique_ptr<DecodeStage>
 createReplaceStage(std::shared_ptr<const TextSearch> pattern,
-                   std::string content);
+                   std::string_view content);
 
 /// Drops `mark`, a character, up to `start` times from the start of a token and
 /// up to `stop` times from its end.
@@ -41,7 +42,7 @@ std::unique_ptr<DecodeStage> createStripStage(std::string mark, uint32_t start,
 
 /// A space before each token but the first, or `prefix`, possibly empty, taken
 /// away.
-std::unique_ptr<DecodeStage> createWordPieceStage(std::string prefix,
+std::unique_ptr<DecodeStage> createWordPieceStage(std::string_view prefix,
                                                   bool cleanup);
 
 /// A space for `suffix`, nothing in the last token.
