@@ -59,8 +59,8 @@ int main(int argc, char **argv) {
   check(effc_model_tokenize(model, argv[2], strlen(argv[2]), 0, tokens, count,
                             &count));
 
-  effc_prompt_t prompt = {sizeof prompt, session,          tokens,
-                          count,         EFFC_LOGITS_LAST, logits};
+  effc_prompt_t prompt = {session,          tokens, count,
+                          EFFC_LOGITS_LAST, logits, sizeof prompt};
   check(effc_engine_prefill(engine, &prompt, 1));
   check(effc_sampler_accept(sampler, tokens, count));
   for (long i = 0; i < wanted; ++i) {

@@ -141,8 +141,8 @@ int main(int argc, char **argv) {
   /* 7. Feed the prompt. Any number of sequences of any lengths may go in one
    * call; here it is one, and only the logits after its last token are wanted.
    * The sampler hears of the prompt too, for the repeat penalty. */
-  effc_prompt_t prompt = {sizeof prompt, session,          tokens,
-                          count,         EFFC_LOGITS_LAST, logits};
+  effc_prompt_t prompt = {session,          tokens, count,
+                          EFFC_LOGITS_LAST, logits, sizeof prompt};
   check(effc_engine_prefill(engine, &prompt, 1));
   check(effc_sampler_accept(sampler, tokens, count));
 

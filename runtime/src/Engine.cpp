@@ -250,18 +250,21 @@ Check Engine::prefill(const effc_prompt_t *prompts, size_t count) {
   ++callNumber;
   intakes.clear();
   feeds.clear();
+  // As large as the caller's header says; where it says nothing, as the first
+  // one that had a size.
+  size_t size = count && prompts->size ? prompts->size : sizeof(effc_prompt_t);
+  if (size < sizeof(effc_prompt_t) || size > kMostOptionBytes)
+    return invalidArgument("the prompts' 'size' is ", size, ", but ",
+                           sizeof(effc_prompt_t), " is expected");
   const auto *bytes = reinterpret_cast<const unsigned char *>(prompts);
   for (size_t i = 0; i < count; ++i) {
-    // As large as the caller's header says.
-    const auto *given =
-        reinterpret_cast<const effc_prompt_t *>(bytes + i * prompts->size);
-    if (given->size != prompts->size)
-      return invalidArgument("prompt ", i, " has the size ", given->size,
+    const auto &prompt =
+        *reinterpret_cast<const effc_prompt_t *>(bytes + i * size);
+    if (prompt.size != prompts->size)
+      return invalidArgument("prompt ", i, " has the size ", prompt.size,
                              ", but prompt 0 has ", prompts->size);
-    auto read = readSized(given, effc_prompt_t{}, "prompt's");
-    if (!read)
-      return read.error();
-    const effc_prompt_t &prompt = *read;
+    if (Check error = checkBeyond(&prompt, size, "a prompt has "))
+      return error;
     if (!prompt.tokens && prompt.count > 0)
       return invalidArgument("'tokens' of prompt ", i, " is null");
     if (Check error =

@@ -65,26 +65,32 @@ template <typename Struct> void copySized(const Struct &filled, Struct *out) {
 /// No option struct will ever be larger: a greater size was never set.
 inline constexpr size_t kMostOptionBytes = 4096;
 
-/// The caller's options over the defaults, as far as the caller's struct goes.
-/// What it has beyond must be zero, which stands for the default of options
-/// that are added later: any other value asks for what is not known here.
-/// Messages call the struct `whose`.
+/// Refuses a struct of `size` bytes, of another header, that asks for what is not
+/// known here: what it has beyond must be zero, which stands for the default of
+/// fields that are added later. `what` begins the message.
 template <typename Struct>
-Result<Struct> readSized(const Struct *given, const Struct &defaults,
-                         const char *whose = "options'") {
+Check checkBeyond(const Struct *given, size_t size, const char *what) {
+  const auto *bytes = reinterpret_cast<const unsigned char *>(given);
+  for (size_t at = sizeof(Struct); at < size; ++at)
+    if (bytes[at] != 0)
+      return invalidArgument(what, size, " bytes, and byte ", at,
+                             " of them is set: this library knows the first ",
+                             sizeof(Struct));
+  return {};
+}
+
+/// The caller's options over the defaults, as far as the caller's struct goes.
+template <typename Struct>
+Result<Struct> readSized(const Struct *given, const Struct &defaults) {
   Struct options = defaults;
   if (!given)
     return options;
   size_t size = given->size;
   if (size < sizeof(size_t) || size > kMostOptionBytes)
-    return invalidArgument("the ", whose, " 'size' is ", size, ", but ",
+    return invalidArgument("the options' 'size' is ", size, ", but ",
                            sizeof(Struct), " is expected");
-  const auto *bytes = reinterpret_cast<const unsigned char *>(given);
-  for (size_t at = sizeof(Struct); at < size; ++at)
-    if (bytes[at] != 0)
-      return invalidArgument("the ", whose, " size is ", size, ", and byte ",
-                             at, " is set: this library knows the first ",
-                             sizeof(Struct));
+  if (Check error = checkBeyond(given, size, "the options have "))
+    return *error;
   __builtin_memcpy(&options, given,
                    size < sizeof(Struct) ? size : sizeof(Struct));
   options.size = sizeof(Struct);

@@ -80,8 +80,8 @@ std::vector<Logits> Feeding::inBatch(const std::vector<Tokens> &sequences) {
     handles.push_back(sessions.back().get());
     size_t first = tokens.size() - steps;
     all.emplace_back(first * vocabulary);
-    prompts.push_back({sizeof(effc_prompt_t), handles.back(), tokens.data(),
-                       first, EFFC_LOGITS_ALL, all.back().data()});
+    prompts.push_back({handles.back(), tokens.data(), first, EFFC_LOGITS_ALL,
+                       all.back().data(), sizeof(effc_prompt_t)});
   }
   engine.prefill(prompts);
   for (size_t step = steps; step > 0; --step) {

@@ -83,9 +83,9 @@ static std::vector<effc_prompt_t> makePrompts(const Sequences &sequences,
   size_t vocabulary = logits.size() / sequences.handles.size();
   std::vector<effc_prompt_t> prompts;
   for (size_t i = 0; i < sequences.handles.size(); ++i)
-    prompts.push_back({sizeof(effc_prompt_t), sequences.handles[i],
-                       tokens.data(), tokens.size(), EFFC_LOGITS_LAST,
-                       logits.data() + i * vocabulary});
+    prompts.push_back({sequences.handles[i], tokens.data(), tokens.size(),
+                       EFFC_LOGITS_LAST, logits.data() + i * vocabulary,
+                       sizeof(effc_prompt_t)});
   return prompts;
 }
 

@@ -134,9 +134,9 @@ void Evaluation::feedTogether(std::vector<Running *> &running, bool decode) {
     // Up to the next place on the grid past a whole stride.
     one.part = std::min(one.piece, grid - one.at % grid);
     buffers[i].resize(one.part * vocabulary);
-    prompts.push_back({sizeof(effc_prompt_t), one.session.get(),
-                       one.tokens->data() + one.at, one.part, EFFC_LOGITS_ALL,
-                       buffers[i].data()});
+    prompts.push_back({one.session.get(), one.tokens->data() + one.at, one.part,
+                       EFFC_LOGITS_ALL, buffers[i].data(),
+                       sizeof(effc_prompt_t)});
   }
   engine.prefill(prompts);
   for (size_t i = 0; i < running.size(); ++i)

@@ -140,9 +140,9 @@ void Generation::feed(const Tokens &prompt) {
     uint64_t count = std::min<uint64_t>(prompt.size() - at,
                                         stride - first.position() % stride);
     bool last = at + count == prompt.size();
-    engine.prefill({{sizeof(effc_prompt_t), first.get(), prompt.data() + at,
-                     count, last ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
-                     last ? logits.data() : nullptr}});
+    engine.prefill({{first.get(), prompt.data() + at, count,
+                     last ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
+                     last ? logits.data() : nullptr, sizeof(effc_prompt_t)}});
     at += count;
     progress.update(at);
     if (Interruption::came() && at < prompt.size())

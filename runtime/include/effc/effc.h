@@ -41,8 +41,8 @@
  * vocabulary-size values, natural-log units, not normalised. Bytes are bytes,
  * text is UTF-8 with an explicit size and no terminating zero.
  *
- * Structs that you fill start with their own size, so that they can grow. Fill
- * options with `*_default()`, then change some. NULL means the defaults. A
+ * Option structs start with their own size, so that they can grow: fill them
+ * with `*_default()`, then change what you like. NULL means the defaults. A
  * size that was not set (below that of the size itself or above 4096), and a
  * field that this library does not know and that is not zero, are
  * EFFC_INVALID_ARGUMENT.
@@ -480,12 +480,13 @@ typedef enum effc_wanted {
 
 /* Tokens to feed to one sequence. */
 typedef struct effc_prompt {
-  size_t size; /* sizeof(effc_prompt_t), the same of all in an array */
   effc_session_t *session;
   const int32_t *tokens;
   size_t count; /* at least 1 */
   effc_wanted_t wanted;
   float *out_logits; /* [rows wanted, vocabulary]; may be NULL when none are */
+  size_t size; /* sizeof(effc_prompt_t), the same of all in an array; 0, as where
+                * nothing sets it, stands for the fields up to here */
 } effc_prompt_t;
 
 /* Feeds `count` prompts of any lengths, each to a sequence of its own. They are

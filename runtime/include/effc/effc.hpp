@@ -351,8 +351,8 @@ inline std::vector<float> Engine::prefill(Session &session,
   size_t rows =
       wanted == EFFC_LOGITS_ALL ? tokens.size() : wanted == EFFC_LOGITS_LAST;
   std::vector<float> logits(rows * vocabulary);
-  effc_prompt_t prompt = {sizeof prompt, session.get(), tokens.data(),
-                          tokens.size(), wanted,        logits.data()};
+  effc_prompt_t prompt = {session.get(), tokens.data(), tokens.size(),
+                          wanted,        logits.data(), sizeof prompt};
   check(effc_engine_prefill(get(), &prompt, 1));
   return logits;
 }

@@ -27,8 +27,8 @@ int main(int argc, char **argv) {
   check(effc_sampler_create(NULL, vocabulary, &sampler));
   float *logits = malloc(vocabulary * sizeof *logits);
   const int32_t tokens[] = {1, 2, 3};
-  effc_prompt_t prompt = {sizeof prompt,    session, tokens, 3,
-                          EFFC_LOGITS_LAST, logits};
+  effc_prompt_t prompt = {session,          tokens, 3,
+                          EFFC_LOGITS_LAST, logits, sizeof prompt};
   check(effc_engine_prefill(engine, &prompt, 1));
   for (int i = 0; i < 8; ++i) {
     int32_t token;

@@ -36,9 +36,9 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   for (size_t i = 0; i < 3; ++i) {
     sessions.emplace_back(engine);
     handles.push_back(sessions[i].get());
-    prompts.push_back({sizeof(effc_prompt_t), handles[i], tokens[i].data(),
-                       tokens[i].size(), EFFC_LOGITS_LAST,
-                       &logits[i * kToyVocabulary]});
+    prompts.push_back({handles[i], tokens[i].data(), tokens[i].size(),
+                       EFFC_LOGITS_LAST, &logits[i * kToyVocabulary],
+                       sizeof(effc_prompt_t)});
   }
   effc_sampler_options_t options = effc_sampler_options_default();
   options.temperature = 1;

@@ -314,9 +314,9 @@ TEST(Engine, BatchesOfUnequalLengthsEqualSingles) {
                             EFFC_LOGITS_NONE, EFFC_LOGITS_LAST};
   for (size_t i = 0; i < 5; ++i)
     prompts.push_back(
-        {sizeof(effc_prompt_t), sessions[i].get(), tokens[i].data(),
-         tokens[i].size(), wanted[i],
-         wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data()});
+        {sessions[i].get(), tokens[i].data(), tokens[i].size(), wanted[i],
+         wanted[i] == EFFC_LOGITS_NONE ? nullptr : logits[i].data(),
+         sizeof(effc_prompt_t)});
   toy.engine.prefill(prompts);
   EXPECT_EQ(logits[0], reference(tokens[0]));
   EXPECT_EQ(row(logits[1], 0), reference(tokens[1]));
@@ -407,8 +407,9 @@ TEST(Engine, RefusalsLeaveTheSessionAsItWas) {
   toy.engine.prefill(session, {1, 2, 3});
   Logits out(10 * kToyVocabulary);
   auto prompt = [&](Session &whose, const Tokens &tokens) {
-    return effc_prompt_t{sizeof(effc_prompt_t), whose.get(),      tokens.data(),
-                         tokens.size(),         EFFC_LOGITS_LAST, out.data()};
+    return effc_prompt_t{whose.get(),   tokens.data(),
+                         tokens.size(), EFFC_LOGITS_LAST,
+                         out.data(),    sizeof(effc_prompt_t)};
   };
   Tokens good = {4}, bad = {5, 271}, negative = {-1}, none = {}, long8(8, 1);
   EXPECT_EQ(refusal([&] {
@@ -451,8 +452,8 @@ TEST(Engine, PromptsMayBeOfAnotherHeader) {
   Tokens one = {1, 2, 3}, other = {4, 5};
   Logits a(kToyVocabulary), b(kToyVocabulary);
   auto longer = [](Session &whose, const Tokens &tokens, Logits &out) {
-    return LongerPrompt{{sizeof(LongerPrompt), whose.get(), tokens.data(),
-                         tokens.size(), EFFC_LOGITS_LAST, out.data()},
+    return LongerPrompt{{whose.get(), tokens.data(), tokens.size(),
+                         EFFC_LOGITS_LAST, out.data(), sizeof(LongerPrompt)},
                         0};
   };
   LongerPrompt prompts[] = {longer(first, one, a), longer(second, other, b)};
@@ -460,8 +461,9 @@ TEST(Engine, PromptsMayBeOfAnotherHeader) {
     check(effc_engine_prefill(toy.engine.get(), &prompts[0].known, 2));
   };
   prompts[1].added = 1;
-  EXPECT_EQ(refusal(feed), "1: the prompt's size is 56, and byte 48 is set: "
-                           "this library knows the first 48");
+  EXPECT_EQ(refusal(feed),
+            "1: a prompt has 56 bytes, and byte 48 of them is set: "
+            "this library knows the first 48");
   prompts[1].added = 0;
   prompts[1].known.size = sizeof(effc_prompt_t);
   EXPECT_EQ(refusal(feed), "1: prompt 1 has the size 48, but prompt 0 has 56");
@@ -469,9 +471,24 @@ TEST(Engine, PromptsMayBeOfAnotherHeader) {
   feed();
   EXPECT_EQ(a, row(reference(one), 2));
   EXPECT_EQ(b, row(reference(other), 1));
-  prompts[0].known.size = 0; // was never set
-  EXPECT_EQ(refusal(feed), "1: the prompt's 'size' is 0, but 48 is expected");
+  prompts[0].known.size = 47;
+  EXPECT_EQ(refusal(feed), "1: the prompts' 'size' is 47, but 48 is expected");
   EXPECT_EQ(first.position(), 3u);
+}
+
+// Programs of before prompts had a size.
+TEST(Engine, PromptsWithoutASizeEndWithIt) {
+  Toy toy(2);
+  Session first(toy.engine), second(toy.engine);
+  Tokens one = {1, 2, 3}, other = {4, 5};
+  Logits a(kToyVocabulary), b(kToyVocabulary);
+  effc_prompt_t prompts[] = {
+      {first.get(), one.data(), one.size(), EFFC_LOGITS_LAST, a.data(), 0},
+      {second.get(), other.data(), other.size(), EFFC_LOGITS_LAST, b.data(),
+       0}};
+  check(effc_engine_prefill(toy.engine.get(), prompts, 2));
+  EXPECT_EQ(a, row(reference(one), 2));
+  EXPECT_EQ(b, row(reference(other), 1));
 }
 
 TEST(Engine, NothingToFeedIsFine) {

@@ -163,8 +163,8 @@ TEST(Memory, WhatCannotFitIsRefusedBeforeItRuns) {
   std::vector<effc_prompt_t> prompts;
   for (uint32_t i = 0; i < sessions; ++i) {
     open.emplace_back(toy.engine);
-    prompts.push_back({sizeof(effc_prompt_t), open[i].get(), tokens.data(),
-                       tokens.size(), EFFC_LOGITS_NONE, nullptr});
+    prompts.push_back({open[i].get(), tokens.data(), tokens.size(),
+                       EFFC_LOGITS_NONE, nullptr, sizeof(effc_prompt_t)});
   }
   uint64_t before = committed();
   std::string message =

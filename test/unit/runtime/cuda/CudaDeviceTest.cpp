@@ -32,10 +32,10 @@ TEST_F(CudaDevice, LaunchesWhatThePlanSays) {
   fake->calls.clear();
   std::vector<float> logits(4 * kToyVocabulary);
   std::vector<int32_t> tokens = toyTokens(5);
-  engine.prefill({{sizeof(effc_prompt_t), first.get(), tokens.data(), 3,
-                   EFFC_LOGITS_ALL, logits.data()},
-                  {sizeof(effc_prompt_t), second.get(), tokens.data(), 5,
-                   EFFC_LOGITS_LAST, logits.data() + 3 * kToyVocabulary}});
+  engine.prefill({{first.get(), tokens.data(), 3, EFFC_LOGITS_ALL,
+                   logits.data(), sizeof(effc_prompt_t)},
+                  {second.get(), tokens.data(), 5, EFFC_LOGITS_LAST,
+                   logits.data() + 3 * kToyVocabulary, sizeof(effc_prompt_t)}});
   // 8 rows in fours, two segments, four logits in pairs, times three.
   std::vector<std::string> expected = {
       "cuMemcpyHtoDAsync_v2",

@@ -58,8 +58,8 @@ TEST_F(CudaProducts, GoToTheLibrary) {
   std::vector<float> expected = reference.feed(prompt);
   std::vector<float> logits(expected.size());
   fake->calls.clear();
-  engine.prefill({{sizeof(effc_prompt_t), session.get(), prompt.data(),
-                   prompt.size(), EFFC_LOGITS_ALL, logits.data()}});
+  engine.prefill({{session.get(), prompt.data(), prompt.size(), EFFC_LOGITS_ALL,
+                   logits.data(), sizeof(effc_prompt_t)}});
   EXPECT_EQ(logits, expected);
   // Five rows in the entry of 16: the library sees five.
   EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4 to 0:271x5/271"),
@@ -68,8 +68,8 @@ TEST_F(CudaProducts, GoToTheLibrary) {
   // How it does so many rows it is asked once.
   session.reset();
   logits.assign(logits.size(), 0);
-  engine.prefill({{sizeof(effc_prompt_t), session.get(), prompt.data(),
-                   prompt.size(), EFFC_LOGITS_ALL, logits.data()}});
+  engine.prefill({{session.get(), prompt.data(), prompt.size(), EFFC_LOGITS_ALL,
+                   logits.data(), sizeof(effc_prompt_t)}});
   EXPECT_EQ(logits, expected);
   EXPECT_EQ(fake->count("cublasLtMatmul 14:3x271/32 by 0:3x5/4"), 2u);
   EXPECT_EQ(fake->count("cublasLtMatmulAlgoGetHeuristic"), 1u);
@@ -167,8 +167,8 @@ TEST_F(CudaProducts, NameTheLaunchThatFails) {
   EXPECT_EQ(messageOf(
                 [&] {
                   engine.prefill(
-                      {{sizeof(effc_prompt_t), session.get(), tokens.data(), 2,
-                        EFFC_LOGITS_ALL, logits.data()}});
+                      {{session.get(), tokens.data(), 2, EFFC_LOGITS_ALL,
+                        logits.data(), sizeof(effc_prompt_t)}});
                 },
                 EFFC_DEVICE_ERROR),
             "cuda: kernel 'toy_product' (launch 2 of entry 'prefill_4', "
