@@ -133,8 +133,7 @@ std::string effc::cli::explanationOf(const OptionRow &option) {
     limits.push_back(option.range);
   if (!option.initial.empty())
     limits.push_back("default: " + option.initial);
-  return option.help +
-         (limits.empty() ? "" : " (" + join(limits, "; ") + ")");
+  return option.help + (limits.empty() ? "" : " (" + join(limits, "; ") + ")");
 }
 
 std::string effc::cli::spellingOf(const OptionRow &option) {

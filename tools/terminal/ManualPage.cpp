@@ -49,9 +49,9 @@ std::string effc::cli::manualPage(const CommandTable &table,
     page += ".SH COMMANDS\n";
   for (const NamedCommand &command : table.commands)
     page += item(command.name, command.summary);
-  bool hasArguments =
-      std::any_of(table.options.begin(), table.options.end(),
-                  [](const OptionRow &option) { return !option.argument.empty(); });
+  bool hasArguments = std::any_of(
+      table.options.begin(), table.options.end(),
+      [](const OptionRow &option) { return !option.argument.empty(); });
   if (hasArguments)
     page += ".SH ARGUMENTS\n";
   for (const OptionRow &option : table.options)

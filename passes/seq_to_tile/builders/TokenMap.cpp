@@ -40,8 +40,8 @@ TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
   SmallVector<mlir::Value> tokens = argumentsFor(seq::OperandRole::Token),
                            parameters =
                                argumentsFor(seq::OperandRole::Parameter);
-  FailureOr<seq::CanonicalQuantities> checked = seq::buildCheckedTokenMap(
-      mixer, builder, k.loc(), tokens, parameters);
+  FailureOr<seq::CanonicalQuantities> checked =
+      seq::buildCheckedTokenMap(mixer, builder, k.loc(), tokens, parameters);
   if (failed(checked))
     return failure();
   map.canonical = *checked;

@@ -102,8 +102,7 @@ private:
     // of bytes go before it. That is how the library orders them.
     bool waits = false;
     for (size_t at = 0; at < piece.size();) {
-      if (!budget.spend(each) ||
-          !budget.admits(symbols.size()))
+      if (!budget.spend(each) || !budget.admits(symbols.size()))
         return false;
       size_t size = unicode::decode(piece.substr(at)).bytes;
       std::string_view character = piece.substr(at, size);
