@@ -1,5 +1,6 @@
 #include "frontend/TextMistakes.h"
 
+#include "frontend/checkpoint/NearestName.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -52,28 +53,19 @@ static std::vector<std::string> akin(llvm::StringRef name,
 
 // With the name of an op that fewest changes of letters make of it.
 static std::string unknownOp(llvm::StringRef name, mlir::MLIRContext &context) {
-  llvm::StringRef nearest, last = name.substr(name.rfind('.') + 1);
-  // More changes make another word; the dialect may be left out or be another.
-  unsigned fewest = last.size() / 3 + 1;
+  // The dialect may be left out or be another; a third is another word.
+  llvm::StringRef last = name.substr(name.rfind('.') + 1);
   constexpr size_t kLongestName = 64;
-  for (mlir::RegisteredOperationName known :
-       context.getRegisteredOperations()) {
-    llvm::StringRef full = known.getStringRef();
-    if (known.getDialectNamespace() != "seq" || last.size() > kLongestName)
-      continue;
-    unsigned changes = full.split('.').second.edit_distance(last);
-    // Among equals, the order of the context does not matter.
-    if (changes < fewest ||
-        (changes == fewest && !nearest.empty() && full < nearest)) {
-      fewest = changes;
-      nearest = full;
-    }
-  }
+  bool isReadable = last.size() <= kLongestName;
+  NearestName nearest(last, last.size() / 3);
+  for (mlir::RegisteredOperationName known : context.getRegisteredOperations())
+    if (isReadable && known.getDialectNamespace() == "seq")
+      nearest.consider(known.getStringRef().split('.').second);
   std::string text = "there is no op " + quote(name) +
                      " in a model: expects ops of the 'seq' dialect";
-  if (!nearest.empty())
-    return text + ", perhaps " + quote(nearest);
-  if (last.size() <= kLongestName)
+  if (!nearest.get().empty())
+    return text + ", perhaps " + quote("seq." + nearest.get().str());
+  if (isReadable)
     if (std::vector<std::string> names = akin(last, context); !names.empty())
       text += "; akin are " + llvm::join(names, ", ");
   return text;

@@ -1,6 +1,7 @@
 #include "frontend/checkpoint/Checkpoint.h"
 
 #include "frontend/checkpoint/Json.h"
+#include "frontend/checkpoint/NearestName.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/checkpoint/ShardIndex.h"
 
@@ -232,33 +233,21 @@ static bool differInNumbersAlone(llvm::StringRef a, llvm::StringRef b) {
   return lettersOf(a) == lettersOf(b);
 }
 
-// The name that at most two changed letters, and a quarter of all, make of
+// The tensor that at most two changed letters, and a quarter of all, make of
 // `name`, or "".
-std::string Checkpoint::nearestTo(llvm::StringRef name) const {
-  constexpr size_t kLongestName = 256;
-  unsigned fewest = std::min<unsigned>(2, name.size() / 4) + 1;
-  std::string nearest;
-  if (name.size() > kLongestName)
-    return nearest;
-  for (const CheckpointTensor &tensor : tensors) {
-    llvm::StringRef known = tensor.entry->name;
-    if (known.size() > name.size() + 2 || known.size() + 2 < name.size() ||
-        differInNumbersAlone(known, name))
-      continue;
-    unsigned changes = known.edit_distance(name, /*AllowReplacements=*/true,
-                                           /*MaxEditDistance=*/fewest - 1);
-    if (changes < fewest) {
-      fewest = changes;
-      nearest = known.str();
-    }
-  }
-  return nearest;
+llvm::StringRef Checkpoint::nearestTo(llvm::StringRef name) const {
+  NearestName nearest(name, std::min<size_t>(2, name.size() / 4));
+  for (const CheckpointTensor &tensor : tensors)
+    nearest.consider(tensor.entry->name, [&] {
+      return !differInNumbersAlone(tensor.entry->name, name);
+    });
+  return nearest.get();
 }
 
 llvm::Expected<CheckpointTensor> Checkpoint::get(llvm::StringRef name) const {
   if (const CheckpointTensor *tensor = find(name))
     return *tensor;
-  std::string meant = nearestTo(name);
+  llvm::StringRef meant = nearestTo(name);
   return refuse(listName + ": lacks tensor " + quote(name) +
                 (meant.empty() ? "" : "; it has " + quote(meant)));
 }

@@ -97,7 +97,7 @@ private:
   llvm::Error openFile(llvm::StringRef name);
   llvm::Error openShards();
   void listTensors();
-  std::string nearestTo(llvm::StringRef name) const;
+  llvm::StringRef nearestTo(llvm::StringRef name) const;
 
   std::string directory;
   std::string listName;

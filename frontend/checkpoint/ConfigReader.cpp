@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/ConfigReader.h"
 
+#include "frontend/checkpoint/NearestName.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -161,23 +162,15 @@ bool ConfigReader::isAllowed(llvm::StringRef key) {
 /// for, or that tools write. Empty where none is.
 std::string ConfigReader::guessMeant(llvm::StringRef key) const {
   // Two letters of eight at most: in short names everything is close.
-  unsigned nearest = unsigned(std::min<size_t>(2, key.size() / 4)) + 1;
-  llvm::StringRef meant;
+  NearestName meant(key, std::min<size_t>(2, key.size() / 4));
   auto consider = [&](llvm::StringRef name) {
-    unsigned distance = key.edit_distance(name, /*AllowReplacements=*/true,
-                                          /*MaxEditDistance=*/nearest);
-    bool isNearer = distance < nearest ||
-                    (distance == nearest && !meant.empty() && name < meant);
-    if (isNearer && !object.find(name)) {
-      nearest = distance;
-      meant = name;
-    }
+    meant.consider(name, [&] { return !object.find(name); });
   };
   for (const auto &entry : asked)
     consider(entry.getKey());
   if (unread && isWhole)
     llvm::for_each(listToolKeys(), consider);
-  return meant.str();
+  return meant.get().str();
 }
 
 void ConfigReader::judgeRest() {
