@@ -2,6 +2,7 @@
 
 #include "dialects/seq/AlikeValues.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/StepFactors.h"
 #include "dialects/seq/StepStates.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -15,25 +16,7 @@ namespace effc::seq {
 static constexpr size_t kMostProducts = 1024, kMostTerms = 64;
 
 namespace {
-/// A factor of a product, and which dimensions of the product its own are.
-struct Factor {
-  Value value;
-  SmallVector<int64_t, 3> dimensions;
-
-  bool has(int64_t dimension) const {
-    return llvm::is_contained(dimensions, dimension);
-  }
-  bool isPartOf(const Factor &other) const {
-    return llvm::all_of(dimensions,
-                        [&](int64_t each) { return other.has(each); });
-  }
-  std::string letters() const {
-    std::string text;
-    for (int64_t dimension : dimensions)
-      text += char('a' + dimension);
-    return text;
-  }
-};
+using Factor = StepFactor;
 
 /// A product of the state before with factors, added or subtracted.
 struct StateTerm {
@@ -101,27 +84,30 @@ private:
 } // namespace
 
 static SmallVector<int64_t, 3> allOf(Value value) {
-  return llvm::to_vector<3>(llvm::seq<int64_t>(typeOf(value).getRank()));
+  return Factor::whole(value).dimensions;
+}
+
+// Letters for the dimensions of a product, by which `seq.contract` is built.
+static std::string lettersOf(const Factor &factor) {
+  std::string text;
+  for (int64_t dimension : factor.dimensions)
+    text += char('a' + dimension);
+  return text;
+}
+
+static bool isPartOf(const Factor &factor, const Factor &other) {
+  return llvm::all_of(factor.dimensions,
+                      [&](int64_t each) { return other.has(each); });
 }
 
 // Of a product without a sum; null where an operand has what the result lacks.
 static std::optional<std::pair<Factor, Factor>> factorsOf(Value value) {
-  auto contract = value.getDefiningOp<ContractOp>();
-  if (!contract)
+  if (!value.getDefiningOp<ContractOp>())
     return std::nullopt;
-  SmallVector<AffineMap, 3> maps = contract.getMaps();
-  std::pair<Factor, Factor> factors;
-  for (unsigned side : {0, 1}) {
-    Factor &factor = side == 0 ? factors.first : factors.second;
-    factor.value = contract->getOperand(side);
-    for (AffineExpr dimension : maps[side].getResults()) {
-      std::optional<unsigned> at = maps[2].getResultPosition(dimension);
-      if (!at)
-        return std::nullopt;
-      factor.dimensions.push_back(*at);
-    }
-  }
-  return factors;
+  SmallVector<Factor> factors = splitFactor(Factor::whole(value));
+  if (factors.empty())
+    return std::nullopt;
+  return std::pair(factors[0], factors[1]);
 }
 
 Speller::Speller(RecurrenceOp op, Block &block,
@@ -265,7 +251,7 @@ Value Speller::product(Factor a, Factor b, int64_t rank) {
         return outer;
   }
   std::string all = StringRef("abcdefgh").take_front(rank).str();
-  return make<ContractOp>(a.value, a.letters(), b.value, b.letters(), all);
+  return make<ContractOp>(a.value, lettersOf(a), b.value, lettersOf(b), all);
 }
 
 Value Speller::distributed(const Factor &factor, const Factor &sum,
@@ -303,8 +289,8 @@ Value Speller::moved(const Factor &factor, Value outer) {
     return {};
   Factor &value = first.has(2) ? first : second,
          &key = first.has(2) ? second : first;
-  Factor &side = factor.isPartOf(value) ? value : key;
-  if (!factor.isPartOf(side))
+  Factor &side = isPartOf(factor, value) ? value : key;
+  if (!isPartOf(factor, side))
     return {};
   // Dimensions of the product that the side lacks are skipped.
   auto inSide = [&](const Factor &of) {
@@ -316,8 +302,8 @@ Value Speller::moved(const Factor &factor, Value outer) {
   side.value = make<ContractOp>(factor.value, inSide(factor), side.value,
                                 inSide(side), "ab");
   side.dimensions = {0, &side == &value ? 2 : 1};
-  return make<ContractOp>(first.value, first.letters(), second.value,
-                          second.letters(), "abc");
+  return make<ContractOp>(first.value, lettersOf(first), second.value,
+                          lettersOf(second), "abc");
 }
 
 std::optional<SmallVector<Factor>> Speller::factorsDownTo(Value term,
@@ -358,8 +344,8 @@ Value Speller::joined(ArrayRef<Factor> factors, ArrayRef<int64_t> dimensions,
       first = {}; // once
       continue;
     }
-    whole.value = make<ContractOp>(whole.value, whole.letters(), factor.value,
-                                   factor.letters(), whole.letters());
+    whole.value = make<ContractOp>(whole.value, lettersOf(whole), factor.value,
+                                   lettersOf(factor), lettersOf(whole));
   }
   return whole.value;
 }
@@ -435,9 +421,10 @@ void Speller::gather(unsigned index) {
         add(sum.value, joined(factors, sum.dimensions, state), isNegative);
   Value gathered = state;
   for (const Factor &factor : common)
-    gathered = make<ContractOp>(factor.value, factor.letters(), gathered, "abc",
-                                "abc");
-  gathered = make<ContractOp>(sum.value, sum.letters(), gathered, "abc", "abc");
+    gathered = make<ContractOp>(factor.value, lettersOf(factor), gathered,
+                                "abc", "abc");
+  gathered =
+      make<ContractOp>(sum.value, lettersOf(sum), gathered, "abc", "abc");
   for (auto [term, isNegative] : others)
     gathered = add(gathered, term, isNegative);
   // New ops stand right behind the old sum, before all that use it.

@@ -11,6 +11,9 @@ struct StepFactor {
   mlir::Value value;
   llvm::SmallVector<int64_t, 3> dimensions;
 
+  bool has(int64_t dimension) const {
+    return llvm::is_contained(dimensions, dimension);
+  }
   /// A value as the one factor of itself.
   static StepFactor whole(mlir::Value value);
 };
