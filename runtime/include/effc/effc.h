@@ -485,9 +485,9 @@ typedef struct effc_prompt {
   size_t count; /* at least 1 */
   effc_wanted_t wanted;
   float *out_logits; /* [rows wanted, vocabulary]; may be NULL when none are */
-  size_t
-      size; /* sizeof(effc_prompt_t), the same of all in an array; 0, as where
-             * nothing sets it, stands for the fields up to here */
+  /* sizeof(effc_prompt_t), the same of all in an array. 0, as where nothing sets
+   * it, stands for the fields up to here. */
+  size_t size;
 } effc_prompt_t;
 
 /* Feeds `count` prompts of any lengths, each to a sequence of its own. They are
