@@ -11,7 +11,7 @@
   tests         every pass has a text test of its own name
   diagnostics   messages start in lower case and end without a period
   environment   the runtime takes nothing from it in programs of other rights
-  files         no path over 75 characters, no drawer file, no source over 600 lines,
+  files         nothing stray at the root, no path over 75 characters, no drawer file, no source over 600 lines,
                 no note of unfinished work
   goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder; every folder has a README.md
@@ -51,6 +51,7 @@ ALLOWED = {
     "tools/effc-opt": ["compiler", "tools/terminal"],
     "tools/effc-lsp-server": ["compiler", "tools/terminal"],
 }
+ROOT_FILES = ["CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "NOTICE", "README.md"]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
 DRAWER = re.compile(r"(^|_)(utils?|helpers?|common|misc)(\.|_|$)", re.IGNORECASE)
 
@@ -211,6 +212,8 @@ def check_environment(report):
 def check_files(report):
     for path in tracked():
         name = pathlib.Path(path).name
+        if name == path and name not in ROOT_FILES and not name.startswith("."):
+            report.add(path, 1, "is no file of the root: " + ", ".join(ROOT_FILES))
         if len(path) >= 75:
             report.add(path, 1, f"path has {len(path)} characters; the limit is 75")
         if DRAWER.search(name):
