@@ -67,7 +67,7 @@ struct Group {
 
 /// A kind of remark, by how its text begins.
 struct Kind {
-  StringRef begins, plural;
+  StringRef begins, one, plural;
 };
 } // namespace
 
@@ -127,11 +127,11 @@ std::vector<std::string> RemarkList::groupedLines() const {
   if (remarks.empty())
     return result;
 
-  static const Kind kKinds[] = {{seq::kFallbackRemark, "fallbacks"},
-                                {"form in ", "forms"},
-                                {"fused into ", "fusions"},
-                                {"tensor ", "tensors"},
-                                {"", "others"}};
+  static const Kind kKinds[] = {{seq::kFallbackRemark, "fallback", "fallbacks"},
+                                {"form in ", "form", "forms"},
+                                {"fused into ", "fusion", "fusions"},
+                                {"tensor ", "tensor", "tensors"},
+                                {"", "other", "others"}};
   size_t counts[std::size(kKinds)] = {};
   for (const Remark &remark : remarks) {
     size_t kind = 0;
@@ -142,8 +142,9 @@ std::vector<std::string> RemarkList::groupedLines() const {
   std::string list;
   for (size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (counts[kind] > 0)
-      list += (list.empty() ? "" : ", ") + std::to_string(counts[kind]) + " " +
-              kKinds[kind].plural.str();
+      list +=
+          (list.empty() ? "" : ", ") + std::to_string(counts[kind]) + " " +
+          (counts[kind] == 1 ? kKinds[kind].one : kKinds[kind].plural).str();
   result.push_back("in all " + std::to_string(remarks.size()) + ": " + list);
   return result;
 }

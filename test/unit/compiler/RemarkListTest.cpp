@@ -64,7 +64,7 @@ TEST(RemarkList, LayersAlikeShareALine) {
           "layers.1-2.part.1.x: fallback: 1.5 of layers.1-2.part.1.y",
           "layers.2.part.1.x: fallback: 1.5 of layers.3.part.1.y",
           "a.mlir:2:7: layers.",
-          "in all 13: 3 fallbacks, 4 forms, 4 fusions, 1 tensors, 1 others"}));
+          "in all 13: 3 fallbacks, 4 forms, 4 fusions, 1 tensor, 1 other"}));
 }
 
 } // namespace
