@@ -56,15 +56,14 @@ TEST(RemarkList, LayersAlikeShareALine) {
   EXPECT_EQ(list.lines().size(), 13u);
   EXPECT_EQ(
       list.groupedLines(),
-      (Lines{
-          "import: tensor 'm.layers.0.w' (7) is @layers.0.w",
-          "layers.0-1,3,10.mix: form in prefill_16: step",
-          "layers.0-1,10.norm: fused into kernel 'layers.0-1,10.out'",
-          "layers.3.norm: fused into kernel 'layers.3.out' alone",
-          "layers.1-2.part.1.x: fallback: 1.5 of layers.1-2.part.1.y",
-          "layers.2.part.1.x: fallback: 1.5 of layers.3.part.1.y",
-          "a.mlir:2:7: layers.",
-          "in all 13: 3 fallbacks, 4 forms, 4 fusions, 1 tensor, 1 other"}));
+      (Lines{"import: tensor 'm.layers.0.w' (7) is @layers.0.w",
+             "layers.0-1,3,10.mix: form in prefill_16: step",
+             "layers.0-1,10.norm: fused into kernel 'layers.0-1,10.out'",
+             "layers.3.norm: fused into kernel 'layers.3.out' alone",
+             "layers.1-2.part.1.x: fallback: 1.5 of layers.1-2.part.1.y",
+             "layers.2.part.1.x: fallback: 1.5 of layers.3.part.1.y",
+             "a.mlir:2:7: layers.",
+             "in all 13: 3 fallbacks, 4 forms, 4 fusions, 1 tensor, 1 other"}));
 }
 
 } // namespace
