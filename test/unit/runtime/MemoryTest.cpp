@@ -70,6 +70,8 @@ TEST(Memory, IsDescribed) {
 TEST(Memory, AForkCostsWhatIsHeld) {
   constexpr size_t kForks = 32;
   const std::vector<int32_t> tokens = toyTokens(30);
+  // Before memory is looked at: sanitizers keep for a while what is freed.
+  const std::vector<float> expected = lastRow(tokens);
   Toy toy(kForks + 1);
   uint64_t before = committed();
   Session session(toy.engine);
@@ -81,7 +83,7 @@ TEST(Memory, AForkCostsWhatIsHeld) {
   EXPECT_LT(growth(before), (kForks + 1) * (20 * kToken + 8192) + kSlack);
   for (Session &fork : forks)
     EXPECT_EQ(toy.engine.prefill(fork, {tokens.begin() + 20, tokens.end()}),
-              lastRow(tokens));
+              expected);
   EXPECT_LT(growth(before), (kForks + 1) * (30 * kToken + 8192) + kSlack);
 }
 
@@ -101,20 +103,21 @@ TEST(Memory, AForkOfALongSequenceGoesOn) {
 TEST(Memory, AClosedSequenceGivesItsPagesBack) {
   const std::vector<int32_t> tokens = toyTokens(600);
   const uint64_t held = 600 * kToyRowBytes + kToyWindow * kToyRowBytes;
+  const std::vector<float> expected = lastRow(tokens); // as above
   Toy toy(1);
   uint64_t before = committed();
   {
     Session session(toy.engine);
-    EXPECT_EQ(toy.engine.prefill(session, tokens), lastRow(tokens));
+    EXPECT_EQ(toy.engine.prefill(session, tokens), expected);
     EXPECT_GT(growth(before), held - kSlack / 8);
   }
   EXPECT_LT(growth(before), kSlack / 2);
   Session next(toy.engine);
-  EXPECT_EQ(toy.engine.prefill(next, tokens), lastRow(tokens));
+  EXPECT_EQ(toy.engine.prefill(next, tokens), expected);
   EXPECT_GT(growth(before), held - kSlack / 8);
   next.reset();
   EXPECT_LT(growth(before), kSlack / 2);
-  EXPECT_EQ(toy.engine.prefill(next, tokens), lastRow(tokens));
+  EXPECT_EQ(toy.engine.prefill(next, tokens), expected);
 }
 
 TEST(Memory, AShorterSequenceTakesThePlaceOfALongOne) {
