@@ -31,6 +31,27 @@ static llvm::Error checkInput(unsigned index, const Datum<S> &input,
   return llvm::Error::success();
 }
 
+/// What no later op of the block reads, by the op after which that is so. A
+/// model's weights are most of what an evaluation holds, and each is read once.
+static llvm::DenseMap<Operation *, SmallVector<Value>> lastUses(Block &block) {
+  llvm::DenseMap<Operation *, SmallVector<Value>> ends;
+  auto add = [&](Value value, Operation *last) {
+    for (Operation *user : value.getUsers()) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+    if (last && last != block.getTerminator())
+      ends[last].push_back(value);
+  };
+  for (BlockArgument argument : block.getArguments())
+    add(argument, nullptr);
+  for (Operation &op : block.without_terminator())
+    for (Value result : op.getResults())
+      add(result, &op);
+  return ends;
+}
+
 template <typename S>
 llvm::Expected<std::vector<Datum<S>>> evaluate(func::FuncOp function,
                                                std::vector<Datum<S>> inputs,
@@ -49,8 +70,13 @@ llvm::Expected<std::vector<Datum<S>>> evaluate(func::FuncOp function,
       return error;
     frame.set(argument, std::move(inputs[index]));
   }
-  if (llvm::Error error = frame.run(body))
-    return error;
+  llvm::DenseMap<Operation *, SmallVector<Value>> ends = lastUses(body);
+  for (Operation &op : body.without_terminator()) {
+    if (llvm::Error error = frame.run(op))
+      return error;
+    for (Value value : ends.lookup(&op))
+      frame.release(value);
+  }
 
   std::vector<Datum<S>> outputs;
   for (Value result : body.getTerminator()->getOperands())

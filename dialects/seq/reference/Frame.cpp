@@ -10,7 +10,7 @@ namespace effc::seq::reference {
 
 template <typename S>
 llvm::Error Frame<S>::setWeight(Value value, WeightOp weight) {
-  Shared &known = weights[weight.getSymName()];
+  Shared known = weights[weight.getSymName()].lock();
   if (!known) {
     llvm::Expected<Tensor<S>> elements = provider(weight);
     if (!elements)
@@ -22,8 +22,9 @@ llvm::Error Frame<S>::setWeight(Value value, WeightOp weight) {
                   printExtents(shape) + ", but got " +
                   printExtents(elements->getShape()));
     known = std::make_shared<const Datum<S>>(std::move(*elements));
+    weights[weight.getSymName()] = known;
   }
-  values[value] = known;
+  values[value] = std::move(known);
   return llvm::Error::success();
 }
 
@@ -44,14 +45,19 @@ static llvm::Error inOp(Operation *op, llvm::Error error) {
   return fail(message);
 }
 
+template <typename S> llvm::Error Frame<S>::run(Operation &op) {
+  auto meaning = dyn_cast<ReferenceOpInterface>(op);
+  if (!meaning)
+    return inOp(&op, fail("has no reference evaluation"));
+  if (llvm::Error error = evaluateOp(meaning, *this))
+    return inOp(&op, std::move(error));
+  return llvm::Error::success();
+}
+
 template <typename S> llvm::Error Frame<S>::run(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    auto meaning = dyn_cast<ReferenceOpInterface>(op);
-    if (!meaning)
-      return inOp(&op, fail("has no reference evaluation"));
-    if (llvm::Error error = evaluateOp(meaning, *this))
-      return inOp(&op, std::move(error));
-  }
+  for (Operation &op : block.without_terminator())
+    if (llvm::Error error = run(op))
+      return error;
   return llvm::Error::success();
 }
 

@@ -63,18 +63,23 @@ public:
     values[to] = std::move(datum);
   }
 
-  /// Sets `value` to the elements of a weight, asking the provider once.
+  /// Sets `value` to the elements of a weight. The provider is asked once for as
+  /// long as some value holds them.
   llvm::Error setWeight(mlir::Value value, WeightOp weight);
+  /// Forgets a value, which nothing reads any more.
+  void release(mlir::Value value) { values.erase(value); }
 
   /// Evaluates the ops of a block up to its terminator. The block's arguments
   /// have been set.
   llvm::Error run(mlir::Block &block);
+  /// Evaluates one op, whose operands have been set.
+  llvm::Error run(mlir::Operation &op);
 
 private:
   using Shared = std::shared_ptr<const Datum<S>>;
   WeightProvider<S> provider;
   llvm::DenseMap<mlir::Value, Shared> values;
-  llvm::StringMap<Shared> weights;
+  llvm::StringMap<std::weak_ptr<const Datum<S>>> weights;
 };
 
 /// An error in words.
