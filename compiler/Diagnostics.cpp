@@ -1,6 +1,7 @@
 // Collecting diagnostics.
 #include "compiler/Diagnostics.h"
 
+#include "compiler/Locations.h"
 #include "dialects/seq/Remarks.h"
 
 #include "mlir/IR/Location.h"
@@ -8,20 +9,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-// "layers.0.ssd" for a named op, "model.mlir:19:17" for one of a file.
-static std::string describe(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()))
-        .str();
-  if (auto fused = dyn_cast<FusedLoc>(loc);
-      fused && !fused.getLocations().empty())
-    return describe(fused.getLocations().front());
-  return "";
-}
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext &context,
                                          const CompileEvents &events,
@@ -31,7 +18,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context,
               [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {}
 
 LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
-  std::string where = describe(diagnostic.getLocation()),
+  std::string where = describeLocation(diagnostic.getLocation()),
               text = diagnostic.str();
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (!isError) {

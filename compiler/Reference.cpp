@@ -1,13 +1,11 @@
 // Makes the rows of @forward static, expands its mixers, evaluates.
 #include "compiler/Reference.h"
 
-#include "compiler/Diagnostics.h"
-#include "compiler/Register.h"
+#include "compiler/StoredForward.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
 #include "passes/seq/Passes.h"
 
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <bit>
@@ -95,6 +93,27 @@ static llvm::DenseMap<unsigned, double> neutralStates(func::FuncOp function) {
   return neutral;
 }
 
+static bool hasGrowingStates(func::FuncOp function) {
+  bool grows = false;
+  function.walk([&](seq::StatefulOpInterface op) {
+    for (const seq::StateDescriptor &state : op.getStates())
+      grows |= state.growth == seq::StateGrowth::MaxContext;
+  });
+  return grows;
+}
+
+// Room for the sequence alone: a published context of 32,768 positions would be
+// most of what an evaluation of some tokens reads and writes.
+static LogicalResult sizeContext(ModuleOp module, int64_t rows) {
+  auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
+  if (model && model.getMaxContext() > 0 && rows > model.getMaxContext())
+    return module.emitError("expects a sequence of at most ")
+           << model.getMaxContext() << " tokens, but got " << rows;
+  PassManager passes(module.getContext());
+  passes.addPass(createSizeContextPass({.positions = rows}));
+  return passes.run(module);
+}
+
 template <typename S>
 static llvm::Expected<std::vector<double>>
 evaluateAs(func::FuncOp function,
@@ -135,41 +154,37 @@ evaluateAs(func::FuncOp function,
 llvm::Expected<std::vector<double>> effc::evaluateReference(
     const StoredModel &model, llvm::ArrayRef<int32_t> tokens,
     const ReferenceRequest &request, ReferenceCoverage *coverage) {
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false); // it may be longer than the module
   ReferenceCoverage ignored;
   if (!coverage)
     coverage = &ignored;
-  CompileEvents events;
   // The expansion says no more than what stays.
+  CompileEvents events;
   events.remark = [&](llvm::StringRef where, llvm::StringRef text) {
     coverage->kept.push_back((where + ": " + text).str());
   };
-  DiagnosticCollector diagnostics(context, events, /*fallbackIsError=*/false);
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(model.seqBytecode, &context);
-  auto function =
-      module ? module->lookupSymbol<func::FuncOp>("forward") : func::FuncOp();
-  if (!function || !function.getBody().hasOneBlock())
-    return diagnostics.takeError("the stored seq module has no '@forward'");
+  StoredForward forward(std::move(events));
+  if (llvm::Error error = forward.read(model))
+    return error;
+  ModuleOp module = forward.getModule();
+  func::FuncOp function = forward.getFunction();
+  if (hasGrowingStates(function) && failed(sizeContext(module, tokens.size())))
+    return forward.takeError("the states cannot be sized");
   llvm::DenseMap<unsigned, double> neutral = neutralStates(function);
   makeRowsStatic(function, tokens.size());
   if (request.form != ReferenceForm::None) {
-    PassManager splitting(&context), expanding(&context);
+    PassManager splitting(forward.getContext()),
+        expanding(forward.getContext());
     splitting.addPass(createApplyMatricesPass());
     splitting.addPass(createSplitStepsPass());
     expanding.addPass(expansion(request));
     int64_t mixers = 0;
-    if (failed(splitting.run(*module)))
-      return diagnostics.takeError("a form cannot be derived");
+    if (failed(splitting.run(module)))
+      return forward.takeError("a form cannot be derived");
     // What was split is derived; remarks from here on are of what stays.
     coverage->kept.clear();
-    module->walk([&](seq::MixerOpInterface) { ++mixers; });
-    if (failed(expanding.run(*module)))
-      return diagnostics.takeError("a form cannot be derived");
+    module.walk([&](seq::MixerOpInterface) { ++mixers; });
+    if (failed(expanding.run(module)))
+      return forward.takeError("a form cannot be derived");
     coverage->expanded = mixers - int64_t(coverage->kept.size());
   }
   return request.single ? evaluateAs<float>(function, neutral, tokens, model)

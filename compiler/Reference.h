@@ -30,8 +30,8 @@ struct ReferenceRequest {
 };
 
 /// The logits [tokens, vocabulary] of a sequence from its start, evaluated op
-/// by op. Slow: some nanoseconds for each product. All weights are held in the
-/// precision of the evaluation. A mixer that the form does not cover is
+/// by op. Slow: some nanoseconds for each product. A weight is held in the
+/// precision of the evaluation while some op reads it. A mixer that the form does not cover is
 /// evaluated by its own meaning; `coverage`, unless null, says which.
 llvm::Expected<std::vector<double>>
 evaluateReference(const StoredModel &model, llvm::ArrayRef<int32_t> tokens,

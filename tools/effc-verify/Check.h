@@ -2,6 +2,8 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_CHECK_H
 #define EFFC_TOOLS_EFFC_VERIFY_CHECK_H
 
+#include "tools/effc-verify/FirstOp.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,10 @@ struct Report {
   /// What the reference loses in f32; none where there is no reference.
   std::optional<double> f32Loss;
   std::vector<Check> checks;
+  /// Of the first check of logits that failed; none where no op was found.
+  std::optional<FirstOp> firstOp;
+  /// Of the code that is not what compiling again gives, likewise.
+  std::optional<std::string> firstKernel;
   /// What the tolerances are and where they come from, a line each.
   std::vector<std::string> tolerances;
   /// Notes that `name` was not checked, and why.

@@ -26,13 +26,25 @@ private:
   Clock::time_point start = Clock::now();
 };
 
+/// Seconds that an evaluation takes, by the length of its sequence.
+struct LinearTime {
+  double fixed = 0; // whatever the length: weights are read and widened
+  double each = 0;  // more for a token
+
+  /// Through two measurements, `fewer` < `more` tokens. A token counts at least
+  /// a quarter of its share of the longer one, since both are noisy.
+  static LinearTime through(size_t fewer, double fewerSeconds, size_t more,
+                            double moreSeconds);
+  /// Of a model that takes `factor` times as long.
+  LinearTime operator*(double factor) const {
+    return {fixed * factor, each * factor};
+  }
+};
+
 /// The longest sequence, up to `wanted` tokens and at least `fewest`, of which
-/// `evaluations` take at most `seconds` in all, where `tokens` took `measured`
-/// seconds once. What an evaluation takes whatever its length is (weights are
-/// read and widened) counts as if it grew with the tokens, so the estimate errs
-/// on the side of fewer.
-size_t tokensWithin(double seconds, size_t evaluations, size_t tokens,
-                    double measured, size_t fewest, size_t wanted);
+/// `evaluations` take at most `seconds` in all.
+size_t tokensWithin(double seconds, size_t evaluations, LinearTime time,
+                    size_t fewest, size_t wanted);
 
 } // namespace effc::verify
 

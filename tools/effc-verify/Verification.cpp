@@ -1,12 +1,19 @@
 #include "tools/effc-verify/Verification.h"
 
 #include "compiler/CanonicalOptions.h"
-#include "compiler/Reference.h"
+#include "compiler/StoredArtifact.h"
+#include "tools/effc-verify/CodeDifference.h"
+#include "tools/effc-verify/Expected.h"
+#include "tools/effc-verify/Numbers.h"
+#include "tools/effc-verify/ProbeComparisons.h"
+#include "tools/effc-verify/ReferencePlan.h"
 #include "tools/effc-verify/SeqModule.h"
 #include "tools/effc-verify/TemporaryArtifact.h"
+#include "tools/effc-verify/Tolerances.h"
 #include "tools/terminal/Failure.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 
 #include <algorithm>
@@ -20,69 +27,15 @@ using namespace effc;
 using namespace effc::verify;
 using cli::Failure;
 
-/// A form that the reference and newly compiled kernels are tried in.
-struct verify::FormCase {
-  const char *name;
-  ReferenceForm form;
-  int64_t chunk;     // of chunkwise
-  const char *force; // as --force-form spells it
-};
-
-static constexpr FormCase kForms[] = {
-    {"step", ReferenceForm::Step, 0, "step"},
-    {"chunkwise of 7", ReferenceForm::Chunkwise, 7, "chunkwise:7"},
-    {"chunkwise of 16", ReferenceForm::Chunkwise, 16, "chunkwise:16"},
-    {"chunkwise of 64", ReferenceForm::Chunkwise, 64, "chunkwise:64"},
-    {"quadratic", ReferenceForm::Quadratic, 0, "quadratic"},
-};
 static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 1;
-
-// Other orders of summing lose as much as the reference's, and vectorised ones
-// less; four times that is beyond what differs between sound kernels and far
-// below what a wrong one does. The floor is 16 units in the last place.
-static constexpr double kLossFactor = 4, kF32Floor = 16 * 0x1p-23;
-static constexpr double kDoubleOverF32 = 0x1p-29, kDoubleFloor = 256 * 0x1p-52;
-// A state in bf16 is rounded by at most 2^-9 of an element where a call ends,
-// and what was rounded decays with the state: ten such errors at once are
-// generous.
-static constexpr double kNarrowFeeding = 10 * 0x1p-9;
-// A wrong kernel may be wrong by no more than this, so beyond it a tolerance
-// says nothing.
-static constexpr double kMostLoss = 1e-2;
-// Without a reference nothing is known of the model's loss.
-static constexpr double kUnknownLoss = 0x1p-12;
 
 // What a sound kernel loses is no more than a wrong one might.
 static constexpr const char *kRounded =
     "on this device the file's products round their operands, and no tolerance "
     "would tell a wrong kernel; compiled without --products the model can be "
     "checked";
-
-/// Throws what an llvm::Error says.
-static void require(llvm::Error error) {
-  if (error)
-    throw Failure(llvm::toString(std::move(error)));
-}
-template <typename T> static T take(llvm::Expected<T> value) {
-  require(value.takeError());
-  return std::move(*value);
-}
-
-/// "60", "1.5".
-static std::string shortNumber(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", number);
-  return text;
-}
-
-/// A number as the report states it.
-static std::string scientific(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1e", number);
-  return text;
-}
 
 Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
@@ -124,10 +77,18 @@ static double errorOf(const std::vector<A> &found,
 template <typename A, typename B>
 void Verification::addLogits(std::string name, std::string against,
                              const std::vector<A> &found,
-                             const std::vector<B> &expected, double tolerance) {
+                             const std::vector<B> &expected, double tolerance,
+                             const Suspect &suspect) {
+  std::optional<size_t> firstToken =
+      firstBeyond(found, expected, vocabulary, tolerance);
   add(std::move(name), std::move(against),
-      errorOf(found, expected, vocabulary, tolerance), tolerance,
-      firstBeyond(found, expected, vocabulary, tolerance));
+      errorOf(found, expected, vocabulary, tolerance), tolerance, firstToken);
+  if (report.checks.back().passed() || firstFailed)
+    return;
+  firstFailed = suspect;
+  // Tokens after the first that differs would only take longer.
+  if (firstToken && found.size() == suspect.tokens.size() * vocabulary)
+    firstFailed->tokens.resize(*firstToken + 1);
 }
 
 bool Verification::hasTimeFor(const std::string &name, double estimate) {
@@ -139,52 +100,56 @@ bool Verification::hasTimeFor(const std::string &name, double estimate) {
   return false;
 }
 
-void Verification::chooseTokens(size_t evaluations) {
+void Verification::chooseSample() {
   // Half of the time is for what runs and is compiled.
-  constexpr size_t kPilot = 2, kFewest = 4;
-  if (options.tokens <= kFewest || budget.left() == INFINITY)
+  double seconds = budget.left() / 2;
+  std::optional<LayerSample> layers;
+  if (options.layers != Layers::All)
+    layers = take(sampleLayers(stored));
+  if (layers && options.layers == Layers::Sample) {
+    sample = std::move(layers);
+    plan = {.whole = 0, .sample = tokens.size()};
     return;
-  tokens = pickTokens(model.vocabularySize(), kPilot, /*seed=*/1);
-  reference(nullptr, /*single=*/false);
-  size_t count = tokensWithin(budget.left() / 2, evaluations, kPilot,
-                              evaluation, kFewest, options.tokens);
-  tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
-  if (count < options.tokens)
-    report.skip("tokens " + std::to_string(count) + " to " +
-                    std::to_string(options.tokens - 1) + " of the sequence",
-                "the reference would take longer than --seconds leaves it");
+  }
+  if (options.layers == Layers::Sample)
+    report.skip("a sample of the layers",
+                "every layer is the first or the last of its kind");
+  if (seconds == INFINITY || tokens.size() < kFewestTimed)
+    return;
+  ReferenceCost cost{.seconds = seconds,
+                     .wanted = tokens.size(),
+                     .forms = std::size(kForms),
+                     .time =
+                         timeReference(layers ? layers->model : stored, tokens),
+                     .share = layers ? layers->share : 1};
+  plan = planReference(cost);
+  if (plan.sample > 0)
+    sample = std::move(layers);
+  if (plan.whole > 0 && plan.whole < tokens.size())
+    report.skip("tokens " + std::to_string(plan.whole) + " to " +
+                    std::to_string(tokens.size() - 1) +
+                    " of the sequence against the reference",
+                "it would take longer than --seconds leaves it");
 }
 
-/// Copies a weight's rows without their padding.
-static StoredWeight denseWeight(const effc_weight_info_t &info) {
-  StoredWeight weight;
-  std::string_view type = info.type;
-  weight.type = type == "bf16"  ? StoredWeight::Type::BF16
-                : type == "f16" ? StoredWeight::Type::F16
-                                : StoredWeight::Type::F32;
-  weight.shape.assign(info.shape, info.shape + info.rank);
-  uint64_t rows = info.rank == 1 ? 1 : info.shape[0];
-  uint64_t elements = 1;
-  for (uint64_t extent : weight.shape)
-    elements *= extent;
-  size_t bytes = elements / rows * (type == "f32" ? 4 : 2);
-  weight.bytes.resize(rows * bytes);
-  for (uint64_t row = 0; row < rows; ++row)
-    std::memcpy(weight.bytes.data() + row * bytes,
-                info.data + row * info.row_stride_bytes, bytes);
-  return weight;
+Tokens Verification::firstTokens(size_t count) const {
+  return Tokens(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(count));
+}
+
+std::string Verification::sampleName() const {
+  return "layers " +
+         llvm::join(llvm::map_range(sample->kept,
+                                    [](const std::string &name) {
+                                      return name.substr(name.rfind('.') + 1);
+                                    }),
+                    ", ") +
+         " of " + std::to_string(sample->layers);
 }
 
 /// The seq module, the weights and the options the file was compiled with.
 void Verification::readStored() {
   stored.seqBytecode = readSeqModule(model);
-  stored.weights =
-      [this](llvm::StringRef name) -> llvm::Expected<StoredWeight> {
-    for (const effc_weight_info_t &weight : model.weights())
-      if (name == weight.name)
-        return denseWeight(weight);
-    return llvm::createStringError("the file has no weight '" + name + "'");
-  };
+  stored.weights = weightsOf(model);
   auto description = nlohmann::json::parse(model.describe());
   std::vector<std::string> texts;
   if (auto from = description.find("provenance"); from != description.end()) {
@@ -223,18 +188,17 @@ void Verification::keepHostTarget() {
   compileOptions.targets = {host};
 }
 
-double Verification::f32Tolerance() const {
-  return report.f32Loss ? std::max(kLossFactor * *report.f32Loss, kF32Floor)
-                        : kUnknownLoss;
-}
-
-double Verification::prefillTolerance(size_t rows) const {
+double Verification::prefillTolerance(const Oracle *against,
+                                      size_t rows) const {
+  double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
   bool stored = narrowStates && tokens.size() > rows;
-  return stored ? std::max(f32Tolerance(), kNarrowFeeding) : f32Tolerance();
+  return stored ? std::max(tolerance, kNarrowFeeding) : tolerance;
 }
 
 double Verification::feedingTolerance() const {
-  return bitStable ? 0 : prefillTolerance(/*rows=*/narrowStates ? 1 : 0);
+  return bitStable ? 0
+                   : prefillTolerance(all() ? all() : forms(),
+                                      /*rows=*/narrowStates ? 1 : 0);
 }
 
 size_t Verification::mostRows() const {
@@ -254,17 +218,19 @@ void Verification::checkFeeding() {
     return checkThreads();
   }
   double tolerance = feedingTolerance();
-  auto compare = [&](std::string name, const Logits &found,
-                     const Logits &expected, const char *against) {
-    addLogits(std::move(name), against, found, expected, tolerance);
+  auto compare = [&](std::string name, const Logits &expected,
+                     const char *against, const FeedingWay &way) {
+    addLogits(std::move(name), against, way(*feeding, tokens), expected,
+              tolerance, suspectFeeding(way, tolerance));
   };
-  compare("decode steps", feeding->inSteps(tokens), whole, "one prefill");
-  for (size_t i = 0; i < kSplits; ++i) {
-    std::vector<size_t> lengths = pickSplit(tokens.size(), i);
+  compare("decode steps", whole, "one prefill",
+          [](Feeding &f, const Tokens &t) { return f.inSteps(t); });
+  for (size_t i = 0; i < kSplits; ++i)
     compare("split " + std::to_string(i + 1) + ", " +
-                std::to_string(lengths.size()) + " pieces",
-            feeding->inPieces(tokens, lengths), whole, "one prefill");
-  }
+                std::to_string(pickSplit(tokens.size(), i).size()) + " pieces",
+            whole, "one prefill", [i](Feeding &f, const Tokens &t) {
+              return f.inPieces(t, pickSplit(t.size(), i));
+            });
   // Neighbours of other lengths, before and after.
   std::vector<Tokens> sequences;
   for (size_t length : {tokens.size() / 3 + 1, tokens.size(),
@@ -272,20 +238,22 @@ void Verification::checkFeeding() {
     sequences.push_back(pickTokens(model.vocabularySize(), length, 2 + length));
   sequences[1] = tokens;
   std::vector<Logits> together = feeding->inBatch(sequences);
-  compare("batch of 4, this sequence", together[1], whole, "one prefill");
+  addLogits("batch of 4, this sequence", "one prefill", together[1], whole,
+            tolerance, {});
   double worst = 0;
   for (size_t i : {0, 2, 3}) {
     Logits alone = feeding->inOnePrefill(sequences[i]);
     worst = std::max(worst, errorOf(together[i], alone, vocabulary, tolerance));
   }
   add("batch of 4, its neighbours", "one by one", worst, tolerance);
-  compare("saved and loaded halfway", feeding->throughASavedState(tokens),
-          whole, "one prefill");
+  compare("saved and loaded halfway", whole, "one prefill",
+          [](Feeding &f, const Tokens &t) { return f.throughASavedState(t); });
   // What generation asks for.
   Logits last(whole.end() - static_cast<ptrdiff_t>(vocabulary), whole.end());
-  compare("last row alone", feeding->lastRowAlone(tokens), last, "all rows");
-  compare("fed without logits, then a step",
-          feeding->withoutLogitsThenAStep(tokens), last, "one prefill");
+  addLogits("last row alone", "all rows", feeding->lastRowAlone(tokens), last,
+            tolerance, {});
+  addLogits("fed without logits, then a step", "one prefill",
+            feeding->withoutLogitsThenAStep(tokens), last, tolerance, {});
   checkThreads();
 }
 
@@ -302,67 +270,93 @@ void Verification::checkThreads() {
   Feeding alone(
       model, cli::openEngine(one, model, {.sessions = Feeding::kMostSequences})
                  .engine);
-  addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0);
+  addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0,
+            {});
 }
 
-std::vector<double> Verification::reference(const FormCase *form, bool single,
-                                            ReferenceCoverage *coverage) {
-  ReferenceRequest request;
-  request.single = single;
-  if (form) {
-    request.form = form->form;
-    request.chunk = form->chunk;
-  }
-  TimeBudget watch(INFINITY);
-  std::vector<double> logits =
-      take(evaluateReference(stored, tokens, request, coverage));
-  evaluation = watch.passed();
-  return logits;
+Suspect Verification::suspectFeeding(const FeedingWay &way,
+                                     double tolerance) const {
+  if (stored.seqBytecode.empty())
+    return {};
+  return {&stored, tokens,
+          fedAgainstOnePrefill(compileOptions, options.device.threads, way,
+                               tolerance)};
 }
 
 void Verification::checkReference() {
-  oracle = reference(nullptr, /*single=*/false);
-  double loss =
-      largestError(reference(nullptr, /*single=*/true), oracle, vocabulary);
-  report.f32Loss = loss;
-  requireJudgeable();
+  if (plan.whole > 0)
+    oracle.emplace(stored, firstTokens(plan.whole), vocabulary);
+  if (sample)
+    sampleOracle.emplace(sample->model, firstTokens(plan.sample), vocabulary);
+  report.f32Loss = forms()->getLoss();
+  forms()->requireJudgeable();
+  if (all())
+    all()->requireJudgeable();
 }
 
 void Verification::checkDerivedForms() {
-  double exact =
-      std::max(kLossFactor * *report.f32Loss * kDoubleOverF32, kDoubleFloor);
+  const Oracle &expected = *forms();
+  double tolerance = doubleTolerance(expected.getLoss());
   for (const FormCase &form : kForms) {
     std::string name = std::string("form ") + form.name;
-    if (!hasTimeFor(name, evaluation))
+    if (!hasTimeFor(name, expected.getSeconds()))
       continue;
     ReferenceCoverage coverage;
-    std::vector<double> logits = reference(&form, /*single=*/false, &coverage);
+    std::vector<double> logits = expected.inForm(form, coverage);
     for (const std::string &line : coverage.kept)
       report.skip(name, line);
     if (coverage.expanded > 0 || coverage.kept.empty())
-      addLogits(name, "reference", logits, oracle, exact);
+      addLogits(name, "reference", logits, expected.getLogits(), tolerance,
+                {&expected.getModel(), expected.getTokens(),
+                 formAgainstReference(form)});
     else
       progress(++done, total);
   }
-}
-
-/// The host code of a file, one segment after another.
-static std::vector<uint8_t> hostCode(const Model &model) {
-  std::vector<uint8_t> code;
-  for (const effc_segment_info_t &segment : model.segments())
-    if (std::strcmp(segment.kind, "host_code") == 0)
-      code.insert(code.end(), segment.data, segment.data + segment.bytes);
-  return code;
 }
 
 void Verification::checkFile() {
   if (roundsProducts) {
     report.skip("this file against the reference", kRounded);
     progress(++done, total);
+  } else if (!all()) {
+    report.skip("this file against the reference",
+                options.layers == Layers::Sample
+                    ? "--layers sample leaves it out"
+                    : "it would take longer than --seconds leaves it");
+    progress(++done, total);
   } else {
-    addLogits("this file", "reference", whole, oracle,
-              prefillTolerance(mostRows()));
+    Logits first(whole.begin(),
+                 whole.begin() + static_cast<ptrdiff_t>(
+                                     oracle->getTokens().size() * vocabulary));
+    addLogits(
+        "this file", "reference", first, oracle->getLogits(),
+        prefillTolerance(&*oracle, mostRows()),
+        {&stored, oracle->getTokens(),
+         compiledAgainstReference(compileOptions, options.device.threads)});
   }
+}
+
+void Verification::checkSample() {
+  if (!sample)
+    return;
+  CompileOptions anew = compileOptions;
+  anew.stripIr = true;
+  if (hasTimeFor(sampleName() + ", compiled anew", compilation))
+    checkCompiled(sampleName() + ", compiled anew", anew, mostRows());
+}
+
+void Verification::checkCompiled(const std::string &name, CompileOptions how,
+                                 size_t rows) {
+  const Oracle &expected = *forms();
+  TemporaryArtifact artifact;
+  how.output = artifact.path();
+  require(recompile(expected.getModel(), how));
+  Model other(artifact.path());
+  Feeding another(other, Device::host(options.device.threads));
+  addLogits(name, "reference", another.inOnePrefill(expected.getTokens()),
+            expected.getLogits(), prefillTolerance(&expected, rows),
+            {&expected.getModel(), expected.getTokens(),
+             compiledAgainstReference(how, options.device.threads)});
 }
 
 /// For kernels in one form: one entry whose rows the chunks divide, so that the
@@ -384,9 +378,12 @@ void Verification::checkForms() {
   // Of each form, the first that has its kernels.
   std::vector<const FormCase *> firsts;
   for (const FormCase &form : kForms) {
-    CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
+    CompileOptions forced =
+        optionsFor(form, forms()->getTokens().size(), compileOptions);
     firsts.push_back(
-        byKernels.try_emplace(take(lowerToKernels(stored, forced)), &form)
+        byKernels
+            .try_emplace(take(lowerToKernels(forms()->getModel(), forced)),
+                         &form)
             .first->second);
   }
   // Kernels in one form are the file's, where it has run its host code.
@@ -406,14 +403,10 @@ void Verification::checkForms() {
     }
     if (!hasTimeFor(name, compilation))
       continue;
-    CompileOptions forced = optionsFor(form, tokens.size(), compileOptions);
-    TemporaryArtifact artifact;
-    forced.output = artifact.path();
-    require(recompile(stored, forced));
-    Model other(artifact.path());
-    Feeding another(other, Device::host(options.device.threads));
-    addLogits(std::move(name), "reference", another.inOnePrefill(tokens),
-              oracle, prefillTolerance(forced.pipeline.prefillRows.back()));
+    CompileOptions forced =
+        optionsFor(form, forms()->getTokens().size(), compileOptions);
+    size_t rows = forced.pipeline.prefillRows.back();
+    checkCompiled(name, std::move(forced), rows);
   }
 }
 
@@ -435,26 +428,37 @@ void Verification::checkCode() {
     return;
   }
   codeIsSound = same;
+  if (!same)
+    report.firstKernel = findFirstKernel(model, code);
   add("code bytes, compiled again", "this file", same ? 0 : INFINITY, 0);
-}
-
-void Verification::requireJudgeable() const {
-  if (*report.f32Loss <= kMostLoss)
-    return;
-  std::string lost =
-      *report.f32Loss < INFINITY
-          ? "loses " + scientific(*report.f32Loss) + " of the largest logit"
-          : "overflows";
-  throw Failure("cannot be judged: f32 arithmetic " + lost +
-                " on this model, and beyond " + scientific(kMostLoss) +
-                " no sound kernel can be told from a wrong one");
 }
 
 void Verification::feedWhole() {
   place.emplace(cli::openEngine(options.device, model,
                                 {.sessions = Feeding::kMostSequences}));
   feeding.emplace(model, std::move(place->engine));
+  chooseTokens();
   whole = feeding->inOnePrefill(tokens);
+}
+
+void Verification::chooseTokens() {
+  if (budget.left() == INFINITY)
+    return;
+  Tokens one(tokens.begin(), tokens.begin() + 1);
+  feeding->inSteps(one); // brings the weights into memory
+  TimeBudget watch(INFINITY);
+  feeding->inSteps(one);
+  // A step is the dearest way for a token, and no way is dearer than all steps.
+  size_t fewest =
+      std::max(kFewestTokens, all() ? all()->getTokens().size() : 0);
+  size_t count =
+      tokensWithin(budget.left() / 2, kFeedingChecks,
+                   LinearTime{.each = watch.passed()}, fewest, tokens.size());
+  if (count < tokens.size())
+    report.skip("tokens " + std::to_string(count) + " to " +
+                    std::to_string(tokens.size() - 1) + " of the sequence",
+                "feeding them would take longer than --seconds leaves it");
+  tokens.resize(count);
 }
 
 void Verification::checkWhatRuns() {
@@ -476,9 +480,25 @@ void Verification::checkModule() {
   }
   if (!codeIsSound)
     return;
-  // The reference in double, in f32, and in each form.
-  chooseTokens(/*evaluations=*/2 + std::size(kForms));
+  plan.whole = tokens.size();
+  chooseSample();
+  total += sample && options.compiles && options.runs;
   checkReference();
+}
+
+void Verification::findFirstOpThatDiffers() {
+  if (!firstFailed || !firstFailed->differing || !options.compiles)
+    return;
+  try {
+    report.firstOp = verify::findFirstOp(
+        *firstFailed->model, firstFailed->tokens, firstFailed->differing);
+    if (!report.firstOp)
+      report.skip("the first op that differs",
+                  "none does where the model is compiled anew for the host: "
+                  "what differs is the file's code, or its device");
+  } catch (const Failure &failure) {
+    report.skip("the first op that differs", failure.what());
+  }
 }
 
 /// A model of shapes alone has nothing to compute with.
@@ -511,14 +531,17 @@ Report Verification::run() {
   }
   if (hasModule && codeIsSound) {
     checkDerivedForms();
-    if (options.compiles && options.runs)
+    if (options.compiles && options.runs) {
+      checkSample();
       checkForms();
+    }
   }
   if (!hasModule && report.skippedLines().empty())
     report.skip("reference, forms, kernels, code",
                 "the file has no seq module (it was compiled with --strip-ir); "
                 "feeding alone is checked");
   report.tokens = tokens.size();
+  findFirstOpThatDiffers();
   stateTolerances();
   return std::move(report);
 }

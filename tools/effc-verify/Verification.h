@@ -2,10 +2,13 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
 #define EFFC_TOOLS_EFFC_VERIFY_VERIFICATION_H
 
-#include "compiler/Reference.h"
+#include "compiler/LayerSample.h"
 #include "compiler/StoredModel.h"
 #include "tools/effc-verify/Check.h"
 #include "tools/effc-verify/Feeding.h"
+#include "tools/effc-verify/Oracle.h"
+#include "tools/effc-verify/ProbeComparisons.h"
+#include "tools/effc-verify/ReferencePlan.h"
 #include "tools/effc-verify/TimeBudget.h"
 #include "tools/effc/ModelAccess.h"
 
@@ -16,12 +19,16 @@
 
 namespace effc::verify {
 
+/// Which layers the reference and newly compiled kernels are tried on.
+enum class Layers { All, Sample, AsTimeAllows };
+
 struct VerifyOptions {
   std::string file;
   cli::ModelAccess access;
   size_t tokens = 48; // at most: fewer where they take longer than `seconds`
   /// Time for all of it, about; what does not fit is left out and named.
   double seconds = INFINITY;
+  Layers layers = Layers::AsTimeAllows;
   /// Whether the file's code is run, and what is compiled anew.
   bool runs = true;
   /// Kernels in other forms, and whether compiling again gives the same code.
@@ -30,12 +37,21 @@ struct VerifyOptions {
   cli::DeviceChoice device = {"host", 0};
 };
 
+/// What to look through where a check of logits fails.
+struct Suspect {
+  const StoredModel *model = nullptr;
+  Tokens tokens;
+  Differing differing; // empty: the ops cannot be compared
+};
+
 /// Checks, in this order: the file's checksums; where the file holds its seq
 /// module, that compiling again gives the same code, without which nothing of
 /// the file is run; the reference in double against its f32 arithmetic; the
 /// compiled model against the reference and against itself, fed in other ways;
 /// the reference against every derived form and against kernels compiled anew
-/// in other forms.
+/// in other forms. Where the time is too short for the reference of all
+/// layers, forms and kernels are tried on a sample of the layers. Of the first
+/// check that fails, the first op that differs is looked for.
 ///
 /// Tolerances are derived from the model: what plain f32 arithmetic loses on
 /// it, measured by evaluating the reference in f32.
@@ -65,12 +81,25 @@ private:
   void checkFile();
   void checkForms();
   void checkCode();
-  std::vector<double> reference(const struct FormCase *form, bool single,
-                                ReferenceCoverage *coverage = nullptr);
+  /// The sample of the layers, compiled with the file's options.
+  void checkSample();
+  /// What forms are tried on, compiled in some way, against its reference.
+  void checkCompiled(const std::string &name, CompileOptions how, size_t rows);
+  void findFirstOpThatDiffers();
+  Suspect suspectFeeding(const FeedingWay &way, double tolerance) const;
   /// Opens the engine that runs the file's code, and feeds the sequence.
   void feedWhole();
-  /// Picks the sequence, as long as the time allows.
-  void chooseTokens(size_t evaluations);
+  /// Chooses which layers the reference evaluates, and for how many tokens.
+  void chooseSample();
+  /// Shortens the sequence to what can be fed in the time.
+  void chooseTokens();
+  Tokens firstTokens(size_t count) const;
+  /// "layers 0, 29 of 30".
+  std::string sampleName() const;
+  /// The reference of what forms are tried on; null without a seq module.
+  const Oracle *forms() const { return sampleOracle ? &*sampleOracle : all(); }
+  /// The reference of all layers; null where there is none.
+  const Oracle *all() const { return oracle ? &*oracle : nullptr; }
   /// Whether there is time for a check of about so many seconds; else it is
   /// noted as left out.
   bool hasTimeFor(const std::string &name, double estimate);
@@ -80,13 +109,10 @@ private:
   template <typename A, typename B>
   void addLogits(std::string name, std::string against,
                  const std::vector<A> &found, const std::vector<B> &expected,
-                 double tolerance);
-  /// Throws Failure where f32 loses so much that nothing could be told.
-  void requireJudgeable() const;
-  /// What sound f32 arithmetic may lose.
-  double f32Tolerance() const;
-  /// The same for a prompt that is fed at once, in calls of `rows`.
-  double prefillTolerance(size_t rows) const;
+                 double tolerance, const Suspect &suspect);
+  /// What sound f32 arithmetic may lose on a prompt that is fed at once, in
+  /// calls of `rows`; without a reference, more than it is known to lose.
+  double prefillTolerance(const Oracle *against, size_t rows) const;
   /// What feeding in other ways may change: nothing, unless the file was
   /// compiled otherwise.
   double feedingTolerance() const;
@@ -102,15 +128,18 @@ private:
   std::optional<Feeding> feeding;
   size_t vocabulary;
   Tokens tokens;
-  double evaluation = 0;      // seconds of the reference, the last time
-  double compilation = 0;     // seconds that compiling again took
-  Logits whole;               // of one prefill
-  std::vector<double> oracle; // of the reference in double
-  bool optionsKnown = true;   // the file's options could be read
-  bool codeIsSound = true;    // it is what the module compiles to, or was
-                              // not compared
-  bool hasHostCode = true;    // it was compiled for the host too
-  bool runsOnHost = true;     // the device that runs the file's own code
+  double compilation = 0; // seconds that compiling again took
+  Logits whole;           // of one prefill
+  ReferencePlan plan;
+  std::optional<LayerSample> sample; // where not all layers are tried
+  std::optional<Oracle> oracle;      // of all layers, where there is time
+  std::optional<Oracle> sampleOracle;
+  std::optional<Suspect> firstFailed;
+  bool optionsKnown = true; // the file's options could be read
+  bool codeIsSound = true;  // it is what the module compiles to, or was
+                            // not compared
+  bool hasHostCode = true;  // it was compiled for the host too
+  bool runsOnHost = true;   // the device that runs the file's own code
   bool bitStable = false;
   bool narrowStates = false;     // some state is kept in 16 bits
   bool roundsProducts = false;   // the device's products round operands

@@ -15,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -36,6 +37,21 @@ static std::string toleranceText(const verify::Check &check) {
   if (check.tolerance == 0)
     return "same bits";
   return errorText(check.tolerance);
+}
+
+/// What an error line ends with.
+static std::string firstOpText(const Report &report) {
+  if (report.firstKernel)
+    return "; the first kernel that differs is " + *report.firstKernel;
+  const std::optional<FirstOp> &first = report.firstOp;
+  if (!first)
+    return "";
+  if (!first->op.empty())
+    return "; the first op that differs is " + first->op;
+  std::string part =
+      first->layer.empty() ? "what stands outside of the layers" : first->layer;
+  return "; what differs first is " + part +
+         ", and no op of it where each result is written out";
 }
 
 static size_t countFailed(const Report &report) {
@@ -87,6 +103,13 @@ static void printJson(const VerifyOptions &options, const Report &report) {
          {"first_token", check.firstToken
                              ? nlohmann::ordered_json(*check.firstToken)
                              : nlohmann::ordered_json()}});
+  json["first_kernel"] = nullptr;
+  if (report.firstKernel)
+    json["first_kernel"] = *report.firstKernel;
+  json["first_op"] = nullptr;
+  if (report.firstOp)
+    json["first_op"] = {{"layer", report.firstOp->layer},
+                        {"op", report.firstOp->op}};
   json["f32_loss"] =
       report.f32Loss ? number(*report.f32Loss) : nlohmann::ordered_json();
   json["tolerances"] = report.tolerances;
@@ -122,7 +145,8 @@ static int verifyFile(const VerifyOptions &options, bool json) {
           " checks failed, first '" + check.name + "'" +
           (check.firstToken
                ? ", from token " + std::to_string(*check.firstToken) + " on"
-               : ""));
+               : "") +
+          firstOpText(report));
       break;
     }
   return kFailed;
@@ -132,11 +156,20 @@ namespace {
 struct Arguments {
   VerifyOptions verify;
   bool json = false;
+  std::string layers = "auto";
   // `effc inspect --flops=published` comes here, where modules can be read.
   std::string flops;
   seq::PublishedSettings counting;
 };
 } // namespace
+
+static const std::map<std::string, Layers> &layerChoices() {
+  static const std::map<std::string, Layers> choices = {
+      {"auto", Layers::AsTimeAllows},
+      {"all", Layers::All},
+      {"sample", Layers::Sample}};
+  return choices;
+}
 
 static void declare(CLI::App &app, Arguments &a) {
   addModelFile(app, a.verify.file);
@@ -151,6 +184,14 @@ static void declare(CLI::App &app, Arguments &a) {
                  "checks, which are named, where it is short; 0: no limit")
       ->check(numberThat([](float x) { return x >= 0 && x <= 1e7f; },
                          "a number of seconds from 0 on"))
+      ->capture_default_str();
+  app.add_option("--layers", a.layers,
+                 "Layers that the reference and newly compiled kernels are "
+                 "tried on. auto: all where --seconds leaves time, else also "
+                 "the first and last of each kind, put together; sample: these "
+                 "alone")
+      ->type_name("WHICH")
+      ->check(CLI::IsMember(layerChoices()))
       ->capture_default_str();
   app.add_flag("!--no-run", a.verify.runs,
                "Run no machine code: checksums, the code compiled again, and "
@@ -195,6 +236,7 @@ static int run(int argc, char **argv) {
   declare(app, a);
   if (!readCommandLine(app, "effc verify", arguments))
     return kDone;
+  a.verify.layers = layerChoices().at(a.layers);
   if (a.verify.seconds == 0)
     a.verify.seconds = INFINITY;
   supervise();

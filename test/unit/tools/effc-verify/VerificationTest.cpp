@@ -12,9 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 
 using namespace effc;
 using namespace effc::test;
@@ -238,10 +240,10 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
                       "from shapes alone; compile it without --weights none\n");
 }
 
-/// The artifact with the f32 constant `from` of its code replaced by `to`, and
-/// all checksums right.
-static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
-                                         uint32_t from, uint32_t to) {
+/// The artifact with its host code changed, and all checksums right.
+static std::vector<uint8_t>
+withCode(std::vector<uint8_t> bytes,
+         const std::function<void(std::span<uint8_t>)> &change) {
   rt::FileHeader header = rt::FileHeader::decode(bytes.data());
   const artifact::Program *program =
       artifact::GetProgram(bytes.data() + header.programOffset);
@@ -252,13 +254,7 @@ static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
       size = segment->size();
       checksum = segment->checksum();
     }
-  int replaced = 0;
-  for (uint64_t at = offset; at + 4 <= offset + size; at += 4)
-    if (std::memcmp(&bytes[at], &from, 4) == 0) {
-      std::memcpy(&bytes[at], &to, 4);
-      ++replaced;
-    }
-  EXPECT_GT(replaced, 0) << "the code has no such constant";
+  change(std::span(bytes).subspan(offset, size));
   // Where the program keeps the segment's checksum.
   uint64_t fresh = rt::checksum(&bytes[offset], size);
   auto begin = bytes.begin() + static_cast<ptrdiff_t>(header.programOffset);
@@ -269,6 +265,20 @@ static std::vector<uint8_t> withConstant(std::vector<uint8_t> bytes,
   std::memcpy(&*where, &fresh, 8);
   repairHeader(bytes);
   return bytes;
+}
+
+/// The artifact with the f32 constant `from` of its code replaced by `to`.
+static std::vector<uint8_t> withConstant(const std::vector<uint8_t> &bytes,
+                                         uint32_t from, uint32_t to) {
+  return withCode(bytes, [&](std::span<uint8_t> code) {
+    int replaced = 0;
+    for (uint64_t at = 0; at + 4 <= code.size(); at += 4)
+      if (std::memcmp(&code[at], &from, 4) == 0) {
+        std::memcpy(&code[at], &to, 4);
+        ++replaced;
+      }
+    EXPECT_GT(replaced, 0) << "the code has no such constant";
+  });
 }
 
 // The high part of ln 2 by which exponentials reduce their argument becomes
@@ -289,6 +299,26 @@ TEST_F(Verify, CodeThatTheModuleDoesNotGiveIsNotRun) {
   EXPECT_EQ(json["skipped"][0],
             "all else: the file's code is not what its module compiles to, so "
             "none of it was run");
+}
+
+TEST_F(Verify, NamesTheFirstKernelWhoseCodeDiffers) {
+  std::string path = compile("mamba2/f32_groups2");
+  size_t inside = 0;
+  auto description = nlohmann::json::parse(Model(path).describe());
+  for (const auto &kernel : description.at("kernels"))
+    if (kernel.at("name") == "ssd_4")
+      inside = kernel.at("code")[0].at("offset").get<size_t>() + 100;
+  ASSERT_GT(inside, 100u);
+  write(path, withCode(contents(path), [&](std::span<uint8_t> code) {
+          code[inside] ^= 1;
+          code[inside + 40] ^= 1;
+        }));
+  Finished done = command({path, "--tokens", "9", "--json"});
+  EXPECT_EQ(done.status, 1);
+  std::string last = "first 'code bytes, compiled again'; the first kernel "
+                     "that differs is ssd_4\n";
+  EXPECT_TRUE(done.err.ends_with(last)) << done.err;
+  EXPECT_EQ(nlohmann::json::parse(done.out)["first_kernel"], "ssd_4");
 }
 
 // Where nothing is compiled, the code is run, and its results are compared.
@@ -334,6 +364,39 @@ TEST_F(Verify, NamesWhatItHadNoTimeFor) {
   std::string skipped = json["skipped"].dump();
   for (const char *part : {"tokens 4 to 47 of the sequence", "form quadratic",
                            "kernels step", "no time left of 0.001 seconds"})
+    EXPECT_NE(skipped.find(part), std::string::npos) << part << skipped;
+}
+
+// Two of six layers stand for all: their forms, their kernels in every form and
+// as the file has them.
+TEST_F(Verify, TriesASampleOfTheLayers) {
+  std::string path = compile("sample");
+  Finished done = command({path, "--tokens", "9", "--layers", "sample",
+                           "--seconds", "0", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  auto json = nlohmann::json::parse(done.out);
+  Arguments names;
+  for (const auto &check : json["checks"])
+    names.push_back(check["name"]);
+  EXPECT_EQ(names.size(), 23u);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "this file"), 0);
+  EXPECT_EQ(
+      std::count(names.begin(), names.end(), "layers 0, 5 of 6, compiled anew"),
+      1);
+  EXPECT_EQ(json["skipped"],
+            nlohmann::json::array({"this file against the reference: --layers "
+                                   "sample leaves it out"}));
+}
+
+// Without time the sample is what is left, and too much even so.
+TEST_F(Verify, NamesTheLayersThatItHadNoTimeFor) {
+  Finished done = command({compile("sample"), "--seconds", "0.001", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  std::string skipped = nlohmann::json::parse(done.out)["skipped"].dump();
+  for (const char *part :
+       {"this file against the reference: it would take longer than --seconds "
+        "leaves it",
+        "layers 0, 5 of 6, compiled anew", "form quadratic"})
     EXPECT_NE(skipped.find(part), std::string::npos) << part << skipped;
 }
 

@@ -1,0 +1,37 @@
+// What sound arithmetic may lose, derived from what plain f32 arithmetic loses
+// on the same model.
+#ifndef EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
+#define EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
+
+#include <algorithm>
+
+namespace effc::verify {
+
+// Other orders of summing lose as much as the reference's, and vectorised ones
+// less; four times that is beyond what differs between sound kernels and far
+// below what a wrong one does. The floor is 16 units in the last place.
+inline constexpr double kLossFactor = 4, kF32Floor = 16 * 0x1p-23;
+inline constexpr double kDoubleOverF32 = 0x1p-29, kDoubleFloor = 256 * 0x1p-52;
+// A state in bf16 is rounded by at most 2^-9 of an element where a call ends,
+// and what was rounded decays with the state: ten such errors at once are
+// generous.
+inline constexpr double kNarrowFeeding = 10 * 0x1p-9;
+// A wrong kernel may be wrong by no more than this, so beyond it a tolerance
+// says nothing.
+inline constexpr double kMostLoss = 1e-2;
+// Without a reference nothing is known of the model's loss.
+inline constexpr double kUnknownLoss = 0x1p-12;
+
+/// Of results in f32, where the reference loses `loss` in f32.
+inline double f32Tolerance(double loss) {
+  return std::max(kLossFactor * loss, kF32Floor);
+}
+
+/// Of results in double.
+inline double doubleTolerance(double loss) {
+  return std::max(kLossFactor * loss * kDoubleOverF32, kDoubleFloor);
+}
+
+} // namespace effc::verify
+
+#endif // EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
