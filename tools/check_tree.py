@@ -31,9 +31,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["codegen", "compiler", "dialects", "frontend", "passes", "runtime", "test", "tools"]
 
 # Folder -> folders of this project that its sources may include. The artifact's
-# schema and file header, the simulator's ABI and files that appear when they are complete are what compiler and runtime
-# share.
-SHARED = ["runtime/schema", "runtime/src/FileHeader.h", "runtime/src/PartialFile.h", "runtime/src/devices/sim/SimAbi.h"]
+# schema and binary interfaces, and files that appear when they are complete, are
+# what compiler and runtime share.
+SHARED = ["runtime/schema", "runtime/abi", "runtime/src/PartialFile.h"]
 ALLOWED = {
     "dialects": ["dialects"],
     "passes": ["passes", "dialects"],

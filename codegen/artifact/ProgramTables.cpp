@@ -1,7 +1,7 @@
 // plan -> the program's tables, field by field.
 #include "codegen/artifact/ProgramTables.h"
 #include "codegen/artifact/KernelExtents.h"
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 
 #include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"

@@ -7,7 +7,7 @@
 #include "codegen/artifact/ProgramTables.h"
 #include "codegen/artifact/WeightRows.h"
 
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 
 #include "llvm/ADT/StringSet.h"
 

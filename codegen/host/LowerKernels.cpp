@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 
 using namespace mlir;
 

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 
 using namespace mlir;
 

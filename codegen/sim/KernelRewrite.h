@@ -8,7 +8,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/src/devices/sim/SimAbi.h"
+#include "runtime/abi/SimAbi.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cstddef>

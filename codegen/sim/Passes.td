@@ -8,7 +8,7 @@ def CallSimulatorPass : Pass<"sim-call-simulator", "::mlir::ModuleOp"> {
   let summary = "Make what a GPU does in hardware calls of the simulator";
   let description = [{
     Each function with `nvvm.kernel` becomes one with the signature of a simulated
-    kernel (runtime/src/devices/sim/SimAbi.h), which does what one thread does.
+    kernel (runtime/abi/SimAbi.h), which does what one thread does.
     NVVM ops become calls through the table that it is passed, and each access of
     global or shared memory gets a call before it that checks it. A call names
     the op that it stands for, by the location of the code. The module is the one

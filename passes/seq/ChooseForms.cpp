@@ -7,7 +7,9 @@
 #include "dialects/seq/TokenMapChecks.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/Latency.h"
+#include "passes/kernel_facts/RoundedOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

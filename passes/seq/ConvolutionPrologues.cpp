@@ -3,7 +3,7 @@
 #include "dialects/seq/CanonicalQuantities.h"
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/ChunkKernels.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 

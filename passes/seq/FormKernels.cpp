@@ -7,6 +7,7 @@
 //   %r = seq.add %x, %p     ->    %p = seq.linear ...
 //                                 %r = seq.add ...
 //                                 seq.yield %r }
+#include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/OpKinds.h"

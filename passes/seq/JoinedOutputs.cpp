@@ -1,8 +1,9 @@
 #include "passes/seq/JoinedOutputs.h"
+#include "passes/kernel_facts/SingleRows.h"
 
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
-#include "passes/seq_to_tile/TableRow.h"
+#include "passes/kernel_facts/TableRow.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

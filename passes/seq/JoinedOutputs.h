@@ -13,7 +13,7 @@
 #define EFFC_PASSES_SEQ_JOINEDOUTPUTS_H
 
 #include "dialects/seq/SeqOps.h"
-#include "passes/seq_to_tile/TakenOutputs.h"
+#include "passes/kernel_facts/TakenOutputs.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <vector>

@@ -17,7 +17,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
 

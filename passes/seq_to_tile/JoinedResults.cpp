@@ -1,8 +1,8 @@
 #include "passes/seq_to_tile/JoinedResults.h"
 
 #include "dialects/seq/OpKinds.h"
+#include "passes/kernel_facts/TakenOutputs.h"
 #include "passes/seq_to_tile/StateResults.h"
-#include "passes/seq_to_tile/TakenOutputs.h"
 
 using namespace mlir;
 using namespace effc;

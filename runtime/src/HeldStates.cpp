@@ -1,6 +1,6 @@
 #include "runtime/src/HeldStates.h"
 
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 #include "runtime/src/StateRows.h"
 
 #include <algorithm>

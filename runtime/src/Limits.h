@@ -10,8 +10,8 @@
 #ifndef EFFC_RUNTIME_SRC_LIMITS_H
 #define EFFC_RUNTIME_SRC_LIMITS_H
 
+#include "runtime/abi/FileHeader.h"
 #include "runtime/schema/SizeLimits.h"
-#include "runtime/src/FileHeader.h"
 
 #include <cstdint>
 

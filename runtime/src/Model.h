@@ -2,9 +2,9 @@
 #ifndef EFFC_RUNTIME_SRC_MODEL_H
 #define EFFC_RUNTIME_SRC_MODEL_H
 
+#include "runtime/abi/FileHeader.h"
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/Error.h"
-#include "runtime/src/FileHeader.h"
 #include "runtime/src/MappedFile.h"
 #include "runtime/src/Plan.h"
 #include "runtime/src/Sha256.h"

@@ -1,7 +1,7 @@
 #include "runtime/src/ModelChecks.h"
 #include "runtime/schema/GenerationLimits.h"
 
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 #include "runtime/src/Limits.h"
 #include "runtime/src/devices/Architecture.h"
 

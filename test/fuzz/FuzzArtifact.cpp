@@ -3,8 +3,8 @@
 // line, or a model that can be asked everything and made ready to run. It is
 // not run: what kernels are given is as trusted as they are. The bytes around
 // the program are the business of DamageTest, which tries every one of them.
+#include "runtime/abi/FileHeader.h"
 #include "runtime/src/Engine.h"
-#include "runtime/src/FileHeader.h"
 #include "runtime/src/devices/host/HostDevice.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 

@@ -1,7 +1,7 @@
 #include "passes/seq_to_tile/builders/TileCode.h"
 
+#include "passes/kernel_facts/TableRow.h"
 #include "passes/seq_to_tile/ScalarCode.h"
-#include "passes/seq_to_tile/TableRow.h"
 
 using namespace mlir;
 using namespace effc;

@@ -2,7 +2,7 @@
 // steps that are not linear, agree with the mixer's own definition, and their
 // bits do not depend on how sequences are packed and cut.
 #include "passes/seq/Passes.h"
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/ChunkKernels.h"
 #include "test/LongCheck.h"
 #include "test/unit/codegen/host/CaseExport.h"
 #include "test/unit/codegen/host/PlanRunner.h"

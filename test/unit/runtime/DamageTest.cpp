@@ -4,9 +4,9 @@
 // that answers every question (and, where the checksums were not touched,
 // runs).
 
+#include "runtime/abi/FileHeader.h"
 #include "runtime/include/effc/effc.hpp"
 #include "runtime/src/Checksum.h"
-#include "runtime/src/FileHeader.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // Loading whole files: what is no artifact at all, versions, checksums. Each
 // damage gives a code and one line that says what is wrong.
 
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 #include "runtime/src/Limits.h"
 #include "runtime/src/Model.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"

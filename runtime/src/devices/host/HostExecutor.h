@@ -2,8 +2,8 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 
+#include "runtime/abi/HostKernel.h"
 #include "runtime/src/devices/PlanMemory.h"
-#include "runtime/src/devices/host/HostKernel.h"
 #include "runtime/src/devices/host/ThreadPool.h"
 
 #include <vector>

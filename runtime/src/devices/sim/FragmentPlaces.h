@@ -10,8 +10,8 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
 
+#include "runtime/abi/SimAbi.h"
 #include "runtime/src/devices/sim/Fault.h"
-#include "runtime/src/devices/sim/SimAbi.h"
 
 #include <cstdint>
 #include <span>

@@ -9,11 +9,11 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_SIMBLOCK_H
 
+#include "runtime/abi/SimAbi.h"
 #include "runtime/src/Limits.h"
 #include "runtime/src/devices/sim/FragmentPlaces.h"
 #include "runtime/src/devices/sim/GlobalMemory.h"
 #include "runtime/src/devices/sim/GlobalWatch.h"
-#include "runtime/src/devices/sim/SimAbi.h"
 #include "runtime/src/devices/sim/WarpProducts.h"
 
 #include <memory>

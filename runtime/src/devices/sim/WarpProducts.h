@@ -12,7 +12,7 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H
 #define EFFC_RUNTIME_SRC_DEVICES_SIM_WARPPRODUCTS_H
 
-#include "runtime/src/devices/sim/SimAbi.h"
+#include "runtime/abi/SimAbi.h"
 
 #include <cstdint>
 

@@ -20,8 +20,8 @@
 #include "compiler/Pipelines.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/reference/Evaluate.h"
+#include "runtime/abi/HostKernel.h"
 #include "runtime/schema/program_generated.h"
-#include "runtime/src/devices/host/HostKernel.h"
 #include "runtime/src/devices/sim/SimBlock.h"
 #include "test/unit/codegen/host/GuardedMemory.h"
 

@@ -1,7 +1,7 @@
 // Which of a file's code a GPU runs, by a driver that plays itself
 // (FakeCuda.h): what fits the chip, what the driver refuses, and what is said.
 
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 #include "test/unit/runtime/cuda/CudaToy.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"

@@ -1,8 +1,8 @@
 // A model on the simulated GPU: the toy's numbers, whatever the threads; and
 // what happens when one of its kernels is at fault.
 
+#include "runtime/abi/FileHeader.h"
 #include "runtime/include/effc/effc.hpp"
-#include "runtime/src/FileHeader.h"
 #include "test/unit/runtime/toy/ElfImage.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"

@@ -1,7 +1,7 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
+#include "runtime/abi/FileHeader.h"
 #include "runtime/src/Checksum.h"
-#include "runtime/src/FileHeader.h"
 #include "test/unit/runtime/toy/ElfImage.h"
 
 #include <algorithm>

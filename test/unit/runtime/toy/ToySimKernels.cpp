@@ -1,7 +1,7 @@
 // The toy model's kernels (ToyKernels.c) as one thread of a GPU does them, with
 // the calls that codegen makes of each op. Blocks have 64 threads.
 
-#include "runtime/src/devices/sim/SimAbi.h"
+#include "runtime/abi/SimAbi.h"
 
 using namespace effc::rt;
 

@@ -1,9 +1,9 @@
 // A sound artifact verifies; one whose code computes something else does not,
 // even when every checksum is right.
 #include "tools/effc-verify/Verification.h"
+#include "runtime/abi/FileHeader.h"
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/Checksum.h"
-#include "runtime/src/FileHeader.h"
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"

@@ -1,7 +1,7 @@
 // Blocks of queries and keys: what a block's memory holds, and a call's items.
 #include "passes/seq_to_tile/builders/WindowBlocks.h"
 
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/seq_to_tile/builders/Window.h"
 
 #include "llvm/Support/MathExtras.h"

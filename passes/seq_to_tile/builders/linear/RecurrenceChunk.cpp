@@ -27,8 +27,9 @@
 // Values may be convolved as they are loaded (ConvolvedRows.h). Each of their
 // channels is one item's, which leaves the tail behind the segment when it has
 // read the one before; of pieces the last one does, and the others read a copy.
-#include "passes/seq_to_tile/KernelCoverage.h"
-#include "passes/seq_to_tile/TakenOutputs.h"
+#include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/RoundedOperands.h"
+#include "passes/kernel_facts/TakenOutputs.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChunkDecays.h"
 #include "passes/seq_to_tile/builders/ChunkItems.h"

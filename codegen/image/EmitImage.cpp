@@ -9,7 +9,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "runtime/src/FileHeader.h"
+#include "runtime/abi/FileHeader.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 

@@ -1,6 +1,6 @@
 #include "passes/seq_to_tile/builders/Contraction.h"
 
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
 using namespace effc;

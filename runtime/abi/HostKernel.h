@@ -12,8 +12,8 @@
 // state of its own.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTKERNEL_H
-#define EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTKERNEL_H
+#ifndef EFFC_RUNTIME_ABI_HOSTKERNEL_H
+#define EFFC_RUNTIME_ABI_HOSTKERNEL_H
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ using HostKernel = void (*)(const void *const *operands, const int64_t *counts,
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTKERNEL_H
+#endif // EFFC_RUNTIME_ABI_HOSTKERNEL_H

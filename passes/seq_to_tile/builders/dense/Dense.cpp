@@ -18,7 +18,7 @@
 //
 // Where only the largest output of a row is wanted (seq.best), an item keeps
 // the largest of its own and writes no output.
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"

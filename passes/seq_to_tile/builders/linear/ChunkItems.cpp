@@ -2,7 +2,8 @@
 // of the longest item of both launches, of which there is one for each core.
 #include "passes/seq_to_tile/builders/ChunkItems.h"
 
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/Latency.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/Recurrence.h"

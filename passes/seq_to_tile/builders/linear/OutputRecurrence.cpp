@@ -5,8 +5,8 @@
 // for a channel x of a head, with numbers per head besides. So a mixer's token
 // map and read-out are scalar code for each channel. What of it has no channel
 // is computed once, ahead of the product, where the state is read too.
+#include "passes/kernel_facts/TableRow.h"
 #include "passes/seq_to_tile/ScalarCode.h"
-#include "passes/seq_to_tile/TableRow.h"
 #include "passes/seq_to_tile/builders/ItemState.h"
 #include "passes/seq_to_tile/builders/OutputUpdate.h"
 

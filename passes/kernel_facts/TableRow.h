@@ -1,6 +1,6 @@
 // A token's row of a table, which a kernel reads in the table.
-#ifndef EFFC_PASSES_SEQTOTILE_TABLEROW_H
-#define EFFC_PASSES_SEQTOTILE_TABLEROW_H
+#ifndef EFFC_PASSES_KERNELFACTS_TABLEROW_H
+#define EFFC_PASSES_KERNELFACTS_TABLEROW_H
 
 #include "dialects/seq/SeqOps.h"
 
@@ -30,4 +30,4 @@ struct TableRow {
 
 } // namespace effc
 
-#endif // EFFC_PASSES_SEQTOTILE_TABLEROW_H
+#endif // EFFC_PASSES_KERNELFACTS_TABLEROW_H

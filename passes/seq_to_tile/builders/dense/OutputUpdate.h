@@ -3,8 +3,8 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATE_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATE_H
 
+#include "passes/kernel_facts/TakenOutputs.h"
 #include "passes/seq_to_tile/KernelBuilder.h"
-#include "passes/seq_to_tile/TakenOutputs.h"
 
 #include <memory>
 

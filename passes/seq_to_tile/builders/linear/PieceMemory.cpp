@@ -1,6 +1,6 @@
 #include "passes/seq_to_tile/builders/PieceMemory.h"
 
-#include "passes/seq_to_tile/KernelCoverage.h"
+#include "passes/kernel_facts/ChunkKernels.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -18,8 +18,8 @@
 // segments that the program lists is padding.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_FILEHEADER_H
-#define EFFC_RUNTIME_SRC_FILEHEADER_H
+#ifndef EFFC_RUNTIME_ABI_FILEHEADER_H
+#define EFFC_RUNTIME_ABI_FILEHEADER_H
 
 #include <array>
 #include <cstddef>
@@ -114,4 +114,4 @@ private:
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_FILEHEADER_H
+#endif // EFFC_RUNTIME_ABI_FILEHEADER_H

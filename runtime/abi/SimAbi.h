@@ -16,8 +16,8 @@
 // bits of such a pointer are the offset.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
-#define EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
+#ifndef EFFC_RUNTIME_ABI_SIMABI_H
+#define EFFC_RUNTIME_ABI_SIMABI_H
 
 #include <cstdint>
 
@@ -155,4 +155,4 @@ using SimKernel = void (*)(const SimCalls *calls, SimThread *thread,
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_SIMABI_H
+#endif // EFFC_RUNTIME_ABI_SIMABI_H

@@ -1,0 +1,20 @@
+#include "passes/kernel_facts/RoundedOperands.h"
+
+#include "passes/kernel_facts/SingleRows.h"
+
+using namespace mlir;
+using namespace effc;
+
+bool effc::areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
+  return device == tile::Device::Nvptx && roundedTo && !roundedTo.isTF32();
+}
+
+bool effc::roundsRows(mlir::Operation *product, seq::EntryAttr entry,
+                      bool bitStable) {
+  int64_t inner = DenseShape::of(product).inner;
+  return inner >= kLeastRoundedTerms && !isSingleRow(entry, bitStable, inner);
+}
+
+int64_t effc::mostWindowKeys(tile::Device device, mlir::Type roundedTo) {
+  return areOperandsNarrow(device, roundedTo) ? 64 : 32;
+}

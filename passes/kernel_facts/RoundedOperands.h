@@ -1,0 +1,29 @@
+// What a GPU rounds of a product's operands, and the room that they take then.
+#ifndef EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H
+#define EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H
+
+#include "dialects/seq/SeqAttributes.h"
+#include "dialects/tile/Tile.h"
+
+namespace effc {
+
+/// Whether products keep what they multiply as 16 bits in a GPU's shared
+/// memory: what is rounded to tf32 takes the place of an f32.
+bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo);
+
+/// The terms that a tensor core takes at once. A product of fewer is no faster
+/// rounded: what repeats a number stays exact.
+inline constexpr int64_t kLeastRoundedTerms = 16;
+
+/// Whether a GPU that rounds products reads the rows of `product`
+/// (`seq::isDenseOp`) as the nearest of what it rounds to.
+bool roundsRows(mlir::Operation *product, seq::EntryAttr entry, bool bitStable);
+
+/// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64
+/// wide. Narrow ones take half the room on a GPU, and a block's barriers and
+/// sums are then for twice the products.
+int64_t mostWindowKeys(tile::Device device, mlir::Type roundedTo);
+
+} // namespace effc
+
+#endif // EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H

@@ -1,0 +1,22 @@
+#include "passes/kernel_facts/SingleRows.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace effc;
+
+int64_t effc::singleRowStep(int64_t inner) {
+  int64_t step = std::min<int64_t>(inner, 1024);
+  while (inner % step != 0)
+    --step;
+  return step >= 64 || step == inner ? step : 0;
+}
+
+bool effc::isSingleRow(seq::EntryAttr entry, bool bitStable, int64_t inner) {
+  return !bitStable && entry.getRows() == 1 && singleRowStep(inner) > 0;
+}
+
+bool effc::ownsOutputs(seq::LinearOp product) {
+  mlir::RankedTensorType weight = product.getWeight().getType();
+  return weight.getRank() == 2 && singleRowStep(weight.getDimSize(1)) > 0;
+}
