@@ -166,7 +166,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
 
   // Of a token and head. With decays per head a sum of products is half of a
   // block of tokens; with decays per key channel tokens are halved
-  // (passes/seq_to_tile/builders/KeyDecays.cpp): log2 C products and sums of
+  // (passes/seq_to_tile/builders/linear/KeyDecays.cpp): log2 C products and sums of
   // log-decays of whole blocks. A correction reads the state and the tokens
   // once more, and solves a triangular system; where it looks both ways, it is
   // written along keys of its own, and readers' decays are summed up twice.

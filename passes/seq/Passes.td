@@ -139,7 +139,7 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
     `bit-stable` the time loop, since only it gives the same bits wherever a prompt is
     cut. On a GPU both count what they wait for, too: memory, barriers and products that
     add to one another, once for a token or for a chunk; chunks that would spill are for
-    the asking (passes/seq_to_tile/KernelCoverage.h). All tokens of
+    the asking (passes/kernel_facts/ChunkKernels.h). All tokens of
     an entry as one block are for the asking: shorter chunks cost less. A scan over
     pairs of tokens (6 K V FLOPs at `step_rate`, and 8 bytes for every element of
     every token's state, 32 of them a cycle) has no kernel. Each choice is a remark

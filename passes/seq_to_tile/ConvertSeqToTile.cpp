@@ -20,7 +20,7 @@
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/WindowBlocks.h"
+#include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 using namespace mlir;
 using namespace effc;

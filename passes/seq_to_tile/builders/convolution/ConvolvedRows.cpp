@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/ConvolvedRows.h"
+#include "passes/seq_to_tile/builders/convolution/ConvolvedRows.h"
 
 using namespace mlir;
 using namespace effc;

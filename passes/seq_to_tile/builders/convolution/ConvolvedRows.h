@@ -10,7 +10,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_CONVOLVEDROWS_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_CONVOLVEDROWS_H
 
-#include "passes/seq_to_tile/builders/ShortConvolution.h"
+#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 
 namespace effc {
 

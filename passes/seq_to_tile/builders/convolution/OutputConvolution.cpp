@@ -1,7 +1,7 @@
 // A short convolution of a product's outputs: of the tokens before a single row
 // it needs the tail alone.
-#include "passes/seq_to_tile/builders/OutputUpdate.h"
-#include "passes/seq_to_tile/builders/ShortConvolution.h"
+#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
+#include "passes/seq_to_tile/builders/dense/OutputUpdate.h"
 
 using namespace mlir;
 using namespace effc;

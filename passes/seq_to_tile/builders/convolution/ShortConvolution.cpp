@@ -3,11 +3,11 @@
 // and back to it at the end. On a GPU, which has nothing else to do while it
 // waits for a row, prefill takes many rows at a time. Floor: bytes of x and y,
 // and of the tail in decode.
-#include "passes/seq_to_tile/builders/ShortConvolution.h"
+#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
-#include "passes/seq_to_tile/builders/ConvolvedRows.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/convolution/ConvolvedRows.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/seq_to_tile/ScalarCode.h"

@@ -1,7 +1,7 @@
 // The token before each one. An item is a block of channels of one segment, and
 // of one head where tokens have heads. Floor: bytes of x and y.
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 using namespace mlir;
 using namespace effc;

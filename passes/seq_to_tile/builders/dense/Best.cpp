@@ -1,6 +1,6 @@
-#include "passes/seq_to_tile/builders/Best.h"
+#include "passes/seq_to_tile/builders/dense/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/Draw.h"
+#include "passes/seq_to_tile/builders/dense/Draw.h"
 
 #include "dialects/plan/MemoryLayout.h"
 #include "llvm/Support/MathExtras.h"

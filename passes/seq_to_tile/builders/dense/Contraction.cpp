@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/Contraction.h"
+#include "passes/seq_to_tile/builders/dense/Contraction.h"
 
 #include "passes/kernel_facts/RoundedOperands.h"
 

@@ -20,11 +20,11 @@
 // the largest of its own and writes no output.
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq_to_tile/ScalarCode.h"
-#include "passes/seq_to_tile/builders/Best.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/Contraction.h"
-#include "passes/seq_to_tile/builders/Draw.h"
-#include "passes/seq_to_tile/builders/OutputUpdates.h"
+#include "passes/seq_to_tile/builders/dense/Best.h"
+#include "passes/seq_to_tile/builders/dense/Contraction.h"
+#include "passes/seq_to_tile/builders/dense/Draw.h"
+#include "passes/seq_to_tile/builders/dense/OutputUpdates.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/Draw.h"
+#include "passes/seq_to_tile/builders/dense/Draw.h"
 
 using namespace mlir;
 using namespace effc;

@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/OutputUpdates.h"
+#include "passes/seq_to_tile/builders/dense/OutputUpdates.h"
 
 #include "passes/seq_to_tile/ScalarCode.h"
 

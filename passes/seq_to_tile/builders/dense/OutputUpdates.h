@@ -14,7 +14,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATES_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATES_H
 
-#include "passes/seq_to_tile/builders/OutputUpdate.h"
+#include "passes/seq_to_tile/builders/dense/OutputUpdate.h"
 
 #include <optional>
 

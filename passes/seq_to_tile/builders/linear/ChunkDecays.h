@@ -4,7 +4,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_CHUNKDECAYS_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_CHUNKDECAYS_H
 
-#include "passes/seq_to_tile/builders/ChunkTiles.h"
+#include "passes/seq_to_tile/builders/linear/ChunkTiles.h"
 
 namespace effc {
 

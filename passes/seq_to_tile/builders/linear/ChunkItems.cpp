@@ -1,12 +1,12 @@
 // How many pieces a sequence is cut into follows from a count of cycles: those
 // of the longest item of both launches, of which there is one for each core.
-#include "passes/seq_to_tile/builders/ChunkItems.h"
+#include "passes/seq_to_tile/builders/linear/ChunkItems.h"
 
 #include "passes/kernel_facts/ChunkKernels.h"
 #include "passes/kernel_facts/Latency.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
-#include "passes/seq_to_tile/builders/Recurrence.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
 using namespace mlir;
 using namespace effc;

@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/ChunkTiles.h"
+#include "passes/seq_to_tile/builders/linear/ChunkTiles.h"
 
 using namespace mlir;
 using namespace effc;

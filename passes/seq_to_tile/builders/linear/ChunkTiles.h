@@ -2,7 +2,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_CHUNKTILES_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_CHUNKTILES_H
 
-#include "passes/seq_to_tile/builders/Recurrence.h"
+#include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
 namespace effc {
 

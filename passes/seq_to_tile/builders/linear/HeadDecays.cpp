@@ -1,5 +1,5 @@
 // A decay per head is one number between two tokens, and scales their score.
-#include "passes/seq_to_tile/builders/ChunkDecays.h"
+#include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
 
 using namespace mlir;
 using namespace effc;

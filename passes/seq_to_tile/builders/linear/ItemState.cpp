@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/ItemState.h"
+#include "passes/seq_to_tile/builders/linear/ItemState.h"
 
 using namespace mlir;
 using namespace effc;

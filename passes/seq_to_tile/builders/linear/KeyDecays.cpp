@@ -14,7 +14,7 @@
 //
 // FLOPs per token and head: 2 C K for each product of tokens with themselves or
 // of sums, which are 2 log2 C + 1.
-#include "passes/seq_to_tile/builders/ChunkDecays.h"
+#include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
 
 using namespace mlir;
 using namespace effc;

@@ -7,8 +7,8 @@
 // is computed once, ahead of the product, where the state is read too.
 #include "passes/kernel_facts/TableRow.h"
 #include "passes/seq_to_tile/ScalarCode.h"
-#include "passes/seq_to_tile/builders/ItemState.h"
-#include "passes/seq_to_tile/builders/OutputUpdate.h"
+#include "passes/seq_to_tile/builders/dense/OutputUpdate.h"
+#include "passes/seq_to_tile/builders/linear/ItemState.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,4 +1,4 @@
-#include "passes/seq_to_tile/builders/PieceMemory.h"
+#include "passes/seq_to_tile/builders/linear/PieceMemory.h"
 
 #include "passes/kernel_facts/ChunkKernels.h"
 

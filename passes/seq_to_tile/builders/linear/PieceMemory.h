@@ -23,8 +23,8 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_PIECEMEMORY_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_PIECEMEMORY_H
 
-#include "passes/seq_to_tile/builders/ChunkTiles.h"
-#include "passes/seq_to_tile/builders/ConvolvedRows.h"
+#include "passes/seq_to_tile/builders/convolution/ConvolvedRows.h"
+#include "passes/seq_to_tile/builders/linear/ChunkTiles.h"
 
 namespace effc {
 

@@ -1,7 +1,7 @@
 // Work items and state access of linear recurrences.
-#include "passes/seq_to_tile/builders/Recurrence.h"
+#include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

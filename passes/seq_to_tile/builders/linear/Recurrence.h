@@ -2,8 +2,8 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_RECURRENCE_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_RECURRENCE_H
 
-#include "passes/seq_to_tile/builders/ItemState.h"
-#include "passes/seq_to_tile/builders/TokenMap.h"
+#include "passes/seq_to_tile/builders/linear/ItemState.h"
+#include "passes/seq_to_tile/builders/linear/TokenMap.h"
 
 namespace effc {
 

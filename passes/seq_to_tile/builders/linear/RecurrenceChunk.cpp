@@ -31,9 +31,9 @@
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/kernel_facts/TakenOutputs.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ChunkDecays.h"
-#include "passes/seq_to_tile/builders/ChunkItems.h"
-#include "passes/seq_to_tile/builders/PieceMemory.h"
+#include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
+#include "passes/seq_to_tile/builders/linear/ChunkItems.h"
+#include "passes/seq_to_tile/builders/linear/PieceMemory.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

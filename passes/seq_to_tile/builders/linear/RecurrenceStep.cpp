@@ -6,7 +6,7 @@
 // (decode); 5 K V FLOPs per token and head, 4 without decay, 7 or 9 with a
 // rank-one correction (prefill).
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/Recurrence.h"
+#include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

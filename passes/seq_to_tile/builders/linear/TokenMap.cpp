@@ -1,5 +1,5 @@
 // From a mixer's token map to tiles.
-#include "passes/seq_to_tile/builders/TokenMap.h"
+#include "passes/seq_to_tile/builders/linear/TokenMap.h"
 
 #include "dialects/seq/TokenMapChecks.h"
 

@@ -7,7 +7,7 @@
 // alone, so nothing is formed that is larger than what a recurrence of rates up
 // to 2 has. A sum of powers of the matrix is not of that kind: for 16 equal
 // keys and a rate of 2 its terms reach 10^6 times the inverse's elements.
-#include "passes/seq_to_tile/builders/ChunkTiles.h"
+#include "passes/seq_to_tile/builders/linear/ChunkTiles.h"
 
 using namespace mlir;
 using namespace effc;

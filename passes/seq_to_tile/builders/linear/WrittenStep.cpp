@@ -4,8 +4,8 @@
 // segment as a whole where heads meet. Floor: what the body multiplies; in
 // decode the states read and written.
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ItemState.h"
 #include "passes/seq_to_tile/builders/TileCode.h"
+#include "passes/seq_to_tile/builders/linear/ItemState.h"
 
 using namespace mlir;
 using namespace effc;

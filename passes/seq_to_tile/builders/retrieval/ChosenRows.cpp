@@ -3,7 +3,7 @@
 // Floor: bytes of the chosen rows.
 #include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/Contraction.h"
+#include "passes/seq_to_tile/builders/dense/Contraction.h"
 
 using namespace mlir;
 using namespace effc;

@@ -5,7 +5,7 @@
 // positions an item takes one. Floor: bytes of the tokens so far (decode), 2 p
 // D FLOPs per token at position p and weight (prefill).
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/ChannelBlock.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

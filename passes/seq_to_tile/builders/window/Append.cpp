@@ -1,7 +1,7 @@
 // Writes a call's tokens into the states that keep one row per token, once all
 // items of the launch before have read them. Floor: the bytes of what is
 // written.
-#include "passes/seq_to_tile/builders/Window.h"
+#include "passes/seq_to_tile/builders/window/Window.h"
 
 using namespace mlir;
 using namespace effc;

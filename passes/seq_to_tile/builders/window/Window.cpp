@@ -21,7 +21,7 @@
 // block of its queries. The ring is written by a launch of its own. Floor: 2 H
 // (K + V) FLOPs per token and key in sight, in decode the bytes of those keys
 // and values.
-#include "passes/seq_to_tile/builders/Window.h"
+#include "passes/seq_to_tile/builders/window/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"

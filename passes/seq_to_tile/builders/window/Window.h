@@ -1,9 +1,9 @@
 // A softmax over a window of keys as one kernel: what its parts share.
-#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
-#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
+#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOW_H
+#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOW_H
 
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/WindowBlocks.h"
+#include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -203,4 +203,4 @@ mlir::Value windowStateOf(seq::MixerOpInterface mixer, unsigned index);
 
 } // namespace effc
 
-#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_H
+#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOW_H

@@ -1,8 +1,8 @@
 // Blocks of queries and keys: what a block's memory holds, and a call's items.
-#include "passes/seq_to_tile/builders/WindowBlocks.h"
+#include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 #include "passes/kernel_facts/RoundedOperands.h"
-#include "passes/seq_to_tile/builders/Window.h"
+#include "passes/seq_to_tile/builders/window/Window.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -1,6 +1,6 @@
 // How the kernel of a window is cut into blocks of queries and of keys.
-#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOWBLOCKS_H
-#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOWBLOCKS_H
+#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOWBLOCKS_H
+#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOWBLOCKS_H
 
 #include "passes/seq_to_tile/KernelBuilder.h"
 
@@ -18,4 +18,4 @@ WindowBlocks windowBlocksOf(seq::MixerOpInterface mixer,
 
 } // namespace effc
 
-#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOWBLOCKS_H
+#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOWBLOCKS_H

@@ -5,7 +5,7 @@
 // the number in the middle of what is left; then, in the same way, the position
 // up to which keys of just this number count. Floor: 32 + log2(W) comparisons
 // per key in sight, beside the 2 (K + V) FLOPs of its score and value.
-#include "passes/seq_to_tile/builders/Window.h"
+#include "passes/seq_to_tile/builders/window/Window.h"
 
 #include "llvm/Support/MathExtras.h"
 
