@@ -2,6 +2,8 @@
 #include "compiler/Pipelines.h"
 
 #include "codegen/host/Passes.h"
+#include "codegen/image/Passes.h"
+#include "codegen/math/Passes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/sim/Passes.h"
 #include "dialects/plan/Plan.h"
@@ -90,7 +92,7 @@ static void addThreads(OpPassManager &passes, bool overlapLaunches) {
   nvptx::LowerThreadsPassOptions threads;
   threads.overlapLaunches = overlapLaunches;
   passes.addPass(nvptx::createLowerThreadsPass(threads));
-  passes.addPass(host::createExpandMathPass());
+  passes.addPass(f32::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
@@ -119,10 +121,10 @@ static void addGpuBinary(OpPassManager &passes,
     return;
   }
   passes.addPass(sim::createCallSimulatorPass());
-  host::EmitCodePassOptions code;
+  image::EmitImagePassOptions code;
   code.cpu = kTargets[0].cpu.str();
   code.isa = target.name.str();
-  passes.addPass(host::createEmitCodePass(code));
+  passes.addPass(image::createEmitImagePass(code));
 }
 
 static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
@@ -130,7 +132,7 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
     return addGpuBinary(passes, options);
   passes.addPass(host::createLowerKernelsPass());
   passes.addPass(host::createPairExponentialsPass());
-  passes.addPass(host::createExpandMathPass());
+  passes.addPass(f32::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
@@ -142,9 +144,9 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  host::EmitCodePassOptions code;
+  image::EmitImagePassOptions code;
   code.cpu = options.target->cpu.str();
-  passes.addPass(host::createEmitCodePass(code));
+  passes.addPass(image::createEmitImagePass(code));
 }
 
 SmallVector<int64_t> effc::decodeRowsFor(int64_t batch) {

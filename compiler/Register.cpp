@@ -3,6 +3,8 @@
 #include "compiler/Pipelines.h"
 
 #include "codegen/host/Passes.h"
+#include "codegen/image/Passes.h"
+#include "codegen/math/Passes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/sim/Passes.h"
 #include "dialects/plan/Plan.h"
@@ -39,7 +41,9 @@ void effc::registerAllPasses() {
   registerEffcSeqToTilePasses();
   registerEffcTilePasses();
   registerEffcPlanPasses();
+  f32::registerEffcMathPasses();
   host::registerEffcHostPasses();
+  image::registerEffcImagePasses();
   nvptx::registerEffcNvptxPasses();
   sim::registerEffcSimPasses();
   registerPipelines();

@@ -1,11 +1,10 @@
 // Lowered kernels -> plan.binary.
-#include "codegen/host/Image.h"
-#include "codegen/host/Passes.h"
+#include "codegen/image/Image.h"
+#include "codegen/image/Passes.h"
 
 #include "dialects/plan/Plan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -15,16 +14,16 @@
 
 using namespace mlir;
 
-namespace effc::host {
-#define GEN_PASS_DEF_EMITCODEPASS
-#include "codegen/host/Passes.h.inc"
+namespace effc::image {
+#define GEN_PASS_DEF_EMITIMAGEPASS
+#include "codegen/image/Passes.h.inc"
 
 namespace {
-struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
-  using EmitCodePassBase::EmitCodePassBase;
+struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
+  using EmitImagePassBase::EmitImagePassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    EmitCodePassBase::getDependentDialects(registry);
+    EmitImagePassBase::getDependentDialects(registry);
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
   }
@@ -116,4 +115,4 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
   }
 };
 } // namespace
-} // namespace effc::host
+} // namespace effc::image

@@ -1,5 +1,5 @@
 // LLVM IR -> object file for the host.
-#include "codegen/host/Image.h"
+#include "codegen/image/Image.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -33,8 +33,8 @@ static void optimise(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> effc::host::emitObject(Module &module,
-                                                               StringRef cpu) {
+Expected<std::unique_ptr<MemoryBuffer>> effc::image::emitObject(Module &module,
+                                                                StringRef cpu) {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();

@@ -1,6 +1,6 @@
 // From LLVM IR to a flat image of machine code.
-#ifndef EFFC_CODEGEN_HOST_IMAGE_H
-#define EFFC_CODEGEN_HOST_IMAGE_H
+#ifndef EFFC_CODEGEN_IMAGE_IMAGE_H
+#define EFFC_CODEGEN_IMAGE_IMAGE_H
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -13,7 +13,7 @@ namespace llvm {
 class Module;
 }
 
-namespace effc::host {
+namespace effc::image {
 
 /// Import-free position-independent code. Mapped readable and executable at any
 /// page-aligned address, it runs as it is.
@@ -34,6 +34,6 @@ emitObject(llvm::Module &module, llvm::StringRef cpu);
 /// symbol or a load-time relocation, naming it.
 llvm::Expected<Image> linkImage(llvm::MemoryBufferRef object);
 
-} // namespace effc::host
+} // namespace effc::image
 
-#endif // EFFC_CODEGEN_HOST_IMAGE_H
+#endif // EFFC_CODEGEN_IMAGE_IMAGE_H

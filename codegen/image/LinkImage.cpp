@@ -1,7 +1,7 @@
 // Object file -> flat image, by ld.lld with a script that gathers everything
 // that is loaded into one section.
 #include "codegen/TemporaryPlace.h"
-#include "codegen/host/Image.h"
+#include "codegen/image/Image.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -12,7 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
-using namespace effc::host;
+using namespace effc::image;
 
 static const char *const kScript = R"(SECTIONS {
   . = 0;
@@ -91,7 +91,7 @@ static Expected<Image> extract(MemoryBufferRef linked) {
   return image;
 }
 
-Expected<Image> effc::host::linkImage(MemoryBufferRef object) {
+Expected<Image> effc::image::linkImage(MemoryBufferRef object) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();

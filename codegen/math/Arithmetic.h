@@ -1,11 +1,11 @@
 // f32 arithmetic as code, of scalars or of vectors.
-#ifndef EFFC_CODEGEN_HOST_ARITHMETIC_H
-#define EFFC_CODEGEN_HOST_ARITHMETIC_H
+#ifndef EFFC_CODEGEN_MATH_ARITHMETIC_H
+#define EFFC_CODEGEN_MATH_ARITHMETIC_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-namespace effc::host {
+namespace effc::f32 {
 
 /// Scalar or vector f32 arithmetic of one shape.
 class Arithmetic {
@@ -83,6 +83,6 @@ public:
   mlir::Type type;
 };
 
-} // namespace effc::host
+} // namespace effc::f32
 
-#endif // EFFC_CODEGEN_HOST_ARITHMETIC_H
+#endif // EFFC_CODEGEN_MATH_ARITHMETIC_H

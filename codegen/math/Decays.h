@@ -1,11 +1,11 @@
 // Numbers from 0 to 1 and those at most 0, as softplus and decays have them:
 // what is taken of them takes less.
-#ifndef EFFC_CODEGEN_HOST_DECAYS_H
-#define EFFC_CODEGEN_HOST_DECAYS_H
+#ifndef EFFC_CODEGEN_MATH_DECAYS_H
+#define EFFC_CODEGEN_MATH_DECAYS_H
 
-#include "codegen/host/Arithmetic.h"
+#include "codegen/math/Arithmetic.h"
 
-namespace effc::host {
+namespace effc::f32 {
 
 /// Whether x is a number's size, negated: at most 0.
 inline bool isNegatedSize(mlir::Value x) {
@@ -29,6 +29,6 @@ inline mlir::Value log1pOfDecay(Arithmetic &a, mlir::Value x) {
   return a.fma(a.mul(s, square), p, s);
 }
 
-} // namespace effc::host
+} // namespace effc::f32
 
-#endif // EFFC_CODEGEN_HOST_DECAYS_H
+#endif // EFFC_CODEGEN_MATH_DECAYS_H

@@ -13,8 +13,8 @@
 // kept in two parts, since its rounding is an absolute error of the exponent.
 // sin and cos take quarter turns off, pi / 2 split in two; kernels hand them
 // angles of at most a turn, and past 2^13 the result is NaN rather than noise.
-#include "codegen/host/Decays.h"
-#include "codegen/host/Passes.h"
+#include "codegen/math/Decays.h"
+#include "codegen/math/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,9 +26,9 @@
 
 using namespace mlir;
 
-namespace effc::host {
+namespace effc::f32 {
 #define GEN_PASS_DEF_EXPANDMATHPASS
-#include "codegen/host/Passes.h.inc"
+#include "codegen/math/Passes.h.inc"
 
 namespace {
 
@@ -307,4 +307,4 @@ struct ExpandMathPass : impl::ExpandMathPassBase<ExpandMathPass> {
   }
 };
 } // namespace
-} // namespace effc::host
+} // namespace effc::f32

@@ -23,7 +23,7 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     Keeps: everything that is not a scheduled kernel.
     Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction,
     softplus a polynomial of it; other `math` functions without an instruction stay,
-    for `host-expand-math`.
+    for `expand-math`.
 
     Example: test/codegen/nvptx/dots.mlir
   }];

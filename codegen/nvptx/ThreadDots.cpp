@@ -23,7 +23,7 @@
 // (g + 8, t + 4) and B (t, g), (t + 4, g). Which depth comes first makes no
 // difference if it is the same in A and B, so depths t and t + 4 are the
 // elements 2t and 2t + 1.
-#include "codegen/nvptx/Permutation.h"
+#include "codegen/math/Permutation.h"
 #include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
@@ -69,7 +69,7 @@ ThreadLowering::operandOf(Value tile, bool depthIsRow, Type roundedTo) {
 // The upper halves of two f32, which are bf16, in one register.
 static Value packUpper(OpBuilder &b, Location loc, Value first, Value second) {
   Value selector =
-      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(kUpperHalves));
+      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(f32::kUpperHalves));
   return LLVM::CallIntrinsicOp::create(b, loc, b.getI32Type(),
                                        b.getStringAttr("llvm.nvvm.prmt"),
                                        ValueRange{first, second, selector})

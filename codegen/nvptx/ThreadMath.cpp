@@ -1,5 +1,5 @@
 // Elementwise arithmetic and sums.
-#include "codegen/host/Decays.h"
+#include "codegen/math/Decays.h"
 #include "codegen/nvptx/ThreadLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,16 +40,16 @@ Value ThreadLowering::exponential(Value x) {
   return select(finite, corrected, power);
 }
 
-// What is no instruction, `host-expand-math` makes a polynomial.
+// What is no instruction, `expand-math` makes a polynomial.
 Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
   if (isa<math::ExpOp>(op))
     return exponential(mapping.lookupOrDefault(op->getOperand(0)));
   // lg2.approx has an absolute error near 1, of which a small step size would
   // be made: what softplus takes is a polynomial, as on the host.
-  if (isa<math::Log1pOp>(op) && host::isDecay(op->getOperand(0))) {
-    host::Arithmetic arithmetic(b, loc, b.getF32Type());
-    return host::log1pOfDecay(arithmetic,
-                              mapping.lookupOrDefault(op->getOperand(0)));
+  if (isa<math::Log1pOp>(op) && f32::isDecay(op->getOperand(0))) {
+    f32::Arithmetic arithmetic(b, loc, b.getF32Type());
+    return f32::log1pOfDecay(arithmetic,
+                             mapping.lookupOrDefault(op->getOperand(0)));
   }
   return b.clone(*op, mapping)->getResult(0);
 }

@@ -1,7 +1,7 @@
 // Elements back to the loads that they come from.
 #include "codegen/sim/FragmentOrigins.h"
 
-#include "codegen/nvptx/Permutation.h"
+#include "codegen/math/Permutation.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -95,7 +95,7 @@ static ElementOrigin inPair(Value pair, unsigned at) {
                   at);
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
     if (call.getIntrin() == "llvm.nvvm.prmt" &&
-        numberOf(call.getArgs()[2]) == unsigned(nvptx::kUpperHalves))
+        numberOf(call.getArgs()[2]) == unsigned(f32::kUpperHalves))
       return originOf(call.getArgs()[at], 0);
   return {};
 }

@@ -1,7 +1,7 @@
 // Roundings, approximations and permutations.
 #include "codegen/sim/KernelRewrite.h"
 
-#include "codegen/nvptx/Permutation.h"
+#include "codegen/math/Permutation.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -61,7 +61,7 @@ LogicalResult KernelRewrite::rewriteOp(NVVM::ConvertFloatToTF32Op op) {
 LogicalResult KernelRewrite::rewritePermute(LLVM::CallIntrinsicOp op) {
   APInt selector;
   if (!matchPattern(op.getArgs()[2], m_ConstantInt(&selector)) ||
-      selector != nvptx::kUpperHalves)
+      selector != f32::kUpperHalves)
     return op.emitError(
         "the simulator does not know this permutation of bytes");
   Value lower = LLVM::LShrOp::create(b, loc(), op.getArgs()[0], i32(16));

@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --host-expand-math | FileCheck %s
+// RUN: effc-opt %s --expand-math | FileCheck %s
 
 // exp: n = round(x / ln 2), two steps to r = x - n ln 2, a polynomial in pairs of terms,
 // two steps in r^2 and one that adds r, 2^n in two halves, the first of which takes in

@@ -1,0 +1,30 @@
+//===- Passes.td - from LLVM IR to images of machine code -----------------===//
+#ifndef EFFC_CODEGEN_IMAGE_PASSES_TD
+#define EFFC_CODEGEN_IMAGE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def EmitImagePass : Pass<"emit-image", "::mlir::ModuleOp"> {
+  let summary = "Compile the lowered kernels to machine code";
+  let description = [{
+    Translates every `llvm.func` with a body to LLVM IR, optimises and emits it
+    for `cpu`, links the whole into one import-free image and replaces the
+    functions by a `plan.binary` that holds it. Constants that they refer to go
+    along; `effc.threads` and `effc.shared_bytes` of simulated kernels become the
+    binary's.
+
+    Needs: kernels wholly in the LLVM dialect; `ld.lld`.
+    Keeps: everything else.
+    Not done: no choice is made here; what is slow in the IR stays slow.
+
+    Example: test/codegen/image/emit-image.mlir
+  }];
+  let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"cpu", "cpu", "std::string", /*default=*/"\"x86-64-v3\"",
+           "Instruction set level, as LLVM names it">,
+    Option<"isa", "isa", "std::string", /*default=*/"\"\"",
+           "What the binary is called; empty: `cpu`">];
+}
+
+#endif
