@@ -2,7 +2,8 @@
 """Checks the promises of the tree that a script can hold.
 
   includes      who may include whom (architecture: tools -> compiler -> frontend,
-                passes, codegen -> dialects; the runtime sees none of them)
+                passes, codegen -> dialects; the runtime sees none of them), and no
+                phase or room includes a later one of its floor
   names         nothing under passes/ or codegen/ names a mixer or a model family
   descriptions  every op, attribute, type and pass has a description with an example,
                 and the example file that a pass names exists; the table of ops in
@@ -51,6 +52,12 @@ ALLOWED = {
     "tools/effc-opt": ["compiler", "tools/terminal"],
     "tools/effc-lsp-server": ["compiler", "tools/terminal"],
 }
+# Rooms of a floor, from the first to the last: one includes those before it.
+ORDERS = [
+    ["passes/kernel_facts", "passes/seq", "passes/seq_to_tile", "passes/tile", "passes/plan"],
+    ["codegen/math", "codegen/image", "codegen/host", "codegen/nvptx", "codegen/sim", "codegen/artifact"],
+    ["frontend/checkpoint", "frontend/tokenizer", "frontend/model", "frontend/families"],
+]
 ROOT_FILES = ["CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "NOTICE", "README.md"]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
 DRAWER = re.compile(r"(^|_)(utils?|helpers?|common|misc)(\.|_|$)", re.IGNORECASE)
@@ -81,6 +88,15 @@ def owner_of(path):
     return max(fits, key=len) if fits else None
 
 
+def order_of(path):
+    """The list of ORDERS that a file belongs to, and its place there."""
+    for order in ORDERS:
+        for place, folder in enumerate(order):
+            if path.startswith(folder + "/"):
+                return order, place
+    return None, 0
+
+
 def check_includes(report):
     include = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
     ours = tuple(folder + "/" for folder in FOLDERS) + ("effc/",)
@@ -95,6 +111,9 @@ def check_includes(report):
             header = found.group(1)
             if owner == "runtime" and header.startswith(("mlir/", "llvm/", "llvm-c/")):
                 report.add(path, number, f"the runtime includes {header}")
+            order, here = order_of(path)
+            if order and order_of(header)[0] is order and order_of(header)[1] > here:
+                report.add(path, number, f"includes {header} of a later phase or room")
             if header.startswith(ours) and not any(
                     header == entry or header.startswith(entry + "/") for entry in ALLOWED[owner]
             ) and not (owner in ("runtime",) and header.startswith("effc/")):

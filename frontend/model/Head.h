@@ -2,7 +2,7 @@
 #ifndef EFFC_FRONTEND_MODEL_HEAD_H
 #define EFFC_FRONTEND_MODEL_HEAD_H
 
-#include "frontend/families/Family.h"
+#include "frontend/model/ModelInput.h"
 
 namespace effc::frontend {
 

@@ -16,7 +16,7 @@
 #define EFFC_FRONTEND_MODEL_MODELBUILDER_H
 
 #include "dialects/seq/Seq.h"
-#include "frontend/families/Family.h"
+#include "frontend/model/ModelInput.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

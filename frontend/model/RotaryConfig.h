@@ -5,7 +5,7 @@
 #define EFFC_FRONTEND_MODEL_ROTARYCONFIG_H
 
 #include "dialects/seq/Seq.h"
-#include "frontend/families/Family.h"
+#include "frontend/model/ModelInput.h"
 
 namespace effc::frontend {
 

@@ -42,7 +42,7 @@ struct Noise {
   static Noise of(uint64_t seed, uint64_t index);
   /// -ln(-ln u), where u follows from the first word of
   /// philox({token, counter}, key); kernels compute the same bits
-  /// (passes/seq_to_tile/builders/Draw.cpp).
+  /// (passes/seq_to_tile/builders/dense/Draw.cpp).
   float at(uint32_t token) const;
 
   /// The word's lower 31 bits are a number n. With its highest bit clear u is
