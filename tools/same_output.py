@@ -7,7 +7,7 @@ usage: tools/same_output.py record FILE [options]     before the change
   --build DIR      the build whose programs compile (default: build/release)
   --only TEXT,...  checkpoints whose path holds one of the texts
   --variants V,... of those below (default: all)
-  --jobs N         compilations side by side (default: the processors)
+  --jobs N         compilations side by side (default: the processors that it may use)
 
 Every golden checkpoint is compiled in each variant: a target, and for GPUs the
 type of products. Compared are the plan (the file's program, without its
@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--only", default="")
     parser.add_argument("--variants", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     if options.action == "compare":
         before = json.loads(options.file.read_text())

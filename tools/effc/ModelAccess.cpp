@@ -77,7 +77,8 @@ void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
       ->capture_default_str();
   command
       .add_option("-t,--threads", choice.threads,
-                  "Threads of the host; 0: one per usable core")
+                  "Threads of the host; 0: one for each core that the "
+                  "affinity and the quotas of control groups leave")
       ->check(wholeNumber(0, 1024));
 }
 

@@ -11,6 +11,7 @@ import time
 
 from . import gather, kernel_cases, machine, models, peers, report, shapes, timing
 from .console import START, Budget, Failure, run, say
+from .cores import usable_cores
 
 
 def unpack(data: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
@@ -95,7 +96,7 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
         return found
 
     files = step("unpacking", lambda: unpack(data, work))
-    jobs = options.jobs or len(os.sched_getaffinity(0))
+    jobs = options.jobs or usable_cores()
     programs = options.programs.resolve() if options.programs else step(
         "building the runtime", lambda: gather.build_runtime(data, work / "build", jobs))
     if files and programs:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from .console import Failure, last_line, run
+from .cores import usable_cores
 
 # Bytes and FLOPs per second of chips, and whose numbers these are: tools/effc/Chips.h, to which a test holds them. They are used where torch
 # cannot measure the machine's own.
@@ -71,7 +72,7 @@ def describe() -> dict:
             "compiler": compiler.stdout.splitlines()[0] if compiler.stdout else "not there",
             "cmake": first_match(r"version ([0-9.]+)", run(["cmake", "--version"], may_fail=True, timeout=30).stdout),
             "python": platform.python_version(), "packages": packages(), "system": platform.platform(),
-            "cores": len(os.sched_getaffinity(0))}
+            "cores": usable_cores()}
 
 
 def known_ceilings(machine: dict, device: str, reason: str) -> dict:

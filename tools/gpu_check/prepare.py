@@ -1,7 +1,6 @@
 """Makes the folder that is taken to a machine with a GPU."""
 import concurrent.futures
 import json
-import os
 import pathlib
 import shutil
 import tarfile
@@ -9,6 +8,7 @@ import tempfile
 
 from . import code_facts, gather, kernel_cases, models, shapes
 from .console import Failure, folder_bytes, run, say
+from .cores import usable_cores
 
 LIMIT_BYTES = 50 * 10**6
 
@@ -100,4 +100,4 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
 
 
 def default_jobs() -> int:
-    return len(os.sched_getaffinity(0))
+    return usable_cores()

@@ -1,0 +1,150 @@
+// What configurations of flash-linear-attention say and its models never read:
+// each claim of frontend/README.md on such a key. The library is fla-core 0.6.
+#include "test/unit/frontend/ConfigImport.h"
+
+#include <fstream>
+
+using namespace effc::frontend;
+using namespace effc::test;
+using nlohmann::json;
+
+namespace {
+
+/// Starts from configurations that the library has written.
+class FlashConfig : public ConfigImport {
+protected:
+  FlashConfig() : ConfigImport(json()) {}
+
+  void read(const std::string &golden) {
+    std::ifstream file(EFFC_GOLDENS "/families/" + golden + "/config.json");
+    config = json::parse(file);
+  }
+  /// The module that a configuration gives; empty, with a failure, where it is
+  /// refused.
+  std::string moduleOf() {
+    std::string outcome = import();
+    EXPECT_EQ(outcome, "success");
+    std::string text;
+    if (outcome != "success")
+      return text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  }
+  /// The module with another value of a key.
+  std::string moduleWith(const char *key, const json &value) {
+    json before = config;
+    config[key] = value;
+    std::string text = moduleOf();
+    config = before;
+    return text;
+  }
+  /// Another value changes nothing, which a remark says.
+  void expectIgnored(const char *key, const json &value) {
+    SCOPED_TRACE(key);
+    std::string module = moduleOf();
+    EXPECT_EQ(moduleWith(key, value), module);
+    std::string wanted = "config.json: '" + std::string(key) +
+                         "' is ignored: it does not change the results";
+    EXPECT_EQ(std::count(remarks.begin(), remarks.end(), wanted), 1);
+  }
+  std::string importWith(const char *key, const json &value) {
+    json before = config;
+    config[key] = value;
+    std::string result = import();
+    config = before;
+    return result;
+  }
+};
+
+} // namespace
+
+TEST_F(FlashConfig, HowKernelsAreFusedMeansNothing) {
+  for (const char *golden : {"gla/plain", "retnet/plain", "delta_net/plain",
+                             "hgrn2/lower_bounds", "rwkv7/plain"}) {
+    SCOPED_TRACE(golden);
+    read(golden);
+    std::string module = moduleOf();
+    EXPECT_EQ(moduleWith("attn_mode", "fused_recurrent"), module);
+    for (const char *key : {"fuse_cross_entropy", "fuse_swiglu"})
+      if (config.contains(key))
+        EXPECT_EQ(moduleWith(key, !config[key].get<bool>()), module) << key;
+  }
+}
+
+// The two exceptions: the name of the norm's tensor, the length of keys.
+TEST_F(FlashConfig, FuseNormDecidesInGlaRetNetAndRwkv7) {
+  for (const char *golden : {"gla/plain", "retnet/plain", "rwkv7/plain"}) {
+    SCOPED_TRACE(golden);
+    read(golden);
+    std::string module = moduleOf();
+    EXPECT_NE(moduleWith("fuse_norm", !config["fuse_norm"].get<bool>()),
+              module);
+  }
+  read("delta_net/plain");
+  std::string module = moduleOf();
+  EXPECT_EQ(moduleWith("fuse_norm", !config["fuse_norm"].get<bool>()), module);
+}
+
+TEST_F(FlashConfig, GlaWritesGatesThatNobodyReads) {
+  read("gla/plain");
+  for (const char *key : {"use_gk", "use_gv"})
+    for (bool value : {false, true})
+      expectIgnored(key, value);
+}
+
+TEST_F(FlashConfig, RetNetDoesNotHandItsConvolutionsOn) {
+  read("retnet/plain");
+  expectIgnored("use_short_conv", true);
+  expectIgnored("conv_size", 7);
+}
+
+TEST_F(FlashConfig, DeltaNetWritesAnOutputNormThatNobodyReads) {
+  read("delta_net/plain");
+  expectIgnored("use_output_norm", false);
+}
+
+TEST_F(FlashConfig, SambaDoesNotHandItsBiasOn) {
+  read("samba/plain");
+  std::string module = moduleOf();
+  EXPECT_EQ(moduleWith("use_conv_bias", !config["use_conv_bias"].get<bool>()),
+            module);
+}
+
+// The mixer is called without `norm_eps`: only the norms around it follow.
+TEST_F(FlashConfig, TheNormOfHgrn2KeepsItsEpsilon) {
+  read("hgrn2/lower_bounds");
+  std::string module = moduleWith("norm_eps", 0.25);
+  size_t own = 0, around = 0;
+  for (size_t at = 0; (at = module.find("eps = ", at)) != std::string::npos;
+       ++at) {
+    own += module.compare(at, 18, "eps = 1.000000e-05") == 0;
+    around += module.compare(at, 18, "eps = 2.500000e-01") == 0;
+  }
+  size_t layers = config["num_hidden_layers"];
+  EXPECT_EQ(own, layers);
+  EXPECT_EQ(around, 2 * layers + 1);
+}
+
+TEST_F(FlashConfig, ResidualsOfAttentionAreRefused) {
+  for (const char *golden : {"gla/plain", "retnet/plain", "delta_net/plain"}) {
+    read(golden);
+    EXPECT_EQ(
+        importWith("attnres_block_size", 4),
+        "config.json: expects 'attnres_block_size' to be null, but got 4");
+  }
+}
+
+TEST_F(FlashConfig, ValuesOfOneWidthAreAskedOfRwkv7) {
+  read("rwkv7/plain");
+  EXPECT_EQ(importWith("value_dim", {24, 24, 24}),
+            "config.json: expects 'value_dim' to have a number for each of 2 "
+            "layers, but got 3");
+  EXPECT_EQ(importWith("value_dim", {24, 20}),
+            "config.json: expects 'value_dim' to be the same multiple of "
+            "'num_heads' 4 in all layers, but got 20");
+  EXPECT_EQ(importWith("value_dim", {22, 22}),
+            "config.json: expects 'value_dim' to be the same multiple of "
+            "'num_heads' 4 in all layers, but got 22");
+  EXPECT_EQ(importWith("value_dim", {48, 48}), "success");
+}
