@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 struct TokenizeOptions {
   std::string file;
+  ModelAccess access;
   PromptText text;
   bool ids = false, json = false;
 };
@@ -31,7 +32,7 @@ static std::string shown(const std::string &text) {
 }
 
 static void tokenize(const TokenizeOptions &options) {
-  Model model = openModel(options.file, {});
+  Model model = openModel(options.file, options.access);
   if (!model.hasTokenizer())
     throw Failure("'" + options.file + "' has no tokenizer");
   Tokens tokens = options.text.tokenize(model);
@@ -64,6 +65,7 @@ void effc::cli::addTokenizeCommand(CLI::App &app) {
                  "One line of ids, as run --tokens takes them")
       ->group("Output");
   command->add_flag("--json", options->json, "Print JSON")->group("Output");
+  addModelAccess(*command, options->access);
   command->footer("effc tokenize model.effc \"And it came to pass\"\n"
                   "effc run model.effc --tokens \"$(effc tokenize model.effc "
                   "--ids -f book.txt)\"");

@@ -1,6 +1,12 @@
 // Models that no artifact can hold are refused before they are lowered, with
 // what is expected and what was found.
+#include "compiler/ModelSizes.h"
+
 #include "compiler/Compiler.h"
+#include "dialects/plan/Plan.h"
+#include "dialects/seq/Seq.h"
+
+#include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
 
@@ -127,6 +133,69 @@ TEST(ModelSizes, ChannelsOfAHead) {
             "expects a head of at most 4096 channels, but got 4097");
   EXPECT_EQ(compilingHeads(7, 4098),
             "expects a head of at most 4096 channels, but got 4098");
+}
+
+/// What the plan in `text` is refused with; "" where it is not.
+std::string checkingPlan(const std::string &text) {
+  mlir::MLIRContext context;
+  context.loadDialect<plan::PlanDialect, seq::SeqDialect>();
+  std::string said;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          said += diagnostic.str();
+                                          return mlir::success();
+                                        });
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return "no module: " + said;
+  bool fits = mlir::succeeded(checkPlanSizes(*module));
+  EXPECT_EQ(fits, said.empty()) << said;
+  size_t at = said.find("expects");
+  return at == said.npos ? said : said.substr(at);
+}
+
+std::string planOfArena(const std::string &bytes) {
+  return checkingPlan("plan.entry @prefill_16 kind prefill rows 16 chunk 1 "
+                      "arena " +
+                      bytes + " {\n}\n");
+}
+
+// 2^40 bytes.
+TEST(PlanSizes, ValuesOfAnEntry) {
+  EXPECT_EQ(planOfArena("1099511627776"), "");
+  EXPECT_EQ(planOfArena("1099511627840"),
+            "expects values of the entry 'prefill_16' of at most "
+            "1099511627776 bytes, but got 1099511627840");
+}
+
+std::string planOfSlot(const std::string &bytes) {
+  return checkingPlan("module attributes {seq.state_layout = "
+                      "#seq.state_layout<slot_bytes = " +
+                      bytes + ", states = []>} {\n}\n");
+}
+
+TEST(PlanSizes, StatesOfASequence) {
+  EXPECT_EQ(planOfSlot("1099511627776"), "");
+  EXPECT_EQ(planOfSlot("1099511627840"),
+            "expects states of a sequence of at most 1099511627776 bytes, but "
+            "got 1099511627840");
+}
+
+std::string planOfLaunches(int count) {
+  std::string launches;
+  for (int i = 0; i < count; ++i)
+    launches +=
+        "plan.launch @k(%a) items <one, tile = 1, times = 1> note \"\"\n";
+  return checkingPlan(
+      "plan.entry @decode_2 kind decode rows 2 chunk 1 arena 64 "
+      "{\n%a = plan.arena bytes 64 offset 0\n" +
+      launches + "}\n");
+}
+
+TEST(PlanSizes, LaunchesOfAnEntry) {
+  EXPECT_EQ(planOfLaunches(65536), "");
+  EXPECT_EQ(planOfLaunches(65537),
+            "expects an entry of at most 65536 launches, but got 65537");
 }
 
 } // namespace

@@ -404,6 +404,7 @@ TEST(Inspect, CommandsDemandTheSha256) {
   std::string digits = sha256Of(file.path()), wrong(64, '0');
   const std::vector<std::vector<std::string>> commands = {
       {"inspect", file.path()},
+      {"tokenize", file.path(), "a"},
       {"run", file.path(), "--tokens", "1,2", "-n", "1", "--print-tokens"},
       {"eval", file.path(), "--tokens", "-"},
       {"bench", file.path()}};
