@@ -15,7 +15,8 @@
   files         nothing stray at the root, no path over 75 characters, no drawer file, no source over 600 lines,
                 no note of unfinished work
   goldens       what is recorded stays small: each case of a family, and all of it
-  readmes       README.md maps every folder; every folder has a README.md
+  readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
+                frontend/published_models.md has the models that are recorded
 
 Prints each breach as `path:line: reason` and exits with 1 if there are any.
 """
@@ -27,6 +28,7 @@ import subprocess
 import sys
 
 import op_syntax
+import published_models
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["codegen", "compiler", "dialects", "frontend", "passes", "runtime", "test", "tools"]
@@ -280,6 +282,10 @@ def check_readmes(report):
     for command in ("tools/demo", "tools/check"):
         if command not in text:
             report.add("README.md", 1, f"does not name {command}")
+    if (lines := text.count("\n")) > 80:
+        report.add("README.md", 1, f"has {lines} lines; the limit is 80")
+    if (ROOT / published_models.PAGE).read_text() != published_models.page():
+        report.add(published_models.PAGE, 1, "is not what is recorded: run tools/published_models.py")
     for folder in FOLDERS:
         if f"`{folder}/`" not in text:
             report.add("README.md", 1, f"its map lacks `{folder}/`")

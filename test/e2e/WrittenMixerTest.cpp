@@ -34,7 +34,7 @@ TEST_P(WrittenMixer, GoesTheWholeWay) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
-// What the README tells a reader to do with an example.
+// What tools/README.md tells a reader to do with an example.
 TEST(WrittenMixerByHand, RunsWithWeightsFromTheScript) {
   TemporaryFolder folder;
   std::string model = EFFC_MODELS "/corrected.mlir",

@@ -40,6 +40,7 @@ set(expected
   ${LIBDIR}/libeffc.so.${VERSION}
   ${LIBDIR}/pkgconfig/effc.pc
   share/bash-completion/completions/effc
+  share/doc/effc/NOTICE
   share/doc/effc/README.md
   share/doc/effc/examples/generate.c
   share/doc/effc/examples/generate_explained.c
