@@ -1,8 +1,8 @@
 // The compiled host kernels of every mixer of class `linear`, and of written
 // steps that are not linear, agree with the mixer's own definition, and their
 // bits do not depend on how sequences are packed and cut.
-#include "passes/seq/Passes.h"
 #include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/seq/Passes.h"
 #include "test/LongCheck.h"
 #include "test/unit/codegen/host/CaseExport.h"
 #include "test/unit/codegen/host/PlanRunner.h"
