@@ -296,6 +296,9 @@ private:
   }
 
   bool add(JsonValue value) {
+    if (++values > limits.values)
+      return stop("expects at most " + std::to_string(limits.values) +
+                  " values of JSON, but got more");
     if (stack.empty())
       root = std::move(value);
     else if (stack.back().isObject)
@@ -314,6 +317,7 @@ private:
   const JsonLimits &limits;
   const TaggedText &text;
   std::vector<Frame> stack;
+  uint64_t values = 0;
 };
 
 } // namespace

@@ -3,8 +3,8 @@
 //
 // Refused: a byte order mark, a NUL, text that is not UTF-8, a lone surrogate,
 // a key that occurs twice in an object, a number outside the range of a double,
-// anything after the document but white space, and more depth or bytes than
-// JsonLimits allows.
+// anything after the document but white space, and more depth, bytes or values
+// than JsonLimits allows.
 //
 // Accepted beyond JSON, because Python writes it: NaN, Infinity and -Infinity
 // as values, and the object {"__float__": "Infinity"} (or "-Infinity", "NaN")
@@ -32,6 +32,11 @@ using JsonArray = std::vector<JsonValue>;
 struct JsonLimits {
   uint64_t bytes = uint64_t(16) << 20;
   unsigned depth = 64;
+  /// Twice what a vocabulary of 262,144 tokens, the largest of public models,
+  /// takes with two merges a token, three values each; or headers of half a
+  /// million tensors. A value of two bytes of text takes some fifty while a
+  /// file is read, so that bytes alone bound too little.
+  uint64_t values = uint64_t(1) << 22;
   /// Whether NaN and the infinities are accepted, in either spelling.
   bool nonFinite = true;
 };

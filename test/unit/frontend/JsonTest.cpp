@@ -155,6 +155,22 @@ TEST(Json, LimitsBytes) {
             "f.json: expects at most 4 bytes of JSON, but got 5");
 }
 
+// Lists and objects count as what they hold does; keys do not.
+TEST(Json, LimitsValues) {
+  JsonLimits limits;
+  limits.values = 6;
+  EXPECT_EQ(refusal("{\"a\": [1, 2], \"b\": {\"c\": 3}}", limits), "success");
+  EXPECT_EQ(refusal("{\"a\": [1, 2], \"b\": {\"c\": []}, \"d\": 4}", limits),
+            "f.json: expects at most 6 values of JSON, but got more");
+  // What a text of few bytes would take gigabytes for.
+  std::string list = "[0";
+  for (int i = 1; i < 4'194'303; ++i)
+    list += ",0";
+  EXPECT_EQ(refusal(list + "]"), "success");
+  EXPECT_EQ(refusal(list + ",0]"),
+            "f.json: expects at most 4194304 values of JSON, but got more");
+}
+
 TEST(Quote, EscapesAndShortens) {
   EXPECT_EQ(quote("a\xc3\xa9\n\xff"), "'a\xc3\xa9\\x0a\\xff'");
   EXPECT_EQ(quote("x", '"'), "\"x\"");

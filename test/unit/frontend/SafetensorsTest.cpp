@@ -105,6 +105,22 @@ TEST_F(SafetensorsTest, ST2_HeaderIsAtMost100MB) {
   EXPECT_EQ(openHeader(header), "success");
 }
 
+// Headers that the format's own limit of bytes lets through.
+TEST_F(SafetensorsTest, HeadersHaveAtMostSoManyValues) {
+  std::string shape, tensors;
+  for (int i = 0; i < 5'000'000; ++i)
+    shape += "0,";
+  EXPECT_EQ(openHeader("{\"a\":{\"dtype\":\"F32\",\"shape\":[" + shape +
+                       "0],\"data_offsets\":[0,0]}}"),
+            "t: expects at most 4194304 values of JSON, but got more");
+  // Each has seven: itself, its type, two lists, three numbers.
+  for (int i = 0; i < 1'000'000; ++i)
+    tensors += (i ? ",\"t" : "\"t") + std::to_string(i) +
+               "\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  EXPECT_EQ(openHeader("{" + tensors + "}"),
+            "t: expects at most 4194304 values of JSON, but got more");
+}
+
 TEST_F(SafetensorsTest, ST3_StartsWithABrace) {
   EXPECT_EQ(openHeader(""),
             "t: expects the header to start with '{', but got nothing");
