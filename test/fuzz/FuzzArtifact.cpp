@@ -1,11 +1,14 @@
 // Any bytes as the program of an artifact whose other parts (code, weights,
 // tokenizer) are sound, with right checksums in the header: refused with one
-// line, or a model that can be asked everything and made ready to run. It is
-// not run: what kernels are given is as trusted as they are. The bytes around
-// the program are the business of DamageTest, which tries every one of them.
+// line, or a model that can be asked everything and made ready to run, in work
+// that is bounded by what the program names. It is not run: what kernels are
+// given is as trusted as they are. The bytes around the program are the business
+// of DamageTest, which tries every one of them.
 #include "runtime/abi/FileHeader.h"
 #include "runtime/src/Engine.h"
+#include "runtime/src/Limits.h"
 #include "runtime/src/devices/host/HostDevice.h"
+#include "test/fuzz/WorkCounter.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <cstring>
@@ -43,10 +46,35 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
   return LLVMFuzzerMutate(data, size, most);
 }
 
+/// Reads that a program of `size` bytes may take: for each table as often as it
+/// is named, when the buffer is verified, and for each byte as often as it is
+/// named, in all that follows. A table's verification takes some dozens.
+static uint64_t mostReads(uint64_t size) {
+  constexpr uint64_t kReadsOfTable = 64, kReadsOfByte = 16;
+  return kReadsOfTable * kMaxTables +
+         kReadsOfByte * (kFreeSharedBytes + kMostSharing * size);
+}
+
 static void expectOneLine(const Error &error) {
   if (error.code == EFFC_INTERNAL || error.message.empty() ||
       error.message.find('\n') != std::string::npos)
     __builtin_trap();
+}
+
+static void openAll(const std::string &path,
+                    const std::shared_ptr<Device> &device) {
+  Result<std::shared_ptr<const Model>> model = Model::load(path);
+  if (!model) {
+    expectOneLine(model.error());
+    return;
+  }
+  if ((*model)->description().empty())
+    __builtin_trap();
+  if (Check error = (*model)->checkSegmentsAndWeights(nullptr, nullptr))
+    expectOneLine(*error);
+  auto engine = Engine::create(*model, device, 2);
+  if (!engine)
+    expectOneLine(engine.error());
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -67,17 +95,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (pwrite(file, bytes.data(), bytes.size(), 0) != ssize_t(bytes.size()))
     __builtin_trap();
 
-  Result<std::shared_ptr<const Model>> model = Model::load(path);
-  if (!model) {
-    expectOneLine(model.error());
-    return 0;
-  }
-  if ((*model)->description().empty())
-    __builtin_trap();
-  if (Check error = (*model)->checkSegmentsAndWeights(nullptr, nullptr))
-    expectOneLine(*error);
-  auto engine = Engine::create(*model, device, 2);
-  if (!engine)
-    expectOneLine(engine.error());
+  test::WorkCounter work;
+  openAll(path, device);
+  work.expectAtMost(mostReads(size));
   return 0;
 }
