@@ -126,6 +126,45 @@ TEST_F(FlashConfig, TheNormOfHgrn2KeepsItsEpsilon) {
   EXPECT_EQ(around, 2 * layers + 1);
 }
 
+// SambaMLP is called with `hidden_ratio` alone: the multiple of 256 from
+// 2/3 * 12 * ratio on.
+TEST_F(FlashConfig, IntermediateSizeOfSambaIsThatOfMamba) {
+  read("samba/plain");
+  // Declarations name where a tensor comes from before its type.
+  auto declared = [](llvm::StringRef module, const std::string &source) {
+    return module.count("." + source + "xbf16>");
+  };
+  std::string module = moduleWith("intermediate_size", 40);
+  EXPECT_EQ(declared(module, "mixer.out_proj.weight\") : tensor<12x40"), 2u);
+  EXPECT_EQ(declared(module, "mlp.down_proj.weight\") : tensor<12x256"), 3u);
+  module = moduleWith("hidden_ratio", 33);
+  EXPECT_EQ(declared(module, "mixer.out_proj.weight\") : tensor<12x44"), 2u);
+  EXPECT_EQ(declared(module, "mlp.down_proj.weight\") : tensor<12x512"), 3u);
+}
+
+TEST_F(FlashConfig, SafeGateAsksForABoundAndMeansNoMore) {
+  read("kda/bounded");
+  std::string module = moduleOf();
+  EXPECT_EQ(moduleWith("safe_gate", false), module);
+  EXPECT_NE(moduleWith("lower_bound", -4.0), module);
+  read("kda/plain");
+  EXPECT_EQ(importWith("safe_gate", true),
+            "config.json: expects 'lower_bound' beside 'safe_gate', but got "
+            "none");
+}
+
+// Six heads of queries of 18 / 6 keys and 30 / 6 values, whatever share them.
+TEST_F(FlashConfig, SharedKeysLeaveAStateForEachHeadOfQueries) {
+  read("gla/shared_keys_bounded");
+  for (const json &shared : {json(2), json(3), json(nullptr)}) {
+    SCOPED_TRACE(shared.dump());
+    std::string module = moduleWith("num_kv_heads", shared);
+    EXPECT_NE(module.find("6x3x5xf32"), std::string::npos);
+    EXPECT_EQ(module.find("2x3x5xf32"), std::string::npos);
+    EXPECT_EQ(module.find("3x3x5xf32"), std::string::npos);
+  }
+}
+
 TEST_F(FlashConfig, ResidualsOfAttentionAreRefused) {
   for (const char *golden : {"gla/plain", "retnet/plain", "delta_net/plain"}) {
     read(golden);
