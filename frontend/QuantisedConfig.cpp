@@ -48,10 +48,9 @@ void effc::frontend::refuseQuantised(ConfigReader &reader) {
         method + (method.empty() || bits.empty() ? "" : ", ") + bits;
     reader.report(quote(key) + " says that the weights are quantised" +
                   (how.empty() ? "" : " (" + how + ")") +
-                  ", which is not read: take the checkpoint from which this "
-                  "one was made, "
-                  "or write its weights in bf16, f16 or f32; where they are so "
-                  "already, --allow " +
+                  ", which is not read: take the unquantised checkpoint from "
+                  "which this one was made, or write its weights in bf16, f16 "
+                  "or f32; where they are so already, --allow " +
                   key);
   }
 }

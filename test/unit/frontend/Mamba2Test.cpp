@@ -453,8 +453,9 @@ TEST_F(Mamba2Test, UnknownKeys) {
             "the model; where nothing depends on it, --allow rope_theta");
   EXPECT_EQ(importingWith("quantization_config", "{}"),
             "config.json: 'quantization_config' says that the weights are "
-            "quantised, which is not read: take the checkpoint that was "
-            "quantised, or write its weights in bf16, f16 or f32; where they "
+            "quantised, which is not read: take the unquantised "
+            "checkpoint from which this one was made, or write its weights in "
+            "bf16, f16 or f32; where they "
             "are so already, --allow quantization_config");
   EXPECT_EQ(importingWith("rms_norm", "false"),
             "config.json: expects 'rms_norm' to be true, but got false");

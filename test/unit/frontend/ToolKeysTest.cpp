@@ -184,8 +184,9 @@ TEST_F(ToolKeysTest, QuantisedWeightsAreNamed) {
               "config.json: 'quantization_config' says that the weights are "
               "quantised (" +
                   std::string(told) +
-                  "), which is not read: take the checkpoint that was "
-                  "quantised, or write its weights in bf16, f16 or f32; where "
+                  "), which is not read: take the unquantised "
+                  "checkpoint from which this one was made, or write its "
+                  "weights in bf16, f16 or f32; where "
                   "they are so already, --allow quantization_config");
   allow = {"quantization_config"};
   EXPECT_EQ(importWith("quantization_config", kKinds[0].first), "success");
