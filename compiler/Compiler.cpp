@@ -164,9 +164,8 @@ llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
   PassManager passes(&context);
   TimingScope scope = timingRoot.nest(getPhaseInfo(phase).name);
   passes.enableTiming(scope);
-  PipelineOptions pipeline = options.pipeline;
-  pipeline.target = lowering.target;
-  addPhase(passes, phase, pipeline);
+  addPhase(passes, phase, options.pipeline,
+           PhaseTarget::of(tile::getTarget(*lowering.module)));
   if (failed(passes.run(*lowering.module)) || diagnostics.hasError())
     return diagnostics.takeError(
         ("phase " + getPhaseInfo(phase).name + " failed").str());
@@ -440,9 +439,10 @@ llvm::Error Compilation::runUntil(Phase last) {
 }
 
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
-  lowering.module->getOperation()->setAttr(
-      "tile.target",
-      getTargetAttr(*lowering.target, &context, options.pipeline.products));
+  PipelineOptions pipeline = options.pipeline;
+  pipeline.target = lowering.target;
+  lowering.module->getOperation()->setAttr(tile::kTargetAttr,
+                                           describeTarget(pipeline, &context));
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       break;

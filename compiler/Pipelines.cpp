@@ -20,13 +20,35 @@
 using namespace mlir;
 using namespace effc;
 
-static bool isBitStable(const PipelineOptions &options) {
-  return options.target->device == tile::Device::Host ? options.bitStable
-                                                      : options.bitStableOnGpu;
+tile::TargetAttr effc::describeTarget(const PipelineOptions &options,
+                                      MLIRContext *context) {
+  bool isHost = options.target->device == tile::Device::Host;
+  return getTargetAttr(*options.target, context, options.products,
+                       isHost ? options.bitStable : options.bitStableOnGpu,
+                       options.libraryProducts);
 }
 
-static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
-  bool bitStable = isBitStable(options);
+PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
+  PhaseTarget target;
+  if (!attr)
+    return target;
+  auto text = [](StringAttr string) {
+    return string ? string.str() : std::string();
+  };
+  target.isGpu = attr.getDevice() == tile::Device::Nvptx;
+  target.isSimulated = attr.getSimulated();
+  target.isBitStable = attr.getBitStable();
+  target.roundsProducts = bool(attr.getRoundedTo());
+  target.hasLibrary = attr.getLibrary();
+  if (attr.getCpu())
+    target.cpu = text(attr.getCpu());
+  target.code = attr.getCode() ? text(attr.getCode()) : target.cpu;
+  target.features = text(attr.getFeatures());
+  return target;
+}
+
+static void addSeq(OpPassManager &passes, const PipelineOptions &options,
+                   const PhaseTarget &target) {
   passes.addPass(createApplyMatricesPass());
   passes.addPass(createSplitStepsPass());
   passes.addPass(createCSEPass());
@@ -35,7 +57,6 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSizeContextPass(context));
   PlanStatePassOptions states;
   states.matrixType = options.stateStorage;
-  states.bitStable = bitStable;
   passes.addPass(createPlanStatePass(states));
   SpecializeEntriesPassOptions entries;
   entries.prefillRows = options.prefillRows;
@@ -43,55 +64,38 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSpecializeEntriesPass(entries));
   ChooseFormsPassOptions forms;
   forms.force = options.forceForm;
-  forms.bitStable = bitStable;
   passes.addPass(createChooseFormsPass(forms));
   passes.addPass(createSplitRetrievalPass());
   // The host's logits lie where the sampler reads them.
-  bool isGpu = options.target->device == tile::Device::Nvptx;
-  if (isGpu)
+  if (target.isGpu)
     passes.addPass(createChooseTokensPass());
   FormKernelsPassOptions kernels;
   // The factor of a row comes after its sums, which is another rounding.
-  kernels.normPrologues = isGpu && !bitStable;
+  kernels.normPrologues = target.isGpu && !target.isBitStable;
   // So the product takes a row by itself.
-  kernels.updateEpilogues = isGpu && !bitStable;
+  kernels.updateEpilogues = target.isGpu && !target.isBitStable;
   // A launch less, and the same bits.
-  kernels.rowPrologues = isGpu;
+  kernels.rowPrologues = target.isGpu;
   // Fewer bytes, and the same bits.
-  kernels.convolutionPrologues = isGpu && options.convolutionPrologues;
+  kernels.convolutionPrologues = target.isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
-  if (isGpu && options.products != Products::F32 && options.narrowResults) {
-    NarrowResultsPassOptions narrow;
-    narrow.bitStable = bitStable;
-    passes.addPass(createNarrowResultsPass(narrow));
-  }
+  if (target.isGpu && target.roundsProducts && options.narrowResults)
+    passes.addPass(createNarrowResultsPass());
 }
 
-static void addTile(OpPassManager &passes, const PipelineOptions &options) {
+static void addTile(OpPassManager &passes, const PhaseTarget &target) {
   ConvertSeqToTilePassOptions kernels;
-  kernels.bitStable = isBitStable(options);
-  // Simulated GPUs have plans of their own, in which nothing changes.
-  kernels.libraryProducts = options.libraryProducts &&
-                            options.target->device == tile::Device::Nvptx &&
-                            !options.target->simulated;
+  kernels.libraryProducts = target.hasLibrary;
   passes.addPass(createConvertSeqToTilePass(kernels));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (options.target->device != tile::Device::Nvptx)
-    return;
-  SchedulePassOptions schedule;
-  schedule.maxThreads = options.target->mostThreads;
-  schedule.maxShared = options.target->mostSharedBytes;
-  // They add in an order of their own, and only many rows are theirs.
-  schedule.warpGroups = options.target->warpGroups && !isBitStable(options);
-  passes.addNestedPass<tile::KernelOp>(createSchedulePass(schedule));
+  if (target.isGpu)
+    passes.addNestedPass<tile::KernelOp>(createSchedulePass());
 }
 
 // From scheduled kernels to GPU kernels in the LLVM and NVVM dialects.
-static void addThreads(OpPassManager &passes, bool overlapLaunches) {
-  nvptx::LowerThreadsPassOptions threads;
-  threads.overlapLaunches = overlapLaunches;
-  passes.addPass(nvptx::createLowerThreadsPass(threads));
+static void addThreads(OpPassManager &passes) {
+  passes.addPass(nvptx::createLowerThreadsPass());
   passes.addPass(f32::createExpandMathPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -108,28 +112,26 @@ static void addThreads(OpPassManager &passes, bool overlapLaunches) {
   passes.addPass(createCSEPass());
 }
 
-static void addGpuBinary(OpPassManager &passes,
-                         const PipelineOptions &options) {
-  const Target &target = *options.target;
-  addThreads(passes, target.overlapsLaunches);
-  if (!target.simulated) {
+static void addGpuBinary(OpPassManager &passes, const PhaseTarget &target) {
+  addThreads(passes);
+  if (!target.isSimulated) {
     passes.addPass(nvptx::createWriteAssemblyPass());
     nvptx::EmitCodePassOptions code;
-    code.chip = target.cpu.str();
-    code.features = target.ptxFeatures.str();
+    code.chip = target.cpu;
+    code.features = target.features;
     passes.addPass(nvptx::createEmitCodePass(code));
     return;
   }
   passes.addPass(sim::createCallSimulatorPass());
   image::EmitImagePassOptions code;
-  code.cpu = kTargets[0].cpu.str();
-  code.isa = target.name.str();
+  code.cpu = kHost.cpu.str();
+  code.isa = target.code;
   passes.addPass(image::createEmitImagePass(code));
 }
 
-static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
-  if (options.target->device == tile::Device::Nvptx)
-    return addGpuBinary(passes, options);
+static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
+  if (target.isGpu)
+    return addGpuBinary(passes, target);
   passes.addPass(host::createLowerKernelsPass());
   passes.addPass(host::createPairExponentialsPass());
   passes.addPass(f32::createExpandMathPass());
@@ -145,7 +147,7 @@ static void addBinary(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   image::EmitImagePassOptions code;
-  code.cpu = options.target->cpu.str();
+  code.cpu = target.cpu;
   passes.addPass(image::createEmitImagePass(code));
 }
 
@@ -158,27 +160,57 @@ SmallVector<int64_t> effc::decodeRowsFor(int64_t batch) {
 }
 
 void effc::addPhase(OpPassManager &passes, Phase phase,
-                    const PipelineOptions &options) {
+                    const PipelineOptions &options, const PhaseTarget &target) {
   switch (phase) {
   case Phase::Import:
   case Phase::Artifact:
     return;
   case Phase::Seq:
-    return addSeq(passes, options);
+    return addSeq(passes, options, target);
   case Phase::Tile:
-    return addTile(passes, options);
+    return addTile(passes, target);
   case Phase::Plan:
     passes.addNestedPass<plan::EntryOp>(createAssignArenaPass());
     return;
   case Phase::Binary:
-    return addBinary(passes, options);
+    return addBinary(passes, target);
   }
 }
+
+namespace {
+/// The passes of a phase, for the target that the module names.
+struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PhasePass)
+
+  explicit PhasePass(Phase phase) : phase(phase) {}
+  StringRef getName() const override { return getPhaseInfo(phase).name; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PhaseTarget host, gpu, simulated;
+    gpu.isGpu = simulated.isGpu = simulated.isSimulated = true;
+    for (const PhaseTarget &target : {host, gpu, simulated}) {
+      OpPassManager passes(ModuleOp::getOperationName());
+      addPhase(passes, phase, {}, target);
+      passes.getDependentDialects(registry);
+    }
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpPassManager passes(ModuleOp::getOperationName());
+    addPhase(passes, phase, {}, PhaseTarget::of(tile::getTarget(module)));
+    if (failed(runPipeline(passes, module)))
+      signalPassFailure();
+  }
+
+  Phase phase;
+};
+} // namespace
 
 // From the plan phase, for whatever target it was reached.
 static void addNvptx(OpPassManager &passes) {
   passes.addNestedPass<tile::KernelOp>(createSchedulePass());
-  addThreads(passes, /*overlapLaunches=*/false);
+  addThreads(passes);
 }
 
 void effc::registerPipelines() {
@@ -196,7 +228,7 @@ void effc::registerPipelines() {
             function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
           if (!options.empty())
             return error("a phase takes no options");
-          addPhase(passes, phase, {});
+          passes.addPass(std::make_unique<PhasePass>(phase));
           return success();
         },
         [](function_ref<void(const detail::PassOptions &)>) {});

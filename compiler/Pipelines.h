@@ -39,12 +39,28 @@ struct PipelineOptions {
 /// `batch`.
 llvm::SmallVector<int64_t> decodeRowsFor(int64_t batch);
 
-/// Adds the passes that lead from the phase before `phase` to it; none for
-/// import and artifact, which are not passes.
-void addPhase(mlir::OpPassManager &passes, Phase phase,
-              const PipelineOptions &options);
+/// What the phases read on a module that is compiled with `options`.
+tile::TargetAttr describeTarget(const PipelineOptions &options,
+                                mlir::MLIRContext *context);
 
-/// Registers each phase's passes, with their defaults, as `effc-phase-<name>`.
+/// What of a target decides which passes a phase has.
+struct PhaseTarget {
+  bool isGpu = false, isSimulated = false, isBitStable = true;
+  bool roundsProducts = false, hasLibrary = false;
+  std::string code, cpu = "x86-64-v3", features;
+
+  /// As a module names it; the host where the attribute is null.
+  static PhaseTarget of(tile::TargetAttr attr);
+};
+
+/// Adds the passes that lead from the phase before `phase` to it; none for
+/// import and artifact, which are not passes. Of `options` only the phase seq
+/// reads anything: what later phases must know stands in the module.
+void addPhase(mlir::OpPassManager &passes, Phase phase,
+              const PipelineOptions &options, const PhaseTarget &target);
+
+/// Registers each phase's passes as `effc-phase-<name>`: with default options,
+/// for the target that the module names.
 void registerPipelines();
 
 } // namespace effc

@@ -135,9 +135,12 @@ inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
   llvm_unreachable("all kinds of products have a case");
 }
 
+/// `bitStable` asks for the same bits wherever a prompt is cut, `library` for
+/// products by a library where the device has one.
 inline tile::TargetAttr getTargetAttr(const Target &target,
                                       mlir::MLIRContext *context,
-                                      Products products = Products::F32) {
+                                      Products products, bool bitStable,
+                                      bool library) {
   bool isGpu = target.device == tile::Device::Nvptx;
   mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
   // Two products of tf32 take the place of six of bf16, and one of rounded
@@ -145,10 +148,20 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
   int64_t rate = !rounded           ? target.dotRate
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;
-  return tile::TargetAttr::get(context, target.device, target.vectorLanes,
-                               target.registers, target.stepRate, rate,
-                               target.stateBytes, target.cores,
-                               target.warpGroups, rounded);
+  auto text = [&](llvm::StringRef string) {
+    return string.empty() ? mlir::StringAttr()
+                          : mlir::StringAttr::get(context, string);
+  };
+  tile::BlockLimitsAttr block;
+  if (isGpu)
+    block = tile::BlockLimitsAttr::get(context, target.mostThreads,
+                                       target.mostSharedBytes);
+  return tile::TargetAttr::get(
+      context, target.device, bitStable, target.simulated, target.warpGroups,
+      target.overlapsLaunches, rounded, block, library && target.isForGpus(),
+      text(target.simulated ? target.name : target.cpu), text(target.cpu),
+      text(target.ptxFeatures), target.vectorLanes, target.registers,
+      target.stepRate, rate, target.stateBytes, target.cores);
 }
 
 } // namespace effc

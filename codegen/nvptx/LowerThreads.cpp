@@ -74,7 +74,9 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
-    if (overlapLaunches)
+    tile::TargetAttr target = tile::getTarget(kernel);
+    bool overlaps = target && target.getOverlaps();
+    if (overlaps)
       function->setAttr("effc.overlaps", builder.getUnitAttr());
     if (!maps.empty())
       function->setAttr("effc.box_maps",
@@ -92,7 +94,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
                           builder.getUnitAttr());
     }
     Block *entry = function.addEntryBlock(builder);
-    if (failed(ThreadLowering(kernel, entry, shared, overlapLaunches).run()))
+    if (failed(ThreadLowering(kernel, entry, shared, overlaps).run()))
       return failure();
     builder.setInsertionPointToEnd(entry);
     LLVM::ReturnOp::create(builder, loc, ValueRange{});

@@ -27,9 +27,6 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
 
     Example: test/codegen/nvptx/dots.mlir
   }];
-  let options = [
-    Option<"overlapLaunches", "overlap-launches", "bool", /*default=*/"false",
-           "Whether kernels begin while the launches before them end">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

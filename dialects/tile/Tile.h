@@ -24,6 +24,15 @@ bool isRoundedType(mlir::Type type);
 #include "dialects/tile/TileAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/tile/TileTypes.h.inc"
+namespace effc::tile {
+/// The module's attribute that says what code is made for.
+inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+/// That of the module that an op is, or is in; null where there is none.
+TargetAttr getTarget(mlir::Operation *op);
+/// Whether a token has the same bits whatever it is computed with. So it is
+/// where there is no target.
+bool isBitStable(mlir::Operation *op);
+} // namespace effc::tile
 #define GET_OP_CLASSES
 #include "dialects/tile/TileOps.h.inc"
 

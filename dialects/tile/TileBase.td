@@ -72,34 +72,77 @@ def Tile_ItemsAttr : Tile_Attr<"Items", "items"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
-  let summary = "What the builders' cost model knows of a target";
+def Tile_BlockLimitsAttr : Tile_Attr<"BlockLimits", "block"> {
+  let summary = "What a block of a GPU may have";
   let description = [{
-    Set on the module by the compiler from its table of chips. `vector` is the
-    number of f32 lanes of a vector register, `registers` how many there are,
-    `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop and a
-    tile dot sustain, `state_bytes` the bytes of state that stay close to a core.
-    `cores` is how many of them a chip has, 0 where that is not known. `warp_groups`
-    says that four warps may multiply together; where `rounded_to` is there, operands
-    of products are rounded to that type if the mathematics can bear it.
+    At most `threads` threads run a work item together, with at most `shared_bytes`
+    of shared memory.
+
+    Constraints:
+
+    * (BLOCK1) `threads` is a multiple of 32 in 32..1024.
+    * (BLOCK2) `shared_bytes` is at least 0.
+
+    Example: `#tile.block<threads = 256, shared_bytes = 166912>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$shared_bytes);
+  let assemblyFormat = "`<` `threads` `=` $threads `,` `shared_bytes` `=` $shared_bytes `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
+  let summary = "What code is made for";
+  let description = [{
+    Set on the module by the compiler from its table of chips (compiler/Target.h).
+    Passes of all phases read the target here and nowhere else.
+
+    `bit_stable` asks for the same bits of a token whatever it is computed with and
+    wherever a prompt is cut. `simulated` says that the host plays the GPU.
+    `warp_groups` says that four warps may multiply together, `overlaps` that a launch
+    may begin while the one before it ends. Where `rounded_to` is there, operands of
+    products are rounded to that type if the mathematics can bear it.
+
+    `vector` is the number of f32 lanes of a vector register, `registers` how many
+    there are, `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop
+    and a tile dot sustain, `state_bytes` the bytes of state that stay close to a
+    core. `cores` is how many of them a chip has, 0 where that is not known. `block`
+    limits the blocks of a GPU. `library` says that products may be left to a library of
+    the device's.
+
+    `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
+    `features`: the chip of a GPU, also where the host plays it.
 
     Constraints:
 
     * (TARGET1) `rounded_to`, where present, is bf16, f16 or tf32.
+    * (TARGET2) `block`, `simulated`, `warp_groups`, `overlaps` and `library` are a
+      GPU's.
 
-    Example: `#tile.target<host, vector = 8, registers = 16, step_rate = 24,
-    dot_rate = 28, state_bytes = 49152>`
+    Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
+    "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
+    state_bytes = 49152>`
   }];
-  let parameters = (ins EnumParameter<Tile_Device>:$device, "int64_t":$vector,
-    "int64_t":$registers, "int64_t":$step_rate, "int64_t":$dot_rate,
-    "int64_t":$state_bytes, DefaultValuedParameter<"int64_t", "0">:$cores,
+  let parameters = (ins EnumParameter<Tile_Device>:$device,
+    DefaultValuedParameter<"bool", "false">:$bit_stable,
+    DefaultValuedParameter<"bool", "false">:$simulated,
     DefaultValuedParameter<"bool", "false">:$warp_groups,
-    OptionalParameter<"::mlir::Type">:$rounded_to);
-  let assemblyFormat = [{ `<` $device `,` (`warp_groups` `=` $warp_groups^ `,`)?
-    (`rounded_to` `=` $rounded_to^ `,`)? `vector` `=` $vector
+    DefaultValuedParameter<"bool", "false">:$overlaps,
+    OptionalParameter<"::mlir::Type">:$rounded_to,
+    OptionalParameter<"::effc::tile::BlockLimitsAttr">:$block,
+    DefaultValuedParameter<"bool", "false">:$library,
+    OptionalParameter<"::mlir::StringAttr">:$code,
+    OptionalParameter<"::mlir::StringAttr">:$cpu,
+    OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
+    "int64_t":$dot_rate, "int64_t":$state_bytes,
+    DefaultValuedParameter<"int64_t", "0">:$cores);
+  let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
+    (`simulated` `=` $simulated^ `,`)? (`warp_groups` `=` $warp_groups^ `,`)?
+    (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
+    (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
+    (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
+    (`features` `=` $features^ `,`)? `vector` `=` $vector
     `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
-    `,` `state_bytes` `=` $state_bytes
-    (`,` `cores` `=` $cores^)? `>` }];
+    `,` `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
   let genVerifyDecl = 1;
 }
 

@@ -2,6 +2,8 @@
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -38,26 +40,57 @@ bool effc::tile::isRoundedType(Type type) {
   return type.isBF16() || type.isF16() || type.isTF32();
 }
 
+static LogicalResult verifyThreads(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t threads, int64_t sharedBytes) {
+  if (threads < 32 || threads > 1024 || threads % 32 != 0)
+    return emitError()
+           << "expects 'threads' to be a multiple of 32 in 32..1024, but got "
+           << threads;
+  if (sharedBytes < 0)
+    return emitError() << "expects 'shared_bytes' of at least 0, but got "
+                       << sharedBytes;
+  return success();
+}
+
+LogicalResult
+BlockLimitsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        int64_t threads, int64_t sharedBytes) {
+  return verifyThreads(emitError, threads, sharedBytes); // block1, block2
+}
+
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 Device, int64_t, int64_t, int64_t, int64_t,
-                                 int64_t, int64_t, bool, Type roundedTo) {
+                                 Device device, bool, bool simulated,
+                                 bool warpGroups, bool overlaps, Type roundedTo,
+                                 BlockLimitsAttr block, bool library,
+                                 StringAttr, StringAttr, StringAttr, int64_t,
+                                 int64_t, int64_t, int64_t, int64_t, int64_t) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
                        << roundedTo;
+  if (device == Device::Host && // target2
+      (block || simulated || warpGroups || overlaps || library))
+    return emitError() << "expects 'block', 'simulated', 'warp_groups', "
+                          "'overlaps' and 'library' of a GPU alone, but got a "
+                          "target of the host with one of them";
   return success();
+}
+
+TargetAttr effc::tile::getTarget(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  return module ? module->getAttrOfType<TargetAttr>(kTargetAttr) : TargetAttr();
+}
+
+bool effc::tile::isBitStable(Operation *op) {
+  TargetAttr target = getTarget(op);
+  return !target || target.getBitStable();
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t threads, int64_t sharedBytes) {
-  if (threads < 32 || threads > 1024 || threads % 32 != 0) // schedule1
-    return emitError()
-           << "expects 'threads' to be a multiple of 32 in 32..1024, but got "
-           << threads;
-  if (sharedBytes < 0) // schedule2
-    return emitError() << "expects 'shared_bytes' of at least 0, but got "
-                       << sharedBytes;
-  return success();
+  return verifyThreads(emitError, threads, sharedBytes); // schedule1, schedule2
 }
 
 LogicalResult BoxMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -48,7 +48,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto target = module->getAttrOfType<tile::TargetAttr>("tile.target");
+    auto target = tile::getTarget(module);
     if (!target) {
       module.emitError("expects 'tile.target' on the module");
       return signalPassFailure();
@@ -292,7 +292,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
              std::pair(!b.refusal.empty(), b.cycles);
     };
     const Cost &best = *llvm::min_element(costs, isBefore);
-    const Cost &chosen = bitStable ? costs.front() : best;
+    const Cost &chosen =
+        tile::isBitStable(getOperation()) ? costs.front() : best;
     set(mixer, chosen.kind, chosen.chunk);
     std::string text =
         nameOf(chosen) + ", " + cyclesOf(chosen) + " cycles per token and head";

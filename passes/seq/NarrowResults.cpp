@@ -41,8 +41,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
   using NarrowResultsPassBase::NarrowResultsPassBase;
 
   void runOnOperation() override {
-    auto target =
-        getOperation()->getAttrOfType<tile::TargetAttr>("tile.target");
+    tile::TargetAttr target = tile::getTarget(getOperation());
     if (!target || !target.getRoundedTo() ||
         target.getRoundedTo().getIntOrFloatBitWidth() != 8 * kNarrowBytes)
       return;
@@ -110,7 +109,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
                      cast<RankedTensorType>(reshape.getResult().getType())),
                  first, entry);
       else if (!seq::isDenseOp(op) || use.getOperandNumber() != 0 ||
-               !roundsRows(op, entry, bitStable))
+               !roundsRows(op, entry, tile::isBitStable(op)))
         reading.onlyRounded = false;
       else if (first * kNarrowBytes % plan::kRowAlignment != 0)
         reading.unaligned = first;

@@ -33,9 +33,7 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            "Element type of stored matrices",
            [{::llvm::cl::values(
                clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
-               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>,
-    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
-           "Whether results that depend on how a prompt is cut are a fallback">];
+               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>];
 }
 
 def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {
@@ -157,9 +155,7 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::tile::TileDialect"];
   let options = [
     Option<"force", "force", "std::string", /*default=*/"\"\"",
-           "Form of every mixer in prefill: step, chunkwise[:C], quadratic or scan">,
-    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
-           "Same bits for every way of cutting a prompt">];
+           "Form of every mixer in prefill: step, chunkwise[:C], quadratic or scan">];
 }
 
 def SplitRetrievalPass : Pass<"seq-split-retrieval"> {
@@ -283,9 +279,6 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
 
     Example: test/passes/seq/narrow-results.mlir
   }];
-  let options = [
-    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
-           "Whether a single row has the bits that it has among others">];
 }
 
 def ExpandFormPass : Pass<"seq-expand-form"> {

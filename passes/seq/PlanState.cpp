@@ -6,6 +6,7 @@
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Remarks.h"
+#include "dialects/tile/Tile.h"
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -84,6 +85,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
   void remarkRounding(Location location, StringRef name,
                       RankedTensorType stored) {
     InFlightDiagnostic remark = emitRemark(location);
+    bool bitStable = tile::isBitStable(getOperation());
     if (bitStable)
       remark << seq::kFallbackRemark;
     remark << "state '" << name << "' is stored as " << stored.getElementType()

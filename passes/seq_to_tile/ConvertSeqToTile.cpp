@@ -49,11 +49,11 @@ using BuiltKernels = SmallVector<BuiltKernel, 1>;
 
 class EntryConversion {
 public:
-  EntryConversion(ModuleOp module, seq::StateLayoutAttr layout, bool bitStable,
+  EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
                   bool libraryProducts, llvm::StringMap<BuiltKernels> &kernels)
-      : module(module), layout(layout), bitStable(bitStable),
-        libraryProducts(libraryProducts), kernels(kernels),
-        plan(module.getContext()), kernelBuilder(module.getContext()) {}
+      : module(module), layout(layout), libraryProducts(libraryProducts),
+        kernels(kernels), plan(module.getContext()),
+        kernelBuilder(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp entry);
 
@@ -82,7 +82,7 @@ private:
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
-  bool bitStable, libraryProducts;
+  bool libraryProducts;
   llvm::StringMap<BuiltKernels> &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
@@ -287,7 +287,7 @@ KernelContext EntryConversion::contextOf(seq::KernelOp kernel,
                                          ArrayRef<Memory> operands) const {
   KernelContext context;
   context.entry = entry;
-  if (auto target = module->getAttrOfType<tile::TargetAttr>("tile.target")) {
+  if (tile::TargetAttr target = tile::getTarget(module)) {
     context.device = target.getDevice();
     context.cores = target.getCores();
     context.warpGroups = target.getWarpGroups();
@@ -295,7 +295,7 @@ KernelContext EntryConversion::contextOf(seq::KernelOp kernel,
     context.roundedTo = target.getRoundedTo();
   }
   context.slotBytes = layout.getSlotBytes();
-  context.bitStable = bitStable;
+  context.bitStable = tile::isBitStable(module);
   for (const Memory &operand : operands) {
     context.operands.push_back(operand.kind);
     context.storedTypes.push_back(operand.stored);
@@ -492,8 +492,7 @@ struct ConvertSeqToTilePass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))
         continue;
-      EntryConversion conversion(module, layout, bitStable, libraryProducts,
-                                 kernels);
+      EntryConversion conversion(module, layout, libraryProducts, kernels);
       if (failed(conversion.convert(function)))
         return signalPassFailure();
     }

@@ -32,9 +32,6 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"];
   let options = [
-    Option<"bitStable", "bit-stable", "bool", /*default=*/"true",
-           "A token has the same bits whatever it is computed with; else a single "
-           "row may have a kernel of its own">,
     Option<"libraryProducts", "library-products", "bool", /*default=*/"false",
            "Launches of products of bf16, or of f16, of 64 rows or more that do nothing else are "
            "marked, so that a device may have a library do them">];

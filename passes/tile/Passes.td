@@ -16,24 +16,18 @@ def SchedulePass : Pass<"tile-schedule", "::effc::tile::KernelOp"> {
     Changes of layout become `tile.convert`, and `tile.barrier` stands exactly
     where threads read what others wrote, or write what others may still read. A
     pipeline of several stages whose tiles only products read fetches ahead into a
-    `tile.ring`. Where `warp-groups` says that four warps can multiply together, the
+    `tile.ring`. Where the module's target says that four warps can multiply together, the
     16-bit columns of their products lie swizzled, and come as boxes where they are
     whole ones of an operand. Sums of a rounded product that are the rows of another
     stay in registers.
 
-    Needs: a kernel at kernel level.
+    Needs: a kernel at kernel level. Without a `block` in the module's target, that of
+    an A100: 256 threads and 163 KiB.
     Keeps: the order of the ops, and all arithmetic.
-    Not done: a kernel whose tiles do not fit in `max-shared` bytes is an error.
+    Not done: a kernel whose tiles do not fit in a block's shared memory is an error.
 
     Example: test/passes/tile/schedule.mlir
   }];
-  let options = [
-    Option<"maxThreads", "max-threads", "int64_t", /*default=*/"256",
-           "Most threads of a block">,
-    Option<"maxShared", "max-shared", "int64_t", /*default=*/"166912",
-           "Most bytes of shared memory of a block">,
-    Option<"warpGroups", "warp-groups", "bool", /*default=*/"false",
-           "Whether four warps multiply together, and boxes are copied">];
   let dependentDialects = ["::effc::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::scf::SCFDialect"];
 }

@@ -21,6 +21,9 @@ namespace effc {
 #include "passes/tile/Passes.h.inc"
 
 namespace {
+// Of a block of a target that does not say.
+constexpr int64_t kThreads = 256, kSharedBytes = 166912;
+
 struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   using SchedulePassBase::SchedulePassBase;
 
@@ -28,15 +31,22 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     tile::KernelOp kernel = getOperation();
     if (kernel.getSchedule())
       return;
-    int64_t threads = chooseThreads(kernel, maxThreads);
+    tile::TargetAttr target = tile::getTarget(kernel);
+    tile::BlockLimitsAttr block = target ? target.getBlock() : nullptr;
+    if (!block)
+      block = tile::BlockLimitsAttr::get(&getContext(), kThreads, kSharedBytes);
+    int64_t threads = chooseThreads(kernel, block.getThreads());
+    // They add in an order of their own, and only many rows are theirs.
+    bool warpGroups =
+        target && target.getWarpGroups() && !target.getBitStable();
     assignLayouts(kernel, threads, warpGroups);
     fetchAhead(kernel);
     int64_t bytes = placeShared(kernel);
-    if (bytes > maxShared) {
+    if (bytes > block.getSharedBytes()) {
       kernel.emitError("kernel '")
           << kernel.getSymName() << "' needs " << bytes
           << " bytes of shared memory, but a block of the target has "
-          << int64_t(maxShared);
+          << block.getSharedBytes();
       return signalPassFailure();
     }
     insertBarriers(kernel);

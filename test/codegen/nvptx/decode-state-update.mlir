@@ -11,7 +11,7 @@
 // of 4 columns and 4 groups of 8 rows. One head of one sequence is a block.
 module attributes {
     seq.model = #seq.model<family = "mamba2", vocabulary = 61, width = 192, max_context = 0>,
-    tile.target = #tile.target<host, vector = 8, registers = 16, step_rate = 16,
+    tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16, step_rate = 16,
                                dot_rate = 20, state_bytes = 32768>} {
   seq.weight @a_log source("a_log") : tensor<3xf32>
   seq.weight @dt_bias source("dt_bias") : tensor<3xf32>

@@ -1,7 +1,7 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches | FileCheck %s
-// RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
-// RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
-// RUN: effc-opt %s --tile-schedule=warp-groups --nvptx-lower-kernels=overlap-launches --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels | FileCheck %s
+// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
+// RUN: sed 's/overlaps = true, //' %s | effc-opt --tile-schedule --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
+// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
@@ -36,6 +36,8 @@
 // PTX: griddepcontrol.wait;
 // PTX: ld.global
 
+module attributes {tile.target = #tile.target<nvptx, warp_groups = true, overlaps = true, vector = 32, registers = 255,
+    step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // ALONE-NOT: griddepcontrol
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
@@ -74,4 +76,5 @@ tile.kernel @copy(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64x
       : !tile.view<?x64xf32, [64, 1]> -> !tile.tile<16x64xf32, accumulator>
   tile.store %a, %y[%c0, %c0] sizes [16, 64]
       : !tile.tile<16x64xf32, accumulator>, !tile.view<?x64xf32, [64, 1]>
+}
 }

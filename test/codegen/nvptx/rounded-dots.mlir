@@ -1,9 +1,11 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %s --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
-// RUN: effc-opt %s --effc-nvptx-kernels --sim-call-simulator | FileCheck %s --check-prefix=SIM
+// RUN: sed 's/warp_groups = true, //' %s | effc-opt --effc-nvptx-kernels --sim-call-simulator | FileCheck %s --check-prefix=SIM
 
+module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+    step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // Rounded to f16, as to bf16: f16 in shared memory, one product for 16 in depth.
 // CHECK-LABEL: .entry f16(
 // CHECK: cvt.rn.f16x2.f32
@@ -110,4 +112,5 @@ tile.kernel @tf32_narrow(%item, %x: !tile.view<?x16xf32, [16, 1]>,
       !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
   tile.store %d, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
+}
 }

@@ -1,8 +1,10 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// RUN: effc-opt %s --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
 
+module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+    step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // 64 rows of f32 by 64 columns of bf16, in steps of 64. One thread starts an mbarrier
 // for each of three slots and has the columns copied, 8192 bytes a turn; then four
 // times three products of m64n64k16, each behind a fence of the registers that it
@@ -137,4 +139,5 @@ tile.kernel @weights(%item, %q: !tile.view<?x64xf32, [64, 1]>, %k: !tile.view<?x
       !tile.tile<64x32xf32, accumulator>, !tile.tile<32x128xf32, operand>
   tile.store %z, %y[%c0, %c0] sizes [64, 128]
       : !tile.tile<64x128xf32, accumulator>, !tile.view<?x128xf32, [128, 1]>
+}
 }

@@ -155,3 +155,27 @@
 // target1
 // expected-error @+1 {{expects 'rounded_to' to be bf16, f16 or tf32, but got 'f64'}}
 "test.op"() {test.a = #tile.target<nvptx, rounded_to = f64, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target2: a block is a GPU's
+// expected-error @+1 {{expects 'block', 'simulated', 'warp_groups', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+"test.op"() {test.a = #tile.target<host, block = <threads = 64, shared_bytes = 128>, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target2: so is a launch that begins while another ends
+// expected-error @+1 {{expects 'block', 'simulated', 'warp_groups', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+"test.op"() {test.a = #tile.target<host, overlaps = true, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// block1
+// expected-error @+1 {{expects 'threads' to be a multiple of 32 in 32..1024, but got 40}}
+"test.op"() {test.a = #tile.block<threads = 40, shared_bytes = 0>} : () -> ()
+
+// -----
+
+// block2
+// expected-error @+1 {{expects 'shared_bytes' of at least 0, but got -1}}
+"test.op"() {test.a = #tile.block<threads = 64, shared_bytes = -1>} : () -> ()

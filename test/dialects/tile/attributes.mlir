@@ -13,6 +13,9 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<nvptx, warp_groups = true, rounded_to = bf16, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 132>
 "test.op"() {test.target = #tile.target<nvptx, warp_groups = true, rounded_to = bf16, vector = 32, registers = 255, step_rate = 60,
     dot_rate = 900, state_bytes = 131072, cores = 132>} : () -> ()
+// CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>
+"test.op"() {test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>,
+    library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
 "test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
 // CHECK: test.box_map = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, bf16>

@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-choose-forms=bit-stable=false 2>&1 | FileCheck %s
+// RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s
 
 // Chunks follow one another, so that on a GPU fewer of them are worth more products. Heads
 // of 128 x 64 without decay, exact products: of 16 tokens a token takes

@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-choose-forms=bit-stable=false 2>&1 | FileCheck %s --check-prefixes=CHECK,FREE
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-choose-forms 2>&1 | FileCheck %s --check-prefixes=CHECK,FREE
 // RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s --check-prefix=STABLE
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise:24 2>&1 | FileCheck %s --check-prefix=CHUNKS
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
@@ -15,7 +15,7 @@
 //     8 * 2048 + 4 * 16 * 64 + 4 * 256 * 3 + 2 * 2 * 4 * 2 * 16 * 32
 //     + (2 * 4 + 2) * 2 * 16 * 32 + 11 * 32 * 40 = 64256 FLOPs, 214 cycles, and 174.
 
-module attributes {tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+module attributes {tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072>} {
 // All 48 tokens as one block have six halvings, 61440 FLOPs and 205 cycles, or a system of
 // 69504 FLOPs in all, 232 cycles; no scan covers a correction.

@@ -11,6 +11,6 @@
 
 // CHECK: error: expects a form step, quadratic, scan or chunkwise[:C] with C in 1..1024, but got '[[FORM]]'
 // TARGET: error: expects 'tile.target' on the module
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 }

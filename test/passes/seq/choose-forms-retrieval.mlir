@@ -8,7 +8,7 @@
 // CHECK: remark: form in decode_1: step, by candidates
 // CHECK-LABEL: func.func @prefill_16
 // CHECK: seq.product_key_memory {{.*}} {form = #seq.form<kind = step>
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>} {
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>} {
 func.func @prefill_16(%scores: tensor<?x2x3x7xf32>, %values: tensor<49x5xf32>) -> tensor<?x5xf32>
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
   %y = seq.product_key_memory %scores parameters(%values) {top_k = 4 : i64}

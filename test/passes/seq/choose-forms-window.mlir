@@ -5,7 +5,7 @@
 // A window has one kernel for prefill, in blocks of keys, so nothing is weighed; another
 // form that is asked for is not computed, and the remark says so.
 
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 // CHECK: remark: form in prefill_48: chunkwise in blocks of at most 32 keys, with the same bits wherever a prompt is cut
 // CHECK: remark: form in decode_2: step, since each sequence has one token

@@ -1,5 +1,5 @@
 // RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s --check-prefixes=CHECK,STABLE
-// RUN: effc-opt %s --seq-choose-forms=bit-stable=false 2>&1 | FileCheck %s --check-prefixes=CHECK,FREE
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-choose-forms 2>&1 | FileCheck %s --check-prefixes=CHECK,FREE
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise:24 2>&1 | FileCheck %s --check-prefix=CHUNKS
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise 2>&1 | FileCheck %s --check-prefix=DEFAULT
@@ -12,7 +12,7 @@
 // 6 * 2048 / 16 + 8 * 2048 / 32 = 1280 and 9.
 // Of the default chunk, 64, the most that divides 48 rows is 48.
 
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 // CHECK: remark: form in prefill_48: step, 5 cycles per token and head; others would take 41 (chunkwise of 16), 118 (quadratic, if asked for), 9 (scan, without a kernel)
 // STABLE: remark: form in prefill_48: step, 640 cycles per token and head, for the same bits wherever a prompt is cut; others would take 518 (chunkwise of 16), 736 (quadratic, if asked for), 1280 (scan, without a kernel)

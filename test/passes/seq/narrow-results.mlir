@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --seq-narrow-results=bit-stable=false > %t.mlir 2> %t.remarks
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-form-kernels --seq-narrow-results > %t.mlir 2> %t.remarks
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
 // RUN: effc-opt %s --seq-form-kernels --seq-narrow-results 2> %t.stable \
@@ -7,7 +7,7 @@
 // RUN:   2>&1 | FileCheck %s --check-prefix=EXACT
 // RUN: sed 's/rounded_to = bf16/rounded_to = tf32/' %s | effc-opt --seq-form-kernels --seq-narrow-results \
 // RUN:   2>&1 | FileCheck %s --check-prefix=EXACT
-// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --seq-form-kernels --seq-narrow-results=bit-stable=false \
+// RUN: sed -e s/bf16/f16/g -e 's/bit_stable = true, //' %s > %t.f16.mlir && effc-opt %t.f16.mlir --seq-form-kernels --seq-narrow-results \
 // RUN:   2> /dev/null | FileCheck %t.f16.mlir
 
 // Where no product rounds, nothing is narrow; nor is a tf32.
@@ -15,7 +15,7 @@
 // EXACT-NOT: hands on
 
 module attributes {
-    tile.target = #tile.target<nvptx, rounded_to = bf16, vector = 32, registers = 255,
+    tile.target = #tile.target<nvptx, bit_stable = true, rounded_to = bf16, vector = 32, registers = 255,
                                step_rate = 60, dot_rate = 900, state_bytes = 131072>} {
 
 // Two products read the norm. What `up` gives is read by two in slices, of which the

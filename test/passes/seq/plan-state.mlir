@@ -15,7 +15,8 @@
 // WIDE-SAME: "layers.0.conv"{{.*}} offset = 0>
 // WIDE-SAME: "layers.0.ssd"{{.*}} offset = 256>
 
-// RUN: effc-opt %s "--seq-plan-state=matrix-type=bf16 bit-stable=false" 2>&1 | FileCheck %s --check-prefix=FREE
+// RUN: sed -e '1i module attributes {tile.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>} {' \
+// RUN:   -e '$a }' %s | effc-opt --seq-plan-state=matrix-type=bf16 2>&1 | FileCheck %s --check-prefix=FREE
 
 // As bf16 the matrix takes 72 bytes and ends at 264; the tail stays what it is.
 // BF16: remark: fallback: state 'layers.0.ssd' is stored as 'bf16': it is rounded at the end of every call, so that results depend on how prompts are cut or packed

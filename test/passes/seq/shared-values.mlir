@@ -6,7 +6,7 @@
 #hv = affine_map<(h, k, v) -> (h, v)>
 #hkv = affine_map<(h, k, v) -> (h, k, v)>
 
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 
 // A value that is written, of a constant.

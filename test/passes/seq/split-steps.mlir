@@ -8,7 +8,7 @@
 #hv = affine_map<(h, k, v) -> (h, v)>
 #hkv = affine_map<(h, k, v) -> (h, k, v)>
 
-module attributes {tile.target = #tile.target<host, vector = 8, registers = 16,
+module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 
 // The key before is a state: a shift, and one recurrence of one state.

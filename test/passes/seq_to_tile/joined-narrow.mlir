@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --seq-narrow-results=bit-stable=false --convert-seq-to-tile="bit-stable=false library-products" 2>&1 | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels --seq-narrow-results --convert-seq-to-tile=library-products 2>&1 | FileCheck %s
 
 // What joins results is narrow, since a product that rounds it reads it: its parts
 // are stored as it is, rows of 38 bf16 every 64 elements, the second from byte

@@ -1,6 +1,6 @@
-// RUN: effc-opt %s --convert-seq-to-tile="bit-stable=false library-products" --verify-diagnostics | FileCheck %s
-// RUN: effc-opt %s --convert-seq-to-tile=bit-stable=false | FileCheck %s --check-prefix=NONE
-// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --convert-seq-to-tile="bit-stable=false library-products" --verify-diagnostics | FileCheck %t.f16.mlir
+// RUN: effc-opt %s --convert-seq-to-tile=library-products --verify-diagnostics | FileCheck %s
+// RUN: effc-opt %s --convert-seq-to-tile | FileCheck %s --check-prefix=NONE
+// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --convert-seq-to-tile=library-products --verify-diagnostics | FileCheck %t.f16.mlir
 
 // Of many rows a product of bf16 (or f16) that is a kernel by itself is marked; rows of 40
 // bf16 lie 64 elements apart, of 24 f32 32.

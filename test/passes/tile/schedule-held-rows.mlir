@@ -1,5 +1,5 @@
-// RUN: effc-opt %s --tile-schedule | FileCheck %s
-// RUN: effc-opt %s --tile-schedule=warp-groups | FileCheck %s --check-prefix=GROUPS
+// RUN: sed 's/warp_groups = true, //' %s | effc-opt --tile-schedule | FileCheck %s
+// RUN: effc-opt %s --tile-schedule | FileCheck %s --check-prefix=GROUPS
 
 // Of rounded products all warps lie along the rows where sums of one, made weights, are
 // the rows of the next: these stay where they are. Threads have twice the sums for it.
@@ -11,6 +11,8 @@
 // CHECK-NOT: tile.convert
 // CHECK: tile.dot %{{.*}}, %[[W]], %{{.*}} rounded to bf16 : <64x128xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>, <64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
 
+module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+    step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // Groups of warps read what is loaded or computed, as columns in depth and as columns side
 // by side, in panels of 64, once it is rounded.
 // GROUPS-LABEL: tile.kernel @weights
@@ -46,4 +48,5 @@ tile.kernel @weights(%item, %q: !tile.view<?x64xf32, [64, 1]>, %k: !tile.view<?x
       !tile.tile<64x32xf32, accumulator>, !tile.tile<32x128xf32, operand>
   tile.store %z, %y[%c0, %c0] sizes [64, 128]
       : !tile.tile<64x128xf32, accumulator>, !tile.view<?x128xf32, [128, 1]>
+}
 }

@@ -1,5 +1,5 @@
-// RUN: effc-opt %s --tile-schedule=warp-groups | FileCheck %s
-// RUN: effc-opt %s --tile-schedule | FileCheck %s --check-prefix=WARPS
+// RUN: effc-opt %s --tile-schedule | FileCheck %s
+// RUN: sed 's/warp_groups = true, //' %s | effc-opt --tile-schedule | FileCheck %s --check-prefix=WARPS
 
 // Where four warps multiply together all of them lie along the rows, and the columns,
 // bf16 in memory and 64 deep, are swizzled, at a multiple of 1024 bytes behind the
@@ -26,6 +26,8 @@
 // CHECK: tile.fetch %arg1
 // CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
 
+module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+    step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // WARPS-LABEL: tile.kernel @linear
 // WARPS-NOT: swizzled
 // WARPS: tile.dot {{.*}} #tile.mma<threads = 128, row_warps =
@@ -182,4 +184,5 @@ tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.
   }
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xbf16, [64, 1]>
+}
 }

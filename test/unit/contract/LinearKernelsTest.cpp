@@ -485,11 +485,11 @@ TEST(ChunkKernels, RefuseWhatNoBlockHolds) {
       kTableRows, "f32"));
   PipelineOptions options = optionsFor("quadratic");
   options.target = findTarget("sim_90a");
-  model.get()->setAttr("tile.target",
-                       getTargetAttr(*options.target, model.getContext()));
+  auto target = describeTarget(options, model.getContext());
+  model.get()->setAttr(tile::kTargetAttr, target);
   PassManager passes(model.getContext());
   for (Phase phase : {Phase::Seq, Phase::Tile})
-    addPhase(passes, phase, options);
+    addPhase(passes, phase, options, PhaseTarget::of(target));
   EXPECT_TRUE(failed(passes.run(model.get())));
   EXPECT_NE(model.getErrors().find("bytes of shared memory, but a block of the "
                                    "target has 232448"),

@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile=bit-stable=false > %t.mlir
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-form-kernels --convert-seq-to-tile > %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile \
 // RUN:   | FileCheck %s --check-prefix=STABLE
@@ -10,7 +10,7 @@
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
-    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 300, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x1536xf32>
 seq.weight @w source("w") : tensor<1535x1536xbf16>

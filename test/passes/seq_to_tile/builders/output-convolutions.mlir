@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels=update-epilogues=true --convert-seq-to-tile=bit-stable=false > %t.mlir
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-form-kernels=update-epilogues=true --convert-seq-to-tile > %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: not effc-opt %s --seq-form-kernels=update-epilogues=true --convert-seq-to-tile 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STABLE
@@ -12,7 +12,7 @@
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
       <name = "tail", kind = tail, growth = fixed, type = tensor<2x38xf32>, neutral = 0.0 : f32, offset = 0>]>,
-    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 300, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x1024xf32>
 seq.weight @w source("w") : tensor<83x1024xf32>

@@ -6,7 +6,7 @@
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
       <name = "s", kind = matrix, growth = fixed, type = tensor<6x3x5xf32>, neutral = 0.0 : f32, offset = 0>]>,
-    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 300, state_bytes = 131072>} {
 seq.weight @table source("table") : tensor<11x48xf32>
 

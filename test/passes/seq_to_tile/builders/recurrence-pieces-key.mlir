@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile=bit-stable=false --verify-diagnostics=only-expected | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile --verify-diagnostics=only-expected | FileCheck %s
 
 // As recurrence-pieces.mlir, with decays per key channel: they add up in a column.
 

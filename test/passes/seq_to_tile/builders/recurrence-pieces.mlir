@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile=bit-stable=false --verify-diagnostics=only-expected | FileCheck %s
+// RUN: sed 's/bit_stable = true, //' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --verify-diagnostics=only-expected | FileCheck %s
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile 2>/dev/null | FileCheck %s --check-prefix=STABLE
 
 // 2 heads of 96 x 72 in 3 blocks of 24 value channels are 6 items of 11 chunks,
@@ -9,7 +9,7 @@
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 55296, states = [
       <name = "s", kind = matrix, growth = fixed, type = tensor<2x96x72xf32>, neutral = 0.0 : f32, offset = 0>]>,
-    tile.target = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60,
+    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 600, state_bytes = 131072, cores = 132>} {
 seq.weight @table source("table") : tensor<41x338xf32>
 

@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --split-input-file --seq-form-kernels --convert-seq-to-tile=bit-stable=false --verify-diagnostics=only-expected | FileCheck %s
+// RUN: effc-opt %s --split-input-file --seq-form-kernels --convert-seq-to-tile --verify-diagnostics=only-expected | FileCheck %s
 
 // What a piece of a delta rule does to the state before it is a matrix of 96 x
 // 96, which the first kernel makes as 4 blocks of 24 columns behind the 3 of 72

@@ -45,7 +45,7 @@ public:
               "!tile.tile<1003xf32, row>, !tile.view<?x1003xf32, [1003, "
               "1]>\n}\n") {
     PassManager passes(model.getContext());
-    addPhase(passes, Phase::Binary, {});
+    addPhase(passes, Phase::Binary, {}, {});
     EXPECT_TRUE(succeeded(passes.run(model.get()))) << model.getErrors().str();
     kernels = CompiledKernels(model.get());
   }

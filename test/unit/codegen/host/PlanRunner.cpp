@@ -50,7 +50,8 @@ TestModel::TestModel(StringRef text)
   module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module) << errors;
   if (module)
-    (*module)->setAttr("tile.target", getTargetAttr(testTarget(), &context));
+    (*module)->setAttr(tile::kTargetAttr,
+                       describeTarget({.target = &testTarget()}, &context));
 }
 
 std::vector<Datum<double>>
@@ -144,7 +145,8 @@ KernelModule::KernelModule()
     : context(allDialects(), MLIRContext::Threading::DISABLED) {
   context.loadAllAvailableDialects();
   module = ModuleOp::create(UnknownLoc::get(&context));
-  (*module)->setAttr("tile.target", getTargetAttr(testTarget(), &context));
+  (*module)->setAttr(tile::kTargetAttr,
+                     describeTarget({.target = &testTarget()}, &context));
 }
 
 KernelModule::~KernelModule() = default;
@@ -202,7 +204,8 @@ void KernelModule::compile(const PipelineOptions &given,
   PassManager passes(&context);
   if (edit)
     passes.addInstrumentation(std::make_unique<BeforeSimulatedCode>(edit));
-  addPhase(passes, Phase::Binary, options);
+  addPhase(passes, Phase::Binary, options,
+           PhaseTarget::of(tile::getTarget(*module)));
   if (failed(passes.run(*module)))
     ADD_FAILURE() << "the kernels cannot be compiled";
   kernels = CompiledKernels(*module);
@@ -217,15 +220,14 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
     : module(model.get().clone()) {
   PipelineOptions options = given;
   options.target = &testTarget();
-  (*module)->setAttr(
-      "tile.target",
-      getTargetAttr(testTarget(), module->getContext(), options.products));
+  (*module)->setAttr(tile::kTargetAttr,
+                     describeTarget(options, module->getContext()));
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
   logitsWidth =
       cast<RankedTensorType>(forward.getResultTypes()[0]).getDimSize(1);
   for (Phase phase : {Phase::Seq, Phase::Tile, Phase::Plan}) {
     PassManager passes(module->getContext());
-    addPhase(passes, phase, options);
+    addPhase(passes, phase, options, PhaseTarget::of(tile::getTarget(*module)));
     if (failed(passes.run(*module))) {
       ADD_FAILURE() << model.getErrors().str();
       return;
