@@ -6,8 +6,8 @@
 #include "passes/seq/Passes.h"
 
 #include "dialects/seq/Remarks.h"
-#include "dialects/tile/Tile.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
 
