@@ -113,7 +113,8 @@ void Verification::chooseSample() {
   }
   if (options.layers == Layers::Sample)
     report.skip("a sample of the layers",
-                "every layer is the first or the last of its kind");
+                "no layer can be left out: each is the first or the last of "
+                "its kind, or has no number in its name");
   if (seconds == INFINITY || tokens.size() < kFewestTimed)
     return;
   ReferenceCost cost{.seconds = seconds,

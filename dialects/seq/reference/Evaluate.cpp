@@ -31,16 +31,26 @@ static llvm::Error checkInput(unsigned index, const Datum<S> &input,
   return llvm::Error::success();
 }
 
+/// The last op of the block that reads `value`, `last` or a later one. A value
+/// that is no tensor, as a matrix in factors, is read with what it is made of.
+static Operation *lastUse(Value value, Operation *last, Block &block) {
+  for (Operation *user : value.getUsers()) {
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (!last || last->isBeforeInBlock(here))
+      last = here;
+    for (Value result : here->getResults())
+      if (!isa<RankedTensorType>(result.getType()))
+        last = lastUse(result, last, block);
+  }
+  return last;
+}
+
 /// What no later op of the block reads, by the op after which that is so. A
 /// model's weights are most of what an evaluation holds, and each is read once.
 static llvm::DenseMap<Operation *, SmallVector<Value>> lastUses(Block &block) {
   llvm::DenseMap<Operation *, SmallVector<Value>> ends;
-  auto add = [&](Value value, Operation *last) {
-    for (Operation *user : value.getUsers()) {
-      Operation *here = block.findAncestorOpInBlock(*user);
-      if (!last || last->isBeforeInBlock(here))
-        last = here;
-    }
+  auto add = [&](Value value, Operation *first) {
+    Operation *last = lastUse(value, first, block);
     if (last && last != block.getTerminator())
       ends[last].push_back(value);
   };
