@@ -90,7 +90,7 @@ static const CanonicalOption kOptions[] = {
     {"--dtype", [](const CompileOptions &o) { return o.dtype; },
      [](StringRef value, CompileOptions &o) {
        o.dtype = value.str();
-       return value == "f32" || value == "bf16" || value == "f16";
+       return isWeightType(value);
      }},
     {"--state-dtype",
      [](const CompileOptions &o) {

@@ -1,6 +1,7 @@
 #include "compiler/CompiledFile.h"
 
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Storage.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,8 +26,7 @@ llvm::Expected<effc::CompiledFile> effc::describeCompiledFile(StringRef path,
     if (count <= most)
       continue;
     most = count;
-    file.weightType.clear();
-    llvm::raw_string_ostream(file.weightType) << type;
+    file.weightType = storage::Storage::get(type).name().str();
   }
   if (auto layout =
           module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout"))

@@ -15,6 +15,7 @@ struct CompiledFile {
   std::string weightType;       // that most elements are stored in: "bf16"
   uint64_t bytesPerSession = 0; // of one sequence that is as long as it may be
   uint64_t maxContext = 0;      // tokens of such a sequence; 0: no bound
+  bool hasTokenizer = false;
 };
 
 /// Reads it off the file at `path` and the module of phase plan or later that

@@ -11,9 +11,11 @@
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
+#include "compiler/WeightSource.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
+#include "dialects/storage/Formats.h"
 #include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
 #include "frontend/Weights.h"
@@ -28,10 +30,24 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <filesystem>
-
 using namespace mlir;
 using namespace effc;
+
+/// The storage that matrices are to have, if one is asked for and can be written.
+static llvm::Error checkWeightType(StringRef text, MLIRContext &context,
+                                   DiagnosticCollector &diagnostics) {
+  if (text.empty())
+    return llvm::Error::success();
+  Type type = storage::formatOf(text, &context);
+  if (!type)
+    return diagnostics.takeError("'" + text.str() + "' describes no storage");
+  std::optional<storage::Storage> storage = storage::Storage::of(type);
+  if (storage && storage->isEncodable())
+    return llvm::Error::success();
+  return llvm::createStringError(
+      "weights can be kept as '" + text +
+      "' but not made so: expects codes around 0 and one scale for a block");
+}
 
 namespace {
 
@@ -79,8 +95,6 @@ private:
   llvm::Error dump(Lowering &lowering, Phase phase);
   llvm::Error printModule();
   llvm::Error writeArtifact();
-  llvm::Error listWeightFiles(std::vector<codegen::WeightFile> &files) const;
-  llvm::Expected<codegen::SourceTensor> readTensor(seq::WeightOp weight);
 
   const CompileOptions &options;
   const CompileEvents &events;
@@ -93,10 +107,6 @@ private:
   frontend::ImportedModel model;
   std::vector<Lowering> lowerings; // one for each target, in their order
   std::string seqBytecode;
-  StoredWeight storedWeight;         // the one last read
-  frontend::GatheredWeight gathered; // the same, of several tensors or derived
-  std::vector<uint64_t>
-      storedShape; // the same, of one that is stored otherwise
   seq::Work work;
 };
 
@@ -126,12 +136,9 @@ llvm::Error Compilation::import() {
   importOptions.weightsFrom = options.weightsFrom;
   importOptions.tokenizer = options.tokenizer;
   importOptions.maxContext = options.pipeline.maxContext;
-  if (options.dtype == "f32")
-    importOptions.dtype = frontend::WeightType::F32;
-  else if (options.dtype == "bf16")
-    importOptions.dtype = frontend::WeightType::BF16;
-  else if (options.dtype == "f16")
-    importOptions.dtype = frontend::WeightType::F16;
+  if (llvm::Error error = checkWeightType(options.dtype, context, diagnostics))
+    return error;
+  importOptions.dtype = options.dtype;
   importOptions.ungroupedNorm = options.ungroupedNorm;
   importOptions.streamed = {options.sinks, options.window};
   importOptions.allow = options.allow;
@@ -228,7 +235,8 @@ llvm::Error Compilation::writeArtifact() {
     contents.plans.push_back({lowering.target->name.str(), *lowering.module,
                               lowering.target->device == tile::Device::Host});
   contents.seqBytecode = std::move(seqBytecode);
-  if (model.tokenizer)
+  bool hasTokenizer = model.tokenizer.has_value();
+  if (hasTokenizer)
     contents.tokenizer = std::move(*model.tokenizer);
   contents.generation.bos = model.generation.bos.value_or(-1);
   contents.generation.pad = model.generation.pad.value_or(-1);
@@ -252,12 +260,17 @@ llvm::Error Compilation::writeArtifact() {
   contents.keyWork = work.keys;
   contents.headFlopsPerRow = work.perOutputRow;
   contents.weights = options.weights;
-  if (options.weights == codegen::WeightsMode::Reference)
-    if (llvm::Error error = listWeightFiles(contents.weightFiles))
-      return error;
+  if (options.weights == codegen::WeightsMode::Reference) {
+    auto files = listWeightFiles(*model.checkpoint, options.output);
+    if (!files)
+      return files.takeError();
+    contents.weightFiles = std::move(*files);
+  }
+  WeightSource weights(model.checkpoint.get(), stored);
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
-      [&](seq::WeightOp weight) { return readTensor(weight); }, events.weights,
+      [&](seq::WeightOp weight) { return weights.read(weight); },
+      events.weights,
       [&](StringRef written) {
         if (model.checkpoint)
           if (llvm::Error error = model.checkpoint->checkUnchanged())
@@ -270,104 +283,8 @@ llvm::Error Compilation::writeArtifact() {
   auto file = describeCompiledFile(options.output, *lowerings[0].module);
   if (!file)
     return file.takeError();
+  file->hasTokenizer = hasTokenizer;
   events.written(*file);
-  return llvm::Error::success();
-}
-
-static llvm::Expected<codegen::SourceTensor::Type>
-codegenType(frontend::ElementType type, StringRef source) {
-  using Type = codegen::SourceTensor::Type;
-  switch (type) {
-  case frontend::ElementType::F32:
-    return Type::F32;
-  case frontend::ElementType::BF16:
-    return Type::BF16;
-  case frontend::ElementType::F16:
-    return Type::F16;
-  default:
-    return llvm::createStringError("tensor '" + source +
-                                   "' is neither F32, BF16 nor F16");
-  }
-}
-
-llvm::Expected<codegen::SourceTensor>
-Compilation::readTensor(seq::WeightOp weight) {
-  using Type = codegen::SourceTensor::Type;
-  StringRef source = weight.getSource();
-  if (stored) {
-    llvm::Expected<StoredWeight> read = stored->weights(source);
-    if (!read)
-      return read.takeError();
-    storedWeight = std::move(*read);
-    // Both list the types in the same order.
-    return codegen::SourceTensor{static_cast<Type>(storedWeight.type),
-                                 storedWeight.shape, storedWeight.bytes};
-  }
-  if (!weight.isOneTensor()) {
-    auto read = frontend::gatherWeight(weight, *model.checkpoint);
-    if (!read)
-      return read.takeError();
-    gathered = std::move(*read);
-    auto type = codegenType(gathered.type, source);
-    if (!type)
-      return type.takeError();
-    return codegen::SourceTensor{*type, gathered.shape, gathered.bytes};
-  }
-  llvm::Expected<frontend::TensorData> data = model.checkpoint->getData(source);
-  if (!data)
-    return data.takeError();
-  const frontend::CheckpointTensor *place = model.checkpoint->find(source);
-  codegen::SourceTensor tensor{
-      Type::F32, data->shape, data->bytes,
-      static_cast<uint32_t>(llvm::find_if(model.checkpoint->getFiles(),
-                                          [&](const auto &file) {
-                                            return file.get() == place->file;
-                                          }) -
-                            model.checkpoint->getFiles().begin()),
-      place->file->getOffset(*place->entry)};
-  auto type = codegenType(data->type, source);
-  if (!type)
-    return type.takeError();
-  tensor.type = *type;
-  if (weight.getStored()) { // the same elements in the same order
-    auto shape = cast<RankedTensorType>(weight.getType()).getShape();
-    storedShape.assign(shape.begin(), shape.end());
-    tensor.shape = storedShape;
-  }
-  return tensor;
-}
-
-// The names lead from the folder of the artifact to that of the checkpoint,
-// both without symbolic links, so that they hold wherever the two are moved
-// together.
-llvm::Error
-Compilation::listWeightFiles(std::vector<codegen::WeightFile> &files) const {
-  // Where the file will be, were the output a link.
-  SmallString<128> output(options.output);
-  if (llvm::sys::fs::exists(options.output))
-    llvm::sys::fs::real_path(options.output, output);
-  SmallString<128> folder(llvm::sys::path::parent_path(output));
-  SmallString<128> from, to;
-  std::error_code code =
-      llvm::sys::fs::real_path(folder.empty() ? "." : StringRef(folder), from);
-  if (!code)
-    code = llvm::sys::fs::real_path(model.checkpoint->getDirectory(), to);
-  if (code)
-    return llvm::createStringError(
-        "cannot find the way from " + options.output + " to " +
-        model.checkpoint->getDirectory() + ": " + code.message());
-  std::filesystem::path way =
-      std::filesystem::path(to.str().str())
-          .lexically_relative(std::filesystem::path(from.str().str()));
-  for (const auto &file : model.checkpoint->getFiles()) {
-    const frontend::MappedFile &mapped = file->getFile();
-    llvm::Expected<ArrayRef<uint8_t>> start =
-        mapped.view(0, file->getBufferOffset());
-    if (!start)
-      return start.takeError();
-    std::string name = (way / mapped.getName()).lexically_normal().string();
-    files.push_back({name, mapped.size(), *start});
-  }
   return llvm::Error::success();
 }
 
@@ -486,6 +403,15 @@ std::vector<uint8_t> Compilation::getCode() {
 }
 
 } // namespace
+
+llvm::ArrayRef<llvm::StringLiteral> effc::weightTypes() {
+  return storage::formatNames();
+}
+
+bool effc::isWeightType(StringRef text) {
+  return llvm::is_contained(weightTypes(), text) ||
+         text.starts_with("!storage.");
+}
 
 llvm::Error effc::compile(const CompileOptions &options,
                           const CompileEvents &events) {

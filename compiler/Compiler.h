@@ -18,6 +18,12 @@
 
 namespace effc {
 
+/// Names that CompileOptions::dtype may have: "f32", "bf16", "q8_0", ...
+llvm::ArrayRef<llvm::StringLiteral> weightTypes();
+/// Whether a text is such a name, or begins as the description of a storage does
+/// (`!storage.block<...>`), which the compilation checks.
+bool isWeightType(llvm::StringRef text);
+
 struct CompileOptions {
   /// A Hugging Face directory, or a .mlir file of the seq dialect.
   std::string model;
@@ -26,7 +32,8 @@ struct CompileOptions {
   /// Where the artifact, or the module of `compileTo`, goes; "-": standard
   /// output.
   std::string output;
-  /// "f32", "bf16", "f16" or empty: as the checkpoint has it.
+  /// How matrices of weights are stored, by name or by a description, or
+  /// empty: as the checkpoint has them.
   std::string dtype;
   /// Where weights go; None: the checkpoint need not have any.
   codegen::WeightsMode weights = codegen::WeightsMode::Embed;

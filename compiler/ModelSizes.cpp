@@ -2,6 +2,7 @@
 
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Storage.h"
 #include "runtime/schema/SizeLimits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,12 +21,18 @@ static constexpr uint64_t kMostHeadChannels = 4096;
 
 /// With `rows` in place of dynamic dimensions; stops at the largest number.
 static uint64_t bytesOf(RankedTensorType type, uint64_t rows) {
-  uint64_t bytes =
-      llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
-  for (int64_t size : type.getShape())
-    bytes = llvm::SaturatingMultiply(
-        bytes, ShapedType::isDynamic(size) ? rows : uint64_t(size));
-  return bytes;
+  storage::Storage storage = storage::Storage::get(type.getElementType());
+  uint64_t blocks = 1;
+  for (int64_t size : type.getShape().drop_back())
+    blocks = llvm::SaturatingMultiply(
+        blocks, ShapedType::isDynamic(size) ? rows : uint64_t(size));
+  if (type.getRank() > 0) {
+    int64_t last = type.getShape().back();
+    uint64_t elements = ShapedType::isDynamic(last) ? rows : uint64_t(last);
+    blocks = llvm::SaturatingMultiply(
+        blocks, llvm::divideCeil(elements, uint64_t(storage.blockElements())));
+  }
+  return llvm::SaturatingMultiply(blocks, uint64_t(storage.blockBytes()));
 }
 
 /// "at most N bytes ..., but got M".
@@ -75,7 +82,7 @@ static LogicalResult checkValues(func::FuncOp function, uint64_t rows) {
   WalkResult walked = function.walk([&](Operation *op) -> WalkResult {
     for (Value value : op->getResults()) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !type.getElementType().isIntOrFloat())
+      if (!type || !storage::Storage::of(type.getElementType()))
         continue;
       // A weight's value is no copy of it.
       uint64_t most = isa<seq::ParameterOp>(op) ? kMostWeightBytes

@@ -191,7 +191,7 @@ private:
       llvm::Expected<StoredWeight> whole = weights(symbol);
       if (!whole)
         return whole;
-      StoredWeight table{whole->type, {uint64_t(extent), whole->shape[1]}, {}};
+      StoredWeight table{{uint64_t(extent), whole->shape[1]}, {}};
       size_t bytes = whole->bytes.size() / whole->shape[0];
       table.bytes.resize(extent * bytes);
       for (auto [to, from] : llvm::enumerate(rows))

@@ -4,12 +4,11 @@
 #include "compiler/StoredForward.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
+#include "dialects/storage/Storage.h"
 #include "passes/seq/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 
-#include <bit>
-#include <cstring>
 #include <numeric>
 
 using namespace mlir;
@@ -57,27 +56,17 @@ static std::unique_ptr<Pass> expansion(const ReferenceRequest &request) {
 }
 
 template <typename S>
-static llvm::Expected<Tensor<S>> toTensor(const StoredWeight &weight) {
+static llvm::Expected<Tensor<S>> toTensor(const StoredWeight &weight,
+                                          storage::Storage storage) {
   SmallVector<int64_t> shape(weight.shape.begin(), weight.shape.end());
   Tensor<S> tensor(shape);
-  size_t each = weight.type == StoredWeight::Type::F32 ? 4 : 2;
-  if (weight.bytes.size() != size_t(tensor.size()) * each)
+  if (!storage.divides(tensor.size()) ||
+      weight.bytes.size() != size_t(storage.bytes(tensor.size())))
     return llvm::createStringError("a weight has %zu bytes, which its shape "
                                    "does not take",
                                    weight.bytes.size());
-  for (auto [i, element] : llvm::enumerate(tensor.elements())) {
-    if (weight.type == StoredWeight::Type::F32) {
-      float value;
-      std::memcpy(&value, weight.bytes.data() + i * 4, 4);
-      element = S(value);
-      continue;
-    }
-    uint16_t bits;
-    std::memcpy(&bits, weight.bytes.data() + i * 2, 2);
-    element = weight.type == StoredWeight::Type::BF16
-                  ? S(std::bit_cast<float>(uint32_t(bits) << 16))
-                  : S(float(std::bit_cast<_Float16>(bits)));
-  }
+  for (auto [i, element] : llvm::enumerate(tensor.elements()))
+    element = S(storage.number(weight.bytes, i));
   return tensor;
 }
 
@@ -142,7 +131,10 @@ evaluateAs(func::FuncOp function,
         llvm::Expected<StoredWeight> weight = model.weights(op.getSymName());
         if (!weight)
           return weight.takeError();
-        return toTensor<S>(*weight);
+        return toTensor<S>(
+            *weight,
+            storage::Storage::get(
+                cast<RankedTensorType>(op.getType()).getElementType()));
       });
   if (!results)
     return results.takeError();

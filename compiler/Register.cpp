@@ -9,6 +9,7 @@
 #include "codegen/sim/Passes.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/StorageDialect.h"
 #include "dialects/tile/Tile.h"
 #include "passes/plan/Passes.h"
 #include "passes/seq/Passes.h"
@@ -27,7 +28,8 @@
 #include "mlir/Transforms/Passes.h"
 
 void effc::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<seq::SeqDialect, tile::TileDialect, plan::PlanDialect>();
+  registry.insert<storage::StorageDialect, seq::SeqDialect, tile::TileDialect,
+                  plan::PlanDialect>();
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,

@@ -1,23 +1,15 @@
 #include "compiler/StoredArtifact.h"
 
 #include <cstring>
-#include <string_view>
 
 using namespace effc;
 
 /// Copies a weight's rows without their padding.
 static StoredWeight denseWeight(const effc_weight_info_t &info) {
   StoredWeight weight;
-  std::string_view type = info.type;
-  weight.type = type == "bf16"  ? StoredWeight::Type::BF16
-                : type == "f16" ? StoredWeight::Type::F16
-                                : StoredWeight::Type::F32;
   weight.shape.assign(info.shape, info.shape + info.rank);
   uint64_t rows = info.rank == 1 ? 1 : info.shape[0];
-  uint64_t elements = 1;
-  for (uint64_t extent : weight.shape)
-    elements *= extent;
-  size_t bytes = elements / rows * (type == "f32" ? 4 : 2);
+  size_t bytes = info.row_bytes;
   weight.bytes.resize(rows * bytes);
   for (uint64_t row = 0; row < rows; ++row)
     std::memcpy(weight.bytes.data() + row * bytes,

@@ -10,9 +10,9 @@
 
 namespace effc {
 
-/// The elements of a weight: dense, row-major, in the order of its own type.
+/// The elements of a weight in the order and the storage of its own type,
+/// row-major, nothing between rows.
 struct StoredWeight {
-  enum class Type { F32, BF16, F16 } type = Type::F32;
   std::vector<uint64_t> shape;
   std::vector<uint8_t> bytes; // little-endian
 };

@@ -1,6 +1,7 @@
 #include "frontend/Import.h"
 
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Formats.h"
 #include "frontend/ModuleText.h"
 #include "frontend/QuantisedConfig.h"
 #include "frontend/Weights.h"
@@ -63,7 +64,7 @@ public:
   }
 
   llvm::Error importFile(llvm::StringRef path) {
-    if (options.dtype)
+    if (!options.dtype.empty())
       return refuse("a module states the types of its weights: no other type "
                     "can be given");
     if (!options.allow.empty())
@@ -120,23 +121,24 @@ private:
       return reader.getProblem();
     if (reader.get("auto_map") && !reader.isAllowed("auto_map")) {
       if (!family->hasOwnCode)
-        reader.report("'auto_map' names code of the checkpoint's own, which is "
-                      "not run: where it computes what the public library "
-                      "does, --allow auto_map");
+        reader.reportBeside(
+            "'auto_map' names code of the checkpoint's own, which is "
+            "not run: where it computes what the public library "
+            "does, --allow auto_map");
       else
         model.remarks.push_back("config.json: 'auto_map' is ignored: the code "
                                 "it names is not run");
     }
     if (reader.getBoolean("is_encoder_decoder", false))
-      reader.report("expects 'is_encoder_decoder' to be false, but got true");
+      reader.reportBeside(
+          "expects 'is_encoder_decoder' to be false, but got true");
     refuseQuantised(reader);
     // The importer finishes the reader, so every other key is asked for first.
     vocabulary = family->readVocabulary(reader, kMostVocabulary);
-    std::optional<WeightType> dtype = chooseType(reader);
-    if (reader.hasProblem())
-      return reader.getProblem();
-    if (llvm::Error error = readGenerationFor(reader))
-      return error;
+    mlir::Type dtype = chooseType(reader);
+    if (!reader.hasProblem())
+      if (llvm::Error error = readGenerationFor(reader))
+        return error;
     FamilyInput input = {&context,
                          reader,
                          *model.checkpoint,
@@ -166,23 +168,23 @@ private:
     return addSource(pathOf(kConfigFile), kConfigFile);
   }
 
-  /// The type of all matrices; absent: as each is stored. Without weights the
-  /// configuration's word stands for them.
-  std::optional<WeightType> chooseType(ConfigReader &reader) {
-    if (options.dtype || model.checkpoint->hasWeights())
-      return options.dtype;
-    constexpr std::pair<llvm::StringLiteral, WeightType> kTypes[] = {
-        {"float32", WeightType::F32},
-        {"bfloat16", WeightType::BF16},
-        {"float16", WeightType::F16}};
+  /// How all matrices are stored; null: as the checkpoint has each. Without
+  /// weights the configuration's word stands for them.
+  mlir::Type chooseType(ConfigReader &reader) {
+    if (!options.dtype.empty())
+      return storage::formatOf(options.dtype, &context);
+    if (model.checkpoint->hasWeights())
+      return {};
+    constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kTypes[] = {
+        {"float32", "f32"}, {"bfloat16", "bf16"}, {"float16", "f16"}};
     for (const char *key : {"dtype", "torch_dtype"})
       if (const JsonValue *value = reader.get(key))
         for (const auto &[spelling, type] : kTypes)
           if (value->getString() && *value->getString() == spelling)
-            return type;
+            return storage::formatOf(type, &context);
     model.remarks.push_back("config.json names no type of weights: matrices "
                             "are taken as f32");
-    return WeightType::F32;
+    return mlir::Float32Type::get(&context);
   }
 
   llvm::Error readGenerationFor(ConfigReader &reader) {
@@ -234,8 +236,11 @@ private:
             " alone, which is not read: save it with the public library "
             "(AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)), which "
             "writes a tokenizer.json, or leave it out with --no-tokenizer");
-    model.remarks.push_back("there is no 'tokenizer.json': the model takes "
-                            "and gives token ids");
+    std::string what = "there is no 'tokenizer.json'";
+    if (llvm::sys::fs::exists(pathOf(kVocabularyFile)))
+      what += ", and " + quote(kVocabularyFile) + " has no " +
+              quote(kMergesFile) + " beside it";
+    model.remarks.push_back(what + ": the model takes and gives token ids");
     return llvm::Error::success();
   }
 

@@ -14,10 +14,11 @@
 namespace effc::frontend {
 
 struct ImportOptions {
-  /// The type of all matrices of weights; absent: as each is stored, or,
-  /// without weights, as config.json says. A `.mlir` file has its types
-  /// already, so it takes none.
-  std::optional<WeightType> dtype;
+  /// How all matrices of weights are stored, by a name of
+  /// dialects/storage/Formats.h; empty: as the checkpoint has each, or, without
+  /// weights, as config.json says. A `.mlir` file has its types already, so it
+  /// takes none.
+  std::string dtype;
   /// ShapesOnly: a checkpoint directory need not have weights.
   WeightsNeeded weights = WeightsNeeded::Yes;
   /// Whether gated norms take one mean over all channels where the model has

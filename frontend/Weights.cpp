@@ -51,8 +51,7 @@ static llvm::Error checkTensor(seq::WeightOp weight, llvm::StringRef source,
                   describeShape(expected) + ", but got " +
                   describeShape(entry->shape));
   }
-  if (entry->type != ElementType::F32 && entry->type != ElementType::BF16 &&
-      entry->type != ElementType::F16)
+  if (!storageOf(entry->type, weight.getContext()))
     return refuse(file + ": expects tensor " + quote(source) +
                   " of F32, BF16 or F16, but got " + getName(entry->type));
   return llvm::Error::success();

@@ -74,6 +74,14 @@ def program_of(artifact, folder):
     return json.loads((folder / "program.json").read_text())
 
 
+def without_defaults(value):
+    """The program without what is 0, so that a field added to the schema is no change."""
+    if isinstance(value, dict):
+        return {key: without_defaults(part) for key, part in value.items()
+                if part not in (0, False)}
+    return [without_defaults(part) for part in value] if isinstance(value, list) else value
+
+
 def describe(path, folder):
     """Digests of the parts of an artifact, by name."""
     artifact = path.read_bytes()
@@ -90,7 +98,7 @@ def describe(path, folder):
     # A change of length moves segments, and each commit has its provenance.
     program["segments"] = [program["segments"][number]["kind"] for number in kept]
     program.pop("provenance", None)
-    plan = json.dumps(program, sort_keys=True)
+    plan = json.dumps(without_defaults(program), sort_keys=True)
     parts["plan"] = digest(plan.encode())
     return parts
 

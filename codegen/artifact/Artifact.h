@@ -4,6 +4,7 @@
 
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
+#include "dialects/storage/Storage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -13,10 +14,10 @@
 
 namespace effc::codegen {
 
-/// The elements of a checkpoint's tensor: little-endian, dense, row-major, at
-/// any alignment; and where they lie.
+/// The elements of a checkpoint's tensor: little-endian, row-major, nothing
+/// between them, at any alignment; and where they lie.
 struct SourceTensor {
-  enum class Type { F32, BF16, F16 } type;
+  storage::Storage storage;
   llvm::ArrayRef<uint64_t> shape;
   llvm::ArrayRef<uint8_t> bytes;
   uint32_t file = 0;       // number in Contents::weightFiles

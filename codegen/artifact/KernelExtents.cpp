@@ -1,6 +1,7 @@
 #include "codegen/artifact/KernelExtents.h"
 
 #include "dialects/plan/SegmentRecord.h"
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Tile.h"
 
 using namespace llvm;
@@ -26,14 +27,17 @@ static Extent extentOf(mlir::Type type, bool aligned) {
   auto view = dyn_cast<tile::ViewType>(type);
   if (!view) // the segment table: whole records
     return {plan::SegmentRecord::kBytes, plan::SegmentRecord::kBytes, 8};
-  int64_t each = view.getElementType().getIntOrFloatBitWidth() / 8;
+  storage::Storage storage = storage::Storage::get(view.getElementType());
   bool counted = mlir::ShapedType::isDynamic(view.getShape().front());
   int64_t last = 0;
   for (auto [size, stride] :
        drop_begin(zip_equal(view.getShape(), view.getStrides()), counted))
     last += (size - 1) * stride;
-  return {counted ? view.getStrides().front() * each : 0, (last + 1) * each,
-          aligned ? kAlignment : each};
+  int64_t touched = alignTo(last + 1, storage.blockElements());
+  // Blocks are read byte by byte.
+  int64_t alignment = storage.block() ? 1 : storage.blockBytes();
+  return {counted ? storage.bytes(view.getStrides().front()) : 0,
+          storage.bytes(touched), aligned ? kAlignment : alignment};
 }
 
 void effc::codegen::recordExtents(mlir::ModuleOp module) {

@@ -1,5 +1,6 @@
 #include "codegen/artifact/NonFinite.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -62,15 +63,31 @@ static std::optional<NonFinite> findIn(const SourceTensor &tensor,
                    bits & format.sign ? "-inf" : "inf"};
 }
 
+// A block has few numbers that are none: its scales. Each element is looked at,
+// so that whatever the blocks are nothing is missed.
+static std::optional<NonFinite> findInBlocks(const SourceTensor &tensor) {
+  uint64_t count = tensor.bytes.size() / tensor.storage.blockBytes() *
+                   tensor.storage.blockElements();
+  std::optional<NonFinite> infinite;
+  for (uint64_t i = 0; i < count; ++i) {
+    float number = tensor.storage.number(tensor.bytes, i);
+    if (std::isnan(number))
+      return NonFinite{placeOf(i, tensor.shape), true, "NaN"};
+    if (std::isinf(number) && !infinite)
+      infinite = NonFinite{placeOf(i, tensor.shape), false,
+                           number < 0 ? "-inf" : "inf"};
+  }
+  return infinite;
+}
+
 std::optional<NonFinite>
 effc::codegen::findNonFinite(const SourceTensor &tensor) {
-  switch (tensor.type) {
-  case SourceTensor::Type::F32:
+  mlir::Type element = tensor.storage.type();
+  if (element.isF32())
     return findIn<uint32_t>(tensor, {0x7f800000, 0x007fffff, 0x80000000});
-  case SourceTensor::Type::BF16:
+  if (element.isBF16())
     return findIn<uint16_t>(tensor, {0x7f80, 0x007f, 0x8000});
-  case SourceTensor::Type::F16:
+  if (element.isF16())
     return findIn<uint16_t>(tensor, {0x7c00, 0x03ff, 0x8000});
-  }
-  llvm_unreachable("every type is listed");
+  return findInBlocks(tensor);
 }

@@ -76,8 +76,7 @@ Error ProgramTables::fillStates() {
     // The schema's enums list the dialect's cases in the same order.
     state->kind = static_cast<StateKind>(attr.getKind());
     state->growth = static_cast<Growth>(attr.getGrowth());
-    state->type = attr.getType().getElementType().isBF16() ? ElementType::BF16
-                                                           : ElementType::F32;
+    state->type = elementTypeOf(attr.getType().getElementType());
     state->shape.assign(attr.getType().getShape().begin(),
                         attr.getType().getShape().end());
     state->neutral = static_cast<float>(attr.getNeutral().getValueAsDouble());
@@ -89,12 +88,6 @@ Error ProgramTables::fillStates() {
   for (auto weight : module.getOps<seq::WeightOp>())
     weightIndex.try_emplace(weight.getSymName(), weightIndex.size());
   return Error::success();
-}
-
-static ElementType elementTypeOf(mlir::Type type) {
-  return type.isBF16()  ? ElementType::BF16
-         : type.isF16() ? ElementType::F16
-                        : ElementType::F32;
 }
 
 static std::unique_ptr<MatrixProductT> productOf(plan::ProductAttr product) {
@@ -117,7 +110,7 @@ static void fillBoxMaps(mlir::ArrayAttr maps, KernelT &kernel) {
     filled->operand = map.getOperand();
     filled->rows = map.getRows();
     filled->columns = map.getColumns();
-    filled->pitch = map.getPitch() * type.getIntOrFloatBitWidth() / 8;
+    filled->pitch = storage::Storage::get(type).bytes(map.getPitch());
     filled->box_rows = map.getBoxRows();
     filled->box_columns = map.getBoxColumns();
     filled->type = elementTypeOf(type);
@@ -394,6 +387,17 @@ Expected<std::vector<CodeImage>> ProgramTables::fill() {
 }
 
 } // namespace
+
+ElementType effc::codegen::elementTypeOf(mlir::Type type) {
+  storage::Storage storage = storage::Storage::get(type);
+  if (storage.block())
+    return ElementType::Blocks;
+  if (storage.isInteger())
+    return type.isInteger(32) ? ElementType::I32 : ElementType::I64;
+  if (storage.isF32())
+    return ElementType::F32;
+  return type.isBF16() ? ElementType::BF16 : ElementType::F16;
+}
 
 Expected<std::vector<CodeImage>>
 effc::codegen::fillProgram(const Contents &contents, ProgramT &program) {

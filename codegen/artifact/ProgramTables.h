@@ -14,6 +14,10 @@ struct CodeImage {
   std::vector<uint8_t> bytes;
 };
 
+/// What the artifact calls an element type; blocks are one of them, and the
+/// program's table of storages says which.
+artifact::ElementType elementTypeOf(mlir::Type element);
+
 /// Fills states, the kernels and entries of every target, generation defaults
 /// and provenance; image `i` of those returned is segment `i`. Fails when a
 /// module has no plan, no code, or a launch of a kernel that has none, and

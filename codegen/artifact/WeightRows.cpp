@@ -5,8 +5,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -20,10 +18,8 @@ static std::string join(ArrayRef<int64_t> shape) {
   return text;
 }
 
-SourceTensor::Type effc::codegen::storageType(mlir::Type element) {
-  if (element.isBF16())
-    return SourceTensor::Type::BF16;
-  return element.isF16() ? SourceTensor::Type::F16 : SourceTensor::Type::F32;
+storage::Storage effc::codegen::storageOf(mlir::RankedTensorType weight) {
+  return storage::Storage::get(weight.getElementType());
 }
 
 uint64_t effc::codegen::rowCount(mlir::RankedTensorType type) {
@@ -31,32 +27,16 @@ uint64_t effc::codegen::rowCount(mlir::RankedTensorType type) {
 }
 
 uint64_t effc::codegen::rowBytes(mlir::RankedTensorType type) {
-  uint64_t columns = type.getNumElements() / rowCount(type);
-  return alignTo(columns * bytesOf(storageType(type.getElementType())),
-                 plan::kRowAlignment);
-}
-
-static StringRef nameOf(SourceTensor::Type type) {
-  switch (type) {
-  case SourceTensor::Type::F32:
-    return "f32";
-  case SourceTensor::Type::BF16:
-    return "bf16";
-  case SourceTensor::Type::F16:
-    return "f16";
-  }
-  llvm_unreachable("every type is listed");
-}
-
-size_t effc::codegen::bytesOf(SourceTensor::Type type) {
-  return type == SourceTensor::Type::F32 ? 4 : 2;
+  storage::Storage storage = storageOf(type);
+  int64_t columns = type.getNumElements() / rowCount(type);
+  return storage.bytes(storage.paddedElements(columns, plan::kRowAlignment));
 }
 
 std::optional<std::string>
 effc::codegen::whyNotReferenced(seq::WeightOp weight,
                                 const SourceTensor &tensor) {
   auto type = cast<mlir::RankedTensorType>(weight.getType());
-  SourceTensor::Type storage = storageType(type.getElementType());
+  storage::Storage storage = storageOf(type);
   if (type.getRank() < 2)
     return "it is a vector";
   if (weight.getTransposed())
@@ -67,20 +47,21 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return "it is a part of a tensor";
   if (weight.getDerived())
     return "its numbers follow from a tensor's by a rule";
-  if (storage != tensor.type)
+  if (storage != tensor.storage)
     return formatv("its elements are stored as {0} and used as {1}",
-                   nameOf(tensor.type), nameOf(storage))
+                   tensor.storage.name(), storage.name())
         .str();
-  uint64_t rowBytes = type.getNumElements() / rowCount(type) * bytesOf(storage);
-  if (rowBytes % plan::kRowAlignment != 0)
+  uint64_t bytes = storage.bytes(type.getNumElements() / rowCount(type));
+  if (bytes != rowBytes(type))
     return formatv("its rows have {0} bytes, and kernels read rows at "
                    "multiples of {1}",
-                   rowBytes, plan::kRowAlignment)
+                   bytes, plan::kRowAlignment)
         .str();
-  if (tensor.fileOffset % bytesOf(storage) != 0)
+  // Blocks are read byte by byte.
+  if (!storage.block() && tensor.fileOffset % storage.blockBytes() != 0)
     return formatv("it starts at byte {0} of its file, which is no multiple of "
                    "its elements' {1}",
-                   tensor.fileOffset, bytesOf(storage))
+                   tensor.fileOffset, storage.blockBytes())
         .str();
   return std::nullopt;
 }
@@ -104,26 +85,16 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
     return createStringError(
         "tensor '" + weight.getSource() + "' expects shape " + join(expected) +
         " (dimensions of 1 aside), but got " + join(found));
-  WeightRows result;
-  result.source = tensor;
+  WeightRows result(tensor, storageOf(type));
   if (weight.getTransposed())
     result.turned = {type.getShape().drop_back().back(),
                      type.getShape().back()};
   result.name = weight.getSource().str();
-  result.storage = storageType(type.getElementType());
   result.count = rowCount(type);
   result.columns = type.getNumElements() / result.count;
+  result.numbers.resize(result.columns);
   result.buffer.assign(rowBytes(type), 0);
   return result;
-}
-
-static float fromF16(uint16_t half) {
-  uint32_t sign = uint32_t(half & 0x8000) << 16, magnitude = half & 0x7fff;
-  if (magnitude < 0x400) // subnormal numbers
-    return std::bit_cast<float>(
-        sign | std::bit_cast<uint32_t>(float(magnitude) * 0x1p-24f));
-  uint32_t rebias = magnitude >= 0x7c00 ? 0x70000000 : 0x38000000;
-  return std::bit_cast<float>(sign | ((magnitude << 13) + rebias));
 }
 
 // Where the source has element `index` of the weight.
@@ -135,68 +106,30 @@ uint64_t WeightRows::placeOf(uint64_t index) const {
   return index - within + within % columns * rows + within / columns;
 }
 
-// The source's element as f32; exact for all three types.
-float WeightRows::element(uint64_t index) const {
-  if (source.type == SourceTensor::Type::F32) {
-    float value;
-    std::memcpy(&value, source.bytes.data() + index * 4, 4);
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, source.bytes.data() + index * 2, 2);
-  if (source.type == SourceTensor::Type::BF16)
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  return fromF16(bits);
-}
-
-// Rounds to nearest even; a NaN keeps its quiet bit.
-static uint16_t toBF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (value != value)
-    return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-// Rounds to nearest even, subnormal numbers too; a NaN stays one.
-static uint16_t toF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint16_t sign = bits >> 16 & 0x8000;
-  bits &= 0x7fffffff;
-  if (bits >= 0x47800000) // from 65536 on
-    return sign | (bits > 0x7f800000 ? 0x7e00 : 0x7c00);
-  // Below 2^-14 the last place is 2^-24, which is that of one half.
-  if (bits < 0x38800000)
-    return sign | (std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) -
-                   std::bit_cast<uint32_t>(0.5f));
-  bits += 0xfff + (bits >> 13 & 1);
-  return sign | ((bits >> 13) - (112 << 10));
-}
-
 Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
-  using Type = SourceTensor::Type;
-  size_t size = bytesOf(storage);
-  // The elements of a source of the same type are taken as they are.
-  if (storage == source.type && !turned) {
-    std::memcpy(buffer.data(), source.bytes.data() + row * columns * size,
-                columns * size);
+  // The elements of a source of the same storage are taken as they are.
+  if (storage == source.storage && !turned) {
+    size_t bytes = storage.bytes(columns);
+    std::memcpy(buffer.data(), source.bytes.data() + row * bytes, bytes);
     return buffer;
   }
-  for (uint64_t column = 0; column < columns; ++column) {
-    float value = element(placeOf(row * columns + column));
-    uint8_t *to = buffer.data() + column * size;
-    if (storage == Type::F32) {
-      std::memcpy(to, &value, size);
-      continue;
-    }
-    uint16_t bits = storage == Type::BF16 ? toBF16(value) : toF16(value);
-    if (storage == Type::F16 && std::isfinite(value) &&
-        (bits & 0x7fff) == 0x7c00)
-      return createStringError(
-          "tensor '%s' has the element %g at row %llu, column %llu, which is "
-          "beyond f16's largest number, 65504",
-          name.c_str(), double(value), static_cast<unsigned long long>(row),
-          static_cast<unsigned long long>(column));
-    std::memcpy(to, &bits, size);
-  }
-  return buffer;
+  for (uint64_t column = 0; column < columns; ++column)
+    numbers[column] =
+        source.storage.number(source.bytes, placeOf(row * columns + column));
+  std::optional<uint64_t> refused = storage.encode(numbers, buffer);
+  if (!refused)
+    return buffer;
+  auto at = [&](unsigned long long column) {
+    return formatv("at row {0}, column {1}", row, column).str();
+  };
+  if (!storage.block())
+    return createStringError("tensor '%s' has the element %g %s, which is "
+                             "beyond %s's largest number, %g",
+                             name.c_str(), double(numbers[*refused]),
+                             at(*refused).c_str(), storage.name().str().c_str(),
+                             storage.type().isF16() ? 65504 : 0x1.fep127);
+  return createStringError("tensor '%s' has a block %s whose largest number no "
+                           "scale of %s stands for",
+                           name.c_str(), at(*refused).c_str(),
+                           storage.name().str().c_str());
 }

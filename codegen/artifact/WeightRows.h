@@ -12,13 +12,11 @@ namespace effc::codegen {
 /// Weights that cannot be referenced are embedded up to this size.
 constexpr uint64_t kSmallWeightBytes = uint64_t(1) << 20;
 
-/// The type in which a weight of `element` (f32, bf16 or f16) is stored.
-SourceTensor::Type storageType(mlir::Type element);
-/// Of one element.
-size_t bytesOf(SourceTensor::Type type);
+/// How a weight is stored.
+storage::Storage storageOf(mlir::RankedTensorType weight);
 
 /// Rows of a weight in an artifact, and the bytes from one to the next: a
-/// vector is one row, and rows are padded.
+/// vector is one row, and rows are padded, but for blocks.
 uint64_t rowCount(mlir::RankedTensorType type);
 uint64_t rowBytes(mlir::RankedTensorType type);
 
@@ -40,21 +38,22 @@ public:
 
   uint64_t rows() const { return count; }
   /// The bytes of row `row`, padding included; valid until the next call. Fails
-  /// on an element that the storage type has no finite number for.
+  /// on an element that the storage has no finite number for.
   llvm::Expected<llvm::ArrayRef<uint8_t>> row(uint64_t row);
 
 private:
-  WeightRows() = default;
+  WeightRows(const SourceTensor &source, storage::Storage storage)
+      : source(source), storage(storage) {}
   uint64_t placeOf(uint64_t index) const;
-  float element(uint64_t index) const;
 
   SourceTensor source;
   std::string name;
   /// Rows and columns of the weight's matrices where the source has their
   /// transposes.
   std::optional<std::pair<uint64_t, uint64_t>> turned;
-  SourceTensor::Type storage = SourceTensor::Type::F32;
+  storage::Storage storage;
   uint64_t count = 0, columns = 0;
+  std::vector<float> numbers; // of one row
   std::vector<uint8_t> buffer;
 };
 

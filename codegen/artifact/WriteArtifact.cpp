@@ -2,6 +2,7 @@
 // checksums, so room for it is left first and it is written last; every scalar
 // is stored, which makes its size independent of their values.
 #include "codegen/artifact/Artifact.h"
+#include "codegen/artifact/DrawnBlocks.h"
 #include "codegen/artifact/NonFinite.h"
 #include "codegen/artifact/OutputFile.h"
 #include "codegen/artifact/ProgramTables.h"
@@ -60,16 +61,24 @@ void ArtifactWriter::declareSegment(SegmentKind kind, StringRef isa) {
   program.segments.push_back(std::move(segment));
 }
 
-static ElementType elementType(mlir::Type element) {
-  switch (storageType(element)) {
-  case SourceTensor::Type::F32:
-    return ElementType::F32;
-  case SourceTensor::Type::BF16:
-    return ElementType::BF16;
-  case SourceTensor::Type::F16:
-    return ElementType::F16;
-  }
-  llvm_unreachable("every type is listed");
+// The number of a storage in the program's table, from 1 on; 0 for elements that
+// have bytes of their own.
+static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
+  auto block = dyn_cast<storage::BlockType>(element);
+  if (!block)
+    return 0;
+  for (auto [i, known] : enumerate(program.storages))
+    if (known->name == block.getName())
+      return i + 1;
+  auto filled = std::make_unique<StorageT>();
+  filled->name = block.getName().str();
+  filled->elements = block.getElements();
+  filled->bytes = block.getBytes();
+  DrawnBits bits = drawnBits(block);
+  filled->drawn = std::move(bits.drawn);
+  filled->set = std::move(bits.set);
+  program.storages.push_back(std::move(filled));
+  return program.storages.size();
 }
 
 // Elements that the checkpoint has for a weight: all of a tensor that weights
@@ -102,7 +111,8 @@ void ArtifactWriter::declareWeights() {
     auto weight = std::make_unique<WeightT>();
     weight->name = op.getSymName().str();
     weight->source = op.getSource().str();
-    weight->type = elementType(type.getElementType());
+    weight->type = elementTypeOf(type.getElementType());
+    weight->storage = storageNumber(program, type.getElementType());
     weight->shape.assign(type.getShape().begin(), type.getShape().end());
     weight->row_stride_bytes = rowBytes(type);
     weight->size = rowCount(type) * weight->row_stride_bytes;
@@ -213,7 +223,9 @@ static std::vector<uint8_t> computedBytes(seq::WeightOp op) {
 Error ArtifactWriter::writeComputed(seq::WeightOp op, uint64_t segmentOffset,
                                     WeightT &weight) {
   std::vector<uint8_t> bytes = computedBytes(op);
-  SourceTensor tensor{SourceTensor::Type::F32, weight.shape, bytes};
+  SourceTensor tensor{
+      storage::Storage::get(mlir::Float32Type::get(op.getContext())),
+      weight.shape, bytes};
   return writeWeight(op, tensor, segmentOffset, weight);
 }
 

@@ -18,6 +18,10 @@ using namespace effc;
 using namespace effc::host;
 using namespace effc::tile;
 
+// The most elements of a block that an iteration takes: longer blocks would be
+// unrolled into more code than pays.
+static constexpr int64_t kMostBlockRun = 64;
+
 namespace {
 
 /// One product and the loops around its register block.
@@ -26,7 +30,7 @@ public:
   Product(OpBuilder &b, Location loc, Memory &memory)
       : b(b), loc(loc), memory(memory) {}
 
-  Place a, c, acc, result; // acc.base null: `init` everywhere
+  Place a, c, acc, result; // without `acc.first`: `init` everywhere
   Value init;
   int64_t m = 0, n = 0, k = 0;
   bool transposeA = false;
@@ -82,25 +86,19 @@ void Product::alongContraction() {
 
 void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   Value zero = memory.constant(0);
-  SmallVector<Value> aRows, cRows;
+  SmallVector<stored::ElementPlace> aRows, cRows;
   for (int64_t i = 0; i < rows; ++i)
-    aRows.push_back(memory.address(a, memory.add(row, i), zero));
+    aRows.push_back(memory.at(a, memory.add(row, i), zero));
   for (int64_t j = 0; j < columns; ++j)
-    cRows.push_back(memory.address(c, memory.add(column, j), zero));
-  auto at = [&](Value base, Type element, Value offset) -> Value {
-    Type storage = element.isF32() ? element : Type(b.getI16Type());
-    Value i64 = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-    return LLVM::GEPOp::create(b, loc, base.getType(), storage, base,
-                               ArrayRef<LLVM::GEPArg>{i64});
-  };
+    cRows.push_back(memory.at(c, memory.add(column, j), zero));
   auto step = [&](Value offset, int64_t valid, SmallVector<Value> sums) {
     SmallVector<Value> right;
-    for (Value base : cRows)
-      right.push_back(
-          memory.loadAt(at(base, c.element, offset), c.element, kLanes, valid));
+    for (const stored::ElementPlace &start : cRows)
+      right.push_back(memory.loadAt(memory.further(start, c.element, offset),
+                                    c.element, kLanes, valid));
     for (int64_t i = 0; i < rows; ++i) {
-      Value left = memory.loadAt(at(aRows[i], a.element, offset), a.element,
-                                 kLanes, valid);
+      Value left = memory.loadAt(memory.further(aRows[i], a.element, offset),
+                                 a.element, kLanes, valid);
       for (int64_t j = 0; j < columns; ++j)
         sums[i * columns + j] = fma(left, right[j], sums[i * columns + j]);
     }
@@ -108,11 +106,18 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   };
   SmallVector<Value> sums(rows * columns,
                           memory.broadcast(memory.constantF32(0), kLanes));
-  // An iteration takes a cache line of each of c's rows, so that one request
-  // for the next rows goes with it.
-  int64_t bytes = c.element.getIntOrFloatBitWidth() / 8;
-  int64_t run = c.fetchNext ? kLineBytes / bytes : kLanes;
-  int64_t blockBytes = std::max(columns * c.rowStride * bytes, kLineBytes);
+  // An iteration takes a cache line of each of c's rows, or a block, so that one
+  // request for the next rows goes with it.
+  storage::Storage storage = storage::Storage::get(c.element);
+  int64_t run = kLanes;
+  if (c.fetchNext)
+    run =
+        storage.block()
+            ? std::min<int64_t>(llvm::alignTo(storage.blockElements(), kLanes),
+                                kMostBlockRun)
+            : kLineBytes / storage.blockBytes();
+  int64_t blockBytes =
+      std::max(columns * storage.bytes(c.rowStride), kLineBytes);
   int64_t ahead =
       blockBytes * std::max<int64_t>(1, kFetchAheadBytes / blockBytes);
   int64_t main = k / run * run;
@@ -122,8 +127,10 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     if (c.fetchNext)
-      for (Value base : cRows)
-        memory.prefetch(at(base, c.element, loop.getInductionVar()), ahead);
+      for (const stored::ElementPlace &start : cRows)
+        memory.prefetch(
+            memory.further(start, c.element, loop.getInductionVar()), c.element,
+            ahead);
     sums = SmallVector<Value>(loop.getRegionIterArgs());
     for (int64_t i = 0; i < run; i += kLanes)
       sums = step(memory.add(loop.getInductionVar(), i), kLanes, sums);
@@ -135,7 +142,7 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Value r = memory.add(row, i), col = memory.add(column, j);
-      Value start = acc.base ? memory.loadScalar(acc, r, col) : init;
+      Value start = acc.first.address ? memory.loadScalar(acc, r, col) : init;
       Value sum = memory.reduceLanes(sums[i * columns + j], /*max=*/false);
       memory.storeScalar(result, r, col,
                          arith::AddFOp::create(b, loc, start, sum));
@@ -164,9 +171,9 @@ void Product::broadcastBlock(Value row, int64_t rows, Value column,
                              int64_t lanes, int64_t valid) {
   SmallVector<Value> inits;
   for (int64_t i = 0; i < rows; ++i)
-    inits.push_back(
-        acc.base ? memory.load(acc, memory.add(row, i), column, lanes, valid)
-                 : memory.broadcast(init, lanes));
+    inits.push_back(acc.first.address ? memory.load(acc, memory.add(row, i),
+                                                    column, lanes, valid)
+                                      : memory.broadcast(init, lanes));
   auto loop = scf::ForOp::create(b, loc, memory.constant(0), memory.constant(k),
                                  memory.constant(1), inits);
   {

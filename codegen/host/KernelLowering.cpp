@@ -3,10 +3,13 @@
 
 #include "dialects/plan/SegmentRecord.h"
 #include "dialects/tile/BoxAxes.h"
+#include "dialects/tile/Divisors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace effc;
@@ -136,7 +139,7 @@ Place KernelLowering::allocate(TileType type) {
   Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
                                          b.getI64IntegerAttr(elements));
   Place place;
-  place.base =
+  place.first.address =
       LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
                              b.getF32Type(), count, /*alignment=*/64);
   place.element = b.getF32Type();
@@ -162,20 +165,20 @@ Place KernelLowering::windowOf(Value view, ValueRange indices,
   auto type = cast<ViewType>(view.getType());
   BoxAxes axes = axesOf(sizes, tile);
   Value offset = memory.constant(0);
+  int64_t divisor = 0;
   for (auto [index, stride] : llvm::zip_equal(indices, type.getStrides())) {
     Value scaled =
         arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
     offset = arith::AddIOp::create(b, loc, offset, scaled);
+    divisor = std::gcd(divisor, divisorOf(index) * stride);
   }
-  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  // An i32 is only moved, as the bits of an f32.
-  bool wide = type.getElementType().getIntOrFloatBitWidth() == 32;
-  Type storage = wide ? Type(b.getF32Type()) : Type(b.getI16Type());
   Place place;
-  place.base =
-      LLVM::GEPOp::create(b, loc, bases.lookup(view).getType(), storage,
-                          bases.lookup(view), ArrayRef<LLVM::GEPArg>{offset});
-  place.element = wide ? storage : type.getElementType();
+  // An i32 is only moved, as the bits of an f32.
+  place.element = type.getElementType().isInteger(32) ? b.getF32Type()
+                                                      : type.getElementType();
+  place.first = stored::further(
+      b, loc, stored::firstPlace(b, loc, bases.lookup(view), place.element),
+      place.element, offset, divisor);
   place.rowStride = BoxAxes::stride(type, axes.row);
   place.validRows = rows ? lookup(rows) : Value();
   place.validColumns = columns ? lookup(columns) : Value();
@@ -208,17 +211,17 @@ void KernelLowering::lowerLoad(LoadOp load) {
 // A window like that of a load, but for its rows, which are looked up.
 void KernelLowering::lowerGather(GatherRowsOp gather) {
   ViewType view = gather.getView().getType();
-  Type storage = view.getElementType().isF32() ? view.getElementType()
-                                               : Type(b.getI16Type());
   auto offsetOf = [&](Value index) -> Value {
     return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
   };
-  Value base = bases.lookup(gather.getView());
   Place window;
-  window.base = LLVM::GEPOp::create(
-      b, loc, base.getType(), storage, base,
-      ArrayRef<LLVM::GEPArg>{offsetOf(lookup(gather.getColumn()))});
   window.element = view.getElementType();
+  window.first =
+      stored::further(b, loc,
+                      stored::firstPlace(b, loc, bases.lookup(gather.getView()),
+                                         window.element),
+                      window.element, lookup(gather.getColumn()),
+                      divisorOf(gather.getColumn()));
   window.rowStride = view.getStrides()[0];
   window.validRows = gather.getRows() ? lookup(gather.getRows()) : Value();
   window.validColumns =
@@ -244,17 +247,13 @@ void KernelLowering::lowerShift(ShiftOp shift) {
   Place place = placeOf(shift.getTile());
   auto load = shift.getTile().getDefiningOp<LoadOp>();
   auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
-  if (!view ||
+  if (!view || place.first.number ||
       llvm::is_contained(kernel.getWrites(), view.getArgNumber() - 1)) {
     place = allocate(type);
     copy(shift.getTile(), type, place);
   }
   int64_t by = shift.getBy();
-  Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
-  place.base = LLVM::GEPOp::create(
-      b, loc, place.base.getType(), storage, place.base,
-      ArrayRef<LLVM::GEPArg>{Value(LLVM::ConstantOp::create(
-          b, loc, b.getI64Type(), b.getI64IntegerAttr(by)))});
+  place.first = memory.further(place.first, place.element, memory.constant(by));
   place.firstColumn = std::max<int64_t>(0, place.firstColumn - by);
   Value end =
       place.validColumns ? place.validColumns : memory.constant(type.columns());
@@ -292,17 +291,18 @@ void KernelLowering::lowerRead(ReadOp read) {
     offset = arith::AddIOp::create(b, loc, offset, scaled);
   }
   Place place;
-  place.base = bases.lookup(read.getView());
   place.element = type.getElementType();
+  place.first =
+      stored::firstPlace(b, loc, bases.lookup(read.getView()), place.element);
   if (!type.getElementType().isInteger()) {
     scalars.map(read.getResult(),
                 memory.loadScalar(place, memory.constant(0), offset));
     return;
   }
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Value at =
-      LLVM::GEPOp::create(b, loc, place.base.getType(), type.getElementType(),
-                          place.base, ArrayRef<LLVM::GEPArg>{offset});
+  Value at = LLVM::GEPOp::create(b, loc, place.first.address.getType(),
+                                 type.getElementType(), place.first.address,
+                                 ArrayRef<LLVM::GEPArg>{offset});
   Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
   scalars.map(
       read.getResult(),
@@ -341,7 +341,7 @@ void KernelLowering::copy(Value from, TileType type, const Place &to) {
   if (auto splat = splats.find(from); splat != splats.end())
     return fill(to, type, splat->second);
   Place source = placeOf(from);
-  if (source.base == to.base)
+  if (source.first.address == to.first.address)
     return;
   bool column = type.getRole() == Role::Column;
   ColumnBlocks blocks =
@@ -437,10 +437,11 @@ void KernelLowering::assignCarried(ValueRange yielded, ValueRange carried) {
     auto type = dyn_cast<TileType>(sources[i].getType());
     if (!type || splats.count(sources[i]))
       continue;
-    Value base = placeOf(sources[i]).base;
+    Value base = placeOf(sources[i]).first.address;
     for (size_t j = 0; j < i; ++j)
       if (isa<TileType>(carried[j].getType()) &&
-          places.lookup(carried[j]).base == base && sources[j] != carried[j]) {
+          places.lookup(carried[j]).first.address == base &&
+          sources[j] != carried[j]) {
         Place saved = allocate(type);
         copy(sources[i], type, saved);
         places[sources[i]] = saved;

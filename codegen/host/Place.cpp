@@ -1,13 +1,20 @@
 // Addresses, loads and stores of places.
 #include "codegen/host/Place.h"
 
+#include "codegen/storage/Unpack.h"
+#include "dialects/tile/Divisors.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
+using namespace effc;
 using namespace effc::host;
+using effc::stored::ElementPlace;
 
 ColumnBlocks ColumnBlocks::cut(int64_t columns, int64_t mainLanes) {
   ColumnBlocks blocks;
@@ -57,7 +64,12 @@ Value Memory::iota(int64_t lanes) {
       DenseElementsAttr::get(vectorType(lanes, b.getIndexType()), values));
 }
 
-Value Memory::address(const Place &place, Value row, Value column) {
+ElementPlace Memory::further(const ElementPlace &place, Type element,
+                             Value count) {
+  return stored::further(b, loc, place, element, count, tile::divisorOf(count));
+}
+
+ElementPlace Memory::at(const Place &place, Value row, Value column) {
   if (place.validRows) {
     Value last = arith::SubIOp::create(b, loc, place.validRows, constant(1));
     row = arith::MinSIOp::create(b, loc, row, last);
@@ -73,65 +85,13 @@ Value Memory::address(const Place &place, Value row, Value column) {
   }
   Value offset = arith::MulIOp::create(b, loc, row, constant(place.rowStride));
   offset = arith::AddIOp::create(b, loc, offset, column);
-  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
-  return LLVM::GEPOp::create(b, loc, place.base.getType(), storage, place.base,
-                             ArrayRef<LLVM::GEPArg>{offset});
+  int64_t divisor = std::gcd(place.rowStride, tile::divisorOf(column));
+  return stored::further(b, loc, place.first, place.element, offset, divisor);
 }
 
-// bf16 is the upper half of an f32; f16 goes through the conversion unit.
-Value Memory::widen(Value stored, Type element) {
-  if (element.isF32())
-    return stored;
-  auto shape = dyn_cast<VectorType>(stored.getType());
-  auto like = [&](Type type) -> Type {
-    return shape ? Type(shape.clone(type)) : type;
-  };
-  if (element.isF16()) {
-    Value half = arith::BitcastOp::create(b, loc, like(element), stored);
-    return arith::ExtFOp::create(b, loc, like(b.getF32Type()), half);
-  }
-  Value wide = arith::ExtUIOp::create(b, loc, like(b.getI32Type()), stored);
-  Type wideType = wide.getType();
-  TypedAttr sixteen = b.getI32IntegerAttr(16);
-  if (shape)
-    sixteen = DenseElementsAttr::get(cast<VectorType>(wideType),
-                                     b.getI32IntegerAttr(16));
-  wide = arith::ShLIOp::create(b, loc, wide,
-                               arith::ConstantOp::create(b, loc, sixteen));
-  return arith::BitcastOp::create(b, loc, like(b.getF32Type()), wide);
-}
-
-// Rounds to nearest even by integer arithmetic; a NaN keeps its quiet bit.
+// The host has no instruction that rounds to bf16.
 Value Memory::narrow(Value value, Type element) {
-  if (element.isF32())
-    return value;
-  auto shape = dyn_cast<VectorType>(value.getType());
-  auto like = [&](Type type) -> Type {
-    return shape ? Type(shape.clone(type)) : type;
-  };
-  if (element.isF16()) {
-    Value half = arith::TruncFOp::create(b, loc, like(element), value);
-    return arith::BitcastOp::create(b, loc, like(b.getI16Type()), half);
-  }
-  auto splat = [&](int32_t bits) -> Value {
-    TypedAttr attr = b.getI32IntegerAttr(bits);
-    if (shape)
-      attr = DenseElementsAttr::get(cast<VectorType>(like(b.getI32Type())),
-                                    b.getI32IntegerAttr(bits));
-    return arith::ConstantOp::create(b, loc, attr);
-  };
-  Value bits = arith::BitcastOp::create(b, loc, like(b.getI32Type()), value);
-  Value upper = arith::ShRUIOp::create(b, loc, bits, splat(16));
-  Value odd = arith::AndIOp::create(b, loc, upper, splat(1));
-  Value rounded = arith::AddIOp::create(b, loc, bits, splat(0x7fff));
-  rounded = arith::AddIOp::create(b, loc, rounded, odd);
-  rounded = arith::ShRUIOp::create(b, loc, rounded, splat(16));
-  Value isNan =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
-  Value quiet = arith::OrIOp::create(b, loc, upper, splat(0x40));
-  Value chosen = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
-  return arith::TruncIOp::create(b, loc, like(b.getI16Type()), chosen);
+  return stored::narrow(b, loc, value, element, stored::Rounding::Arithmetic);
 }
 
 Value Memory::lanesBelow(int64_t lanes, Value limit, Value column) {
@@ -149,33 +109,52 @@ static Value staticMask(OpBuilder &b, Location loc, int64_t lanes,
       DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
 }
 
-Value Memory::loadAt(Value address, Type element, int64_t lanes,
+Value Memory::loadAt(const ElementPlace &place, Type element, int64_t lanes,
                      int64_t valid) {
-  Type storage = element.isF32() ? element : Type(b.getI16Type());
-  unsigned alignment = element.isF32() ? 4 : 2;
-  VectorType type = vectorType(lanes, storage);
+  storage::Storage storage = storage::Storage::get(element);
+  if (storage::BlockType block = storage.block())
+    return stored::unpack(b, loc, place, block, lanes,
+                          valid == lanes ? Value() : constant(valid));
+  int64_t alignment = storage.blockBytes();
+  VectorType type = vectorType(lanes, stored::storedType(element, 1));
+  Value address = place.address;
   if (valid == lanes)
-    return widen(LLVM::LoadOp::create(b, loc, type, address, alignment),
-                 element);
+    return stored::widen(b, loc,
+                         LLVM::LoadOp::create(b, loc, type, address, alignment),
+                         element);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value loaded = LLVM::MaskedLoadOp::create(
       b, loc, type, address, staticMask(b, loc, lanes, valid), zero,
       b.getI32IntegerAttr(alignment));
-  return widen(loaded, element);
+  return stored::widen(b, loc, loaded, element);
+}
+
+// A limit is a number of lanes, so that no block is read that lies past it.
+Value Memory::loadBlocks(const Place &place, Value row, Value column,
+                         int64_t lanes, int64_t valid) {
+  assert(place.firstColumn == 0 && "shifted rows are copied first");
+  Value limit = valid == lanes ? Value() : constant(valid);
+  if (place.validColumns) {
+    Value left = arith::SubIOp::create(b, loc, place.validColumns, column);
+    limit = limit ? Value(arith::MinSIOp::create(b, loc, limit, left)) : left;
+  }
+  return stored::unpack(b, loc, at(place, row, column),
+                        cast<storage::BlockType>(place.element), lanes, limit);
 }
 
 Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
                    int64_t valid) {
-  Value at = address(place, row, column);
+  storage::Storage storage = storage::Storage::get(place.element);
+  if (storage.block())
+    return loadBlocks(place, row, column, lanes, valid);
+  ElementPlace from = at(place, row, column);
   if (place.fetchNext) {
-    int64_t bytes = lanes * place.element.getIntOrFloatBitWidth() / 8;
-    for (int64_t line = 0; line < bytes; line += kLineBytes)
-      prefetch(at, kFetchAheadBytes + line);
+    for (int64_t line = 0; line < storage.bytes(lanes); line += kLineBytes)
+      prefetch(from, place.element, kFetchAheadBytes + line);
   }
   if (!place.validColumns && place.firstColumn == 0)
-    return loadAt(at, place.element, lanes, place.padded ? lanes : valid);
-  Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
-  VectorType type = vectorType(lanes, storage);
+    return loadAt(from, place.element, lanes, place.padded ? lanes : valid);
+  VectorType type = vectorType(lanes, stored::storedType(place.element, 1));
   Value mask;
   auto restrict = [&](Value other) {
     mask = mask ? arith::AndIOp::create(b, loc, mask, other) : other;
@@ -193,16 +172,18 @@ Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
     restrict(staticMask(b, loc, lanes, valid));
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value loaded = LLVM::MaskedLoadOp::create(
-      b, loc, type, at, mask, zero,
-      b.getI32IntegerAttr(place.element.isF32() ? 4 : 2));
-  return widen(loaded, place.element);
+      b, loc, type, from.address, mask, zero,
+      b.getI32IntegerAttr(static_cast<int32_t>(storage.blockBytes())));
+  return stored::widen(b, loc, loaded, place.element);
 }
 
 Value Memory::loadScalar(const Place &place, Value row, Value column) {
-  Type storage = place.element.isF32() ? place.element : Type(b.getI16Type());
-  return widen(
-      LLVM::LoadOp::create(b, loc, storage, address(place, row, column)),
-      place.element);
+  ElementPlace from = at(place, row, column);
+  if (auto block = dyn_cast<storage::BlockType>(place.element))
+    return stored::unpack(b, loc, from, block, 1);
+  Type moved = stored::storedType(place.element, 1);
+  return stored::widen(
+      b, loc, LLVM::LoadOp::create(b, loc, moved, from.address), place.element);
 }
 
 void Memory::store(const Place &place, Value row, Value column, Value vector,
@@ -217,27 +198,30 @@ void Memory::store(const Place &place, Value row, Value column, Value vector,
   }
   Place open = place;
   open.validRows = {};
-  Value at = address(open, row, column);
+  Value to = at(open, row, column).address;
   Value narrowed = narrow(vector, place.element);
-  unsigned alignment = place.element.isF32() ? 4 : 2;
+  int64_t alignment = storage::Storage::get(place.element).blockBytes();
   if (!place.validColumns && (valid == lanes || place.padded)) {
-    LLVM::StoreOp::create(b, loc, narrowed, at, alignment);
+    LLVM::StoreOp::create(b, loc, narrowed, to, alignment);
     return;
   }
   Value mask = staticMask(b, loc, lanes, valid);
   if (place.validColumns)
     mask = arith::AndIOp::create(b, loc, mask,
                                  lanesBelow(lanes, place.validColumns, column));
-  LLVM::MaskedStoreOp::create(b, loc, narrowed, at, mask, alignment);
+  LLVM::MaskedStoreOp::create(b, loc, narrowed, to, mask, alignment);
 }
 
 void Memory::storeScalar(const Place &place, Value row, Value column,
                          Value scalar) {
   LLVM::StoreOp::create(b, loc, narrow(scalar, place.element),
-                        address(place, row, column));
+                        at(place, row, column).address);
 }
 
-void Memory::prefetch(Value address, int64_t bytes) {
+void Memory::prefetch(const ElementPlace &place, Type element, int64_t bytes) {
+  auto block = dyn_cast<storage::BlockType>(element);
+  Value address =
+      block ? stored::blockAddress(b, loc, place, block) : place.address;
   Value ahead =
       LLVM::GEPOp::create(b, loc, address.getType(), b.getI8Type(), address,
                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});

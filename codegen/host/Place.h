@@ -7,6 +7,8 @@
 #ifndef EFFC_CODEGEN_HOST_PLACE_H
 #define EFFC_CODEGEN_HOST_PLACE_H
 
+#include "codegen/storage/StoredElements.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace effc::host {
@@ -15,8 +17,8 @@ namespace effc::host {
 inline constexpr int64_t kLanes = 8;
 
 struct Place {
-  mlir::Value base;       // !llvm.ptr to element (0, 0)
-  mlir::Type element;     // as stored: f32, bf16 or f16
+  stored::ElementPlace first; // element (0, 0)
+  mlir::Type element;         // as stored
   int64_t rowStride = 0;  // elements between rows; between elements of a column
   mlir::Value rowNumbers; // !llvm.ptr to i32: which row each row is; null: it
   mlir::Value validRows;  // index; null: all rows
@@ -70,9 +72,13 @@ public:
   mlir::Value iota(int64_t lanes);
   mlir::VectorType vectorType(int64_t lanes, mlir::Type element = {});
 
-  /// Address of element (row, column); a row past the place's limit is replaced
-  /// by the last one inside.
-  mlir::Value address(const Place &place, mlir::Value row, mlir::Value column);
+  /// Where element (row, column) is; a row past the place's limit is replaced by
+  /// the last one inside.
+  stored::ElementPlace at(const Place &place, mlir::Value row,
+                          mlir::Value column);
+  /// Element `count` from a place on.
+  stored::ElementPlace further(const stored::ElementPlace &place,
+                               mlir::Type element, mlir::Value count);
   /// Loads columns [column, column + lanes) of a row; lanes past `valid` or
   /// past the place's limit read as 0.
   mlir::Value load(const Place &place, mlir::Value row, mlir::Value column,
@@ -84,20 +90,22 @@ public:
              mlir::Value vector, int64_t valid);
   void storeScalar(const Place &place, mlir::Value row, mlir::Value column,
                    mlir::Value scalar);
-  /// Loads at an address without limits: `lanes` elements of type `element`,
-  /// the first `valid` of them.
-  mlir::Value loadAt(mlir::Value address, mlir::Type element, int64_t lanes,
-                     int64_t valid);
+  /// Loads at a place without limits: `lanes` elements of type `element`, the
+  /// first `valid` of them.
+  mlir::Value loadAt(const stored::ElementPlace &place, mlir::Type element,
+                     int64_t lanes, int64_t valid);
 
-  /// Asks for the cache line `bytes` past an address, which need not be valid,
-  /// to be brought into the second-level cache.
-  void prefetch(mlir::Value address, int64_t bytes);
+  /// Asks for the cache line `bytes` past an element, which need not be there, to
+  /// be brought into the second-level cache.
+  void prefetch(const stored::ElementPlace &place, mlir::Type element,
+                int64_t bytes);
 
   /// Combines all lanes in a fixed tree: halves onto halves.
   mlir::Value reduceLanes(mlir::Value vector, bool max);
 
 private:
-  mlir::Value widen(mlir::Value stored, mlir::Type element);
+  mlir::Value loadBlocks(const Place &place, mlir::Value row,
+                         mlir::Value column, int64_t lanes, int64_t valid);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
   mlir::Value lanesBelow(int64_t lanes, mlir::Value limit, mlir::Value column);
 

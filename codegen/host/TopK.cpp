@@ -30,8 +30,9 @@ struct Entry {
 Value numberAddress(OpBuilder &b, Location loc, const Place &numbers,
                     Value at) {
   Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
-  return LLVM::GEPOp::create(b, loc, numbers.base.getType(), b.getI32Type(),
-                             numbers.base, ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(b, loc, numbers.first.address.getType(),
+                             b.getI32Type(), numbers.first.address,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 /// The best entries so far, in order, in two buffers.

@@ -65,8 +65,8 @@ void ThreadLowering::startArrivals(RingOp ring) {
 void ThreadLowering::lowerFetchBox(FetchBoxOp fetch) {
   auto ring = fetch.getRing().getDefiningOp<RingOp>();
   TileType type = fetch.getRing().getType();
-  int64_t bytes = type.rows() * type.columns() *
-                  type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = storage::Storage::get(type.getElementType())
+                      .bytes(type.rows() * type.columns());
   Value slot = slotOfTurn(ring, fetch.getTurn());
   SmallVector<Value> coordinates; // the fastest dimension first
   for (Value index : llvm::reverse(fetch.getIndices()))

@@ -1,6 +1,6 @@
 // Rings in shared memory and the copies that fill them (cp.async).
-#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/storage/StoredElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 // The sizes that cp.async copies, in bytes.
@@ -50,7 +51,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
   SharedAttr layout = layoutOf(type);
   Box box = boxOf(fetch.getView(), fetch.getIndices(), fetch.getSizes(), type,
                   fetch.getRows(), fetch.getColumns());
-  int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t element = storage::Storage::get(type.getElementType()).blockBytes();
   Held held = heldOf(
       type.withLayout(blockedFor(b.getContext(), type.rows(), type.columns(),
                                  threads, kMostCopy / element)));
@@ -81,7 +82,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
     columnMasks.push_back(maskOf(held.firstColumn, offset, box.columnLimit));
   Type stored = storedType(type.getElementType(), 1);
   Value firstTo = sharedPlace(type, held.firstRow, held.firstColumn, slot),
-        firstFrom = heldAddress(box, held);
+        firstFrom = heldPlace(box, held).address;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes)
       guarded(both(inTile.rows[i], inTile.columns[j]), [&] {
@@ -113,7 +114,7 @@ void ThreadLowering::lowerFetch(FetchOp fetch) {
         if (box.columnLimit)
           valid = both(valid, counted.columns[j]);
         if (valid)
-          from = select(valid, from, box.origin);
+          from = select(valid, from, box.origin.address);
         Type moved = storedType(box.element, lanes);
         Value loaded = LLVM::LoadOp::create(b, loc, moved, from, bytes);
         if (valid)

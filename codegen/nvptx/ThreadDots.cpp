@@ -24,8 +24,8 @@
 // difference if it is the same in A and B, so depths t and t + 4 are the
 // elements 2t and 2t + 1.
 #include "codegen/math/Permutation.h"
-#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/storage/StoredElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -35,6 +35,7 @@
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 static constexpr int64_t kTf32Depth = 8;

@@ -9,6 +9,7 @@
 #ifndef EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 #define EFFC_CODEGEN_NVPTX_THREADLOWERING_H
 
+#include "codegen/storage/StoredElements.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,7 +54,7 @@ private:
 
   /// A box of a view: the address of its first element, and how it goes on.
   struct Box {
-    mlir::Value origin; // !llvm.ptr
+    stored::ElementPlace origin;
     mlir::Type element; // as stored
     int64_t rowStride = 0, columnStride = 0;
     mlir::Value rowLimit, columnLimit; // null: none
@@ -100,10 +101,14 @@ private:
   /// null where no others do.
   mlir::Value isFirstHolder(const tile::Distribution &distribution);
   mlir::Value both(mlir::Value a, mlir::Value b); // of conditions or nulls
-  /// The address of the element so many further.
+  /// The address, or the place, of the element so many further.
   mlir::Value further(mlir::Value address, mlir::Type element, int64_t count);
   mlir::Value further(mlir::Value address, mlir::Type element,
                       mlir::Value count);
+  stored::ElementPlace further(const stored::ElementPlace &place,
+                               mlir::Type element, int64_t count);
+  stored::ElementPlace further(const stored::ElementPlace &place,
+                               mlir::Type element, mlir::Value count);
   mlir::Value bitsOfThread(unsigned mask);
   /// Runs `body` where `condition` holds; always where it is null.
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);
@@ -118,12 +123,15 @@ private:
             llvm::ArrayRef<int64_t> sizes, tile::TileType type,
             mlir::Value rowLimit, mlir::Value columnLimit);
   Elements loadBox(const Box &box, const Held &held);
-  /// The address of the first element of a box that the thread holds.
-  mlir::Value heldAddress(const Box &box, const Held &held);
-  /// `lanes` neighbours along the columns, zeros where `valid` says no.
+  /// The place of the first element of a box that the thread holds.
+  stored::ElementPlace heldPlace(const Box &box, const Held &held);
+  /// `lanes` neighbours along the columns as f32, the first at a multiple of
+  /// `lanes`; zeros where `valid` says no.
   mlir::Value loadRun(mlir::Value address, mlir::Type element, int64_t lanes);
-  mlir::Value loadRun(const Box &box, mlir::Value address, mlir::Value valid,
+  mlir::Value loadRun(const stored::ElementPlace &place, mlir::Type element,
                       int64_t lanes);
+  mlir::Value loadRun(const Box &box, const stored::ElementPlace &place,
+                      mlir::Value valid, int64_t lanes);
   void finishLoad(mlir::Value result,
                   llvm::function_ref<Elements(const Held &)> load);
   void lowerLoad(tile::LoadOp load);

@@ -1,8 +1,10 @@
 // Views: loads, stores and what is read element by element.
-#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/storage/StoredElements.h"
+#include "codegen/storage/Unpack.h"
 
 #include "dialects/tile/BoxAxes.h"
+#include "dialects/tile/Divisors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -11,6 +13,7 @@
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 /// The most neighbours that are moved together: to registers, and by copies.
@@ -21,31 +24,6 @@ Value ThreadLowering::offsetOf(ValueRange indices, ArrayRef<int64_t> strides) {
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
     offset = add(offset, mul(lookup(index), stride));
   return offset;
-}
-
-// A number that divides `index`, as far as its ops show.
-static int64_t divisorOf(Value index) {
-  APInt value;
-  if (matchPattern(index, m_ConstantInt(&value)))
-    return value.getSExtValue();
-  if (auto product = index.getDefiningOp<arith::MulIOp>())
-    return divisorOf(product.getLhs()) * divisorOf(product.getRhs());
-  if (auto sum = index.getDefiningOp<arith::AddIOp>())
-    return std::gcd(divisorOf(sum.getLhs()), divisorOf(sum.getRhs()));
-  if (auto choice = index.getDefiningOp<arith::SelectOp>())
-    return std::gcd(divisorOf(choice.getTrueValue()),
-                    divisorOf(choice.getFalseValue()));
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (auto loop = dyn_cast<scf::ForOp>(parent);
-        loop && argument == loop.getInductionVar())
-      return std::gcd(divisorOf(loop.getLowerBound()),
-                      divisorOf(loop.getStep()));
-    if (auto pipeline = dyn_cast<PipelineOp>(parent);
-        pipeline && argument.getOwner() == &pipeline.getLoad().front())
-      return pipeline.getStep();
-  }
-  return 1;
 }
 
 // How many elements are moved together: the box's first element and its rows
@@ -75,8 +53,9 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
   BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
-  box.origin = further(bases.lookup(view), box.element,
-                       offsetOf(indices, viewType.getStrides()));
+  box.origin =
+      further(stored::firstPlace(b, loc, bases.lookup(view), box.element),
+              box.element, offsetOf(indices, viewType.getStrides()));
   box.rowStride = BoxAxes::stride(viewType, axes.row);
   box.columnStride = BoxAxes::stride(viewType, axes.column);
   box.rowLimit = rowLimit ? lookup(rowLimit) : Value();
@@ -86,28 +65,37 @@ ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
   return box;
 }
 
-Value ThreadLowering::heldAddress(const Box &box, const Held &held) {
+ElementPlace ThreadLowering::heldPlace(const Box &box, const Held &held) {
   return further(box.origin, box.element,
                  add(mul(held.firstRow, box.rowStride),
                      mul(held.firstColumn, box.columnStride)));
 }
 
 Value ThreadLowering::loadRun(Value address, Type element, int64_t lanes) {
-  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = storage::Storage::get(element).blockBytes();
   Value loaded =
       LLVM::LoadOp::create(b, loc, storedType(element, lanes), address,
                            /*alignment=*/bytes * lanes);
   return widen(b, loc, loaded, element);
 }
 
+Value ThreadLowering::loadRun(const ElementPlace &place, Type element,
+                              int64_t lanes) {
+  if (!place.number)
+    return loadRun(place.address, element, lanes);
+  ElementPlace aligned = place;
+  aligned.divisor = lanes;
+  return unpack(b, loc, aligned, cast<storage::BlockType>(element), lanes);
+}
+
 // An element that does not count is not read: the box's first one is, which is
 // always there.
-Value ThreadLowering::loadRun(const Box &box, Value address, Value valid,
-                              int64_t lanes) {
+Value ThreadLowering::loadRun(const Box &box, const ElementPlace &place,
+                              Value valid, int64_t lanes) {
   if (!valid)
-    return loadRun(address, box.element, lanes);
-  Value loaded =
-      loadRun(select(valid, address, box.origin), box.element, lanes);
+    return loadRun(place, box.element, lanes);
+  Value loaded = loadRun(stored::select(b, loc, valid, place, box.origin),
+                         box.element, lanes);
   return select(
       valid, loaded,
       arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType())));
@@ -154,7 +142,7 @@ ThreadLowering::Elements ThreadLowering::loadBox(const Box &box,
   int64_t lanes = lanesOf(held.distribution, box.vector);
   const auto &[rows, columns] = held.distribution;
   Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
-  Value first = heldAddress(box, held);
+  ElementPlace first = heldPlace(box, held);
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes) {
@@ -196,8 +184,9 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
   ViewType view = gather.getView().getType();
   Box box;
   box.element = view.getElementType();
-  box.origin = further(bases.lookup(gather.getView()), box.element,
-                       lookup(gather.getColumn()));
+  box.origin = further(
+      stored::firstPlace(b, loc, bases.lookup(gather.getView()), box.element),
+      box.element, lookup(gather.getColumn()));
   box.rowStride = view.getStrides()[0];
   box.columnStride = 1;
   Value rowLimit = gather.getRows() ? lookup(gather.getRows()) : Value();
@@ -219,12 +208,15 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
       Value number = arith::IndexCastOp::create(
           b, loc, b.getIndexType(),
           LLVM::LoadOp::create(b, loc, b.getI32Type(), at));
-      Value row = further(box.origin, box.element, mul(number, box.rowStride));
-      Value first = further(row, box.element, held.firstColumn);
+      ElementPlace row =
+          further(box.origin, box.element, mul(number, box.rowStride));
+      ElementPlace first = further(row, box.element, held.firstColumn);
       for (size_t j = 0; j < held.columns(); ++j) {
-        Value address = further(first, box.element, columns.offsets[j]);
+        ElementPlace place = further(first, box.element, columns.offsets[j]);
         Value valid = both(counted.rows[i], counted.columns[j]);
-        Value loaded = loadRun(select(valid, address, row), box.element, 1);
+        if (valid)
+          place = stored::select(b, loc, valid, place, row);
+        Value loaded = loadRun(place, box.element, 1);
         elements.push_back(valid ? select(valid, loaded, f32(0)) : loaded);
       }
     }
@@ -242,17 +234,17 @@ void ThreadLowering::lowerSplice(SpliceOp splice) {
                     splice.getFirstSizes(), type, {}, {});
   Box second = boxOf(splice.getSecond(), splice.getSecondIndices(),
                      splice.getSecondSizes(), type, {}, {});
-  bool alike = first.element == second.element &&
+  bool alike = first.element == second.element && !first.origin.number &&
                first.columnStride == second.columnStride;
   finishLoad(splice.getResult(), [&](const Held &held) {
     const auto &[rows, columns] = held.distribution;
     Counted counted = countedOf(held);
     int64_t lanes =
         lanesOf(held.distribution, std::min(first.vector, second.vector));
-    auto readRow = [&](const Box &box, Value row) {
+    auto readRow = [&](const Box &box, const ElementPlace &row) {
       Elements elements;
       for (size_t j = 0; j < held.columns(); j += lanes) {
-        Value from =
+        ElementPlace from =
             further(row, box.element, columns.offsets[j] * box.columnStride);
         Value run = counted.columns[j]
                         ? loadRun(box, from, counted.columns[j], lanes)
@@ -279,9 +271,11 @@ void ThreadLowering::lowerSplice(SpliceOp splice) {
               [&] {
                 if (alike) {
                   Box box = first;
-                  box.origin = select(ofFirst, first.origin, second.origin);
-                  return readRow(box, select(ofFirst, rowOf(first, row),
-                                             rowOf(second, later)));
+                  box.origin = stored::select(b, loc, ofFirst, first.origin,
+                                              second.origin);
+                  return readRow(box, stored::select(b, loc, ofFirst,
+                                                     rowOf(first, row),
+                                                     rowOf(second, later)));
                 }
                 return either(
                     ofFirst, held.columns(),
@@ -301,11 +295,11 @@ void ThreadLowering::lowerStore(StoreOp store) {
   Held held = heldOf(type);
   const Elements elements = tiles.lookup(store.getTile());
   int64_t lanes = lanesOf(held.distribution, box.vector);
-  unsigned bytes = box.element.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = storage::Storage::get(box.element).blockBytes();
   const auto &[rows, columns] = held.distribution;
   guarded(isFirstHolder(held.distribution), [&] {
     Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
-    Value first = heldAddress(box, held);
+    Value first = heldPlace(box, held).address;
     for (size_t i = 0; i < held.rows(); ++i)
       guarded(counted.rows[i], [&] {
         for (size_t j = 0; j < held.columns(); j += lanes)
@@ -323,12 +317,12 @@ void ThreadLowering::lowerStore(StoreOp store) {
 
 void ThreadLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
-  Value at = further(bases.lookup(read.getView()), type.getElementType(),
-                     offsetOf(read.getIndices(), type.getStrides()));
-  Value value =
-      LLVM::LoadOp::create(b, loc, storedType(type.getElementType(), 1), at);
-  value = widen(b, loc, value, type.getElementType());
-  if (type.getElementType().isInteger())
+  Type element = type.getElementType();
+  ElementPlace at =
+      further(stored::firstPlace(b, loc, bases.lookup(read.getView()), element),
+              element, offsetOf(read.getIndices(), type.getStrides()));
+  Value value = loadRun(at, element, 1);
+  if (element.isInteger())
     value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   scalars.map(read.getResult(), value);
 }

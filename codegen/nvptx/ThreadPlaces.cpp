@@ -5,9 +5,12 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/bit.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 Value ThreadLowering::firstPlace(const Axis &axis) {
@@ -84,6 +87,21 @@ Value ThreadLowering::further(Value address, Type element, Value count) {
       b, loc, isShared ? b.getI32Type() : b.getI64Type(), count);
   return LLVM::GEPOp::create(b, loc, address.getType(), element, address,
                              ArrayRef<LLVM::GEPArg>{count});
+}
+
+ElementPlace ThreadLowering::further(const ElementPlace &place, Type element,
+                                     int64_t count) {
+  if (!place.number)
+    return {further(place.address, element, count), {}, 0};
+  return {place.address, add(place.number, constant(count)),
+          std::gcd(place.divisor, count)};
+}
+
+ElementPlace ThreadLowering::further(const ElementPlace &place, Type element,
+                                     Value count) {
+  if (!place.number)
+    return {further(place.address, element, count), {}, 0};
+  return {place.address, add(place.number, count), 1};
 }
 
 // The bits of the thread's number in `mask`, packed.

@@ -1,6 +1,6 @@
 // Tiles in shared memory, and what is computed from there.
-#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/storage/StoredElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 Value ThreadLowering::sharedAddress(int64_t byteOffset, Value element,
@@ -89,7 +90,7 @@ void ThreadLowering::storeShared(ArrayRef<Value> elements, const Held &held,
                                  TileType to) {
   int64_t lanes = sharedLanes(held, to);
   Type stored = storedType(to.getElementType(), 1);
-  unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = storage::Storage::get(to.getElementType()).blockBytes();
   bool swizzles = cast<SharedAttr>(to.getLayout()).getSwizzled();
   guarded(isFirstHolder(held.distribution), [&] {
     Counted counted = countedOf(held);

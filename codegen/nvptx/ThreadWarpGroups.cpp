@@ -7,8 +7,8 @@
 // which are its columns in depth or, across, have its columns side by side. The
 // accumulator is #tile.mma with the warps along the rows. Panels of which rows
 // are the depth serve as A, too: what ldmatrix turns on its way.
-#include "codegen/nvptx/StoredElements.h"
 #include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/storage/StoredElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,6 +18,7 @@
 using namespace mlir;
 using namespace effc;
 using namespace effc::nvptx;
+using namespace effc::stored;
 using namespace effc::tile;
 
 /// Bytes of a swizzled row.

@@ -1,6 +1,8 @@
 // Strides of buffers, weights and states.
 #include "dialects/plan/MemoryLayout.h"
 
+#include "dialects/storage/Storage.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -19,15 +21,11 @@ static SmallVector<int64_t> denseTail(ArrayRef<int64_t> shape,
   return strides;
 }
 
-static int64_t padRow(int64_t elements, Type element) {
-  int64_t perLine = kRowAlignment * 8 / element.getIntOrFloatBitWidth();
-  return (elements + perLine - 1) / perLine * perLine;
-}
-
 SmallVector<int64_t> effc::plan::arenaStrides(RankedTensorType type) {
   int64_t rowElements;
   SmallVector<int64_t> strides = denseTail(type.getShape(), rowElements);
-  strides[0] = padRow(rowElements, type.getElementType());
+  strides[0] = storage::Storage::get(type.getElementType())
+                   .paddedElements(rowElements, kRowAlignment);
   return strides;
 }
 
@@ -43,7 +41,8 @@ SmallVector<int64_t> effc::plan::stateStrides(RankedTensorType type,
   llvm::append_range(shape, type.getShape());
   int64_t elements;
   SmallVector<int64_t> strides = denseTail(shape, elements);
-  strides[0] = slotBytes * 8 / type.getElementTypeBitWidth();
+  strides[0] =
+      slotBytes / storage::Storage::get(type.getElementType()).blockBytes();
   return strides;
 }
 
@@ -55,5 +54,6 @@ SmallVector<int64_t> effc::plan::denseStrides(RankedTensorType type) {
 }
 
 int64_t effc::plan::arenaBytes(RankedTensorType type, int64_t rows) {
-  return rows * arenaStrides(type)[0] * type.getElementTypeBitWidth() / 8;
+  return storage::Storage::get(type.getElementType())
+      .bytes(rows * arenaStrides(type)[0]);
 }

@@ -2,6 +2,7 @@
 #include "dialects/seq/SeqAttributes.h"
 #include "dialects/seq/SeqDialect.h"
 #include "dialects/seq/TensorTypes.h"
+#include "dialects/storage/Storage.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -154,7 +155,8 @@ LogicalResult EntryAttr::verify(EmitError emitError, EntryKind, int64_t rows) {
 }
 
 int64_t StateAttr::getSizeBytes() const {
-  return getType().getNumElements() * (getType().getElementTypeBitWidth() / 8);
+  return storage::Storage::get(getType().getElementType())
+      .bytes(getType().getNumElements());
 }
 
 LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,

@@ -10,6 +10,7 @@ def Seq_Dialect : Dialect {
   let name = "seq";
   let cppNamespace = "::effc::seq";
   let summary = "What a sequence model computes, on one sequence";
+  let dependentDialects = ["::effc::storage::StorageDialect"]; // of weights
   let description = [{
     `seq` is the language of **one** sequence. Values are tensors whose leading
     dimension is `T`, the tokens; a mixer takes its state as an operand and
@@ -21,8 +22,9 @@ def Seq_Dialect : Dialect {
       first, dynamic (`?`) in a model and static where an entry point or a test
       has fixed it; every other dimension is static.
     * (TENSOR2) States and parameters are f32 and static, without `T`.
-    * (TENSOR3) Matrices of weights are static, f32, bf16 or f16 as they are stored,
-      one or a block of them.
+    * (TENSOR3) Matrices of weights are static, one or a block of them. Their numbers
+      are f32 by meaning; the element type is how they are stored: f32, bf16, f16 or
+      `!storage.block`, whose blocks divide a row.
     * (TENSOR4) Token ids, positions and numbers of rows are `i32`; where a token has
       one, of one dimension, where it chooses several, with `T` in front.
 
@@ -93,20 +95,20 @@ def Seq_StaticTensor
 // A matrix of weights as it is stored.
 def Seq_Matrix
     : Type<CPred<"::effc::seq::isWeightMatrix($_self)">,
-           "2-D static f32, bf16 or f16 tensor",
+           "2-D static f32, bf16, f16 or whole-block tensor",
            "::mlir::RankedTensorType">;                /*tensor3*/
 
 // A matrix of weights, or one for each block of channels.
 def Seq_Matrices
     : Type<CPred<"::effc::seq::isWeightMatrix($_self) || "
                  "::effc::seq::isWeightBlocks($_self)">,
-           "2-D or 3-D static f32, bf16 or f16 tensor",
+           "2-D or 3-D static f32, bf16, f16 or whole-block tensor",
            "::mlir::RankedTensorType">;                /*tensor3*/
 
 // Anything `seq.weight` may name.
 def Seq_Weight
     : Type<CPred<"::effc::seq::isWeightTensor($_self)">,
-           "static f32 tensor or 2-D or 3-D static bf16 or f16 tensor",
+           "static f32 tensor or 2-D or 3-D static bf16, f16 or whole-block tensor",
            "::mlir::RankedTensorType">;
 
 // Token ids, row numbers or positions.

@@ -1,6 +1,7 @@
 // Registers what the dialect consists of and verifies the attributes it puts
 // on other dialects' ops.
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/StorageDialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,5 +1,7 @@
 #include "dialects/seq/TensorTypes.h"
 
+#include "dialects/storage/Storage.h"
+
 using namespace mlir;
 
 namespace effc::seq {
@@ -32,8 +34,9 @@ static bool isWeightOfRank(Type type, int64_t rank) {
   RankedTensorType tensor = plainTensor(type, /*dynamicDims=*/0);
   if (!tensor || tensor.getRank() != rank)
     return false;
-  Type element = tensor.getElementType();
-  return element.isF32() || element.isBF16() || element.isF16();
+  auto storage = storage::Storage::of(tensor.getElementType());
+  return storage && !storage->isInteger() &&
+         storage->divides(tensor.getShape().back());
 }
 
 bool isWeightMatrix(Type type) { return isWeightOfRank(type, 2); }

@@ -11,7 +11,8 @@ namespace effc::seq {
 bool isValueTensor(mlir::Type type);
 /// f32, positive static dimensions.
 bool isStaticTensor(mlir::Type type);
-/// f32, bf16 or f16, two positive static dimensions.
+/// Two positive static dimensions, of any storage of numbers whose blocks divide a
+/// row.
 bool isWeightMatrix(mlir::Type type);
 /// The same with three dimensions: a matrix for each block of channels.
 bool isWeightBlocks(mlir::Type type);

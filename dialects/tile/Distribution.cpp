@@ -1,10 +1,12 @@
 // The closed set of layouts, as fields of a thread's number.
 #include "dialects/tile/Distribution.h"
 
+#include "dialects/storage/Storage.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace effc;
 using namespace effc::tile;
 
 int64_t effc::tile::getThreads(Attribute layout) {
@@ -114,7 +116,7 @@ bool effc::tile::isBoxCopied(ViewType view) {
   return isa<FloatType>(view.getElementType()) && view.getShape().size() == 2 &&
          !ShapedType::isDynamic(view.getShape()[0]) && strides[1] == 1 &&
          strides[0] >= view.getShape()[1] &&
-         (strides[0] * view.getElementType().getIntOrFloatBitWidth() / 8) %
+         storage::Storage::get(view.getElementType()).bytes(strides[0]) %
                  kBoxPitch ==
              0;
 }
@@ -125,20 +127,20 @@ int64_t effc::tile::panelElements(TileType type) {
 }
 
 int64_t effc::tile::sharedBytes(TileType type) {
-  int64_t element = type.getElementType().getIntOrFloatBitWidth() / 8;
+  storage::Storage storage = storage::Storage::get(type.getElementType());
   int64_t elements = type.rows() * type.columns();
   if (type.isBlock()) {
     int64_t stride = cast<SharedAttr>(type.getLayout()).getStride();
     elements = panelElements(type) * llvm::divideCeil(type.columns(), stride);
   }
-  return llvm::alignTo(element * elements, kSharedAlignment);
+  return llvm::alignTo(storage.bytes(elements), kSharedAlignment);
 }
 
 int64_t effc::tile::sharedStride(TileType type, bool inPairs) {
   if (!type.isBlock())
     return 1;
   bool wide = inPairs && type.getElementType().isF32();
-  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  int64_t bytes = storage::Storage::get(type.getElementType()).blockBytes();
   return llvm::alignTo(type.columns(), kSharedTile) +
-         kSharedAlignment * (wide ? 2 : 1) * 8 / bits;
+         kSharedAlignment * (wide ? 2 : 1) / bytes;
 }

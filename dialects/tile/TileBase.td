@@ -10,6 +10,7 @@ def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::effc::tile";
   let summary = "How one kernel computes: tiles and structured loops";
+  let dependentDialects = ["::effc::storage::StorageDialect"]; // of views
   let description = [{
     A kernel in `tile` is the body of one work item. Values are tiles (small
     dense blocks with a role), views of memory, and scalars. The dialect has two
@@ -337,7 +338,8 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
 
     * (VIEW1) There is one stride for each dimension, of which there is one or more.
     * (VIEW2) Dimensions after the first are static, and static ones at least 1.
-    * (VIEW3) Elements are f32, bf16, f16, i32 or i64.
+    * (VIEW3) Elements are f32, bf16, f16, i32, i64 or `!storage.block`.
+    * (VIEW4) Strides of blocks are multiples of their elements, but for the last.
 
     Example: `!tile.view<?x24x64xf32, [3352, 64, 1]>`
   }];

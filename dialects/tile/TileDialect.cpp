@@ -1,4 +1,5 @@
 // Registration of the tile dialect and the verifiers of its attributes.
+#include "dialects/storage/StorageDialect.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 

@@ -1,4 +1,5 @@
 // Syntax and verifiers of the tile dialect's ops.
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
 
@@ -6,6 +7,7 @@
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
+using namespace effc;
 using namespace effc::tile;
 
 // At kernel level a tile and what is computed of it are of one type, which is
@@ -244,6 +246,11 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
+  Type element = getView().getType().getElementType();
+  if (storage::Storage::get(element).block()) // store1
+    return emitOpError("expects a view whose elements have bytes of their own, "
+                       "but got one of ")
+           << element;
   return verifyBox(*this, getView().getType(), getTile().getType(),
                    getIndices(), getSizes());
 }

@@ -215,7 +215,9 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
     The inverse of `tile.load`, with its constraints. Elements past a limit are
     not written. An f32 becomes the view's element type, rounded to nearest even.
 
-    Constraints: (LOAD1) to (LOAD3) of `tile.load`.
+    Constraints: (LOAD1) to (LOAD3) of `tile.load`, and
+
+    * (STORE1) Elements of the view do not lie in blocks.
 
     Example:
 

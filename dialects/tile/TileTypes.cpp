@@ -1,10 +1,12 @@
 // Syntax and rules of the tile dialect's types.
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Tile.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace effc;
 using namespace effc::tile;
 
 #define GET_TYPEDEF_CLASSES
@@ -134,10 +136,15 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
              << "expects a view's dimensions past the first to be static "
                 "and positive, but got dimension "
              << i << " = " << size;
-  if (!element.isF32() && !element.isBF16() && !element.isF16() &&
-      !element.isInteger(32) && !element.isInteger(64)) // view3
-    return emitError()
-           << "expects a view of f32, bf16, f16, i32 or i64, but got "
-           << element;
+  std::optional<storage::Storage> storage = storage::Storage::of(element);
+  if (!storage) // view3
+    return emitError() << "expects a view of f32, bf16, f16, i32, i64 or "
+                          "blocks of codes, but got "
+                       << element;
+  for (int64_t stride : strides.drop_back())
+    if (!storage->divides(stride)) // view4
+      return emitError() << "expects rows of whole blocks, multiples of "
+                         << storage->blockElements()
+                         << " elements, but got a stride of " << stride;
   return success();
 }

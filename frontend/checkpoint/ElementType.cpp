@@ -1,11 +1,12 @@
 #include "frontend/checkpoint/ElementType.h"
 
+#include "runtime/abi/NarrowFloats.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <bit>
-#include <cmath>
 
 using namespace effc::frontend;
 
@@ -50,17 +51,18 @@ bool effc::frontend::isDecodable(ElementType type) {
       type);
 }
 
-/// IEEE binary16 to binary32, exactly.
-static float widenHalf(uint16_t half) {
-  uint32_t sign = uint32_t(half & 0x8000) << 16;
-  uint32_t exponent = (half >> 10) & 0x1f;
-  uint32_t fraction = half & 0x3ff;
-  if (exponent == 0x1f)
-    return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  float magnitude = std::ldexp(float(fraction), -24);
-  return sign ? -magnitude : magnitude;
+std::optional<effc::storage::Storage>
+effc::frontend::storageOf(ElementType type, mlir::MLIRContext *context) {
+  switch (type) {
+  case ElementType::F32:
+    return storage::Storage::of(mlir::Float32Type::get(context));
+  case ElementType::BF16:
+    return storage::Storage::of(mlir::BFloat16Type::get(context));
+  case ElementType::F16:
+    return storage::Storage::of(mlir::Float16Type::get(context));
+  default:
+    return std::nullopt;
+  }
 }
 
 template <typename S>
@@ -73,10 +75,10 @@ std::vector<S> effc::frontend::decode(ElementType type,
     const uint8_t *at = bytes.data() + i * step;
     switch (type) {
     case ElementType::F16:
-      elements[i] = S(widenHalf(read16le(at)));
+      elements[i] = S(rt::fromF16(read16le(at)));
       break;
     case ElementType::BF16:
-      elements[i] = S(std::bit_cast<float>(uint32_t(read16le(at)) << 16));
+      elements[i] = S(rt::fromBF16(read16le(at)));
       break;
     case ElementType::F32:
       elements[i] = S(std::bit_cast<float>(read32le(at)));

@@ -2,6 +2,8 @@
 #ifndef EFFC_FRONTEND_CHECKPOINT_ELEMENTTYPE_H
 #define EFFC_FRONTEND_CHECKPOINT_ELEMENTTYPE_H
 
+#include "dialects/storage/Storage.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -42,6 +44,11 @@ std::optional<ElementType> parseElementType(llvm::StringRef name);
 llvm::StringRef getName(ElementType type);
 /// Size of one element in bits; less than 8 or not a multiple of 8 for some.
 unsigned getBits(ElementType type);
+
+/// How a tensor of the type is stored, where kernels read such numbers: F32, BF16
+/// and F16.
+std::optional<storage::Storage> storageOf(ElementType type,
+                                          mlir::MLIRContext *context);
 
 /// Whether decode() reads the type: F32, BF16, F16 and F64.
 bool isDecodable(ElementType type);

@@ -3,6 +3,7 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/TextModel.h"
+#include "runtime/abi/NarrowFloats.h"
 
 #include <cmath>
 
@@ -54,9 +55,7 @@ static void readPattern(ConfigReader &reader, GriffinConfig &config) {
 /// bf16 whatever the weights' type.
 static double roundedRoot(int64_t width) {
   auto root = float(std::sqrt(double(width)));
-  uint32_t bits = llvm::bit_cast<uint32_t>(root);
-  bits += 0x7fff + (bits >> 16 & 1);
-  return llvm::bit_cast<float>(bits & 0xffff0000u);
+  return rt::fromBF16(rt::toBF16(root));
 }
 
 static GriffinConfig readGriffin(FamilyInput &input) {

@@ -102,39 +102,41 @@ void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
                           getName(entry->type).str() + ")" + is);
 }
 
-mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
-  auto typeOf = [&](WeightType type) -> mlir::Type {
-    switch (type) {
-    case WeightType::F32:
-      return builder.getF32Type();
-    case WeightType::BF16:
-      return builder.getBF16Type();
-    case WeightType::F16:
-      return builder.getF16Type();
-    }
-    llvm_unreachable("every type is listed");
-  };
-  if (input.dtype)
-    return typeOf(*input.dtype);
+// Blocks do not go over the end of a row: a row that they do not divide stays as
+// the checkpoint has it.
+mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source,
+                                          int64_t columns) {
+  if (input.dtype && storage::Storage::get(input.dtype).divides(columns))
+    return input.dtype;
   const CheckpointTensor *tensor = input.checkpoint.find(source);
-  if (tensor && tensor->entry->type == ElementType::BF16)
-    return typeOf(WeightType::BF16);
-  if (tensor && tensor->entry->type == ElementType::F16)
-    return typeOf(WeightType::F16);
-  return typeOf(WeightType::F32);
+  std::optional<storage::Storage> stored;
+  if (tensor)
+    stored = storageOf(tensor->entry->type, builder.getContext());
+  mlir::Type element = stored ? stored->type() : builder.getF32Type();
+  if (input.dtype) {
+    storage::Storage wanted = storage::Storage::get(input.dtype);
+    std::string remark = "matrices with rows of " + std::to_string(columns) +
+                         " stay " +
+                         storage::Storage::get(element).name().str() + ": " +
+                         wanted.name().str() + " has blocks of " +
+                         std::to_string(wanted.blockElements());
+    if (!llvm::is_contained(input.remarks, remark))
+      input.remarks.push_back(std::move(remark));
+  }
+  return element;
 }
 
 Value ModelBuilder::matrix(const llvm::Twine &name, const WeightSource &source,
                            int64_t rows, int64_t columns) {
   return declare(name, source, {rows, columns},
-                 getMatrixElement(source.tensors.front()));
+                 getMatrixElement(source.tensors.front(), columns));
 }
 
 Value ModelBuilder::blocks(const llvm::Twine &name, const WeightSource &source,
                            int64_t blocks, int64_t rows, int64_t columns) {
   mlir::Type element = source.derived
                            ? builder.getF32Type()
-                           : getMatrixElement(source.tensors.front());
+                           : getMatrixElement(source.tensors.front(), columns);
   return declare(name, source, {blocks, rows, columns}, element);
 }
 

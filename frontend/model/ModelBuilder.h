@@ -199,7 +199,7 @@ private:
                       llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void take(seq::WeightOp weight);
   void remark(seq::WeightOp weight, llvm::StringRef source);
-  mlir::Type getMatrixElement(llvm::StringRef source);
+  mlir::Type getMatrixElement(llvm::StringRef source, int64_t columns);
   mlir::RankedTensorType tokenType(llvm::ArrayRef<int64_t> inner);
 
   FamilyInput &input;

@@ -11,9 +11,6 @@
 
 namespace effc::frontend {
 
-/// Element types in which a matrix of weights can be kept.
-enum class WeightType { F32, BF16, F16 };
-
 /// What layers that see more keys are to see instead: the first tokens of a
 /// sequence and its last ones, as if positions were places in a cache of them
 /// (`sink_query` of seq.attention).
@@ -33,8 +30,8 @@ struct FamilyInput {
   Checkpoint &checkpoint;
   /// Rows of the table of embeddings, and columns of the logits.
   int64_t vocabulary;
-  /// The type of all matrices; absent: as each is stored.
-  std::optional<WeightType> dtype;
+  /// How all matrices are stored; null: as the checkpoint has each.
+  mlir::Type dtype;
   /// Whether a gated norm that takes one mean per group takes one over all
   /// channels instead.
   bool ungroupedNorm;

@@ -14,6 +14,7 @@
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
+#include "dialects/storage/Storage.h"
 #include "passes/seq_to_tile/JoinedResults.h"
 #include "passes/seq_to_tile/KernelWays.h"
 #include "passes/seq_to_tile/LibraryProducts.h"
@@ -260,7 +261,8 @@ ResultPlace EntryConversion::placeOf(Value result) const {
     return place;
   RankedTensorType type = storedType(part.joined);
   place.rowStride = plan::arenaStrides(type).front();
-  place.offsetBytes = part.column * type.getElementTypeBitWidth() / 8;
+  place.offsetBytes =
+      storage::Storage::get(type.getElementType()).bytes(part.column);
   return place;
 }
 

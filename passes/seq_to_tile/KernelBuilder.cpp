@@ -2,6 +2,7 @@
 #include "passes/seq_to_tile/KernelBuilder.h"
 
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/storage/Storage.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 
 using namespace mlir;
@@ -69,9 +70,9 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   if (auto slice = dyn_cast<seq::SliceOp>(op)) {
     Access access = resolve(slice.getX());
-    int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
     access.operand.offsetBytes +=
-        slice.getOffset() * access.strides[slice.getAxis()] * bytes;
+        storage::Storage::get(access.element)
+            .bytes(slice.getOffset() * access.strides[slice.getAxis()]);
     access.shape[slice.getAxis()] = slice.getSize();
     return access;
   }
@@ -149,8 +150,8 @@ Value KernelBuilder::readWriteState(Value state) {
 Value KernelBuilder::stateChannels(Value state, int64_t first, int64_t count,
                                    bool written) {
   Access access = resolve(state);
-  access.operand.offsetBytes += first * access.strides.back() *
-                                access.element.getIntOrFloatBitWidth() / 8;
+  access.operand.offsetBytes += storage::Storage::get(access.element)
+                                    .bytes(first * access.strides.back());
   access.shape.back() = count;
   return argumentFor(access, written, /*isStreamed=*/false);
 }

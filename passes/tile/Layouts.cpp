@@ -11,6 +11,7 @@
 
 #include "passes/tile/OperandReads.h"
 
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -60,7 +61,8 @@ static Type typeOfOperand(Value tile) {
   if (Value loaded = copiedAhead(tile))
     tile = loaded;
   auto load = tile.getDefiningOp<LoadOp>();
-  return load ? load.getView().getType().getElementType()
+  return load ? storage::Storage::get(load.getView().getType().getElementType())
+                    .denseType()
               : cast<TileType>(tile.getType()).getElementType();
 }
 
@@ -117,7 +119,7 @@ static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups,
                                        kPieceColumns * (warps / rowWarps)) *
                       kPieceColumns;
     auto bytes = [](Value operand) -> int64_t {
-      return typeOfOperand(operand).getIntOrFloatBitWidth() / 8;
+      return storage::Storage::get(typeOfOperand(operand)).blockBytes();
     };
     std::tuple<bool, int64_t, bool, int64_t> cost = {
         !(warpGroups && suitsWarpGroups(dot, warps, rowWarps)), rows * columns,
@@ -415,8 +417,10 @@ void LayoutChoice::narrowOperands() {
     if (!isa<SharedAttr>(layouts.lookup(classOf(tile))))
       return;
     auto load = tile.getDefiningOp<LoadOp>();
-    Type element = load ? load.getView().getType().getElementType()
-                        : typeOf(tile).getElementType();
+    Type element =
+        load ? storage::Storage::get(load.getView().getType().getElementType())
+                   .denseType()
+             : typeOf(tile).getElementType();
     bool products = llvm::all_of(tile.getUses(), [](OpOperand &use) {
       return isa<DotOp>(use.getOwner()) || handsOn(use);
     });

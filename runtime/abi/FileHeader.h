@@ -33,7 +33,7 @@ struct FileHeader {
   static constexpr size_t kCheckedBytes = 40;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'C'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 12;
+  static constexpr uint16_t kMinor = 13;
   /// A flatbuffer has a root and an identifier, and cannot address more than
   /// the greatest size.
   static constexpr uint64_t kLeastProgramBytes = 8;

@@ -38,10 +38,28 @@ static Bits bitsOf(artifact::ElementType type) {
   }
 }
 
-void rt::drawWeight(const artifact::Weight &weight, uint64_t seed,
+/// Block after block, its bits drawn where the storage says so.
+static void drawBlocks(const artifact::Storage &storage, uint64_t bytes,
+                       uint64_t state, uint8_t *out) {
+  uint64_t word = 0;
+  for (uint64_t i = 0; i < bytes; ++i) {
+    if (i % sizeof word == 0)
+      word = next(state);
+    auto within = static_cast<uint32_t>(i % storage.bytes());
+    auto drawn = static_cast<uint8_t>(word >> i % sizeof word * 8);
+    out[i] = static_cast<uint8_t>((drawn & storage.drawn()->Get(within)) |
+                                  storage.set()->Get(within));
+  }
+}
+
+void rt::drawWeight(const artifact::Program &program,
+                    const artifact::Weight &weight, uint64_t seed,
                     uint8_t *out) {
-  Bits bits = bitsOf(weight.type());
   uint64_t state = seed * 0xD1342543DE82EF95u;
+  if (weight.type() == artifact::ElementType::Blocks)
+    return drawBlocks(*program.storages()->Get(weight.storage() - 1),
+                      weight.size(), state, out);
+  Bits bits = bitsOf(weight.type());
   bool isVector = weight.shape()->size() < 2;
   uint64_t rows = isVector ? 1 : weight.shape()->Get(0);
   uint64_t elements = 1;

@@ -17,7 +17,8 @@ namespace effc::rt {
 uint64_t drawnBytes(const artifact::Weight &weight);
 
 /// Fills a weight's rows as a file has them; what pads them is 0, as `out` is.
-void drawWeight(const artifact::Weight &weight, uint64_t seed, uint8_t *out);
+void drawWeight(const artifact::Program &program,
+                const artifact::Weight &weight, uint64_t seed, uint8_t *out);
 
 } // namespace effc::rt
 

@@ -47,6 +47,10 @@ constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxNameBytes = 4096;
 /// The largest published models have some 100,000: experts of each layer.
 constexpr uint32_t kMaxWeights = 1u << 18;
+/// Files mix up to five kinds of blocks; ggml has some thirty.
+constexpr uint32_t kMaxStorages = 64;
+/// Four times what published formats have.
+constexpr uint32_t kMaxBlockElements = 1024, kMaxBlockBytes = 4096;
 constexpr uint32_t kMaxStates = 1u << 16;
 constexpr uint32_t kMaxWeightFiles = 1024;
 /// Of the checkpoint: shards, and descriptions beside them.

@@ -294,7 +294,7 @@ Check Model::drawWeights(uint64_t seed) {
   drawnWeights = std::move(*memory);
   uint8_t *at = drawnWeights.data();
   for (const artifact::Weight *weight : *root->weights()) {
-    drawWeight(*weight, seed++, at);
+    drawWeight(*root, *weight, seed++, at);
     weightStarts.push_back(at);
     at += drawnBytes(*weight);
   }

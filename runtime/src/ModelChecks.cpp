@@ -24,8 +24,39 @@ uint64_t rt::elementBytes(artifact::ElementType type) {
     return 2;
   case artifact::ElementType::I64:
     return 8;
+  case artifact::ElementType::Blocks: // not each
+    return 0;
   }
   return 0;
+}
+
+rt::BlockSize rt::blockSize(const artifact::Program &program,
+                            const artifact::Weight &weight) {
+  if (weight.type() != artifact::ElementType::Blocks)
+    return {elementBytes(weight.type()) ? 1u : 0u, elementBytes(weight.type())};
+  const artifact::Storage &storage =
+      *program.storages()->Get(weight.storage() - 1);
+  return {storage.elements(), storage.bytes()};
+}
+
+uint64_t rt::rowBytes(const artifact::Program &program,
+                      const artifact::Weight &weight) {
+  BlockSize block = blockSize(program, weight);
+  uint64_t elements = 1;
+  for (uint32_t i = weight.shape()->size() > 1 ? 1 : 0;
+       i < weight.shape()->size(); ++i)
+    elements *= weight.shape()->Get(i);
+  return elements / block.elements * block.bytes;
+}
+
+std::string_view rt::typeName(const artifact::Program &program,
+                              const artifact::Weight &weight) {
+  static constexpr std::string_view names[] = {"f32", "bf16", "f16", "i32",
+                                               "i64"};
+  static_assert(std::size(names) == size_t(artifact::ElementType::Blocks));
+  if (weight.type() == artifact::ElementType::Blocks)
+    return program.storages()->Get(weight.storage() - 1)->name()->string_view();
+  return names[size_t(weight.type())];
 }
 
 Check rt::checkName(const flatbuffers::String *name, const char *what) {
@@ -225,8 +256,11 @@ static Check checkPlace(const artifact::Program &program,
                    files);
   const artifact::WeightFile &file =
       *program.weight_files()->Get(weight.file() - 1);
+  // Blocks are read byte by byte.
+  BlockSize block = blockSize(program, weight);
+  uint64_t alignment = block.elements == 1 ? block.bytes : 1;
   if (weight.offset() != kWeightElsewhere ||
-      weight.file_offset() % elementBytes(weight.type()) != 0 ||
+      weight.file_offset() % alignment != 0 ||
       weight.file_offset() < file.start_size() ||
       !fits(weight.file_offset(), weight.size(), file.size()))
     return badData("weight '", name, "' lies at byte ", weight.file_offset(),
@@ -242,27 +276,59 @@ static Check checkWeight(const artifact::Program &program,
   if (Check error = checkText(weight.source(), "source of a weight"))
     return error;
   std::string_view name = weight.name()->string_view();
-  uint64_t each = elementBytes(weight.type());
-  if (each == 0)
+  bool isBlocks = weight.type() == artifact::ElementType::Blocks;
+  uint32_t storages = program.storages() ? program.storages()->size() : 0;
+  if (isBlocks ? weight.storage() == 0 || weight.storage() > storages
+               : weight.storage() != 0)
+    return badData("weight '", name, "' names storage ", weight.storage(),
+                   " of ", storages);
+  BlockSize block = blockSize(program, weight);
+  if (block.bytes == 0)
     return badData("weight '", name, "' is of unknown type ",
                    unsigned(weight.type()));
+  // Of blocks each element has less than the bytes of one.
   Result<uint64_t> elements =
-      countElements(*weight.shape(), each, "weight", name);
+      countElements(*weight.shape(), block.bytes, "weight", name);
   if (!elements)
     return elements.error();
   uint64_t rows = weight.shape()->size() == 1 ? 1 : weight.shape()->Get(0);
   uint64_t columns = *elements / rows;
   uint64_t stride = weight.row_stride_bytes();
-  if (stride % FileHeader::kSegmentAlignment != 0 || stride < columns * each)
-    return badData("weight '", name, "' has rows of ", columns * each,
+  if (weight.shape()->Get(weight.shape()->size() - 1) % block.elements != 0)
+    return badData("weight '", name, "' has rows of ",
+                   weight.shape()->Get(weight.shape()->size() - 1),
+                   " elements in blocks of ", block.elements);
+  uint64_t row = columns / block.elements * block.bytes;
+  if (isBlocks ? stride != row
+               : stride % FileHeader::kSegmentAlignment != 0 || stride < row)
+    return badData("weight '", name, "' has rows of ", row,
                    " bytes at a stride of ", stride,
                    ", which should be a multiple of ",
-                   FileHeader::kSegmentAlignment, " that holds a row");
+                   FileHeader::kSegmentAlignment,
+                   " that holds a row, and of blocks the row itself");
   std::optional<uint64_t> size = product(rows, stride);
   if (!size || *size != weight.size())
     return badData("weight '", name, "' has ", rows, " rows at a stride of ",
                    stride, " bytes, but a size of ", weight.size());
   return checkPlace(program, weight, segmentSize);
+}
+
+static Check checkStorage(const artifact::Storage &storage) {
+  if (Check error = checkName(storage.name(), "storage"))
+    return error;
+  std::string_view name = storage.name()->string_view();
+  uint64_t bytes = storage.bytes();
+  if (storage.elements() == 0 || storage.elements() > kMaxBlockElements ||
+      bytes == 0 || bytes > kMaxBlockBytes)
+    return badData("storage '", name, "' has blocks of ", storage.elements(),
+                   " elements in ", bytes, " bytes, but 1 to ",
+                   kMaxBlockElements, " in 1 to ", kMaxBlockBytes,
+                   " are expected");
+  if (storage.drawn()->size() != bytes || storage.set()->size() != bytes)
+    return badData("storage '", name, "' says of ", storage.drawn()->size(),
+                   " and ", storage.set()->size(),
+                   " bytes how they are drawn, but has ", bytes);
+  return {};
 }
 
 Check rt::checkWeights(const artifact::Program &program) {
@@ -278,6 +344,13 @@ Check rt::checkWeights(const artifact::Program &program) {
                      " are expected");
     for (const artifact::WeightFile *file : *program.weight_files())
       if (Check error = checkWeightFile(*file))
+        return error;
+  }
+  if (program.storages()) {
+    if (Check error = checkCount(program.storages(), kMaxStorages, "storages"))
+      return error;
+    for (const artifact::Storage *storage : *program.storages())
+      if (Check error = checkStorage(*storage))
         return error;
   }
   if (Check error = checkCount(program.weights(), kMaxWeights, "weights"))

@@ -73,6 +73,22 @@ constexpr uint64_t kWeightElsewhere = UINT64_MAX;
 /// Bytes of one element; 0 for a value outside the enumeration.
 uint64_t elementBytes(artifact::ElementType type);
 
+/// How many neighbours of a weight's row share how many bytes; elements with bytes
+/// of their own are blocks of one. Both 0 for an unknown type.
+struct BlockSize {
+  uint64_t elements = 0, bytes = 0;
+  bool operator==(const BlockSize &) const = default;
+};
+/// Of a weight whose `storage` has been checked.
+BlockSize blockSize(const artifact::Program &program,
+                    const artifact::Weight &weight);
+/// Bytes of the elements of one row, without what pads it.
+uint64_t rowBytes(const artifact::Program &program,
+                  const artifact::Weight &weight);
+/// "f32", "q8_0".
+std::string_view typeName(const artifact::Program &program,
+                          const artifact::Weight &weight);
+
 /// a * b unless that does not fit.
 inline std::optional<uint64_t> product(uint64_t a, uint64_t b) {
   uint64_t result;

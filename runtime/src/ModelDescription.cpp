@@ -103,8 +103,7 @@ static void writeWeights(JsonWriter &json, const artifact::Program &program) {
     json.beginObject();
     json.field("name", weight->name()->string_view());
     json.field("source", text(weight->source()));
-    json.field("type",
-               snakeCase(artifact::EnumNameElementType(weight->type())));
+    json.field("type", typeName(program, *weight));
     writeShape(json, *weight->shape());
     json.field("bytes", weight->size());
     if (weight->file() != 0)

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -107,9 +108,18 @@ void declareFiles(CLI::App &app, Arguments &a) {
 void declareNumbers(CLI::App &app, Arguments &a) {
   app.option_defaults()->group("Types of numbers");
   app.add_option("--dtype", a.dtype,
-                 "Type of the stored matrices (default: the checkpoint's)")
+                 "Type of the stored matrices (default: the checkpoint's). "
+                 "q8_0: 8 bits and a scale for each 32 numbers of a row; rows "
+                 "that it does not divide stay as they are")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+      ->check([](const std::string &text) {
+        return isWeightType(text)
+                   ? std::string()
+                   : "expects " + llvm::join(weightTypes(), ", ") +
+                         " or a description of blocks "
+                         "(dialects/storage), but got '" +
+                         text + "'";
+      });
   app.add_option("--state-dtype", a.stateDtype,
                  "Type of a sequence's matrix states between calls; bf16 "
                  "halves their memory, and results may then differ slightly "
@@ -348,6 +358,9 @@ void printDone(const CompileOptions &options, const CompiledFile &file) {
   line += options.weights == codegen::WeightsMode::None
               ? ", without weights"
               : (file.weightType.empty() ? "" : ", " + file.weightType);
+  if (!file.hasTokenizer && options.tokenizer &&
+      llvm::sys::fs::is_directory(options.model))
+    line += ", without a tokenizer";
   line += ", for " + targets + "; a sequence takes " +
           (file.maxContext ? "up to " : "") + formatBytes(file.bytesPerSession);
   if (file.maxContext)

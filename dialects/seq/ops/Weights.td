@@ -44,7 +44,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     Constraints:
 
-    * (WEIGHT1) `type` is a static f32 tensor or a 2-D or 3-D static bf16 or f16
+    * (WEIGHT1) `type` is a static f32 tensor or a 2-D or 3-D static stored
       tensor, with positive dimensions.
     * (WEIGHT2) `source` is not empty, except for a `computed` weight, which has
       none.

@@ -275,12 +275,13 @@ EFFC_API effc_status_t *effc_model_segment(const effc_model_t *model,
  * dimension; a vector is one row. */
 typedef struct effc_weight_info {
   size_t size;
-  const char *name;      /* "layers.0.in_proj"; owned by the model */
-  const char *type;      /* "f32", "bf16", "f16" */
+  const char *name; /* "layers.0.in_proj"; owned by the model */
+  const char *type; /* "f32", "bf16", "f16", or a storage in blocks, "q8_0" */
   const uint64_t *shape; /* owned by the model */
   size_t rank;
   uint64_t row_stride_bytes; /* from a row to the next */
   const uint8_t *data; /* owned by the model; NULL when the file has none */
+  uint64_t row_bytes;  /* of a row's elements, without what pads it */
 } effc_weight_info_t;
 
 EFFC_API size_t effc_model_weight_count(const effc_model_t *model);

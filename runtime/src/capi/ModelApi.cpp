@@ -1,5 +1,6 @@
 // effc_model_*: loading and asking.
 
+#include "runtime/src/ModelChecks.h"
 #include "runtime/src/Sha256.h"
 #include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
@@ -144,7 +145,7 @@ static const char *nameOf(artifact::StateKind kind) {
 
 static const char *nameOf(artifact::ElementType type) {
   static const char *const names[] = {"f32", "bf16", "f16", "i32", "i64"};
-  static_assert(std::size(names) == size_t(artifact::ElementType::MAX) + 1);
+  static_assert(std::size(names) == size_t(artifact::ElementType::Blocks));
   return names[size_t(type)];
 }
 
@@ -253,10 +254,11 @@ effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
     const artifact::Weight &weight = *weights.Get(static_cast<uint32_t>(index));
     effc_weight_info_t filled = {};
     filled.name = weight.name()->c_str();
-    filled.type = nameOf(weight.type());
+    filled.type = typeName(model->model->program(), weight).data();
     filled.shape = weight.shape()->data();
     filled.rank = weight.shape()->size();
     filled.row_stride_bytes = weight.row_stride_bytes();
+    filled.row_bytes = rowBytes(model->model->program(), weight);
     if (model->model->hasWeights())
       filled.data = model->model->weight(static_cast<uint32_t>(index));
     copySized(filled, out_weight);

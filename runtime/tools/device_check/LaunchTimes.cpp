@@ -1,5 +1,7 @@
 #include "runtime/tools/device_check/LaunchTimes.h"
 
+#include "runtime/src/ModelChecks.h"
+
 #include <algorithm>
 #include <fstream>
 #include <set>
@@ -55,6 +57,7 @@ static void writeOutputs(const std::string &path, const float *numbers,
 /// Row after row, without what pads them.
 static void writeWeights(const std::string &path, const rt::Model &model) {
   static constexpr const char *kTypes[] = {"F32", "BF16", "F16"};
+  static_assert(artifact::ElementType::F16 == artifact::ElementType(2));
   Json header = Json::object();
   std::string data;
   const artifact::Program &program = model.program();
@@ -62,17 +65,18 @@ static void writeWeights(const std::string &path, const rt::Model &model) {
     const artifact::Weight &weight = *program.weights()->Get(i);
     bool isVector = weight.shape()->size() < 2;
     uint64_t rows = isVector ? 1 : weight.shape()->Get(0);
-    uint64_t rowBytes = weight.type() == artifact::ElementType::F32 ? 4 : 2;
+    if (weight.type() > artifact::ElementType::F16)
+      throw Failure(weight.name()->str() + ": a safetensors file has no " +
+                    std::string(rt::typeName(program, weight)));
+    uint64_t bytes = rt::rowBytes(program, weight);
     Json shape = Json::array();
-    for (uint32_t d = 0; d < weight.shape()->size(); ++d) {
-      shape.push_back(weight.shape()->Get(d));
-      rowBytes *= d > 0 || isVector ? weight.shape()->Get(d) : 1;
-    }
+    for (uint64_t extent : *weight.shape())
+      shape.push_back(extent);
     size_t begin = data.size();
     for (uint64_t row = 0; row < rows; ++row)
       data.append(reinterpret_cast<const char *>(model.weight(i)) +
                       row * weight.row_stride_bytes(),
-                  rowBytes);
+                  bytes);
     header[weight.name()->str()] = {
         {"dtype", kTypes[static_cast<int>(weight.type())]},
         {"shape", shape},

@@ -44,7 +44,7 @@ func.func @tensor2_dynamic_parameter(%x: tensor<?x6xf32>, %w: tensor<?xf32>) {
 // -----
 
 func.func @tensor3_double(%x: tensor<?x6xf32>, %w: tensor<11x6xf64>) {
-  // expected-error @+1 {{must be 2-D static f32, bf16 or f16 tensor}}
+  // expected-error @+1 {{must be 2-D static f32, bf16, f16 or whole-block tensor}}
   %y = seq.lm_head %x, %w : (tensor<?x6xf32>, tensor<11x6xf64>) -> tensor<?x11xf32>
   return
 }

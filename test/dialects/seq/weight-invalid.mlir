@@ -3,13 +3,13 @@
 // Each module breaks the constraint it is named by.
 
 // WEIGHT1: bf16 is for matrices.
-// expected-error @+1 {{failed to satisfy constraint: type attribute of static f32 tensor or 2-D or 3-D static bf16 or f16 tensor}}
+// expected-error @+1 {{failed to satisfy constraint: type attribute of static f32 tensor or 2-D or 3-D static bf16, f16 or whole-block tensor}}
 seq.weight @weight1_bf16_vector source("a") : tensor<6xbf16>
 
 // -----
 
 // WEIGHT1: a weight has a size.
-// expected-error @+1 {{failed to satisfy constraint: type attribute of static f32 tensor or 2-D or 3-D static bf16 or f16 tensor}}
+// expected-error @+1 {{failed to satisfy constraint: type attribute of static f32 tensor or 2-D or 3-D static bf16, f16 or whole-block tensor}}
 seq.weight @weight1_dynamic source("a") : tensor<?x6xf32>
 
 // -----

@@ -135,7 +135,7 @@
 // -----
 
 // view3
-// expected-error @+1 {{expects a view of f32, bf16, f16, i32 or i64, but got 'f64'}}
+// expected-error @+1 {{expects a view of f32, bf16, f16, i32, i64 or blocks of codes, but got 'f64'}}
 "test.op"() {test.a = !tile.view<?x6xf64, [8, 1]>} : () -> ()
 
 // -----

@@ -470,13 +470,21 @@ TEST_F(ImportTest, GenerationOutOfRange) {
 
 TEST_F(ImportTest, GenerationRemarksOnWhatItDrops) {
   directory.write("generation_config.json",
-                  R"({"no_repeat_ngram_size": 2, "num_beams": null})");
+                  R"({"no_repeat_ngram_size": 2, "num_beams": null,
+                      "num_beam_groups": 1, "suppress_tokens": [],
+                      "bad_words_ids": [[3]], "max_new_tokens": 7})");
   ImportedModel model = llvm::cantFail(import());
+  EXPECT_TRUE(hasRemark(model, "fallback: generation_config.json: "
+                               "'no_repeat_ngram_size' is not followed"));
   EXPECT_TRUE(hasRemark(
       model,
-      "generation_config.json: 'no_repeat_ngram_size' is not carried over"));
-  EXPECT_FALSE(hasRemark(
-      model, "generation_config.json: 'num_beams' is not carried over"));
+      "fallback: generation_config.json: 'bad_words_ids' is not followed"));
+  EXPECT_TRUE(hasRemark(model,
+                        "generation_config.json: 'max_new_tokens' is left "
+                        "aside: effc run -n says how many tokens"));
+  for (const char *key : {"num_beams", "num_beam_groups", "suppress_tokens"})
+    EXPECT_FALSE(hasRemark(model, "fallback: generation_config.json: '" +
+                                      std::string(key) + "' is not followed"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -590,7 +598,7 @@ TEST_F(ModuleTest, FilesThatAreNone) {
                 "' to be a checkpoint's directory or a .mlir file, but got "
                 "another file");
   ImportOptions options;
-  options.dtype = WeightType::F32;
+  options.dtype = "f32";
   EXPECT_EQ(importing(kModule, options),
             "a module states the types of its weights: no other type can be "
             "given");

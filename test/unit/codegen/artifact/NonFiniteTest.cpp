@@ -7,11 +7,19 @@ using namespace effc::codegen;
 
 namespace {
 
+mlir::MLIRContext &context() {
+  static mlir::MLIRContext context;
+  return context;
+}
+mlir::Type f32() { return mlir::Float32Type::get(&context()); }
+mlir::Type bf16() { return mlir::BFloat16Type::get(&context()); }
+mlir::Type f16() { return mlir::Float16Type::get(&context()); }
+
 template <typename Element>
-std::optional<NonFinite> find(SourceTensor::Type type,
+std::optional<NonFinite> find(mlir::Type type,
                               const std::vector<uint64_t> &shape,
                               const std::vector<Element> &elements) {
-  return findNonFinite({type,
+  return findNonFinite({effc::storage::Storage::get(type),
                         shape,
                         {reinterpret_cast<const uint8_t *>(elements.data()),
                          elements.size() * sizeof(Element)}});
@@ -19,9 +27,7 @@ std::optional<NonFinite> find(SourceTensor::Type type,
 
 TEST(NonFinite, NamesTheFirstElement) {
   std::vector<float> elements(3 * 5000, -3.4e38f);
-  auto look = [&] {
-    return find(SourceTensor::Type::F32, {3, 5000}, elements);
-  };
+  auto look = [&] { return find(f32(), {3, 5000}, elements); };
   EXPECT_FALSE(look());
   elements[2 * 5000 + 7] = INFINITY;
   elements[1 * 5000 + 4999] = -INFINITY;
@@ -38,12 +44,12 @@ TEST(NonFinite, NamesTheFirstElement) {
 // number of bf16.
 TEST(NonFinite, KnowsTheTypes) {
   std::vector<uint16_t> elements = {0, 0x8000, 0x7bff, 0xff80};
-  EXPECT_EQ(find(SourceTensor::Type::BF16, {2, 2}, elements)->text, "-inf");
-  EXPECT_EQ(find(SourceTensor::Type::F16, {2, 2}, elements)->text, "NaN");
+  EXPECT_EQ(find(bf16(), {2, 2}, elements)->text, "-inf");
+  EXPECT_EQ(find(f16(), {2, 2}, elements)->text, "NaN");
   elements.back() = 0x7c00;
-  EXPECT_FALSE(find(SourceTensor::Type::BF16, {4}, elements));
-  EXPECT_EQ(find(SourceTensor::Type::F16, {4}, elements)->text, "inf");
-  EXPECT_EQ(find(SourceTensor::Type::F16, {4}, elements)->place, "[3]");
+  EXPECT_FALSE(find(bf16(), {4}, elements));
+  EXPECT_EQ(find(f16(), {4}, elements)->text, "inf");
+  EXPECT_EQ(find(f16(), {4}, elements)->place, "[3]");
 }
 
 } // namespace

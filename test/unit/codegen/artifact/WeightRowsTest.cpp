@@ -2,6 +2,8 @@
 // which weights may stay where the checkpoint has them.
 #include "codegen/artifact/WeightRows.h"
 
+#include "dialects/storage/Formats.h"
+
 #include "mlir/IR/Builders.h"
 #include <gtest/gtest.h>
 
@@ -11,7 +13,6 @@
 
 using namespace effc;
 using namespace effc::codegen;
-using Type = SourceTensor::Type;
 
 namespace {
 
@@ -31,9 +32,9 @@ protected:
                                  transposed, /*computed=*/nullptr);
   }
   template <typename T>
-  static SourceTensor source(Type type, llvm::ArrayRef<uint64_t> shape,
+  static SourceTensor source(mlir::Type type, llvm::ArrayRef<uint64_t> shape,
                              llvm::ArrayRef<T> elements) {
-    return {type,
+    return {storage::Storage::get(type),
             shape,
             {reinterpret_cast<const uint8_t *>(elements.data()),
              elements.size() * sizeof(T)}};
@@ -44,7 +45,7 @@ protected:
     uint64_t shape[] = {1, values.size()};
     WeightRows rows = llvm::cantFail(
         WeightRows::create(weight({1, int64_t(values.size())}, element),
-                           source<float>(Type::F32, shape, values)));
+                           source<float>(builder.getF32Type(), shape, values)));
     auto row = rows.row(0);
     if (!row)
       return row.takeError();
@@ -106,6 +107,34 @@ TEST_F(WeightRowsTest, RefusesWhatHalfCannotHold) {
   llvm::consumeError(found.takeError());
   EXPECT_EQ(llvm::cantFail(narrow({65520.0f}, builder.getBF16Type()))[0],
             0x4780); // 65536, which bf16 has
+  found = narrow({1.0f, -3.4e38f}, builder.getBF16Type());
+  ASSERT_FALSE(bool(found));
+  EXPECT_EQ(llvm::toString(found.takeError()),
+            "tensor 't' has the element -3.4e+38 at row 0, column 1, which is "
+            "beyond bf16's largest number, 3.38953e+38");
+}
+
+// Two blocks in a row, and nothing behind them.
+TEST_F(WeightRowsTest, WritesBlocks) {
+  context.loadDialect<storage::StorageDialect>();
+  mlir::Type type = storage::formatOf("q8_0", &context);
+  std::vector<float> values(3 * 64);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(int(i % 255) - 127) / 64;
+  uint64_t shape[] = {3, 64};
+  seq::WeightOp op = weight({3, 64}, type);
+  SourceTensor tensor = source<float>(builder.getF32Type(), shape, values);
+  WeightRows rows = llvm::cantFail(WeightRows::create(op, tensor));
+  ASSERT_EQ(rows.rows(), 3u);
+  for (uint64_t r = 0; r < 3; ++r) {
+    llvm::ArrayRef<uint8_t> row = llvm::cantFail(rows.row(r));
+    ASSERT_EQ(row.size(), 2 * 34u);
+    for (size_t i = 0; i < 64; ++i)
+      EXPECT_NEAR(storage::Storage::get(type).number(row, i),
+                  values[r * 64 + i], 2.0 / 127 * 0.51);
+  }
+  EXPECT_EQ(whyNotReferenced(op, tensor),
+            "its elements are stored as f32 and used as q8_0");
 }
 
 // Every half there is becomes the f32 of its value: sign, exponent - 15 and
@@ -115,9 +144,9 @@ TEST_F(WeightRowsTest, WidensEveryHalf) {
   for (size_t i = 0; i < halves.size(); ++i)
     halves[i] = static_cast<uint16_t>(i);
   uint64_t shape[] = {256, 256};
-  WeightRows rows = llvm::cantFail(
-      WeightRows::create(weight({256, 256}, builder.getF32Type()),
-                         source<uint16_t>(Type::F16, shape, halves)));
+  WeightRows rows = llvm::cantFail(WeightRows::create(
+      weight({256, 256}, builder.getF32Type()),
+      source<uint16_t>(builder.getF16Type(), shape, halves)));
   for (uint64_t r = 0; r < 256; ++r) {
     float found[256];
     std::memcpy(found, llvm::cantFail(rows.row(r)).data(), sizeof found);
@@ -143,7 +172,7 @@ TEST_F(WeightRowsTest, TransposesAndPads) {
   uint64_t shape[] = {2, 1, 3};
   WeightRows rows = llvm::cantFail(
       WeightRows::create(weight({3, 2}, builder.getF32Type(), true),
-                         source<float>(Type::F32, shape, stored)));
+                         source<float>(builder.getF32Type(), shape, stored)));
   EXPECT_EQ(rows.rows(), 3u);
   for (uint64_t r = 0; r < 3; ++r) {
     llvm::ArrayRef<uint8_t> row = llvm::cantFail(rows.row(r));
@@ -165,7 +194,7 @@ TEST_F(WeightRowsTest, TransposesSingleRows) {
   for (llvm::ArrayRef<uint64_t> shape : {llvm::ArrayRef(row), {vector}}) {
     WeightRows rows = llvm::cantFail(
         WeightRows::create(weight({3, 1}, builder.getF32Type(), true),
-                           source<float>(Type::F32, shape, stored)));
+                           source<float>(builder.getF32Type(), shape, stored)));
     ASSERT_EQ(rows.rows(), 3u);
     for (uint64_t r = 0; r < 3; ++r) {
       float found;
@@ -181,7 +210,7 @@ TEST_F(WeightRowsTest, TransposesEachBlock) {
   uint64_t shape[] = {2, 2, 3};
   WeightRows rows = llvm::cantFail(
       WeightRows::create(weight({2, 3, 2}, builder.getF32Type(), true),
-                         source<float>(Type::F32, shape, stored)));
+                         source<float>(builder.getF32Type(), shape, stored)));
   ASSERT_EQ(rows.rows(), 2u);
   const float expected[2][6] = {{1, 4, 2, 5, 3, 6}, {7, 10, 8, 11, 9, 12}};
   for (uint64_t h = 0; h < 2; ++h) {
@@ -191,7 +220,7 @@ TEST_F(WeightRowsTest, TransposesEachBlock) {
   }
   auto failed =
       WeightRows::create(weight({2, 2, 3}, builder.getF32Type(), true),
-                         source<float>(Type::F32, shape, stored));
+                         source<float>(builder.getF32Type(), shape, stored));
   ASSERT_FALSE(bool(failed));
   EXPECT_EQ(llvm::toString(failed.takeError()),
             "tensor 't' expects shape 2x3x2 (dimensions of 1 aside), but got "
@@ -200,35 +229,35 @@ TEST_F(WeightRowsTest, TransposesEachBlock) {
 
 TEST_F(WeightRowsTest, SaysWhatCannotBeReferenced) {
   uint64_t shape[] = {5, 32};
-  auto why = [&](seq::WeightOp op, Type type, uint64_t offset) {
-    SourceTensor tensor{type, shape, {}, 0, offset};
+  auto why = [&](seq::WeightOp op, mlir::Type type, uint64_t offset) {
+    SourceTensor tensor{storage::Storage::get(type), shape, {}, 0, offset};
     return whyNotReferenced(op, tensor).value_or("nothing");
   };
   mlir::Type f32 = builder.getF32Type(), bf16 = builder.getBF16Type(),
              f16 = builder.getF16Type();
   // 32 elements of two bytes are 64.
-  EXPECT_EQ(why(weight({5, 32}, bf16), Type::BF16, 106), "nothing");
-  EXPECT_EQ(why(weight({5, 32}, f16), Type::F16, 106), "nothing");
-  EXPECT_EQ(why(weight({5, 16}, f32), Type::F32, 108), "nothing");
-  EXPECT_EQ(why(weight({5, 16}, f32), Type::F32, 106),
+  EXPECT_EQ(why(weight({5, 32}, bf16), bf16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 32}, f16), f16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 16}, f32), f32, 108), "nothing");
+  EXPECT_EQ(why(weight({5, 16}, f32), f32, 106),
             "it starts at byte 106 of its file, which is no multiple of its "
             "elements' 4");
-  EXPECT_EQ(why(weight({5, 32}, bf16), Type::BF16, 107),
+  EXPECT_EQ(why(weight({5, 32}, bf16), bf16, 107),
             "it starts at byte 107 of its file, which is no multiple of its "
             "elements' 2");
-  EXPECT_EQ(why(weight({5, 31}, bf16), Type::BF16, 106),
+  EXPECT_EQ(why(weight({5, 31}, bf16), bf16, 106),
             "its rows have 62 bytes, and kernels read rows at multiples of 64");
-  EXPECT_EQ(why(weight({5, 32}, bf16), Type::F32, 106),
+  EXPECT_EQ(why(weight({5, 32}, bf16), f32, 106),
             "its elements are stored as f32 and used as bf16");
-  EXPECT_EQ(why(weight({5, 32}, f16), Type::BF16, 106),
+  EXPECT_EQ(why(weight({5, 32}, f16), bf16, 106),
             "its elements are stored as bf16 and used as f16");
-  EXPECT_EQ(why(weight({32, 16}, f32, true), Type::F32, 108),
+  EXPECT_EQ(why(weight({32, 16}, f32, true), f32, 108),
             "the checkpoint holds its transpose");
-  EXPECT_EQ(why(weight({32}, f32), Type::F32, 108), "it is a vector");
+  EXPECT_EQ(why(weight({32}, f32), f32, 108), "it is a vector");
   // A block of 4 x 8 elements is a row.
-  EXPECT_EQ(why(weight({5, 4, 8}, bf16), Type::BF16, 106), "nothing");
-  EXPECT_EQ(why(weight({5, 3, 7}, bf16), Type::BF16, 106),
+  EXPECT_EQ(why(weight({5, 4, 8}, bf16), bf16, 106), "nothing");
+  EXPECT_EQ(why(weight({5, 3, 7}, bf16), bf16, 106),
             "its rows have 42 bytes, and kernels read rows at multiples of 64");
-  EXPECT_EQ(why(weight({5, 4, 8}, bf16, true), Type::BF16, 106),
+  EXPECT_EQ(why(weight({5, 4, 8}, bf16, true), bf16, 106),
             "the checkpoint holds its transpose");
 }

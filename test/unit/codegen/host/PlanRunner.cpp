@@ -5,6 +5,7 @@
 #include "compiler/Register.h"
 #include "compiler/Target.h"
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/storage/Storage.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
@@ -13,6 +14,8 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+
+#include <cstring>
 
 using namespace mlir;
 using namespace effc;
@@ -246,9 +249,9 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
     auto type = cast<RankedTensorType>(weight.getType());
-    weights[weight.getSymName()] =
-        GuardedMemory(type.getDimSize(0) * plan::weightStrides(type)[0] *
-                      type.getElementTypeBitWidth() / 8);
+    weights[weight.getSymName()] = GuardedMemory(
+        storage::Storage::get(type.getElementType())
+            .bytes(type.getDimSize(0) * plan::weightStrides(type)[0]));
   }
 }
 
@@ -271,30 +274,30 @@ PlanRunner::~PlanRunner() = default;
 void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
   auto type = cast<RankedTensorType>(
       module->lookupSymbol<seq::WeightOp>(symbol).getType());
-  int64_t stride = plan::weightStrides(type)[0];
-  int64_t width = type.getNumElements() / type.getDimSize(0);
+  storage::Storage storage = storage::Storage::get(type.getElementType());
   ASSERT_EQ(int64_t(elements.size()), type.getNumElements());
   if (exported)
     exported->setWeight(symbol, elements);
-  GuardedMemory &memory = weights[symbol];
-  for (auto [i, element] : llvm::enumerate(elements)) {
-    int64_t at = int64_t(i) / width * stride + int64_t(i) % width;
-    if (type.getElementType().isF32()) {
-      memory.as<float>()[at] = element;
-      continue;
-    }
-    if (type.getElementType().isF16()) {
-      APFloat half(element);
-      bool loses = false;
-      half.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &loses);
-      ASSERT_FALSE(loses) << "no f16 number: " << element;
-      memory.as<uint16_t>()[at] = half.bitcastToAPInt().getZExtValue();
-      continue;
-    }
-    uint32_t bits = llvm::bit_cast<uint32_t>(element);
-    ASSERT_EQ(bits & 0xffff, 0u) << "no bf16 number: " << element;
-    memory.as<uint16_t>()[at] = bits >> 16;
-  }
+  std::vector<uint8_t> bytes(storage.bytes(elements.size()));
+  ASSERT_FALSE(storage.encode(elements, bytes));
+  for (auto [i, element] : llvm::enumerate(elements))
+    ASSERT_EQ(storage.number(bytes, i), element)
+        << "no number of " << storage.name().str();
+  setStoredWeight(symbol, bytes);
+}
+
+void PlanRunner::setStoredWeight(StringRef symbol, ArrayRef<uint8_t> bytes) {
+  auto type = cast<RankedTensorType>(
+      module->lookupSymbol<seq::WeightOp>(symbol).getType());
+  storage::Storage storage = storage::Storage::get(type.getElementType());
+  int64_t rows = type.getRank() == 1 ? 1 : type.getDimSize(0);
+  int64_t row = storage.bytes(type.getNumElements() / rows);
+  int64_t stride =
+      rows == 1 ? row : storage.bytes(plan::weightStrides(type)[0]);
+  ASSERT_EQ(int64_t(bytes.size()), rows * row);
+  for (int64_t i = 0; i < rows; ++i)
+    std::memcpy(weights[symbol].data() + i * stride, bytes.data() + i * row,
+                row);
 }
 
 template <typename Element>

@@ -139,6 +139,8 @@ public:
 
   /// Sets a weight from its elements in row-major order.
   void setWeight(llvm::StringRef symbol, llvm::ArrayRef<float> elements);
+  /// Sets a weight from its bytes, row after row without padding.
+  void setStoredWeight(llvm::StringRef symbol, llvm::ArrayRef<uint8_t> bytes);
   /// The elements of one slot's state, which is stored as f32.
   llvm::MutableArrayRef<float> state(llvm::StringRef name, int64_t slot);
   /// The same, whether it is stored as f32 or as bf16.

@@ -1,0 +1,122 @@
+// Bits <-> f32, and places of elements.
+#include "codegen/storage/StoredElements.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::stored;
+
+static Type like(Type shape, Type element) {
+  auto vector = dyn_cast<VectorType>(shape);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+static Value constant(OpBuilder &b, Location loc, Type type, int64_t value) {
+  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (isa<VectorType>(type))
+    attr = DenseElementsAttr::get(cast<ShapedType>(type), attr);
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+// Whether elements of a dense storage are moved as bits and converted.
+static bool isNarrow(Type element) {
+  storage::Storage storage = storage::Storage::get(element);
+  assert(!storage.block() && "elements of blocks are not moved one by one");
+  return !storage.isInteger() && !storage.isF32();
+}
+
+Type stored::storedType(Type element, int64_t lanes) {
+  if (isNarrow(element))
+    element =
+        IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
+  return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
+}
+
+// bf16 is the upper half of an f32; f16 goes through the conversion unit.
+Value stored::widen(OpBuilder &b, Location loc, Value stored, Type element) {
+  if (!isNarrow(element))
+    return stored;
+  Type wide = like(stored.getType(), b.getF32Type());
+  if (element.isF16()) {
+    Value half = arith::BitcastOp::create(
+        b, loc, like(stored.getType(), element), stored);
+    return arith::ExtFOp::create(b, loc, wide, half);
+  }
+  Type words = like(stored.getType(), b.getI32Type());
+  Value bits = arith::ExtUIOp::create(b, loc, words, stored);
+  bits = arith::ShLIOp::create(b, loc, bits, constant(b, loc, words, 16));
+  return arith::BitcastOp::create(b, loc, wide, bits);
+}
+
+// To nearest even by integer arithmetic; a NaN keeps its quiet bit.
+static Value roundToBF16(OpBuilder &b, Location loc, Value value) {
+  Type words = like(value.getType(), b.getI32Type());
+  auto splat = [&](int64_t bits) { return constant(b, loc, words, bits); };
+  Value bits = arith::BitcastOp::create(b, loc, words, value);
+  Value upper = arith::ShRUIOp::create(b, loc, bits, splat(16));
+  Value odd = arith::AndIOp::create(b, loc, upper, splat(1));
+  Value rounded = arith::AddIOp::create(b, loc, bits, splat(0x7fff));
+  rounded = arith::AddIOp::create(b, loc, rounded, odd);
+  rounded = arith::ShRUIOp::create(b, loc, rounded, splat(16));
+  Value isNan =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  Value quiet = arith::OrIOp::create(b, loc, upper, splat(0x40));
+  Value chosen = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
+  return arith::TruncIOp::create(b, loc, like(value.getType(), b.getI16Type()),
+                                 chosen);
+}
+
+Value stored::narrow(OpBuilder &b, Location loc, Value value, Type element,
+                     Rounding rounding) {
+  if (!isNarrow(element))
+    return value;
+  if (element.isBF16() && rounding == Rounding::Arithmetic)
+    return roundToBF16(b, loc, value);
+  Value rounded =
+      arith::TruncFOp::create(b, loc, like(value.getType(), element), value);
+  return arith::BitcastOp::create(b, loc, like(value.getType(), b.getI16Type()),
+                                  rounded);
+}
+
+ElementPlace stored::firstPlace(OpBuilder &b, Location loc, Value address,
+                                Type element) {
+  storage::BlockType block = storage::Storage::get(element).block();
+  if (!block)
+    return {address, {}, 0};
+  return {address, arith::ConstantIndexOp::create(b, loc, 0),
+          block.getElements()};
+}
+
+ElementPlace stored::further(OpBuilder &b, Location loc,
+                             const ElementPlace &place, Type element,
+                             Value count, int64_t divisor) {
+  if (place.number)
+    return {place.address, arith::AddIOp::create(b, loc, place.number, count),
+            std::gcd(place.divisor, divisor)};
+  bool isShared =
+      cast<LLVM::LLVMPointerType>(place.address.getType()).getAddressSpace() ==
+      3;
+  count = arith::IndexCastOp::create(
+      b, loc, isShared ? b.getI32Type() : b.getI64Type(), count);
+  return {LLVM::GEPOp::create(b, loc, place.address.getType(),
+                              storedType(element, 1), place.address,
+                              ArrayRef<LLVM::GEPArg>{count}),
+          {},
+          0};
+}
+
+ElementPlace stored::select(OpBuilder &b, Location loc, Value which,
+                            const ElementPlace &yes, const ElementPlace &no) {
+  if (!yes.number)
+    return {
+        arith::SelectOp::create(b, loc, which, yes.address, no.address), {}, 0};
+  assert(yes.address == no.address && "numbers count from one block");
+  return {yes.address,
+          arith::SelectOp::create(b, loc, which, yes.number, no.number),
+          std::gcd(yes.divisor, no.divisor)};
+}

@@ -1,0 +1,332 @@
+// Field by field: addresses from strides, shifts, masks, conversion.
+#include "codegen/storage/Unpack.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::stored;
+using storage::BlockType;
+using storage::FieldAttr;
+using storage::FieldKind;
+
+namespace {
+
+/// Code for a run of neighbours that share all digits but the last.
+class Run {
+public:
+  Run(OpBuilder &b, Location loc, BlockType type, int64_t lanes)
+      : b(b), loc(loc), type(type), lanes(lanes) {}
+
+  /// f32 for the elements from `place` on.
+  Value unpack(const ElementPlace &place);
+
+private:
+  using Bits = std::pair<Value, int64_t>; // i32, and lanes: 1 or all
+
+  void split(const ElementPlace &place);
+  Value firstBit(FieldAttr field, int64_t piece, int64_t lane);
+  Bits bitsOf(FieldAttr field);
+  Bits bitsOf(FieldAttr field, int64_t piece);
+  Value scalarBits(FieldAttr field, int64_t piece, int64_t lane);
+  Value numberOf(FieldAttr field);
+  Value product(ArrayRef<FieldAttr> factors, Value start = {});
+
+  Type shaped(Type element, int64_t count) {
+    return count == 1 ? element : Type(VectorType::get({count}, element));
+  }
+  Value constant(Type element, int64_t count, int64_t value);
+  Value splat(Value scalar);
+  Value lookup(FieldAttr field, Value bits, int64_t count);
+
+  OpBuilder &b;
+  Location loc;
+  BlockType type;
+  int64_t lanes;
+  Value block;               // !llvm.ptr
+  SmallVector<Value> digits; // i32, of the first lane
+};
+
+Value Run::constant(Type element, int64_t count, int64_t value) {
+  TypedAttr attr = b.getIntegerAttr(element, value);
+  if (count > 1)
+    attr = DenseElementsAttr::get(VectorType::get({count}, element), attr);
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+Value Run::splat(Value scalar) {
+  if (lanes == 1)
+    return scalar;
+  Value result =
+      LLVM::PoisonOp::create(b, loc, shaped(scalar.getType(), lanes));
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    result = LLVM::InsertElementOp::create(b, loc, result, scalar,
+                                           constant(b.getI32Type(), 1, lane));
+  return result;
+}
+
+void Run::split(const ElementPlace &place) {
+  block = blockAddress(b, loc, place, type);
+  Value each = arith::ConstantIndexOp::create(b, loc, type.getElements());
+  Value rest = arith::IndexCastOp::create(
+      b, loc, b.getI32Type(),
+      arith::RemUIOp::create(b, loc, place.number, each));
+  digits.resize(type.getDigits().size());
+  for (size_t i = digits.size(); i-- > 0;) {
+    Value radix = constant(b.getI32Type(), 1, type.getDigits()[i]);
+    digits[i] = i == 0 ? rest : arith::RemUIOp::create(b, loc, rest, radix);
+    if (i > 0)
+      rest = arith::DivUIOp::create(b, loc, rest, radix);
+  }
+}
+
+// The first bit of a piece of lane `lane`, as an i32.
+Value Run::firstBit(FieldAttr field, int64_t piece, int64_t lane) {
+  ArrayRef<int64_t> strides = field.stridesOf(piece);
+  Type i32 = b.getI32Type();
+  Value bit =
+      constant(i32, 1, field.getStarts()[piece] + lane * strides.back());
+  for (auto [digit, stride] : llvm::zip_equal(digits, strides))
+    if (stride != 0)
+      bit = arith::AddIOp::create(
+          b, loc, bit,
+          arith::MulIOp::create(b, loc, digit, constant(i32, 1, stride)));
+  return bit;
+}
+
+// Bits of one element's piece: whole bytes, or a part of one.
+Value Run::scalarBits(FieldAttr field, int64_t piece, int64_t lane) {
+  int64_t width = field.getWidths()[piece];
+  Type i32 = b.getI32Type();
+  Value bit = firstBit(field, piece, lane);
+  Value byte = arith::ShRUIOp::create(b, loc, bit, constant(i32, 1, 3));
+  Value address = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(),
+                                      block, ArrayRef<LLVM::GEPArg>{byte});
+  bool whole = width % 8 == 0;
+  Type moved = b.getIntegerType(whole ? unsigned(width) : 8);
+  Value bits = LLVM::LoadOp::create(b, loc, moved, address, /*alignment=*/1);
+  if (moved != i32)
+    bits = arith::ExtUIOp::create(b, loc, i32, bits);
+  if (whole)
+    return bits;
+  Value shift = arith::AndIOp::create(b, loc, bit, constant(i32, 1, 7));
+  bits = arith::ShRUIOp::create(b, loc, bits, shift);
+  return arith::AndIOp::create(b, loc, bits,
+                               constant(i32, 1, (int64_t(1) << width) - 1));
+}
+
+Run::Bits Run::bitsOf(FieldAttr field, int64_t piece) {
+  int64_t width = field.getWidths()[piece];
+  int64_t stride = field.stridesOf(piece).back();
+  if (lanes == 1 || stride == 0)
+    return {scalarBits(field, piece, 0), 1};
+  Type i32 = b.getI32Type(), words = shaped(i32, lanes);
+  // Neighbours in bytes that follow one another: one load, one shift for all.
+  if (stride == 8 && width <= 8) {
+    Value bit = firstBit(field, piece, 0);
+    Value byte = arith::ShRUIOp::create(b, loc, bit, constant(i32, 1, 3));
+    Value address = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(),
+                                        block, ArrayRef<LLVM::GEPArg>{byte});
+    Value bits = LLVM::LoadOp::create(b, loc, shaped(b.getI8Type(), lanes),
+                                      address, /*alignment=*/1);
+    bits = arith::ExtUIOp::create(b, loc, words, bits);
+    if (width == 8)
+      return {bits, lanes};
+    Value shift = arith::AndIOp::create(b, loc, bit, constant(i32, 1, 7));
+    bits = arith::ShRUIOp::create(b, loc, bits, splat(shift));
+    return {arith::AndIOp::create(
+                b, loc, bits, constant(i32, lanes, (int64_t(1) << width) - 1)),
+            lanes};
+  }
+  Value bits = LLVM::PoisonOp::create(b, loc, words);
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    bits = LLVM::InsertElementOp::create(
+        b, loc, bits, scalarBits(field, piece, lane), constant(i32, 1, lane));
+  return {bits, lanes};
+}
+
+// The pieces of a field side by side, the first lowest.
+Run::Bits Run::bitsOf(FieldAttr field) {
+  Bits all = bitsOf(field, 0);
+  int64_t below = field.getWidths()[0];
+  for (int64_t piece = 1; piece < field.pieces(); ++piece) {
+    Bits next = bitsOf(field, piece);
+    int64_t count = std::max(all.second, next.second);
+    auto widened = [&](Bits bits) {
+      return bits.second == count ? bits.first : splat(bits.first);
+    };
+    Value shifted = arith::ShLIOp::create(
+        b, loc, widened(next), constant(b.getI32Type(), count, below));
+    all = {arith::OrIOp::create(b, loc, widened(all), shifted), count};
+    below += field.getWidths()[piece];
+  }
+  return all;
+}
+
+// An entry of a table by a chain of choices: a table is short, and needs no
+// memory of its own.
+Value Run::lookup(FieldAttr field, Value bits, int64_t count) {
+  Value result = constant(b.getI32Type(), count, field.getTable().back());
+  for (auto [i, entry] : llvm::enumerate(field.getTable().drop_back())) {
+    Value is =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
+                              constant(b.getI32Type(), count, int64_t(i)));
+    result = arith::SelectOp::create(
+        b, loc, is, constant(b.getI32Type(), count, entry), result);
+  }
+  return result;
+}
+
+// What a field stands for, as f32 in every lane.
+Value Run::numberOf(FieldAttr field) {
+  auto [bits, count] = bitsOf(field);
+  Type i32 = b.getI32Type(), f32 = shaped(b.getF32Type(), count);
+  auto number = [&, count = count](int64_t value) {
+    return constant(i32, count, value);
+  };
+  Value result;
+  switch (field.getKind()) {
+  case FieldKind::Unsigned:
+  case FieldKind::Signed:
+    if (!field.getTable().empty()) {
+      bits = lookup(field, bits, count);
+    } else if (field.getKind() == FieldKind::Signed) {
+      int64_t unused = 32 - field.bits();
+      bits = arith::ShLIOp::create(b, loc, bits, number(unused));
+      bits = arith::ShRSIOp::create(b, loc, bits, number(unused));
+    }
+    if (field.getBias() != 0)
+      bits = arith::AddIOp::create(b, loc, bits, number(field.getBias()));
+    result = arith::SIToFPOp::create(b, loc, f32, bits);
+    break;
+  case FieldKind::Half:
+  case FieldKind::Brain: {
+    Type element = field.getKind() == FieldKind::Half ? Type(b.getF16Type())
+                                                      : Type(b.getBF16Type());
+    Value half =
+        arith::TruncIOp::create(b, loc, shaped(b.getI16Type(), count), bits);
+    result = widen(b, loc, half, element);
+    break;
+  }
+  case FieldKind::Single:
+    result = arith::BitcastOp::create(b, loc, f32, bits);
+    break;
+  case FieldKind::Exponent: {
+    Value power = arith::ShLIOp::create(b, loc, bits, number(23));
+    auto replace = [&](int64_t exponent, int64_t by) {
+      Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
+                                       number(exponent));
+      power = arith::SelectOp::create(b, loc, is, number(by), power);
+    };
+    replace(0, 0x00400000);   // 2^-127 is a subnormal number
+    replace(255, 0x7fc00000); // no number
+    result = arith::BitcastOp::create(b, loc, f32, power);
+    if (field.getBias() != 0) {
+      TypedAttr factor = b.getF32FloatAttr(
+          static_cast<float>(std::ldexp(1.0, int(field.getBias()))));
+      if (count > 1)
+        factor = DenseElementsAttr::get(cast<ShapedType>(f32), factor);
+      result = arith::MulFOp::create(b, loc, result,
+                                     arith::ConstantOp::create(b, loc, factor));
+    }
+    break;
+  }
+  }
+  return count == lanes ? result : splat(result);
+}
+
+Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
+  for (FieldAttr field : factors) {
+    Value number = numberOf(field);
+    start =
+        start ? Value(arith::MulFOp::create(b, loc, start, number)) : number;
+  }
+  return start;
+}
+
+Value Run::unpack(const ElementPlace &place) {
+  split(place);
+  Value number = product(type.getScale(), product(type.getCode()));
+  if (!type.getPlus().empty())
+    number = arith::AddFOp::create(b, loc, number, product(type.getPlus()));
+  if (!type.getMinus().empty())
+    number = arith::SubFOp::create(b, loc, number, product(type.getMinus()));
+  return number;
+}
+
+} // namespace
+
+Value stored::blockAddress(OpBuilder &b, Location loc,
+                           const ElementPlace &place, BlockType type) {
+  Value each = arith::ConstantIndexOp::create(b, loc, type.getElements());
+  Value bytes = arith::ConstantIndexOp::create(b, loc, type.getBytes());
+  Value offset = arith::MulIOp::create(
+      b, loc, arith::DivUIOp::create(b, loc, place.number, each), bytes);
+  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+  return LLVM::GEPOp::create(b, loc, place.address.getType(), b.getI8Type(),
+                             place.address, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
+                     BlockType type, int64_t lanes, Value valid) {
+  // Neighbours that differ in the last digit alone, from a multiple on.
+  int64_t run =
+      std::gcd(std::gcd(lanes, place.divisor), type.getDigits().back());
+  Type f32 = b.getF32Type();
+  Type whole = lanes == 1 ? f32 : Type(VectorType::get({lanes}, f32));
+  auto i32 = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  Value result;
+  for (int64_t first = 0; first < lanes; first += run) {
+    ElementPlace at = place;
+    Value offset = arith::ConstantIndexOp::create(b, loc, first);
+    if (first > 0)
+      at = further(b, loc, place, type, offset, run);
+    Value read;
+    if (valid) {
+      read = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, offset,
+                                   valid);
+      // What does not count is not read: element 0 is, which is always there.
+      at.number = arith::SelectOp::create(
+          b, loc, read, at.number, arith::ConstantIndexOp::create(b, loc, 0));
+    }
+    Value numbers = Run(b, loc, type, run).unpack(at);
+    if (run == lanes) {
+      result = numbers;
+      break;
+    }
+    if (!result)
+      result = LLVM::PoisonOp::create(b, loc, whole);
+    for (int64_t lane = 0; lane < run; ++lane) {
+      Value number = numbers;
+      if (run > 1)
+        number = LLVM::ExtractElementOp::create(b, loc, numbers, i32(lane));
+      result = LLVM::InsertElementOp::create(b, loc, result, number,
+                                             i32(first + lane));
+    }
+  }
+  if (!valid)
+    return result;
+  // Zeros from `valid` on.
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(f32));
+  if (lanes == 1) {
+    Value counts =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                              arith::ConstantIndexOp::create(b, loc, 0), valid);
+    return arith::SelectOp::create(b, loc, counts, result, zero);
+  }
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value counts = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::slt,
+        arith::ConstantIndexOp::create(b, loc, lane), valid);
+    Value number = LLVM::ExtractElementOp::create(b, loc, result, i32(lane));
+    number = arith::SelectOp::create(b, loc, counts, number, zero);
+    result = LLVM::InsertElementOp::create(b, loc, result, number, i32(lane));
+  }
+  return result;
+}

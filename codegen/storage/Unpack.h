@@ -1,0 +1,24 @@
+// Code that turns elements of blocks into f32, derived from the description of
+// the blocks alone. dialects/storage/BlockNumbers.h is what the code means.
+#ifndef EFFC_CODEGEN_STORAGE_UNPACK_H
+#define EFFC_CODEGEN_STORAGE_UNPACK_H
+
+#include "codegen/storage/StoredElements.h"
+
+namespace effc::stored {
+
+/// `lanes` neighbours from `place` on as f32, a vector for more than one. The
+/// first may be any element; neighbours are read together as far as the place's
+/// divisor shows that they lie in one block. Lanes from `valid` on (index; null:
+/// all count) are zeros, and no block is read for them alone.
+mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
+                   const ElementPlace &place, storage::BlockType type,
+                   int64_t lanes, mlir::Value valid = {});
+
+/// The address of the block that an element is in, for prefetches.
+mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,
+                         const ElementPlace &place, storage::BlockType type);
+
+} // namespace effc::stored
+
+#endif // EFFC_CODEGEN_STORAGE_UNPACK_H

@@ -1,0 +1,145 @@
+#include "dialects/storage/BlockNumbers.h"
+
+#include "runtime/abi/NarrowFloats.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <bit>
+#include <cmath>
+
+using namespace effc;
+using namespace effc::storage;
+
+// The first bit of a piece for the element with the number `element`.
+static int64_t firstBit(FieldAttr field, int64_t piece,
+                        llvm::ArrayRef<int64_t> digits, int64_t element) {
+  int64_t bit = field.getStarts()[piece];
+  llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
+  for (size_t i = digits.size(); i-- > 0; element /= digits[i])
+    bit += element % digits[i] * strides[i];
+  return bit;
+}
+
+// A piece is whole bytes, or a part of one (STORED3).
+static uint64_t bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits,
+                       llvm::ArrayRef<uint8_t> block, int64_t element) {
+  uint64_t value = 0;
+  int64_t below = 0;
+  for (auto [piece, width] : llvm::enumerate(field.getWidths())) {
+    int64_t bit = firstBit(field, piece, digits, element);
+    uint64_t bits = block[bit / 8] >> bit % 8;
+    for (int64_t byte = 1; byte < width / 8; ++byte)
+      bits |= uint64_t(block[bit / 8 + byte]) << 8 * byte;
+    value |= (bits & ((uint64_t(1) << width) - 1)) << below;
+    below += width;
+  }
+  return value;
+}
+
+static double valueOf(FieldAttr field, uint64_t bits) {
+  switch (field.getKind()) {
+  case FieldKind::Unsigned:
+  case FieldKind::Signed: {
+    if (!field.getTable().empty())
+      return double(field.getTable()[bits]);
+    int64_t width = field.bits();
+    auto integer = int64_t(bits);
+    if (field.getKind() == FieldKind::Signed && bits >> (width - 1) & 1)
+      integer -= int64_t(1) << width;
+    return double(integer + field.getBias());
+  }
+  case FieldKind::Half:
+    return rt::fromF16(uint16_t(bits));
+  case FieldKind::Brain:
+    return rt::fromBF16(uint16_t(bits));
+  case FieldKind::Single:
+    return std::bit_cast<float>(uint32_t(bits));
+  case FieldKind::Exponent:
+    return bits == 255
+               ? std::nan("")
+               : std::ldexp(1.0, int(bits) - 127 + int(field.getBias()));
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+float storage::blockNumber(BlockType type, llvm::ArrayRef<uint8_t> block,
+                           int64_t element) {
+  auto product = [&](llvm::ArrayRef<FieldAttr> factors, double start) {
+    for (FieldAttr field : factors)
+      start *= valueOf(field, bitsOf(field, type.getDigits(), block, element));
+    return start;
+  };
+  double code = product(type.getCode(), 1);
+  double number = product(type.getScale(), code);
+  if (!type.getPlus().empty())
+    number += product(type.getPlus(), 1);
+  if (!type.getMinus().empty())
+    number -= product(type.getMinus(), 1);
+  return float(number);
+}
+
+// The codes of a type stand for integers of -most to most, and some for more; 0
+// where they follow another rule.
+static int64_t mostOf(FieldAttr code) {
+  if (!code.getTable().empty())
+    return 0;
+  bool isSigned = code.getKind() == FieldKind::Signed;
+  int64_t values = int64_t(1) << code.bits();
+  int64_t least = (isSigned ? -values / 2 : 0) + code.getBias();
+  return std::min(least + values - 1, -least);
+}
+
+bool storage::hasEncoding(BlockType type) {
+  if (type.getScale().size() != 1 || !type.getPlus().empty() ||
+      !type.getMinus().empty() || mostOf(type.getCode()) < 1)
+    return false;
+  FieldAttr scale = type.getScale().front();
+  return !scale.isInteger() && scale.getKind() != FieldKind::Exponent &&
+         llvm::all_of(scale.getStrides(), [](int64_t s) { return s == 0; });
+}
+
+static void setBits(FieldAttr field, llvm::ArrayRef<int64_t> digits,
+                    llvm::MutableArrayRef<uint8_t> block, int64_t element,
+                    uint64_t value) {
+  for (auto [piece, width] : llvm::enumerate(field.getWidths())) {
+    int64_t bit = firstBit(field, piece, digits, element);
+    uint64_t mask = (uint64_t(1) << std::min<int64_t>(width, 8)) - 1;
+    for (int64_t byte = bit / 8, left = width; left > 0; ++byte, left -= 8) {
+      auto kept = uint8_t(block[byte] & ~(mask << bit % 8));
+      block[byte] = uint8_t(kept | (value & mask) << bit % 8);
+      value >>= std::min<int64_t>(left, 8);
+    }
+  }
+}
+
+// The bits of a number as a field of floating-point numbers has them.
+static uint64_t roundTo(FieldKind kind, float number) {
+  if (kind == FieldKind::Half)
+    return rt::toF16(number);
+  return kind == FieldKind::Brain ? rt::toBF16(number)
+                                  : std::bit_cast<uint32_t>(number);
+}
+
+bool storage::encodeBlock(BlockType type, llvm::ArrayRef<float> numbers,
+                          llvm::MutableArrayRef<uint8_t> block) {
+  float largest = 0;
+  for (float number : numbers) {
+    if (!std::isfinite(number))
+      return false;
+    largest = std::max(largest, std::fabs(number));
+  }
+  FieldAttr code = type.getCode(), scaleField = type.getScale().front();
+  float scale = largest / float(mostOf(code));
+  float inverse = scale != 0 ? 1 / scale : 0;
+  if (!std::isfinite(inverse)) // so small that a block of zeros is as near
+    scale = inverse = 0;
+  uint64_t bits = roundTo(scaleField.getKind(), scale);
+  if (!std::isfinite(valueOf(scaleField, bits)))
+    return false;
+  std::fill(block.begin(), block.end(), 0);
+  setBits(scaleField, type.getDigits(), block, 0, bits);
+  for (auto [i, number] : llvm::enumerate(numbers))
+    setBits(code, type.getDigits(), block, int64_t(i),
+            uint64_t(int64_t(std::round(number * inverse)) - code.getBias()));
+  return true;
+}

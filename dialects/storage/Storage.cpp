@@ -1,0 +1,112 @@
+#include "dialects/storage/Storage.h"
+
+#include "dialects/storage/BlockNumbers.h"
+#include "runtime/abi/NarrowFloats.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+using namespace effc;
+using namespace effc::storage;
+
+std::optional<Storage> Storage::of(mlir::Type element) {
+  if (element && (element.isF32() || element.isBF16() || element.isF16() ||
+                  element.isSignlessInteger(32) ||
+                  element.isSignlessInteger(64) || isa<BlockType>(element)))
+    return Storage(element);
+  return std::nullopt;
+}
+
+Storage Storage::get(mlir::Type element) {
+  if (std::optional<Storage> storage = of(element))
+    return *storage;
+  std::string text;
+  llvm::raw_string_ostream(text) << "no storage is known of type " << element;
+  llvm::report_fatal_error(llvm::StringRef(text));
+}
+
+llvm::StringRef Storage::name() const {
+  if (BlockType type = block())
+    return type.getName();
+  if (element.isInteger())
+    return element.isInteger(32) ? "i32" : "i64";
+  return element.isF32() ? "f32" : element.isBF16() ? "bf16" : "f16";
+}
+
+mlir::Type Storage::denseType() const {
+  return block() ? mlir::Float32Type::get(element.getContext()) : element;
+}
+
+int64_t Storage::blockElements() const {
+  BlockType type = block();
+  return type ? type.getElements() : 1;
+}
+
+int64_t Storage::blockBytes() const {
+  if (BlockType type = block())
+    return type.getBytes();
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+int64_t Storage::bytes(int64_t elements) const {
+  assert(divides(elements) && "expects whole blocks");
+  return elements / blockElements() * blockBytes();
+}
+
+int64_t Storage::paddedElements(int64_t elements, int64_t alignment) const {
+  if (block())
+    return elements;
+  return llvm::alignTo(elements, alignment / blockBytes());
+}
+
+float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
+  if (BlockType type = block()) {
+    uint64_t each = type.getElements();
+    return blockNumber(
+        type, bytes.slice(index / each * type.getBytes(), type.getBytes()),
+        int64_t(index % each));
+  }
+  if (element.isF32()) {
+    float value;
+    std::memcpy(&value, bytes.data() + index * 4, 4);
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, bytes.data() + index * 2, 2);
+  return element.isBF16() ? rt::fromBF16(bits) : rt::fromF16(bits);
+}
+
+bool Storage::isEncodable() const {
+  BlockType type = block();
+  return type ? hasEncoding(type) : !isInteger();
+}
+
+std::optional<uint64_t>
+Storage::encode(llvm::ArrayRef<float> numbers,
+                llvm::MutableArrayRef<uint8_t> bytes) const {
+  if (BlockType type = block()) {
+    uint64_t each = type.getElements();
+    for (uint64_t i = 0; i < numbers.size(); i += each)
+      if (!encodeBlock(
+              type, numbers.slice(i, each),
+              bytes.slice(i / each * type.getBytes(), type.getBytes())))
+        return i;
+    return std::nullopt;
+  }
+  if (element.isF32()) {
+    std::memcpy(bytes.data(), numbers.data(), numbers.size() * 4);
+    return std::nullopt;
+  }
+  bool brain = element.isBF16();
+  for (auto [i, value] : llvm::enumerate(numbers)) {
+    uint16_t bits = brain ? rt::toBF16(value) : rt::toF16(value);
+    if (std::isfinite(value) && (bits & 0x7fff) == (brain ? 0x7f80 : 0x7c00))
+      return i;
+    std::memcpy(bytes.data() + i * 2, &bits, 2);
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,67 @@
+// What every part of the compiler asks of an element type: sizes, offsets, and
+// the numbers that bytes stand for. No other place knows how wide a type is.
+#ifndef EFFC_DIALECTS_STORAGE_STORAGE_H
+#define EFFC_DIALECTS_STORAGE_STORAGE_H
+
+#include "dialects/storage/StorageDialect.h"
+
+#include <optional>
+
+namespace effc::storage {
+
+/// How a row of numbers lies in memory: an element type that effc can read.
+class Storage {
+public:
+  /// The storage of an element type: f32, bf16, f16, i32, i64 or
+  /// `!storage.block`. Absent for any other, which the caller refuses.
+  static std::optional<Storage> of(mlir::Type element);
+  /// The same where a verifier has seen to it; ends the program for another.
+  static Storage get(mlir::Type element);
+
+  mlir::Type type() const { return element; }
+  /// "f32", "q8_0": what files and messages call it.
+  llvm::StringRef name() const;
+  bool isF32() const { return element.isF32(); }
+  bool isInteger() const { return element.isInteger(); }
+  /// Null where every element has bytes of its own.
+  BlockType block() const { return llvm::dyn_cast<BlockType>(element); }
+
+  /// What a copy has whose elements each have bytes of their own: the type
+  /// itself, f32 for blocks.
+  mlir::Type denseType() const;
+
+  /// Neighbours of a row that share bytes, and those bytes.
+  int64_t blockElements() const;
+  int64_t blockBytes() const;
+  /// Bytes of `elements` neighbours, which are whole blocks; nothing is padded.
+  int64_t bytes(int64_t elements) const;
+  /// Whether a row of `elements` consists of whole blocks.
+  bool divides(int64_t elements) const {
+    return elements % blockElements() == 0;
+  }
+  /// Elements of a row that is padded so that the next begins at a multiple of
+  /// `alignment` bytes. Blocks are not padded: kernels read them by bytes.
+  int64_t paddedElements(int64_t elements, int64_t alignment) const;
+
+  /// Element `index` of little-endian `bytes`, at any alignment, as f32:
+  /// exact, but for the one rounding of a block's sum. Not for integers.
+  float number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const;
+
+  /// Whether encode() has a rule for the storage.
+  bool isEncodable() const;
+  /// Writes whole blocks; absent on success, else the index of the first number
+  /// that the storage has no finite one for. bf16 and f16 round to nearest even,
+  /// NaN and infinities stay; a block's scale follows from its largest number.
+  std::optional<uint64_t> encode(llvm::ArrayRef<float> numbers,
+                                 llvm::MutableArrayRef<uint8_t> bytes) const;
+
+  bool operator==(const Storage &other) const = default;
+
+private:
+  explicit Storage(mlir::Type element) : element(element) {}
+  mlir::Type element;
+};
+
+} // namespace effc::storage
+
+#endif // EFFC_DIALECTS_STORAGE_STORAGE_H

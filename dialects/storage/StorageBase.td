@@ -1,0 +1,117 @@
+//===- StorageBase.td - how numbers lie in memory -------------------------===//
+#ifndef EFFC_DIALECTS_STORAGE_STORAGEBASE_TD
+#define EFFC_DIALECTS_STORAGE_STORAGEBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Storage_Dialect : Dialect {
+  let name = "storage";
+  let cppNamespace = "::effc::storage";
+  let summary = "How numbers lie in memory";
+  let description = [{
+    The numbers of a model are f32 by meaning. How a weight or a state holds them is
+    the element type of its tensor: `f32`, `bf16` or `f16`, one number after another,
+    or `!storage.block`, which describes blocks of codes with scales as data. Nothing
+    computes with such a type: a load turns what is stored into f32.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Storage_FieldKind : I32EnumAttr<"FieldKind", "what the bits of a field mean", [
+    I32EnumAttrCase<"Unsigned", 0, "uint">, I32EnumAttrCase<"Signed", 1, "int">,
+    I32EnumAttrCase<"Half", 2, "f16">, I32EnumAttrCase<"Brain", 3, "bf16">,
+    I32EnumAttrCase<"Single", 4, "f32">, I32EnumAttrCase<"Exponent", 5, "e8m0">]> {
+  let cppNamespace = "::effc::storage";
+}
+
+def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
+  let mnemonic = "field";
+  let summary = "Where a block holds a number for each of its elements, and as what";
+  let description = [{
+    The bits of the field are those of its pieces, the lowest first. A piece
+    `w at a [s0, s1, ...]` has `w` bits from bit `a + d0 s0 + d1 s1 + ...` of the block
+    on, where `d0, d1, ...` are the digits of the element's number in its block. Bit
+    `n` is bit `n mod 8` of byte `n / 8`, the lowest being 0. A stride of 0 means that
+    neighbours share the field.
+
+    The bits are an unsigned integer (`uint`), one in two's complement (`int`), an
+    `f16`, `bf16` or `f32`, or the exponent of a power of two (`e8m0`, 2^(e - 127);
+    OCP Microscaling Formats 1.0, 5.4.1). An integer has `bias` added, or is looked up
+    in `table`; an exponent has `bias` added to it.
+
+    Constraints:
+
+    * (FIELD1) There is a piece, and each has as many strides as the block has digits.
+    * (FIELD2) The widths of a field add up to 1..16 for an integer, to 16 for `f16` and
+      `bf16`, to 32 for `f32`, to 8 for `e8m0`.
+    * (FIELD3) Only integers have a table, only they and exponents a bias, and none
+      both.
+    * (FIELD4) A table has one entry for each value of the bits.
+
+    Example: `#storage.field<uint [4 at 48 [4, 64, 8], 1 at 16 [16, 8, 1]] bias -16>`
+  }];
+  let parameters = (ins EnumParameter<Storage_FieldKind>:$kind,
+    ArrayRefParameter<"int64_t">:$widths, ArrayRefParameter<"int64_t">:$starts,
+    ArrayRefParameter<"int64_t">:$strides, "int64_t":$bias,
+    ArrayRefParameter<"int64_t">:$table);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isInteger() const {
+      return getKind() == FieldKind::Unsigned || getKind() == FieldKind::Signed;
+    }
+    int64_t pieces() const { return getWidths().size(); }
+    /// Bits of all pieces.
+    int64_t bits() const;
+    int64_t digits() const { return getStrides().size() / getWidths().size(); }
+    /// One stride for each digit.
+    ::llvm::ArrayRef<int64_t> stridesOf(int64_t piece) const {
+      return getStrides().slice(piece * digits(), digits());
+    }
+  }];
+}
+
+def Storage_BlockType : TypeDef<Storage_Dialect, "Block"> {
+  let mnemonic = "block";
+  let summary = "Numbers that lie in blocks, as codes with scales";
+  let description = [{
+    `elements` neighbours of a row share `bytes` bytes. The digits of an element's
+    number in its block, the most significant first, count to `digits`. The element
+    stands for
+
+        code * scale[0] * scale[1] + plus[0] * plus[1] - minus[0] * minus[1]
+
+    where a product without factors is 1 for `scale` and 0 for the others. All
+    products are exact in f32, so that what a block means has one value: the sum
+    rounded once (`BlockNumbers.h` evaluates it).
+
+    Constraints:
+
+    * (STORED1) `digits` multiply to `elements`, and `bytes` is at least 1.
+    * (STORED2) Each field has a stride for each digit.
+    * (STORED3) Every piece lies inside the block for every element, in one byte or as
+      whole bytes.
+    * (STORED4) No two elements have a bit of their codes in common, nor has a code with a
+      scale.
+    * (STORED5) A code is an integer, and `scale`, `plus` and `minus` have at most two
+      factors.
+    * (STORED6) A code and the fields of its scale have at most 24 significant bits
+      together, so that their product is exact; or a factor is f32, where the product is
+      rounded, and then nothing is added to it.
+
+    Example: `!storage.block<"q8_0", elements = 32, bytes = 34, digits = [32],
+    code = int [8 at 16 [8]], scale = [f16 [16 at 0 [0]]]>`
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$elements, "int64_t":$bytes,
+    ArrayRefParameter<"int64_t">:$digits, "::effc::storage::FieldAttr":$code,
+    ArrayRefParameter<"::effc::storage::FieldAttr">:$scale,
+    ArrayRefParameter<"::effc::storage::FieldAttr">:$plus,
+    ArrayRefParameter<"::effc::storage::FieldAttr">:$minus);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+#endif // EFFC_DIALECTS_STORAGE_STORAGEBASE_TD

@@ -1,0 +1,36 @@
+// Block formats of ggml as descriptions, each with a decoder that is written from the
+// public layout (ggml/src/ggml-common.h, ggml-quants.c of llama.cpp, ggml 0.25) byte
+// by byte, without the descriptions.
+#ifndef EFFC_TEST_UNIT_DIALECTS_STORAGE_PUBLISHEDBLOCKS_H
+#define EFFC_TEST_UNIT_DIALECTS_STORAGE_PUBLISHEDBLOCKS_H
+
+#include "dialects/storage/StorageDialect.h"
+
+#include <random>
+#include <vector>
+
+namespace effc::test {
+
+struct PublishedBlock {
+  const char *name;
+  const char *description;
+  /// Fills the numbers of one block.
+  void (*decode)(const uint8_t *block, float *numbers);
+  /// Bytes at which an f16 begins, which random bits must not make NaN.
+  std::vector<int> halves;
+};
+
+const std::vector<PublishedBlock> &publishedBlocks();
+
+storage::BlockType typeOf(const PublishedBlock &block,
+                          mlir::MLIRContext &context);
+
+/// Bytes of `count` blocks: codes of any bits, scales of about `scale`, some of them
+/// negative or subnormal.
+std::vector<uint8_t> randomBlocks(const PublishedBlock &block, size_t bytes,
+                                  size_t count, std::mt19937_64 &random,
+                                  float scale);
+
+} // namespace effc::test
+
+#endif // EFFC_TEST_UNIT_DIALECTS_STORAGE_PUBLISHEDBLOCKS_H
