@@ -1,5 +1,6 @@
 #include "frontend/Generation.h"
 
+#include "dialects/seq/Remarks.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "runtime/schema/GenerationLimits.h"
 
@@ -160,9 +161,18 @@ private:
 
 } // namespace
 
+/// A value by which a setting asks for nothing: most are off at 0, factors at 1.
+static bool asksForNothing(const JsonValue &value) {
+  if (std::optional<double> number = value.getNumber())
+    return *number == 0 || *number == 1;
+  if (const JsonArray *list = value.getArray())
+    return list->empty();
+  return value.isNull() || value.getBoolean() == false;
+}
+
 /// Names the settings of `object` that change which tokens are chosen and that
-/// are not carried over. Everything else in there is about lengths, outputs and
-/// caches of the library's own loop.
+/// are not followed, and lengths, which whoever generates states. Everything else
+/// in there is about outputs and caches of the library's own loop.
 static void remarkOnOthers(const JsonObject &object,
                            std::vector<std::string> &remarks) {
   constexpr llvm::StringRef kKeys[] = {"assistant_early_exit",
@@ -193,9 +203,14 @@ static void remarkOnOthers(const JsonObject &object,
                                        "typical_p",
                                        "watermarking_config"};
   for (const JsonMember &member : object.getMembers())
-    if (llvm::is_contained(kKeys, member.key) && !member.value.isNull())
+    if (llvm::is_contained(kKeys, member.key) && !asksForNothing(member.value))
+      remarks.push_back(seq::kFallbackRemark.str() +
+                        "generation_config.json: " + quote(member.key) +
+                        " is not followed");
+    else if (llvm::is_contained({"max_new_tokens", "max_length"}, member.key) &&
+             !member.value.isNull())
       remarks.push_back("generation_config.json: " + quote(member.key) +
-                        " is not carried over");
+                        " is left aside: effc run -n says how many tokens");
 }
 
 /// Makes `ends`, of `file`, those of `first`, of `firstFile`, and its own.

@@ -46,11 +46,12 @@ void effc::frontend::refuseQuantised(ConfigReader &reader) {
       bits.clear();
     std::string how =
         method + (method.empty() || bits.empty() ? "" : ", ") + bits;
-    reader.report(quote(key) + " says that the weights are quantised" +
-                  (how.empty() ? "" : " (" + how + ")") +
-                  ", which is not read: take the unquantised checkpoint from "
-                  "which this one was made, or write its weights in bf16, f16 "
-                  "or f32; where they are so already, --allow " +
-                  key);
+    reader.reportBeside(
+        quote(key) + " says that the weights are quantised" +
+        (how.empty() ? "" : " (" + how + ")") +
+        ", which is not read: take the unquantised checkpoint from "
+        "which this one was made, or write its weights in bf16, f16 "
+        "or f32; where they are so already, --allow " +
+        key);
   }
 }

@@ -134,9 +134,18 @@ Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
                                "'snapshots' that has 'config.json'");
     if (found.empty())
       return refuse(expected + "no weights");
+    if (isThere(checkpoint->getPath("params.json")))
+      return refuse(expected + quote(found.front()) +
+                    " beside 'params.json', the layout of the model's makers: "
+                    "take the checkpoint in the layout of the transformers "
+                    "library, which has a config.json");
     return refuse(expected + quote(found.front()) + ", " +
                   explainRefusal(found.front()));
   }
+  if (isThere(checkpoint->getPath("adapter_config.json")))
+    checkpoint->remarks.push_back(
+        "'adapter_config.json' is left aside: there are no weights of an "
+        "adapter");
   checkpoint->listName = whole ? kWeightsFile.str() : kIndexFile.str();
   if (llvm::Error error =
           whole ? checkpoint->openFile(kWeightsFile) : checkpoint->openShards())

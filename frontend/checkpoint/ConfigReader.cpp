@@ -21,15 +21,25 @@ const JsonValue *ConfigReader::get(llvm::StringRef key) {
 }
 
 void ConfigReader::report(const llvm::Twine &message) {
-  if (problem.empty())
-    problem = (file + ": " + message).str();
+  if (!guesses)
+    reportBeside(message);
+  guesses = true;
+}
+
+void ConfigReader::reportBeside(const llvm::Twine &message) {
+  std::string text = (file + ": " + message).str();
+  if (!llvm::is_contained(problems, text))
+    problems.push_back(std::move(text));
 }
 
 void ConfigReader::reportMismatch(llvm::StringRef key,
                                   const llvm::Twine &expected,
                                   const JsonValue &found) {
-  report("expects " + quote(key) + " to be " + expected + ", but got " +
-         found.describe());
+  if (guesses && found.getNumber())
+    return;
+  reportBeside("expects " + quote(key) + " to be " + expected + ", but got " +
+               found.describe());
+  guesses = true;
 }
 
 int64_t ConfigReader::requireInteger(llvm::StringRef key, int64_t least,
@@ -119,9 +129,11 @@ const JsonObject *ConfigReader::getObjectIfSet(llvm::StringRef key) {
 
 void ConfigReader::finishInner(ConfigReader &inner) {
   inner.judgeRest();
-  if (problem.empty())
-    problem = inner.problem;
-  llvm::append_range(refused, inner.refused);
+  llvm::append_range(problems, inner.problems);
+  guesses |= inner.guesses;
+  // Which keys an object has often follows from one of its values.
+  if (!inner.guesses)
+    llvm::append_range(refused, inner.refused);
 }
 
 std::vector<llvm::StringRef>
@@ -144,9 +156,15 @@ void ConfigReader::expectNone(llvm::ArrayRef<llvm::StringRef> keys,
 }
 
 llvm::Error ConfigReader::getProblem() const {
-  if (problem.empty())
+  if (problems.empty())
     return llvm::Error::success();
-  return refuse(problem);
+  // The file is named once.
+  std::string text = problems.front();
+  for (llvm::StringRef problem : llvm::drop_begin(problems)) {
+    problem.consume_front(file + ": ");
+    text += "; " + problem.str();
+  }
+  return refuse(text);
 }
 
 bool ConfigReader::isAllowed(llvm::StringRef key) {
@@ -238,7 +256,16 @@ std::string ConfigReader::describeRefused() const {
 
 llvm::Error ConfigReader::finish() {
   judgeRest();
-  if (!refused.empty())
-    report(describeRefused());
+  if (refused.empty())
+    return getProblem();
+  if (!guesses) {
+    reportBeside(describeRefused());
+    return getProblem();
+  }
+  // Another value might have led to some of them.
+  std::string names;
+  for (const Refused &one : refused)
+    names += (names.empty() ? "" : ", ") + quote(one.path);
+  reportBeside("keys that were not asked for so far: " + names);
   return getProblem();
 }

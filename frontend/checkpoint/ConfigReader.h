@@ -1,9 +1,9 @@
 // Reads a configuration object key by key, and accounts for every key.
 //
-// Getters never fail on the spot: the first problem is kept, later ones
-// dropped, and finish() returns it. Until then a getter that found a problem
-// returns its lower bound or fallback, so that the code that reads a
-// configuration is a list of keys:
+// Getters never fail on the spot: problems are kept, and finish() returns all of
+// them by one message. Until then a getter that found a problem returns its lower
+// bound or fallback, so that the code that reads a configuration is a list of
+// keys. What follows from such a guess alone is dropped:
 //
 //   ConfigReader config("config.json", object);
 //   heads = config.requireInteger("num_heads", 1, kMost);
@@ -42,7 +42,7 @@ public:
                const JsonObject &object, bool isWhole = false)
       : file(outer.file + ": " + key.str()), object(object),
         unread(outer.unread), path(outer.path + key.str() + "."),
-        isWhole(isWhole) {}
+        isWhole(isWhole), guesses(outer.guesses) {}
 
   /// An integer in [least, most]; a missing key is a problem, or gives
   /// `fallback`.
@@ -81,23 +81,28 @@ public:
   void expectNone(llvm::ArrayRef<llvm::StringRef> keys,
                   const llvm::Twine &where);
 
-  /// Keeps a problem: "FILE: " and `message`.
+  /// Keeps a problem: "FILE: " and `message`. Dropped after another one, of which
+  /// it may be a consequence.
   void report(const llvm::Twine &message);
-  /// Keeps the problem that `key` is not `expected`.
+  /// Keeps a problem that has nothing to do with any value that was read.
+  void reportBeside(const llvm::Twine &message);
+  /// Keeps the problem that `key` is not `expected`; of numbers, whose bounds may
+  /// be guesses, the first.
   void reportMismatch(llvm::StringRef key, const llvm::Twine &expected,
                       const JsonValue &found);
   /// Finishes the reader of an object inside this one and keeps its problem.
   void finishInner(ConfigReader &inner);
-  bool hasProblem() const { return !problem.empty(); }
+  /// Whether something that was read is a guess.
+  bool hasProblem() const { return guesses; }
 
   /// Whether the user answers for `key`, which is then left aside with a
   /// remark.
   bool isAllowed(llvm::StringRef key);
 
-  /// The first problem, if any.
+  /// The problems so far, if any.
   llvm::Error getProblem() const;
-  /// The first problem; without one, all keys that were never asked for and
-  /// may change the model.
+  /// All problems, and all keys that were never asked for and may change the
+  /// model.
   llvm::Error finish();
 
 private:
@@ -117,7 +122,8 @@ private:
   std::string path;
   bool isWhole = true;
   llvm::StringSet<> asked;
-  std::string problem;
+  std::vector<std::string> problems;
+  bool guesses = false;
   std::vector<Refused> refused;
 };
 

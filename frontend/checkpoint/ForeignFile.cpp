@@ -47,6 +47,20 @@ std::string effc::frontend::explainForeign(llvm::ArrayRef<uint8_t> start) {
   return "";
 }
 
+std::string
+effc::frontend::explainForeignBinary(llvm::ArrayRef<uint8_t> start) {
+  if (std::string known = explainForeign(start); !known.empty())
+    return known;
+  llvm::StringRef text(reinterpret_cast<const char *>(start.data()),
+                       start.size());
+  // What a server answers in the place of a file: "Entry not found".
+  llvm::StringRef line = text.take_front(40).split('\n').first.rtrim();
+  bool isText = line.size() >= 8 && llvm::all_of(line, llvm::isPrint);
+  return isText ? "text in the place of the file, which begins " + quote(line) +
+                      ": download it again"
+                : "";
+}
+
 /// What is given in the place of a directory, by the ending.
 static std::string explainEnding(llvm::StringRef path) {
   struct Ending {

@@ -19,6 +19,8 @@ constexpr uint64_t kForeignBytes = 64;
 /// nothing of this kind. `start` is its first bytes, as many as there are up to
 /// kForeignBytes.
 std::string explainForeign(llvm::ArrayRef<uint8_t> start);
+/// The same of a file that should begin with bytes that are no text.
+std::string explainForeignBinary(llvm::ArrayRef<uint8_t> start);
 
 /// What the file or directory `path` is, where it is given as a model and is
 /// none: why, and what to do. A path that does not exist may be a name on a

@@ -225,7 +225,7 @@ static llvm::Error refuseHeader(const MappedFile &file,
   std::vector<uint8_t> start(std::min(file.size(), kForeignBytes));
   if (llvm::Error error = file.read(0, start))
     return error;
-  std::string foreign = explainForeign(start);
+  std::string foreign = explainForeignBinary(start);
   return refuse(file.getName() + ": " +
                 (foreign.empty() ? reason : "is " + foreign));
 }

@@ -85,8 +85,11 @@ static Module import(FamilyInput &input, llvm::StringRef family,
                             std::to_string(written));
   mixer.inner = written;
   readNamesOfTheAuthors(reader, input, width, layers, mixer.inner);
+  // Releases of flash-linear-attention write either name; a configuration with both
+  // is refused as one with an unknown key.
+  bool isShort = isFlash && !reader.get("time_step_rank");
   mixer.rank =
-      readTimeStepRank(reader, isFlash ? "dt_rank" : "time_step_rank", width);
+      readTimeStepRank(reader, isShort ? "dt_rank" : "time_step_rank", width);
   if (innerNorms)
     mixer.innerNorm = reader.getNumber("mixer_rms_eps", 0, 1, 1e-6);
   MambaSsmLayers around;

@@ -128,6 +128,20 @@ TEST_F(CheckpointTest, NamesWhatCameInThePlaceOfWeights) {
   EXPECT_EQ(with(std::string("PK\x03\x04\0\0\x08\x08", 8)),
             "model.safetensors: is a ZIP file, as torch.save writes: convert "
             "it to safetensors (tools/convert_pickle.py)");
+  // What a hub answers for a file that is not there.
+  EXPECT_EQ(with("Entry not found"),
+            "model.safetensors: is text in the place of the file, which begins "
+            "'Entry not found': download it again");
+}
+
+TEST_F(CheckpointTest, NamesTheLayoutOfTheMakers) {
+  directory.write("consolidated.00.pth", "x");
+  directory.write("params.json", "{}");
+  EXPECT_EQ(open(), "expects 'model.safetensors' in '" + directory.path +
+                        "', but found 'consolidated.00.pth' beside "
+                        "'params.json', the layout of the model's makers: take "
+                        "the checkpoint in the layout of the transformers "
+                        "library, which has a config.json");
 }
 
 TEST_F(CheckpointTest, RefusesTwoSetsOfWeights) {

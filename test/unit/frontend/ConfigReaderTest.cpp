@@ -80,13 +80,41 @@ TEST(ConfigReader, RefusesUnknownKeys) {
       "c.json: unknown key 'rope_theta' is refused: it may change the model");
 }
 
-TEST(ConfigReader, KeepsTheFirstProblem) {
-  EXPECT_EQ(reading(R"({"a": 0, "b": 0, "c": 0})",
-                    [](ConfigReader &reader) {
-                      reader.requireInteger("b", 1, 9);
-                      reader.requireInteger("a", 1, 9);
-                      reader.report("something else");
-                      EXPECT_TRUE(reader.hasProblem());
-                    }),
-            "c.json: expects 'b' to be an integer in 1..9, but got 0");
+// Of numbers the first, since bounds may follow from what was guessed.
+TEST(ConfigReader, DropsWhatMayFollowFromAGuess) {
+  EXPECT_EQ(
+      reading(R"({"a": 0, "b": 0, "c": 0})",
+              [](ConfigReader &reader) {
+                reader.requireInteger("b", 1, 9);
+                reader.requireInteger("a", 1, 9);
+                reader.report("something else");
+                EXPECT_TRUE(reader.hasProblem());
+              }),
+      "c.json: expects 'b' to be an integer in 1..9, but got 0; keys that "
+      "were not asked for so far: 'c'");
+}
+
+TEST(ConfigReader, GivesAllProblemsByOneMessage) {
+  EXPECT_EQ(
+      reading(R"({"a": "x", "b": null, "c": true, "d": 1})",
+              [](ConfigReader &reader) {
+                reader.reportBeside("is of the checkpoint's own");
+                EXPECT_FALSE(reader.hasProblem());
+                reader.requireInteger("a", 1, 9);
+                reader.getNumber("b", 0, 1, 1);
+                reader.getString("c");
+                reader.getString("c");
+              }),
+      "c.json: is of the checkpoint's own; expects 'a' to be an integer in "
+      "1..9, but got \"x\"; expects 'b' to be a number in 0..1, but got "
+      "null; expects 'c' to be a string, but got true; keys that were not "
+      "asked for so far: 'd'");
+  EXPECT_EQ(
+      reading(R"({"a": 1, "d": 1})",
+              [](ConfigReader &reader) {
+                reader.reportBeside("is of the checkpoint's own");
+                reader.requireInteger("a", 1, 9);
+              }),
+      "c.json: is of the checkpoint's own; unknown key 'd' is refused: it "
+      "may change the model");
 }

@@ -187,3 +187,24 @@ TEST_F(FlashConfig, ValuesOfOneWidthAreAskedOfRwkv7) {
             "'num_heads' 4 in all layers, but got 22");
   EXPECT_EQ(importWith("value_dim", {48, 48}), "success");
 }
+
+// Releases of the library write one or the other.
+TEST_F(FlashConfig, TheRankOfMambasStepsHasTwoNames) {
+  read("mamba/flash_bf16");
+  std::string module = moduleOf();
+  json rank = config["dt_rank"];
+  config.erase("dt_rank");
+  for (const char *key : {"floor", "init_scheme", "max", "min", "scale"}) {
+    std::string old = "dt_" + std::string(key);
+    if (!config.contains(old))
+      continue;
+    config["time_step_" + std::string(key)] = config[old];
+    config.erase(old);
+  }
+  config["time_step_rank"] = rank;
+  EXPECT_EQ(moduleOf(), module);
+  config["dt_rank"] = rank;
+  EXPECT_EQ(import(), "config.json: unknown key 'dt_rank' is refused: it may "
+                      "change the model; where nothing depends on it, --allow "
+                      "dt_rank");
+}
