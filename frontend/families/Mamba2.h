@@ -9,7 +9,7 @@ namespace effc::frontend {
 
 /// Build the module of a Mamba-2 checkpoint in either layout. What of the
 /// configuration matters, and where the public implementation is not followed:
-/// frontend/README.md.
+/// frontend/families/mamba.md.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importMamba2(FamilyInput &input);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

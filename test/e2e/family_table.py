@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the table of families in frontend/README.md to the tree and to the last run.
+"""Holds the table of families in frontend/families/README.md to the tree and to the last run.
 
 Layouts and goldens are those of test/goldens/families; errors and state bytes are what
 EffcFamilyTests recorded, and so are the entry points, which the line above the table states for
@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GOLDENS = ROOT / "test/goldens/families"
-README = ROOT / "frontend/README.md"
+README = ROOT / "frontend/families/README.md"
 BEGIN = "<!-- The table of families: test/e2e/family_table.py --write -->"
 # What every family is compiled to, as README says above the table.
 ENTRIES = ["decode", "prefill"]

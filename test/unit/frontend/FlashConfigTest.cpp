@@ -1,5 +1,6 @@
 // What configurations of flash-linear-attention say and its models never read:
-// each claim of frontend/README.md on such a key. The library is fla-core 0.6.
+// each claim of frontend/families/flash_linear_attention.md on such a key. The
+// library is fla-core 0.6.
 #include "test/unit/frontend/ConfigImport.h"
 
 #include <fstream>
