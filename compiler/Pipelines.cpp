@@ -83,6 +83,16 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
     passes.addPass(createNarrowResultsPass());
 }
 
+// From kernel level to scheduled level.
+static void addSchedule(OpPassManager &passes) {
+  OpPassManager &kernels = passes.nest<tile::KernelOp>();
+  kernels.addPass(createChooseThreadsPass());
+  kernels.addPass(createAssignLayoutsPass());
+  kernels.addPass(createFetchAheadPass());
+  kernels.addPass(createPlaceSharedPass());
+  kernels.addPass(createInsertBarriersPass());
+}
+
 static void addTile(OpPassManager &passes, const PhaseTarget &target) {
   ConvertSeqToTilePassOptions kernels;
   kernels.libraryProducts = target.hasLibrary;
@@ -90,7 +100,7 @@ static void addTile(OpPassManager &passes, const PhaseTarget &target) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (target.isGpu)
-    passes.addNestedPass<tile::KernelOp>(createSchedulePass());
+    addSchedule(passes);
 }
 
 // From scheduled kernels to GPU kernels in the LLVM and NVVM dialects.
@@ -209,7 +219,7 @@ struct PhasePass : PassWrapper<PhasePass, OperationPass<ModuleOp>> {
 
 // From the plan phase, for whatever target it was reached.
 static void addNvptx(OpPassManager &passes) {
-  passes.addNestedPass<tile::KernelOp>(createSchedulePass());
+  addSchedule(passes);
   addThreads(passes);
 }
 

@@ -30,8 +30,16 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   void runOnOperation() override {
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
-      if (!kernel.getSchedule())
+      std::optional<tile::ScheduleAttr> schedule = kernel.getSchedule();
+      if (!schedule)
         continue;
+      if (schedule->getDecided() != tile::Decided::Barriers) {
+        kernel.emitError("expects a kernel whose schedule is decided up to its "
+                         "barriers, but got one with decided ")
+            << tile::stringifyDecided(schedule->getDecided())
+            << "; run the passes of passes/tile before";
+        return signalPassFailure();
+      }
       if (failed(lower(kernel)))
         return signalPassFailure();
       kernel.erase();
@@ -44,7 +52,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     Location loc = kernel.getLoc();
     std::string shared = (kernel.getSymName() + "_shared").str();
     // Its size is the launch's affair: only so can it be more than 48 KiB.
-    if (kernel.getSchedule()->getSharedBytes() > 0) {
+    if (*kernel.getSchedule()->getSharedBytes() > 0) {
       auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
       LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
                              LLVM::Linkage::External, shared, Attribute(),
@@ -69,7 +77,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
                                           kernel.getSchedule()->getThreads()));
     function->setAttr(
         "effc.shared_bytes",
-        builder.getI64IntegerAttr(kernel.getSchedule()->getSharedBytes()));
+        builder.getI64IntegerAttr(*kernel.getSchedule()->getSharedBytes()));
     function->setAttr(
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(

@@ -29,7 +29,7 @@ void ThreadLowering::lowerRing(RingOp ring) {
   bool cleared = false;
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
     cleared |= clearPadding(type.withLayout(
-        layout.withSlots(1).withOffset(layout.getOffset() + slot * bytes)));
+        layout.withSlots(1).withOffset(*layout.getOffset() + slot * bytes)));
   if (cleared)
     fenceForUnits(type);
 }

@@ -58,7 +58,7 @@ ThreadLowering::operandOf(Value tile, bool depthIsRow, Type roundedTo) {
   if (!layout)
     return {0, 0, 0, 0, type.getElementType(), {}, roundedTo};
   int64_t outer = depthIsRow ? type.columns() : type.rows();
-  return {layout.getOffset(),
+  return {*layout.getOffset(),
           depthIsRow ? 1 : layout.getStride(),
           depthIsRow ? layout.getStride() : 1,
           static_cast<int64_t>(llvm::alignTo(outer, kSharedTile)),

@@ -54,7 +54,7 @@ LogicalResult ThreadLowering::run() {
   thread = index(NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()));
   scalars.map(kernel.getItem(),
               index(NVVM::BlockIdXOp::create(b, loc, b.getI32Type())));
-  if (kernel.getSchedule()->getSharedBytes() > 0)
+  if (*kernel.getSchedule()->getSharedBytes() > 0)
     sharedMemory = LLVM::AddressOfOp::create(
         b, loc, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace),
         shared);

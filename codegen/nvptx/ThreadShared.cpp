@@ -70,7 +70,7 @@ Value ThreadLowering::sharedPlace(TileType type, Value row, Value column,
   }
   if (columnStride)
     element = rowStride ? add(element, column) : column;
-  return sharedAddress(cast<SharedAttr>(type.getLayout()).getOffset(), element,
+  return sharedAddress(*cast<SharedAttr>(type.getLayout()).getOffset(), element,
                        storedType(type.getElementType(), 1), slot);
 }
 

@@ -18,8 +18,9 @@ def Tile_FetchBoxOp : Tile_Op<"fetch_box", [MemoryEffects<[MemRead, MemWrite]>]>
 
     * (FETCHBOX1) The view is an operand of the kernel of two static dimensions, whose
       rows are dense and begin at multiples of 16 bytes, of f32, bf16 or f16.
-    * (FETCHBOX2) The ring is that of a `tile.ring` with `arrivals`, its elements are
-      the view's, and the sizes its shape, of at most 256 rows of 128 bytes.
+    * (FETCHBOX2) The ring is that of a `tile.ring` that is swizzled, with `arrivals`
+      where the kernel's places are decided; its elements are the view's, and the sizes
+      its shape, of at most 256 rows of 128 bytes.
     * (FETCHBOX3) The kernel lists the operand in `streamed` and `aligned`: nothing that
       runs beside it writes it, and it begins at a multiple of 16 bytes.
 
@@ -51,7 +52,7 @@ def Tile_AwaitBoxOp : Tile_Op<"await_box", [MemoryEffects<[MemRead, MemWrite]>]>
 
     Constraints:
 
-    * (AWAITBOX1) The ring is that of a `tile.ring` with `arrivals`, and the result its
+    * (AWAITBOX1) The ring is one that boxes can fill (FETCHBOX2), and the result its
       tile with one slot.
 
     Example:

@@ -61,6 +61,10 @@ def Tile_RingOp : Tile_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
   let arguments = (ins OptionalAttr<I64Attr>:$arrivals);
   let results = (outs Tile_TileType:$result);
   let assemblyFormat = "(`arrivals` $arrivals^)? attr-dict `:` type($result)";
+  let extraClassDeclaration = [{
+    /// Whether `tile.fetch_box` fills it, and not `tile.fetch`.
+    bool isFilledByBoxes();
+  }];
   let hasVerifier = 1;
 }
 

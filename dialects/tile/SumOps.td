@@ -49,7 +49,7 @@ def Tile_SegmentDecayOp : Tile_Op<"segment_decay", [Pure]> {
 
     * (SEGMENT_DECAY1) The tile is a `column` of length C and the result C x C.
     * (SEGMENT_DECAY2) `scratch` is a multiple of 16, at least 0; a tile in shared
-      memory has one.
+      memory has one, unless the places of its kernel are not decided yet.
 
     Example:
     `%d = tile.segment_decay %a : !tile.tile<16xf32, column> -> !tile.tile<16x16xf32, operand>`

@@ -32,6 +32,9 @@ TargetAttr getTarget(mlir::Operation *op);
 /// Whether a token has the same bits whatever it is computed with. So it is
 /// where there is no target.
 bool isBitStable(mlir::Operation *op);
+/// Whether the schedule of the kernel that an op is, or is in, does not say yet
+/// where in shared memory anything lies. Ops outside of kernels must.
+bool arePlacesOpen(mlir::Operation *op);
 } // namespace effc::tile
 #define GET_OP_CLASSES
 #include "dialects/tile/TileOps.h.inc"

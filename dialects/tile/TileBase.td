@@ -49,6 +49,10 @@ def Tile_Role : Tile_Enum<"Role", "what a tile is used as", [
 def Tile_ReduceKind : Tile_Enum<"ReduceKind", "how elements are combined", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]>;
 
+def Tile_Decided : Tile_Enum<"Decided", "how much of a schedule is decided", [
+    I32EnumAttrCase<"Threads", 0, "threads">, I32EnumAttrCase<"Layouts", 1, "layouts">,
+    I32EnumAttrCase<"Places", 2, "places">, I32EnumAttrCase<"Barriers", 3, "barriers">]>;
+
 def Tile_Device : Tile_Enum<"Device", "what runs a kernel", [
     I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Nvptx", 1, "nvptx">]>;
 
@@ -148,20 +152,30 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
 }
 
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
-  let summary = "How a scheduled kernel occupies a GPU block";
+  let summary = "How a kernel occupies a GPU block";
   let description = [{
-    Set by `tile-schedule`; its presence is what makes a kernel a scheduled one.
     `threads` run each work item, with `shared_bytes` of shared memory.
+
+    A schedule is decided in four steps: how many `threads` there are, the `layouts` of
+    tiles, their `places` in shared memory, and `barriers`. `decided` names the last step
+    that is done, whose passes are in passes/tile; without it all are, and the kernel can
+    be lowered.
 
     Constraints:
 
     * (SCHEDULE1) `threads` is a multiple of 32 in 32..1024.
     * (SCHEDULE2) `shared_bytes` is at least 0.
+    * (SCHEDULE3) `shared_bytes` is there exactly where places are decided.
 
-    Example: `#tile.schedule<threads = 128, shared_bytes = 1024>`
+    Example: `#tile.schedule<threads = 128, shared_bytes = 1024>`,
+    `#tile.schedule<decided = layouts, threads = 128>`
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$shared_bytes);
-  let assemblyFormat = "`<` `threads` `=` $threads `,` `shared_bytes` `=` $shared_bytes `>`";
+  let parameters = (ins "int64_t":$threads,
+    OptionalParameter<"std::optional<int64_t>">:$shared_bytes,
+    DefaultValuedParameter<"::effc::tile::Decided",
+                           "::effc::tile::Decided::Barriers">:$decided);
+  let assemblyFormat = [{ `<` (`decided` `=` $decided^ `,` ` `)? `threads` `=` $threads
+    (`,` `shared_bytes` `=` $shared_bytes^)? `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -212,7 +226,7 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
   let summary = "A layout in shared memory";
   let description = [{
     From byte `offset` on, rows `stride` elements apart; every thread of the
-    block's `threads` may read it. A block has its rows and columns rounded up to
+    block's `threads` may read it. There is no `offset` before places are decided. A block has its rows and columns rounded up to
     multiples of 16, and what is past its shape is zero, so that products need no
     limits. A `row` or `column` is dense. There may be several slots for the tile,
     one after another. `swizzled` rows are 128 bytes, of which piece `i` of 16 bytes
@@ -222,17 +236,18 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
 
     Constraints:
 
-    * (SHARED1) `offset` is a multiple of 16, at least 0, and `stride` and `slots`
+    * (SHARED1) An `offset` is a multiple of 16, at least 0, and `stride` and `slots`
       are at least 1.
-    * (SHARED2) Where `swizzled`, `offset` is a multiple of 1024 and `stride` 64.
+    * (SHARED2) Where `swizzled`, an `offset` is a multiple of 1024, and `stride` is 64.
 
     Example: `#tile.shared<threads = 128, offset = 0, stride = 68>`
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$stride,
+  let parameters = (ins "int64_t":$threads,
+    OptionalParameter<"std::optional<int64_t>">:$offset, "int64_t":$stride,
     DefaultValuedParameter<"int64_t", "1">:$slots,
     DefaultValuedParameter<"bool", "false">:$swizzled);
   let assemblyFormat = [{ `<` `threads` `=` $threads `,`
-    (`swizzled` `=` $swizzled^ `,`)? `offset` `=` $offset `,`
+    (`swizzled` `=` $swizzled^ `,`)? (`offset` `=` $offset^ `,`)?
     `stride` `=` $stride (`,` `slots` `=` $slots^)? `>` }];
   let builders = [AttrBuilder<(ins "int64_t":$threads, "int64_t":$offset,
     "int64_t":$stride), [{

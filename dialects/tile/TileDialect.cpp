@@ -90,8 +90,17 @@ bool effc::tile::isBitStable(Operation *op) {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   int64_t threads, int64_t sharedBytes) {
-  return verifyThreads(emitError, threads, sharedBytes); // schedule1, schedule2
+                                   int64_t threads,
+                                   std::optional<int64_t> sharedBytes,
+                                   Decided decided) {
+  if (sharedBytes.has_value() != (decided >= Decided::Places)) // schedule3
+    return emitError() << "expects 'shared_bytes' "
+                       << (sharedBytes ? "of decided places alone, but got "
+                                       : "where places are decided, but got ")
+                       << "a schedule with 'decided' "
+                       << stringifyDecided(decided);
+  return verifyThreads(emitError, threads,
+                       sharedBytes.value_or(0)); // schedule1, schedule2
 }
 
 LogicalResult BoxMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -139,8 +148,9 @@ LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t, int64_t offset, int64_t stride,
-                                 int64_t slots, bool swizzled) {
+                                 int64_t, std::optional<int64_t> place,
+                                 int64_t stride, int64_t slots, bool swizzled) {
+  int64_t offset = place.value_or(0); // what is not placed suits
   if (offset < 0 || offset % kSharedAlignment != 0 || stride < 1 ||
       slots < 1) // shared1
     return emitError() << "expects 'offset' to be a multiple of "

@@ -4,7 +4,6 @@
 #include "dialects/tile/Tile.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
 using namespace effc;
@@ -37,144 +36,6 @@ static void printSameTile(OpAsmPrinter &printer, Operation *, TileType tile,
 
 #define GET_OP_CLASSES
 #include "dialects/tile/TileOps.cpp.inc"
-
-//===----------------------------------------------------------------------===//
-// tile.kernel
-//===----------------------------------------------------------------------===//
-
-ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringAttr name;
-  ItemsAttr items;
-  SmallVector<int64_t> writes;
-  auto parseIndices = [&](SmallVector<int64_t> &indices) {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
-      return parser.parseInteger(indices.emplace_back());
-    });
-  };
-  SmallVector<OpAsmParser::Argument> arguments(1);
-  auto parseOperand = [&] {
-    return parser.parseArgument(arguments.emplace_back(), /*allowType=*/true);
-  };
-  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
-      parser.parseLParen() || parser.parseArgument(arguments[0]))
-    return failure();
-  arguments[0].type = parser.getBuilder().getIndexType();
-  while (succeeded(parser.parseOptionalComma()))
-    if (parseOperand())
-      return failure();
-  if (parser.parseRParen() || parser.parseKeyword("items") ||
-      parser.parseLParen() || parser.parseAttribute(items) ||
-      parser.parseRParen() || parser.parseKeyword("writes") ||
-      parseIndices(writes))
-    return failure();
-  result.addAttribute("items", items);
-  result.addAttribute("writes",
-                      parser.getBuilder().getDenseI64ArrayAttr(writes));
-  for (StringRef keyword : {"streamed", "aligned"}) {
-    SmallVector<int64_t> indices;
-    if (failed(parser.parseOptionalKeyword(keyword)))
-      continue;
-    if (parseIndices(indices))
-      return failure();
-    result.addAttribute(keyword,
-                        parser.getBuilder().getDenseI64ArrayAttr(indices));
-  }
-  ScheduleAttr schedule;
-  if (succeeded(parser.parseOptionalKeyword("schedule"))) {
-    if (parser.parseLParen() || parser.parseAttribute(schedule) ||
-        parser.parseRParen())
-      return failure();
-    result.addAttribute("schedule", schedule);
-  }
-  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-                 parser.parseRegion(*result.addRegion(), arguments));
-}
-
-void KernelOp::print(OpAsmPrinter &printer) {
-  printer << ' ';
-  printer.printSymbolName(getSymName());
-  printer << '(' << getItem();
-  for (BlockArgument operand : getOperandArguments())
-    printer << ", " << operand << ": " << operand.getType();
-  printer << ") items(" << getItems() << ")";
-  auto printIndices = [&](StringRef keyword, ArrayRef<int64_t> indices) {
-    printer << ' ' << keyword << '(';
-    llvm::interleaveComma(indices, printer);
-    printer << ')';
-  };
-  printIndices("writes", getWrites());
-  if (auto streamed = getStreamed())
-    printIndices("streamed", *streamed);
-  if (auto aligned = getAligned())
-    printIndices("aligned", *aligned);
-  if (getSchedule())
-    printer << " schedule(" << *getSchedule() << ')';
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {"sym_name", "items", "writes", "streamed", "aligned", "schedule"});
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-LogicalResult KernelOp::verify() {
-  auto arguments = getBody().getArguments();
-  if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel1
-    return emitOpError(
-        "expects the item, an index, as its first block argument");
-  for (BlockArgument operand : getOperandArguments()) // kernel2
-    if (!isa<ViewType, SegmentTableType>(operand.getType()))
-      return emitOpError("expects operand ")
-             << operand.getArgNumber() - 1
-             << " to be a view or the segment table, but got "
-             << operand.getType();
-  int64_t operands = arguments.size() - 1;
-  auto verifyIndices = [&](StringRef name,
-                           ArrayRef<int64_t> indices) -> LogicalResult {
-    for (int64_t index : indices)
-      if (index < 0 || index >= operands) // kernel3
-        return emitOpError("expects '")
-               << name << "' to name operands 0.." << operands - 1
-               << ", but got " << index;
-    return success();
-  };
-  if (failed(verifyIndices("writes", getWrites())) ||
-      failed(verifyIndices("streamed",
-                           getStreamed().value_or(ArrayRef<int64_t>{}))) ||
-      failed(
-          verifyIndices("aligned", getAligned().value_or(ArrayRef<int64_t>{}))))
-    return failure();
-  return success();
-}
-
-LogicalResult KernelOp::verifyRegions() {
-  int64_t threads = getSchedule() ? getSchedule()->getThreads() : 0;
-  auto check = [&](Operation *op, Type type) -> LogicalResult {
-    auto tile = dyn_cast<TileType>(type);
-    if (!tile ||
-        (tile.getLayout() ? getThreads(tile.getLayout()) : 0) == threads)
-      return success();
-    if (threads == 0) // kernel4
-      return op->emitOpError("expects tiles without a layout in a kernel "
-                             "without a schedule, "
-                             "but got ")
-             << tile;
-    return op->emitOpError("expects tiles with a layout over ")
-           << threads // kernel4
-           << " threads in this scheduled kernel, but got " << tile;
-  };
-  WalkResult result = getBody().walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (failed(check(op, type)))
-        return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Type type : block.getArgumentTypes())
-          if (failed(check(op, type)))
-            return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -319,7 +180,8 @@ LogicalResult ShiftOp::verify() {
 
 LogicalResult ReduceOp::verify() {
   TileType tile = getTile().getType();
-  bool needsScratch = tile.getLayout() && !isa<SharedAttr>(tile.getLayout());
+  bool needsScratch = tile.getLayout() && !isa<SharedAttr>(tile.getLayout()) &&
+                      !arePlacesOpen(*this);
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
   if (scratch < 0 || scratch % kSharedAlignment != 0) // reduce3
     return emitOpError("expects 'scratch' to be a multiple of ")
@@ -382,9 +244,18 @@ LogicalResult AwaitOp::verify() {
   return success();
 }
 
-static bool isFilledByBoxes(Value ring) {
+bool RingOp::isFilledByBoxes() {
+  return llvm::any_of(getResult().getUsers(), llvm::IsaPred<FetchBoxOp>);
+}
+
+/// Whether boxes can fill a ring: it knows where they are counted.
+static bool takesBoxes(Value ring) {
   auto op = ring.getDefiningOp<RingOp>();
-  return op && op.getArrivals();
+  if (!op || op.getArrivals())
+    return bool(op);
+  auto layout =
+      dyn_cast_or_null<SharedAttr>(op.getResult().getType().getLayout());
+  return arePlacesOpen(op) && layout && layout.getSwizzled();
 }
 
 LogicalResult FetchBoxOp::verify() {
@@ -397,7 +268,7 @@ LogicalResult FetchBoxOp::verify() {
                        "at multiples of ")
            << kBoxPitch << " bytes, but got " << view;
   TileType ring = getRing().getType();
-  if (!isFilledByBoxes(getRing()) ||
+  if (!takesBoxes(getRing()) ||
       ring.getElementType() != view.getElementType() ||
       ring.getShape() != getSizes() || ring.rows() > kMostBoxSize ||
       ring.columns() * ring.getElementType().getIntOrFloatBitWidth() !=
@@ -415,7 +286,7 @@ LogicalResult FetchBoxOp::verify() {
 }
 
 LogicalResult AwaitBoxOp::verify() {
-  if (!isFilledByBoxes(getRing()) ||
+  if (!takesBoxes(getRing()) ||
       oneSlot(getRing().getType()) != getResult().getType()) // awaitbox1
     return emitOpError("expects a ring with 'arrivals' and its tile with one "
                        "slot, but got ")
@@ -509,7 +380,8 @@ LogicalResult SegmentDecayOp::verify() {
     return emitOpError(
                "expects a column of length C and a result of C x C, but got ")
            << tile << " and " << result;
-  bool needsScratch = isa_and_nonnull<SharedAttr>(tile.getLayout());
+  bool needsScratch =
+      isa_and_nonnull<SharedAttr>(tile.getLayout()) && !arePlacesOpen(*this);
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
   if (scratch < 0 || scratch % kSharedAlignment != 0) // segment_decay2
     return emitOpError("expects 'scratch' to be a multiple of ")

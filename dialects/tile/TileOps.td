@@ -27,15 +27,18 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
     prefetched before the call's inputs are there. `aligned` lists operands that
     every launch passes at a multiple of 64 bytes.
 
-    With a `schedule` the kernel is at scheduled level.
+    With a `schedule` the kernel is at scheduled level, or on its way there: the
+    schedule says how much of it is decided.
 
     Constraints:
 
     * (KERNEL1) The first block argument is `%item`, of type `index`.
     * (KERNEL2) Every further argument is a `!tile.view` or `!tile.segments`.
     * (KERNEL3) Every index in `writes`, `streamed` and `aligned` names an operand.
-    * (KERNEL4) Every tile of a kernel with a `schedule` has a layout over as many
-      threads, and no tile of one without has a layout.
+    * (KERNEL4) Every tile has a layout over the schedule's threads if layouts are
+      decided, and none otherwise.
+    * (KERNEL5) Every tile in shared memory has an `offset` if places are decided, and
+      none otherwise.
 
     Example:
 
@@ -336,7 +339,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     * (REDUCE1) The result of a block is the `row` or `column` that remains.
     * (REDUCE2) The result of a `row` or `column` is an f32.
     * (REDUCE3) `scratch` is a multiple of 16, at least 0; a tile in registers has
-      one.
+      one, unless the places of its kernel are not decided yet.
 
     Example:
     `%o = tile.reduce add %p over rows : !tile.tile<128x64xf32, accumulator> -> !tile.tile<64xf32, row>`

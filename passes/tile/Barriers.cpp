@@ -1,49 +1,13 @@
-// Conflicting accesses -> barriers.
-//
-// The walk keeps what has been read and written since the last barrier. A
-// loop's body is walked twice, the second time from what the first left, so
-// that an iteration waits for the one before where it must, and only there.
-#include "passes/tile/SharedPlaces.h"
+#include "passes/tile/Barriers.h"
 
 #include "dialects/tile/Distribution.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/tile/Exchanges.h"
 
 using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
 
 namespace {
-
-/// Bytes of shared memory, or a whole view. What a ring's own loop does with
-/// its slots needs no further barriers (FetchAhead.cpp).
-struct Place {
-  Value view; // null: shared memory
-  int64_t begin = 0, end = 0;
-  Value ring = {};
-
-  bool meets(const Place &other) const {
-    if (ring && ring == other.ring)
-      return false;
-    return view == other.view &&
-           (view || (begin < other.end && other.begin < end));
-  }
-};
-
-struct Access {
-  Place place;
-  bool writes;
-  Operation *op;
-
-  // Two stores by one op put the same elements in the same threads; two ops
-  // that read never meet.
-  bool conflicts(const Access &earlier) const {
-    return (writes || earlier.writes) && place.meets(earlier.place) &&
-           !(place.view && writes && earlier.writes && op == earlier.op) &&
-           !(place.view && isOwn(earlier));
-  }
-  bool isOwn(const Access &earlier) const;
-};
-
 /// A load or store of a box by threads that hold it in registers.
 struct Box {
   OperandRange indices;
@@ -51,18 +15,6 @@ struct Box {
   TileType tile;
   bool limited;
 };
-
-class BarrierInsertion {
-public:
-  void walk(Block &block);
-
-private:
-  static SmallVector<Access> accessesOf(Operation *op);
-  void loop(ArrayRef<Block *> body);
-
-  SmallVector<Access> pending; // since the last barrier
-};
-
 } // namespace
 
 static std::optional<Box> boxOf(Operation *op) {
@@ -78,8 +30,8 @@ static std::optional<Box> boxOf(Operation *op) {
 // Whether each thread meets nobody but itself: the same box, lying alike, every
 // element in one thread, at a place that no loop moves. A thread that holds
 // something past the shape or a limit reads the box's first element instead.
-bool Access::isOwn(const Access &earlier) const {
-  std::optional<Box> mine = boxOf(op), other = boxOf(earlier.op);
+static bool isOwn(Operation *op, Operation *earlier) {
+  std::optional<Box> mine = boxOf(op), other = boxOf(earlier);
   if (!mine || !other || mine->indices != other->indices ||
       mine->sizes != other->sizes ||
       mine->tile.getLayout() != other->tile.getLayout() ||
@@ -97,6 +49,21 @@ bool Access::isOwn(const Access &earlier) const {
          });
 }
 
+bool MemoryAccess::Memory::meets(const Memory &other) const {
+  if (ring && ring == other.ring)
+    return false;
+  return view == other.view &&
+         (view || (begin < other.end && other.begin < end));
+}
+
+// Two stores by one op put the same elements in the same threads; two ops that
+// read never meet.
+bool MemoryAccess::conflicts(const MemoryAccess &earlier) const {
+  return (writes || earlier.writes) && memory.meets(earlier.memory) &&
+         !(memory.view && writes && earlier.writes && op == earlier.op) &&
+         !(memory.view && isOwn(op, earlier.op));
+}
+
 // The ring that a tile is a slot of, or is.
 static Value ringOf(Value tile) {
   if (auto await = tile.getDefiningOp<AwaitOp>())
@@ -106,8 +73,8 @@ static Value ringOf(Value tile) {
   return tile.getDefiningOp<RingOp>() ? tile : Value();
 }
 
-SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
-  SmallVector<Access> accesses;
+SmallVector<MemoryAccess> effc::accessesOf(Operation *op) {
+  SmallVector<MemoryAccess> accesses;
   auto shared = [&](Value tile, bool writes) {
     Value ring = ringOf(tile);
     auto type = dyn_cast<TileType>((ring ? ring : tile).getType());
@@ -115,8 +82,8 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
         type ? dyn_cast_or_null<SharedAttr>(type.getLayout()) : SharedAttr();
     if (layout)
       accesses.push_back(
-          {{Value(), layout.getOffset(),
-            layout.getOffset() + layout.getSlots() * sharedBytes(type), ring},
+          {{Value(), *layout.getOffset(),
+            *layout.getOffset() + layout.getSlots() * sharedBytes(type), ring},
            writes,
            op});
   };
@@ -141,48 +108,14 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
   return accesses;
 }
 
-void BarrierInsertion::loop(ArrayRef<Block *> body) {
-  SmallVector<Access> before = pending;
-  for (int pass = 0; pass < 2; ++pass)
-    for (Block *block : body)
-      walk(*block);
-  llvm::append_range(pending, before); // no iteration at all
-}
-
-void BarrierInsertion::walk(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa<BarrierOp>(op)) {
-      pending.clear();
-      continue;
-    }
-    if (auto nest = dyn_cast<scf::ForOp>(op)) {
-      loop({nest.getBody()});
-      continue;
-    }
-    if (auto pipeline = dyn_cast<PipelineOp>(op)) {
-      loop({&pipeline.getLoad().front(), &pipeline.getCompute().front()});
-      continue;
-    }
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      assert(!branch.elseBlock() && "kernels have no such branch");
-      loop({branch.thenBlock()}); // perhaps not at all
-      continue;
-    }
-    SmallVector<Access> accesses = accessesOf(&op);
-    bool conflict = llvm::any_of(accesses, [&](const Access &access) {
-      return llvm::any_of(pending, [&](const Access &earlier) {
-        return access.conflicts(earlier);
-      });
+bool AccessesSinceBarrier::needsBarrierBefore(ArrayRef<MemoryAccess> next) {
+  bool conflict = llvm::any_of(next, [&](const MemoryAccess &access) {
+    return llvm::any_of(accesses, [&](const MemoryAccess &earlier) {
+      return access.conflicts(earlier);
     });
-    if (conflict) {
-      OpBuilder b(&op);
-      BarrierOp::create(b, op.getLoc());
-      pending.clear();
-    }
-    llvm::append_range(pending, accesses);
-  }
-}
-
-void effc::insertBarriers(KernelOp kernel) {
-  BarrierInsertion().walk(kernel.getBody().front());
+  });
+  if (conflict)
+    clear();
+  llvm::append_range(accesses, next);
+  return conflict;
 }

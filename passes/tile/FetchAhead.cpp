@@ -17,7 +17,8 @@
 //
 // A ring that only products of warp groups read is filled by boxes where they
 // fit, instead of by fetches in groups: `tile.fetch_box` and `tile.await_box`.
-#include "passes/tile/FetchAhead.h"
+#include "passes/tile/Passes.h"
+#include "passes/tile/Progress.h"
 
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,8 +27,14 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace effc;
 using namespace effc::tile;
+
+namespace effc {
+#define GEN_PASS_DEF_FETCHAHEADPASS
+#include "passes/tile/Passes.h.inc"
+} // namespace effc
+
+using namespace effc;
 
 namespace {
 
@@ -65,8 +72,11 @@ private:
   Block &load, &compute;
   ValueRange loaded;
   int64_t slots;
-  SmallVector<RingOp> rings;
-  /// What fetches fill, and what boxes.
+  struct Ring {
+    RingOp op;
+    bool takesBoxes; // and not fetches
+  };
+  SmallVector<Ring> rings; // of the loaded tiles
   bool anyFetches = false, anyBoxes = false;
 };
 
@@ -134,10 +144,10 @@ void Expansion::makeRings() {
     auto layout = cast<SharedAttr>(type.getLayout());
     bool boxes = takesBoxes(tile.getDefiningOp<LoadOp>());
     (boxes ? anyBoxes : anyFetches) = true;
-    // SharedPlaces.cpp places the mbarriers.
-    rings.push_back(RingOp::create(
-        b, tile.getLoc(), type.withLayout(layout.withSlots(slots)),
-        boxes ? b.getI64IntegerAttr(0) : IntegerAttr()));
+    rings.push_back({RingOp::create(b, tile.getLoc(),
+                                    type.withLayout(layout.withSlots(slots)),
+                                    /*arrivals=*/IntegerAttr()),
+                     boxes});
   }
   if (anyBoxes)
     BarrierOp::create(b, loc);
@@ -165,10 +175,10 @@ void Expansion::fetchBoxes(Value at, Value turn) {
   IRMapping mapping = mapIndices(at);
   for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
     auto from = tile.getDefiningOp<LoadOp>();
-    if (ring.getArrivals())
+    if (ring.takesBoxes)
       FetchBoxOp::create(b, from.getLoc(), from.getView(),
                          mappedAll(from.getIndices(), mapping), from.getSizes(),
-                         ring, turn);
+                         ring.op, turn);
   }
 }
 
@@ -182,11 +192,11 @@ void Expansion::fetchGroup(Value at, Value turn) {
   Value slot = slotOf(turn);
   for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
     auto from = tile.getDefiningOp<LoadOp>();
-    if (!ring.getArrivals())
+    if (!ring.takesBoxes)
       FetchOp::create(b, from.getLoc(), from.getView(),
                       mappedAll(from.getIndices(), mapping),
                       mapped(from.getRows()), mapped(from.getColumns()),
-                      b.getDenseI64ArrayAttr(from.getSizes()), ring, slot);
+                      b.getDenseI64ArrayAttr(from.getSizes()), ring.op, slot);
   }
 }
 
@@ -194,8 +204,8 @@ SmallVector<Value> Expansion::await(Value turn) {
   SmallVector<Value> fetched, tiles;
   SmallVector<Type> types;
   for (auto [ring, tile] : llvm::zip_equal(rings, loaded))
-    if (!ring.getArrivals()) {
-      fetched.push_back(ring);
+    if (!ring.takesBoxes) {
+      fetched.push_back(ring.op);
       types.push_back(tile.getType());
     }
   ValueRange arrived;
@@ -204,8 +214,9 @@ SmallVector<Value> Expansion::await(Value turn) {
                               b.getI64IntegerAttr(slots - 2))
                   .getResults();
   for (auto [ring, tile] : llvm::zip_equal(rings, loaded)) {
-    if (ring.getArrivals()) {
-      tiles.push_back(AwaitBoxOp::create(b, loc, tile.getType(), ring, turn));
+    if (ring.takesBoxes) {
+      tiles.push_back(
+          AwaitBoxOp::create(b, loc, tile.getType(), ring.op, turn));
       continue;
     }
     tiles.push_back(arrived.front());
@@ -268,10 +279,20 @@ void Expansion::run() {
   pipeline.erase();
 }
 
-void effc::fetchAhead(KernelOp kernel) {
-  SmallVector<PipelineOp> pipelines;
-  kernel.getBody().walk([&](PipelineOp op) { pipelines.push_back(op); });
-  for (PipelineOp pipeline : pipelines)
-    if (Expansion expansion(pipeline); expansion.applies())
-      expansion.run();
-}
+namespace {
+struct FetchAheadPass : effc::impl::FetchAheadPassBase<FetchAheadPass> {
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    FailureOr<bool> due = isDue(kernel, getArgument(), Decided::Places);
+    if (failed(due))
+      return signalPassFailure();
+    if (!*due)
+      return;
+    SmallVector<PipelineOp> pipelines;
+    kernel.getBody().walk([&](PipelineOp op) { pipelines.push_back(op); });
+    for (PipelineOp pipeline : pipelines)
+      if (Expansion expansion(pipeline); expansion.applies())
+        expansion.run();
+  }
+};
+} // namespace

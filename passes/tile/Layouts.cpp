@@ -228,7 +228,7 @@ private:
     DenseSet<Value> asked;
     bool swizzled = type.getElementType().getIntOrFloatBitWidth() == 16 &&
                     isForWarpGroups(tile, type.getElementType(), asked);
-    return SharedAttr::get(context, threads, /*offset=*/0,
+    return SharedAttr::get(context, threads, /*offset=*/std::nullopt,
                            swizzled ? kSwizzledRow
                                     : sharedStride(type, readInPairs(tile)),
                            /*slots=*/1, swizzled);

@@ -9,7 +9,7 @@ namespace effc {
 
 /// Gives every tile of a kernel a layout, starting from the products, and makes
 /// each change of layout a `tile.convert`. Places in shared memory are still
-/// open: their offset is 0. `warpGroups` says that four warps may multiply
+/// open: they have no offset. `warpGroups` says that four warps may multiply
 /// together: operands that they can read from shared memory lie swizzled.
 void assignLayouts(tile::KernelOp kernel, int64_t threads, bool warpGroups);
 

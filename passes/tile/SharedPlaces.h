@@ -1,23 +1,35 @@
-// Places in shared memory, and the barriers that their use needs.
+// Lifetimes of bytes -> where the bytes are.
 #ifndef EFFC_PASSES_TILE_SHAREDPLACES_H
 #define EFFC_PASSES_TILE_SHAREDPLACES_H
 
-#include "dialects/tile/Tile.h"
+#include "dialects/tile/Distribution.h"
 
 namespace effc {
 
-/// Gives every tile in shared memory, and every exchange, its bytes; those that
-/// are not in use at the same time may share them. Returns how many are used.
-int64_t placeShared(tile::KernelOp kernel);
+/// Bytes that are in use from moment `first` to moment `last`, both included,
+/// and begin at a multiple of `alignment`.
+struct Lifetime {
+  int64_t first, last, bytes;
+  int64_t alignment = tile::kSharedAlignment;
+};
 
-/// Bytes of shared memory through which the warps of an exchange meet: of a
-/// `tile.reduce`, `tile.segment_decay` or `tile.top_k`.
-int64_t exchangeBytes(mlir::Operation *op);
+/// Places of bytes, first fit: each begins as low as it can without those in
+/// use at the same time that were placed before.
+class SharedPlaces {
+public:
+  /// Where the bytes begin, from 0 on.
+  int64_t place(Lifetime life);
+  /// How many bytes all that is placed takes.
+  int64_t getBytes() const { return bytes; }
 
-/// Inserts a `tile.barrier` before each op that reads what other threads may
-/// have written since the last one, or writes what they may still read: places
-/// in shared memory, and views that the kernel writes.
-void insertBarriers(tile::KernelOp kernel);
+private:
+  struct Placed {
+    Lifetime life;
+    int64_t offset;
+  };
+  llvm::SmallVector<Placed> placed;
+  int64_t bytes = 0;
+};
 
 } // namespace effc
 

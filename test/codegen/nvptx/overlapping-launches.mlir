@@ -1,7 +1,9 @@
-// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels | FileCheck %s
-// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
-// RUN: sed 's/overlaps = true, //' %s | effc-opt --tile-schedule --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
-// RUN: effc-opt %s --tile-schedule --nvptx-lower-kernels --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
+// DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
+// DEFINE:   --tile-place-shared --tile-insert-barriers
+// RUN: effc-opt %s %{schedule} --nvptx-lower-kernels | FileCheck %s
+// RUN: effc-opt %s %{schedule} --nvptx-lower-kernels --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
+// RUN: sed 's/overlaps = true, //' %s | effc-opt %{schedule} --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
+// RUN: effc-opt %s %{schedule} --nvptx-lower-kernels --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}

@@ -32,6 +32,24 @@
 
 // -----
 
+// schedule3: bytes of what has no place yet
+// expected-error @+1 {{expects 'shared_bytes' of decided places alone, but got a schedule with 'decided' layouts}}
+"test.op"() {test.a = #tile.schedule<decided = layouts, threads = 32, shared_bytes = 64>} : () -> ()
+
+// -----
+
+// schedule3: places without bytes
+// expected-error @+1 {{expects 'shared_bytes' where places are decided, but got a schedule with 'decided' places}}
+"test.op"() {test.a = #tile.schedule<decided = places, threads = 32>} : () -> ()
+
+// -----
+
+// schedule3: a whole schedule
+// expected-error @+1 {{expects 'shared_bytes' where places are decided, but got a schedule with 'decided' barriers}}
+"test.op"() {test.a = #tile.schedule<threads = 32>} : () -> ()
+
+// -----
+
 // lin1
 // expected-error @+1 {{expects 'threads', 'lanes' and 'vector' to be powers of two, but got 32, 0 and 1}}
 "test.op"() {test.a = #tile.lin<threads = 32, lanes = 0, vector = 1>} : () -> ()

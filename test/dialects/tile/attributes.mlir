@@ -18,6 +18,9 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
     library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
 "test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
+// CHECK: test.schedule = [#tile.schedule<decided = threads, threads = 128>, #tile.schedule<decided = layouts, threads = 64>, #tile.schedule<decided = places, threads = 32, shared_bytes = 512>]
+"test.op"() {test.schedule = [#tile.schedule<decided = threads, threads = 128>, #tile.schedule<decided = layouts, threads = 64>,
+    #tile.schedule<decided = places, threads = 32, shared_bytes = 512>]} : () -> ()
 // CHECK: test.box_map = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, bf16>
 "test.op"() {test.box_map = #tile.box_map<operand = 1, rows = 768, columns = 192, pitch = 192, box_rows = 64, box_columns = 64, bf16>} : () -> ()
 // CHECK: test.layout = #tile.lin<threads = 128, lanes = 16, vector = 4>
@@ -30,6 +33,8 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 "test.op"() {test.layout = #tile.shared<threads = 128, offset = 16, stride = 68, slots = 3>} : () -> ()
 // CHECK: test.layout = #tile.shared<threads = 128, swizzled = true, offset = 1024, stride = 64, slots = 3>
 "test.op"() {test.layout = #tile.shared<threads = 128, swizzled = true, offset = 1024, stride = 64, slots = 3>} : () -> ()
+// CHECK: test.layout = [#tile.shared<threads = 128, stride = 72, slots = 3>, #tile.shared<threads = 64, swizzled = true, stride = 64>]
+"test.op"() {test.layout = [#tile.shared<threads = 128, stride = 72, slots = 3>, #tile.shared<threads = 64, swizzled = true, stride = 64>]} : () -> ()
 // CHECK: test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>, !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]
 "test.op"() {test.types = [!tile.tile<4x64xf32, accumulator>, !tile.tile<64xf32, row>,
     !tile.tile<7xbf16, column>, !tile.tile<2x3xf16, staged, #tile.lin<threads = 32, lanes = 1, vector = 1>>]} : () -> ()

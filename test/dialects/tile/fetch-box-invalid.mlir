@@ -93,3 +93,16 @@ tile.kernel @fetchbox3(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
   tile.fetch_box %w[%c0, %c0] sizes [64, 64] into %r[%c0]
       : !tile.view<768x192xbf16, [192, 1]>, !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64, slots = 3>>
 }
+
+// -----
+
+// Before places are decided the ring's rows say whether boxes suit it.
+tile.kernel @fetchbox2_plain_ring(%item, %w: !tile.view<768x192xbf16, [192, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes() streamed(0) aligned(0)
+    schedule(#tile.schedule<decided = layouts, threads = 128>) {
+  %c0 = arith.constant 0 : index
+  %r = tile.ring : !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, stride = 72, slots = 3>>
+  // expected-error @+1 {{expects a ring with 'arrivals' for boxes of the sizes}}
+  tile.fetch_box %w[%c0, %c0] sizes [48, 64] into %r[%c0]
+      : !tile.view<768x192xbf16, [192, 1]>, !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, stride = 72, slots = 3>>
+}

@@ -1,5 +1,7 @@
-// RUN: sed 's/warp_groups = true, //' %s | effc-opt --tile-schedule | FileCheck %s
-// RUN: effc-opt %s --tile-schedule | FileCheck %s --check-prefix=GROUPS
+// DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
+// DEFINE:   --tile-place-shared --tile-insert-barriers
+// RUN: sed 's/warp_groups = true, //' %s | effc-opt %{schedule} | FileCheck %s
+// RUN: effc-opt %s %{schedule} | FileCheck %s --check-prefix=GROUPS
 
 // Of rounded products all warps lie along the rows where sums of one, made weights, are
 // the rows of the next: these stay where they are. Threads have twice the sums for it.

@@ -1,5 +1,7 @@
-// RUN: effc-opt %s --tile-schedule | FileCheck %s
-// RUN: sed 's/warp_groups = true, //' %s | effc-opt --tile-schedule | FileCheck %s --check-prefix=WARPS
+// DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
+// DEFINE:   --tile-place-shared --tile-insert-barriers
+// RUN: effc-opt %s %{schedule} | FileCheck %s
+// RUN: sed 's/warp_groups = true, //' %s | effc-opt %{schedule} | FileCheck %s --check-prefix=WARPS
 
 // Where four warps multiply together all of them lie along the rows, and the columns,
 // bf16 in memory and 64 deep, are swizzled, at a multiple of 1024 bytes behind the

@@ -1,4 +1,6 @@
-// RUN: effc-opt %s --tile-schedule --split-input-file --verify-diagnostics | FileCheck %s
+// DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
+// DEFINE:   --tile-place-shared --tile-insert-barriers
+// RUN: effc-opt %s %{schedule} --split-input-file --verify-diagnostics | FileCheck %s
 
 // Blocks of 16 x 24: 384 elements leave 12 to each thread of one warp. Vectors of 4
 // are 6 runs of columns; with 2 lanes a thread has 3 runs of one row, with 4 lanes

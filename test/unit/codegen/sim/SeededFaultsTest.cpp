@@ -153,7 +153,7 @@ TEST_F(SeededFaults, ExchangePastTheBlocksMemory) {
     auto norm = kernel(module, "rms_norm");
     auto reduce = first<tile::ReduceOp>(norm);
     ASSERT_GT(norm.getSchedule()->getThreads(), tile::kWarp);
-    reduce.setScratch(norm.getSchedule()->getSharedBytes());
+    reduce.setScratch(*norm.getSchedule()->getSharedBytes());
   });
   EXPECT_NE(outcome.fault.find("rms_norm"), std::string::npos);
   EXPECT_NE(outcome.fault.find("tile.reduce"), std::string::npos)

@@ -1,12 +1,24 @@
-#include "passes/tile/Threads.h"
+// Sizes of tiles -> threads.
+//
+// Enough threads that the largest tile leaves each at most 32 elements of a
+// block, 8 of a row or column, but no more than a block may have; fewer where
+// rows then go from product to product in registers.
+#include "passes/tile/OperandReads.h"
+#include "passes/tile/Passes.h"
+#include "passes/tile/Progress.h"
 
 #include "dialects/tile/Distribution.h"
-#include "passes/tile/OperandReads.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace effc;
 using namespace effc::tile;
+
+namespace effc {
+#define GEN_PASS_DEF_CHOOSETHREADSPASS
+#include "passes/tile/Passes.h.inc"
+} // namespace effc
+
+using namespace effc;
 
 /// Elements that a thread has of the largest block or row.
 static constexpr int64_t kBlockElements = 32, kRowElements = 8;
@@ -64,7 +76,7 @@ static bool canHold(Block *block, int64_t threads) {
          threads * (isNarrow ? kMostHeld : kMostHeldWide);
 }
 
-int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
+static int64_t chooseThreads(KernelOp kernel, int64_t most) {
   int64_t threads = kWarp;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
@@ -90,3 +102,22 @@ int64_t effc::chooseThreads(KernelOp kernel, int64_t most) {
   });
   return threads;
 }
+
+namespace {
+struct ChooseThreadsPass
+    : effc::impl::ChooseThreadsPassBase<ChooseThreadsPass> {
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    FailureOr<bool> due = isDue(kernel, getArgument(), Decided::Threads);
+    if (failed(due))
+      return signalPassFailure();
+    if (!*due)
+      return;
+    int64_t threads =
+        chooseThreads(kernel, getBlockLimits(kernel).getThreads());
+    kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), threads,
+                                             /*sharedBytes=*/std::nullopt,
+                                             Decided::Threads));
+  }
+};
+} // namespace

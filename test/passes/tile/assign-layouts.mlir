@@ -1,0 +1,73 @@
+// RUN: effc-opt %s --tile-assign-layouts --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: effc-opt %s --tile-assign-layouts --tile-assign-layouts --split-input-file --verify-diagnostics | FileCheck %s
+
+// Sums of a product lie as tensor cores leave them, in each turn of the loop. A warp has
+// 48 x 16 places or 32 x 24, as many; with 32 x 24 it reads fewer operands. What only
+// the product reads is loaded to shared memory: rows of 32 and 8 more f32 (32 bytes), so
+// that pairs of neighbours in the rows that are read together lie in different banks.
+// Nothing has an offset, and no barrier stands yet.
+// CHECK-LABEL: tile.kernel @product
+// CHECK-SAME: schedule(#tile.schedule<decided = layouts, threads = 64>)
+// CHECK: tile.splat {{.*}} : <48x24xf32, accumulator, #tile.mma<threads = 64, row_warps = 2>>
+// CHECK: scf.for
+// CHECK-NEXT: tile.load {{.*}} -> <48x32xf32, operand, #tile.shared<threads = 64, stride = 40>>
+// CHECK-NEXT: tile.load {{.*}} -> <24x32xf32, operand, #tile.shared<threads = 64, stride = 40>>
+// CHECK-NEXT: tile.dot {{.*}} : <48x24xf32, accumulator, #tile.mma<threads = 64, row_warps = 2>>, <48x32xf32, operand, #tile.shared<threads = 64, stride = 40>>, <24x32xf32, operand, #tile.shared<threads = 64, stride = 40>>
+// CHECK: tile.store {{.*}} : <48x24xf32, accumulator, #tile.mma<threads = 64, row_warps = 2>>,
+tile.kernel @product(%item, %x: !tile.view<?x96xf32, [96, 1]>, %w: !tile.view<24x96xf32, [96, 1]>,
+                     %y: !tile.view<?x24xf32, [24, 1]>)
+    items(#tile.items<rows, tile = 48, times = 1>) writes(2)
+    schedule(#tile.schedule<decided = threads, threads = 64>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c96 = arith.constant 96 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<48x24xf32, accumulator>
+  %sum = scf.for %k = %c0 to %c96 step %c32 iter_args(%acc = %zero) -> (!tile.tile<48x24xf32, accumulator>) {
+    %a = tile.load %x[%c0, %k] sizes [48, 32]
+        : !tile.view<?x96xf32, [96, 1]> -> !tile.tile<48x32xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [24, 32]
+        : !tile.view<24x96xf32, [96, 1]> -> !tile.tile<24x32xf32, operand>
+    %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<48x24xf32, accumulator>,
+        !tile.tile<48x32xf32, operand>, !tile.tile<24x32xf32, operand>
+    scf.yield %d : !tile.tile<48x24xf32, accumulator>
+  }
+  tile.store %sum, %y[%c0, %c0] sizes [48, 24]
+      : !tile.tile<48x24xf32, accumulator>, !tile.view<?x24xf32, [24, 1]>
+}
+
+// -----
+
+// What a product reads of computed elements is converted, once for both operands, to rows
+// of 16 (8, rounded up) and 8 more. The sum of a block lies as the block does, and has
+// no bytes to meet in yet.
+// CHECK-LABEL: tile.kernel @computed
+// CHECK: %[[TWICE:.*]] = tile.map{{.*}} -> !tile.tile<16x8xf32, accumulator, #tile.lin<threads = 32, lanes = 2, vector = 4>>
+// CHECK: %[[SHARED:.*]] = tile.convert %[[TWICE]] : {{.*}} -> <16x8xf32, accumulator, #tile.shared<threads = 32, stride = 24>>
+// CHECK-NOT: tile.convert
+// CHECK: %[[D:.*]] = tile.dot %{{.*}}, %[[SHARED]], %[[SHARED]] transpose_b
+// CHECK: tile.reduce add %[[D]] over columns : <16x16xf32, accumulator, #tile.mma<threads = 32, row_warps = 1>> -> !tile.tile<16xf32, column, #tile.mma<threads = 32, row_warps = 1>>
+tile.kernel @computed(%item, %x: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<16x1xf32, [1, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes(1)
+    schedule(#tile.schedule<decided = threads, threads = 32>) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<16x16xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [16, 8] : !tile.view<16x8xf32, [8, 1]> -> !tile.tile<16x8xf32, accumulator>
+  %twice = tile.map(%a) : (!tile.tile<16x8xf32, accumulator>) -> !tile.tile<16x8xf32, accumulator> {
+  ^bb0(%e: f32):
+    %s = arith.addf %e, %e : f32
+    tile.yield %s : f32
+  }
+  %d = tile.dot %zero, %twice, %twice transpose_b : !tile.tile<16x16xf32, accumulator>,
+      !tile.tile<16x8xf32, accumulator>, !tile.tile<16x8xf32, accumulator>
+  %r = tile.reduce add %d over columns : !tile.tile<16x16xf32, accumulator> -> !tile.tile<16xf32, column>
+  tile.store %r, %y[%c0, %c0] sizes [16, 1] : !tile.tile<16xf32, column>, !tile.view<16x1xf32, [1, 1]>
+}
+
+// -----
+
+// The passes have an order.
+// expected-error @+1 {{'tile-assign-layouts' expects a kernel whose threads are decided, but got 'too_early' with nothing decided; run 'tile-choose-threads' before}}
+tile.kernel @too_early(%item) items(#tile.items<one, tile = 1, times = 1>) writes() {
+}
