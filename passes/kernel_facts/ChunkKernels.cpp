@@ -67,7 +67,7 @@ std::string effc::chunkObstacle(seq::LinearAttr linear, tile::Device device,
                linear.getRead() == seq::ReadOrder::AfterWrite;
   if (!plain && keys > kMostKeys)
     return field("key channels", std::to_string(keys));
-  // Threads have 32 elements of a state (passes/tile/Layouts.cpp), and for
+  // Threads have 32 elements of a state (passes/tile/ChooseThreads.cpp), and for
   // keys, probes, decays and their sums beside it registers as long as each of
   // these takes 8.
   if (looksBothWays(linear)) {
