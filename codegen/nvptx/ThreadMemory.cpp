@@ -321,7 +321,14 @@ void ThreadLowering::lowerRead(ReadOp read) {
   ElementPlace at =
       further(stored::firstPlace(b, loc, bases.lookup(read.getView()), element),
               element, offsetOf(read.getIndices(), type.getStrides()));
-  Value value = loadRun(at, element, 1);
+  Value value;
+  if (at.number)
+    value = loadRun(at, element, 1);
+  else
+    value =
+        widen(b, loc,
+              LLVM::LoadOp::create(b, loc, storedType(element, 1), at.address),
+              element);
   if (element.isInteger())
     value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   scalars.map(read.getResult(), value);

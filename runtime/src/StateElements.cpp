@@ -1,8 +1,8 @@
 #include "runtime/src/StateElements.h"
 
+#include "runtime/abi/NarrowFloats.h"
 #include "runtime/src/ModelChecks.h"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -19,41 +19,6 @@ bool rt::isConvertible(ElementType from, ElementType to) {
   return from == to || (isFloat(from) && isFloat(to));
 }
 
-static float fromF16(uint16_t bits) {
-  float sign = bits & 0x8000 ? -1.0f : 1.0f;
-  int exponent = bits >> 10 & 31;
-  float mantissa = static_cast<float>(bits & 0x3ff);
-  if (exponent == 31)
-    return mantissa != 0 ? std::nanf("") : sign * INFINITY;
-  if (exponent == 0)
-    return sign * std::ldexp(mantissa, -24);
-  return sign * std::ldexp(mantissa + 1024, exponent - 25);
-}
-
-/// Rounds to nearest even; a NaN stays one.
-static uint16_t toBF16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value))
-    return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static uint16_t toF16(float value) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  float magnitude = std::fabs(value);
-  if (std::isnan(value))
-    return sign | 0x7e00;
-  if (magnitude >= 65520) // halfway past the largest, ties away from it
-    return sign | 0x7c00;
-  int exponent = magnitude < 0x1p-14f ? -14 : std::ilogb(magnitude);
-  // In units of the last place; nearbyint rounds to nearest even.
-  auto units = static_cast<uint32_t>(
-      std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // A normal number has 1024 in `units`, which raises the exponent field by
-  // one.
-  return static_cast<uint16_t>(sign + ((exponent + 14) << 10) + units);
-}
-
 static float readFloat(ElementType type, const uint8_t *in) {
   if (type == ElementType::F32) {
     float value;
@@ -62,9 +27,7 @@ static float readFloat(ElementType type, const uint8_t *in) {
   }
   uint16_t bits;
   std::memcpy(&bits, in, sizeof bits);
-  return type == ElementType::BF16
-             ? std::bit_cast<float>(static_cast<uint32_t>(bits) << 16)
-             : fromF16(bits);
+  return type == ElementType::BF16 ? fromBF16(bits) : fromF16(bits);
 }
 
 static void writeFloat(ElementType type, float value, uint8_t *out) {

@@ -2,6 +2,8 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 using namespace mlir;
 using namespace effc::seq;
 using effc::seq::reference::Frame;
@@ -186,13 +188,35 @@ LogicalResult WeightOp::verify() {
   return verifyTensors(*this);
 }
 
+// The weight whose name differs least from the one that an op gives, a letter in
+// three at most; empty where there is none.
+static StringRef nearestWeight(ParameterOp op) {
+  StringRef wanted = op.getWeight(), nearest;
+  unsigned fewest = unsigned(wanted.size() / 3) + 1;
+  if (auto module = op->getParentOfType<ModuleOp>())
+    for (auto weight : module.getOps<WeightOp>()) {
+      unsigned changes = wanted.edit_distance(
+          weight.getSymName(), /*AllowReplacements=*/true, fewest);
+      if (changes < fewest) {
+        fewest = changes;
+        nearest = weight.getSymName();
+      }
+    }
+  return nearest;
+}
+
 LogicalResult
 ParameterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto weight =
       symbolTable.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
-  if (!weight)
-    return emitOpError() << "expects 'weight' to name a 'seq.weight', but got "
-                         << getWeightAttr();
+  if (!weight) {
+    InFlightDiagnostic diagnostic =
+        emitOpError() << "expects 'weight' to name a 'seq.weight', but got "
+                      << getWeightAttr();
+    if (StringRef near = nearestWeight(*this); !near.empty())
+      diagnostic.attachNote() << "is @" << near << " meant?";
+    return diagnostic;
+  }
   if (weight.getType() == getResult().getType())
     return success();
   InFlightDiagnostic diagnostic = emitOpError()

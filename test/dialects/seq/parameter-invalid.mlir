@@ -10,6 +10,17 @@ func.func @parameter1_no_such_weight() {
 
 // -----
 
+seq.weight @norm source("norm.weight") : tensor<6xf32>
+seq.weight @head source("head.weight") : tensor<6xf32>
+func.func @parameter1_misspelt() {
+  // expected-error @+2 {{expects 'weight' to name a 'seq.weight', but got @nrm}}
+  // expected-note @+1 {{is @norm meant?}}
+  %w = seq.parameter @nrm : tensor<6xf32>
+  return
+}
+
+// -----
+
 func.func @parameter1_names_a_function() {
   // expected-error @+1 {{expects 'weight' to name a 'seq.weight', but got @parameter1_names_a_function}}
   %w = seq.parameter @parameter1_names_a_function : tensor<6xf32>

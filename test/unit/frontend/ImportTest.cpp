@@ -463,9 +463,9 @@ TEST_F(ImportTest, GenerationOutOfRange) {
               "generation_config.json: expects 'repetition_penalty' to be a "
               "number above 0 and up to 1e+06, but got " +
                   std::string(penalty));
-  EXPECT_EQ(importingGeneration(R"({"stop_strings": ["a", ""]})"),
+  EXPECT_EQ(importingGeneration(R"({"stop_strings": ["a", "y\u0000"]})"),
             "generation_config.json: expects 'stop_strings' to be texts of 1 "
-            "to 1024 bytes, but got \"\"");
+            "to 1024 bytes without a 0, but got \"\"");
 }
 
 TEST_F(ImportTest, GenerationRemarksOnWhatItDrops) {

@@ -1,5 +1,6 @@
 #include "runtime/src/devices/sim/WarpProducts.h"
 
+#include "runtime/abi/NarrowFloats.h"
 #include "runtime/src/devices/sim/Fragments.h"
 
 #include <cmath>
@@ -28,16 +29,8 @@ static float fromTf32(uint32_t bits) { return fromBits(bits & 0xFFFFE000u); }
 
 static float fromBf16(uint32_t bits) { return fromBits(bits << 16); }
 
-static float fromF16(uint32_t bits) {
-  uint32_t sign = (bits & 0x8000u) << 16;
-  uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  if (exponent == 31)
-    return fromBits(sign | 0x7F800000u | mantissa << 13);
-  if (exponent == 0) {
-    float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-  }
-  return fromBits(sign | (exponent + 112) << 23 | mantissa << 13);
+static float fromHalf(uint32_t bits) {
+  return fromF16(static_cast<uint16_t>(bits));
 }
 
 namespace {
@@ -150,7 +143,7 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
     gatherHalves(lanes, fromBf16, tiles);
     break;
   case SimMma::M16N8K16F16:
-    gatherHalves(lanes, fromF16, tiles);
+    gatherHalves(lanes, fromHalf, tiles);
     break;
   }
   for (uint32_t lane = 0; lane < 32; ++lane)
@@ -168,7 +161,7 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
 }
 
 void WarpGroupProduct::run() const {
-  auto widen = type == SimMma::M16N8K16F16 ? fromF16 : fromBf16;
+  auto widen = type == SimMma::M16N8K16F16 ? fromHalf : fromBf16;
   float w[kDepth][kMostColumns];
   for (uint32_t column = 0; column < columns; ++column)
     for (uint32_t k = 0; k < kDepth; ++k)
