@@ -510,8 +510,29 @@ static void requireWeights(const Model &model) {
                     "alone; compile it without --weights none");
 }
 
+/// Without its module and its code nothing of a file can be compared.
+static void requireModuleOrRun(const Model &model, const VerifyOptions &how) {
+  bool holdsModule =
+      llvm::any_of(model.segments(), [](const effc_segment_info_t &segment) {
+        return std::strcmp(segment.kind, "seq_module") == 0 &&
+               segment.bytes > 0;
+      });
+  if (!holdsModule && !how.runs)
+    throw Failure("the file has no seq module, so nothing of it can be checked "
+                  "with --no-run: compile the model without --strip-ir, or "
+                  "leave --no-run out to check how the file's code is fed");
+}
+
+/// A table without a line would pass for a check that nothing failed.
+void Verification::requireChecks() const {
+  if (report.checks.empty())
+    throw Failure("nothing of the file was checked; left out are " +
+                  llvm::join(report.skippedLines(), "; "));
+}
+
 Report Verification::run() {
   requireWeights(model);
+  requireModuleOrRun(model, options);
   // A damaged weight would be the same for the reference and for the kernels.
   effc::check(effc_model_check(model.get(), nullptr, nullptr));
   readStored();
@@ -541,6 +562,7 @@ Report Verification::run() {
     report.skip("reference, forms, kernels, code",
                 "the file has no seq module (it was compiled with --strip-ir); "
                 "feeding alone is checked");
+  requireChecks();
   report.tokens = tokens.size();
   findFirstOpThatDiffers();
   stateTolerances();

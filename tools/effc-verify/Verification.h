@@ -71,6 +71,8 @@ private:
   void readTargetOptions();
   void checkModule();
   void checkWhatRuns();
+  /// Throws Failure where no check was made.
+  void requireChecks() const;
   void stateTolerances();
   /// What is compiled anew runs on the host.
   void keepHostTarget();

@@ -227,6 +227,66 @@ TEST_F(Verify, WithoutItsModuleFeedingAloneIsChecked) {
   EXPECT_NE(done.out.find("the file has no seq module"), std::string::npos);
 }
 
+/// The artifact with its program changed by `change`, and all checksums right.
+static std::vector<uint8_t>
+withProgram(std::vector<uint8_t> bytes,
+            const std::function<void(artifact::ProgramT &)> &change) {
+  rt::FileHeader header = rt::FileHeader::decode(bytes.data());
+  artifact::ProgramT program;
+  artifact::GetProgram(bytes.data() + header.programOffset)->UnPackTo(&program);
+  change(program);
+  flatbuffers::FlatBufferBuilder builder;
+  builder.ForceDefaults(true); // as the compiler packs it
+  artifact::FinishProgramBuffer(builder,
+                                artifact::Program::Pack(builder, &program));
+  EXPECT_EQ(builder.GetSize(), header.programSize);
+  std::memcpy(bytes.data() + header.programOffset, builder.GetBufferPointer(),
+              std::min<size_t>(builder.GetSize(), header.programSize));
+  repairHeader(bytes);
+  return bytes;
+}
+
+static std::vector<uint8_t> withoutModule(const std::vector<uint8_t> &bytes) {
+  return withProgram(bytes, [](artifact::ProgramT &program) {
+    for (auto &segment : program.segments)
+      if (segment->kind == artifact::SegmentKind::SeqModule) {
+        segment->size = 0;
+        segment->checksum = rt::checksum(nullptr, 0);
+      }
+  });
+}
+
+// An empty table and status 0 would say that the file is sound.
+TEST_F(Verify, WithoutItsModuleNothingIsCheckedUnrun) {
+  std::string emptied = compile("mamba2/f32_plain");
+  write(emptied, withoutModule(contents(emptied)));
+  for (const std::string &path :
+       {compile("mamba2/f32_plain", {"--strip-ir"}), emptied}) {
+    for (const Arguments &more : {Arguments{}, Arguments{"--no-compile"}}) {
+      Arguments all = {path, "--no-run", "--json"};
+      all.insert(all.end(), more.begin(), more.end());
+      Finished done = command(all);
+      EXPECT_EQ(done.status, 1);
+      EXPECT_EQ(done.out, "");
+      EXPECT_EQ(done.err,
+                "effc: error: the file has no seq module, so nothing of it can "
+                "be checked with --no-run: compile the model without "
+                "--strip-ir, or leave --no-run out to check how the file's "
+                "code is fed\n");
+    }
+  }
+}
+
+TEST_F(Verify, WithoutTimeForAnyCheckTheFileDoesNotPass) {
+  Finished done = command({compile("mamba2/f32_plain"), "--no-run",
+                           "--no-compile", "--seconds", "1e-9"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.out, "");
+  EXPECT_TRUE(done.err.starts_with(
+      "effc: error: nothing of the file was checked; left out are "))
+      << done.err;
+}
+
 // Matrices in f16 that lie in the checkpoint's file; then none at all.
 TEST_F(Verify, WeightsMayLieElsewhere) {
   Report report =
