@@ -72,8 +72,6 @@ public:
   llvm::Error runUntil(Phase last);
   /// The kernels of the first target, after the phase `tile`.
   std::string getKernels();
-  /// The machine code for the first target, after the phase `binary`.
-  std::vector<uint8_t> getCode();
 
 private:
   static DialectRegistry makeRegistry() {
@@ -392,16 +390,6 @@ std::string Compilation::getKernels() {
   return text;
 }
 
-std::vector<uint8_t> Compilation::getCode() {
-  auto binary = *lowerings.front().module->getOps<plan::BinaryOp>().begin();
-  auto code = cast<DenseElementsAttr>(binary.getCode());
-  ArrayRef<char> bytes = code.getRawData();
-  std::vector<uint8_t> result(bytes.begin(), bytes.end());
-  // A splat keeps one element; its bytes are all the same.
-  result.resize(code.getNumElements(), result.empty() ? 0 : result[0]);
-  return result;
-}
-
 } // namespace
 
 llvm::ArrayRef<llvm::StringLiteral> effc::weightTypes() {
@@ -422,12 +410,23 @@ llvm::Error effc::compile(const CompileOptions &options,
       withSourceLine(llvm::toString(std::move(error)), options.model));
 }
 
-llvm::Error effc::recompile(const StoredModel &model,
-                            const CompileOptions &given) {
+static llvm::Error recompileWith(codegen::WeightsMode weights,
+                                 const StoredModel &model,
+                                 const CompileOptions &given) {
   CompileEvents events;
   CompileOptions options = given;
-  options.weights = codegen::WeightsMode::Embed;
+  options.weights = weights;
   return Compilation(options, events, &model).run();
+}
+
+llvm::Error effc::recompile(const StoredModel &model,
+                            const CompileOptions &options) {
+  return recompileWith(codegen::WeightsMode::Embed, model, options);
+}
+
+llvm::Error effc::recompilePlan(const StoredModel &model,
+                                const CompileOptions &options) {
+  return recompileWith(codegen::WeightsMode::None, model, options);
 }
 
 llvm::Expected<std::string>
@@ -437,13 +436,4 @@ effc::lowerToKernels(const StoredModel &model, const CompileOptions &options) {
   if (llvm::Error error = compilation.runUntil(Phase::Tile))
     return std::move(error);
   return compilation.getKernels();
-}
-
-llvm::Expected<std::vector<uint8_t>>
-effc::recompileCode(const StoredModel &model, const CompileOptions &options) {
-  CompileEvents events;
-  Compilation compilation(options, events, &model);
-  if (llvm::Error error = compilation.runUntil(Phase::Binary))
-    return std::move(error);
-  return compilation.getCode();
 }

@@ -29,15 +29,15 @@ struct StoredModel {
 /// nothing here.
 llvm::Error recompile(const StoredModel &model, const CompileOptions &options);
 
+/// The same, but of weights only the shapes are written, and none is read: the
+/// file's plan and code are those of one with weights.
+llvm::Error recompilePlan(const StoredModel &model,
+                          const CompileOptions &options);
+
 /// Lowers a stored model up to its kernels, which are returned as text: for one
 /// target the same kernels are the same machine code. Weights are not read.
 llvm::Expected<std::string> lowerToKernels(const StoredModel &model,
                                            const CompileOptions &options);
-
-/// Compiles a stored model up to its machine code, which is returned. Weights
-/// are not read.
-llvm::Expected<std::vector<uint8_t>>
-recompileCode(const StoredModel &model, const CompileOptions &options);
 
 /// The FLOPs of a sequence through a stored model, as papers count them.
 llvm::Expected<seq::PublishedWork>

@@ -50,7 +50,7 @@ ALLOWED = {
     "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "runtime/src/PartialFile.h", "effc"],
     "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
     "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
-                          "compiler", "runtime/include", "effc"],
+                          "compiler", "runtime/include", "runtime/schema", "runtime/abi", "effc"],
     "tools/effc-opt": ["compiler", "tools/terminal"],
     "tools/effc-lsp-server": ["compiler", "tools/terminal"],
 }

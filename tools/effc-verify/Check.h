@@ -33,6 +33,9 @@ struct Report {
   std::optional<FirstOp> firstOp;
   /// Of the code that is not what compiling again gives, likewise.
   std::optional<std::string> firstKernel;
+  /// Of the plan that is not what compiling again gives, the first field, as
+  /// findPlanDifference() says it.
+  std::optional<std::string> planDifference;
   /// What the tolerances are and where they come from, a line each.
   std::vector<std::string> tolerances;
   /// Notes that `name` was not checked, and why.

@@ -5,6 +5,7 @@
 #include "tools/effc-verify/CodeDifference.h"
 #include "tools/effc-verify/Expected.h"
 #include "tools/effc-verify/Numbers.h"
+#include "tools/effc-verify/PlanDifference.h"
 #include "tools/effc-verify/ProbeComparisons.h"
 #include "tools/effc-verify/ReferencePlan.h"
 #include "tools/effc-verify/SeqModule.h"
@@ -29,7 +30,7 @@ using cli::Failure;
 
 static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
-                        kCodeChecks = 1;
+                        kCodeChecks = 2;
 
 // What a sound kernel loses is no more than a wrong one might.
 static constexpr const char *kRounded =
@@ -183,7 +184,7 @@ void Verification::keepHostTarget() {
   const Target *host = findTarget("host");
   for (const Target *target : compileOptions.targets)
     if (target != host)
-      report.skip("code of " + target->name.str() + ", compiled again",
+      report.skip("code and plan of " + target->name.str() + ", compiled again",
                   "the host's alone is compared");
   hasHostCode = llvm::is_contained(compileOptions.targets, host);
   compileOptions.targets = {host};
@@ -413,25 +414,40 @@ void Verification::checkForms() {
 
 void Verification::checkCode() {
   if (!hasHostCode) {
-    progress(++done, total);
+    progress(done += kCodeChecks, total);
     return;
   }
   TimeBudget watch(INFINITY);
-  std::vector<uint8_t> code = take(recompileCode(stored, compileOptions));
+  TemporaryArtifact artifact;
+  CompileOptions again = compileOptions;
+  again.output = artifact.path();
+  again.durable = false;
+  require(recompilePlan(stored, again));
   compilation = watch.passed();
-  bool same = hostCode(model) == code;
+  std::vector<uint8_t> code = hostCode(Model(artifact.path()));
+  bool sameCode = hostCode(model) == code;
+  // Places of kernels and checksums of their starts differ with the code.
+  std::optional<std::string> difference;
+  if (sameCode)
+    difference = findPlanDifference(options.file, artifact.path());
   std::string here = "effc " + getVersion().str() + ", commit " +
                      getCommit().str() + ", LLVM " LLVM_VERSION_STRING;
-  if (!same && compiler != here) {
-    report.skip("same code",
+  if ((!sameCode || difference) && compiler != here) {
+    report.skip("same code and plan",
                 "the file is by " + compiler + ", this is " + here);
+    progress(done += kCodeChecks, total);
+    return;
+  }
+  codeIsSound = sameCode && !difference;
+  if (!sameCode)
+    report.firstKernel = findFirstKernel(model, code);
+  add("code bytes, compiled again", "this file", sameCode ? 0 : INFINITY, 0);
+  if (!sameCode) {
     progress(++done, total);
     return;
   }
-  codeIsSound = same;
-  if (!same)
-    report.firstKernel = findFirstKernel(model, code);
-  add("code bytes, compiled again", "this file", same ? 0 : INFINITY, 0);
+  report.planDifference = difference;
+  add("plan, compiled again", "this file", difference ? INFINITY : 0, 0);
 }
 
 void Verification::feedWhole() {
@@ -473,7 +489,7 @@ void Verification::checkWhatRuns() {
 
 void Verification::checkModule() {
   if (!options.compiles) {
-    report.skip("kernels in other forms, code bytes, compiled again",
+    report.skip("kernels in other forms, code bytes and plan, compiled again",
                 "--no-compile leaves them out");
     progress(done += std::size(kForms) + kCodeChecks, total);
   } else {
@@ -543,8 +559,11 @@ Report Verification::run() {
   if (hasModule)
     checkModule();
   if (!codeIsSound) {
-    report.skip("all else", "the file's code is not what its module compiles "
-                            "to, so none of it was run");
+    report.skip("all else",
+                std::string("the file's ") +
+                    (report.planDifference ? "plan" : "code") +
+                    " is not what its module compiles to, so none of its code "
+                    "was run");
   } else if (options.runs) {
     checkWhatRuns();
   } else {

@@ -31,7 +31,8 @@ struct VerifyOptions {
   Layers layers = Layers::AsTimeAllows;
   /// Whether the file's code is run, and what is compiled anew.
   bool runs = true;
-  /// Kernels in other forms, and whether compiling again gives the same code.
+  /// Kernels in other forms, and whether compiling again gives the same code
+  /// and plan.
   bool compiles = true;
   /// Where the file's own code runs; what is compiled anew runs on the host.
   cli::DeviceChoice device = {"host", 0};
@@ -45,8 +46,8 @@ struct Suspect {
 };
 
 /// Checks, in this order: the file's checksums; where the file holds its seq
-/// module, that compiling again gives the same code, without which nothing of
-/// the file is run; the reference in double against its f32 arithmetic; the
+/// module, that compiling again gives the same code and plan, without which
+/// nothing of the file is run; the reference in double against its f32 arithmetic; the
 /// compiled model against the reference and against itself, fed in other ways;
 /// the reference against every derived form and against kernels compiled anew
 /// in other forms. Where the time is too short for the reference of all
@@ -138,10 +139,11 @@ private:
   std::optional<Oracle> sampleOracle;
   std::optional<Suspect> firstFailed;
   bool optionsKnown = true; // the file's options could be read
-  bool codeIsSound = true;  // it is what the module compiles to, or was
-                            // not compared
-  bool hasHostCode = true;  // it was compiled for the host too
-  bool runsOnHost = true;   // the device that runs the file's own code
+  bool codeIsSound =
+      true; // with its plan it is what the module compiles to, or was
+            // not compared
+  bool hasHostCode = true; // it was compiled for the host too
+  bool runsOnHost = true;  // the device that runs the file's own code
   bool bitStable = false;
   bool narrowStates = false;     // some state is kept in 16 bits
   bool roundsProducts = false;   // the device's products round operands

@@ -43,6 +43,8 @@ static std::string toleranceText(const verify::Check &check) {
 static std::string firstOpText(const Report &report) {
   if (report.firstKernel)
     return "; the first kernel that differs is " + *report.firstKernel;
+  if (report.planDifference)
+    return "; the first difference is in " + *report.planDifference;
   const std::optional<FirstOp> &first = report.firstOp;
   if (!first)
     return "";
@@ -106,6 +108,9 @@ static void printJson(const VerifyOptions &options, const Report &report) {
   json["first_kernel"] = nullptr;
   if (report.firstKernel)
     json["first_kernel"] = *report.firstKernel;
+  json["plan_difference"] = nullptr;
+  if (report.planDifference)
+    json["plan_difference"] = *report.planDifference;
   json["first_op"] = nullptr;
   if (report.firstOp)
     json["first_op"] = {{"layer", report.firstOp->layer},
@@ -193,12 +198,13 @@ static void declare(CLI::App &app, Arguments &a) {
       ->type_name("WHICH")
       ->check(CLI::IsMember(layerChoices()))
       ->capture_default_str();
-  app.add_flag("!--no-run", a.verify.runs,
-               "Run no machine code: checksums, the code compiled again, and "
-               "the reference in every form alone");
+  app.add_flag(
+      "!--no-run", a.verify.runs,
+      "Run no machine code: checksums, code and plan compiled again, and "
+      "the reference in every form alone");
   app.add_flag("!--no-compile", a.verify.compiles,
                "Leave out what has to be compiled: kernels in other forms, and "
-               "whether compiling again gives the same code");
+               "whether compiling again gives the same code and plan");
   app.option_defaults()->group("Output");
   app.add_flag("--json", a.json, "Print JSON");
   addDeviceChoice(app, a.verify.device);

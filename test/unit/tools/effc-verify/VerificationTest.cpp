@@ -86,11 +86,11 @@ static void write(const std::string &path, const std::vector<uint8_t> &bytes) {
 }
 
 // Five forms, eleven ways of feeding, the file, five sets
-// of kernels, the code: less would be a check lost.
+// of kernels, code and plan: less would be a check lost.
 TEST_F(Verify, ASoundArtifactPasses) {
   Report report = verify(compile("mamba2/f32_groups2"));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 5 + 1);
+  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 5 + 2);
   EXPECT_EQ(report.skippedLines(), Arguments());
   ASSERT_TRUE(report.f32Loss);
   EXPECT_GT(*report.f32Loss, 0);
@@ -108,17 +108,18 @@ TEST_F(Verify, WhatIsCompiledMayBeLeftOut) {
   ASSERT_EQ(done.status, 0) << done.err;
   nlohmann::json found = nlohmann::json::parse(done.out);
   EXPECT_EQ(found.at("checks").size(), 5u + 11 + 1);
-  EXPECT_EQ(found.at("skipped"),
-            nlohmann::json::array({"kernels in other forms, code bytes, "
-                                   "compiled again: --no-compile leaves them "
-                                   "out"}));
+  EXPECT_EQ(
+      found.at("skipped"),
+      nlohmann::json::array({"kernels in other forms, code bytes and "
+                             "plan, compiled again: --no-compile leaves them "
+                             "out"}));
 }
 
 // Attention has no other kernels: the file's are all there are.
 TEST_F(Verify, KernelsOfOneFormAreTheFilesOwn) {
   Report report = verify(compile("families/mistral/window"));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 1);
+  EXPECT_EQ(report.checks.size(), 5u + 11 + 1 + 2);
   ASSERT_EQ(report.skippedLines().size(), 1u);
   EXPECT_EQ(report.skippedLines()[0],
             "kernels step, kernels chunkwise of 7, kernels chunkwise of 16, "
@@ -148,10 +149,11 @@ TEST_F(Verify, TheHostMayBeAnyOfTheTargets) {
       verify(compile("mamba2/f32_groups2", {"--target", "sim_80,host"}));
   EXPECT_EQ(failures(report), Arguments());
   EXPECT_EQ(find(report, "code bytes, compiled again").tolerance, 0);
-  EXPECT_EQ(report.checks.size(), 23u);
-  EXPECT_EQ(report.skippedLines(),
-            Arguments{"code of sim_80, compiled again: the host's alone is "
-                      "compared"});
+  EXPECT_EQ(report.checks.size(), 24u);
+  EXPECT_EQ(
+      report.skippedLines(),
+      Arguments{"code and plan of sim_80, compiled again: the host's alone is "
+                "compared"});
 }
 
 TEST_F(Verify, NamesTheDeviceThatTheFileHasCodeFor) {
@@ -292,7 +294,7 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
   Report report =
       verify(compile("layouts/mamba_ssm_f16_padded", {"--weights=reference"}));
   EXPECT_EQ(failures(report), Arguments());
-  EXPECT_EQ(report.checks.size(), 23u);
+  EXPECT_EQ(report.checks.size(), 24u);
   Finished none =
       command({compile("layouts/mamba_ssm_f16_padded", {"--weights=none"})});
   EXPECT_EQ(none.status, 1);
@@ -358,7 +360,54 @@ TEST_F(Verify, CodeThatTheModuleDoesNotGiveIsNotRun) {
   ASSERT_EQ(json["checks"].size(), 1u);
   EXPECT_EQ(json["skipped"][0],
             "all else: the file's code is not what its module compiles to, so "
-            "none of it was run");
+            "none of its code was run");
+}
+
+/// Where a launch takes its first operand of the arena that is not its first.
+static artifact::Operand *firstMovedOperand(artifact::ProgramT &program,
+                                            std::string &place) {
+  for (const auto &entry : program.entries)
+    for (size_t l = 0; l < entry->launches.size(); ++l)
+      for (size_t o = 0; o < entry->launches[l]->operands.size(); ++o) {
+        artifact::Operand &operand = entry->launches[l]->operands[o];
+        if (operand.kind() != artifact::OperandKind::Arena ||
+            operand.offset() == 0)
+          continue;
+        place = "entry " + entry->name + ", launch " + std::to_string(l) +
+                " (" + entry->launches[l]->note + "), operands[" +
+                std::to_string(o) + "].offset: 0 in the file, " +
+                std::to_string(operand.offset()) + " compiled again";
+        return &operand;
+      }
+  return nullptr;
+}
+
+// A launch that reads what another has written computes something else with
+// code that is right.
+TEST_F(Verify, APlanThatTheModuleDoesNotGiveIsNotRun) {
+  std::string path = compile("mamba2/f32_groups2"), place;
+  write(path, withProgram(contents(path), [&](artifact::ProgramT &program) {
+          artifact::Operand *operand = firstMovedOperand(program, place);
+          ASSERT_TRUE(operand);
+          *operand = artifact::Operand(operand->kind(), operand->index(), 0);
+        }));
+  for (const Arguments &more : {Arguments{}, Arguments{"--no-run"}}) {
+    Arguments all = {path, "--tokens", "9", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    Finished done = command(all);
+    EXPECT_EQ(done.status, 1);
+    std::string last = "first 'plan, compiled again'; the first difference is "
+                       "in " +
+                       place + "\n";
+    EXPECT_TRUE(done.err.ends_with(last)) << done.err << last;
+    auto json = nlohmann::json::parse(done.out);
+    EXPECT_EQ(json["plan_difference"], place);
+    ASSERT_EQ(json["checks"].size(), 2u);
+    EXPECT_EQ(json["checks"][0]["passed"], true);
+    EXPECT_EQ(json["skipped"][0],
+              "all else: the file's plan is not what its module compiles to, "
+              "so none of its code was run");
+  }
 }
 
 TEST_F(Verify, NamesTheFirstKernelWhoseCodeDiffers) {
@@ -438,7 +487,7 @@ TEST_F(Verify, TriesASampleOfTheLayers) {
   Arguments names;
   for (const auto &check : json["checks"])
     names.push_back(check["name"]);
-  EXPECT_EQ(names.size(), 23u);
+  EXPECT_EQ(names.size(), 24u);
   EXPECT_EQ(std::count(names.begin(), names.end(), "this file"), 0);
   EXPECT_EQ(
       std::count(names.begin(), names.end(), "layers 0, 5 of 6, compiled anew"),
@@ -515,7 +564,7 @@ TEST_F(Verify, PrintsOneJsonDocument) {
   auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["passed"], true);
   EXPECT_EQ(json["tokens"], 9);
-  EXPECT_EQ(json["checks"].size(), 23u);
+  EXPECT_EQ(json["checks"].size(), 24u);
   EXPECT_GT(json["f32_loss"].get<double>(), 0);
   EXPECT_EQ(json["checks"][2]["name"], "decode steps");
   EXPECT_EQ(json["checks"][2]["error"], 0);
