@@ -1,5 +1,6 @@
 #include "compiler/CompiledFile.h"
 
+#include "codegen/artifact/ParameterCount.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Storage.h"
 
@@ -20,9 +21,9 @@ llvm::Expected<effc::CompiledFile> effc::describeCompiledFile(StringRef path,
     elements[type.getElementType()] +=
         static_cast<uint64_t>(type.getNumElements());
   }
+  file.parameters = codegen::countParameters(module);
   uint64_t most = 0;
   for (auto [type, count] : elements) {
-    file.parameters += count;
     if (count <= most)
       continue;
     most = count;

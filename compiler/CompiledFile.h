@@ -11,7 +11,8 @@ namespace effc {
 
 struct CompiledFile {
   uint64_t fileBytes = 0;
-  uint64_t parameters = 0;      // elements of the weights, shared ones once
+  uint64_t parameters =
+      0; // as the artifact counts them (codegen/artifact/ParameterCount.h)
   std::string weightType;       // that most elements are stored in: "bf16"
   uint64_t bytesPerSession = 0; // of one sequence that is as long as it may be
   uint64_t maxContext = 0;      // tokens of such a sequence; 0: no bound

@@ -5,12 +5,11 @@
 #include "codegen/artifact/DrawnBlocks.h"
 #include "codegen/artifact/NonFinite.h"
 #include "codegen/artifact/OutputFile.h"
+#include "codegen/artifact/ParameterCount.h"
 #include "codegen/artifact/ProgramTables.h"
 #include "codegen/artifact/WeightRows.h"
 
 #include "runtime/abi/FileHeader.h"
-
-#include "llvm/ADT/StringSet.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -81,30 +80,11 @@ static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
   return program.storages.size();
 }
 
-// Elements that the checkpoint has for a weight: all of a tensor that weights
-// are derived from, once, those of a tensor that a weight repeats, once, and
-// none where the config gives the numbers.
-static int64_t parametersOf(seq::WeightOp op, StringSet<> &counted) {
-  if (op.getComputed())
-    return 0;
-  if (!op.getDerived()) {
-    SmallVector<StringRef> tensors = op.getSources();
-    StringSet<> distinct;
-    distinct.insert_range(tensors);
-    return cast<mlir::RankedTensorType>(op.getType()).getNumElements() /
-           int64_t(tensors.size()) * int64_t(distinct.size());
-  }
-  if (!counted.insert(op.getSource()).second)
-    return 0;
-  return mlir::ShapedType::getNumElements(op.getStored().value_or(
-      cast<mlir::RankedTensorType>(op.getType()).getShape()));
-}
-
 // Offsets are those of a segment that holds every weight; embedding fewer moves
 // them.
 void ArtifactWriter::declareWeights() {
   auto module = contents.plans.front().module;
-  StringSet<> counted;
+  program.parameters = countParameters(module);
   uint64_t offset = 0;
   for (auto op : module.getOps<seq::WeightOp>()) {
     auto type = cast<mlir::RankedTensorType>(op.getType());
@@ -118,7 +98,6 @@ void ArtifactWriter::declareWeights() {
     weight->size = rowCount(type) * weight->row_stride_bytes;
     weight->offset = offset;
     offset += weight->size;
-    program.parameters += parametersOf(op, counted);
     program.weights.push_back(std::move(weight));
   }
 }
