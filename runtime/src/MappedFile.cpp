@@ -1,5 +1,7 @@
 #include "runtime/src/MappedFile.h"
 
+#include "runtime/src/devices/host/SystemMemory.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -8,6 +10,10 @@
 #include <unistd.h>
 
 using namespace effc::rt;
+
+/// Of memory that one byte of page tables stands for: 8 bytes for a page of 4096.
+/// Control groups count them.
+static constexpr uint64_t kBytesOfPageTables = 512;
 
 Mapping::~Mapping() {
   if (base)
@@ -83,6 +89,14 @@ Check MappedFile::map(const std::string &path, uint64_t size) {
 }
 
 Check MappedFile::copy(const std::string &path, uint64_t size) {
+  // Reserving succeeds in any case, and filling the pages ends the process.
+  if (uint64_t left = memoryLeft(), pages = size / kBytesOfPageTables;
+      size + pages > left)
+    return fail(EFFC_OUT_OF_MEMORY, "a copy of '", path, "' takes ",
+                size + pages, " bytes, but of the ", systemMemory(),
+                " bytes that the system grants this process ", left,
+                " are left; a file that is mapped in place of copied takes "
+                "none of them");
   Result<Mapping> memory = Mapping::anonymous(size, "a copy of the file");
   if (!memory)
     return memory.error();

@@ -134,15 +134,16 @@ std::string rt::roomAdvice(const artifact::Program &program, uint64_t bytes) {
          " or less, one session fits";
 }
 
-/// What states may take of what the machine has in all, once the rest has what
+/// What states may take of what the machine has left, once the rest has what
 /// it needs. Reserving more than that succeeds, and using it kills the process.
 static Result<uint64_t> budgetOf(const artifact::Program &program,
                                  const PlanSizes &sizes, uint32_t sessions) {
-  uint64_t have = systemMemory();
+  uint64_t have = memoryLeft();
   auto take = [&](uint64_t bytes, const std::string &what) -> Check {
     if (bytes > have)
       return fail(EFFC_OUT_OF_MEMORY, what, " take ", bytes,
-                  " bytes, but the system has ", have, " in all");
+                  " bytes, but the system has ", have,
+                  " left for this process");
     have -= bytes;
     return {};
   };
@@ -156,7 +157,7 @@ static Result<uint64_t> budgetOf(const artifact::Program &program,
                 " sessions take ", each,
                 " bytes each from the first token on, "
                 "but the system has ",
-                have, " in all: enough for ", have / each);
+                have, " left for this process: enough for ", have / each);
   return budget;
 }
 

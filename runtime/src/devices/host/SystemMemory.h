@@ -3,13 +3,19 @@
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_SYSTEMMEMORY_H
 
 #include <cstdint>
+#include <string>
 
 namespace effc::rt {
 
 /// Bytes of memory and swap space of the machine, or what the control groups
 /// grant of them (ControlGroups.h) where that is less: more can never be
-/// committed.
-uint64_t systemMemory();
+/// committed. `root` stands before the paths of the groups, for tests.
+uint64_t systemMemory(const std::string &root = "");
+
+/// What is left of it beside the memory that this process has of its own now,
+/// resident or swapped out: a process that writes more than that is ended.
+/// Mapped files are not counted, since their pages can be given back.
+uint64_t memoryLeft();
 
 } // namespace effc::rt
 
