@@ -172,8 +172,12 @@ static BenchReport measure(const BenchOptions &options) {
   report.workIsEstimate = benchmark.modelWork().isEstimate();
   // The probes are code of the host: what they reach is no ceiling of a GPU.
   std::optional<MachineProbes> probes;
-  if (onHost)
-    probes.emplace(report.threads);
+  if (onHost) {
+    StreamSize stream = streamSize(report.cacheBytes, freeBytes());
+    report.whyNoCeiling = stream.whyNone;
+    if (stream.bytes > 0)
+      probes.emplace(report.threads, stream.bytes);
+  }
   Rates known;
   const Chip *chip = findChip(options.chip);
   if (chip && report.device.rfind("cuda", 0) == 0) {

@@ -60,7 +60,9 @@ static std::vector<std::vector<std::string>> rowsOf(const BenchReport &report) {
 static std::string ceilingLine(const BenchReport &report) {
   Rates machine = ratesOf(report);
   if (machine.readBytesPerSecond <= 0)
-    return "  what this device could reach is not measured\n";
+    return "  what this device could reach is not measured" +
+           (report.whyNoCeiling.empty() ? "" : ": " + report.whyNoCeiling) +
+           "\n";
   std::string reads =
       formatNumber(machine.readBytesPerSecond / 1e9) + " GB/s, ";
   std::string products = "products " +
@@ -208,7 +210,10 @@ std::string effc::cli::asJson(const BenchReport &report) {
   json["peak_bytes"] = report.peakBytes;
   json["machine"] = {{"read_bytes_per_second", machine.readBytesPerSecond},
                      {"gemm_flops_per_second", machine.gemmFlopsPerSecond},
-                     {"cache_bytes", report.cacheBytes}};
+                     {"cache_bytes", report.cacheBytes},
+                     {"not_measured", report.whyNoCeiling.empty()
+                                          ? Json()
+                                          : Json(report.whyNoCeiling)}};
   json["flops_estimated"] = report.workIsEstimate;
   json["repeat"] = report.repeat;
   json["temperature"] = report.temperature ? Json(*report.temperature) : Json();

@@ -1,9 +1,13 @@
 #include "tools/effc/MachineProbes.h"
 
+#include "runtime/src/devices/host/SystemMemory.h"
+#include "tools/terminal/Quantities.h"
+
 #include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -96,7 +100,8 @@ static double fastestRound(uint32_t threads, int rounds,
 }
 
 /// The processor's word for its last cache; 0 where it has none. Of a guest it
-/// may be that of the whole host.
+/// may be that of the whole host, of which each of its cores reaches a part, so
+/// it is asked only where the system says nothing.
 static uint64_t processorCacheBytes() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   if (long size = sysconf(_SC_LEVEL3_CACHE_SIZE); size > 0)
@@ -134,26 +139,40 @@ uint64_t effc::cli::lastCacheBytes() {
   return bytes ? bytes : processorCacheBytes();
 }
 
-static uint64_t streamBytes() {
-  // The larger of what is said: a stream that some cache holds says nothing.
-  uint64_t cache = std::max(lastCacheBytes(), processorCacheBytes());
+uint64_t effc::cli::freeBytes() {
+  // Pages of files that can be given back are free as well.
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (unsigned long long kibibytes = 0;
+        std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kibibytes) == 1)
+      return std::min<uint64_t>(rt::memoryLeft(), kibibytes * 1024);
+  return rt::memoryLeft();
+}
+
+StreamSize effc::cli::streamSize(uint64_t cache, uint64_t free) {
   if (cache == 0)
-    cache = 64 << 20;
-  uint64_t most = uint64_t(1) << 30;
-  long pages = sysconf(_SC_AVPHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && bytes > 0)
-    most = std::min(most, static_cast<uint64_t>(pages) *
-                              static_cast<uint64_t>(bytes) / 4);
-  return std::min(4 * cache, most);
+    cache = 32 << 20; // more than most have for each group of cores
+  StreamSize size;
+  size.bytes = std::min({4 * cache, kMostStreamed, free / 4});
+  // A stream that the cache holds would be read at the cache's rate.
+  if (size.bytes >= 2 * cache)
+    return size;
+  size.bytes = 0;
+  size.whyNone = "a stream that the last cache (" + formatBytes(cache) +
+                 ") does not hold takes " + formatBytes(2 * cache) +
+                 ", and no more than a quarter of the memory that is left (" +
+                 formatBytes(free) + "), or " + formatBytes(kMostStreamed) +
+                 ", is taken for it";
+  return size;
 }
 
 struct MachineProbes::Operands {
   float a[kTiles][kDepth * kRows], b[kDepth * kColumns], c[kRows * kColumns];
 };
 
-MachineProbes::MachineProbes(uint32_t threads)
-    : count(threads), share(streamBytes() / threads / 4096 * 4096),
-      streams(threads), operands(threads) {
+MachineProbes::MachineProbes(uint32_t threads, uint64_t bytes)
+    : count(threads), share(bytes / threads / 4096 * 4096), streams(threads),
+      operands(threads) {
   // Each thread writes its share first, so that it lies where the thread runs.
   fastestRound(count, 1, [&](uint32_t thread) {
     streams[thread] = std::make_unique_for_overwrite<uint64_t[]>(share / 8);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace effc::cli {
@@ -23,18 +24,31 @@ Rates medianOf(const std::vector<Rates> &samples);
 /// does not say.
 uint64_t lastCacheBytes();
 
+/// Bytes of memory that nobody uses and that this process may still have.
+uint64_t freeBytes();
+
+/// What is read to see how fast memory is.
+struct StreamSize {
+  uint64_t bytes = 0;  // 0: there is no room for one that says anything
+  std::string whyNone; // why it is 0
+};
+/// Beyond this no cache of today is exceeded any further.
+constexpr uint64_t kMostStreamed = uint64_t(1) << 30;
+/// Four times the last cache, but at most kMostStreamed and a quarter of `free`;
+/// none where that is not twice the cache. `cache`: 0: unknown.
+StreamSize streamSize(uint64_t cache, uint64_t free);
+
 /// Measures what this machine can do, again and again, since it is seldom
 /// alone: other guests and clocks change its rates from second to second.
 ///
-/// The stream is four times the last cache, but at most 1 GiB and a quarter of
-/// the free memory; each thread reads its share. The products are those of a
+/// Each thread reads its share of a stream. The products are those of a
 /// blocked matrix multiplication once its operands are packed and near: 6 x 16
 /// results, 256 steps, AVX2 and FMA where the machine has them, so they show
 /// what the best of generated code could reach.
 class MachineProbes {
 public:
-  /// Takes the stream's memory.
-  explicit MachineProbes(uint32_t threads);
+  /// Takes the stream's memory: `bytes`, as streamSize() says.
+  MachineProbes(uint32_t threads, uint64_t bytes);
   ~MachineProbes();
 
   uint32_t threads() const { return count; }

@@ -24,6 +24,24 @@ TEST(Benchmark, SummarisesByInterpolation) {
   EXPECT_DOUBLE_EQ(summarise({2, 4}).median, 3);
 }
 
+// Four times the cache, as far as there is memory; nothing that a cache holds.
+TEST(MachineProbes, StreamWhatNoCacheHolds) {
+  constexpr uint64_t kMiB = 1 << 20;
+  EXPECT_EQ(streamSize(32 * kMiB, 20000 * kMiB).bytes, 128 * kMiB);
+  EXPECT_EQ(streamSize(3 * kMiB, 20000 * kMiB).bytes, 12 * kMiB);
+  EXPECT_EQ(streamSize(32 * kMiB, 300 * kMiB).bytes, 75 * kMiB);
+  EXPECT_EQ(streamSize(384 * kMiB, 20000 * kMiB).bytes, 1024 * kMiB);
+  EXPECT_EQ(streamSize(0, 20000 * kMiB).bytes, 128 * kMiB);
+  StreamSize none = streamSize(32 * kMiB, 100 * kMiB);
+  EXPECT_EQ(none.bytes, 0u);
+  EXPECT_EQ(none.whyNone,
+            "a stream that the last cache (32 MiB) does not hold takes 64 MiB, "
+            "and no more than a quarter of the memory that is left (100 MiB), "
+            "or 1 GiB, is taken for it");
+  EXPECT_EQ(streamSize(600 * kMiB, 20000 * kMiB).bytes, 0u);
+  EXPECT_LE(freeBytes(), uint64_t(1) << 50);
+}
+
 // 30 FLOPs of a token and 12 of the head; 100 bytes of weights, 8 of state.
 static Json description() {
   return {{"flops_per_token", 42},
@@ -156,7 +174,8 @@ TEST(Rates, AreMediansEachByItself) {
 
 // Any machine that runs this reads and multiplies within these bounds.
 TEST(MachineProbes, GivePlausibleNumbers) {
-  MachineProbes probes(2);
+  MachineProbes probes(2, uint64_t(32) << 20);
+  EXPECT_EQ(probes.bytes(), uint64_t(32) << 20);
   EXPECT_EQ(probes.threads(), 2u);
   Rates machine = probes.sample();
   EXPECT_GT(machine.readBytesPerSecond, 1e8);
@@ -218,6 +237,21 @@ TEST(Bench, PrintsOneJsonDocument) {
                   result["bound_by"] == "bandwidth" && result["fraction"] > 1;
     EXPECT_EQ(result["in_cache"], passes);
   }
+}
+
+// The toy has some kilobytes: what a run takes is the program's own and the
+// stream's.
+TEST(Bench, TakesLittleMemoryOfItsOwn) {
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+  GTEST_SKIP() << "sanitizers take several times as much";
+#endif
+  if (lastCacheBytes() == 0)
+    GTEST_SKIP() << "the system does not say how large its caches are";
+  Finished done = bench({"--prefill", "5", "--decode", "0", "--repeat", "1"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  uint64_t most =
+      std::min(4 * lastCacheBytes(), kMostStreamed) + (uint64_t(64) << 20);
+  EXPECT_LT(uint64_t(usedByPrograms().kilobytes) * 1024, most);
 }
 
 TEST(Bench, DrawsTokensInPlaceOfLogits) {
