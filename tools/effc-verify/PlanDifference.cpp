@@ -19,14 +19,14 @@ using cli::Failure;
 static constexpr flatbuffers::uoffset_t kMostDepth = 64, kMostTables = 1u << 31;
 
 namespace {
-struct Field {
+struct PlanField {
   std::string path, value; // "entries[2].launches[0].items.tile", "4"
 };
 
 /// Lists every field that a program has, those that its schema gets as well.
 class FieldLister : public flatbuffers::IterationVisitor {
 public:
-  std::vector<Field> fields;
+  std::vector<PlanField> fields;
 
 private:
   void StartSequence() override { path.emplace_back(); }
@@ -135,7 +135,7 @@ static void keepPlan(ProgramT &program) {
   program.layout_id = 0;
 }
 
-static std::vector<Field> listFields(const ProgramT &program) {
+static std::vector<PlanField> listFields(const ProgramT &program) {
   flatbuffers::FlatBufferBuilder builder;
   builder.ForceDefaults(true);
   builder.Finish(artifact::Program::Pack(builder, &program));
@@ -192,16 +192,16 @@ effc::verify::findPlanDifference(const std::string &file,
     expected->weights[i]->file = found->weights[i]->file;
   keepPlan(*found);
   keepPlan(*expected);
-  std::vector<Field> has = listFields(*found), wants = listFields(*expected);
+  std::vector<PlanField> has = listFields(*found), wants = listFields(*expected);
   auto [one, other] =
       std::mismatch(has.begin(), has.end(), wants.begin(), wants.end(),
-                    [](const Field &a, const Field &b) {
+                    [](const PlanField &a, const PlanField &b) {
                       return a.path == b.path && a.value == b.value;
                     });
   if (one == has.end() && other == wants.end())
     return std::nullopt;
-  auto hasPath = [](const std::vector<Field> &fields, const Field &field) {
-    return std::any_of(fields.begin(), fields.end(), [&](const Field &other) {
+  auto hasPath = [](const std::vector<PlanField> &fields, const PlanField &field) {
+    return std::any_of(fields.begin(), fields.end(), [&](const PlanField &other) {
       return other.path == field.path;
     });
   };
