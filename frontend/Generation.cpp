@@ -134,14 +134,13 @@ private:
     generation.stops.clear();
     auto add = [&](const JsonValue &element) {
       const std::string *text = element.getString();
-      if (text && !text->empty() && text->size() <= artifact::kMostStopBytes &&
-          text->find('\0') == std::string::npos)
+      if (text && artifact::isStopText(*text))
         generation.stops.push_back(*text);
       else
         reader.reportMismatch(kKey,
                               "texts of 1 to " +
                                   llvm::Twine(artifact::kMostStopBytes) +
-                                  " bytes without a 0",
+                                  " bytes, none of them zero",
                               element);
     };
     const JsonArray *list = value.getArray();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace effc::artifact {
 
@@ -16,6 +17,13 @@ inline constexpr double kMostRepeatPenalty = 1e6;
 /// The library looks through them at each token, and so does `effc run`.
 inline constexpr size_t kMostStops = 64;
 inline constexpr size_t kMostStopBytes = 1024;
+
+/// Whether a generation can end at `text`. A zero byte would end the text for a
+/// reader in C.
+inline bool isStopText(std::string_view text) {
+  return !text.empty() && text.size() <= kMostStopBytes &&
+         text.find('\0') == text.npos;
+}
 
 inline bool isTemperature(double x) { return x >= 0 && x <= kMostTemperature; }
 /// 0 keeps the likeliest token alone, as the public library does.

@@ -432,10 +432,10 @@ static Check checkStops(const artifact::Generation &generation) {
                    generation.stops()->size(), " texts, but at most ",
                    artifact::kMostStops, " are expected");
   for (const flatbuffers::String *stop : *generation.stops())
-    if (stop->size() == 0 || stop->size() > artifact::kMostStopBytes)
+    if (!artifact::isStopText(stop->string_view()))
       return badData("the generation defaults stop at a text of ", stop->size(),
                      " bytes, but 1 to ", artifact::kMostStopBytes,
-                     " are expected");
+                     ", none of them zero, are expected");
   return {};
 }
 

@@ -195,6 +195,10 @@ static const Mistake kGeneration[] = {
      "a repeat penalty of 0"},
     {"stops", [](ProgramT &p) { p.generation->stops = {"a", ""}; },
      "the generation defaults stop at a text of 0 bytes, but 1 to 1024"},
+    {"zero_in_stop",
+     [](ProgramT &p) { p.generation->stops = {std::string("y\0", 2)}; },
+     "the generation defaults stop at a text of 2 bytes, but 1 to 1024, none "
+     "of them zero, are expected"},
     {"many_stops", [](ProgramT &p) { p.generation->stops.assign(65, "a"); },
      "the generation defaults stop at 65 texts, but at most 64"},
 };
