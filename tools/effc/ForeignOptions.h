@@ -25,6 +25,11 @@ inline constexpr ForeignOption kForeignOptions[] = {
     {"--no-mmap", "to read weights into memory: --copy"},
     {"-hf", "effc reads local files: download the checkpoint, then effc "
             "compile DIR -o FILE"},
+    {"--presence-penalty", "what was said before is weighed by "
+                           "--repeat-penalty alone, as repetition_penalty is"},
+    {"--frequency-penalty", "what was said before is weighed by "
+                            "--repeat-penalty alone, as repetition_penalty "
+                            "is"},
     {"--max-new-tokens", "-n N"},
     {"--max-tokens", "-n N"},
     {"--list-devices", "effc devices"},

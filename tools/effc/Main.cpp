@@ -47,7 +47,7 @@ static void findCommand(const CLI::App &app,
   }
   auto near = nearest(arguments[0], names);
   throw UsageError("there is no command '" + arguments[0] + "'" +
-                   (near ? ", did you mean '" + *near + "'?" : "") +
+                   (near ? " (did you mean '" + *near + "'?)" : "") +
                    "; commands are " + CLI::detail::join(names, ", "));
 }
 

@@ -10,8 +10,11 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 using namespace effc;
@@ -53,7 +56,51 @@ void effc::cli::addModelAccess(CLI::App &command, ModelAccess &access) {
           ""));
 }
 
+namespace {
+/// How files begin that people have of models (the specifications of GGUF and
+/// safetensors, PKWARE's of ZIP).
+struct Foreign {
+  const char *kind;
+  bool (*is)(std::string_view start);
+};
+constexpr Foreign kForeign[] = {
+    {"a GGUF file",
+     [](std::string_view start) { return start.starts_with("GGUF"); }},
+    {"a ZIP file, as torch.save writes",
+     [](std::string_view start) { return start.starts_with("PK\x03\x04"); }},
+    // A length of eight bytes, of which none uses all, and a JSON object.
+    {"a safetensors file",
+     [](std::string_view start) {
+       return start.size() > 9 && start[7] == 0 && start.substr(8, 2) == "{\"";
+     }},
+};
+} // namespace
+
+/// Throws Failure where `file` is something else that people take for a model.
+static void refuseForeign(const std::string &file) {
+  std::error_code ignored; // whoever opens it says what is wrong
+  if (std::filesystem::is_directory(file, ignored))
+    throw Failure("'" + file +
+                  "' is a folder, not a compiled model: effc "
+                  "compile " +
+                  file +
+                  " -o FILE.effc makes one of a "
+                  "checkpoint");
+  if (!std::filesystem::is_regular_file(file, ignored))
+    return;
+  char bytes[16] = {};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(bytes, sizeof bytes);
+  std::string_view start(bytes, static_cast<size_t>(stream.gcount()));
+  for (const Foreign &foreign : kForeign)
+    if (foreign.is(start))
+      throw Failure("'" + file + "' is " + foreign.kind +
+                    ", not a compiled model; a model is compiled first: effc "
+                    "compile DIR -o FILE.effc, of a checkpoint in safetensors");
+}
+
 Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
+  refuseForeign(file);
   effc_model_load_options_t options = effc_model_load_options_default();
   if (!access.weightsFolder.empty())
     options.weights_folder = access.weightsFolder.c_str();

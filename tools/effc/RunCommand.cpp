@@ -251,8 +251,13 @@ static CLI::Validator tokenLimit() {
   CLI::Validator number = wholeNumber(0, uint64_t(1) << 48);
   return CLI::Validator(
       [number](std::string &text) {
-        if (text != "-1")
-          return number(text);
+        if (text != "-1") {
+          std::string wrong = number(text);
+          constexpr std::string_view kExpects = "expects ";
+          if (wrong.starts_with(kExpects))
+            wrong.insert(kExpects.size(), "-1 (no limit) or ");
+          return wrong;
+        }
         text = std::to_string(GenerationOptions::kUnlimited);
         return std::string();
       },

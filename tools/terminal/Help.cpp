@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 using namespace effc::cli;
 
@@ -44,6 +45,36 @@ static std::string entry(const std::string &spelling,
   return line + wrap(explanation, kExplanation, kExplanation, columns);
 }
 
+/// The words of a command line; what stands in quotes is one.
+static std::vector<std::string> wordsOf(const std::string &line) {
+  std::vector<std::string> words = {""};
+  char quote = 0;
+  for (char c : line) {
+    if (c == ' ' && !quote) {
+      words.emplace_back();
+      continue;
+    }
+    if (c == '"' || c == '\'')
+      quote = quote == c ? 0 : quote ? quote : c;
+    words.back() += c;
+  }
+  return words;
+}
+
+/// An example over as many lines as it takes, so that a shell reads them as one.
+static std::string wrapExample(const std::string &example, size_t columns) {
+  std::string text, line = " ";
+  for (const std::string &word : wordsOf(example)) {
+    if (line.size() + 1 + word.size() + 2 > columns &&
+        line.find_first_not_of(' ') != line.npos) {
+      text += line + " \\\n";
+      line = "     ";
+    }
+    line += " " + word;
+  }
+  return text + line + "\n";
+}
+
 std::string effc::cli::helpText(const CommandTable &table, size_t columns) {
   std::string text = wrap("usage: " + usageOf(table), 0, 7, columns);
   text += "\n" + wrap(table.summary, 0, 0, columns);
@@ -66,7 +97,7 @@ std::string effc::cli::helpText(const CommandTable &table, size_t columns) {
   if (!table.examples.empty())
     text += "\nExamples:\n";
   for (const std::string &example : table.examples)
-    text += "  " + example + "\n";
+    text += wrapExample(example, columns);
   return text;
 }
 

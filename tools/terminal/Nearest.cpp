@@ -1,6 +1,8 @@
 #include "tools/terminal/Nearest.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 
 using namespace effc::cli;
 
@@ -26,23 +28,32 @@ static size_t distance(std::string_view a, std::string_view b) {
   return last.back();
 }
 
+static std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char &letter : lower)
+    letter =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return lower;
+}
+
 std::optional<std::string>
-effc::cli::nearest(std::string_view typed,
+effc::cli::nearest(std::string_view given,
                    const std::vector<std::string> &known) {
-  std::string_view bare =
+  const std::string typed = lowerCase(given);
+  std::string bare =
       typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
   if (bare.empty() || typed.size() > kLongest)
     return std::nullopt;
   std::optional<std::string> best;
   size_t fewest = bare.size() / 3 + 1;
   for (const std::string &name : known)
-    if (size_t steps = distance(typed, name); steps < fewest) {
+    if (size_t steps = distance(typed, lowerCase(name)); steps < fewest) {
       fewest = steps;
       best = name;
     }
   if (!best && bare.size() >= 3)
     for (const std::string &name : known)
-      if (name.starts_with(typed))
+      if (lowerCase(name).starts_with(typed))
         return name;
   return best;
 }

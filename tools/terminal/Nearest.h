@@ -11,7 +11,8 @@ namespace effc::cli {
 
 /// The name of `known` that `typed` can be turned into with the fewest
 /// insertions, deletions, replacements and exchanges of neighbours: at most one
-/// for each three characters of `typed`. One that `typed` begins, from three
+/// for each three characters of `typed`; letters count as the same in either
+/// case. One that `typed` begins, from three
 /// characters on, counts as near, too. Of several the first; none where no name
 /// is near.
 std::optional<std::string> nearest(std::string_view typed,

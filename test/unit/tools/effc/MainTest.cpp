@@ -80,6 +80,61 @@ TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
             "completions, manual");
 }
 
+TEST(Main, NamesTheNearestCommand) {
+  for (const auto &[typed, meant] :
+       {std::pair("comple", "compile"), {"RUN", "run"}}) {
+    std::string expected = "effc: error: there is no command '" +
+                           std::string(typed) + "' (did you mean '" + meant +
+                           "'?); commands are compile, ";
+    Finished done = effc_({typed, "a.effc"});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_EQ(done.err.find(expected), 0u) << done.err;
+  }
+}
+
+TEST(Main, SaysWhatItHasInPlaceOfAnOption) {
+  for (std::string option : {"--presence-penalty", "--frequency-penalty"})
+    EXPECT_EQ(firstLine(effc_({"run", "a.effc", "x", option, "1"}).err),
+              "effc: error: there is no option " + option +
+                  " (what was said before is weighed by --repeat-penalty "
+                  "alone, as repetition_penalty is)");
+}
+
+TEST(Main, SaysThatANumberOfTokensMayBeUnlimited) {
+  EXPECT_EQ(firstLine(effc_({"run", "a.effc", "x", "-n", "-2"}).err),
+            "effc: error: -n: expects -1 (no limit) or a whole number from 0 "
+            "to 281474976710656, but got '-2'");
+}
+
+// What people give in place of a compiled model.
+TEST(Main, SaysWhatAFileIsThatIsNoCompiledModel) {
+  const std::string advice = "; a model is compiled first: effc compile DIR -o "
+                             "FILE.effc, of a checkpoint in safetensors\n";
+  for (const char *command : {"run", "inspect"}) {
+    std::vector<std::string> line = {command, "/tmp"};
+    if (line[0] == "run")
+      line.push_back("x");
+    Finished done = effc_(line);
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(done.err, "effc: error: '/tmp' is a folder, not a compiled "
+                        "model: effc compile /tmp -o FILE.effc makes one of a "
+                        "checkpoint\n");
+    for (const auto &[start, kind] :
+         {std::pair<std::string, std::string>("GGUF\3", "a GGUF file"),
+          {std::string("\x51\x02\0\0\0\0\0\0{\"a", 11), "a safetensors file"},
+          {"PK\3\4...", "a ZIP file, as torch.save writes"}}) {
+      std::vector<uint8_t> bytes(start.begin(), start.end());
+      bytes.resize(200);
+      TemporaryFile file(bytes);
+      line[1] = file.path();
+      done = effc_(line);
+      EXPECT_EQ(done.status, 1);
+      EXPECT_EQ(done.err, "effc: error: '" + file.path() + "' is " + kind +
+                              ", not a compiled model" + advice);
+    }
+  }
+}
+
 TEST(Main, NamesAnOptionThatThereIsNot) {
   Finished done = effc_({"-x"});
   EXPECT_EQ(done.status, 2);

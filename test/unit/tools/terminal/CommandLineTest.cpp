@@ -111,6 +111,20 @@ TEST_F(CommandLine, HelpsInGroupsWithinTheColumns) {
             std::string::npos);
 }
 
+// A shell reads the lines as one: a backslash ends all but the last, and none is
+// broken within quotes.
+TEST_F(CommandLine, WrapsExamplesForAShell) {
+  app.footer("tool run m.effc \"a text of five words\" -n 3 --device cuda "
+             "--no-stable\ntool run 'it is' -n 4");
+  std::string help = helpText(tableOf(app, "tool run"), 40);
+  EXPECT_TRUE(help.ends_with("\nExamples:\n"
+                             "  tool run m.effc \\\n"
+                             "      \"a text of five words\" -n 3 \\\n"
+                             "      --device cuda --no-stable\n"
+                             "  tool run 'it is' -n 4\n"))
+      << help;
+}
+
 TEST_F(CommandLine, TellsAnotherProgramWhatItTakes) {
   CommandTable table = tableOf(app, "tool run");
   CommandTable read = tableFromJson(tableToJson(table));

@@ -14,6 +14,15 @@ TEST(Nearest, FindsWhatAFewKeysMake) {
   EXPECT_EQ(nearest("", commands), std::nullopt);
 }
 
+TEST(Nearest, TakesLettersInEitherCase) {
+  std::vector<std::string> names = {"compile", "run", "--List", "-n"};
+  EXPECT_EQ(nearest("RUN", names), "run");
+  EXPECT_EQ(nearest("Comple", names), "compile");
+  EXPECT_EQ(nearest("--lsit", names), "--List");
+  EXPECT_EQ(nearest("-N", names), "-n");
+  EXPECT_EQ(nearest("COM", names), "compile");
+}
+
 TEST(Nearest, TakesABeginningForTheWhole) {
   std::vector<std::string> options = {"--temperature", "--top-k", "--threads"};
   EXPECT_EQ(nearest("--temp", options), "--temperature");
