@@ -192,7 +192,8 @@ effc::verify::findPlanDifference(const std::string &file,
     expected->weights[i]->file = found->weights[i]->file;
   keepPlan(*found);
   keepPlan(*expected);
-  std::vector<PlanField> has = listFields(*found), wants = listFields(*expected);
+  std::vector<PlanField> has = listFields(*found),
+                         wants = listFields(*expected);
   auto [one, other] =
       std::mismatch(has.begin(), has.end(), wants.begin(), wants.end(),
                     [](const PlanField &a, const PlanField &b) {
@@ -200,10 +201,11 @@ effc::verify::findPlanDifference(const std::string &file,
                     });
   if (one == has.end() && other == wants.end())
     return std::nullopt;
-  auto hasPath = [](const std::vector<PlanField> &fields, const PlanField &field) {
-    return std::any_of(fields.begin(), fields.end(), [&](const PlanField &other) {
-      return other.path == field.path;
-    });
+  auto hasPath = [](const std::vector<PlanField> &fields,
+                    const PlanField &field) {
+    return std::any_of(
+        fields.begin(), fields.end(),
+        [&](const PlanField &other) { return other.path == field.path; });
   };
   // Where the paths differ, one of the two has a field that the other has not.
   bool isMissing =

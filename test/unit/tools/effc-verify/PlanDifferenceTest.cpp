@@ -17,7 +17,7 @@ class PlanDifference : public testing::Test {
 protected:
   std::string write(const char *name, const Change &change) {
     std::string path = folder.at(name);
-    std::vector<uint8_t> bytes = buildToyArtifact({.changeProgram = change});
+    std::vector<uint8_t> bytes = makeToyArtifact({.changeProgram = change});
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char *>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
@@ -84,7 +84,8 @@ TEST_F(PlanDifference, NamesAFieldOfEachTable) {
   EXPECT_EQ(differs([&](ProgramT &program) {
               auto &launch = *program.entries[1]->launches[0];
               note = launch.note.empty() ? "" : " (" + launch.note + ")";
-              launch.items->mutate_times(99);
+              *launch.items = artifact::Items(launch.items->count(),
+                                              launch.items->tile(), 99);
             })
                 .find("entry " + entry + ", launch 0" + note +
                       ", items.times: 99 in the file, "),

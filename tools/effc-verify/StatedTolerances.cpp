@@ -1,0 +1,52 @@
+// How far results may differ, and what a report says of it.
+#include "tools/effc-verify/Numbers.h"
+#include "tools/effc-verify/Tolerances.h"
+#include "tools/effc-verify/Verification.h"
+
+using namespace effc;
+using namespace effc::verify;
+
+double Verification::prefillTolerance(const Oracle *against,
+                                      size_t rows) const {
+  double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
+  bool stored = narrowStates && tokens.size() > rows;
+  return stored ? std::max(tolerance, kNarrowFeeding) : tolerance;
+}
+
+double Verification::feedingTolerance() const {
+  return bitStable ? 0
+                   : prefillTolerance(all() ? all() : forms(),
+                                      /*rows=*/narrowStates ? 1 : 0);
+}
+
+size_t Verification::mostRows() const {
+  size_t rows = 0;
+  for (const effc_entry_info_t &entry : model.entries())
+    if (entry.kind == EFFC_PREFILL)
+      rows = std::max<size_t>(rows, entry.rows);
+  return rows;
+}
+
+void Verification::stateTolerances() {
+  if (report.f32Loss) {
+    report.tolerances.push_back(
+        "against the reference in double: 4 x what the reference loses in f32 "
+        "(" +
+        scientific(*report.f32Loss) + "), at least 16 units in the last place" +
+        (narrowStates ? "; at least " + scientific(kNarrowFeeding) +
+                            " where states are kept in bf16 between calls"
+                      : ""));
+    report.tolerances.push_back(
+        "forms in double: the same x 2^-29, at least 256 units in the last "
+        "place");
+  }
+  if (feeding && (bitStable || !roundsProducts))
+    report.tolerances.push_back(
+        bitStable ? "fed in other ways: the same bits"
+                  : "fed in other ways: " + scientific(feedingTolerance()) +
+                        (optionsKnown
+                             ? ", since the file was not compiled for the same "
+                               "bits wherever a prompt is cut"
+                             : ", since what the file was compiled for is not "
+                               "known"));
+}
