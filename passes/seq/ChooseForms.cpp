@@ -99,6 +99,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
         &getContext(), kind, kind == seq::FormKind::Chunkwise ? chunk : 0));
   }
 
+  /// "chunkwise of 7", as it was asked for.
+  static std::string nameOf(const Forced &forced) {
+    return stringifyFormKind(forced.kind).str() +
+           (forced.hasChunk ? " of " + std::to_string(forced.chunk) : "");
+  }
+
   // Tokens do not meet in a retrieval, and candidates are always fewer than
   // pairs: nothing is left to choose.
   void chooseRetrieval(seq::MixerOpInterface mixer, seq::EntryAttr entry,
@@ -111,8 +117,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
            << "form in " << stringifyEntryKind(entry.getKind()) << "_"
            << entry.getRows() << ": step, by candidates";
     if (refused)
-      remark << " instead of " << stringifyFormKind(forced->kind)
-             << ", which has no kernel";
+      remark << " instead of " << nameOf(*forced) << ", which has no kernel";
   }
 
   // What is not linear runs token by token, whatever was asked for. A decode
@@ -144,8 +149,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     if (forced && (forced->kind != seq::FormKind::Chunkwise ||
                    (forced->hasChunk && forced->chunk != most)))
       return remarkOnFallback(mixer, entry,
-                              Twine(blocks) + " instead of " +
-                                  stringifyFormKind(forced->kind) +
+                              Twine(blocks) + " instead of " + nameOf(*forced) +
                                   ", which no kernel of this class computes");
     remark(mixer, entry,
            Twine(blocks) + ", with the same bits wherever a prompt is cut");
@@ -210,7 +214,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       set(mixer, seq::FormKind::Step, 0);
       return remarkOnFallback(
           mixer, entry,
-          Twine("step instead of ") + stringifyFormKind(forced->kind) +
+          Twine("step instead of ") + nameOf(*forced) +
               ", since kernels compute this recurrence by step" +
               (obstacle.empty() ? ", chunkwise or quadratic" : " alone") +
               ": " +

@@ -2,6 +2,7 @@
 // the whole compilation; where remarks are written they say it.
 // RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc 2>&1 | FileCheck %s
 // RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc --remarks - 2>&1 | FileCheck %s --check-prefix=REMARKS
+// RUN: effc compile %S/../e2e/models/window.mlir --weights none --max-batch 1 --prefill-rows 16,48,32 --force-form chunkwise:8 -o %t.effc 2>&1 | FileCheck %s --check-prefix=ENTRIES
 // RUN: effc compile %S/../e2e/models/window.mlir --weights none --max-batch 1 --prefill-rows 16 -o %t.effc 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=effc:
 
 // CHECK: effc: warning: {{.*}}cell.mlir:{{[0-9:]+}}: form in prefill_16: step, since it is not linear: {{.*$}}
@@ -9,5 +10,8 @@
 // CHECK-NEXT: {{^.*}}.effc: {{.*}} parameters, without weights, for host; a sequence takes {{.*$}}
 // CHECK-NOT: {{.}}
 // NONE: {{^.*}}.effc: {{.*}} parameters, without weights, for host; a sequence takes {{.*$}}
+// Entries that differ in nothing but their names share a line.
+// ENTRIES: effc: warning: {{.*}}: form in prefill_16, prefill_32, prefill_48: chunkwise in blocks of at most 32 keys instead of chunkwise of 8, which no kernel of this class computes{{$}}
+// ENTRIES-NEXT: effc: note: 3 choices are not what was asked for or not the fast one: see '--remarks -'
 // REMARKS: remark: {{.*}}fallback:
 // REMARKS-NOT: effc: note:

@@ -369,25 +369,41 @@ void printDone(const CompileOptions &options, const CompiledFile &file) {
 }
 
 /// Choices that are not what was asked for, or not the fast one: each kind once,
-/// with the place that had it first.
+/// with the place that had it first and the entries that have it.
 class Fallbacks {
 public:
   void add(llvm::StringRef where, llvm::StringRef text) {
     if (!all.insert((where + ": " + text).str()).second)
       return;
     text.consume_front("fallback: ");
-    ++kinds.try_emplace(text.str(), where.str(), 0).first->second.second;
+    // "form in prefill_16: step instead of ...": alike in every entry.
+    std::string entry;
+    if (text.consume_front(kForm)) {
+      auto [name, rest] = text.split(": ");
+      entry = name.str();
+      text = rest;
+    }
+    auto [place, isNew] =
+        kinds.try_emplace({entry.empty() ? "" : kForm, text.str()});
+    Kind &kind = place->second;
+    if (isNew)
+      kind.first = where.str();
+    kind.places.insert(where);
+    if (!entry.empty() && !llvm::is_contained(kind.entries, entry))
+      kind.entries.push_back(entry);
   }
   void print() const {
     if (all.empty())
       return;
     constexpr size_t kShown = 4;
     size_t shown = 0;
-    for (const auto &[text, places] : kinds) {
+    for (const auto &[text, kind] : kinds) {
       if (++shown > kShown)
         break;
-      const auto &[first, count] = places;
-      printWarning(first + (first.empty() ? "" : ": ") + text +
+      size_t count = kind.places.size();
+      printWarning(kind.first + (kind.first.empty() ? "" : ": ") + text.first +
+                   llvm::join(kind.entries, ", ") +
+                   (kind.entries.empty() ? "" : ": ") + text.second +
                    (count > 1
                         ? " (here and in " + formatCount(count - 1) +
                               (count > 2 ? " other places)" : " other place)")
@@ -399,8 +415,14 @@ public:
   }
 
 private:
+  static constexpr const char *kForm = "form in ";
+  struct Kind {
+    std::string first; // of the places
+    llvm::StringSet<> places;
+    std::vector<std::string> entries;
+  };
   llvm::StringSet<> all;
-  std::map<std::string, std::pair<std::string, size_t>> kinds;
+  std::map<std::pair<std::string, std::string>, Kind> kinds;
 };
 
 void compileInto(const CompileOptions &options, const std::string &remarks) {

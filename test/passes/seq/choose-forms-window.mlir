@@ -1,6 +1,7 @@
 // RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise 2>&1 | FileCheck %s
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=FORCED
+// RUN: effc-opt %s --seq-choose-forms=force=chunkwise:8 2>&1 | FileCheck %s --check-prefix=CHUNK
 
 // A window has one kernel for prefill, in blocks of keys, so nothing is weighed; another
 // form that is asked for is not computed, and the remark says so.
@@ -10,6 +11,7 @@ module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 
 // CHECK: remark: form in prefill_48: chunkwise in blocks of at most 32 keys, with the same bits wherever a prompt is cut
 // CHECK: remark: form in decode_2: step, since each sequence has one token
 // FORCED: remark: fallback: form in prefill_48: chunkwise in blocks of at most 32 keys instead of quadratic, which no kernel of this class computes
+// CHUNK: remark: fallback: form in prefill_48: chunkwise in blocks of at most 32 keys instead of chunkwise of 8, which no kernel of this class computes
 
 // CHECK-LABEL: func.func @prefill_48
 func.func @prefill_48(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %p: tensor<?xi32>, %s: tensor<8x2x4xf32>)
