@@ -19,14 +19,14 @@ using cli::Failure;
 static constexpr flatbuffers::uoffset_t kMostDepth = 64, kMostTables = 1u << 31;
 
 namespace {
-struct PlanField {
+struct NamedValue {
   std::string path, value; // "entries[2].launches[0].items.tile", "4"
 };
 
 /// Lists every field that a program has, those that its schema gets as well.
 class FieldLister : public flatbuffers::IterationVisitor {
 public:
-  std::vector<PlanField> fields;
+  std::vector<NamedValue> fields;
 
 private:
   void StartSequence() override { path.emplace_back(); }
@@ -118,13 +118,13 @@ static void keepPlan(ProgramT &program) {
     for (auto &code : kernel->code)
       code->segment = numberInKind(program, code->segment);
   for (auto &weight : program.weights) {
-    artifact::WeightT kept;
-    kept.name = weight->name;
-    kept.type = weight->type;
-    kept.shape = weight->shape;
     // Those of another file lie there as they do.
-    kept.row_stride_bytes = weight->file ? 0 : weight->row_stride_bytes;
-    *weight = std::move(kept);
+    if (weight->file)
+      weight->row_stride_bytes = 0;
+    weight->source.clear();
+    weight->offset = weight->size = weight->checksum = 0;
+    weight->file = 0;
+    weight->file_offset = weight->sample_checksum = 0;
   }
   program.segments.clear();
   program.weight_files.clear();
@@ -135,7 +135,7 @@ static void keepPlan(ProgramT &program) {
   program.layout_id = 0;
 }
 
-static std::vector<PlanField> listFields(const ProgramT &program) {
+static std::vector<NamedValue> listFields(const ProgramT &program) {
   flatbuffers::FlatBufferBuilder builder;
   builder.ForceDefaults(true);
   builder.Finish(artifact::Program::Pack(builder, &program));
@@ -192,20 +192,20 @@ effc::verify::findPlanDifference(const std::string &file,
     expected->weights[i]->file = found->weights[i]->file;
   keepPlan(*found);
   keepPlan(*expected);
-  std::vector<PlanField> has = listFields(*found),
-                         wants = listFields(*expected);
+  std::vector<NamedValue> has = listFields(*found),
+                          wants = listFields(*expected);
   auto [one, other] =
       std::mismatch(has.begin(), has.end(), wants.begin(), wants.end(),
-                    [](const PlanField &a, const PlanField &b) {
+                    [](const NamedValue &a, const NamedValue &b) {
                       return a.path == b.path && a.value == b.value;
                     });
   if (one == has.end() && other == wants.end())
     return std::nullopt;
-  auto hasPath = [](const std::vector<PlanField> &fields,
-                    const PlanField &field) {
+  auto hasPath = [](const std::vector<NamedValue> &fields,
+                    const NamedValue &field) {
     return std::any_of(
         fields.begin(), fields.end(),
-        [&](const PlanField &other) { return other.path == field.path; });
+        [&](const NamedValue &other) { return other.path == field.path; });
   };
   // Where the paths differ, one of the two has a field that the other has not.
   bool isMissing =

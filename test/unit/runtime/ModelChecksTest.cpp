@@ -121,6 +121,80 @@ static const Mistake kWeightFiles[] = {
      },
      "the file of weights 'w' starts with 18446744073709551615"},
 };
+// The first weight in blocks of three numbers in five bytes: a row of 271 is one.
+static artifact::StorageT &inBlocks(ProgramT &p) {
+  auto storage = std::make_unique<artifact::StorageT>();
+  storage->name = "own";
+  storage->elements = 3;
+  storage->bytes = 5;
+  storage->drawn.resize(5);
+  storage->set.resize(5);
+  p.storages.push_back(std::move(storage));
+  p.weights[0]->type = artifact::ElementType::Blocks;
+  p.weights[0]->storage = 1;
+  p.weights[0]->row_stride_bytes = 5;
+  p.weights[0]->size = 271 * 5;
+  return *p.storages[0];
+}
+static const Mistake kStorages[] = {
+    {"storage_unnamed", [](ProgramT &p) { inBlocks(p).name.clear(); },
+     "the name of a storage has 0 bytes"},
+    {"storage_empty", [](ProgramT &p) { inBlocks(p).elements = 0; },
+     "storage 'own' has blocks of 0 elements in 5 bytes"},
+    {"storage_huge", [](ProgramT &p) { inBlocks(p).elements = 1025; },
+     "storage 'own' has blocks of 1025 elements in 5 bytes"},
+    {"storage_bytes", [](ProgramT &p) { inBlocks(p).bytes = 4097; },
+     "storage 'own' has blocks of 3 elements in 4097 bytes"},
+    {"storage_drawn", [](ProgramT &p) { inBlocks(p).drawn.pop_back(); },
+     "storage 'own' says of 4 and 5 bytes how they are drawn, but has 5"},
+    {"storage_set", [](ProgramT &p) { inBlocks(p).set.push_back(0); },
+     "storage 'own' says of 5 and 6 bytes how they are drawn, but has 5"},
+    {"storages_many",
+     [](ProgramT &p) {
+       for (int i = 0; i < 65; ++i)
+         inBlocks(p);
+     },
+     "the file lists 65 storages, but at most 64 are expected"},
+    {"storage_none",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.storages.clear();
+     },
+     "weight 'embeddings' names storage 1 of 0"},
+    {"storage_of_floats",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.weights[0]->type = artifact::ElementType::F32;
+     },
+     "weight 'embeddings' names storage 1 of 1"},
+    {"storage_past",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.weights[0]->storage = 2;
+     },
+     "weight 'embeddings' names storage 2 of 1"},
+    {"storage_stride",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.weights[0]->row_stride_bytes = 64;
+     },
+     "weight 'embeddings' has rows of 5 bytes at a stride of 64"},
+    {"storage_row",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.weights[0]->shape = {271, 4};
+     },
+     "weight 'embeddings' has rows of 4 elements in blocks of 3"},
+    {"storage_size",
+     [](ProgramT &p) {
+       inBlocks(p);
+       p.weights[0]->size = 271 * 64;
+     },
+     "271 rows at a stride of 5 bytes, but a size of 17344"},
+    {"storage_of_state",
+     [](ProgramT &p) { p.states[0]->type = artifact::ElementType::Blocks; },
+     "is of unknown type 5"},
+};
 static const Mistake kWeights[] = {
     {"weight_type",
      [](ProgramT &p) { p.weights[0]->type = artifact::ElementType(7); },
@@ -371,6 +445,7 @@ static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
 CHECK_GROUP(Program);
 CHECK_GROUP(Segments);
 CHECK_GROUP(WeightFiles);
+CHECK_GROUP(Storages);
 CHECK_GROUP(Weights);
 CHECK_GROUP(States);
 CHECK_GROUP(Generation);

@@ -35,10 +35,11 @@ TEST(MachineProbes, StreamWhatNoCacheHolds) {
   EXPECT_EQ(streamSize(0, 20000 * kMiB).bytes, 128 * kMiB);
   StreamSize none = streamSize(32 * kMiB, 100 * kMiB);
   EXPECT_EQ(none.bytes, 0u);
-  EXPECT_EQ(none.whyNone,
-            "a stream that the last cache (32 MiB) does not hold takes 64 MiB, "
-            "and no more than a quarter of the memory that is left (100 MiB), "
-            "or 1 GiB, is taken for it");
+  EXPECT_EQ(
+      none.whyNone,
+      "a stream that the last cache (32.0 MiB) does not hold takes 64.0 MiB, "
+      "and no more than a quarter of the memory that is left (100.0 MiB), "
+      "or 1.0 GiB, is taken for it");
   EXPECT_EQ(streamSize(600 * kMiB, 20000 * kMiB).bytes, 0u);
   EXPECT_LE(freeBytes(), uint64_t(1) << 50);
 }
