@@ -10,6 +10,7 @@ weights_only=True refuses a pickle that holds anything but tensors. Needs torch 
 safetensors (pip install torch safetensors), and memory for all weights.
 """
 import argparse
+import importlib.util
 import json
 import pathlib
 import sys
@@ -17,6 +18,13 @@ import sys
 ENDINGS = (".bin", ".pt", ".pth")
 # What trainers wrap weights in.
 WRAPPERS = ("state_dict", "model", "module")
+
+
+def require_libraries():
+    for name in ("torch", "safetensors"):
+        if not importlib.util.find_spec(name):
+            sys.exit(f"convert_pickle.py needs {name}, which this Python lacks: "
+                     f"{sys.executable} -m pip install torch safetensors")
 
 
 def find_files(folder):
@@ -66,9 +74,14 @@ def main():
     output = folder / "model.safetensors"
     if output.exists():
         sys.exit(f"{output} is there already")
+    if not folder.is_dir():
+        sys.exit(f"{folder} is no folder")
     files = find_files(folder)
     if not files:
         sys.exit(f"{folder} holds no {', '.join('*' + ending for ending in ENDINGS)}")
+    require_libraries()
+    import torch
+    from safetensors.torch import save_file
     tensors = {}
     for path in files:
         for name, tensor in read_tensors(path).items():
