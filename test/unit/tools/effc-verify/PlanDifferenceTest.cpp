@@ -17,7 +17,9 @@ class PlanDifference : public testing::Test {
 protected:
   std::string write(const char *name, const Change &change) {
     std::string path = folder.at(name);
-    std::vector<uint8_t> bytes = makeToyArtifact({.changeProgram = change});
+    ToyOptions toy;
+    toy.changeProgram = change;
+    std::vector<uint8_t> bytes = makeToyArtifact(toy);
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char *>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
