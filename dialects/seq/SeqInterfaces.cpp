@@ -1,6 +1,7 @@
 // What holds for every op, and for every stateful one, whatever its name.
 #include "dialects/seq/SeqInterfaces.h"
 
+#include "dialects/seq/NearestWord.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -90,15 +91,11 @@ LogicalResult effc::seq::detail::verifyAttributes(Operation *op) {
     InFlightDiagnostic error = op->emitOpError("has no attribute '")
                                << name << "'";
     // Of its own attributes the one that takes the fewest changes.
-    StringRef nearest;
-    unsigned least = name.size() / 2 + 1;
+    NearestWord nearest(name, name.size() / 2);
     for (StringAttr known : op->getName().getAttributeNames())
-      if (unsigned distance = name.edit_distance(known); distance < least) {
-        least = distance;
-        nearest = known;
-      }
-    if (!nearest.empty())
-      error.attachNote() << "did you mean '" << nearest << "'?";
+      nearest.consider(known);
+    if (!nearest.get().empty())
+      error.attachNote() << "did you mean '" << nearest.get() << "'?";
     return error;
   }
   return success();

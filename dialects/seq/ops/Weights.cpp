@@ -1,8 +1,7 @@
 // seq.weight and seq.parameter.
+#include "dialects/seq/NearestWord.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
-
-#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace effc::seq;
@@ -188,21 +187,17 @@ LogicalResult WeightOp::verify() {
   return verifyTensors(*this);
 }
 
-// The weight whose name differs least from the one that an op gives, a letter in
-// three at most; empty where there is none.
-static StringRef nearestWeight(ParameterOp op) {
-  StringRef wanted = op.getWeight(), nearest;
-  unsigned fewest = unsigned(wanted.size() / 3) + 1;
-  if (auto module = op->getParentOfType<ModuleOp>())
-    for (auto weight : module.getOps<WeightOp>()) {
-      unsigned changes = wanted.edit_distance(
-          weight.getSymName(), /*AllowReplacements=*/true, fewest);
-      if (changes < fewest) {
-        fewest = changes;
-        nearest = weight.getSymName();
-      }
-    }
-  return nearest;
+/// The declared weight whose name fewest changes of letters make of `name`, at most
+/// half of them: two letters that changed places are two.
+static StringRef nearestWeight(ParameterOp op, StringRef name) {
+  constexpr size_t kLongest = 64; // what is longer is no slip of the fingers
+  Operation *table = SymbolTable::getNearestSymbolTable(op);
+  NearestWord nearest(name, name.size() / 2);
+  if (table && name.size() <= kLongest)
+    for (auto weight : table->getRegion(0).getOps<WeightOp>())
+      if (weight.getSymName().size() <= kLongest)
+        nearest.consider(weight.getSymName());
+  return nearest.get();
 }
 
 LogicalResult
@@ -210,12 +205,12 @@ ParameterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto weight =
       symbolTable.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
   if (!weight) {
-    InFlightDiagnostic diagnostic =
+    InFlightDiagnostic error =
         emitOpError() << "expects 'weight' to name a 'seq.weight', but got "
                       << getWeightAttr();
-    if (StringRef near = nearestWeight(*this); !near.empty())
-      diagnostic.attachNote() << "is @" << near << " meant?";
-    return diagnostic;
+    if (StringRef near = nearestWeight(*this, getWeight()); !near.empty())
+      error.attachNote() << "did you mean '@" << near << "'?";
+    return error;
   }
   if (weight.getType() == getResult().getType())
     return success();

@@ -10,12 +10,22 @@ func.func @parameter1_no_such_weight() {
 
 // -----
 
+seq.weight @scale source("scale.weight") : tensor<6xf32>
 seq.weight @norm source("norm.weight") : tensor<6xf32>
-seq.weight @head source("head.weight") : tensor<6xf32>
+seq.weight @form source("form.weight") : tensor<6xf32>
 func.func @parameter1_misspelt() {
-  // expected-error @+2 {{expects 'weight' to name a 'seq.weight', but got @nrm}}
-  // expected-note @+1 {{is @norm meant?}}
-  %w = seq.parameter @nrm : tensor<6xf32>
+  // expected-error @+2 {{expects 'weight' to name a 'seq.weight', but got @nrom}}
+  // expected-note @+1 {{did you mean '@norm'?}}
+  %w = seq.parameter @nrom : tensor<6xf32>
+  return
+}
+
+// -----
+
+seq.weight @norm source("norm.weight") : tensor<6xf32>
+func.func @parameter1_another_word() {
+  // expected-error @+1 {{expects 'weight' to name a 'seq.weight', but got @embedding}}
+  %w = seq.parameter @embedding : tensor<6xf32>
   return
 }
 
