@@ -151,18 +151,17 @@ uint64_t effc::cli::freeBytes() {
 
 StreamSize effc::cli::streamSize(uint64_t cache, uint64_t free) {
   if (cache == 0)
-    cache = 32 << 20; // more than most have for each group of cores
+    cache = 32 << 20; // as much as most groups of cores share
   StreamSize size;
-  size.bytes = std::min({4 * cache, kMostStreamed, free / 4});
-  // A stream that the cache holds would be read at the cache's rate.
-  if (size.bytes >= 2 * cache)
+  if (kCachesStreamed * cache <= free / 4) {
+    size.bytes = kCachesStreamed * cache;
     return size;
-  size.bytes = 0;
-  size.whyNone = "a stream that the last cache (" + formatBytes(cache) +
-                 ") does not hold takes " + formatBytes(2 * cache) +
-                 ", and no more than a quarter of the memory that is left (" +
-                 formatBytes(free) + "), or " + formatBytes(kMostStreamed) +
-                 ", is taken for it";
+  }
+  size.whyNone = "a stream of " + std::to_string(kCachesStreamed) +
+                 " times the last cache takes " +
+                 formatBytes(kCachesStreamed * cache) +
+                 ", but no more than a quarter of the memory that is left (" +
+                 formatBytes(free) + ") is taken for it";
   return size;
 }
 
