@@ -33,6 +33,8 @@ inline constexpr ForeignOption kForeignOptions[] = {
     {"--max-new-tokens", "-n N"},
     {"--max-tokens", "-n N"},
     {"--list-devices", "effc devices"},
+    {"--list", "devices: effc devices; a model is a file, and effc inspect "
+               "tells of one"},
     {"-o", "results go to standard output; as a document: --json"},
 };
 

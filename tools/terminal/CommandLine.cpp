@@ -81,6 +81,13 @@ static std::string hintFor(const std::string &name, const CLI::App &command,
       return other.instead;
   if (auto near = nearest(name, optionNames(command)))
     return "did you mean " + *near + "?";
+  std::vector<std::string> others;
+  for (const ForeignOption &other : foreign)
+    others.push_back(other.name);
+  auto near = nearest(name, others);
+  for (const ForeignOption &other : foreign)
+    if (near && *near == other.name)
+      return "for " + *near + ": " + other.instead;
   return "";
 }
 

@@ -100,12 +100,6 @@ TEST(Main, SaysWhatItHasInPlaceOfAnOption) {
                   "alone, as repetition_penalty is)");
 }
 
-TEST(Main, SaysThatANumberOfTokensMayBeUnlimited) {
-  EXPECT_EQ(firstLine(effc_({"run", "a.effc", "x", "-n", "-2"}).err),
-            "effc: error: -n: expects -1 (no limit) or a whole number from 0 "
-            "to 281474976710656, but got '-2'");
-}
-
 // What people give in place of a compiled model.
 TEST(Main, SaysWhatAFileIsThatIsNoCompiledModel) {
   const std::string advice = "; a model is compiled first: effc compile DIR -o "

@@ -389,7 +389,8 @@ TEST(Run, RefusesWhatCannotBe) {
             "'-2'");
   for (const char *count : {"abc", "-2", "1.5", "281474976710657"})
     EXPECT_EQ(early("-n", count),
-              "2 -n: expects a whole number from 0 to 281474976710656, but "
+              "2 -n: expects -1 (no limit) or a whole number from 0 to "
+              "281474976710656, but "
               "got '" +
                   std::string(count) + "'");
   EXPECT_EQ(early("--samples", "0"),

@@ -36,7 +36,8 @@ protected:
   }
   /// What is thrown at a line; empty where it is taken.
   std::string complaint(const std::vector<std::string> &arguments) {
-    constexpr ForeignOption kForeign[] = {{"-c", "say --context"}};
+    constexpr ForeignOption kForeign[] = {{"-c", "say --context"},
+                                          {"--max-tokens", "-n N"}};
     try {
       readCommandLine(app, "tool run", arguments, kForeign);
       return "";
@@ -73,6 +74,8 @@ TEST_F(CommandLine, NamesWhatItDoesNotKnowFirst) {
             "there are no options --devise (did you mean --device?), -x, -c "
             "(say --context)");
   EXPECT_EQ(complaint({"--bogus=3"}), "there is no option --bogus");
+  EXPECT_EQ(complaint({"--Max-tokesn=3"}),
+            "there is no option --Max-tokesn (for --max-tokens: -n N)");
   EXPECT_EQ(complaint({"-n", "3"}), "FILE is required");
 }
 
