@@ -30,7 +30,7 @@ module attributes {tile.target = #tile.target<nvptx, bit_stable = true, vector =
 // FREE: remark: fallback: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
 // CHUNKS: remark: fallback: form in prefill_48: chunkwise of 16 instead of 24, which is more than a kernel takes
-// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state and heads of 32 x 32'
+// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise of 24, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state and heads of 32 x 32'
 // QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
 // QUADRATIC: remark: fallback: form in prefill_48: step instead of quadratic, since no kernel takes more than 16 tokens at once with 'low_rank = undecayed_state'
 

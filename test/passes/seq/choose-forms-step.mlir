@@ -9,7 +9,7 @@ module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'decay = value'
 // SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step alone: a scan would write and read the 20 bytes of a head's state for every token, which the time loop keeps in registers and the first caches
-// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise, since kernels compute this recurrence by step alone: none takes chunks with 'decay = value'
+// CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise of 16, since kernels compute this recurrence by step alone: none takes chunks with 'decay = value'
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = decayed_state'
 // CHUNKS: none takes chunks with 'low_rank = decayed_state'
 
