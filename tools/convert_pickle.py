@@ -66,11 +66,6 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
     folder = parser.parse_args().folder
-    try:
-        import torch
-        from safetensors.torch import save_file
-    except ImportError as error:
-        sys.exit(f"{error.name} is missing: pip install torch safetensors")
     output = folder / "model.safetensors"
     if output.exists():
         sys.exit(f"{output} is there already")

@@ -112,14 +112,16 @@ void declareNumbers(CLI::App &app, Arguments &a) {
                  "q8_0: 8 bits and a scale for each 32 numbers of a row; rows "
                  "that it does not divide stay as they are")
       ->type_name("TYPE")
-      ->check([](const std::string &text) {
-        return isWeightType(text)
-                   ? std::string()
-                   : "expects " + llvm::join(weightTypes(), ", ") +
-                         " or a description of blocks "
-                         "(dialects/storage), but got '" +
-                         text + "'";
-      });
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            return isWeightType(text)
+                       ? std::string()
+                       : "expects " + llvm::join(weightTypes(), ", ") +
+                             " or a description of blocks "
+                             "(dialects/storage), but got '" +
+                             text + "'";
+          },
+          "{" + llvm::join(weightTypes(), ",") + "}"));
   app.add_option("--state-dtype", a.stateDtype,
                  "Type of a sequence's matrix states between calls; bf16 "
                  "halves their memory, and results may then differ slightly "

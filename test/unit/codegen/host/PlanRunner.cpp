@@ -280,9 +280,11 @@ void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
     exported->setWeight(symbol, elements);
   std::vector<uint8_t> bytes(storage.bytes(elements.size()));
   ASSERT_FALSE(storage.encode(elements, bytes));
-  for (auto [i, element] : llvm::enumerate(elements))
-    ASSERT_EQ(storage.number(bytes, i), element)
-        << "no number of " << storage.name().str();
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    float number = storage.number(bytes, i);
+    ASSERT_TRUE(number == element || (number != number && element != element))
+        << "no number of " << storage.name().str() << ": " << element;
+  }
   setStoredWeight(symbol, bytes);
 }
 

@@ -27,7 +27,7 @@ class Bash(unittest.TestCase):
 
     def test_choices(self):
         self.assertEqual(offered("effc", "run", "--device", "sim:"), ["sim:80", "sim:90"])
-        self.assertEqual(offered("effc", "compile", "--dtype", ""), ["bf16", "f16", "f32"])
+        self.assertEqual(offered("effc", "compile", "--dtype", ""), ["bf16", "f16", "f32", "q8_0"])
 
     def test_files(self):
         self.assertEqual(offered("effc", "run", "m"), [])  # bash's own default takes over
