@@ -8,6 +8,7 @@
 #include "compiler/LoadCheck.h"
 #include "compiler/ModelSizes.h"
 #include "compiler/OutputPlaces.h"
+#include "compiler/PhaseFiles.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
@@ -27,8 +28,6 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace effc;
@@ -91,6 +90,8 @@ private:
   llvm::Error lower(Lowering &lowering, Phase last);
   llvm::Error runPhase(Lowering &lowering, Phase phase);
   llvm::Error dump(Lowering &lowering, Phase phase);
+  /// Puts the module of `compileFrom` in the place of the imported one.
+  llvm::Error resume(Lowering &lowering);
   llvm::Error printModule();
   llvm::Error writeArtifact();
 
@@ -177,28 +178,25 @@ llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
   return llvm::Error::success();
 }
 
-// With several targets each has a folder of its own.
 llvm::Error Compilation::dump(Lowering &lowering, Phase phase) {
   if (options.dumpPhases.empty())
     return llvm::Error::success();
-  SmallString<128> path(options.dumpPhases);
-  if (options.targets.size() > 1)
-    llvm::sys::path::append(path, lowering.target->name);
-  if (std::error_code code = llvm::sys::fs::create_directories(path))
-    return llvm::createStringError("cannot make folder " + path + ": " +
-                                   code.message());
-  llvm::sys::path::append(path, getPhaseInfo(phase).dumpFile);
-  std::error_code code;
-  llvm::raw_fd_ostream stream(path, code);
-  if (!code)
-    lowering.module->print(stream);
-  stream.close();
-  if (!code)
-    code = stream.error();
-  stream.clear_error(); // the stream would end the process over it
-  if (code)
-    return llvm::createStringError("cannot write " + std::string(path) + ": " +
-                                   code.message());
+  return writePhaseFile(
+      *lowering.module, phase,
+      phaseFile(options.dumpPhases, options, *lowering.target, phase));
+}
+
+// What the phase's module says of itself is taken as it is, but for its target:
+// later phases would make code for another one.
+llvm::Error Compilation::resume(Lowering &lowering) {
+  Attribute target =
+      lowering.module->getOperation()->getAttr(tile::kTargetAttr);
+  auto module = readPhaseFile(phaseFile(options.phases, options,
+                                        *lowering.target, *options.compileFrom),
+                              target);
+  if (!module)
+    return diagnostics.takeError(llvm::toString(module.takeError()));
+  lowering.module = std::move(*module);
   return llvm::Error::success();
 }
 
@@ -358,9 +356,14 @@ llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   pipeline.target = lowering.target;
   lowering.module->getOperation()->setAttr(tile::kTargetAttr,
                                            describeTarget(pipeline, &context));
+  if (options.compileFrom)
+    if (llvm::Error error = resume(lowering))
+      return error;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Artifact)
       break;
+    if (options.compileFrom && info.phase <= *options.compileFrom)
+      continue;
     // What becomes of kernels is code, which says nothing of its operands.
     if (info.phase == Phase::Binary)
       codegen::recordExtents(*lowering.module);

@@ -45,6 +45,11 @@ struct CompileOptions {
   /// Keys of config.json that are left aside (frontend/Import.h); sorted.
   std::vector<std::string> allow;
   Phase compileTo = Phase::Artifact;
+  /// The phase whose modules lie in `phases`, a folder that `dumpPhases` filled:
+  /// those before it, and itself, do not run. Weights, tokenizer and settings
+  /// are the model's.
+  std::optional<Phase> compileFrom;
+  std::string phases;
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;
   /// What to compile for; `pipeline.target` is each in turn.

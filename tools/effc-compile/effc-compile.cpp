@@ -38,7 +38,7 @@ struct Arguments {
                                                  products = "f32";
   std::vector<std::string> targets = {"host"};
   std::string weights = "embed", dense = "auto", forceForm,
-              compileTo = "artifact", dumpPhases;
+              compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;
   std::vector<std::string> allow;
   std::vector<int64_t> prefillRows = {16, 64, 256};
@@ -220,6 +220,19 @@ void declareResults(CLI::App &app, Arguments &a) {
   app.add_option("--dump-phases", a.dumpPhases,
                  "Folder that gets the module of every phase")
       ->type_name("DIR");
+  auto *from =
+      app.add_option(
+             "--compile-from", a.compileFrom,
+             "Begin behind a phase, with its modules in --phases as "
+             "they were written or changed since: import, seq, tile, "
+             "plan, binary. Weights, tokenizer and settings are MODEL's")
+          ->type_name("PHASE");
+  auto *phases = app.add_option("--phases", a.phases,
+                                "Folder that --dump-phases has filled, by the "
+                                "same options")
+                     ->type_name("DIR");
+  from->needs(phases);
+  phases->needs(from);
   app.add_flag("--no-tokenizer", a.noTokenizer,
                "Leave the tokenizer out; token ids then stand for text");
   app.add_flag("--strip-ir", a.stripIr,
@@ -245,11 +258,14 @@ void declare(CLI::App &app, Arguments &a) {
   declareNumbers(app, a);
   declareChoices(app, a);
   declareResults(app, a);
-  app.footer("effc compile path/to/checkpoint -o model.effc\n"
-             "effc compile path/to/checkpoint -o model.effc --target "
-             "host,sm_90a --products bf16\n"
-             "effc compile model.mlir --weights-from DIR -o model.effc "
-             "--remarks -");
+  app.footer(
+      "effc compile path/to/checkpoint -o model.effc\n"
+      "effc compile path/to/checkpoint -o model.effc --target "
+      "host,sm_90a --products bf16\n"
+      "effc compile model.mlir --weights-from DIR -o model.effc "
+      "--remarks -\n"
+      "effc compile path/to/checkpoint -o model.effc --compile-from tile "
+      "--phases dump");
 }
 
 /// What is wrong with products that go to a library; empty when nothing is.
@@ -286,6 +302,19 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (!phase)
     return "unknown phase '" + a.compileTo +
            "'; phases are import, seq, tile, plan, binary, artifact";
+  if (!a.compileFrom.empty()) {
+    options.compileFrom = findPhase(a.compileFrom);
+    if (!options.compileFrom || *options.compileFrom == Phase::Artifact)
+      return "--compile-from expects import, seq, tile, plan or binary, but "
+             "got "
+             "'" +
+             a.compileFrom + "'";
+    if (*phase <= *options.compileFrom)
+      return "--compile-from " + a.compileFrom + " begins behind phase '" +
+             a.compileFrom + "', but --compile-to " + a.compileTo +
+             " ends with or before it";
+    options.phases = a.phases;
+  }
   if (*phase == Phase::Artifact && (a.output.empty() || a.output == "-"))
     return "an artifact needs a file: -o OUT.effc";
   if (!std::is_sorted(a.prefillRows.begin(), a.prefillRows.end(),

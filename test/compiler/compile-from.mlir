@@ -1,0 +1,27 @@
+// What a phase has written leads to the same file, byte for byte, whichever it is.
+// RUN: rm -rf %t && mkdir %t
+// RUN: effc-compile %goldens/mamba2/f32_plain -o %t/whole.effc --target host,sm_80 --prefill-rows 16 --max-batch 1 --dump-phases %t/dump
+// RUN: sh -c 'for phase in import seq tile plan binary; do effc-compile %goldens/mamba2/f32_plain -o %t/$phase.effc --target host,sm_80 --prefill-rows 16 --max-batch 1 --compile-from $phase --phases %t/dump && cmp %t/whole.effc %t/$phase.effc || exit 1; done'
+
+// What somebody has changed is what goes on: here the text of a note.
+// RUN: effc-compile %goldens/mamba2/f32_plain --prefill-rows 16 --max-batch 1 --compile-to plan --dump-phases %t/host -o %t/plan.mlir
+// RUN: sed -i 's/"layers.1.ssd"/"changed by hand"/' %t/host/20-tile.mlir
+// RUN: effc-compile %goldens/mamba2/f32_plain --prefill-rows 16 --max-batch 1 --compile-to plan --compile-from tile --phases %t/host | FileCheck %s --check-prefix=CHANGED
+// CHANGED: "changed by hand"
+
+// A module of another target, or made by other options, is refused: later phases read the target in it.
+// RUN: not effc-compile %goldens/mamba2/f32_plain -o %t/x.effc --prefill-rows 16 --max-batch 1 --compile-from tile --phases %t/dump/sm_80 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: effc: error: {{.*}}/sm_80/20-tile.mlir was made for another target or by other options: expects #tile.target<host, {{.*}}>, but got #tile.target<nvptx, {{.*}}>
+// RUN: not effc-compile %goldens/mamba2/f32_plain -o %t/x.effc --compile-from plan --phases %t/dump 2>&1 | FileCheck %s --check-prefix=ABSENT
+// ABSENT: effc: error: there is no {{.*}}/dump/30-plan.mlir: --dump-phases, with the same targets, writes it
+// RUN: sh -c 'echo "module {" >%t/host/30-plan.mlir'
+// RUN: not effc-compile %goldens/mamba2/f32_plain -o %t/x.effc --compile-from plan --phases %t/host 2>&1 | FileCheck %s --check-prefix=BROKEN
+// BROKEN: effc: error: {{.*}}30-plan.mlir
+// RUN: not test -e %t/x.effc
+
+// RUN: not effc-compile a -o b --compile-from artifact --phases c 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: --compile-from expects import, seq, tile, plan or binary, but got 'artifact'
+// RUN: not effc-compile a --compile-to seq --compile-from tile --phases c 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: --compile-from tile begins behind phase 'tile', but --compile-to seq ends with or before it
+// RUN: not effc-compile a -o b --compile-from tile 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: --compile-from requires --phases
