@@ -67,7 +67,10 @@ EFFC_API effc_cuda_options_t effc_cuda_options_default(void);
  * Where a launch fails on the GPU, the call gives EFFC_DEVICE_ERROR, and so
  * does whatever comes after it: the driver gives such a context up. With
  * EFFC_CUDA_CHECK_LAUNCHES=1 in the environment every launch is waited for, so
- * that the message names it.
+ * that the message names it. EFFC_CUDA_OVERLAP=0 keeps a launch from beginning
+ * before the one before it has ended, and EFFC_CUDA_GRAPHS=0 has calls of
+ * decoding launched anew instead of replayed: a wrong number that goes away
+ * with one of them is the fault of what it turns off.
  *
  * A driver that is older than the assembler may refuse a file's modules: its
  * PTX, where there is some for this GPU, is compiled in their place, which

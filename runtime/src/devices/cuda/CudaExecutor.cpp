@@ -5,7 +5,6 @@
 #include "runtime/src/devices/cuda/CudaUpload.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 using namespace effc;
 using namespace effc::rt;
@@ -39,8 +38,10 @@ CudaExecutor::create(std::shared_ptr<const Model> model,
   if (!products)
     return products.error();
   executor->products = std::move(*products);
-  const char *each = secure_getenv("EFFC_CUDA_CHECK_LAUNCHES");
-  executor->checkLaunches = each && *each;
+  Result<CudaSwitches> switches = CudaSwitches::ofEnvironment();
+  if (!switches)
+    return switches.error();
+  executor->switches = *switches;
   executor->modules = std::move(loaded->modules);
   cuda::Stream stream = nullptr;
   if (Check error =
@@ -200,7 +201,7 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
   if (products.takes(launchOf(entry, index))) {
     if (Check error = multiply(entry, index, counts))
       return error;
-    return checkLaunches ? finish(nameOf(entry, index)) : Check();
+    return switches.checkLaunches ? finish(nameOf(entry, index)) : Check();
   }
   // One address for each operand, then rows, segments and outputs, then the
   // tensor maps themselves.
@@ -218,7 +219,8 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
   // For a copy, or a mark of time, nothing waits by itself. Older drivers
   // cannot record launches that overlap.
   cuda::LaunchAttribute overlap = {.id = cuda::kMayOverlap, .value = 1};
-  bool overlaps = behindLaunch && driver().version() >= kLeastToOverlap &&
+  bool overlaps = switches.overlap && behindLaunch &&
+                  driver().version() >= kLeastToOverlap &&
                   compiled.kernels->Get(launch.kernel)->overlaps();
   cuda::LaunchConfig config = {{static_cast<unsigned>(blocks), 1, 1},
                                {kernel.threads, 1, 1},
@@ -230,7 +232,7 @@ Check CudaExecutor::launch(uint32_t entry, uint32_t index, bool behindLaunch,
       driver().launchKernel(&config, kernel.function, parameters, nullptr);
   if (result != cuda::kSuccess)
     return driver().failure(nameOf(entry, index), result);
-  if (checkLaunches)
+  if (switches.checkLaunches)
     return finish(nameOf(entry, index));
   return {};
 }
@@ -363,7 +365,7 @@ Check CudaExecutor::runCall(uint32_t entry, const CallCounts &counts) {
   Check error = kept ? watch.start() : Check();
   if (error)
     return error;
-  if (isDecode(compiledEntry) && !checkLaunches) {
+  if (isDecode(compiledEntry) && switches.graphs && !switches.checkLaunches) {
     lastResults = static_cast<float *>(decodeLogits.get());
     error = replay(entry, counts);
   } else {
@@ -375,7 +377,7 @@ Check CudaExecutor::runCall(uint32_t entry, const CallCounts &counts) {
   if (error)
     return error;
   error = finish("entry '" + compiledEntry.name()->str() + "'");
-  if (error && !checkLaunches)
+  if (error && !switches.checkLaunches)
     error->message +=
         "; one of its launches failed: EFFC_CUDA_CHECK_LAUNCHES=1 "
         "in the environment tells which";

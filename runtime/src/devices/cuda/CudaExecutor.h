@@ -17,6 +17,7 @@
 #include "runtime/src/devices/cuda/CudaGraphs.h"
 #include "runtime/src/devices/cuda/CudaModules.h"
 #include "runtime/src/devices/cuda/CudaProducts.h"
+#include "runtime/src/devices/cuda/CudaSwitches.h"
 
 #include <functional>
 
@@ -85,7 +86,7 @@ private:
   Plan compiled;
   std::shared_ptr<const CudaContext> context;
   std::string text; // of note()
-  bool checkLaunches = false;
+  CudaSwitches switches;
 
   CudaModules modules;
   CudaOwned<cuda::Stream> stream;
