@@ -180,7 +180,8 @@ def calibrate(names: list[str], seconds: float) -> dict:
     while left and beginnings < MOST_BEGINNINGS and time.monotonic() < begin + seconds:
         left = supervise(left, report, begin + seconds)
         beginnings += 1
-    report["left_out"] += [{"name": name, "reason": "the time is over" if beginnings < MOST_BEGINNINGS else "too many processes ended"} for name in left]
+    reason = "the time is over" if beginnings < MOST_BEGINNINGS else "too many processes ended"
+    report["left_out"] += [{"name": name, "reason": reason} for name in left]
     report["seconds"] = round(time.monotonic() - begin, 1)
     return report
 

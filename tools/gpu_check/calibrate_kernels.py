@@ -61,8 +61,8 @@ def loop(body: str, label: str = "AGAIN") -> str:
     return f"  mov.u32 %i, 0;\n{label}:\n{body}\n  add.u32 %i, %i, 1;\n  setp.lt.u32 %more, %i, %n;\n  @%more bra {label};\n"
 
 
-# One step of a chain, of float or integer registers: {x} is the chain's, and {g} an integer; {c}, {d}, a float {f} and an integer {l} are constants that change
-# from step to step, so that two steps never become one; {p} is a condition.
+# One step of a chain, of float or integer registers: {x} is the chain's, and {g} an integer of its own; {c}, {d}, a float {f} and integers
+# {l}, {h} are constants that change from step to step, so that two steps never become one; {p} is a condition.
 OPS = {
     "ffma": ("f", "fma.rn.f32 {x}, {x}, {c}, {d};"),
     "fadd": ("f", "add.rn.f32 {x}, {x}, {c};"),
@@ -86,6 +86,10 @@ OPS = {
     "cvt_tf32": ("b", "mov.b32 %fx, {x};\n  cvt.rna.tf32.f32 {x}, %fx;"),
     "i2f": ("b", "cvt.rn.f32.s32 %fx, {x};\n  mov.b32 {x}, %fx;"),
     "f2i": ("b", "mov.b32 %fx, {x};\n  cvt.rzi.s32.f32 {x}, %fx;"),
+    "ffma_lop3": ("f", "fma.rn.f32 {x}, {x}, {c}, {d};\n  lop3.b32 {g}, {g}, {l}, {h}, 0x6a;"),
+    "ffma_imad": ("f", "fma.rn.f32 {x}, {x}, {c}, {d};\n  mad.lo.u32 {g}, {g}, {l}, {h};"),
+    "ffma_ex2": ("f", "fma.rn.f32 {x}, {x}, {c}, {d};\n  mov.b32 %fx, {g};\n  ex2.approx.ftz.f32 %fx, %fx;\n  mov.b32 {g}, %fx;"),
+    "lop3_ex2": ("b", "lop3.b32 {x}, {x}, {c}, {d}, 0x6a;\n  mov.b32 %fx, {g};\n  ex2.approx.ftz.f32 %fx, %fx;\n  mov.b32 {g}, %fx;"),
     "redux": ("b", "redux.sync.add.s32 {x}, {x}, 0xffffffff;"),
     "shfl": ("b", "shfl.sync.bfly.b32 {x}, {x}, {lane}, 31, 0xffffffff;"),
     "div_rn": ("f", "div.rn.f32 {x}, {c}, {x};"),
@@ -94,8 +98,11 @@ OPS = {
 }
 STEPS = {"div_rn": 8, "div_full": 16, "sqrt_rn": 8}
 # What a step is, where it is not one instruction.
-MADE_OF = {"add_xor": "an addition and an exclusive or", "fmin": "a minimum and a maximum", "cvt_f16": "to f16 and back", "cvt_tf32": "three instructions",
-           "rcp": "a reciprocal and an exclusive or", "div_rn": "a whole division", "div_full": "a whole division", "sqrt_rn": "a whole root"}
+MADE_OF = {"add_xor": "an addition and an exclusive or", "fmin": "a minimum and a maximum", "cvt_f16": "to f16 and back",
+           "cvt_tf32": "three instructions",
+           "rcp": "a reciprocal and an exclusive or", "div_rn": "a whole division", "div_full": "a whole division",
+           "sqrt_rn": "a whole root",
+           "ffma_lop3": "one of either", "ffma_imad": "one of either", "ffma_ex2": "one of either", "lop3_ex2": "one of either"}
 
 
 def steps_of(op: str) -> int:
@@ -120,9 +127,10 @@ def chains(op: str, count: int) -> str:
     for step in range(each):
         for chain in range(count):
             c, d = (step + chain) % 8, (step + chain + 3) % 8
-            body.append("  " + text.format(x=f"%{kind}{chain}", c=f"%{kind}c{c}", d=f"%{kind}c{d}", f=f"%fc{c}", g=f"%g{chain}", l=f"%bc{c}", p=f"%s{step % 4}",
-                                           lane=1 << (step % 5)))
-    after = "".join(f"  mov.b32 %x0, %{kind}{i};\n  xor.b32 %sink, %sink, %x0;\n" for i in range(count))
+            body.append("  " + text.format(x=f"%{kind}{chain}", c=f"%{kind}c{c}", d=f"%{kind}c{d}", f=f"%fc{c}", g=f"%g{chain}",
+                                           l=f"%bc{c}", h=f"%bc{d}", p=f"%s{step % 4}", lane=1 << (step % 5)))
+    after = "".join(f"  mov.b32 %x0, %{kind}{i};\n  xor.b32 %sink, %sink, %x0;\n  xor.b32 %sink, %sink, %g{i};\n"
+                    for i in range(count))
     return kernel("\n".join(before), loop("\n".join(body)), after)
 
 
@@ -228,7 +236,8 @@ def mma(what: str, count: int) -> str:
     name, a_words, b_words = form[what]
     before = [f"  .reg .b32 %ra<{a_words * 2}>, %rb<{b_words * 2}>;\n  .reg .f32 %c<{4 * count}>;"]
     for i, register in enumerate([f"%ra{i}" for i in range(2 * a_words)] + [f"%rb{i}" for i in range(2 * b_words)]):
-        before.append(f"  mad.lo.u32 %x0, %thread, {i * 40503 + 0x9e3779b1}, %k;\n  mul.lo.u32 %x0, %x0, 0x85ebca77;\n  shr.u32 %x1, %x0, 13;\n"
+        before.append(f"  mad.lo.u32 %x0, %thread, {i * 40503 + 0x9e3779b1}, %k;\n  mul.lo.u32 %x0, %x0, 0x85ebca77;\n"
+                      f"  shr.u32 %x1, %x0, 13;\n"
                       f"  xor.b32 %x0, %x0, %x1;\n  and.b32 %x0, %x0, {'0x807fe000' if 'tf32' in what else '0x807f807f'};\n"
                       f"  or.b32 {register}, %x0, {'0x3f800000' if 'tf32' in what else '0x3f803f80' if 'bf16' in what else '0x3c003c00'};")
     before += [f"  mov.f32 %c{i}, 0f00000000;" for i in range(4 * count)]
@@ -246,9 +255,13 @@ def mma(what: str, count: int) -> str:
 WGMMA_ROOM = 48 << 10
 
 
-def wgmma(n: int, registers: bool, in_flight: bool) -> str:
-    """Products of a warp group, 64 x n x 64 in a turn of the loop, of operands in shared memory or A in registers. In flight: a turn's are
-    waited for in the next one; else each product is waited for by itself."""
+def wgmma(n: int, registers: bool, together: int, beside: bool = False) -> str:
+    """Products of a warp group, 64 x n x 64 in a turn of the loop, of operands in shared memory or A in registers.
+
+    Four together: a turn's are waited for in the next one. One, or -4: each, or a turn's, are waited for at once. Beside them the second
+    group may read shared memory instead, 16 times 512 bytes a warp and turn."""
+    in_flight = together == 4
+    last_of = range(3, 4) if together < 0 else range(4)
     accumulators = ", ".join(f"%c{i}" for i in range(n // 2))
     before = fill_shared(WGMMA_ROOM) + f"""  .reg .f32 %c<{n // 2}>;
   .reg .b32 %ra<4>, %row;
@@ -269,22 +282,35 @@ def wgmma(n: int, registers: bool, in_flight: bool) -> str:
   or.b64 %db, %db, 0x4000004000010000;
 """ + "".join(f"  mov.f32 %c{i}, 0f00000000;\n" for i in range(n // 2)) + "".join(
         f"  mad.lo.u32 %x0, %thread, {i * 977 + 0x9e3779b1}, %k;\n  and.b32 %x0, %x0, 0x807f807f;\n  or.b32 %ra{i}, %x0, 0x3f803f80;\n"
-        for i in range(4)) + "  setp.ne.u32 %q, %k, 0;\n  bar.sync 0;\n"
+        for i in range(4)) + "  bar.sync 0;\n"
     body = []
     if in_flight:
         body.append("  wgmma.fence.sync.aligned;")
     for step in range(4):
-        if not in_flight:
+        if not in_flight and (step == 0 or together == 1):
             body.append("  wgmma.fence.sync.aligned;")
         a = "{%ra0, %ra1, %ra2, %ra3}" if registers else f"%da{step}"
         transposed = "0" if registers else "0, 0"
         body.append(f"  wgmma.mma_async.sync.aligned.m64n{n}k16.f32.bf16.bf16 {{{accumulators}}}, {a}, %db{step}, 1, 1, 1, {transposed};")
-        if not in_flight:
+        if not in_flight and step in last_of:
             body.append("  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;")
     if in_flight:
         body.append("  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 1;")
     steps = "".join(f"  .reg .b64 %da{i}, %db{i};\n  add.u64 %da{i}, %da, {2 * i};\n  add.u64 %db{i}, %db, {2 * i};\n" for i in range(4))
     timed = loop("\n".join(body)) + "  wgmma.wait_group.sync.aligned 0;\n"
+    if beside:
+        steps += """  .reg .b32 %w<4>, %s, %at;
+  and.b32 %x0, %thread, 127;
+  shl.b32 %x0, %x0, 4;
+  mov.u32 %at, room;
+  add.u32 %at, %at, %x0;
+  mov.u32 %s, 0;
+  setp.lt.u32 %q, %thread, 128;
+"""
+        reads = "\n".join(f"  ld.shared.v4.u32 {{%w0, %w1, %w2, %w3}}, [%at + {2048 * step}];\n" + "".join(
+            f"  xor.b32 %s, %s, %w{i};\n" for i in range(4)) for step in range(16))
+        timed = "  @%q bra PRODUCTS;\n" + loop(reads + "\n  xor.b32 %at, %at, %k;", "READ") + \
+            "  xor.b32 %sink, %sink, %s;\n  bra OVER;\nPRODUCTS:\n" + timed + "OVER:\n"
     after = "".join(f"  mov.b32 %x0, %c{i};\n  xor.b32 %sink, %sink, %x0;\n" for i in range(n // 2))
     return kernel(before + steps, timed, after, target=HOPPER, shared=f".shared .align 1024 .b8 room[{WGMMA_ROOM}];")
 
@@ -295,13 +321,13 @@ def barrier() -> str:
 
 
 def try_wait(mbarrier: str, parity: str, label: str) -> str:
-    """Waits for a phase, a million tries at most; %x0 is used."""
+    """Waits for a phase, 20,000 tries at most; %x0 is used."""
     return f"""  mov.u32 %x0, 0;
 {label}:
   mbarrier.try_wait.parity.shared::cta.b64 %p, [{mbarrier}], {parity};
   @%p bra {label}_OVER;
   add.u32 %x0, %x0, 1;
-  setp.lt.u32 %p, %x0, 1000000;
+  setp.lt.u32 %p, %x0, 20000;
   @%p bra {label};
 {label}_OVER:
 """
@@ -316,5 +342,6 @@ def mbarrier() -> str:
   @%first mbarrier.init.shared::cta.b64 [%bar], %threads;
   bar.sync 0;
 """
-    body = "  mbarrier.arrive.shared::cta.b64 %state, [%bar];\n" + try_wait("%bar", "%parity", "ARRIVED") + "  xor.b32 %parity, %parity, 1;\n"
+    body = "  mbarrier.arrive.shared::cta.b64 %state, [%bar];\n" + try_wait("%bar", "%parity", "ARRIVED") + \
+        "  xor.b32 %parity, %parity, 1;\n"
     return kernel(before, loop(body), target=HOPPER, shared=".shared .align 8 .b8 room[16];")

@@ -13,6 +13,7 @@ BIG = 2 << 30
 # Of the memory that kernels write to: 8 MB for clocks, then what they are given as b, then a map of boxes.
 OUT_BYTES, SPARE, MAP = 16 << 20, 8 << 20, 12 << 20
 REPEATS = 3
+ALIGNMENT = 1 << 10  # of shared memory that is taken at the launch
 
 
 def entry(name: str, unit: str, values: list[float], how: str, raw: dict | None = None) -> dict:
@@ -49,7 +50,8 @@ class Bench:
         self.gpu.fill(self.big(1), 0x3f803f80, (256 << 20) // 4)
 
     def arguments(self, n: int, k: int = SEED, a: int = 0, b: int = 0, m: int = NEVER) -> Arguments:
-        return Arguments([c_uint64(self.out), c_uint64(a or self.out), c_uint64(b or self.out + SPARE), c_uint32(n), c_uint32(m), c_uint32(k)])
+        addresses = (self.out, a or self.out, b or self.out + SPARE)
+        return Arguments([*map(c_uint64, addresses), *map(c_uint32, (n, m, k))])
 
     def run(self, text: str, grid: int, block: int, shared: int = 0, cluster: int = 0, **values) -> list[int]:
         """The cycles that each block has taken, from its first warp's start to its last one's end."""
@@ -57,7 +59,13 @@ class Bench:
         self.gpu.load(text).launch(grid, block, self.arguments(**values), shared, cluster)
         self.gpu.wait()
         clocks = self.gpu.read_u64(self.out + kernels.TIMES, 2 * warps * grid)
-        return [max(clocks[2 * warps * i + 1:2 * warps * (i + 1):2]) - min(clocks[2 * warps * i:2 * warps * (i + 1):2]) for i in range(grid)]
+        blocks = [clocks[2 * warps * i:2 * warps * (i + 1)] for i in range(grid)]
+        return [max(block[1::2]) - min(block[::2]) for block in blocks]
+
+    def groups(self) -> list[int]:
+        """The cycles that each warp group of the first block of the last run has taken, for two groups."""
+        clocks = self.gpu.read_u64(self.out + kernels.TIMES, 16)
+        return [max(clocks[1:8:2]) - min(clocks[0:8:2]), max(clocks[9:16:2]) - min(clocks[8:16:2])]
 
     def cycles(self, text: str, grid: int, block: int, repeats: int = REPEATS, before=None, **values) -> list[float]:
         """Of a block, the mean of all: a run that warms up, then the repeats."""
@@ -70,14 +78,14 @@ class Bench:
                 results.append(sum(taken) / len(taken))
         return results
 
-    def seconds(self, text: str, grid: int, block: int, repeats: int = REPEATS, before=None, shared: int = 0, cluster: int = 0, **values) -> list[float]:
+    def seconds(self, text: str, grid: int, block: int, repeats: int = REPEATS, before=None, **values) -> list[float]:
         """By events of the GPU: a run that warms up, then the repeats."""
         kernel, arguments = self.gpu.load(text), self.arguments(**values)
         results = []
         for repeat in range(repeats + 1):
             if before:
                 before()
-            taken = self.gpu.seconds(lambda: kernel.launch(grid, block, arguments, shared, cluster))
+            taken = self.gpu.seconds(lambda: kernel.launch(grid, block, arguments))
             if repeat:
                 results.append(taken)
         return results
@@ -108,7 +116,8 @@ def arithmetic(op: str):
             raw[f"{warps} warps"] = [rounded(value) for value in values]
         what = kernels.MADE_OF.get(op, "one instruction")
         return [entry(f"{op}.latency", "cycles", latency, f"a dependent chain of one warp, {what} a step"),
-                entry(f"{op}.issue", "cycles of a scheduler a step", values, f"16 warps on one SM, {chains} chains each, {what} a step", raw)]
+                entry(f"{op}.issue", "cycles of a scheduler a step", values, f"16 warps on one SM, {chains} chains each, {what} a step",
+                      raw)]
     return measure
 
 
@@ -144,19 +153,36 @@ def tensor_warp(what: str):
 def tensor_group(n: int, registers: bool):
     def measure(bench: Bench) -> list[dict]:
         turns, raw, values = 400, {}, []
-        text = kernels.wgmma(n, registers, True)
+        text = kernels.wgmma(n, registers, 4)
         for groups in (1, 2):
             values = [c / (4 * turns * groups) for c in bench.cycles(text, 1, 128 * groups, n=turns)]
             raw[f"{groups} groups"] = [rounded(value) for value in values]
-        alone = kernels.wgmma(n, registers, False)
-        latency = [c / (4 * turns) for c in bench.cycles(alone, 1, 128, n=turns)]
+        latency = [c / (4 * turns) for c in bench.cycles(kernels.wgmma(n, registers, 1), 1, 128, n=turns)]
+        four = [c / turns for c in bench.cycles(kernels.wgmma(n, registers, -4), 1, 128, n=turns)]
         name = f"wgmma.m64n{n}k16.{'rs' if registers else 'ss'}"
         sms = bench.gpu.sms
         flops = [sms * 2 * 4000 * 4 * 2 * 64 * n * 16 / s / 1e12 for s in bench.seconds(text, sms, 256, n=4000)]
-        return [entry(f"{name}.rate", "cycles of an SM an instruction", values, "two warp groups, four products in flight each, swizzle of 128 bytes", raw),
+        return [entry(f"{name}.rate", "cycles of an SM an instruction", values,
+                      "two warp groups, four products in flight each, swizzle of 128 bytes", raw),
                 entry(f"{name}.latency", "cycles", latency, "one warp group: fence, one product, commit, wait for it"),
+                entry(f"{name}.latency_of_four", "cycles", four, "one warp group: fence, four products, commit, wait for them"),
                 entry(f"{name}.chip", "TFLOP/s", flops, "all SMs, two warp groups each, for some ms")]
     return measure
+
+
+def tensor_beside_loads(bench: Bench) -> list[dict]:
+    turns, results = 400, []
+    for n in (64, 128, 256):
+        text, products, loads = kernels.wgmma(n, False, 4, True), [], []
+        for _ in range(REPEATS + 1):
+            bench.run(text, 1, 256, n=turns, k=0)
+            first, second = bench.groups()
+            products.append(first / (4 * turns))
+            loads.append(turns * 16 * 4 * 512 / second)
+        how = "one warp group multiplies, another one reads shared memory by 16 bytes a lane, 32 KB for each four products"
+        results += [entry(f"wgmma.m64n{n}k16.ss.beside_loads", "cycles an instruction", products[1:], how),
+                    entry(f"shared.lds128.beside_wgmma_n{n}", "bytes/cycle/SM", loads[1:], how)]
+    return results
 
 
 def barriers(bench: Bench) -> list[dict]:
@@ -221,14 +247,15 @@ def latencies(bench: Bench) -> list[dict]:
         values = [c / 2000 for c in bench.cycles(memory.chase("cg"), 1, 32, before=bench.forget, n=250, k=0, a=bench.big(0))]
         results.append(entry(name, "cycles", values, f"a chain through {size >> 20} MB in no order, one warp, L2 filled with other data"))
     link((8 << 20) >> 7)
-    results.append(entry("l2.latency", "cycles", [c / 8000 for c in bench.cycles(memory.chase("cg"), 1, 32, n=1000, k=8192, a=bench.big(0))],
+    values = [c / 8000 for c in bench.cycles(memory.chase("cg"), 1, 32, n=1000, k=8192, a=bench.big(0))]
+    results.append(entry("l2.latency", "cycles", values,
                          "a chain through 8 MB that is in L2, not by L1, one warp"))
     bench.run(memory.CHASE_RECORDED, 1, 32, n=1, k=0, a=bench.big(0))
     words = gpu.read_u64(bench.out + SPARE, memory.RECORDS // 2)
     each = sorted([word & 0xffffffff for word in words] + [word >> 32 for word in words])
     shares = {f"{share} %": each[min(len(each) - 1, len(each) * share // 100)] for share in (1, 5, 25, 50, 75, 95, 99)}
     results.append(entry("l2.latency_spread", "cycles", [float(shares["95 %"] - shares["5 %"])],
-                         "each link of the chain by itself, with the clock's cost: the 95th less the 5th percentile, near and far halves", shares))
+                         "each link by itself, with the clock's cost: the 95th less the 5th percentile; near and far halves", shares))
     link((16 << 10) >> 7)
     results.append(entry("l1.latency", "cycles", [c / 8000 for c in bench.cycles(memory.chase("ca"), 1, 32, n=1000, k=64, a=bench.big(0))],
                          "a chain through 16 KB that is in L1, one warp"))
@@ -236,43 +263,46 @@ def latencies(bench: Bench) -> list[dict]:
 
 
 def l2_rate(bench: Bench) -> list[dict]:
-    results, window = [], 16 << 20
-    for grid in (1, 8, 32, 66, bench.gpu.sms, 2 * bench.gpu.sms):
+    sms, results, window = bench.gpu.sms, [], 16 << 20
+    for grid in (1, 8, 32, 66, sms, 2 * sms):
         raw, best = {}, [0.0]
         for unroll, threads in ((2, 1024), (4, 1024), (8, 512)):
             turns = (4 << 20 if grid > 66 else 16 << 20) // (threads * 16 * unroll)
-            size = turns * threads * 16 * unroll * max(1, grid // bench.gpu.sms)
+            size = turns * threads * 16 * unroll * max(1, grid // sms)
             values = [size / c for c in bench.cycles(memory.stream("read", unroll), grid, threads, n=turns, k=window - 1, a=bench.big(0))]
             raw[f"{threads} threads, {unroll} at once"] = [rounded(value) for value in values]
             if statistics.median(values) > statistics.median(best):
                 best = values
-        results.append(entry(f"l2.read.{grid}_blocks", "bytes/cycle/SM", best, "blocks of as many SMs, or two on each, read 16 MB that are in L2", raw))
-    grid, turns = 2 * bench.gpu.sms, (8 << 20) // (1024 * 16 * 4)
-    size = grid * turns * 1024 * 16 * 4
-    results += [entry(f"l2.{what}", "TB/s", [size / s / 1e12 for s in bench.seconds(
-        memory.stream(what, 4), grid, 1024, n=turns, k=window - 1, a=bench.big(0), b=bench.big(1))], "all SMs, 16 MB again and again, by events")
-        for what in ("read", "write")]
+        how = "blocks of as many SMs, or two on each, read 16 MB that are in L2"
+        results.append(entry(f"l2.read.{grid}_blocks", "bytes/cycle/SM", best, how, raw))
+    for what in ("read", "write"):
+        for name, grid in (("all", 2 * sms), ("one_block", 1)):
+            turns = (8 << 20) // (1024 * 16 * 4)
+            values = [grid * (8 << 20) / s / 1e12 for s in bench.seconds(
+                memory.stream(what, 4), grid, 1024, n=turns, k=window - 1, a=bench.big(0), b=bench.big(1))]
+            results.append(entry(f"l2.{what}.{name}", "TB/s", values, "16 MB again and again, by events"))
+    values = [100 * (64 << 10) / c for c in bench.cycles(memory.stream("read", 4), 1, 1024, n=100, k=(64 << 10) - 1, a=bench.big(0))]
+    results.append(entry("l1.read", "bytes/cycle/SM", values, "1024 threads of one SM read 64 KB that are in L1, 16 bytes each"))
     return results
 
 
 def async_copies(bench: Bench) -> list[dict]:
-    results, room = [], 4 * memory.ASYNC_ROOM
+    results, room, source = [], 4 * memory.ASYNC_ROOM + ALIGNMENT, bench.big(0)
     for name, mask, before in (("l2", (4 << 20) - 1, None), ("dram", BIG - 1, bench.forget)):
-        text = memory.cp_async("latency")
-        results.append(entry(f"cp_async.latency.{name}", "cycles", [c / 200 for c in bench.cycles(
-            text, 1, 32, before=before, n=200, k=mask, a=bench.big(0), shared=room)], "one copy of 512 bytes of a warp, waited for; 200 in a row"))
-    text = memory.cp_async("issue")
-    results.append(entry("cp_async.issue", "cycles", [c / (8 * 100) for c in bench.cycles(text, 1, 32, n=100, k=(64 << 10) - 1, a=bench.big(0), shared=room)],
-                         "eight copies in a row of one warp, until the last is issued, each"))
-    for name, grid, mask in (("one_sm.l2", 1, (16 << 20) - 1), ("all.l2", bench.gpu.sms, (16 << 20) - 1), ("all.dram", bench.gpu.sms, BIG - 1)):
-        values = [1000 * 256 * 64 / c for c in bench.cycles(memory.cp_async("rate"), grid, 256, n=1000, k=mask, a=bench.big(0), shared=room)]
+        values = [c / 200 for c in bench.cycles(memory.cp_async("latency"), 1, 32, before=before, n=200, k=mask, a=source, shared=room)]
+        results.append(entry(f"cp_async.latency.{name}", "cycles", values, "one copy of 512 bytes of a warp, waited for; 200 in a row"))
+    values = [c / (8 * 100) for c in bench.cycles(memory.cp_async("issue"), 1, 32, n=100, k=(64 << 10) - 1, a=source, shared=room)]
+    results.append(entry("cp_async.issue", "cycles", values, "eight copies in a row of one warp, until the last is issued, each"))
+    near, sms = (16 << 20) - 1, bench.gpu.sms
+    for name, grid, mask in (("one_sm.l2", 1, near), ("all.l2", sms, near), ("all.dram", sms, BIG - 1)):
+        values = [1000 * 256 * 64 / c for c in bench.cycles(memory.cp_async("rate"), grid, 256, n=1000, k=mask, a=source, shared=room)]
         results.append(entry(f"cp_async.rate.{name}", "bytes/cycle/SM", values, "8 warps of an SM, four turns of 16 KB in flight"))
     return results
 
 
 def bulk_copies(tensor: bool):
     def measure(bench: Bench) -> list[dict]:
-        gpu, results = bench.gpu, []
+        gpu, sms, results = bench.gpu, bench.gpu.sms, []
         text, prefix = memory.bulk(tensor), "tma" if tensor else "bulk"
         source = bench.big(0)
         if tensor:
@@ -282,17 +312,21 @@ def bulk_copies(tensor: bool):
             # Places of the map are boxes of 64 x 64: 64 of them in a row.
             far, near = BIG // size - 1, (8 << 20) // size - 1
             for name, mask, before in (("l2", near, None), ("dram", far, bench.forget)):
-                values = [c / 200 for c in bench.cycles(text, 1, 32, before=before, n=200, m=size, k=mask << 5 | 1, a=source, shared=size)]
-                results.append(entry(f"{prefix}.{size}.latency.{name}", "cycles", values, "one copy, waited for by its barrier; 200 in a row"))
-            for name, grid, mask in (("one_sm.l2", 1, near), ("all.l2", gpu.sms, near), ("all.dram", gpu.sms, far), ("one_sm.dram", 1, far)):
+                values = [c / 200 for c in bench.cycles(text, 1, 32, before=before, n=200, m=size, k=mask << 5 | 1, a=source,
+                                                        shared=size + ALIGNMENT)]
+                how = "one copy, waited for by its barrier; 200 in a row"
+                results.append(entry(f"{prefix}.{size}.latency.{name}", "cycles", values, how))
+            for name, grid, mask in (("one_sm.l2", 1, near), ("all.l2", sms, near), ("one_sm.dram", 1, far), ("all.dram", sms, far)):
                 raw, best, turns = {}, [0.0], (4 << 20) // size
                 for stages in (2, 4, 8, 12):
-                    values = [turns * size / c for c in bench.cycles(text, grid, 32, before=bench.forget if mask == far else None, n=turns, m=size,
-                                                                     k=mask << 5 | stages, a=source, shared=stages * size)]
+                    values = [turns * size / c for c in bench.cycles(
+                        text, grid, 32, before=bench.forget if mask == far else None, n=turns, m=size, k=mask << 5 | stages, a=source,
+                        shared=stages * size + ALIGNMENT)]
                     raw[f"{stages} in flight"] = [rounded(value) for value in values]
                     if statistics.median(values) > statistics.median(best):
                         best = values
-                results.append(entry(f"{prefix}.{size}.rate.{name}", "bytes/cycle/SM", best, "one thread of each SM, the best number in flight", raw))
+                how = "one thread of each SM, the best number in flight"
+                results.append(entry(f"{prefix}.{size}.rate.{name}", "bytes/cycle/SM", best, how, raw))
         return results
     return measure
 
@@ -321,7 +355,8 @@ def launches(bench: Bench) -> list[dict]:
                 on_gpu.append(gpu.seconds(work) / LAUNCHES * 1e6)
                 on_cpu.append((time.perf_counter() - begin) / LAUNCHES * 1e6)
             about = f"{LAUNCHES} empty kernels of {grid} blocks in a row"
-            results.append(entry(f"launch.stream.{name}.{grid}", "us", on_gpu, f"{about}, by events", {"cpu_us": [rounded(v) for v in on_cpu]}))
+            results.append(entry(f"launch.stream.{name}.{grid}", "us", on_gpu, f"{about}, by events", 
+                                 {"cpu_us": [rounded(value) for value in on_cpu]}))
             graph = gpu.graph(work)
             try:
                 again = [gpu.seconds(lambda: gpu.call("cuGraphLaunch", graph, gpu.stream)) / LAUNCHES * 1e6 for _ in range(7)]
@@ -337,9 +372,10 @@ def atomics(bench: Bench) -> list[dict]:
         turns = 16 if apart == 0 else 128
         grid = sms if apart == 0 else 4 * sms
         values = [grid * 256 * turns / s / 1e9 for s in bench.seconds(memory.REDUCE, grid, 256, n=turns, k=apart, a=bench.big(1))]
-        results.append(entry(f"atomic.red_f32.{name}", "additions/ns", values, "all SMs; threads' addresses are as far apart as the name says"))
+        how = f"all SMs, neighbours' addresses {apart} bytes apart"
+        results.append(entry(f"atomic.red_f32.{name}", "additions/ns", values, how))
     values = [c / 1000 for c in bench.cycles(memory.ATOMIC_CHAIN, 1, 32, n=1000, k=0, a=bench.big(1))]
-    results.append(entry("atomic.add_u32.latency", "cycles", values, "a warp's additions at one address, each of which waits for the one before"))
+    results.append(entry("atomic.add_u32.latency", "cycles", values, "a warp's additions to 32 words, each of which waits for the one before"))
     return results
 
 
@@ -354,24 +390,29 @@ def cluster_reads(bench: Bench) -> list[dict]:
     results = []
     for size in (2, 4):
         values = [c / (8 * 200) for c in bench.cycles(memory.cluster(False), size, 32, cluster=size, n=200)]
-        results.append(entry(f"cluster.{size}.latency", "cycles", values, "a chain of words in the next block's shared memory, with one addition"))
-        raw, best = {}, [0.0]
-        for threads in (128, 256, 512, 1024):
-            values = [200 * 8 * 16 * threads / c for c in bench.cycles(memory.cluster(True), size, threads, cluster=size, n=200, k=0)]
-            raw[f"{threads} threads"] = [rounded(value) for value in values]
-            if statistics.median(values) > statistics.median(best):
-                best = values
-        results.append(entry(f"cluster.{size}.rate", "bytes/cycle/SM", best, "each block reads the next one's shared memory, 16 bytes a thread", raw))
+        how = "a chain of words in the next block's shared memory, with one addition"
+        results.append(entry(f"cluster.{size}.latency", "cycles", values, how))
+        for name, grid in (("one", size), ("all", 128)):
+            raw, best = {}, [0.0]
+            for threads in (128, 256, 512, 1024):
+                values = [200 * 8 * 16 * threads / c for c in bench.cycles(memory.cluster(True), grid, threads, cluster=size, n=200, k=0)]
+                raw[f"{threads} threads"] = [rounded(value) for value in values]
+                if statistics.median(values) > statistics.median(best):
+                    best = values
+            how = f"each block reads the next one's shared memory, 16 bytes a thread; {grid} blocks"
+            results.append(entry(f"cluster.{size}.rate.{name}", "bytes/cycle/SM", best, how, raw))
     return results
 
 
 # Name -> whether only Hopper has it, what is measured. What matters most comes first.
 MEASURES = {"clocks": (False, clocks), "dram.read": (False, dram_rate("read")), "dram.write": (False, dram_rate("write")),
-            "dram.copy": (False, dram_rate("copy")), "latencies": (False, latencies), "l2.rate": (False, l2_rate), "dram.few": (False, dram_few),
-            "launches": (False, launches), "shared.latency": (False, shared_latency)}
+            "dram.copy": (False, dram_rate("copy")), "latencies": (False, latencies), "l2.rate": (False, l2_rate),
+            "dram.few": (False, dram_few), "launches": (False, launches), "shared.latency": (False, shared_latency)}
 MEASURES |= {f"shared.{what}": (False, shared_rate(what)) for what in ("lds128", "lds32", "ldmatrix", "sts128")}
 MEASURES |= {f"mma.{what}": (False, tensor_warp(what)) for what in ("m16n8k16_bf16", "m16n8k16_f16", "m16n8k8_tf32")}
-MEASURES |= {f"wgmma.{n}.{'rs' if registers else 'ss'}": (True, tensor_group(n, registers)) for n in (64, 128, 256) for registers in (False, True)}
-MEASURES |= {"barriers": (False, barriers), "mbarriers": (True, mbarriers), "cp_async": (False, async_copies), "bulk": (True, bulk_copies(False)),
-             "tma": (True, bulk_copies(True)), "atomics": (False, atomics), "grid_barrier": (False, grid_barrier), "cluster": (True, cluster_reads)}
+MEASURES |= {f"wgmma.{n}.{'rs' if registers else 'ss'}": (True, tensor_group(n, registers))
+             for n in (64, 128, 256) for registers in (False, True)}
+MEASURES |= {"wgmma.beside_loads": (True, tensor_beside_loads), "barriers": (False, barriers), "mbarriers": (True, mbarriers),
+             "cp_async": (False, async_copies), "bulk": (True, bulk_copies(False)), "tma": (True, bulk_copies(True)),
+             "atomics": (False, atomics), "grid_barrier": (False, grid_barrier), "cluster": (True, cluster_reads)}
 MEASURES |= {op: (False, arithmetic(op)) for op in kernels.OPS}

@@ -199,9 +199,9 @@ SAME_ROUND:
 # n additions to a float by each thread, k bytes apart from those of its neighbour.
 REDUCE = kernel("  .reg .b64 %at;\n  mad.lo.u32 %x0, %block, %threads, %thread;\n  mad.wide.u32 %at, %x0, %k, %a;",
                 loop("  red.global.add.f32 [%at], 0f3f800000;"))
-# A chain of additions whose results are waited for: the sum says where the next one is, which is always here.
-ATOMIC_CHAIN = kernel("  .reg .b64 %at, %wide;\n  mov.u64 %at, %a;\n  mov.u32 %x0, 0;",
-                      loop("  atom.global.add.u32 %x0, [%at], %k;\n  and.b32 %x1, %x0, %k;\n  mad.wide.u32 %at, %x1, 4, %a;"),
+# A chain of additions whose results are waited for, a word a lane: the result says where the next one is, which is always here.
+ATOMIC_CHAIN = kernel("  .reg .b64 %at, %from;\n  mad.wide.u32 %from, %lane, 4, %a;\n  mov.u64 %at, %from;\n  mov.u32 %x0, 0;",
+                      loop("  atom.global.add.u32 %x0, [%at], %k;\n  and.b32 %x1, %x0, %k;\n  mad.wide.u32 %at, %x1, 4, %from;"),
                       "  mov.u32 %sink, %x1;")
 # n barriers of all blocks by a counter at `a` that begins with 0.
 GRID_BARRIER = kernel("  .reg .b32 %goal, %tries;\n  mov.u32 %goal, 0;", loop("""  bar.sync 0;
@@ -233,7 +233,6 @@ def cluster(rate: bool) -> str:
   shl.b32 %x0, %thread, 2;
   add.u32 %x1, %x0, 132;
   and.b32 %x1, %x1, 4095;
-  add.u32 %x1, %x1, %there;
 WRITE:
   add.u32 %i, %here, %x0;
   st.shared.u32 [%i], %x1;
@@ -241,20 +240,16 @@ WRITE:
   add.u32 %x0, %x0, %i;
   add.u32 %x1, %x0, 132;
   and.b32 %x1, %x1, 4095;
-  add.u32 %x1, %x1, %there;
   setp.lt.u32 %p, %x0, 32768;
   @%p bra WRITE;
   mov.u32 %next, %there;
 """
-    # A chain read by a block begins with the other's words, which must lead on in the other one: they are made relative.
-    before += """  sub.u32 %size, %there, %here;
-  barrier.cluster.arrive.release.aligned;
+    before += """  barrier.cluster.arrive.release.aligned;
   barrier.cluster.wait.acquire.aligned;
 """
     after = "  barrier.cluster.arrive.release.aligned;\n  barrier.cluster.wait.acquire.aligned;\n"
     shared = ".shared .align 1024 .b8 room[32768];"
     if not rate:
-        before = before.replace("  add.u32 %x1, %x1, %there;\n", "")
         body = "\n".join("  ld.shared::cluster.u32 %x0, [%next];\n  add.u32 %next, %there, %x0;" for _ in range(8))
         return kernel(before, loop(body), after + "  mov.u32 %sink, %next;", target=HOPPER, shared=shared)
     body = ["  xor.b32 %next, %next, %k;"]

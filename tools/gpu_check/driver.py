@@ -170,8 +170,9 @@ class Gpu:
 
     def describe(self) -> dict:
         return {"name": self.name(), "capability": f"{self.capability[0]}.{self.capability[1]}", "sms": self.sms,
-                "driver": self.made(c_int, "cuDriverGetVersion").value, "memory_bytes": self.made(c_size_t, "cuDeviceTotalMem_v2", self.device).value,
-                "l2_bytes": self.attribute(L2_BYTES), "clock_khz": self.attribute(CLOCK_KHZ), "memory_clock_khz": self.attribute(MEMORY_CLOCK_KHZ),
+                "driver": self.made(c_int, "cuDriverGetVersion").value,
+                "memory_bytes": self.made(c_size_t, "cuDeviceTotalMem_v2", self.device).value, "l2_bytes": self.attribute(L2_BYTES),
+                "clock_khz": self.attribute(CLOCK_KHZ), "memory_clock_khz": self.attribute(MEMORY_CLOCK_KHZ),
                 "bus_bits": self.attribute(BUS_BITS), "shared_bytes_per_sm": self.attribute(SHARED_PER_SM),
                 "shared_bytes_per_block": self.attribute(SHARED_PER_BLOCK)}
 
