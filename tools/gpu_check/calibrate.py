@@ -118,14 +118,28 @@ def lines_of(process: subprocess.Popen, lines: queue.Queue) -> None:
     lines.put(None)
 
 
-def supervise(names: list[str], report: dict, deadline: float) -> list[str]:
+def end(process: subprocess.Popen, readers: list[threading.Thread]) -> None:
+    """A process that a driver keeps from ending is left alone."""
+    process.kill()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        return
+    for reader in readers:
+        reader.join(2)
+    process.stdout.close()
+    process.stderr.close()
+
+
+def supervise(names: list[str], report: dict, deadline: float, command: list[str]) -> list[str]:
     """Runs measurements in a process until it ends; those that are still to be measured."""
-    process = subprocess.Popen([sys.executable, "-m", "gpu_check.calibrate", "--measure", ",".join(names)], cwd=FOLDER, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([*command, ",".join(names)], cwd=FOLDER, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lines: queue.Queue = queue.Queue()
     errors: list[str] = []
-    threading.Thread(target=lines_of, args=(process, lines), daemon=True).start()
-    threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True).start()
+    readers = [threading.Thread(target=lines_of, args=(process, lines), daemon=True),
+               threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)]
+    for reader in readers:
+        reader.start()
     running, left, reason, begun = "", list(names), "", False
     try:
         while True:
@@ -133,6 +147,7 @@ def supervise(names: list[str], report: dict, deadline: float) -> list[str]:
             line = lines.get(timeout=max(0.1, min(most, deadline - time.monotonic())))
             if line is None:
                 process.wait(5)
+                readers[1].join(2)
                 reason = f"the process ended with status {process.returncode}: {' '.join(''.join(errors).split())[-400:]}"
                 break
             try:
@@ -142,21 +157,21 @@ def supervise(names: list[str], report: dict, deadline: float) -> list[str]:
             if "gpu" in told:
                 report["gpu"], begun = told["gpu"], True
             elif "stop" in told:
-                report["error"] = told["stop"]
-                left = []
+                reason = told["stop"]
+                break
             elif "begin" in told:
                 running = told["begin"]
                 left.remove(running)
             elif "over" in told:
                 keep(report, told)
                 running = ""
-    except queue.Empty:
+    except (queue.Empty, subprocess.TimeoutExpired):
         reason = "it took too long"
     finally:
-        process.kill()
+        end(process, readers)
     if running:
         report["errors"].append({"name": running, "error": reason})
-    elif not report["gpu"] and "error" not in report:
+    elif not report["gpu"]:
         report["error"] = reason
         return []
     return left
@@ -173,12 +188,12 @@ def keep(report: dict, told: dict) -> None:
         report["seconds_each"][name] = told["seconds"]
 
 
-def calibrate(names: list[str], seconds: float) -> dict:
+def calibrate(names: list[str], seconds: float, command: list[str]) -> dict:
     begin = time.monotonic()
     report: dict = {"gpu": {}, "parameters": [], "errors": [], "left_out": [], "seconds_each": {}}
     left, beginnings = names, 0
     while left and beginnings < MOST_BEGINNINGS and time.monotonic() < begin + seconds:
-        left = supervise(left, report, begin + seconds)
+        left = supervise(left, report, begin + seconds, command)
         beginnings += 1
     reason = "the time is over" if beginnings < MOST_BEGINNINGS else "too many processes ended"
     report["left_out"] += [{"name": name, "reason": reason} for name in left]
@@ -203,7 +218,7 @@ def main() -> int:
         return 0
     if options.dump_ptx:
         return dump(options.dump_ptx)
-    report = calibrate(names, options.seconds)
+    report = calibrate(names, options.seconds, [sys.executable, "-m", "gpu_check.calibrate", "--measure"])
     text = json.dumps(report, indent=1)
     if options.json:
         options.json.write_text(text + "\n")

@@ -375,7 +375,7 @@ def atomics(bench: Bench) -> list[dict]:
         how = f"all SMs, neighbours' addresses {apart} bytes apart"
         results.append(entry(f"atomic.red_f32.{name}", "additions/ns", values, how))
     values = [c / 1000 for c in bench.cycles(memory.ATOMIC_CHAIN, 1, 32, n=1000, k=0, a=bench.big(1))]
-    results.append(entry("atomic.add_u32.latency", "cycles", values, "a warp's additions to 32 words, each of which waits for the one before"))
+    results.append(entry("atomic.add_u32.latency", "cycles", values, "a warp's additions to 32 words, each waits for the one before"))
     return results
 
 
