@@ -337,26 +337,29 @@ LAUNCHES = 200
 def launches(bench: Bench) -> list[dict]:
     gpu, results = bench.gpu, []
     plain = gpu.load(kernels.empty())
-    arguments = bench.arguments(n=1)
-    kinds = [("plain", [plain], [0, 0], False), ("carveout", [plain], [0, 100 << 10], False)]
+    long, busy, arguments = gpu.load(kernels.CLOCKS), bench.arguments(n=40000), bench.arguments(n=1)
+    kinds = [("plain", plain, [0, 0], False), ("carveout", plain, [0, 100 << 10], False)]
     if gpu.hopper:
         chained = gpu.load(kernels.empty(True))
-        kinds += [("programmatic", [chained], [0, 0], True), ("programmatic_carveout", [chained], [0, 100 << 10], True)]
-    for name, (kernel,), shared, programmatic in kinds:
+        kinds += [("programmatic", chained, [0, 0], True), ("programmatic_carveout", chained, [0, 100 << 10], True)]
+    for name, kernel, shared, programmatic in kinds:
         for grid in (1, gpu.sms, 8 * gpu.sms):
-            def work(kernel=kernel, shared=shared, programmatic=programmatic, grid=grid):
+            on_gpu, on_cpu = [], []
+
+            def work(kernel=kernel, shared=shared, programmatic=programmatic, grid=grid, on_cpu=on_cpu):
+                begin = time.perf_counter()
                 for i in range(LAUNCHES):
                     kernel.launch(grid, 128, arguments, shared[i % 2], 0, programmatic and i > 0)
+                on_cpu.append((time.perf_counter() - begin) / LAUNCHES * 1e6)
             work()
             gpu.wait()
-            on_cpu, on_gpu = [], []
             for _ in range(5):
-                begin = time.perf_counter()
+                # The launches wait for what the GPU does meanwhile, so that none is waited for.
+                long.launch(2 * gpu.sms, 256, busy)
                 on_gpu.append(gpu.seconds(work) / LAUNCHES * 1e6)
-                on_cpu.append((time.perf_counter() - begin) / LAUNCHES * 1e6)
             about = f"{LAUNCHES} empty kernels of {grid} blocks in a row"
-            results.append(entry(f"launch.stream.{name}.{grid}", "us", on_gpu, f"{about}, by events", 
-                                 {"cpu_us": [rounded(value) for value in on_cpu]}))
+            results.append(entry(f"launch.stream.{name}.{grid}", "us", on_gpu, f"{about} behind a long one, by events",
+                                 {"cpu_us": [rounded(value) for value in on_cpu[1:]]}))
             graph = gpu.graph(work)
             try:
                 again = [gpu.seconds(lambda: gpu.call("cuGraphLaunch", graph, gpu.stream)) / LAUNCHES * 1e6 for _ in range(7)]

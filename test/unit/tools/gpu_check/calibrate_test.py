@@ -66,7 +66,8 @@ class Calibrate(unittest.TestCase):
             path = pathlib.Path(folder) / f"{name}.ptx"
             path.write_text(text)
             for chip in chips:
-                done = subprocess.run([assembler, f"-arch={chip}", "-v", path, "-o", path.with_suffix(f".{chip}")], capture_output=True, text=True)
+                done = subprocess.run([assembler, f"-arch={chip}", "-v", path, "-o", path.with_suffix(f".{chip}")],
+                                      capture_output=True, text=True)
                 said = done.stdout + done.stderr
                 if done.returncode or "warning" in said or "Performance Loss" in said or "0 bytes spill stores" not in said:
                     return f"{name} for {chip}: {said}"
