@@ -126,7 +126,7 @@ def shared_rate(what: str):
         raw, values, text = {}, [], kernels.shared_memory(what)
         size = 128 if what == "lds32" else 512
         for warps in (1, 4, 8, 16, 32):
-            values = [warps * 200 * 16 * size / c for c in bench.cycles(text, 1, 32 * warps, n=200, k=0)]
+            values = [warps * 200 * 8 * size / c for c in bench.cycles(text, 1, 32 * warps, n=200, k=0)]
             raw[f"{warps} warps"] = [rounded(value) for value in values]
         return [entry(f"shared.{what}", "bytes/cycle/SM", values, "32 warps of one SM, no conflicts", raw)]
     return measure

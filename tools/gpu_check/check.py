@@ -9,9 +9,14 @@ import sys
 import tarfile
 import time
 
-from . import gather, kernel_cases, machine, models, peers, report, shapes, timing
+from . import counters, kernel_cases, machine, models, narrow, peers, programs, report, sanitize, shapes, timing
 from .console import START, Budget, Failure, run, say
 from .cores import usable_cores
+from .mixer_models import Mixer
+
+
+# Steps without which no other can be done.
+ALWAYS = ("unpacking", "finding the programs")
 
 
 def unpack(data: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
@@ -38,25 +43,84 @@ def install_wheels(data: pathlib.Path, work: pathlib.Path) -> str:
     return f"installed {len(wheels)} wheels"
 
 
-def time_mixers(programs: pathlib.Path, folder: pathlib.Path, device: str, ceilings: dict, small: bool, scratch: pathlib.Path,
-                budget: Budget) -> list[dict]:
-    """Every mixer and call, public kernels beside it."""
+def mixer_calls(small: bool) -> list[tuple[int, Mixer, tuple]]:
+    """Main shapes first (index 0), for the time may not be enough for all."""
     listed = shapes.SMALL_MIXERS if small else shapes.MIXERS
-    # Main shapes first, for the time may not be enough for all.
-    ordered = sorted(((index, mixer, call) for mixer, calls in listed for index, call in enumerate(calls)), key=lambda one: one[0])
+    return sorted(((index, mixer, call) for mixer, calls in listed for index, call in enumerate(calls)), key=lambda one: one[0])
+
+
+def place_of(scratch: pathlib.Path, mixer: Mixer, call: tuple) -> pathlib.Path:
+    """Where operands and results of a call are left for what compares them."""
+    return scratch / f"{mixer.name}-{'-'.join(map(str, call))}"
+
+
+def time_mixers(program: pathlib.Path, folder: pathlib.Path, device: str, ceilings: dict, small: bool, scratch: pathlib.Path,
+                budget: Budget) -> list[dict]:
+    """Every mixer and call by itself."""
     results = []
-    for index, mixer, call in ordered:
+    for index, mixer, call in mixer_calls(small):
         if budget.left() < 15:
-            results.append({"mixer": mixer.op, "name": mixer.name, "decode": call[0], "sequences": call[1], "tokens": call[2],
-                            "main": index == 0, "left_out": "the time is over"})
-            continue
-        one = timing.time_mixer(programs / "effc-device-check", folder, device, mixer, call, ceilings, scratch, budget.share(0.5, 60))
-        one["main"] = index == 0
-        if "error" not in one:
-            one["beside"] = peers.compare(mixer, call, device, scratch, budget.share(0.4, 75))
-        results.append(one)
-        say(f"timed {mixer.name}, {'decode of' if call[0] else 'prefill of'} {call[1]} x {call[2]}")
+            one = {"mixer": mixer.op, "name": mixer.name, "decode": call[0], "sequences": call[1], "tokens": call[2],
+                   "left_out": "the time is over"}
+        else:
+            place = place_of(scratch, mixer, call)
+            place.mkdir(parents=True, exist_ok=True)
+            one = timing.time_mixer(program, folder, device, mixer, call, ceilings, place, budget.share(0.5, 60))
+            say(f"timed {mixer.name}, {'decode of' if call[0] else 'prefill of'} {call[1]} x {call[2]}")
+        results.append({**one, "main": index == 0})
     return results
+
+
+def compare_mixers(found: list[dict], device: str, small: bool, scratch: pathlib.Path, jobs: int, budget: Budget) -> None:
+    """Holds what was timed against float64 and public kernels, as "beside" of each."""
+    calls = [(one, mixer, call) for one, (_, mixer, call) in zip(found, mixer_calls(small)) if "error" not in one and "left_out" not in one]
+    if device == "cuda":
+        # Other numbers of tokens are the same kernels.
+        first = [(mixer, call, place_of(scratch, mixer, call)) for one, mixer, call in calls if one["main"] or one["decode"]]
+        peers.compile_all(first, device, min(jobs, len(first)), budget.share(0.4, 60))
+        say("compiled public kernels")
+    for one, mixer, call in calls:
+        if budget.left() < 8:
+            one["beside"] = {"error": "the time is over"}
+            continue
+        one["beside"] = peers.compare(mixer, call, device, place_of(scratch, mixer, call), budget.share(0.6, 45))
+        say(f"compared {report.row_name(one)}: {len([1 for peer in one['beside'].get('peers', []) if 'seconds' in peer])} public kernels")
+
+
+def run_steps(result: dict, step, files: pathlib.Path, place: pathlib.Path, kind: str, simulated: str, jobs: int, work: pathlib.Path,
+              budget: Budget) -> None:
+    """What proves something first, then what is timed, then what explains it."""
+    on_gpu = kind == "cuda"
+    device = kind if on_gpu else simulated
+    small = result["prepared"]["small"] or not on_gpu
+    timed = files / ("timed-small" if small else "timed")
+    effc, checks = place / "effc", place / "effc-device-check"
+    # On a machine that is there for minutes, what no GPU is needed for is done elsewhere.
+    devices = ["cuda"] if on_gpu else [simulated, "host"]
+    result["kernels"] = step("what is in the files", lambda: report.registers(effc, timed, kind))
+    result["cases"] = step("kernel tests", lambda: kernel_cases.check(
+        checks, files / "cases", devices, budget.share(0.2, 60), budget.share(0.4, 120)))
+    result["models"] = step("recorded checkpoints", lambda: models.check(
+        effc, files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
+    if on_gpu and result["cases"] and narrow.failing(result["cases"]["cases"]):
+        step("narrowing down", lambda: narrow.narrow(
+            checks, files / "cases", result["cases"]["cases"], simulated, Budget.of(budget.share(0.3, 60))), proves=False)
+    ceilings = result["ceilings"] = step("what the machine can do", lambda: machine.ceilings(
+        result["machine"], device), proves=False) \
+        or machine.known_ceilings(result["machine"], device, "they could not be measured")
+    result["mixers"] = step("mixers", lambda: time_mixers(
+        checks, timed, device, ceilings, small, work / "mixers", budget), proves=on_gpu)
+    result["timed"] = step("models", lambda: timing.time_models(
+        place, timed, device, ceilings, small, Budget.of(budget.share(0.35, 240))), proves=False)
+    if on_gpu:
+        result["calibration"] = step("parameters of the chip", lambda: machine.calibrate(budget.share(0.3, 60)), proves=False)
+        result["sanitizer"] = step("compute-sanitizer", lambda: sanitize.check(
+            checks, files / "cases", Budget.of(budget.share(0.2, 60))), proves=False)
+        result["counters"] = step("counters", lambda: counters.check(checks, timed, Budget.of(budget.share(0.25, 90))), proves=False)
+    # Last, for it takes what is left: Triton compiles and tunes.
+    if result["mixers"]:
+        step("public kernels and float64", lambda: compare_mixers(
+            result["mixers"], device, small, work / "mixers", jobs, budget), proves=on_gpu)
 
 
 def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
@@ -71,12 +135,14 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
     kind = options.device.partition(":")[0]  # cuda or sim
     about = machine.describe()
     simulated = machine.simulated(prepared["targets"], options.device, about["capability"])
-    device = simulated if kind == "sim" else kind
     result: dict = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "device": kind,
                     "simulated": simulated, "prepared": prepared, "machine": about, "wheels": wheels, "steps": []}
 
     def step(name: str, function, *, proves: bool = True):
         """What a step gives; its failure is kept, and the next begins while there is time. What proves nothing may be left out then."""
+        if options.only and name not in (*ALWAYS, *options.only):
+            result["steps"].append({"name": name, "seconds": 0.0, "error": None, "left_out": "not asked for"})
+            return None
         if budget.left() <= 0:
             late = "the time is over"
             result["steps"].append({"name": name, "seconds": 0.0, "error": late if proves else None, "left_out": late})
@@ -97,25 +163,10 @@ def check(data: pathlib.Path, options: argparse.Namespace) -> pathlib.Path:
 
     files = step("unpacking", lambda: unpack(data, work))
     jobs = options.jobs or usable_cores()
-    programs = options.programs.resolve() if options.programs else step(
-        "building the runtime", lambda: gather.build_runtime(data, work / "build", jobs))
-    if files and programs:
-        small = prepared["small"] or kind == "sim"
-        timed = files / ("timed-small" if small else "timed")
-        devices = [simulated, "host"] if kind == "sim" else ["cuda", simulated, "host"]
-        result["kernels"] = step("what is in the files", lambda: report.registers(programs / "effc", timed, kind))
-        result["cases"] = step("kernel tests", lambda: kernel_cases.check(
-            programs / "effc-device-check", files / "cases", devices, budget.share(0.2, 60), budget.share(0.5, 200)))
-        result["models"] = step("recorded checkpoints", lambda: models.check(
-            programs / "effc", files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
-        ceilings = result["ceilings"] = step("what the machine can do", lambda: machine.ceilings(
-            result["machine"], device), proves=False) \
-            or machine.known_ceilings(result["machine"], device, "they could not be measured")
-        # Mixers are compared with float64 and with public kernels there, models are only timed.
-        result["mixers"] = step("mixers", lambda: time_mixers(
-            programs, timed, device, ceilings, small, work, budget), proves=kind == "cuda")
-        result["timed"] = step("models", lambda: timing.time_models(
-            programs, timed, device, ceilings, small, budget), proves=False)
+    place_of_programs = options.programs.resolve() if options.programs else step(
+        "finding the programs", lambda: programs.find(data, work / "build", jobs))
+    if files and place_of_programs:
+        run_steps(result, step, files, place_of_programs, kind, simulated, jobs, work, budget)
     result["seconds"] = round(time.monotonic() - START, 1)
     notes = json.loads((pathlib.Path(__file__).parent / "notes.json").read_text())
     # What was found outlives a mistake in telling it.

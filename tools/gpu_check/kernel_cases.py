@@ -47,7 +47,7 @@ ROUNDED_ON_GPUS = [("NarrowWeightsTest", "*RoundedProducts.*:-*_f16_as_*", ""),
 # Processes after which all that fails on a GPU is taken as it comes.
 MOST_RESTARTS = 10
 CASE_SECONDS = 30  # of one case on one device, of which the simulated GPU needs 12 at most
-MOST_BYTES = 30 * 10**6  # of all compiled cases, each packed by itself; two thirds of it when packed together
+MOST_BYTES = 42 * 10**6  # of all compiled cases, each packed by itself; two thirds of it when packed together
 SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
          ("NarrowWeightsTest", "*/NarrowWeights.AgreeWithTheFormula/128_by_200", ""),
          ("NarrowWeightsTest", "*/RoundedProducts.AgreeWithTheFormula/128_by_200_bf16_as_bf16", ""),
@@ -183,6 +183,13 @@ def unfinished(begun: tuple[str, str], why: str) -> dict:
     about = json.loads((pathlib.Path(folder) / "case.json").read_text())
     return {"name": about.get("name", pathlib.Path(folder).name), "folder": folder, "tolerance": about.get("tolerance", 0),
             "devices": {device: {"error": why, "passed": False}}, "apart": {}}
+
+
+def run_alone(program: pathlib.Path, folder: pathlib.Path, devices: list[str], environment: dict[str, str], seconds: float) -> dict:
+    """One case on devices, with more in the environment: what each gave, {} of those it did not come to."""
+    alone = CaseRun(program, [folder], devices, seconds, {**os.environ, **environment})
+    alone.follow(seconds, Budget.of(seconds), False)
+    return alone.ended[-1]["devices"] if alone.ended else {}
 
 
 def say_launch(program: pathlib.Path, folder: str, each: float, budget: Budget) -> str:

@@ -96,3 +96,13 @@ def ceilings(machine: dict, device: str) -> dict:
     except subprocess.TimeoutExpired:
         return known_ceilings(machine, device, "measuring them took more than 90 s")
     return json.loads(done.stdout) if done.returncode == 0 else known_ceilings(machine, device, last_line(done.stderr))
+
+
+def calibrate(seconds: float) -> dict:
+    """Parameters of the chip by small kernels (calibrate.py), or {"error"}."""
+    done = run([sys.executable, "-m", "gpu_check.calibrate", "--seconds", f"{seconds:.0f}"], may_fail=True, timeout=seconds + 30,
+               cwd=pathlib.Path(__file__).resolve().parent.parent)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return {"error": last_line(done.stderr) or "it says nothing"}

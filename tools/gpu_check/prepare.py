@@ -6,11 +6,11 @@ import shutil
 import tarfile
 import tempfile
 
-from . import code_facts, gather, kernel_cases, models, shapes
+from . import code_facts, gather, kernel_cases, models, peer_wheels, programs, shapes
 from .console import Failure, folder_bytes, run, say
 from .cores import usable_cores
 
-LIMIT_BYTES = 50 * 10**6
+LIMIT_BYTES = 64 << 20
 
 
 class Compiler:
@@ -30,13 +30,13 @@ class Compiler:
                 done.result()
 
 
-def targets_for(chips: list[str]) -> list[str]:
-    """The host, the chips, and each chip's simulated twin."""
-    simulated = {"sm_80": "sim_80", "sm_90a": "sim_90a"}
-    unknown = [chip for chip in chips if chip not in simulated]
+def targets_for(chips: list[str], simulated: bool) -> list[str]:
+    """The chips, and what plays them where no GPU is: the host, and each chip's simulated twin."""
+    twins = {"sm_80": "sim_80", "sm_90a": "sim_90a"}
+    unknown = [chip for chip in chips if chip not in twins]
     if unknown:
-        raise Failure(f"no such GPU target: {', '.join(unknown)}; there are {', '.join(simulated)}")
-    return ["host", *(simulated[chip] for chip in chips), *chips]
+        raise Failure(f"no such GPU target: {', '.join(unknown)}; there are {', '.join(twins)}")
+    return [*(["host", *(twins[chip] for chip in chips)] if simulated else []), *chips]
 
 
 def describe_code(data: pathlib.Path, compiler: Compiler, chips: list[str]) -> dict:
@@ -62,8 +62,9 @@ def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
             tar.add(path, path.name)
 
 
-def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chips: list[str], jobs: int, small: bool) -> dict:
-    """Fills `target`; returns what is in it. A `small` one is for trying the script out."""
+def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chips: list[str], jobs: int, *, small: bool,
+            simulated: bool, with_peers: bool) -> dict:
+    """Fills `target`; returns what is in it. A `small` one is for trying the script out; `simulated`: code for the simulated GPUs too."""
     effc = build / "bin/effc"
     for program in (effc, build / "bin/effc-compile", build / "bin/effc-device-check"):
         if not program.exists():
@@ -71,8 +72,11 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
     if target.exists() and any(target.iterdir()):
         raise Failure(f"{target} is not empty")
     target.mkdir(parents=True, exist_ok=True)
-    compiler = Compiler(effc, targets_for(chips), jobs)
+    compiler = Compiler(effc, targets_for(chips, simulated), jobs)
     gather.gather_runtime(source, build, target)
+    programs.take(build, target)
+    if with_peers:
+        peer_wheels.fetch(target / "wheels")
     with tempfile.TemporaryDirectory() as scratch:
         data = pathlib.Path(scratch) / "data"
         cases = kernel_cases.prepare(build, data / "cases", compiler, small)
@@ -80,7 +84,7 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
         compared = describe_code(data, compiler, chips)
         code_facts.require(compared)
         # The simulated GPU is too slow for what a real one is timed on.
-        timed = shapes.prepare(data / "timed-small", compiler, chips, small=True)
+        timed = shapes.prepare(data / "timed-small", compiler, chips, small=True) if simulated else []
         if not small:
             timed = shapes.prepare(data / "timed", compiler, chips, small=False)
         pack(data, target / "data.tar.xz")
@@ -88,7 +92,7 @@ def prepare(source: pathlib.Path, build: pathlib.Path, target: pathlib.Path, chi
     shutil.copytree(pathlib.Path(__file__).parent, target / "gpu_check", dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
     version = run([effc, "--version"]).stdout.strip()
-    about = {"version": version, "targets": compiler.targets, "small": small, "cases": cases, "models": goldens,
+    about = {"version": version, "targets": compiler.targets, "small": small, "simulated": simulated, "cases": cases, "models": goldens,
              "compared": compared, "models_left_out": left_out, "timed": timed}
     (target / "prepared.json").write_text(json.dumps(about, indent=1) + "\n")
     size = folder_bytes(target)

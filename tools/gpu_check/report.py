@@ -53,6 +53,7 @@ def says_launch(found: dict) -> str:
 def judge(result: dict, notes: dict) -> None:
     """Lists what is wrong in result["problems"], and fills the reasons of slow kernels from the notes."""
     problems = [f"{step['name']}: {step['error']}" for step in result["steps"] if step["error"]]
+    problems += [f"{step['name']}: {step['left_out']}" for step in result["steps"] if step.get("left_out") == "not asked for"]
     cases = result.get("cases") or {"cases": [], "devices": []}
     problems += [f"device {one['name']}: {one['error']}" for one in cases["devices"] if one["error"]]
     if cases.get("stopped"):
@@ -71,6 +72,9 @@ def judge(result: dict, notes: dict) -> None:
         problems += judge_mixer(one, result.get("device", "cuda"))
         if one.get("main") and (one.get("times_floor") or 0) > SLOW:
             one["why_slow"] = known.get(row_name(one), "no note yet (tools/gpu_check/notes.json)")
+    for tool, one in (result.get("sanitizer") or {}).items():
+        if one.get("errors") or one.get("stopped"):
+            problems.append(f"compute-sanitizer {tool}: {listed(one['errors'], 3) or one['stopped']}")
     for one in result.get("timed") or []:
         problems += [f"{one['name']}: {one[key]['error']}" for key in ("bench", "decode_kernels", "prefill_kernels")
                      if isinstance(one.get(key), dict) and "error" in one[key]]
@@ -122,9 +126,12 @@ def what_is_left_out(result: dict) -> list[str]:
     for one in result.get("timed") or []:
         left += [f"{one['name']}: {one['left_out']}"] if "left_out" in one else [
             f"{one['name']}, {key.replace('_', ' ')}: {one[key]['left_out']}" for key in ("bench", "decode_kernels", "prefill_kernels")
-            if isinstance(one.get(key), dict) and "left_out" in one[key]]
+            if isinstance(one.get(key), dict) and one[key].get("left_out")]
     for one in result.get("mixers") or []:
         left += [f"{row_name(one)}: {one['left_out']}"] if "left_out" in one else []
+    left += [f"compute-sanitizer {tool}: {one['left_out']}" for tool, one in (result.get("sanitizer") or {}).items() if "left_out" in one]
+    if reasons := sorted({one["left_out"] for one in result.get("counters") or [] if "left_out" in one}):
+        left.append(f"counters of some calls: {listed(reasons)}")
     return left
 
 
@@ -160,7 +167,8 @@ def markdown(result: dict) -> str:
         [name, version or "not there"] for name, version in machine["packages"].items()] + [["wheels", result["wheels"]]])]
     if ceilings := result.get("ceilings"):
         lines += [ceilings_text(ceilings), ""]
-    lines += steps(result) + cases(result) + checkpoints(result) + mixers(result) + models(result) + kernels(result)
+    lines += steps(result) + cases(result) + checkpoints(result) + mixers(result) + models(result) + sanitizer(result) \
+        + counted(result) + calibrated(result) + kernels(result)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -203,7 +211,12 @@ def cases(result: dict) -> list[str]:
     lines += [f"- {one['name']}: {one['description'] or one['error']}" for one in found["devices"]] + [""]
     rows = [[one["name"], f"{one['tolerance']:g}", *(state_of(one["devices"].get(device, {"left_out": ""}), "largest") for device in devices),
              number(max((v for v in one["apart"].values() if v is not None), default=None))] for one in found["cases"]]
-    return lines + table(["test", "allowed", *devices, "apart"], rows)
+    lines += table(["test", "allowed", *devices, "apart"], rows)
+    if tried := [one for one in found["cases"] if "ways" in one]:
+        names = list(tried[0]["ways"])
+        lines += ["What failed, run in other ways:", "", *table(["test", *names], [
+            [one["name"], *(state_of(one["ways"].get(name, {"left_out": ""}), "largest") for name in names)] for one in tried])]
+    return lines
 
 
 def checkpoints(result: dict) -> list[str]:
@@ -260,7 +273,8 @@ def models(result: dict) -> list[str]:
     rows = []
     for one in found:
         if "results" not in one.get("bench", {}):
-            rows.append([one["name"], one.get("left_out") or one["bench"].get("left_out") or one["bench"]["error"]] + [""] * 5)
+            bench = one.get("bench", {})
+            rows.append([one["name"], one.get("left_out") or bench.get("left_out") or bench["error"]] + [""] * 5)
             continue
         for call in one["bench"]["results"]:
             calls = call["tokens"] if call["call"] == "decode" else 1
@@ -268,6 +282,10 @@ def models(result: dict) -> list[str]:
                          f"{call['tokens_per_second']:,.0f}" if timed else "-", micros(call["seconds_median"] / calls) if timed else "-",
                          micros(call["floor"]["seconds"]), f"{call['times_floor']:.1f}" if call["times_floor"] else "-"])
     lines += table(["model", "call", "batch", "tokens/s", "us per call", "floor", "x floor"], rows)
+    for one in found:
+        if ways := one.get("ways", {}).get("found"):
+            lines += [f"{one['name']}, a step of one sequence: " + ", ".join(
+                f"{way['way']} {micros(way['seconds']) + ' us' if 'seconds' in way else way['error']}" for way in ways) + ".", ""]
     for one in found:
         for key in ("decode_kernels", "prefill_kernels"):
             if not isinstance(one.get(key), list):
@@ -279,6 +297,48 @@ def models(result: dict) -> list[str]:
                       + (", the slowest" if len(one[key]) > 12 else "") + ":", "",
                       *table(["kernel", "such as", "launches", "blocks", "threads", "us in all", "floor"], rows)]
     return lines
+
+
+def sanitizer(result: dict) -> list[str]:
+    if not (found := result.get("sanitizer")):
+        return []
+    rows = [[tool, f"{one['begun']} of {one['cases']}", "; ".join(one["errors"][:5]) or one.get("stopped", "nothing")] if "cases" in one
+            else [tool, "-", one["left_out"]] for tool, one in found.items()]
+    return ["## compute-sanitizer", "", *table(["tool", "kernel tests", "found"], rows)]
+
+
+def counted(result: dict) -> list[str]:
+    """What the hardware counted of each mixer's kernels."""
+    if not (found := result.get("counters")):
+        return []
+    rows = []
+    for one in found:
+        name = row_name({**one, "name": one["mixer"]})
+        if not isinstance(one.get("kernels"), list):
+            rows.append([name, (one.get("kernels") or {}).get("error") or one.get("left_out", "")] + [""] * 6)
+            continue
+        for kernel in one["kernels"]:
+            stalls = {key.partition("_")[2]: value for key, value in kernel.items() if key.startswith("stalled_") and value}
+            percent = lambda key, kernel=kernel: f"{kernel[key]:.0f}" if kernel.get(key) is not None else "-"
+            moved = sum(kernel.get(key) or 0 for key in ("dram_read_bytes", "dram_written_bytes"))
+            rows.append([name, kernel["kernel"], micros(kernel.get("seconds")), f"{moved / 1e6:.1f}", percent("warps_percent"),
+                         percent("issue_percent"), percent("tensor_percent"),
+                         ", ".join(f"{key} {value:.1f}" for key, value in sorted(stalls.items(), key=lambda pair: -pair[1])[:3])])
+    return ["## Counters", "", "By the hardware, cold caches, one launch at a time: of the cycles in which a scheduler could issue, how many did; "
+            "how many cycles the tensor pipe worked; what a warp waited for between two instructions, in cycles.", "",
+            *table(["call", "kernel", "us", "MB of DRAM", "warps %", "issue %", "tensor %", "waits for"], rows)]
+
+
+def calibrated(result: dict) -> list[str]:
+    """Parameters of the chip as small kernels found them."""
+    found = result.get("calibration") or {}
+    if "parameters" not in found:
+        return ["## Parameters of the chip", "", found["error"], ""] if found else []
+    lines = ["## Parameters of the chip", "", "By small kernels (`tools/gpu_check/calibrate.py`); how each was measured, and its raw numbers, stand "
+             "in the JSON.", "", *table(["parameter", "value", "unit", "spread"], [
+                 [one["name"], f"{one['value']:.4g}", one["unit"], f"{100 * one['spread']:.1f} %"] for one in found["parameters"]])]
+    failed = [f"- {one['name']}: {one['error']}" for one in found["errors"]] + [f"- {one['name']}: {one['reason']}" for one in found["left_out"]]
+    return lines + (["Not measured:", "", *failed, ""] if failed else [])
 
 
 def kernels(result: dict) -> list[str]:

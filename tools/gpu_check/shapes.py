@@ -8,12 +8,12 @@ from .mixer_models import Mixer
 PRODUCTS = "bf16"  # what is timed multiplies what public kernels multiply
 # The first call of each is its main shape: (decode, sequences, tokens).
 MIXERS = [
-    (Mixer("ssd", 64, 1, 128, 64), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
-    (Mixer("gated_retention", 32, 32, 128, 128), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
-    (Mixer("gated_linear_attention", 16, 16, 128, 128), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
-    (Mixer("rwkv6", 32, 32, 64, 64), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
-    (Mixer("gated_delta_rule", 32, 16, 128, 128), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
-    (Mixer("kimi_delta_attention", 32, 32, 128, 128), [(False, 1, 4096), (False, 1, 1024), (True, 128, 1)]),
+    (Mixer("ssd", 64, 1, 128, 64), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
+    (Mixer("gated_retention", 32, 32, 128, 128), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
+    (Mixer("gated_linear_attention", 16, 16, 128, 128), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
+    (Mixer("rwkv6", 32, 32, 64, 64), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
+    (Mixer("gated_delta_rule", 32, 16, 128, 128), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
+    (Mixer("kimi_delta_attention", 32, 32, 128, 128), [(False, 1, 4096), (True, 128, 1), (False, 1, 1024)]),
 ]
 SMALL_MIXERS = [(Mixer("ssd", 4, 1, 16, 8), [(False, 1, 48), (True, 4, 1)]),
                 (Mixer("gated_retention", 4, 2, 16, 8), [(False, 1, 48)]),
@@ -32,8 +32,9 @@ def mamba2(width: int, layers: int, vocabulary: int, head: int = 64, state: int 
 
 
 # Names of configurations: a dictionary, or a file of test/goldens/configs.
-MODELS = {"mamba2_130m": mamba2(768, 24, 50288), "mamba2_1_3b": mamba2(2048, 48, 50288), "hgrn2_1_3b": "hgrn2_1_3b.json",
-          "gla_1_3b": "gla_1_3b.json", "gated_deltanet_1_3b": "gated_deltanet_1_3b.json"}
+MODELS = {"mamba2_130m": mamba2(768, 24, 50288), "mamba2_1_3b": mamba2(2048, 48, 50288), "gla_1_3b": "gla_1_3b.json",
+          "gated_deltanet_1_3b": "gated_deltanet_1_3b.json", "hgrn2_1_3b": "hgrn2_1_3b.json", "mamba_130m": "mamba_130m.json",
+          "recurrentgemma_2b": "recurrentgemma_2b.json", "rodimus_1_4b": "papers/rodimus_1_4b.json"}
 SMALL_MODELS = {"mamba2_tiny": mamba2(64, 2, 97, head=16, state=16)}
 CONFIGS = pathlib.Path(__file__).resolve().parent.parent.parent / "test/goldens/configs"
 
@@ -60,7 +61,7 @@ def prepare(folder: pathlib.Path, compiler, chips: list[str], small: bool) -> li
         place = folder / name
         place.mkdir()
         (place / "config.json").write_text(json.dumps(config))
-        rows, batch = ("64", 2) if small else ("512,2048", 128)
+        rows, batch = ("64", 2) if small else ("512,4096", 128)
         compiler.compile(place, folder / f"{name}.effc", "--weights", "none", "--dtype", "bf16", "--products", PRODUCTS,
                          "--prefill-rows", rows, "--max-batch", batch, targets=targets)
         (place / "config.json").unlink()

@@ -1,10 +1,12 @@
 """Times of kernels and models on a device, beside their floors. The simulated GPU keeps no time: what launches do is listed."""
 import json
+import os
 import pathlib
 
 from . import shapes
 from .console import Budget, last_line, run, say
 from .mixer_models import Mixer
+from .narrow import WAYS
 
 # Rewrites more than any cache holds, before each thing that is timed.
 FLUSH_BYTES = 256 << 20
@@ -63,14 +65,35 @@ def time_mixer(program: pathlib.Path, folder: pathlib.Path, device: str, mixer: 
     return about
 
 
-def bench_model(effc: pathlib.Path, file: pathlib.Path, device: str, small: bool, timeout: float) -> dict:
+# What `effc bench` is asked for: prompts of one sequence, since longer calls than the largest are several, and steps of many sequences.
+BENCHES = [["--prefill", "512,4096", "--decode", "0", "--batch", "1", "--repeat", "5"],
+           ["--prefill", "0", "--decode", "64", "--batch", "1,2,8,64,128", "--repeat", "3"]]
+SMALL_BENCHES = [["--prefill", "16", "--decode", "2", "--batch", "1,2", "--repeat", "1"]]
+
+
+def bench_model(effc: pathlib.Path, file: pathlib.Path, device: str, small: bool, timeout: float, environment: dict | None = None,
+                benches: list | None = None) -> dict:
     """`effc bench` of a whole model with drawn weights."""
-    arguments = ["--prefill", "16", "--decode", "2", "--batch", "1,2", "--repeat", "1"] if small else \
-        ["--prefill", "512,2048", "--decode", "64", "--batch", "1,8,64", "--repeat", "5"]
-    done = run([effc, "bench", file, "--device", device, "--draw-weights", "--json", *arguments], timeout=timeout, may_fail=True)
-    if done.returncode != 0:
-        return {"error": last_line(done.stderr)}
-    return json.loads(done.stdout)
+    result: dict = {}
+    for arguments in benches or (SMALL_BENCHES if small else BENCHES):
+        done = run([effc, "bench", file, "--device", device, "--draw-weights", "--json", *arguments], timeout=timeout, may_fail=True,
+                   env={**os.environ, **(environment or {})})
+        if done.returncode != 0:
+            return {"error": last_line(done.stderr)}
+        found = json.loads(done.stdout)
+        found["file"] = file.name
+        result = {**found, "results": [*result.get("results", []), *found["results"]]}
+    return result
+
+
+def time_ways(effc: pathlib.Path, file: pathlib.Path, timeout: float) -> list[dict]:
+    """What a step of one sequence takes with launches that overlap and recorded calls, and without."""
+    found = []
+    for name, environment in {"as it is": {}, **{name: WAYS[name] for name in ("one launch after the other", "without recorded calls")}}.items():
+        bench = bench_model(effc, file, "cuda", False, timeout, environment, [["--prefill", "0", "--decode", "64", "--batch", "1", "--repeat", "3"]])
+        found.append({"way": name, **({"error": bench["error"]} if "error" in bench else {
+            "seconds": bench["results"][0]["seconds_median"] / bench["results"][0]["tokens"]})})
+    return found
 
 
 def by_kernel(launches: list[dict], ceilings: dict) -> list[dict]:
@@ -94,7 +117,7 @@ def while_there_is_time(budget: Budget, function) -> dict:
     """What a function gives that takes its timeout, or {"left_out"}."""
     if budget.left() < LEAST_SECONDS:
         return {"left_out": "the time is over"}
-    return function(budget.share(0.6, 120))
+    return function(budget.share(0.6, 60))
 
 
 def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings: dict, small: bool, budget: Budget) -> dict:
@@ -106,7 +129,7 @@ def time_model(programs: pathlib.Path, file: pathlib.Path, device: str, ceilings
         calls = one["tokens"] if one["call"] == "decode" else 1
         floor = one["floor"]["seconds"]
         one["times_floor"] = one["seconds_median"] / calls / floor if device == "cuda" and floor else None
-    for key, decode, tokens in (("decode_kernels", True, 1), ("prefill_kernels", False, 16 if small else 2048)):
+    for key, decode, tokens in (("decode_kernels", True, 1), ("prefill_kernels", False, 16 if small else 4096)):
         timed = while_there_is_time(budget, lambda timeout, decode=decode, tokens=tokens: time_call(
             programs / "effc-device-check", file, device, decode, 1, tokens, runs=3 if small else 20, flush=False, more=[], timeout=timeout))
         result[key] = by_kernel(timed["launches"], ceilings) if "launches" in timed else timed
@@ -121,6 +144,10 @@ def time_models(programs: pathlib.Path, folder: pathlib.Path, device: str, ceili
         if budget.left() < 25:
             results.append({"name": name, "left_out": "the time is over"})
             continue
-        results.append(time_model(programs, folder / f"{name}.effc", device, ceilings, small, budget))
+        one = time_model(programs, folder / f"{name}.effc", device, ceilings, small, budget)
+        if device == "cuda" and not results:
+            one["ways"] = while_there_is_time(budget, lambda timeout, name=name: {"found": time_ways(
+                programs / "effc", folder / f"{name}.effc", timeout)})
+        results.append(one)
         say(f"timed {name}")
     return results

@@ -23,7 +23,7 @@ OPTIONS = argparse.Namespace()
 STAND_IN = r"""#!{python}
 import json, os, re, subprocess, sys
 # "sim" is taken for cuda, "sim:90" for itself.
-arguments = [{{"cuda": "sim", "cuda,sim:90,host": "sim,sim:90,host"}}.get(a, a) for a in sys.argv[1:]]
+arguments = [{{"cuda": "sim"}}.get(a, a) for a in sys.argv[1:]]
 cuda = lambda text: re.sub(r"\bsim\b(?!:)", "cuda", text)
 if "cases" in arguments[:1]:
     going = subprocess.Popen(["{program}", *arguments], stdout=subprocess.PIPE, text=True)
@@ -105,7 +105,8 @@ class GpuCheckFlow(Prepared):
         self.assertTrue(all(step["error"] is None for step in found["steps"]), found["steps"])
         # What proves something comes before what is only timed.
         self.assertEqual([step["name"] for step in found["steps"]], [
-            "unpacking", "what is in the files", "kernel tests", "recorded checkpoints", "what the machine can do", "mixers", "models"])
+            "unpacking", "what is in the files", "kernel tests", "recorded checkpoints", "what the machine can do", "mixers", "models",
+            "public kernels and float64"])
         self.assertGreaterEqual(len(found["cases"]["cases"]), 3)
         for one in found["cases"]["cases"]:
             self.assertEqual(sorted(one["devices"]), ["host", "sim:90"])
@@ -234,9 +235,9 @@ class GpuCheckFlow(Prepared):
         missing = [report.row_name(one) for one in found["mixers"] if "ours" not in one["beside"]]
         self.assertEqual([re.sub(": not compared with float64: .*", "", problem) for problem in found["problems"]], missing, done.stderr)
         self.assertEqual(done.returncode, 1 if missing else 0, done.stderr)
-        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda", "sim:90", "host"])
+        self.assertEqual([one["name"] for one in found["cases"]["devices"]], ["cuda"])
         for one in found["cases"]["cases"] + found["models"]:
-            self.assertEqual(sorted(one["devices"]), ["cuda", "host", "sim:90"])
+            self.assertEqual(sorted(one["devices"]), ["cuda"])
         # An embedding, the mixer, a choice of rows: the second launch is the mixer's.
         for one in found["mixers"]:
             self.assertEqual([launch["seconds"]["median"] for launch in one["launches"]], [2e-6])
