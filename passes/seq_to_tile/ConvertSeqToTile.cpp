@@ -21,6 +21,7 @@
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 #include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -409,6 +410,8 @@ void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
       stream << tile.rows << 'x' << tile.outputs;
       return;
     }
+    if (auto convolution = dyn_cast<seq::ShortConvolutionOp>(op))
+      stream << 'c' << convolutionPartsOf(convolution, context);
     auto mixer = dyn_cast<seq::MixerOpInterface>(op);
     if (mixer && context.entry.getKind() == seq::EntryKind::Prefill &&
         mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {

@@ -77,7 +77,7 @@ def compare_mixers(found: list[dict], device: str, small: bool, scratch: pathlib
     if device == "cuda":
         # Other numbers of tokens are the same kernels.
         first = [(mixer, call, place_of(scratch, mixer, call)) for one, mixer, call in calls if one["main"] or one["decode"]]
-        peers.compile_all(first, device, min(jobs, len(first)), budget.share(0.4, 60))
+        peers.compile_all(first, device, min(jobs, len(first)), budget.share(0.55, 110))
         say("compiled public kernels")
     for one, mixer, call in calls:
         if budget.left() < 8:

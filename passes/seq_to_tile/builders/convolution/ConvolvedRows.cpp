@@ -140,13 +140,16 @@ void ConvolvedRows::copyTail(const Copy &to) {
   k.store(clearBefore(tail, bound), to.view, at, copied);
 }
 
-void ConvolvedRows::storeTail() {
+void ConvolvedRows::storeTail(Value part) {
   int64_t pastRows = convolution.taps - 1;
   tile::TileType type = k.blockType(pastRows, count, tile::Role::Operand);
   Value length = segment.getLength(), most = k.index(pastRows);
   // What there is not is not read, not even a first row.
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
-                                 k.min(length, k.index(1)), k.index(1));
+  Value times = k.min(length, k.index(1));
+  if (part)
+    times = k.either(k.compare(arith::CmpIPredicate::eq, part, k.index(0)),
+                     times, k.index(0));
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), times, k.index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value next =

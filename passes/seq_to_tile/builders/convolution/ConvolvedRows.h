@@ -36,8 +36,9 @@ public:
   /// Copies the tail before the segment; zeros where the sequence begins.
   void copyTail(const Copy &to);
   /// Leaves the tail behind the segment, of whose channels nobody else reads
-  /// what was there before.
-  void storeTail();
+  /// what was there before. Of items that share the rows the one of `part` 0
+  /// does it; null: one item has all rows.
+  void storeTail(mlir::Value part = {});
 
 private:
   /// Where rows of the tail lie; all of it in its slot.

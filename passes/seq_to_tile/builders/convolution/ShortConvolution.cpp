@@ -21,6 +21,8 @@ static constexpr int64_t kChannels = 32;
 // Rows that the threads of a GPU's block have at a time: as many loads as they
 // have registers for are on the way together.
 static constexpr int64_t kRowsOnGpu = 64;
+// Items that a core of a GPU has at a time, by the 150 registers of 64 threads.
+static constexpr int64_t kItemsOfCore = 6;
 
 ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op,
                                    bool writesTail)
@@ -85,17 +87,44 @@ Value ShortConvolution::addTaps(Value sum, ValueRange taps, ValueRange inputs,
                });
 }
 
-// Blocks of whole channels: no tile ends inside of a splice.
+static int64_t channelsOf(seq::ShortConvolutionOp op) {
+  return op.getWeight().getType().getDimSize(1);
+}
+
+// Channels of a tile, where rows are taken in tiles; 0: they go one by one.
+static int64_t tileChannelsOf(seq::ShortConvolutionOp op,
+                              const KernelContext &context) {
+  if (!context.isGpu() || context.entry.getKind() != seq::EntryKind::Prefill)
+    return 0;
+  int64_t block = blockOf(channelsOf(op), kChannels);
+  return block <= kChannels ? block : 0;
+}
+
+int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
+                                 const KernelContext &context) {
+  int64_t channels = tileChannelsOf(op, context);
+  if (channels == 0)
+    return 1;
+  int64_t blocks = channelsOf(op) / channels;
+  int64_t wanted = llvm::divideCeil(context.cores * kItemsOfCore, blocks);
+  int64_t tiles = llvm::divideCeil(context.entry.getRows(), kRowsOnGpu);
+  return std::clamp<int64_t>(wanted, 1, tiles);
+}
+
+// Blocks of whole channels: no tile ends inside of a splice. Parts take tiles by
+// turns, whatever the length; the first one, which alone meets the tail, also
+// writes the next.
 static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
-                                int64_t count, int64_t channels) {
-  ChannelBlock block(k, count, channels);
+                                int64_t channels, int64_t parts) {
+  ChannelBlock block(k, channelsOf(core), channels, parts);
   tile::SegmentOp segment = block.segment;
   ConvolvedRows rows(k, core, segment, block.first, channels,
                      /*writesTail=*/true);
   OpBuilder &b = k.ops();
   {
-    auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(),
-                                   k.index(kRowsOnGpu));
+    Value first = block.part ? k.mul(block.part, kRowsOnGpu) : k.index(0);
+    auto loop = scf::ForOp::create(b, k.loc(), first, segment.getLength(),
+                                   k.index(parts * kRowsOnGpu));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value start = loop.getInductionVar();
@@ -115,16 +144,16 @@ static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
             })))
       return failure();
   }
-  rows.storeTail();
+  rows.storeTail(block.part);
   return success();
 }
 
 LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto core = cast<seq::ShortConvolutionOp>(k.getCore());
-  int64_t count = core.getWeight().getType().getDimSize(1);
-  if (k.isGpu() && !k.isDecode())
-    if (int64_t block = blockOf(count, kChannels); block <= kChannels)
-      return buildTiles(k, core, count, block);
+  if (int64_t channels = tileChannelsOf(core, k.getContext()))
+    return buildTiles(k, core, channels,
+                      convolutionPartsOf(core, k.getContext()));
+  int64_t count = channelsOf(core);
   Value xView = k.read(core.getX());
   ShortConvolution convolution(k, core);
   ChannelBlock block(k, count, kChannels);

@@ -7,6 +7,12 @@
 
 namespace effc {
 
+/// Items that share the rows of a sequence and a block of channels, on a GPU in
+/// prefill: as many as give every core its share, and no more than there are
+/// tiles of rows in a call of `context`'s size. 1 elsewhere.
+int64_t convolutionPartsOf(seq::ShortConvolutionOp op,
+                           const KernelContext &context);
+
 class ShortConvolution {
 public:
   ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op,

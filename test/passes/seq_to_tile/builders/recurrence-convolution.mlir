@@ -20,15 +20,20 @@ seq.weight @table source("table") : tensor<41x338xf32>
 // CHECK: %[[ROWS:.*]] = plan.arena bytes 247808
 // CHECK: plan.offset %[[TAPS]] by 576
 // CHECK: %[[TAIL:.*]] = plan.offset %[[STATE]] by 576
-// CHECK: plan.launch @short_convolution_1({{.*}}%[[TAIL]]{{.*}}) items <segments, tile = 1, times = 6>
+// CHECK: plan.launch @short_convolution_1({{.*}}%[[TAIL]]{{.*}}) items <segments, tile = 1, times = 18>
 // CHECK: plan.launch @ssd_2({{.*}}%[[TAPS]], {{.*}}%[[STATE]], %[[ROWS]]{{.*}}) items <segments, tile = 1, times = 6>
 
-// A GPU takes 64 rows at a time.
+// A GPU takes 64 rows at a time, by turns of the three items that share the 176
+// rows of the call: one for each tile of them.
 // CHECK-LABEL: tile.kernel @short_convolution_1(
 // CHECK-SAME: !tile.view<?x3x192xf32, [14832, 336, 1]>
-// CHECK: scf.for {{.*}} step %c64
+// CHECK: %[[PART:.*]] = arith.remui %{{.*}}, %c3
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %c64
+// CHECK: scf.for {{.*}} = %[[BEGIN]] to {{.*}} step %c192
 // CHECK-COUNT-4: tile.load {{.*}} sizes [64, 32]
 // CHECK: tile.store {{.*}} sizes [64, 32]
+// The first of them leaves the tail.
+// CHECK: arith.cmpi eq, %[[PART]], %c0
 // CHECK: tile.store {{.*}} sizes [1, 3, 32]
 
 // An item's channels begin at 72 head + 24 block.
