@@ -21,8 +21,6 @@
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/StateResults.h"
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
-#include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -63,18 +61,17 @@ private:
   LogicalResult mapArguments(func::FuncOp entry);
   void findResults(Block &body);
   LogicalResult convertKernel(seq::KernelOp kernel);
-  KernelContext contextOf(seq::KernelOp kernel,
-                          ArrayRef<Memory> operands) const;
+  CallContext contextOf(seq::KernelOp kernel, ArrayRef<Memory> operands) const;
   /// Where each result lies, known from here on.
   FailureOr<SmallVector<Value>> placeResults(seq::KernelOp kernel,
                                              const KernelContext &context,
                                              ArrayRef<Memory> operands);
   /// Has the entry launch what a kernel became.
-  void launch(seq::KernelOp kernel, const KernelContext &context,
+  void launch(seq::KernelOp kernel, const CallContext &context,
               MutableArrayRef<BuiltKernel> built, ArrayRef<Memory> operands,
               ArrayRef<Value> results);
-  FailureOr<BuiltKernels> buildOnce(seq::KernelOp kernel,
-                                    const KernelContext &context);
+  /// `context` gets the sizes of the way in which the kernel is built.
+  FailureOr<BuiltKernels> buildOnce(seq::KernelOp kernel, CallContext &context);
   Value segments(Location loc);
   Value arenaBuffer(Location loc, RankedTensorType type);
   Memory arenaMemory(Location loc, Value result, tile::Count lead);
@@ -286,10 +283,11 @@ tile::Count leadOf(seq::KernelOp kernel, ArrayRef<Memory> operands) {
   return tile::Count::Rows;
 }
 
-KernelContext EntryConversion::contextOf(seq::KernelOp kernel,
-                                         ArrayRef<Memory> operands) const {
-  KernelContext context;
+CallContext EntryConversion::contextOf(seq::KernelOp kernel,
+                                       ArrayRef<Memory> operands) const {
+  CallContext context;
   context.entry = entry;
+  context.kind = entry.getKind();
   if (tile::TargetAttr target = tile::getTarget(module)) {
     context.device = target.getDevice();
     context.cores = target.getCores();
@@ -308,6 +306,7 @@ KernelContext EntryConversion::contextOf(seq::KernelOp kernel,
     context.resultLeaves.push_back(result == logits || result == choices);
     context.resultPlaces.push_back(placeOf(result));
   }
+  context.sizes = KernelSizes::of(kernel, context);
   return context;
 }
 
@@ -341,7 +340,7 @@ EntryConversion::placeResults(seq::KernelOp kernel,
   return places;
 }
 
-void EntryConversion::launch(seq::KernelOp kernel, const KernelContext &context,
+void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
                              MutableArrayRef<BuiltKernel> built,
                              ArrayRef<Memory> operands,
                              ArrayRef<Value> results) {
@@ -388,7 +387,7 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   SmallVector<Memory> operands;
   for (Value input : kernel.getInputs())
     operands.push_back(memory.lookup(input));
-  KernelContext context = contextOf(kernel, operands);
+  CallContext context = contextOf(kernel, operands);
   FailureOr<BuiltKernels> built = buildOnce(kernel, context);
   if (failed(built))
     return failure();
@@ -400,38 +399,12 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   return success();
 }
 
-// The rows of the entry, as far as a kernel depends on them: the tile of a
-// product, the block of a quadratic form, the blocks of a window's queries.
-void printRelevantRows(llvm::raw_ostream &stream, seq::KernelOp kernel,
-                       const KernelContext &context) {
-  for (Operation &op : kernel.getBody().front()) {
-    if (seq::isDenseOp(&op)) {
-      DenseTile tile = denseTileOf(&op, context);
-      stream << tile.rows << 'x' << tile.outputs;
-      return;
-    }
-    if (auto convolution = dyn_cast<seq::ShortConvolutionOp>(op))
-      stream << 'c' << convolutionPartsOf(convolution, context);
-    auto mixer = dyn_cast<seq::MixerOpInterface>(op);
-    if (mixer && context.entry.getKind() == seq::EntryKind::Prefill &&
-        mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {
-      WindowBlocks blocks = windowBlocksOf(mixer, context);
-      stream << blocks.queries << 'x' << blocks.items;
-    }
-    if (!mixer || !mixer.getFormAttr())
-      continue;
-    if (mixer.getFormAttr().getKind() == seq::FormKind::Quadratic)
-      stream << context.entry.getRows();
-    stream << 'p' << piecesOf(mixer, context);
-  }
-}
-
 // Everything a built kernel depends on, as text.
 std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   std::string key;
   llvm::raw_string_ostream stream(key);
-  stream << stringifyEntryKind(context.entry.getKind()) << ' ';
-  printRelevantRows(stream, kernel, context);
+  stream << stringifyEntryKind(context.kind) << ' ';
+  context.sizes.print(stream);
   stream << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes
          << ' ';
   for (auto [kind, stored] :
@@ -454,8 +427,8 @@ std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
   return key;
 }
 
-FailureOr<BuiltKernels>
-EntryConversion::buildOnce(seq::KernelOp kernel, const KernelContext &context) {
+FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
+                                                   CallContext &context) {
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;

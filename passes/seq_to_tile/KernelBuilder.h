@@ -15,49 +15,9 @@
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/seq_to_tile/KernelContext.h"
 
 namespace effc {
-
-/// What kind of memory an operand of a seq.kernel is.
-enum class MemoryKind { Buffer, Weight, State, Table };
-
-/// How a result is stored, and where among the rows of a tensor that joins it
-/// with others.
-struct ResultPlace {
-  mlir::Type stored;     ///< its elements
-  int64_t rowStride = 0; ///< in elements; 0: it has a buffer of its own
-  int64_t offsetBytes = 0;
-};
-
-/// The facts of a translation that a kernel depends on besides its own body.
-struct KernelContext {
-  seq::EntryAttr entry;
-  tile::Device device = tile::Device::Host;
-  /// Of a GPU: how many cores it has, and whether four warps may multiply
-  /// together.
-  int64_t cores = 0;
-  bool warpGroups = false;
-  /// FLOPs of products that a core does in a cycle.
-  int64_t dotRate = 1;
-  /// What operands of products are rounded to; null: they are not.
-  mlir::Type roundedTo;
-  /// What the leading dimension of the kernel's token tensors counts.
-  tile::Count lead = tile::Count::Rows;
-  /// One for each operand of the seq.kernel.
-  llvm::SmallVector<MemoryKind> operands;
-  /// What the elements of each operand are stored as; null: what its type says.
-  /// Others are possible for states, buffers, and tables of positions or draws.
-  llvm::SmallVector<mlir::Type> storedTypes;
-  /// Whether result i is what the call gives, logits or choices, which lie
-  /// densely.
-  llvm::SmallVector<bool> resultLeaves;
-  llvm::SmallVector<ResultPlace> resultPlaces; ///< one for each result
-  int64_t slotBytes = 0;
-  /// Whether a token's bits may not depend on what it is computed with.
-  bool bitStable = true;
-
-  bool isGpu() const { return device == tile::Device::Nvptx; }
-};
 
 /// One operand of a launch: an operand or a result of the seq.kernel, so many
 /// bytes further on, the call's segment table, or what the launches of one
@@ -88,9 +48,7 @@ public:
   mlir::Operation *getCore() const { return core; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }
-  bool isDecode() const {
-    return context.entry.getKind() == seq::EntryKind::Decode;
-  }
+  bool isDecode() const { return context.kind == seq::EntryKind::Decode; }
   bool isGpu() const { return context.isGpu(); }
 
   /// The view through which `tensor` is read: an argument of the seq.kernel or

@@ -4,6 +4,7 @@
 
 #include "dialects/seq/Remarks.h"
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/linear/ChunkItems.h"
 
 using namespace mlir;
 using namespace effc;
@@ -44,6 +45,15 @@ SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
   if (chosen == Way::Step)
     return {Way::Step, Way::AsWritten};
   return {Way::Chunks, Way::Step, Way::AsWritten};
+}
+
+void remarkOnPieces(seq::MixerOpInterface mixer, const CallContext &call) {
+  const KernelSizes &sizes = call.sizes;
+  emitRemark(mixer.getLoc())
+      << "a call's only sequence in " << sizes.pieces
+      << " pieces: " << ChunkItems::of(mixer, sizes.chunk).count()
+      << " items of " << call.entry.getRows() / sizes.chunk
+      << " chunks leave most of " << call.cores << " cores idle";
 }
 
 LogicalResult build(KernelBuilder &k, Way way) {
@@ -105,17 +115,19 @@ LogicalResult build(KernelBuilder &k, Way way) {
 } // namespace
 
 LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
-                                seq::KernelOp kernel,
-                                const KernelContext &context, OpBuilder &b,
-                                StringRef name) {
+                                seq::KernelOp kernel, CallContext &call,
+                                OpBuilder &b, StringRef name) {
   seq::MixerOpInterface mixer = linearMixerOf(kernel);
   SmallVector<Way> ways = mixer ? waysOf(mixer) : SmallVector{Way::Step};
   for (auto [i, way] : llvm::enumerate(ways)) {
-    // What depends on the form, such as pieces, sees that of the kernel.
-    if (mixer && way == Way::Step)
+    if (mixer && way == Way::Step) {
       mixer.setFormAttr(
           seq::FormAttr::get(b.getContext(), seq::FormKind::Step, 0));
-    builder.emplace(kernel, context, b, name);
+      call.sizes = KernelSizes::of(kernel, call);
+    }
+    builder.emplace(kernel, call, b, name);
+    if (way == Way::Chunks && call.sizes.pieces > 1)
+      remarkOnPieces(mixer, call);
     if (i + 1 == ways.size())
       return success(succeeded(build(*builder, way)) && !builder->isBroken());
     std::string reason;
@@ -139,9 +151,8 @@ LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
     }
     builder->discard();
     emitRemark(mixer.getLoc())
-        << seq::kFallbackRemark << "form in "
-        << stringifyEntryKind(context.entry.getKind()) << "_"
-        << context.entry.getRows() << ": " << nameOf(ways[i + 1])
+        << seq::kFallbackRemark << "form in " << stringifyEntryKind(call.kind)
+        << "_" << call.entry.getRows() << ": " << nameOf(ways[i + 1])
         << " instead of " << nameOf(way) << ", since " << reason;
   }
   llvm_unreachable("the last way returns");
@@ -157,7 +168,7 @@ Follower effc::followerOf(KernelBuilder &first) {
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
   if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return {buildWindowAppend, "_append"};
-  if (mixer && piecesOf(mixer, first.getContext()) > 1)
+  if (mixer && first.getContext().sizes.pieces > 1)
     return {buildRecurrencePieces, "_pieces"};
   return {};
 }

@@ -9,10 +9,10 @@
 namespace effc {
 
 /// Builds a kernel in the first of the ways in which it can be built; a remark
-/// says which were passed by, and why.
+/// says which were passed by, and why. The builder keeps `call`, whose sizes are
+/// those of the way that was taken.
 mlir::LogicalResult buildInAWay(std::optional<KernelBuilder> &builder,
-                                seq::KernelOp kernel,
-                                const KernelContext &context,
+                                seq::KernelOp kernel, CallContext &call,
                                 mlir::OpBuilder &b, llvm::StringRef name);
 
 /// A kernel behind a seq.kernel's first one: what builds it, null where there

@@ -23,7 +23,7 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
   if (cast<RankedTensorType>(product->getOperand(1).getType()).getRank() != 2)
     return "it is several products";
   if (context.lead == tile::Count::Outputs &&
-      context.entry.getKind() == seq::EntryKind::Prefill)
+      context.kind == seq::EntryKind::Prefill)
     return "few of a prompt's rows are outputs";
   ValueRange arguments = built.kernel.getOperandArguments();
   for (auto [name, argument] :
@@ -45,21 +45,21 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
 }
 
 plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
-                                          const KernelContext &context,
+                                          const CallContext &call,
                                           BuiltKernel &built) {
   Operation *core = KernelBuilder::coreOf(source.getBody().front());
-  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) ||
-      !context.isGpu() || context.entry.getRows() < kFewestRows)
+  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) || !call.isGpu() ||
+      call.entry.getRows() < kFewestRows)
     return {};
-  std::string obstacle = obstacleOf(source, core, context, built);
-  StringRef entry = stringifyEntryKind(context.entry.getKind());
+  std::string obstacle = obstacleOf(source, core, call, built);
+  StringRef entry = stringifyEntryKind(call.kind);
   if (!obstacle.empty()) {
     emitRemark(source.getLoc()) << "stays with its kernel in " << entry << "_"
-                                << context.entry.getRows() << ": " << obstacle;
+                                << call.entry.getRows() << ": " << obstacle;
     return {};
   }
   emitRemark(source.getLoc())
-      << "goes to cuBLASLt in " << entry << "_" << context.entry.getRows();
+      << "goes to cuBLASLt in " << entry << "_" << call.entry.getRows();
   SmallVector<tile::ViewType> views;
   for (Value argument : built.kernel.getOperandArguments())
     views.push_back(cast<tile::ViewType>(argument.getType()));

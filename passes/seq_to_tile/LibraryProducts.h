@@ -10,7 +10,7 @@ namespace effc {
 /// bf16 and nothing else; null otherwise. A remark says which, and of a product
 /// that stays with its kernel why.
 plan::ProductAttr productForLibrary(seq::KernelOp source,
-                                    const KernelContext &context,
+                                    const CallContext &call,
                                     BuiltKernel &built);
 
 } // namespace effc

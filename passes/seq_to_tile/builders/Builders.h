@@ -10,13 +10,8 @@ namespace effc {
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
 /// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
-/// What an item of a product computes at once.
-struct DenseTile {
-  int64_t rows, outputs;
-};
-/// The tile of a product of buildDense: all that its kernel takes from the
-/// number of an entry's rows.
-DenseTile denseTileOf(mlir::Operation *op, const KernelContext &context);
+/// The tile of a product of buildDense, for `KernelSizes`.
+DenseTile denseTileOf(mlir::Operation *op, const CallContext &call);
 /// The largest number of each row, which lies in memory (Best.cpp).
 mlir::LogicalResult buildBest(KernelBuilder &k);
 /// The same of what buildDense's items have found, behind its kernel
@@ -53,9 +48,6 @@ mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
-/// The most pieces that buildRecurrenceChunk cuts one sequence of a call into,
-/// each an item of its own; 1: it does not (ChunkItems.cpp).
-int64_t piecesOf(seq::MixerOpInterface mixer, const KernelContext &context);
 /// What pieces give, behind the kernel that has found what each does to the
 /// state (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrencePieces(KernelBuilder &k);

@@ -94,20 +94,20 @@ static int64_t channelsOf(seq::ShortConvolutionOp op) {
 // Channels of a tile, where rows are taken in tiles; 0: they go one by one.
 static int64_t tileChannelsOf(seq::ShortConvolutionOp op,
                               const KernelContext &context) {
-  if (!context.isGpu() || context.entry.getKind() != seq::EntryKind::Prefill)
+  if (!context.isGpu() || context.kind != seq::EntryKind::Prefill)
     return 0;
   int64_t block = blockOf(channelsOf(op), kChannels);
   return block <= kChannels ? block : 0;
 }
 
 int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
-                                 const KernelContext &context) {
-  int64_t channels = tileChannelsOf(op, context);
+                                 const CallContext &call) {
+  int64_t channels = tileChannelsOf(op, call);
   if (channels == 0)
     return 1;
   int64_t blocks = channelsOf(op) / channels;
-  int64_t wanted = llvm::divideCeil(context.cores * kItemsOfCore, blocks);
-  int64_t tiles = llvm::divideCeil(context.entry.getRows(), kRowsOnGpu);
+  int64_t wanted = llvm::divideCeil(call.cores * kItemsOfCore, blocks);
+  int64_t tiles = llvm::divideCeil(call.entry.getRows(), kRowsOnGpu);
   return std::clamp<int64_t>(wanted, 1, tiles);
 }
 
@@ -151,8 +151,7 @@ static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
 LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto core = cast<seq::ShortConvolutionOp>(k.getCore());
   if (int64_t channels = tileChannelsOf(core, k.getContext()))
-    return buildTiles(k, core, channels,
-                      convolutionPartsOf(core, k.getContext()));
+    return buildTiles(k, core, channels, k.getContext().sizes.convolutionParts);
   int64_t count = channelsOf(core);
   Value xView = k.read(core.getX());
   ShortConvolution convolution(k, core);

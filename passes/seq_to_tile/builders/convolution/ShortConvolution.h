@@ -8,10 +8,9 @@
 namespace effc {
 
 /// Items that share the rows of a sequence and a block of channels, on a GPU in
-/// prefill: as many as give every core its share, and no more than there are
-/// tiles of rows in a call of `context`'s size. 1 elsewhere.
-int64_t convolutionPartsOf(seq::ShortConvolutionOp op,
-                           const KernelContext &context);
+/// prefill, for `KernelSizes`: as many as give every core its share, and no more
+/// than there are tiles of rows in a call of such a size. 1 elsewhere.
+int64_t convolutionPartsOf(seq::ShortConvolutionOp op, const CallContext &call);
 
 class ShortConvolution {
 public:

@@ -163,7 +163,7 @@ Best effc::bestOfPlaces(KernelBuilder &k, Best earlier, Value tile, Value first,
 Best effc::noBest(KernelBuilder &k) { return {k.scalar(kNone), k.scalar(0)}; }
 
 ChoiceItems ChoiceItems::of(Operation *core, const KernelContext &context) {
-  DenseTile tile = denseTileOf(core, context);
+  const DenseTile &tile = context.sizes.dense;
   int64_t outputs =
       cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
   // Of a single row a tile has few outputs.

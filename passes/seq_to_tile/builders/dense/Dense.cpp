@@ -42,10 +42,9 @@ static constexpr int64_t kRowTile = 4;
 static constexpr int64_t kPiece = 16, kGpuTile = 64;
 
 // Whether items pass over rows, a tile at a time.
-static bool loopsOverRows(const KernelContext &context) {
-  return !context.isGpu() &&
-         (context.entry.getKind() == seq::EntryKind::Prefill ||
-          context.entry.getRows() > kRowTile);
+static bool passesRows(const CallContext &call) {
+  return !call.isGpu() && (call.kind == seq::EntryKind::Prefill ||
+                           call.entry.getRows() > kRowTile);
 }
 
 // A single row on a GPU: elements of the weight that an item takes at once, 32
@@ -54,17 +53,16 @@ static constexpr int64_t kRowElements = 4096;
 
 // How a single row passes over its contraction; 0 where a row has to have the
 // bits that it has among others.
-static int64_t stepOfSingleRow(const KernelContext &context, int64_t inner) {
-  bool single =
-      context.isGpu() && isSingleRow(context.entry, context.bitStable, inner);
+static int64_t stepOfSingleRow(const CallContext &call, int64_t inner) {
+  bool single = call.isGpu() && isSingleRow(call.entry, call.bitStable, inner);
   return single ? singleRowStep(inner) : 0;
 }
 
-static int64_t rowTile(const KernelContext &context) {
-  int64_t rows = context.entry.getRows();
-  if (context.isGpu())
+static int64_t rowTile(const CallContext &call) {
+  int64_t rows = call.entry.getRows();
+  if (call.isGpu())
     return std::min<int64_t>(llvm::alignTo(rows, kPiece), kGpuTile);
-  return loopsOverRows(context) ? kRowTile : rows;
+  return passesRows(call) ? kRowTile : rows;
 }
 
 // Whether only the largest of a row's outputs is wanted.
@@ -75,16 +73,16 @@ static bool endsInChoice(KernelBuilder &k) {
 // Of tiles for groups of four warps the largest that leaves no core without an
 // item: each halves the bytes read of rows or of weights. Exact sums are put
 // together from those of steps, which have no registers beside the largest.
-static DenseTile tileForWarpGroups(const KernelContext &context,
+static DenseTile tileForWarpGroups(const CallContext &call,
                                    const DenseShape &shape) {
   constexpr DenseTile kTiles[] = {{128, 128}, {64, 128}};
-  int64_t rows = context.entry.getRows();
-  bool isExact = !context.roundedTo || context.roundedTo.isTF32();
+  int64_t rows = call.entry.getRows();
+  bool isExact = !call.roundedTo || call.roundedTo.isTF32();
   for (DenseTile tile : ArrayRef(kTiles).drop_front(isExact ? 1 : 0))
     if (rows >= tile.rows && shape.outputs >= tile.outputs &&
         shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
                 int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
-            context.cores)
+            call.cores)
       return tile;
   return {kGpuTile, kGpuTile};
 }
@@ -92,24 +90,28 @@ static DenseTile tileForWarpGroups(const KernelContext &context,
 // On the host few outputs per item keep its weights close to the core while
 // rows pass by, four at a time; with no more rows than that nothing passes, and
 // longer items cost less.
-DenseTile effc::denseTileOf(Operation *op, const KernelContext &context) {
+DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   DenseShape shape = DenseShape::of(op);
-  int64_t outputs = shape.outputs, rows = rowTile(context);
-  if (int64_t step = stepOfSingleRow(context, shape.inner))
-    return {1, std::min<int64_t>(
-                   outputs, llvm::bit_floor<uint64_t>(kRowElements / step))};
-  if (!context.isGpu())
-    return {rows, std::min<int64_t>(outputs, loopsOverRows(context) ? 12 : 24)};
+  int64_t outputs = shape.outputs, rows = rowTile(call);
+  if (int64_t step = stepOfSingleRow(call, shape.inner))
+    return {1,
+            std::min<int64_t>(outputs,
+                              llvm::bit_floor<uint64_t>(kRowElements / step)),
+            step};
+  if (!call.isGpu()) {
+    bool passes = passesRows(call);
+    return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
+  }
   // Groups of warps multiply f16 where all are rounded to it, else bf16.
   Type stored =
       cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
-  bool toF16 = context.roundedTo && context.roundedTo.isF16();
+  bool toF16 = call.roundedTo && call.roundedTo.isF16();
   bool suits = (toF16 ? stored.isF16() : stored.isBF16()) &&
-               Contraction::of(context, shape.inner).step == tile::kSwizzledRow;
+               Contraction::of(call, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
-  if (suits && rows == kGpuTile && context.lead == tile::Count::Rows &&
-      !context.bitStable && context.warpGroups) {
-    DenseTile tile = tileForWarpGroups(context, shape);
+  if (suits && rows == kGpuTile && call.lead == tile::Count::Rows &&
+      !call.bitStable && call.warpGroups) {
+    DenseTile tile = tileForWarpGroups(call, shape);
     return {tile.rows, std::min(outputs, tile.outputs)};
   }
   return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2)};
@@ -203,10 +205,9 @@ private:
 } // namespace
 
 Product::Product(KernelBuilder &k)
-    : tiles(denseTileOf(k.getCore(), k.getContext())), k(k), core(k.getCore()),
+    : tiles(k.getContext().sizes.dense), k(k), core(k.getCore()),
       inner(DenseShape::of(core).inner), outputs(DenseShape::of(core).outputs),
-      singleStep(stepOfSingleRow(k.getContext(), inner)),
-      updates(k, outputs, tiles.outputs) {
+      singleStep(tiles.singleRowStep), updates(k, outputs, tiles.outputs) {
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
   bool isBlocks =
       cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
@@ -503,7 +504,7 @@ LogicalResult effc::buildDense(KernelBuilder &k) {
   Value count = tile::CountOp::create(k.ops(), k.loc(), k.getContext().lead);
   if (product.tileNumber)
     return product.emitTile(count);
-  if (!loopsOverRows(k.getContext()))
+  if (!product.tiles.passesRows)
     return product.emitRows(zero, count, /*firstPass=*/true);
   Value tile = k.index(product.tiles.rows);
   if (failed(product.emitRows(zero, k.min(count, tile), /*firstPass=*/true)))

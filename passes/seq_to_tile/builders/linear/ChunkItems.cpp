@@ -23,19 +23,16 @@ bool effc::isQuadratic(seq::MixerOpInterface mixer) {
   return mixer.getFormAttr().getKind() == seq::FormKind::Quadratic;
 }
 
-int64_t effc::chunkOf(seq::MixerOpInterface mixer,
-                      const KernelContext &context) {
-  return isQuadratic(mixer) ? context.entry.getRows()
+int64_t effc::chunkOf(seq::MixerOpInterface mixer, const CallContext &call) {
+  return isQuadratic(mixer) ? call.entry.getRows()
                             : mixer.getFormAttr().getChunk();
 }
 
-ChunkItems ChunkItems::of(seq::MixerOpInterface mixer,
-                          const KernelContext &context) {
+ChunkItems ChunkItems::of(seq::MixerOpInterface mixer, int64_t chunk) {
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  int64_t block = blockOf(
-      state[2], mostChunkValues(linear, state[1], chunkOf(mixer, context)));
+  int64_t block = blockOf(state[2], mostChunkValues(linear, state[1], chunk));
   return {state[0], state[1], block, state[2]};
 }
 
@@ -103,23 +100,22 @@ int64_t PieceCost::of(int64_t chunks, int64_t pieces) const {
          products * product + each * whole;
 }
 
-int64_t effc::piecesOf(seq::MixerOpInterface mixer,
-                       const KernelContext &context) {
+int64_t effc::piecesOf(seq::MixerOpInterface mixer, const CallContext &call) {
   seq::FormAttr form = mixer.getFormAttr();
-  if (context.cores == 0 || context.bitStable || !form ||
+  if (call.cores == 0 || call.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
-      context.entry.getKind() != seq::EntryKind::Prefill ||
+      call.kind != seq::EntryKind::Prefill ||
       mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return 1;
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  ChunkItems items = ChunkItems::of(mixer, context);
-  if (!hasChunkKernel(linear, context.device, items.keys, items.headValues))
+  ChunkItems items = ChunkItems::of(mixer, form.getChunk());
+  if (!hasChunkKernel(linear, call.device, items.keys, items.headValues))
     return 1;
   int64_t chunk = form.getChunk();
-  int64_t chunks = context.entry.getRows() / chunk;
-  int64_t most = std::min({context.cores / items.count(), chunks,
+  int64_t chunks = call.entry.getRows() / chunk;
+  int64_t most = std::min({call.cores / items.count(), chunks,
                            mostPieces(linear, items.keys, items.values)});
-  PieceCost cost(linear, items, chunk, context);
+  PieceCost cost(linear, items, chunk, call);
   int64_t best = 1;
   // Of equals that share chunks the most: a call of several segments has them.
   for (int64_t pieces = 2; pieces <= most; ++pieces)

@@ -10,8 +10,11 @@ namespace effc {
 /// Whether a mixer's form is the quadratic one: one chunk as long as the call,
 /// wherever it starts.
 bool isQuadratic(seq::MixerOpInterface mixer);
-/// Tokens of a chunk.
-int64_t chunkOf(seq::MixerOpInterface mixer, const KernelContext &context);
+/// Tokens of a chunk, for `KernelSizes`.
+int64_t chunkOf(seq::MixerOpInterface mixer, const CallContext &call);
+/// The most pieces that buildRecurrenceChunk cuts one sequence of a call into,
+/// each an item of its own, for `KernelSizes`; 1: it does not.
+int64_t piecesOf(seq::MixerOpInterface mixer, const CallContext &call);
 
 /// Of a segment that is not cut: its items, and the part of a head's state that
 /// each has.
@@ -20,8 +23,8 @@ struct ChunkItems {
   int64_t keys, values;
   int64_t headValues; ///< of all of a head's items
 
-  static ChunkItems of(seq::MixerOpInterface mixer,
-                       const KernelContext &context);
+  /// With chunks of so many tokens.
+  static ChunkItems of(seq::MixerOpInterface mixer, int64_t chunk);
 
   int64_t perHead() const { return headValues / values; }
   int64_t count() const { return heads * perHead(); }

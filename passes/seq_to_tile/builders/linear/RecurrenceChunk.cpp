@@ -114,7 +114,7 @@ static seq::ShortConvolutionOp convolutionIn(KernelBuilder &k) {
 ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part, int64_t most,
                          int64_t transitionBlocks)
-    : k(k), b(k.ops()), r(r), part(part), chunk(chunkOf(mixer, k.getContext())),
+    : k(k), b(k.ops()), r(r), part(part), chunk(k.getContext().sizes.chunk),
       tiles(k, r, chunk), most(most) {
   // The first chunk begins inside the grid where the segment does.
   offset = isQuadratic(mixer) ? k.index(0)
@@ -454,8 +454,10 @@ LogicalResult ChunkKernel::build() {
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
-  ChunkItems items = ChunkItems::of(mixer, k.getContext());
-  int64_t keys = items.keys, chunk = chunkOf(mixer, k.getContext());
+  const KernelSizes &sizes = k.getContext().sizes;
+  int64_t chunk = sizes.chunk;
+  ChunkItems items = ChunkItems::of(mixer, chunk);
+  int64_t keys = items.keys;
   if (!hasChunkKernel(linear, k.getContext().device, keys, items.headValues))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
@@ -465,7 +467,7 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
     return mixer->emitOpError("has no kernel for such chunks: expects at most ")
            << mostChunkTokens(linear) << " tokens, but got " << chunk;
   int64_t most = mostChunkValues(linear, keys, chunk);
-  int64_t pieces = part == Part::All ? 1 : piecesOf(mixer, k.getContext());
+  int64_t pieces = part == Part::All ? 1 : sizes.pieces;
   int64_t transitions = transitionItemsOf(linear, items, pieces);
   FailureOr<Recurrence> begun =
       beginRecurrence(k, mixer, /*chunked=*/true, k.isGpu() ? most : 0, pieces,
@@ -476,18 +478,8 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
 }
 
 LogicalResult effc::buildRecurrenceChunk(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
-  int64_t pieces = piecesOf(mixer, k.getContext());
-  if (pieces == 1)
-    return buildPart(k, Part::All);
-  emitRemark(k.loc()) << "a call's only sequence in " << pieces << " pieces: "
-                      << ChunkItems::of(mixer, k.getContext()).count()
-                      << " items of "
-                      << k.getContext().entry.getRows() /
-                             mixer.getFormAttr().getChunk()
-                      << " chunks leave most of " << k.getContext().cores
-                      << " cores idle";
-  return buildPart(k, Part::States);
+  return buildPart(k,
+                   k.getContext().sizes.pieces == 1 ? Part::All : Part::States);
 }
 
 LogicalResult effc::buildRecurrencePieces(KernelBuilder &k) {

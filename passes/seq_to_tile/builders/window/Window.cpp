@@ -61,7 +61,7 @@ Value effc::windowStateOf(seq::MixerOpInterface mixer, unsigned index) {
 WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
     : k(k), b(k.ops()), mixer(mixer), record(mixer.getStructure().getWindow()),
       tokens(windowTokensOf(mixer)) {
-  blocks = windowBlocksOf(mixer, k.getContext());
+  blocks = k.getContext().sizes.window;
   heads = sizeOf(tokens.query, 1);
   auto state = [&](unsigned index) { return windowStateOf(mixer, index); };
   ring = {state(tokens.keyState), state(tokens.valueState), {}};

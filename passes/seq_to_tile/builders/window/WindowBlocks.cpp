@@ -32,7 +32,7 @@ static int64_t sizeOf(Value tensor, unsigned dim) {
 }
 
 WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
-                                  const KernelContext &context) {
+                                  const CallContext &call) {
   seq::WindowTokens tokens = windowTokensOf(mixer);
   int64_t heads = sizeOf(tokens.query, 1), channels = sizeOf(tokens.query, 2);
   int64_t valueChannels = sizeOf(mixer->getResult(0), 2);
@@ -41,18 +41,21 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
                        ? sizeOf(tokens.keyScore, 1)
                        : heads;
   WindowBlocks blocks;
-  blocks.keys = mostWindowKeys(context.device, context.roundedTo);
+  blocks.keys = mostWindowKeys(call.device, call.roundedTo);
   // A block never wraps around in the ring.
   int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
   while (ringRows % blocks.keys != 0)
     blocks.keys /= 2;
-  if (!context.isGpu()) {
-    blocks.queries = kQueries;
-    blocks.items = std::min(llvm::divideCeilSigned(kItems, groups), kItems);
+  bool isDecode = call.kind == seq::EntryKind::Decode;
+  if (!call.isGpu()) {
+    if (!isDecode) {
+      blocks.queries = kQueries;
+      blocks.items = std::min(llvm::divideCeilSigned(kItems, groups), kItems);
+    }
     return blocks;
   }
-  int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4,
-          rows = context.entry.getRows();
+  int64_t bytes = areOperandsNarrow(call.device, call.roundedTo) ? 2 : 4,
+          rows = call.entry.getRows();
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
     return elements * bytes > kKeyBytes ||
@@ -60,9 +63,11 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
     blocks.keys /= 2;
+  if (isDecode)
+    return blocks;
   // How warps share the sum of a row's weights follows from the block's rows,
   // and a query in decode has 16.
-  int64_t most = context.bitStable ? kQueries : kGpuQueries,
+  int64_t most = call.bitStable ? kQueries : kGpuQueries,
           tiles = tokens.sinkQuery ? 2 : 1;
   blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
   while (blocks.queries > kQueries &&

@@ -6,15 +6,10 @@
 
 namespace effc {
 
-struct WindowBlocks {
-  int64_t queries = 0; ///< of a head in prefill: rows of a block
-  int64_t items = 0;   ///< that share the blocks of a head and segment there
-  int64_t keys = 0;
-};
-
-/// All that the kernel takes from the number of an entry's rows.
+/// The blocks of a window's kernel, for `KernelSizes`; in decode those of keys
+/// alone.
 WindowBlocks windowBlocksOf(seq::MixerOpInterface mixer,
-                            const KernelContext &context);
+                            const CallContext &call);
 
 } // namespace effc
 

@@ -1,0 +1,40 @@
+// Which rule decides which size; the rules stand beside the builders.
+#include "dialects/seq/OpKinds.h"
+#include "passes/seq_to_tile/KernelBuilder.h"
+#include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
+#include "passes/seq_to_tile/builders/linear/ChunkItems.h"
+#include "passes/seq_to_tile/builders/window/WindowBlocks.h"
+
+using namespace mlir;
+using namespace effc;
+
+KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
+  KernelSizes sizes;
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body)
+    if (seq::isDenseOp(&op)) {
+      sizes.dense = denseTileOf(&op, call);
+      break;
+    }
+  if (auto convolution = dyn_cast_or_null<seq::ShortConvolutionOp>(
+          KernelBuilder::coreOf(body)))
+    sizes.convolutionParts = convolutionPartsOf(convolution, call);
+  for (auto mixer : body.getOps<seq::MixerOpInterface>()) {
+    seq::MixerClass mixerClass = mixer.getStructure().getMixerClass();
+    if (mixerClass == seq::MixerClass::Window)
+      sizes.window = windowBlocksOf(mixer, call);
+    if (mixerClass != seq::MixerClass::Linear || !mixer.getFormAttr())
+      continue;
+    sizes.chunk = chunkOf(mixer, call);
+    sizes.pieces = piecesOf(mixer, call);
+  }
+  return sizes;
+}
+
+void KernelSizes::print(llvm::raw_ostream &stream) const {
+  stream << dense.rows << 'x' << dense.outputs << '/' << dense.singleRowStep
+         << (dense.passesRows ? '+' : '-') << window.queries << 'x'
+         << window.items << 'x' << window.keys << 'c' << chunk << 'p' << pieces
+         << 's' << convolutionParts;
+}
