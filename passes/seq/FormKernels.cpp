@@ -263,6 +263,15 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     return source;
   }
 
+  // The number of the core behind so many views; null where ops are elementwise.
+  static IntegerAttr coreOf(const Group &group, size_t views,
+                            OpBuilder &builder) {
+    if (seq::isElementwiseOp(group.core))
+      return {};
+    auto at = llvm::find(group.ops, group.core);
+    return builder.getI64IntegerAttr(views + (at - group.ops.begin()));
+  }
+
   static void enclose(const Group &group) {
     llvm::SetVector<Operation *> views;
     llvm::SetVector<Value> inputs;
@@ -282,11 +291,11 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
 
     Operation *last = group.ops.back();
     OpBuilder builder(last->getBlock(), std::next(last->getIterator()));
-    auto kernel = seq::KernelOp::create(builder, last->getLoc(),
-                                        TypeRange(ValueRange(results)),
-                                        nameOf(group), inputs.getArrayRef(),
-                                        /*narrow=*/DenseI64ArrayAttr(),
-                                        /*narrow_to=*/TypeAttr());
+    auto kernel = seq::KernelOp::create(
+        builder, last->getLoc(), TypeRange(ValueRange(results)),
+        builder.getStringAttr(nameOf(group)), inputs.getArrayRef(),
+        coreOf(group, views.size(), builder), /*narrow=*/DenseI64ArrayAttr(),
+        /*narrow_to=*/TypeAttr());
     Block *body = builder.createBlock(&kernel.getBody());
     IRMapping mapping;
     for (Value input : inputs)

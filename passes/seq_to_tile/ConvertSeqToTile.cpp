@@ -383,7 +383,23 @@ void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
   }
 }
 
+// A kernel by hand may not say whose it is.
+LogicalResult requireCore(seq::KernelOp kernel) {
+  if (kernel.getCoreOp())
+    return success();
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!seq::isElementwiseOp(&op) && !seq::isViewOp(&op))
+      return kernel.emitOpError()
+             << "expects 'core', the number of the op whose builder makes the "
+                "kernel, since '"
+             << op.getName() << "' is not elementwise; seq-form-kernels writes "
+             << "it";
+  return success();
+}
+
 LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
+  if (failed(requireCore(kernel)))
+    return failure();
   SmallVector<Memory> operands;
   for (Value input : kernel.getInputs())
     operands.push_back(memory.lookup(input));
@@ -432,7 +448,7 @@ FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
   std::string key = keyOf(kernel, context);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;
-  Operation *core = KernelBuilder::coreOf(kernel.getBody().front());
+  Operation *core = kernel.getCoreOp();
   StringRef family = core ? core->getName().stripDialect() : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;

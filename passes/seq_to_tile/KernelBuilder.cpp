@@ -9,19 +9,6 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::plan;
 
-Operation *KernelBuilder::coreOf(Block &body) {
-  Operation *core = nullptr;
-  for (Operation &op : body.without_terminator()) {
-    // What is made of a product's outputs is part of its kernel.
-    bool follows =
-        core && seq::isDenseOp(core) &&
-        isa<seq::BestOp, seq::ConcatOp, seq::StatefulOpInterface>(op);
-    if (!seq::isViewOp(&op) && !seq::isElementwiseOp(&op) && !follows)
-      core = &op;
-  }
-  return core;
-}
-
 KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
                              OpBuilder &builder, StringRef name)
     : source(source), context(context), b(builder), location(source.getLoc()) {
@@ -33,7 +20,7 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
   Block *body = b.createBlock(&kernel.getBody());
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
-  core = coreOf(getSourceBody());
+  core = source.getCoreOp();
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,9 +42,8 @@ public:
   KernelBuilder(seq::KernelOp source, const KernelContext &context,
                 mlir::OpBuilder &builder, llvm::StringRef name);
 
-  /// The one op of a seq.kernel's body that decides how the kernel is built, or
+  /// The op that decides how the kernel is built, as the seq.kernel names it;
   /// null for a kernel of elementwise ops alone.
-  static mlir::Operation *coreOf(mlir::Block &body);
   mlir::Operation *getCore() const { return core; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }

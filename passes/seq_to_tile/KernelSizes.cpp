@@ -1,6 +1,6 @@
 // Which rule decides which size; the rules stand beside the builders.
 #include "dialects/seq/OpKinds.h"
-#include "passes/seq_to_tile/KernelBuilder.h"
+#include "passes/seq_to_tile/KernelContext.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 #include "passes/seq_to_tile/builders/linear/ChunkItems.h"
@@ -17,8 +17,8 @@ KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
       sizes.dense = denseTileOf(&op, call);
       break;
     }
-  if (auto convolution = dyn_cast_or_null<seq::ShortConvolutionOp>(
-          KernelBuilder::coreOf(body)))
+  if (auto convolution =
+          dyn_cast_or_null<seq::ShortConvolutionOp>(kernel.getCoreOp()))
     sizes.convolutionParts = convolutionPartsOf(convolution, call);
   for (auto mixer : body.getOps<seq::MixerOpInterface>()) {
     seq::MixerClass mixerClass = mixer.getStructure().getMixerClass();

@@ -47,7 +47,7 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
 plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
                                           const CallContext &call,
                                           BuiltKernel &built) {
-  Operation *core = KernelBuilder::coreOf(source.getBody().front());
+  Operation *core = source.getCoreOp();
   if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) || !call.isGpu() ||
       call.entry.getRows() < kFewestRows)
     return {};

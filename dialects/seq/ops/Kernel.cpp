@@ -1,6 +1,7 @@
 // seq.kernel: a region whose arguments are bound to the operands.
 #include "dialects/seq/BindingSyntax.h"
 #include "dialects/seq/BodyLength.h"
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
 
@@ -71,6 +72,26 @@ Type KernelOp::getStoredType(unsigned number) {
   return cast<RankedTensorType>(getResult(number).getType()).getElementType();
 }
 
+// kernel7
+static LogicalResult verifyCore(KernelOp kernel) {
+  std::optional<uint64_t> number = kernel.getCore();
+  if (!number)
+    return success();
+  auto ops = kernel.getBody().front().without_terminator();
+  auto count = static_cast<uint64_t>(llvm::range_size(ops));
+  if (*number >= count)
+    return kernel.emitOpError()
+           << "expects 'core' to be the number of one of its " << count
+           << " ops, but got " << kernel.getCoreAttr();
+  Operation *core = kernel.getCoreOp();
+  if (isElementwiseOp(core) || isViewOp(core))
+    return kernel.emitOpError()
+           << "expects 'core' to be the number of an op that is neither "
+              "elementwise nor a view, but op "
+           << *number << " is '" << core->getName() << "'";
+  return success();
+}
+
 LogicalResult KernelOp::verifyRegions() {
   TypeRange arguments = getBody().getArgumentTypes();
   if (arguments != getInputs().getTypes())
@@ -86,7 +107,16 @@ LogicalResult KernelOp::verifyRegions() {
            << "expects operands of the types of the kernel's results ("
            << getResultTypes() << "), but got (" << yield->getOperandTypes()
            << ")";
+  if (failed(verifyCore(*this)))
+    return failure();
   return verifyBodyLength(*this, getBody().front());
+}
+
+Operation *KernelOp::getCoreOp() {
+  std::optional<uint64_t> number = getCore();
+  if (!number)
+    return nullptr;
+  return &*std::next(getBody().front().begin(), *number);
 }
 
 template <typename S>

@@ -16,7 +16,10 @@ def Seq_KernelOp
     and each operand of the final `seq.yield` to a result. The region sees no
     value from outside, so what a kernel reads and writes is its signature.
 
-    Fusion is decided where this op is created, and nowhere after.
+    Fusion is decided where this op is created, and nowhere after. So is what the
+    kernel is one of: `core` is the number of an op of the body, from 0, whose builder
+    makes the kernel. What comes before it is its prologue, what comes behind its
+    epilogue. Without it the kernel has elementwise ops alone.
 
     `narrow` lists the numbers of results that lie in memory as `narrow_to`, bf16 or
     f16, rounded to the nearest where they are written. It says how a result is handed
@@ -33,6 +36,8 @@ def Seq_KernelOp
       least one.
     * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16
       or f16.
+    * (KERNEL7) `core`, where present, is the number of an op before the `seq.yield`
+      that is neither elementwise nor a view.
 
     Example:
 
@@ -42,6 +47,12 @@ def Seq_KernelOp
         -> (tensor<?x6xf32>) {
       %s = seq.add %a, %b : tensor<?x6xf32>
       seq.yield %s : tensor<?x6xf32>
+    }
+    %p = seq.kernel "layers.0.out_proj" (%a = %r : tensor<?x6xf32>, %w = %m : tensor<6x6xf32>)
+        -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+      %s = seq.linear %a, %w : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
+      %t = seq.silu %s : tensor<?x6xf32>
+      seq.yield %t : tensor<?x6xf32>
     }
     %h = seq.kernel "layers.0.gate" (%a = %r : tensor<?x6xf32>) -> (tensor<?x6xf32>)
         attributes {narrow = array<i64: 0>, narrow_to = bf16} {
@@ -53,6 +64,7 @@ def Seq_KernelOp
   let arguments = (ins
     StrAttr:$name,                                     /*kernel3*/
     Variadic<AnyType>:$inputs,
+    OptionalAttr<I64Attr>:$core,                       /*kernel7*/
     OptionalAttr<DenseI64ArrayAttr>:$narrow,           /*kernel5*/
     OptionalAttr<TypeAttr>:$narrow_to);                /*kernel6*/
   let results = (outs Variadic<AnyType>:$results);
@@ -61,6 +73,8 @@ def Seq_KernelOp
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// The op whose builder makes the kernel; null: it has elementwise ops alone.
+    ::mlir::Operation *getCoreOp();
     /// What the elements of result `number` are in memory.
     ::mlir::Type getStoredType(unsigned number);
   }];

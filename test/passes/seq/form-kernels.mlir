@@ -22,7 +22,7 @@
 // CHECK-SAME: (%[[X:.*]]: tensor<?x6xf32>, %[[W:.*]]: tensor<6x6xf32>)
 func.func @epilogue_and_residual(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> tensor<?x6xf32>
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
-  // CHECK: %[[R:.*]] = seq.kernel "layers.0.out_proj" (%[[A:.*]] = %[[X]] : tensor<?x6xf32>, %[[B:.*]] = %[[W]] : tensor<6x6xf32>)
+  // CHECK: %[[R:.*]] = seq.kernel "layers.0.out_proj" (%[[A:.*]] = %[[X]] : tensor<?x6xf32>, %[[B:.*]] = %[[W]] : tensor<6x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
   // CHECK-NEXT: %[[P:.*]] = seq.linear %[[A]], %[[B]]
   // CHECK-NEXT: %[[S:.*]] = seq.silu %[[P]]
   // CHECK-NEXT: %[[SUM:.*]] = seq.add %[[A]], %[[S]]
@@ -44,7 +44,7 @@ func.func @epilogue_and_residual(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> te
 func.func @core_with_two_uses(%x: tensor<?x5xf32>, %w: tensor<6x5xf32>) -> (tensor<?x6xf32>, tensor<?x6xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
   // CHECK: %[[P:.*]] = seq.kernel "linear"
-  // CHECK: %[[S:.*]] = seq.kernel "silu" (%{{.*}} = %[[P]] : tensor<?x6xf32>)
+  // CHECK: %[[S:.*]] = seq.kernel "silu" (%{{.*}} = %[[P]] : tensor<?x6xf32>) -> (tensor<?x6xf32>) {
   // CHECK: %[[Q:.*]] = seq.kernel "mul" (%{{.*}} = %[[P]] : tensor<?x6xf32>, %{{.*}} = %[[S]] : tensor<?x6xf32>)
   // CHECK: return %[[S]], %[[Q]]
   %p = seq.linear %x, %w : (tensor<?x5xf32>, tensor<6x5xf32>) -> tensor<?x6xf32>

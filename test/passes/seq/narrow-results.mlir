@@ -24,15 +24,15 @@ module attributes {
 // function returns nobody here reads.
 
 // CHECK-LABEL: func.func @prefill_5
-// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
-// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16} {
-// CHECK: seq.kernel "down" {{.*}} -> (tensor<?x80xf32>) {
-// CHECK: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) {
-// CHECK: seq.kernel "high" {{.*}} -> (tensor<?x15xf32>) {
-// CHECK: seq.kernel "late" {{.*}} -> (tensor<?x56xf32>) {
-// CHECK: seq.kernel "few" {{.*}} -> (tensor<?x24xf32>) {
-// CHECK: seq.kernel "both" {{.*}} -> (tensor<?x24xf32>) {
-// CHECK: seq.kernel "second" {{.*}} -> (tensor<?x24xf32>) {
+// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
+// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
+// CHECK: seq.kernel "down" {{.*}} -> (tensor<?x80xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "high" {{.*}} -> (tensor<?x15xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "late" {{.*}} -> (tensor<?x56xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "few" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "both" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "second" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
 // REMARK: kernel 'norm' hands on result 0 as bf16: only products that round it read it
 // REMARK: kernel 'up' hands on result 0 as bf16: only products that round it read it
 // REMARK: kernel 'down' hands on result 0 as f32: a product that rounds it begins to read at element 16, which as bf16 is no multiple of 64 bytes
