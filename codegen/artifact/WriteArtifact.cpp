@@ -247,7 +247,7 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
     if (!referenced)
       return referenced.takeError();
     if (*referenced) {
-      weight->offset = std::numeric_limits<uint64_t>::max();
+      weight->offset = 0;
       weight->file = tensor->file + 1;
       weight->file_offset = tensor->fileOffset;
       weight->checksum =

@@ -4,9 +4,9 @@
 //
 //   offset  bytes  field
 //        0      4  magic "EFFC"
-//        4      2  format major version: a newer one is refused
-//        6      2  format minor version: an older or newer one loads, but for a
-//                  newer one's code for GPUs, also simulated
+//        4      2  format major version: another one is refused
+//        6      2  format minor version: a newer one is refused (program.fbs
+//                  says how versions grow)
 //        8      8  size of the whole file
 //       16      8  offset of the program (a flatbuffer, schema/program.fbs)
 //       24      8  size of the program
@@ -33,7 +33,7 @@ struct FileHeader {
   static constexpr size_t kCheckedBytes = 40;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'C'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 13;
+  static constexpr uint16_t kMinor = 0;
   /// A flatbuffer has a root and an identifier, and cannot address more than
   /// the greatest size.
   static constexpr uint64_t kLeastProgramBytes = 8;
@@ -65,6 +65,9 @@ struct FileHeader {
   uint64_t programSize = 0;
   uint64_t programChecksum = 0;
   uint64_t headerChecksum = 0;
+
+  /// Whether this runtime reads files of that version.
+  bool isReadable() const { return major == kMajor && minor <= kMinor; }
 
   using Bytes = std::array<uint8_t, kBytes>;
 

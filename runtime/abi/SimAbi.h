@@ -1,8 +1,8 @@
 //===- SimAbi.h - Between simulated GPU code and the simulator ------------===//
 //
 // Depends on nothing: codegen/sim emits calls of this table, and the simulator
-// fills it. Entries are only ever added at the end, which raises
-// FileHeader::kMinor: devices refuse code of a later one than their own. Any
+// fills it. From the first release on, entries are only added, at the end, which
+// raises FileHeader::kMinor: a runtime refuses files of a later one than its own. Any
 // other change raises kMajor.
 //
 // A simulated kernel is what one CUDA thread does, as code of the host. Every
@@ -43,7 +43,7 @@ enum class SimMma : uint32_t {
 };
 
 /// Beside the SimMma that multiplyGroup is passed: rows of B have its columns
-/// side by side (since format 1.10).
+/// side by side.
 inline constexpr uint32_t kSimAcross = 16;
 
 /// A tensor map, as the simulator has it: `rows` of `columns` elements of
@@ -92,9 +92,6 @@ struct SimCalls {
   float (*tanh)(SimThread *thread, float x);
   // Library functions without such an instruction (sin, cos, erf, ...) never
   // reach the simulator: codegen expands them.
-  /// As multiplyGroup, of bf16: what code before format 1.9 calls.
-  void (*warpGroupDot)(SimThread *thread, uint32_t count, const uint32_t *a,
-                       uint64_t b, float *d, const char *site);
   /// wgmma.commit_group.
   void (*commitProducts)(SimThread *thread, const char *site);
   /// wgmma.wait_group 0, by all threads of the warp group.

@@ -28,17 +28,12 @@ static std::unique_ptr<Packer> makePacker(const Plan &plan,
   return std::make_unique<Packer>(std::move(shapes));
 }
 
-Engine::Choosing Engine::choosingOf(const artifact::Entry &entry) {
-  auto choosing = Choosing::None;
-  for (const artifact::Launch *launch : *entry.launches()) {
-    if (launch->only_for() != artifact::CallResult::Choices)
-      continue;
-    choosing = std::max(choosing, Choosing::Likeliest);
-    for (const artifact::Operand *operand : *launch->operands())
-      if (operand->kind() == artifact::OperandKind::Draws)
-        choosing = Choosing::Drawn;
-  }
-  return choosing;
+static bool givesChoices(const artifact::Entry &entry) {
+  return std::any_of(entry.launches()->begin(), entry.launches()->end(),
+                     [](const artifact::Launch *launch) {
+                       return launch->only_for() ==
+                              artifact::CallResult::Choices;
+                     });
 }
 
 Result<std::shared_ptr<Engine>>
@@ -58,7 +53,7 @@ Engine::create(std::shared_ptr<const Model> model,
   engine->prefillPacker = makePacker(plan, artifact::EntryKind::Prefill);
   engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
   for (const artifact::Entry *entry : *plan.entries)
-    engine->choosing.push_back(choosingOf(*entry));
+    engine->chooses.push_back(givesChoices(*entry));
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
   engine->reached.assign(maxSessions, 0);
@@ -332,13 +327,11 @@ Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
 /// Whether entry `entry` gives the choices that the current pieces want. If it
 /// does not for one of them, it gives logits for all: weights are read once.
 bool Engine::choosesAll(uint32_t entry) const {
-  return std::all_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
+  if (!chooses[entry])
+    return false;
+  return std::none_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
     const Sampler *sampler = intakes[piece.feed].sampler;
-    if (sampler && sampler->needsLogits())
-      return false;
-    return choosing[entry] >= (sampler && !sampler->isGreedy()
-                                   ? Choosing::Drawn
-                                   : Choosing::Likeliest);
+    return sampler && sampler->needsLogits();
   });
 }
 

@@ -110,11 +110,8 @@ private:
   std::shared_ptr<Device> device; // outlives the executor below
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Packer> prefillPacker, decodePacker;
-  /// What the choices are that an entry gives by itself.
-  enum class Choosing { None, Likeliest, Drawn };
-  static Choosing choosingOf(const artifact::Entry &entry);
-  std::vector<Choosing> choosing; // of each entry
-  uint32_t scratchSlot = 0;       // named by rows past the end of a call
+  std::vector<bool> chooses; // of each entry, whether it can give choices
+  uint32_t scratchSlot = 0;  // named by rows past the end of a call
 
   /// How many tokens' states each slot has memory for, what that is in all, and
   /// the most that it may be.

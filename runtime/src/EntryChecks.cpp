@@ -365,20 +365,25 @@ static Check checkEntry(const artifact::Program &program, const Plan &plan,
   if (entry.launches()->size() > kMaxLaunches)
     return badData("entry '", name, "' has ", entry.launches()->size(),
                    " launches, but at most ", kMaxLaunches, " are expected");
-  bool chooses = false, writesChoices = false;
+  bool chooses = false, takesDraws = false, writesChoices = false;
   for (uint32_t i = 0; i < entry.launches()->size(); ++i) {
     if (Check error = checkLaunch(program, plan, entry, i))
       return error;
     const artifact::Launch &launch = *entry.launches()->Get(i);
     chooses |= launch.only_for() == artifact::CallResult::Choices;
-    for (const artifact::Operand *operand : *launch.operands())
+    for (const artifact::Operand *operand : *launch.operands()) {
+      takesDraws |= operand->kind() == artifact::OperandKind::Draws;
       writesChoices |= operand->kind() == artifact::OperandKind::Choices;
+    }
   }
   // Else those of the call before would be taken for this one's.
   if (chooses && !writesChoices)
     return badData("entry '", name,
                    "' has launches for choices, but none that "
                    "writes them");
+  if (chooses && !takesDraws)
+    return badData("entry '", name,
+                   "' has launches for choices, but none that takes draws");
   return {};
 }
 

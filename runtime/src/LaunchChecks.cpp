@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 using namespace effc;
 using namespace effc::rt;
@@ -134,22 +133,24 @@ static bool sameItems(const artifact::Items &a, const artifact::Items &b) {
          a.times() == b.times();
 }
 
-/// What the kernel states of itself, since 1.12.
+/// What the kernel states of itself.
 static Check checkStated(const Site &site) {
   const artifact::Kernel &kernel = site.kernel();
-  if (kernel.items() && !sameItems(*kernel.items(), *site.launch.items()))
+  if (!kernel.items())
+    return badData("kernel '", kernel.name()->string_view(),
+                   "' does not state its items");
+  if (!sameItems(*kernel.items(), *site.launch.items()))
     return site.fault(
         "does other items than the kernel's: ", site.launch.items()->times(),
         " times for each ", site.launch.items()->tile(), ", but ",
         kernel.items()->times(), " for each ", kernel.items()->tile(),
         " are expected");
-  if (kernel.rows() && site.entry.rows() > kernel.rows())
+  if (site.entry.rows() > kernel.rows())
     return site.fault("is in an entry of ", site.entry.rows(),
                       " rows, but the kernel takes ", kernel.rows());
   if (kernel.decode_only() && site.entry.kind() != artifact::EntryKind::Decode)
     return site.fault("is in a prefill entry, but the kernel is for decoding");
-  if (kernel.vocabulary() &&
-      site.program.vocabulary_size() > kernel.vocabulary())
+  if (site.program.vocabulary_size() > kernel.vocabulary())
     return site.fault("is in a model of ", site.program.vocabulary_size(),
                       " tokens, but the kernel knows ", kernel.vocabulary());
   uint64_t context = site.program.max_context();
@@ -158,46 +159,16 @@ static Check checkStated(const Site &site) {
                       context ? std::to_string(context) : "any length",
                       ", but the kernel has room for ", kernel.max_context());
   const auto *extents = kernel.extents();
-  if (!extents || extents->size() == 0)
-    return {};
-  if (extents->size() != kernel.operands())
+  uint32_t stated = extents ? extents->size() : 0;
+  if (stated != kernel.operands())
     return badData("kernel '", kernel.name()->string_view(), "' states ",
-                   extents->size(), " extents of ", kernel.operands(),
-                   " operands");
-  if (!isAligned(*extents))
+                   stated, " extents of ", kernel.operands(), " operands");
+  if (stated && !isAligned(*extents))
     return badData("kernel '", kernel.name()->string_view(),
                    "' has extents that are not aligned");
-  for (uint32_t i = 0; i < extents->size(); ++i)
+  for (uint32_t i = 0; i < stated; ++i)
     if (Check error = checkExtent(site, i))
       return error;
-  return {};
-}
-
-/// Another launch of the same kernel says what it takes.
-static Check checkAgreement(const Site &site, const artifact::Launch *&first) {
-  if (!first) {
-    first = &site.launch;
-    return {};
-  }
-  if (!sameItems(*first->items(), *site.launch.items()))
-    return site.fault("does other items than another launch of the kernel: ",
-                      site.launch.items()->times(), " times for each ",
-                      site.launch.items()->tile(), ", but there ",
-                      first->items()->times(), " for each ",
-                      first->items()->tile());
-  for (uint32_t i = 0; i < first->operands()->size(); ++i) {
-    OperandKind kind = site.launch.operands()->Get(i)->kind();
-    OperandKind other = first->operands()->Get(i)->kind();
-    // What leaves a call may lie in the arena elsewhere.
-    auto isBuffer = [](OperandKind which) {
-      return which == OperandKind::Arena || which == OperandKind::Logits;
-    };
-    if (kind != other && !(isBuffer(kind) && isBuffer(other)))
-      return site.fault("has an operand ", i, " of kind ",
-                        artifact::EnumNameOperandKind(kind),
-                        ", but another launch of the kernel has ",
-                        artifact::EnumNameOperandKind(other), " there");
-  }
   return {};
 }
 
@@ -234,15 +205,12 @@ static Check checkTable(const Site &site) {
 }
 
 Check rt::checkLaunches(const artifact::Program &program, const Plan &plan) {
-  std::vector<const artifact::Launch *> first(plan.kernels->size());
   for (const artifact::Entry *entry : *plan.entries) {
     bool takesTokens = false;
     for (uint32_t i = 0; i < entry->launches()->size(); ++i) {
       const artifact::Launch &launch = *entry->launches()->Get(i);
       Site site{program, plan, *entry, launch, i};
       if (Check error = checkStated(site))
-        return error;
-      if (Check error = checkAgreement(site, first[launch.kernel()]))
         return error;
       if (Check error = checkItems(site))
         return error;

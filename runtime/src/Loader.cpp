@@ -70,12 +70,12 @@ Check Model::readHeader() {
   fileHeader = FileHeader::decode(bytes.data());
   // The version comes before the checksum: what a checksum covers may change
   // with it, and this message says more.
-  if (fileHeader.major > FileHeader::kMajor)
+  if (!fileHeader.isReadable())
     return fail(EFFC_UNSUPPORTED, "written in format ", fileHeader.major, ".",
-                fileHeader.minor, ", but this runtime reads up to ",
-                FileHeader::kMajor, ".x");
-  if (fileHeader.major == 0)
-    return badData("format 0 does not exist");
+                fileHeader.minor, ", but this runtime reads ",
+                FileHeader::kMajor, ".", FileHeader::kMinor,
+                ": compile the model again with the effc of this runtime, or "
+                "run the file with the one that wrote it");
   if (fileHeader.headerChecksum !=
       checksum(bytes.data(), FileHeader::kCheckedBytes))
     return badData("the header is damaged: its checksum differs");
@@ -129,6 +129,12 @@ static uint64_t checksumOfWeights(const artifact::Program &program) {
   return checksum(checksums.data(), checksums.size() * sizeof(uint64_t));
 }
 
+/// Whether kernels of a segment start at a byte of it; of others they have names.
+static bool hasEntryPoints(artifact::SegmentKind kind) {
+  return kind == artifact::SegmentKind::HostCode ||
+         kind == artifact::SegmentKind::SimCode;
+}
+
 /// Code is entered where kernels start, and nowhere else.
 Check Model::checkCodeStarts() const {
   for (const Plan &plan : plansOf(*root))
@@ -137,7 +143,7 @@ Check Model::checkCodeStarts() const {
         std::span<const uint8_t> bytes =
             segmentBytes(*root->segments()->Get(code->segment()))
                 .subspan(code->offset());
-        if (code->start_checksum() &&
+        if (hasEntryPoints(root->segments()->Get(code->segment())->kind()) &&
             checksum(bytes.data(),
                      std::min<uint64_t>(bytes.size(),
                                         FileHeader::kCodeStartBytes)) !=
@@ -247,8 +253,7 @@ static uint64_t sampleChecksum(std::span<const uint8_t> bytes) {
 Check Model::compareWeight(uint32_t index, bool sampled) const {
   const artifact::Weight &weight = *root->weights()->Get(index);
   std::span<const uint8_t> bytes(weightStarts[index], weight.size());
-  if (sampled ? !weight.sample_checksum() ||
-                    sampleChecksum(bytes) == weight.sample_checksum()
+  if (sampled ? sampleChecksum(bytes) == weight.sample_checksum()
               : checksum(bytes.data(), bytes.size()) == weight.checksum())
     return {};
   return badData(

@@ -259,8 +259,7 @@ static Check checkPlace(const artifact::Program &program,
   // Blocks are read byte by byte.
   BlockSize block = blockSize(program, weight);
   uint64_t alignment = block.elements == 1 ? block.bytes : 1;
-  if (weight.offset() != kWeightElsewhere ||
-      weight.file_offset() % alignment != 0 ||
+  if (weight.offset() != 0 || weight.file_offset() % alignment != 0 ||
       weight.file_offset() < file.start_size() ||
       !fits(weight.file_offset(), weight.size(), file.size()))
     return badData("weight '", name, "' lies at byte ", weight.file_offset(),

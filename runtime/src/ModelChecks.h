@@ -52,10 +52,9 @@ Check checkProvenance(const artifact::Program &program);
 /// number of operands, operands that exist and start inside what they name
 /// (EntryChecks.cpp).
 Check checkPlans(const artifact::Program &program);
-/// Launches held to what their kernels were made for, where the file says so
-/// (since 1.12), and to what holds in any file: launches of one kernel have the
-/// same items and operands of the same kinds, an entry takes tokens, and tables
-/// have a row for each of them (LaunchChecks.cpp). After the checks below.
+/// Launches held to what their kernels were made for, which each kernel states. An
+/// entry takes tokens, tables have a row for each of them, and there are no more
+/// items than bytes (LaunchChecks.cpp). After the checks below.
 Check checkLaunches(const artifact::Program &program, const Plan &plan);
 Check checkKernels(const artifact::Program &program, const Plan &plan);
 Check checkEntries(const artifact::Program &program, const Plan &plan);
@@ -66,9 +65,6 @@ bool isCode(artifact::SegmentKind kind);
 /// The one segment of `kind`, or null.
 const artifact::Segment *findSegment(const artifact::Program &program,
                                      artifact::SegmentKind kind);
-
-/// What `offset` is for a weight in a file of its own.
-constexpr uint64_t kWeightElsewhere = UINT64_MAX;
 
 /// Bytes of one element; 0 for a value outside the enumeration.
 uint64_t elementBytes(artifact::ElementType type);

@@ -202,14 +202,14 @@ static Check checkHeader(const artifact::Program &program,
                          uint64_t size) {
   if (header.magic != StateHeader::kMagic)
     return badData("not a state file: it does not start with \"EFFS\"");
-  if (header.major > StateHeader::kMajor)
+  if (!header.isReadable())
     return fail(EFFC_UNSUPPORTED, "the state is written in format ",
                 header.major, ".", header.minor, ", but this library reads ",
-                StateHeader::kMajor, ".", StateHeader::kMinor);
+                StateHeader::kMajor, ".", StateHeader::kMinor,
+                ": give the sequence its tokens again, or use the library that "
+                "saved it");
   if (header.headerChecksum != StateHeader::checksumOf(bytes))
     return badData("the state's header is damaged: its checksum differs");
-  if (header.major == 0)
-    return badData("the state is written in format 0, which does not exist");
   if (header.fileSize != size)
     return badData("the state's header states a size of ", header.fileSize,
                    " bytes, but there are ", size);

@@ -2,8 +2,8 @@
 //
 //   offset  bytes  field
 //        0      4  magic "EFFS"
-//        4      2  format major version: a newer one is refused
-//        6      2  format minor version: an older or newer one loads
+//        4      2  format major version: another one is refused
+//        6      2  format minor version: a newer one is refused
 //        8      8  size of the whole file
 //       16      8  model id: XXH3-64 over the weights' names and checksums
 //       24      8  layout id of the artifact's program
@@ -54,6 +54,9 @@ struct StateHeader {
   uint32_t descriptorBytes = 0;
   uint64_t bodyChecksum = 0;
   uint64_t headerChecksum = 0;
+
+  /// Whether this library reads files of that version.
+  bool isReadable() const { return major == kMajor && minor <= kMinor; }
 
   using Bytes = std::array<uint8_t, kBytes>;
   /// The header as it lies in the file, its own checksum included.

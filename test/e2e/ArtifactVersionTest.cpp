@@ -1,4 +1,4 @@
-// An artifact of every format version that was ever written still loads, passes
+// An artifact of every format version that was ever released still loads, passes
 // its checks, gives the logits of the checkpoint it was made from, and reads
 // and writes text as its tokenizer does.
 
@@ -92,8 +92,8 @@ TEST(StateVersion, GoesOnWhereItWasSaved) {
             tokens({"--tokens", "1,2,3,4,5,9"}));
 }
 
-// All that a device with a GPU would be told: tokens without logits since 1.6,
-// products for a library since 1.8.
+// All that a device with a GPU would be told, tokens without logits and products for
+// a library among it.
 TEST_P(GpuVersion, TellsWhatAGpuDoes) {
   Finished done = runProgram({EFFC_PROGRAM, "inspect", path(), "--json"});
   ASSERT_EQ(done.status, 0) << done.err;

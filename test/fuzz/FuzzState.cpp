@@ -67,7 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::vector<uint8_t> bytes(data, data + size);
   StateHeader header = StateHeader::decode(bytes.data());
   header.magic = StateHeader::kMagic;
-  header.major = 1;
+  header.major = StateHeader::kMajor;
+  header.minor = StateHeader::kMinor;
   header.fileSize = size;
   header.modelId = modelIdOf(program());
   header.layoutId = 5;

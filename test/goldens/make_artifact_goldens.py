@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles one artifact of each kind for this version of the format, into artifacts/.
 
-An artifact of an older version cannot be made again by a newer compiler, so what is there stays: files that exist are
+An artifact of a released version cannot be made again by a newer compiler, so what is there stays: files that exist are
 left alone, and those of a version are committed with the change that raises it: the plain one, and the kinds of whose
-content the version says more or otherwise.
+content the version says more or otherwise. Until the first release there is version 1.0 alone, and a change of the
+format makes its files again.
 
-    python make_artifact_goldens.py --effc ../../build/release/bin/effc --kinds tokenizer gpu    # a second
+    python make_artifact_goldens.py --kinds referenced tokenizer gpu --again    # seconds
 """
 
 import argparse
@@ -37,6 +38,7 @@ def main():
     parser.add_argument("--effc", type=Path, default=HERE / "../../build/release/bin/effc")
     parser.add_argument("--kinds", nargs="*", default=[], choices=[suffix[1:] for suffix, _, _ in KINDS if suffix],
                         help="which to make beside the plain one")
+    parser.add_argument("--again", action="store_true", help="replace those that are there: before the first release")
     arguments = parser.parse_args()
     effc = arguments.effc
     # Names of weights' files lead from the artifact's folder, so a trial goes there as well.
@@ -46,7 +48,7 @@ def main():
         with tempfile.NamedTemporaryFile(dir=HERE / "artifacts", suffix=".trial") as trial:
             subprocess.run([effc, "compile", HERE / checkpoint, "-o", trial.name, *options], check=True)
             target = HERE / "artifacts" / f"{version_of(effc, trial.name)}{suffix}.effc"
-            if target.exists():
+            if target.exists() and not arguments.again:
                 print(f"{target.name}: is there, and stays")
                 continue
             target.write_bytes(Path(trial.name).read_bytes())

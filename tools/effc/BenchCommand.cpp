@@ -169,7 +169,6 @@ static BenchReport measure(const BenchOptions &options) {
   Benchmark benchmark(model, place.engine, options.temperature);
   report.threads = place.device.threads();
   report.cacheBytes = lastCacheBytes();
-  report.workIsEstimate = benchmark.modelWork().isEstimate();
   // The probes are code of the host: what they reach is no ceiling of a GPU.
   std::optional<MachineProbes> probes;
   if (onHost) {

@@ -98,9 +98,6 @@ std::string effc::cli::asTable(const BenchReport &report) {
   if (report.peakBytes)
     text += "; peak memory " + formatBytes(report.peakBytes);
   text += "\n" + ceilingLine(report);
-  if (report.workIsEstimate)
-    text += "  the file does not state its FLOPs: those of its matrices alone "
-            "are counted\n";
   text += "\n";
   Table table;
   for (std::vector<std::string> &row : rowsOf(report))
@@ -214,7 +211,6 @@ std::string effc::cli::asJson(const BenchReport &report) {
                      {"not_measured", report.whyNoCeiling.empty()
                                           ? Json()
                                           : Json(report.whyNoCeiling)}};
-  json["flops_estimated"] = report.workIsEstimate;
   json["repeat"] = report.repeat;
   json["temperature"] = report.temperature ? Json(*report.temperature) : Json();
   json["results"] = Json::array();

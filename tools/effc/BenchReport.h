@@ -26,8 +26,7 @@ struct BenchReport {
   uint32_t threads = 0;
   uint64_t cacheBytes = 0;  // 0: the system does not say
   std::string whyNoCeiling; // why the machine was not measured; empty: it was
-  bool workIsEstimate = false; // FLOPs of matrices alone
-  uint32_t repeat = 0;         // runs of a case at most
+  uint32_t repeat = 0;      // runs of a case at most
   std::vector<Measurement> measurements;
   std::vector<BenchCase> leftOut; // for want of time
 };

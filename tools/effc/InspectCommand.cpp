@@ -84,8 +84,8 @@ static std::string summary(const std::string &file, const Json &model) {
   }
   text += "  " + formatCount(model["parameters"]) + " parameters, " +
           formatCount(model["flops_per_token"]) + " FLOPs per token, " +
-          formatCount(model["head_flops_per_row"]) + " of them for its logits" +
-          (model["flops_estimated"] ? " (of its matrices alone)" : "") + "\n";
+          formatCount(model["head_flops_per_row"]) +
+          " of them for its logits\n";
   text += "  vocabulary " + formatCount(model["vocabulary_size"]) + ", width " +
           formatCount(model["model_width"]) + ", " +
           (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") +
@@ -348,7 +348,6 @@ static void inspect(const InspectOptions &options) {
   Model model = openModel(options.file, options.access);
   Json json = Json::parse(model.describe());
   json["sha256"] = sha256Of(model);
-  completeWork(json);
   addFloors(json, options.chip);
   if (options.check) {
     checkAll(model);

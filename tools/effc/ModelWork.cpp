@@ -5,51 +5,14 @@
 using namespace effc::cli;
 using Json = nlohmann::ordered_json;
 
-void effc::cli::completeWork(Json &description) {
-  // Before format 1.12 those of attention were of a full context, and no word
-  // says how many they are.
-  bool grows = false;
-  for (const Json &state : description.value("states", Json::array()))
-    grows |= state.value("growth", "fixed") != "fixed";
-  bool estimate =
-      description["flops_per_token"] == 0 ||
-      (grows && description.value("key_work", Json::array()).empty());
-  description["flops_estimated"] = estimate;
-  if (!estimate)
-    return;
-  uint64_t all = 0, table = 0, head = 0;
-  for (const Json &weight : description["weights"]) {
-    if (weight["shape"].size() < 2)
-      continue;
-    uint64_t elements = 1;
-    for (const Json &dimension : weight["shape"])
-      elements *= dimension.get<uint64_t>();
-    if (weight["name"] == "embeddings")
-      table = elements;
-    else if (weight["name"] == "lm_head")
-      head = elements;
-    all += elements;
-  }
-  if (head > 0)
-    all -= table;
-  else
-    head = table;
-  description["flops_per_token"] = 2 * all;
-  description["head_flops_per_row"] = 2 * head;
-}
-
-ModelWork::ModelWork(const Json &given) {
-  Json description = given;
-  completeWork(description);
-  estimate = description["flops_estimated"];
+ModelWork::ModelWork(const Json &description) {
   headFlops = description["head_flops_per_row"];
   tokenFlops = description["flops_per_token"].get<uint64_t>() - headFlops;
-  if (!estimate)
-    for (const Json &work : description.value("key_work", Json::array())) {
-      uint64_t flops = work["flops_per_key"];
-      tokenFlops -= flops * work["counted_keys"].get<uint64_t>();
-      keys.push_back({work["window"], flops});
-    }
+  for (const Json &work : description.value("key_work", Json::array())) {
+    uint64_t flops = work["flops_per_key"];
+    tokenFlops -= flops * work["counted_keys"].get<uint64_t>();
+    keys.push_back({work["window"], flops});
+  }
   weightBytes = 0;
   // Every target reads the same weights.
   const Json &entries = description["entries"].empty()

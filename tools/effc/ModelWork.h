@@ -27,8 +27,6 @@ public:
   /// One token for each of `sequences`, with its logits: the mean of `steps`
   /// steps, the first behind `depth` tokens.
   Work decode(uint64_t sequences, uint64_t depth = 0, uint64_t steps = 1) const;
-  /// Whether the FLOPs are those of the matrices alone (completeWork()).
-  bool isEstimate() const { return estimate; }
 
 private:
   /// A state with a row for each token that it holds.
@@ -46,14 +44,7 @@ private:
   std::vector<Keys> keys;
   uint64_t tokenFlops, headFlops, weightBytes, stateBytes;
   std::vector<Growing> growing;
-  bool estimate;
 };
-
-/// Fills "flops_per_token" and "head_flops_per_row" where the file does not
-/// say, or not which of them depend on the context: two for every element of a matrix, one of which is the head. An
-/// embedding table that is not the head is looked up, not multiplied, and what
-/// mixers compute besides is left out. "flops_estimated" says whether it did.
-void completeWork(nlohmann::ordered_json &description);
 
 } // namespace effc::cli
 

@@ -103,15 +103,6 @@ Check rt::requireWeights(const Model &model) {
   return {};
 }
 
-Check rt::requireKnownGpuCode(const Model &model) {
-  const FileHeader &header = model.header();
-  if (header.minor > FileHeader::kMinor)
-    return fail(EFFC_UNSUPPORTED, "written in format ", header.major, ".",
-                header.minor, ", but this runtime knows code of GPUs up to ",
-                FileHeader::kMajor, ".", FileHeader::kMinor);
-  return {};
-}
-
 std::string rt::roomAdvice(const artifact::Program &program, uint64_t bytes) {
   if (uint64_t sessions = bytes / std::max<uint64_t>(program.slot_bytes(), 1);
       sessions > 0)

@@ -120,9 +120,6 @@ private:
 /// Fails with what every device says of a file that was compiled from shapes.
 Check requireWeights(const Model &model);
 
-/// Fails where code of a GPU may want what only a later format passes to it.
-Check requireKnownGpuCode(const Model &model);
-
 } // namespace effc::rt
 
 #endif // EFFC_RUNTIME_SRC_DEVICES_PLANMEMORY_H

@@ -92,10 +92,6 @@ Check PieceSteps::addSplit(const artifact::SplitStep &split, Budget &budget) {
   return {};
 }
 
-void PieceSteps::addPrefixSpace() {
-  steps.push_back({PieceKind::PrefixSpace, {}});
-}
-
 size_t PieceSteps::bytes() const {
   size_t size = 0;
   for (const Step &step : steps)

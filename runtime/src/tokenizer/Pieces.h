@@ -38,8 +38,6 @@ class PieceSteps {
 public:
   /// Checks each step and appends it.
   Check add(const artifact::PieceStep &step, Budget &budget);
-  Check addSplit(const artifact::SplitStep &split, Budget &budget);
-  void addPrefixSpace();
 
   /// EFFC_BAD_DATA where that takes more than `budget` has.
   Check apply(Pieces &pieces, Budget &budget) const;
@@ -48,6 +46,8 @@ public:
   size_t bytes() const;
 
 private:
+  Check addSplit(const artifact::SplitStep &split, Budget &budget);
+
   struct Step {
     artifact::PieceKind kind;
     std::optional<Pattern> pattern;

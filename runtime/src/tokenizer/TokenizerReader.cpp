@@ -23,8 +23,7 @@ static constexpr uint64_t kMaxVocabularyBytes = uint64_t(1) << 30;
 class TokenizerReader {
 public:
   TokenizerReader(const artifact::Tokenizer &root, size_t bytes)
-      : root(root), isFirstFormat(root.byte_tokens()->size() == 256),
-        budget(Budget::ofLoad(bytes)) {}
+      : root(root), budget(Budget::ofLoad(bytes)) {}
 
   Result<std::unique_ptr<Tokenizer>> run() {
     for (Check (TokenizerReader::*step)() :
@@ -66,9 +65,6 @@ private:
       return badData("the vocabulary takes ", bytes, " bytes");
     if (Check error = take(bytes + size, bytes))
       return error;
-    if (root.byte_tokens()->size() != 0 && !isFirstFormat)
-      return badData("there are tokens for ", root.byte_tokens()->size(),
-                     " bytes, but 256 are expected");
     if (root.model() > artifact::ModelKind::MAX)
       return badData("the model is of unknown kind ", unsigned(root.model()));
     for (const artifact::Bytes *token : *root.tokens()) {
@@ -138,8 +134,6 @@ private:
   }
 
   Check readSteps() {
-    if (Check error = checkCount(root.splits(), "split"))
-      return error;
     if (Check error = checkCount(root.pieces(), "pre-tokenizer"))
       return error;
     if (Check error = checkCount(root.normalizers(), "normalizer"))
@@ -147,11 +141,6 @@ private:
     if (Check error = checkCount(root.decoders(), "decoder"))
       return error;
     budget.enter(Stage::PreTokenizer);
-    if (root.add_prefix_space())
-      made->pieceSteps.addPrefixSpace();
-    for (const artifact::SplitStep *step : *root.splits())
-      if (Check error = made->pieceSteps.addSplit(*step, budget))
-        return error;
     if (root.pieces())
       for (const artifact::PieceStep *step : *root.pieces())
         if (Check error = made->pieceSteps.add(*step, budget))
@@ -172,17 +161,12 @@ private:
   }
 
   Check readDecoder() {
-    if (root.decoders())
-      for (const artifact::DecoderStep *step : *root.decoders())
-        if (Check error = made->decoder.add(*step))
-          return error;
-    if (root.decoders() && root.decoders()->size() > 0)
-      return {};
-    // What the first format means, and the default of DecoderKind.
-    flatbuffers::FlatBufferBuilder builder;
-    builder.Finish(artifact::CreateDecoderStep(builder));
-    return made->decoder.add(*flatbuffers::GetRoot<artifact::DecoderStep>(
-        builder.GetBufferPointer()));
+    if (!root.decoders() || root.decoders()->size() == 0)
+      return badData("there is no decoder step");
+    for (const artifact::DecoderStep *step : *root.decoders())
+      if (Check error = made->decoder.add(*step))
+        return error;
+    return {};
   }
 
   Check readByteTokens(const flatbuffers::Vector<int32_t> *ids,
@@ -278,9 +262,7 @@ private:
     ByteTokens bytes;
     bool hasFallback = root.byte_fallback() && root.byte_fallback()->size() > 0;
     if (kind == ModelKind::ByteBpe) {
-      if (Check error = readByteTokens(isFirstFormat ? root.byte_tokens()
-                                                     : root.byte_symbols(),
-                                       "bytes", bytes))
+      if (Check error = readByteTokens(root.byte_symbols(), "bytes", bytes))
         return error;
     } else if (hasFallback) {
       if (Check error = readByteTokens(root.byte_fallback(),
@@ -396,7 +378,6 @@ private:
   }
 
   const artifact::Tokenizer &root;
-  bool isFirstFormat;
   Budget budget;
   std::unique_ptr<Tokenizer> made{new Tokenizer()};
 };

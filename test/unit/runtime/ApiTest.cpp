@@ -141,6 +141,7 @@ TEST(Api, AnEngineBeyondTheMachinesMemoryIsRefused) {
     p.states[0]->shape = {p.slot_bytes / sizeof(float)};
     for (auto &entry : p.entries)
       entry->launches[1]->operands[2] = entry->launches[1]->operands[1];
+    stateExtents(p);
   };
   TemporaryFile file(makeToyArtifact(toy));
   Model model(file.path());

@@ -114,36 +114,32 @@ static std::vector<Sampler> someSamplers(size_t count, bool withTopK = false,
   return samplers;
 }
 
-// Where entries give no choices, or the likeliest alone, samplers draw from the
-// logits, each as it would by itself.
+// Where entries give no choices, samplers draw from the logits, each as it would by
+// itself.
 TEST(Engine, DrawsAreWhatSamplersDrawFromLogits) {
-  for (bool withChoices : {false, true}) {
-    ToyOptions options;
-    options.withChoices = withChoices;
-    Toy toy(7, 1, options);
-    std::vector<Session> sessions;
-    std::vector<effc_session_t *> handles;
-    std::vector<effc_sampler_t *> drawing;
-    std::vector<Sampler> samplers = someSamplers(7, true, true),
-                         same = someSamplers(7, true, true);
-    std::vector<ToyReference> references(7);
-    for (int i = 0; i < 7; ++i) {
-      handles.push_back(sessions.emplace_back(toy.engine).get());
-      drawing.push_back(samplers[i].get());
-    }
-    Tokens tokens = randomTokens(7, 30);
-    for (int step = 0; step < 6; ++step) {
-      Tokens expected;
-      for (int i = 0; i < 7; ++i)
-        expected.push_back(same[i].sample(references[i].step(tokens[i])));
-      Tokens drawn = tokens; // read and written in one place
-      ASSERT_EQ(effc_engine_decode_draw(toy.engine.get(), handles.data(),
-                                        drawing.data(), drawn.data(), 7,
-                                        drawn.data()),
-                nullptr);
-      EXPECT_EQ(drawn, expected) << "step " << step;
-      tokens = drawn;
-    }
+  Toy toy(7, 1);
+  std::vector<Session> sessions;
+  std::vector<effc_session_t *> handles;
+  std::vector<effc_sampler_t *> drawing;
+  std::vector<Sampler> samplers = someSamplers(7, true, true),
+                       same = someSamplers(7, true, true);
+  std::vector<ToyReference> references(7);
+  for (int i = 0; i < 7; ++i) {
+    handles.push_back(sessions.emplace_back(toy.engine).get());
+    drawing.push_back(samplers[i].get());
+  }
+  Tokens tokens = randomTokens(7, 30);
+  for (int step = 0; step < 6; ++step) {
+    Tokens expected;
+    for (int i = 0; i < 7; ++i)
+      expected.push_back(same[i].sample(references[i].step(tokens[i])));
+    Tokens drawn = tokens; // read and written in one place
+    ASSERT_EQ(effc_engine_decode_draw(toy.engine.get(), handles.data(),
+                                      drawing.data(), drawn.data(), 7,
+                                      drawn.data()),
+              nullptr);
+    EXPECT_EQ(drawn, expected) << "step " << step;
+    tokens = drawn;
   }
 }
 
@@ -152,7 +148,7 @@ TEST(Engine, DrawsAreWhatSamplersDrawFromLogits) {
 // has those of its call drawn from logits, and not those of the other.
 TEST(Engine, EntriesDrawAsSamplersSay) {
   ToyOptions options;
-  options.withChoices = options.withDraws = true;
+  options.withChoices = true;
   for (bool withTopK : {false, true}) {
     Toy toy(7, 1, options);
     std::vector<Session> sessions;
@@ -219,6 +215,7 @@ TEST(Engine, NoBestTokenOfWhatIsNoNumber) {
       for (auto &entry : program.entries) // positions are bytes of the table
         entry->launches[0]->operands[1] =
             artifact::Operand(artifact::OperandKind::Weight, 0, 0);
+      stateExtents(program);
     };
     Toy toy(2, 1, options);
     Session broken(toy.engine);

@@ -163,7 +163,11 @@ TEST(HostDevice, RefusesAFileWithoutWeights) {
 TEST(HostDevice, RefusesStatesThatNoMemoryHolds) {
   // 2^40 bytes in each of 2^20 slots is 2^60.
   std::string message = refusal(
-      [](artifact::ProgramT &p) { p.slot_bytes = uint64_t(1) << 40; }, 1 << 20);
+      [](artifact::ProgramT &p) {
+        p.slot_bytes = uint64_t(1) << 40;
+        stateExtents(p);
+      },
+      1 << 20);
   EXPECT_EQ(message,
             "5: cannot reserve 1152921504606846976 bytes for the states of all "
             "sessions, 1099511627776 each: fewer sessions, or a file that was "

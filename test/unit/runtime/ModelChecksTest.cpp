@@ -85,7 +85,7 @@ static artifact::WeightT &moveWeight(ProgramT &p, const char *name = "w",
   file->size = size;
   file->start_size = 10;
   p.weight_files.push_back(std::move(file));
-  p.weights[1]->offset = UINT64_MAX;
+  p.weights[1]->offset = 0;
   p.weights[1]->file = 1;
   p.weights[1]->file_offset = 10;
   return *p.weights[1];
@@ -96,7 +96,7 @@ static const Mistake kWeightFiles[] = {
      "weight 'lm_head' names file 1 of 0"},
     {"weight_in_another_file", [](ProgramT &p) { moveWeight(p).file = 2; },
      "weight 'lm_head' names file 2 of 1"},
-    {"weight_in_two_places", [](ProgramT &p) { moveWeight(p).offset = 0; },
+    {"weight_in_two_places", [](ProgramT &p) { moveWeight(p).offset = 64; },
      "weight 'lm_head' lies at byte 10"},
     {"weight_between_elements",
      [](ProgramT &p) { moveWeight(p, "w", 11 + 271 * 64).file_offset = 11; },
@@ -363,6 +363,12 @@ static const Mistake kLaunches[] = {
     {"choices_of_nobody",
      [](ProgramT &p) { launch(p, 2).only_for = artifact::CallResult::Choices; },
      "entry 'prefill_4' has launches for choices, but none that writes them"},
+    {"choices_without_draws",
+     [](ProgramT &p) {
+       launch(p, 2).only_for = artifact::CallResult::Choices;
+       launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 0);
+     },
+     "entry 'prefill_4' has launches for choices, but none that takes draws"},
     {"operand_choices_offset",
      [](ProgramT &p) {
        launch(p, 2).operands[3] = operand(OperandKind::Choices, 0, 64);

@@ -274,7 +274,10 @@ INSTANTIATE_TEST_SUITE_P(Targets, TargetPlans, testing::ValuesIn(kMistakes),
                          });
 
 TEST(TargetPlan, AProduct) {
-  TemporaryFile file(makeToyWithTargets([](ProgramT &p) { product(p); }));
+  TemporaryFile file(makeToyWithTargets([](ProgramT &p) {
+    product(p);
+    stateExtents(p);
+  }));
   auto model = rt::Model::load(file.path());
   EXPECT_TRUE(bool(model)) << model.error().message;
 }
@@ -283,6 +286,9 @@ TEST(TargetPlan, BoxesOfAWeight) {
   TemporaryFile file(makeToyWithTargets([](ProgramT &p) {
     boxMap(p);
     placeBoxes(p, 16);
+    stateExtents(p);
+    artifact::OperandExtent &weight = kernel(p).extents[0];
+    weight = {0, 64, 16, weight.kinds()};
   }));
   EXPECT_TRUE(bool(rt::Model::load(file.path())));
 }

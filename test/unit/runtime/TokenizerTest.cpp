@@ -77,8 +77,11 @@ TEST(Tokenizer, AddsThePostProcessorsTokens) {
 }
 
 TEST(Tokenizer, PutsASpaceBeforeEachText) {
-  auto tokenizer =
-      toy([](artifact::TokenizerT &table) { table.add_prefix_space = true; });
+  auto tokenizer = toy([](artifact::TokenizerT &table) {
+    auto space = std::make_unique<artifact::PieceStepT>();
+    space->kind = artifact::PieceKind::PrefixSpace;
+    table.pieces.insert(table.pieces.begin(), std::move(space));
+  });
   EXPECT_EQ(encode(*tokenizer, "wor<|end|>wor wor"),
             (Tokens{262, kToyEnd, 262, 262}));
   EXPECT_EQ(encode(*tokenizer, " wor"), Tokens{262});
@@ -103,14 +106,13 @@ TEST(Tokenizer, SplitsInStepsRemovingOrInverting) {
   auto withSplits =
       [](std::vector<std::tuple<const char *, bool, bool>> steps) {
         return toy([&](artifact::TokenizerT &table) {
-          table.splits.clear();
+          table.pieces.clear();
           for (auto [pattern, removed, invert] : steps) {
-            auto step = std::make_unique<artifact::SplitStepT>();
-            step->pattern = pattern;
-            step->behavior = removed ? artifact::SplitBehavior::Removed
-                                     : artifact::SplitBehavior::Isolated;
-            step->invert = invert;
-            table.splits.push_back(std::move(step));
+            auto step = makeToySplit(pattern);
+            if (removed)
+              step->split->behavior = artifact::SplitBehavior::Removed;
+            step->split->invert = invert;
+            table.pieces.push_back(std::move(step));
           }
         });
       };
@@ -136,7 +138,7 @@ TEST(Tokenizer, ReadsInvalidTextAsReplacementCharacters) {
 
 TEST(Tokenizer, NamesAByteThatHasNoToken) {
   auto tokenizer =
-      toy([](artifact::TokenizerT &table) { table.byte_tokens[0x7A] = -1; });
+      toy([](artifact::TokenizerT &table) { table.byte_symbols[0x7A] = -1; });
   Result<Tokens> tokens = tokenizer->tokenize("az", {});
   ASSERT_FALSE(bool(tokens));
   EXPECT_EQ(tokens.error().message,
@@ -204,9 +206,9 @@ TEST(Tokenizer, TakesAMegabyteOfAnything) {
 TEST(Tokenizer, TakesAMegabyteThroughUnigram) {
   auto tokenizer = toy([](artifact::TokenizerT &table) {
     table.model = artifact::ModelKind::Unigram;
-    table.byte_tokens.clear();
+    table.byte_symbols.clear();
     table.merges.clear();
-    table.splits.clear();
+    table.pieces.clear();
     table.added_tokens.clear();
     for (int byte = 0x80; byte < 0x100; ++byte)
       table.tokens[byte]->data.clear();
@@ -214,8 +216,7 @@ TEST(Tokenizer, TakesAMegabyteThroughUnigram) {
     // A token as long as they come, so that all starts look far ahead.
     table.tokens[256]->data.assign(64, 'l');
     table.unknown = 0;
-    table.decoders.push_back(std::make_unique<artifact::DecoderStepT>());
-    table.decoders.back()->kind = artifact::DecoderKind::Fuse;
+    table.decoders[0]->kind = artifact::DecoderKind::Fuse;
   });
   for (const std::string &text : megabytes())
     expectQuick(*tokenizer, text);
@@ -241,9 +242,9 @@ template <typename Change> static std::string refusal(Change change) {
 
 TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
   using Table = artifact::TokenizerT;
-  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens.pop_back(); }),
+  EXPECT_EQ(refusal([](Table &t) { t.byte_symbols.pop_back(); }),
             "there are tokens for 255 bytes, but 256 are expected");
-  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens.clear(); }),
+  EXPECT_EQ(refusal([](Table &t) { t.byte_symbols.clear(); }),
             "there are tokens for 0 bytes, but 256 are expected");
   EXPECT_EQ(refusal([](Table &t) { t.unknown = 271; }),
             "the unknown token is 271, but the vocabulary has 271");
@@ -273,7 +274,10 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
               t.pieces.push_back(std::make_unique<artifact::PieceStepT>());
             }),
             "a split step has no pattern");
+  EXPECT_EQ(refusal([](Table &t) { t.decoders.clear(); }),
+            "there is no decoder step");
   EXPECT_EQ(refusal([](Table &t) {
+              t.decoders.clear();
               for (auto kind : {artifact::DecoderKind::Fuse,
                                 artifact::DecoderKind::ByteFallback}) {
                 t.decoders.push_back(
@@ -282,9 +286,9 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
               }
             }),
             "a decoder step of kind 2 comes after tokens were fused");
-  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens[3] = 271; }),
+  EXPECT_EQ(refusal([](Table &t) { t.byte_symbols[3] = 271; }),
             "a byte's token is 271, but the vocabulary has 271");
-  EXPECT_EQ(refusal([](Table &t) { t.byte_tokens[3] = -2; }),
+  EXPECT_EQ(refusal([](Table &t) { t.byte_symbols[3] = -2; }),
             "a byte's token is -2, but the vocabulary has 271");
   EXPECT_EQ(
       refusal([](Table &t) { t.merges.emplace_back(1, 2, 300); }),
@@ -298,11 +302,11 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
   EXPECT_EQ(refusal([](Table &t) { t.prepend = {-7}; }),
             "the tokens to prepend contain id -7");
   EXPECT_NE(refusal([](Table &t) {
-              t.splits[0]->pattern = "[a";
+              t.pieces[0]->split->pattern = "[a";
             }).find("is wrong at"),
             std::string::npos);
   EXPECT_EQ(refusal([](Table &t) {
-              t.splits[0]->behavior = artifact::SplitBehavior(5);
+              t.pieces[0]->split->behavior = artifact::SplitBehavior(5);
             }),
             "a split step is of unknown behaviour 5");
 }

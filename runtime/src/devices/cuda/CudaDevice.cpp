@@ -68,8 +68,6 @@ Result<std::shared_ptr<Device>> CudaDevice::create(uint32_t ordinal) {
 Check CudaDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
-  if (Check error = requireKnownGpuCode(model))
-    return error;
   Result<std::vector<CudaChoice>> choices = cudaChoices(model.program(), chip);
   if (!choices)
     return choices.error();
@@ -84,8 +82,6 @@ Result<std::unique_ptr<Executor>>
 CudaDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
                     const UploadProgress &progress) {
   if (Check error = requireWeights(*model))
-    return *error;
-  if (Check error = requireKnownGpuCode(*model))
     return *error;
   Result<std::vector<CudaChoice>> choices = cudaChoices(model->program(), chip);
   if (!choices)

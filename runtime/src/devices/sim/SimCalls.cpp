@@ -82,12 +82,6 @@ static void multiplyGroup(SimThread *thread, uint32_t type, uint32_t count,
                                         site});
 }
 
-static void warpGroupDot(SimThread *thread, uint32_t count, const uint32_t *a,
-                         uint64_t b, float *d, const char *site) {
-  multiplyGroup(thread, static_cast<uint32_t>(SimMma::M16N8K16Bf16), count, a,
-                b, d, site);
-}
-
 static void commitProducts(SimThread *thread, const char *) {
   ++thread->productGroups;
 }
@@ -137,10 +131,8 @@ static float reciprocalOf(SimThread *, float x) {
 static float tanhOf(SimThread *, float x) { return approximateTanh(x); }
 
 const SimCalls effc::rt::kSimCalls = {
-    special,        sharedMemory, access,        barrier,
-    shuffle,        mma,          copyAsync,     commitGroup,
-    waitGroup,      loadMatrix,   exp2Of,        log2Of,
-    reciprocalOf,   tanhOf,       warpGroupDot,  commitProducts,
-    waitProducts,   fenceProxy,   startArrivals, expectBytes,
-    waitArrivals,   copyBox,      awaitLaunches, multiplyGroup,
-    loadMatrixFrom, passOrigins};
+    special,      sharedMemory,  access,        barrier,        shuffle,
+    mma,          copyAsync,     commitGroup,   waitGroup,      loadMatrix,
+    exp2Of,       log2Of,        reciprocalOf,  tanhOf,         commitProducts,
+    waitProducts, fenceProxy,    startArrivals, expectBytes,    waitArrivals,
+    copyBox,      awaitLaunches, multiplyGroup, loadMatrixFrom, passOrigins};

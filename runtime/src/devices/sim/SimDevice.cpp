@@ -78,8 +78,6 @@ static Result<Plan> choosePlan(const artifact::Program &program,
 Check SimDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
-  if (Check error = requireKnownGpuCode(model))
-    return error;
   Result<Plan> plan = choosePlan(model.program(), architecture);
   if (!plan)
     return plan.error();
@@ -89,8 +87,6 @@ Check SimDevice::accepts(const Model &model) const {
 Result<std::unique_ptr<Executor>>
 SimDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
                    const UploadProgress &) {
-  if (Check error = requireKnownGpuCode(*model))
-    return *error;
   Result<Plan> plan = choosePlan(model->program(), architecture);
   if (!plan)
     return plan.error();

@@ -125,19 +125,6 @@ TEST_F(CudaDevice, TakesTheCodeThatFits) {
             "newer is needed");
 }
 
-TEST_F(CudaDevice, RefusesCodeOfALaterFormat) {
-  std::vector<uint8_t> bytes = makeToyArtifact(cudaToy());
-  constexpr size_t kMinorAt = 6; // FileHeader.h
-  bytes[kMinorAt] = uint8_t(rt::FileHeader::kMinor + 1);
-  repairHeader(bytes);
-  TemporaryFile file(bytes);
-  Model model(file.path());
-  EXPECT_NE(
-      messageOf([&] { Engine engine(model, Device::cuda()); }, EFFC_UNSUPPORTED)
-          .find("but this runtime knows code of GPUs up to 1."),
-      std::string::npos);
-}
-
 TEST_F(CudaDevice, RefusesABadModule) {
   auto withoutText = [](artifact::ProgramT &program) {
     for (auto &kernel : program.targets[0]->kernels)

@@ -185,7 +185,7 @@ TEST_F(CudaDevice, ChoosesWithoutLogits) {
   }
   EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 1u);
   EXPECT_EQ(fake->count("cuLaunchKernelEx toy_head"), 0u);
-  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_best grid 2 block 64 shared 0 "
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_draw grid 2 block 64 shared 0 "
                         "counts 2 2 2"),
             1u);
   EXPECT_EQ(fake->count("cuMemcpyDtoHAsync_v2 16"), 1u);
@@ -194,14 +194,14 @@ TEST_F(CudaDevice, ChoosesWithoutLogits) {
   EXPECT_EQ(std::vector<float>(logits.begin(), logits.begin() + kToyVocabulary),
             ofA.step(8));
   EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 2u);
-  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_best"), 1u);
+  EXPECT_EQ(fake->count("cuLaunchKernelEx toy_draw"), 1u);
 }
 
 // How tokens are drawn goes to the GPU with the other inputs, anew for every
 // replay of a recording.
 TEST_F(CudaDevice, DrawsWithoutLogits) {
   ToyOptions options = cudaToy();
-  options.withChoices = options.withDraws = true;
+  options.withChoices = true;
   TemporaryFile file(makeToyArtifact(options));
   Model model(file.path());
   Engine engine(model, Device::cuda(), 2);

@@ -21,8 +21,10 @@ ToyOptions effc::test::cudaToy(Change change) {
     }
     artifact::TargetPlanT &sm90 = addToyTarget(program, "sm_90a", 4);
     sm90.kernels[1]->threads = 128;
-    if (change)
+    if (change) {
       change(program);
+      stateExtents(program);
+    }
   };
   return options;
 }

@@ -16,7 +16,6 @@ void toy_embed(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_scan(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_scan_keys(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_head(const void *const *, const int64_t *, int64_t, int64_t);
-void toy_best(const void *const *, const int64_t *, int64_t, int64_t);
 void toy_draw(const void *const *, const int64_t *, int64_t, int64_t);
 }
 
@@ -79,13 +78,10 @@ void toyProduct(const void *const *operands, const int64_t *counts, int64_t,
     }
 }
 
-Function functions[] = {{"toy_embed", toy_embed},
-                        {"toy_scan", toy_scan},
-                        {"toy_head", toy_head},
-                        {"toy_best", toy_best},
-                        {"toy_scan_keys", toy_scan_keys, 7},
-                        {"toy_draw", toy_draw, 5},
-                        {"toy_product", toyProduct, 3}};
+Function functions[] = {
+    {"toy_embed", toy_embed},  {"toy_scan", toy_scan},
+    {"toy_head", toy_head},    {"toy_scan_keys", toy_scan_keys, 7},
+    {"toy_draw", toy_draw, 5}, {"toy_product", toyProduct, 3}};
 } // namespace
 
 namespace effc::test {

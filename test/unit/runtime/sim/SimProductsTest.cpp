@@ -112,12 +112,10 @@ void kernel(const SimCalls *calls, SimThread *self, const void *const *operands,
       (start & 0x3FFFF) >> 4 | uint64_t(kApart >> 4) << 32 | uint64_t(1) << 62;
   // Twice, the second upon the first.
   for (const char *site : {"first", "second"})
-    if (fault == kHalves)
-      calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16F16), kSums,
-                           registers.data(), descriptor, sums, site);
-    else
-      calls->warpGroupDot(self, kSums, registers.data(), descriptor, sums,
-                          site);
+    calls->multiplyGroup(
+        self,
+        uint32_t(fault == kHalves ? SimMma::M16N8K16F16 : SimMma::M16N8K16Bf16),
+        kSums, registers.data(), descriptor, sums, site);
   if (fault != kCommit)
     calls->commitProducts(self, "commit");
   if (fault == kOverwrite)
@@ -213,7 +211,8 @@ TEST(SimProducts, TakesWholeWarpGroups) {
                                    const void *const *, const int64_t *) {
     uint32_t registers[4] = {};
     float sums[4] = {};
-    calls->warpGroupDot(self, 4, registers, uint64_t(1) << 62, sums, "dot");
+    calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16Bf16), 4, registers,
+                         uint64_t(1) << 62, sums, "dot");
     calls->waitProducts(self, "wait");
   });
   EXPECT_NE(fault.find("a product of a warp group in a block of 64 threads"),
@@ -227,8 +226,8 @@ TEST(SimProducts, RefusesPatternsThatBeginElsewhere) {
                                    const void *const *, const int64_t *) {
     uint32_t registers[4] = {};
     float sums[4] = {};
-    calls->warpGroupDot(self, 4, registers,
-                        uint64_t(1) << 62 | uint64_t(3) << 49, sums, "dot");
+    calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16Bf16), 4, registers,
+                         uint64_t(1) << 62 | uint64_t(3) << 49, sums, "dot");
   });
   EXPECT_NE(fault.find("at a multiple of 1024 bytes"), std::string::npos)
       << fault;
@@ -240,7 +239,8 @@ TEST(SimProducts, RefusesOtherDescriptors) {
                                    const void *const *, const int64_t *) {
     uint32_t registers[4] = {};
     float sums[4] = {};
-    calls->warpGroupDot(self, 4, registers, 0, sums, "dot");
+    calls->multiplyGroup(self, uint32_t(SimMma::M16N8K16Bf16), 4, registers, 0,
+                         sums, "dot");
   });
   EXPECT_NE(fault.find("swizzling in 128 bytes is expected"), std::string::npos)
       << fault;

@@ -65,6 +65,16 @@ static std::vector<uint8_t> makeWeight(float (*value)(uint32_t, uint32_t),
   return bytes;
 }
 
+std::unique_ptr<artifact::PieceStepT>
+effc::test::makeToySplit(const char *pattern) {
+  auto step = std::make_unique<artifact::PieceStepT>();
+  step->kind = artifact::PieceKind::Split;
+  step->split = std::make_unique<artifact::SplitStepT>();
+  step->split->pattern = pattern;
+  step->split->behavior = artifact::SplitBehavior::Isolated;
+  return step;
+}
+
 artifact::TokenizerT effc::test::makeToyTokenizer() {
   artifact::TokenizerT tokenizer;
   auto addToken = [&](const std::string &text) {
@@ -74,7 +84,7 @@ artifact::TokenizerT effc::test::makeToyTokenizer() {
   };
   for (int byte = 0; byte < 256; ++byte) {
     addToken(std::string(1, static_cast<char>(byte)));
-    tokenizer.byte_tokens.push_back(byte);
+    tokenizer.byte_symbols.push_back(byte);
   }
   // 256: "he", 257: "ll", 258: "hell", 259: "hello", 260: " w", 261: "or",
   // 262: " wor", 263: "\xC3\xA9" (e with acute accent)
@@ -103,10 +113,10 @@ artifact::TokenizerT effc::test::makeToyTokenizer() {
   };
   addAdded(kToyEnd, "<|end|>", true, false);
   addAdded(kToyPlain, "word", false, true);
-  auto split = std::make_unique<artifact::SplitStepT>();
-  split->pattern = R"( ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-  split->behavior = artifact::SplitBehavior::Isolated;
-  tokenizer.splits.push_back(std::move(split));
+  tokenizer.pieces.push_back(
+      makeToySplit(R"( ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"));
+  tokenizer.decoders.push_back(std::make_unique<artifact::DecoderStepT>());
+  tokenizer.decoders.back()->kind = artifact::DecoderKind::Bytes;
   return tokenizer;
 }
 
@@ -183,7 +193,7 @@ static void addKernels(Builder &builder, const ToyOptions &options) {
                                      image.bytes, "x86-64-v3");
   std::vector<const char *> names = {"toy_embed", "toy_scan", "toy_head"};
   if (options.withChoices)
-    names.push_back(options.withDraws ? "toy_draw" : "toy_best");
+    names.push_back("toy_draw");
   if (options.withKeys)
     names[1] = "toy_scan_keys";
   for (const char *name : names) {
@@ -252,10 +262,9 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
     std::vector<Operand> operands = {{OperandKind::OutputRows, 0, 0},
                                      x,
                                      {OperandKind::Weight, 1, 0},
-                                     {OperandKind::Choices, 0, 0}};
-    if (options.withDraws)
-      operands.emplace_back(OperandKind::Draws, 0, 0);
-    launch(3, {Count::Outputs, 1, 1}, operands, "best");
+                                     {OperandKind::Choices, 0, 0},
+                                     {OperandKind::Draws, 0, 0}};
+    launch(3, {Count::Outputs, 1, 1}, operands, "draw");
     entry->launches.back()->only_for = CallResult::Choices;
   }
   program.entries.push_back(std::move(entry));
@@ -282,10 +291,91 @@ static void addKeys(artifact::ProgramT &program) {
       kToyWindow);
 }
 
+/// What the toy's kernels reach, from ToyKernels.c: 271 rows of 64 bytes of each
+/// weight, a row of 16 bytes of x, a state in each slot.
+static artifact::OperandExtent extentOf(const artifact::ProgramT &program,
+                                        const artifact::Operand &operand) {
+  using artifact::OperandKind;
+  auto extent = [&](uint64_t stride, uint64_t bytes, uint32_t alignment) {
+    return artifact::OperandExtent(stride, bytes, alignment,
+                                   1u << unsigned(operand.kind()));
+  };
+  switch (operand.kind()) {
+  case OperandKind::Arena:
+    return extent(16, 16, 16);
+  case OperandKind::Weight:
+    return extent(0, (kToyVocabulary - 1) * 64 + 12, 64);
+  case OperandKind::State: {
+    const artifact::StateT &state = *program.states[operand.index()];
+    return extent(program.slot_bytes, state.size,
+                  state.type == artifact::ElementType::I64 ? 8 : 4);
+  }
+  case OperandKind::Tokens:
+  case OperandKind::RowSlots:
+  case OperandKind::OutputRows:
+    return extent(4, 4, 4);
+  case OperandKind::RowPositions:
+  case OperandKind::Choices:
+    return extent(8, 8, 4);
+  case OperandKind::Segments:
+    return extent(24, 24, 8);
+  case OperandKind::Logits:
+    return extent(kToyVocabulary * 4, kToyVocabulary * 4, 4);
+  case OperandKind::Draws:
+    return extent(16, 16, 4);
+  }
+  return extent(0, 0, 1);
+}
+
+using Kernels = std::vector<std::unique_ptr<artifact::KernelT>>;
+using Entries = std::vector<std::unique_ptr<artifact::EntryT>>;
+
+static void stateExtents(const artifact::ProgramT &program, Kernels &kernels,
+                         const Entries &entries) {
+  for (auto &kernel : kernels)
+    kernel->extents.clear();
+  for (const auto &entry : entries)
+    for (const auto &launch : entry->launches) {
+      artifact::KernelT &kernel = *kernels[launch->kernel];
+      kernel.items = std::make_unique<artifact::Items>(*launch->items);
+      kernel.rows = std::max(kernel.rows, entry->rows);
+      kernel.vocabulary = program.vocabulary_size;
+      kernel.max_context = program.max_context;
+      kernel.extents.clear();
+      for (const artifact::Operand &operand : launch->operands)
+        kernel.extents.push_back(extentOf(program, operand));
+    }
+}
+
+void effc::test::stateExtents(artifact::ProgramT &program) {
+  ::stateExtents(program, program.kernels, program.entries);
+  for (auto &target : program.targets)
+    ::stateExtents(program, target->kernels, target->entries);
+}
+
+/// Fills in the checksum of where each kernel starts, unless a test has set it.
+static void checkStarts(const Builder &builder, Kernels &all) {
+  for (auto &kernel : all)
+    for (auto &code : kernel->code) {
+      if (code->start_checksum ||
+          code->segment >= builder.program.segments.size())
+        continue;
+      const artifact::SegmentT &segment =
+          *builder.program.segments[code->segment];
+      if (code->offset >= segment.size)
+        continue;
+      code->start_checksum = rt::checksum(
+          &builder.bytes[segment.offset - builder.base + code->offset],
+          std::min<uint64_t>(rt::FileHeader::kCodeStartBytes,
+                             segment.size - code->offset));
+    }
+}
+
 static void describeToy(artifact::ProgramT &program) {
   program.vocabulary_size = kToyVocabulary;
   program.slot_bytes = kToySlotBytes;
   program.parameters = 2 * kToyVocabulary * kToyChannels;
+  program.head_flops_per_row = 2 * kToyVocabulary * kToyChannels;
   program.model_width = kToyChannels;
   program.layout_id = 0x0123456789abcdef;
   addState(program, "sum", artifact::StateKind::Sum, artifact::ElementType::F32,
@@ -356,8 +446,12 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
              options);
   for (uint32_t rows : options.decodeRows)
     addEntry(builder.program, artifact::EntryKind::Decode, rows, 1, options);
+  stateExtents(builder.program);
   if (options.changeProgram)
     options.changeProgram(builder.program);
+  checkStarts(builder, builder.program.kernels);
+  for (auto &target : builder.program.targets)
+    checkStarts(builder, target->kernels);
   flatbuffers::FlatBufferBuilder packed;
   artifact::FinishProgramBuffer(
       packed, artifact::Program::Pack(packed, &builder.program));

@@ -44,8 +44,6 @@ struct ToyOptions {
   bool withTokenizer = true;
   /// Whether decode entries give choices by a kernel of their own.
   bool withChoices = false;
-  /// Whether these are drawn by what calls bring; only with choices.
-  bool withDraws = false;
   /// Whether it has states that grow with the sequence, of which each token is
   /// looked at with every later one: what is lost of them shows in the logits.
   bool withKeys = false;
@@ -61,6 +59,10 @@ struct ToyOptions {
 /// kernels in segment `code`, one block of 64 threads for each item.
 artifact::TargetPlanT &addToyTarget(artifact::ProgramT &program,
                                     const char *name, uint32_t code);
+
+/// Has each kernel, also of targets, state what the toy's launches pass: for a
+/// program whose launches, states or slots were changed.
+void stateExtents(artifact::ProgramT &program);
 
 /// A toy that has a simulated target as well, whose code is nothing that runs.
 ToyOptions toyWithTarget();
@@ -84,6 +86,8 @@ private:
 
 /// The tokenizer of the toy model: ids 0 to 255 are the bytes, then merges.
 artifact::TokenizerT makeToyTokenizer();
+/// A step that makes each match of `pattern` a piece, and what lies between.
+std::unique_ptr<artifact::PieceStepT> makeToySplit(const char *pattern);
 constexpr int32_t kToyEnd = 269;   // "<|end|>", special, ends a sequence
 constexpr int32_t kToyPlain = 270; // "word", not special, single word
 

@@ -146,31 +146,6 @@ void toy_head(const void *const *operands, const int64_t *counts, int64_t begin,
   }
 }
 
-/* Items: output rows. The largest logit and its token, of a row that nobody
- * writes. */
-void toy_best(const void *const *operands, const int64_t *counts, int64_t begin,
-              int64_t end) {
-  const int32_t *outputRows = operands[0];
-  const float *x = operands[1];
-  const uint16_t *head = operands[2];
-  float *choices = (float *)operands[3];
-  for (int64_t o = begin; o < end && o < counts[2]; ++o) {
-    const float *row = x + (int64_t)outputRows[o] * kColumns;
-    float best = -__builtin_inff(), token = 0;
-    for (int v = 0; v < kVocabulary; ++v) {
-      float sum = row[3];
-      for (int c = 0; c < kChannels; ++c)
-        sum += widen(head[v * 32 + c]) * row[c];
-      if (sum > best) {
-        best = sum;
-        token = (float)v;
-      }
-    }
-    choices[2 * o] = row[3] == row[3] ? best : row[3];
-    choices[2 * o + 1] = token;
-  }
-}
-
 typedef struct {
   float scale, amount;
   uint32_t key, counter;

@@ -89,7 +89,6 @@ TEST(ModelWork, CountsTheTokensThatAreSeen) {
       {{"window", 0}, {"flops_per_key", 2}, {"counted_keys", 100}}};
   seeing["flops_per_token"] = 342;
   ModelWork work(seeing);
-  EXPECT_FALSE(work.isEstimate());
   constexpr uint64_t fixed = 330 - 15 - 200, kHead = 12;
   // Tokens at places 0 to 4 see 1, 2, 3, 3, 3 and 1, 2, 3, 4, 5.
   EXPECT_EQ(work.prefill(5, 1).flops, 5 * fixed + 12 * 5 + 15 * 2 + kHead);
@@ -98,25 +97,6 @@ TEST(ModelWork, CountsTheTokensThatAreSeen) {
             3 * (2 * fixed + 6 * 5 + 11 * 2 + kHead));
   // Of three steps behind 10 the second sees 12.
   EXPECT_EQ(work.decode(1, 10, 3).flops, fixed + 3 * 5 + 12 * 2 + kHead);
-}
-
-// Files of before say nothing: embeddings of 5 x 3 that are the head as well,
-// and a matrix of 4 x 3; with a head of its own, the table is looked up.
-TEST(ModelWork, CountsMatricesWhereTheFileDoesNotSay) {
-  Json tied = {{"flops_per_token", 0},
-               {"head_flops_per_row", 0},
-               {"weights",
-                {{{"name", "embeddings"}, {"shape", {5, 3}}},
-                 {{"name", "in"}, {"shape", {4, 3}}},
-                 {{"name", "norm"}, {"shape", {3}}}}}};
-  Json untied = tied;
-  untied["weights"].push_back({{"name", "lm_head"}, {"shape", {5, 3}}});
-  for (Json json : {tied, untied}) {
-    completeWork(json);
-    EXPECT_EQ(json["flops_estimated"], true);
-    EXPECT_EQ(json["flops_per_token"], 2 * (15 + 12));
-    EXPECT_EQ(json["head_flops_per_row"], 2 * 15);
-  }
 }
 
 static Measurement measured(const BenchCase &one, const Timing &seconds,
@@ -207,7 +187,6 @@ TEST(Bench, PrintsOneJsonDocument) {
   Json json = Json::parse(done.out);
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["repeat"], 2);
-  EXPECT_EQ(json["flops_estimated"], true); // the toy states none
   for (const char *key :
        {"load_seconds", "engine_seconds", "first_token_seconds", "peak_bytes"})
     EXPECT_GT(json[key].get<double>(), 0) << key;
@@ -281,8 +260,6 @@ TEST(Bench, PrintsATable) {
       std::string::npos);
   EXPECT_EQ(done.out.find("prefill"), std::string::npos);
   EXPECT_NE(done.out.find("peak memory"), std::string::npos);
-  EXPECT_NE(done.out.find("those of its matrices alone are counted"),
-            std::string::npos);
   EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
 }
 

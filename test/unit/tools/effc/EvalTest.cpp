@@ -205,7 +205,7 @@ TEST_F(Eval, KeepsTheFilesOfWeights) {
     file->start_checksum = weight.checksum;
     file->start_size = weight.size;
     program.weight_files.push_back(std::move(file));
-    weight.offset = UINT64_MAX;
+    weight.offset = 0;
     weight.file = 1;
     weight.file_offset = weight.size;
   };

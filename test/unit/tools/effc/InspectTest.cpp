@@ -172,6 +172,7 @@ TEST(Inspect, CountsARowForWhatIsAppended) {
       entry->launches.back()->operands.emplace_back(
           artifact::OperandKind::State, 0, 0);
     p.kernels[2]->operands += 1;
+    stateExtents(p);
   };
   TemporaryFile file(makeToyArtifact(options));
   Finished done = inspect(file.path(), {"--json"});
@@ -301,7 +302,7 @@ TEST(Inspect, CountsWhatAStepRuns) {
   }
   EXPECT_EQ(json["kernels"][1]["step_bytes"], 2 * (12 + 8));
   EXPECT_EQ(json["kernels"][2]["step_bytes"], 271 * 64);
-  EXPECT_EQ(json["kernels"][3]["name"], "toy_best");
+  EXPECT_EQ(json["kernels"][3]["name"], "toy_draw");
   EXPECT_EQ(json["kernels"][3]["step_bytes"], 271 * 64);
 }
 
