@@ -9,12 +9,12 @@
 using namespace effc;
 using codegen::SourceTensor;
 
-static llvm::Expected<storage::Storage> storageOf(frontend::ElementType type,
-                                                  seq::WeightOp weight) {
-  if (auto storage = frontend::storageOf(type, weight.getContext()))
+static llvm::Expected<storage::Storage>
+storageOf(const frontend::TensorType &type, seq::WeightOp weight) {
+  if (auto storage = type.getStorage(weight.getContext()))
     return *storage;
   return llvm::createStringError("tensor '" + weight.getSource() + "' is of " +
-                                 frontend::getName(type) +
+                                 type.getName() +
                                  ", which no weight can be stored as");
 }
 
@@ -23,21 +23,15 @@ llvm::Expected<SourceTensor> WeightSource::read(seq::WeightOp weight) {
     return readStored(weight);
   if (!weight.isOneTensor())
     return gather(weight);
-  llvm::StringRef source = weight.getSource();
-  llvm::Expected<frontend::TensorData> data = checkpoint->getData(source);
+  llvm::Expected<frontend::TensorData> data =
+      checkpoint->getData(weight.getSource());
   if (!data)
     return data.takeError();
   llvm::Expected<storage::Storage> storage = storageOf(data->type, weight);
   if (!storage)
     return storage.takeError();
-  const frontend::CheckpointTensor *place = checkpoint->find(source);
-  auto file = llvm::find_if(checkpoint->getFiles(), [&](const auto &candidate) {
-    return candidate.get() == place->file;
-  });
-  SourceTensor tensor{
-      *storage, data->shape, data->bytes,
-      static_cast<uint32_t>(file - checkpoint->getFiles().begin()),
-      place->file->getOffset(*place->entry)};
+  SourceTensor tensor{*storage, data->shape, data->bytes, data->file,
+                      data->offset};
   if (weight.getStored()) { // the same elements in the same order
     auto own = llvm::cast<mlir::RankedTensorType>(weight.getType()).getShape();
     shape.assign(own.begin(), own.end());
@@ -91,7 +85,7 @@ effc::listWeightFiles(const frontend::Checkpoint &checkpoint,
   for (const auto &file : checkpoint.getFiles()) {
     const frontend::MappedFile &mapped = file->getFile();
     llvm::Expected<llvm::ArrayRef<uint8_t>> start =
-        mapped.view(0, file->getBufferOffset());
+        mapped.view(0, file->getDataOffset());
     if (!start)
       return start.takeError();
     std::string name = (way / mapped.getName()).lexically_normal().string();

@@ -40,7 +40,7 @@ static llvm::Error checkTensor(seq::WeightOp weight, llvm::StringRef source,
   auto tensor = checkpoint.get(source);
   if (!tensor)
     return tensor.takeError();
-  const SafetensorsEntry *entry = tensor->entry;
+  const TensorEntry *entry = tensor->entry;
   const std::string &file = tensor->file->getFile().getName();
   // In the order of the checkpoint, which is what its owner can compare.
   std::vector<uint64_t> expected = getSourceShape(weight);
@@ -51,9 +51,9 @@ static llvm::Error checkTensor(seq::WeightOp weight, llvm::StringRef source,
                   describeShape(expected) + ", but got " +
                   describeShape(entry->shape));
   }
-  if (!storageOf(entry->type, weight.getContext()))
+  if (!entry->type.getStorage(weight.getContext()))
     return refuse(file + ": expects tensor " + quote(source) +
-                  " of F32, BF16 or F16, but got " + getName(entry->type));
+                  " of F32, BF16 or F16, but got " + entry->type.getName());
   return llvm::Error::success();
 }
 
@@ -89,7 +89,8 @@ frontend::readWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
     auto data = checkpoint.getData(source);
     if (!data)
       return data.takeError();
-    llvm::append_range(stored, decode<S>(data->type, data->bytes));
+    llvm::append_range(
+        stored, readNumbers<S>(data->type, data->bytes, weight.getContext()));
   }
   if (seq::RowGroupsAttr rows = weight.getRowsAttr())
     stored = selectRows<S>(rows, stored);
@@ -140,9 +141,9 @@ frontend::gatherWeight(seq::WeightOp weight, const Checkpoint &checkpoint) {
       gathered.type = data->type;
     if (data->type != gathered.type)
       return refuse("expects tensor " + quote(source) + " of " +
-                    getName(gathered.type) + " as " + quote(first) +
+                    gathered.type.getName() + " as " + quote(first) +
                     ", with which it makes one weight, but got " +
-                    getName(data->type));
+                    data->type.getName());
     if (seq::RowGroupsAttr rows = weight.getRowsAttr())
       gathered.bytes = selectRows<uint8_t>(rows, data->bytes);
     else

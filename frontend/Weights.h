@@ -23,7 +23,7 @@ llvm::Expected<std::vector<S>> readWeight(seq::WeightOp weight,
 /// derived from one, in the order of its own type, or turned where it is
 /// `transposed`.
 struct GatheredWeight {
-  ElementType type;
+  TensorType type = ElementType::F32;
   std::vector<uint64_t> shape;
   std::vector<uint8_t> bytes;
 };

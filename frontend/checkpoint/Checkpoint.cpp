@@ -154,8 +154,19 @@ Checkpoint::open(llvm::StringRef directory, WeightsNeeded needed) {
   return checkpoint;
 }
 
+std::unique_ptr<Checkpoint>
+Checkpoint::of(llvm::StringRef directory,
+               std::vector<std::unique_ptr<TensorFile>> files) {
+  std::unique_ptr<Checkpoint> checkpoint(new Checkpoint());
+  checkpoint->directory = directory.str();
+  checkpoint->listName = files.front()->getFile().getName();
+  checkpoint->files = std::move(files);
+  checkpoint->listTensors();
+  return checkpoint;
+}
+
 llvm::Error Checkpoint::openFile(llvm::StringRef name) {
-  auto file = Safetensors::open(getPath(name), name);
+  auto file = TensorFile::open(getPath(name), name);
   if (!file)
     return file.takeError();
   files.push_back(std::move(*file));
@@ -182,7 +193,7 @@ llvm::Error Checkpoint::openShards() {
       return refuse(index->files[file] + ": lacks tensor " + quote(tensor) +
                     ", which " + quote(kIndexFile) + " says it has");
   for (const auto &[number, file] : llvm::enumerate(files))
-    for (const SafetensorsEntry &entry : file->getHeader().entries) {
+    for (const TensorEntry &entry : file->getEntries()) {
       const uint32_t *listed = index->find(entry.name);
       if (!listed)
         return refuse(index->files[number] + ": has tensor " +
@@ -197,9 +208,9 @@ llvm::Error Checkpoint::openShards() {
 }
 
 void Checkpoint::listTensors() {
-  for (const auto &file : files)
-    for (const SafetensorsEntry &entry : file->getHeader().entries)
-      tensors.push_back({&entry, file.get()});
+  for (const auto &[number, file] : llvm::enumerate(files))
+    for (const TensorEntry &entry : file->getEntries())
+      tensors.push_back({&entry, file.get(), uint32_t(number)});
   llvm::sort(tensors, [](const auto &a, const auto &b) {
     return a.entry->name < b.entry->name;
   });
@@ -264,7 +275,7 @@ llvm::Expected<CheckpointTensor> Checkpoint::get(llvm::StringRef name) const {
 std::vector<llvm::StringRef> Checkpoint::getUnread() const {
   std::vector<llvm::StringRef> unread;
   for (const auto &file : files)
-    for (const SafetensorsEntry &entry : file->getHeader().entries)
+    for (const TensorEntry &entry : file->getEntries())
       if (!read.contains(entry.name))
         unread.push_back(entry.name);
   return unread;
@@ -295,7 +306,9 @@ llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
   auto bytes = tensor->file->view(*tensor->entry);
   if (!bytes)
     return bytes.takeError();
-  return TensorData{tensor->entry->type, tensor->entry->shape, *bytes};
+  return TensorData{tensor->entry->type, tensor->entry->shape, *bytes,
+                    tensor->fileNumber,
+                    tensor->file->getOffset(*tensor->entry)};
 }
 
 llvm::Expected<bool> Checkpoint::areEqual(llvm::StringRef a,

@@ -12,7 +12,7 @@
 #ifndef EFFC_FRONTEND_CHECKPOINT_CHECKPOINT_H
 #define EFFC_FRONTEND_CHECKPOINT_CHECKPOINT_H
 
-#include "frontend/checkpoint/Safetensors.h"
+#include "frontend/checkpoint/TensorFile.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -21,15 +21,18 @@ namespace effc::frontend {
 /// The elements of one tensor as they lie in the file: little-endian,
 /// row-major, at any alignment.
 struct TensorData {
-  ElementType type;
+  TensorType type;
   llvm::ArrayRef<uint64_t> shape;
   llvm::ArrayRef<uint8_t> bytes;
+  uint32_t file;   // its number among the checkpoint's
+  uint64_t offset; // of the bytes in that file
 };
 
 /// A tensor and the file that holds it; valid as long as the checkpoint lives.
 struct CheckpointTensor {
-  const SafetensorsEntry *entry;
-  const Safetensors *file;
+  const TensorEntry *entry;
+  const TensorFile *file;
+  uint32_t fileNumber;
 };
 
 /// Whether a directory must have weights.
@@ -43,6 +46,10 @@ public:
   static llvm::Expected<std::unique_ptr<Checkpoint>>
   open(llvm::StringRef directory, WeightsNeeded needed = WeightsNeeded::Yes);
 
+  /// The weights of files that are open, the first of which lists them.
+  static std::unique_ptr<Checkpoint>
+  of(llvm::StringRef directory, std::vector<std::unique_ptr<TensorFile>> files);
+
   const std::string &getDirectory() const { return directory; }
   /// The path of a file of the directory, which need not exist.
   std::string getPath(llvm::StringRef file) const;
@@ -53,9 +60,7 @@ public:
   std::vector<std::string> getFileNames() const;
 
   /// The files that hold tensors, in the order of their names.
-  llvm::ArrayRef<std::unique_ptr<Safetensors>> getFiles() const {
-    return files;
-  }
+  llvm::ArrayRef<std::unique_ptr<TensorFile>> getFiles() const { return files; }
 
   /// Files that look like weights and were not read, sorted.
   llvm::ArrayRef<std::string> getLeftAside() const { return leftAsideFiles; }
@@ -103,7 +108,7 @@ private:
   std::string listName;
   std::vector<std::string> leftAsideFiles;
   std::vector<std::string> remarks;
-  std::vector<std::unique_ptr<Safetensors>> files;
+  std::vector<std::unique_ptr<TensorFile>> files;
   /// Sorted by name.
   std::vector<CheckpointTensor> tensors;
   llvm::StringSet<> read;

@@ -8,7 +8,6 @@
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/Endian.h"
 
-#include <numeric>
 #include <tuple>
 
 using namespace effc::frontend;
@@ -25,7 +24,7 @@ public:
   EntryReader(llvm::StringRef file, const JsonMember &member)
       : member(member), where((file + ": tensor " + quote(member.key)).str()) {}
 
-  llvm::Expected<SafetensorsEntry> read() {
+  llvm::Expected<TensorEntry> read() {
     const JsonObject *object = member.value.getObject();
     if (!object)
       return refuse(where + ": expects an object, but got " +
@@ -107,40 +106,30 @@ private:
       if (bits)
         bits = llvm::checkedMulUnsigned(*bits, extent);
     if (bits)
-      bits = llvm::checkedMulUnsigned(*bits, uint64_t(getBits(entry.type)));
+      bits = llvm::checkedMulUnsigned(
+          *bits, uint64_t(getBits(entry.type.getElement())));
     if (!bits)
       return refuse(where + ": the size of shape " +
                     describeShape(entry.shape) + " does not fit 64 bits");
     if (*bits % 8 != 0)
       return refuse(where + ": expects a whole number of bytes, but " +
                     describeShape(entry.shape) + " elements of " +
-                    getName(entry.type) + " are " + llvm::Twine(*bits) +
+                    entry.type.getName() + " are " + llvm::Twine(*bits) +
                     " bits");
     if (entry.end - entry.begin != *bits / 8)
       return refuse(
           where + ": expects " + llvm::Twine(*bits / 8) + " bytes for " +
-          describeShape(entry.shape) + " elements of " + getName(entry.type) +
+          describeShape(entry.shape) + " elements of " + entry.type.getName() +
           ", but its offsets span " + llvm::Twine(entry.end - entry.begin));
     return llvm::Error::success();
   }
 
   const JsonMember &member;
   std::string where;
-  SafetensorsEntry entry;
+  TensorEntry entry{{}, ElementType::F32, {}};
 };
 
 } // namespace
-
-std::string effc::frontend::describeShape(llvm::ArrayRef<uint64_t> shape) {
-  if (shape.empty())
-    return "scalar";
-  // Nobody reads the end of a shape of a thousand dimensions.
-  constexpr size_t kMost = 8;
-  std::string text;
-  for (uint64_t extent : shape.take_front(kMost))
-    text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return shape.size() > kMost ? text + "x..." : text;
-}
 
 static llvm::Error
 readMetadata(const JsonValue &value, llvm::StringRef file,
@@ -161,10 +150,10 @@ readMetadata(const JsonValue &value, llvm::StringRef file,
 }
 
 /// (ST12), (ST13)
-static llvm::Error checkLayout(llvm::ArrayRef<SafetensorsEntry> entries,
+static llvm::Error checkLayout(llvm::ArrayRef<TensorEntry> entries,
                                uint64_t bufferBytes, llvm::StringRef file) {
   uint64_t expected = 0;
-  for (const SafetensorsEntry &entry : entries) {
+  for (const TensorEntry &entry : entries) {
     if (entry.begin != expected)
       return refuse(file + ": expects tensor " + quote(entry.name) +
                     " to start at offset " + llvm::Twine(expected) +
@@ -230,65 +219,39 @@ static llvm::Error refuseHeader(const MappedFile &file,
                 (foreign.empty() ? reason : "is " + foreign));
 }
 
-llvm::Expected<std::unique_ptr<Safetensors>>
-Safetensors::open(llvm::StringRef path, llvm::StringRef name) {
-  std::unique_ptr<Safetensors> tensors(new Safetensors());
-  auto file = MappedFile::open(path, name);
-  if (!file)
-    return file.takeError();
-  tensors->file = std::move(*file);
-  uint64_t fileBytes = tensors->file->size();
+llvm::Expected<std::unique_ptr<TensorFile>>
+effc::frontend::openSafetensors(llvm::StringRef path, llvm::StringRef name) {
+  auto opened = MappedFile::open(path, name);
+  if (!opened)
+    return opened.takeError();
+  const MappedFile &file = **opened;
+  uint64_t fileBytes = file.size();
   if (fileBytes < kLengthBytes)
     return refuse(name + ": expects at least 8 bytes, but got " +
                   llvm::Twine(fileBytes));
   uint8_t length[kLengthBytes];
-  if (llvm::Error error = tensors->file->read(0, length))
+  if (llvm::Error error = file.read(0, length))
     return error;
   uint64_t headerBytes = llvm::support::endian::read64le(length);
   if (headerBytes > kMostHeaderBytes)
-    return refuseHeader(*tensors->file, "expects a header of at most " +
-                                            llvm::Twine(kMostHeaderBytes) +
-                                            " bytes, but got " +
-                                            llvm::Twine(headerBytes));
+    return refuseHeader(
+        file, "expects a header of at most " + llvm::Twine(kMostHeaderBytes) +
+                  " bytes, but got " + llvm::Twine(headerBytes));
   if (headerBytes > fileBytes - kLengthBytes)
-    return refuseHeader(*tensors->file,
-                        "expects a header of " + llvm::Twine(headerBytes) +
-                            " bytes, but the file has " +
-                            llvm::Twine(fileBytes - kLengthBytes) +
-                            " after its length");
+    return refuseHeader(
+        file, "expects a header of " + llvm::Twine(headerBytes) +
+                  " bytes, but the file has " +
+                  llvm::Twine(fileBytes - kLengthBytes) + " after its length");
   std::string text(headerBytes, '\0');
-  if (llvm::Error error = tensors->file->read(
-          kLengthBytes,
-          llvm::MutableArrayRef<uint8_t>(
-              reinterpret_cast<uint8_t *>(text.data()), text.size())))
+  if (llvm::Error error =
+          file.read(kLengthBytes,
+                    llvm::MutableArrayRef<uint8_t>(
+                        reinterpret_cast<uint8_t *>(text.data()), text.size())))
     return error;
-  tensors->bufferOffset = kLengthBytes + headerBytes;
-  auto header =
-      parseSafetensorsHeader(text, fileBytes - tensors->bufferOffset, name);
+  uint64_t dataOffset = kLengthBytes + headerBytes;
+  auto header = parseSafetensorsHeader(text, fileBytes - dataOffset, name);
   if (!header)
     return header.takeError();
-  tensors->header = std::move(*header);
-
-  const auto &entries = tensors->header.entries;
-  tensors->byName.resize(entries.size());
-  std::iota(tensors->byName.begin(), tensors->byName.end(), 0);
-  llvm::sort(tensors->byName, [&](uint32_t a, uint32_t b) {
-    return entries[a].name < entries[b].name;
-  });
-  return tensors;
-}
-
-const SafetensorsEntry *Safetensors::find(llvm::StringRef name) const {
-  auto at =
-      llvm::lower_bound(byName, name, [&](uint32_t i, llvm::StringRef name) {
-        return llvm::StringRef(header.entries[i].name) < name;
-      });
-  if (at == byName.end() || header.entries[*at].name != name)
-    return nullptr;
-  return &header.entries[*at];
-}
-
-llvm::Expected<llvm::ArrayRef<uint8_t>>
-Safetensors::view(const SafetensorsEntry &entry) const {
-  return file->view(bufferOffset + entry.begin, entry.end - entry.begin);
+  return std::make_unique<TensorFile>(
+      std::move(*opened), TensorTable{std::move(header->entries), dataOffset});
 }

@@ -32,10 +32,7 @@
 #ifndef EFFC_FRONTEND_CHECKPOINT_SAFETENSORS_H
 #define EFFC_FRONTEND_CHECKPOINT_SAFETENSORS_H
 
-#include "frontend/checkpoint/ElementType.h"
-#include "frontend/checkpoint/MappedFile.h"
-
-#include "llvm/ADT/StringRef.h"
+#include "frontend/checkpoint/TensorFile.h"
 
 #include <string>
 #include <utility>
@@ -43,21 +40,9 @@
 
 namespace effc::frontend {
 
-struct SafetensorsEntry {
-  std::string name;
-  ElementType type;
-  std::vector<uint64_t> shape;
-  /// Of the tensor's bytes, from the start of the buffer.
-  uint64_t begin = 0;
-  uint64_t end = 0;
-};
-
-/// A shape as messages write it: "3x4", "scalar".
-std::string describeShape(llvm::ArrayRef<uint64_t> shape);
-
 struct SafetensorsHeader {
-  /// In the order of their offsets.
-  std::vector<SafetensorsEntry> entries;
+  /// In the order of their offsets, which are those of the buffer.
+  std::vector<TensorEntry> entries;
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
@@ -67,34 +52,8 @@ llvm::Expected<SafetensorsHeader> parseSafetensorsHeader(llvm::StringRef text,
                                                          uint64_t bufferBytes,
                                                          llvm::StringRef name);
 
-class Safetensors {
-public:
-  static llvm::Expected<std::unique_ptr<Safetensors>>
-  open(llvm::StringRef path, llvm::StringRef name);
-
-  const MappedFile &getFile() const { return *file; }
-  const SafetensorsHeader &getHeader() const { return header; }
-
-  /// Null where there is no such tensor.
-  const SafetensorsEntry *find(llvm::StringRef name) const;
-
-  /// Where the buffer starts in the file, and a tensor of it.
-  uint64_t getBufferOffset() const { return bufferOffset; }
-  uint64_t getOffset(const SafetensorsEntry &entry) const {
-    return bufferOffset + entry.begin;
-  }
-
-  /// The bytes of a tensor of this file, as MappedFile::view gives them.
-  llvm::Expected<llvm::ArrayRef<uint8_t>>
-  view(const SafetensorsEntry &entry) const;
-
-private:
-  Safetensors() = default;
-  std::unique_ptr<MappedFile> file;
-  SafetensorsHeader header;
-  uint64_t bufferOffset = 0;
-  std::vector<uint32_t> byName;
-};
+llvm::Expected<std::unique_ptr<TensorFile>>
+openSafetensors(llvm::StringRef path, llvm::StringRef name);
 
 } // namespace effc::frontend
 

@@ -96,10 +96,10 @@ void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
                             " (of the configuration's shape)" + is);
     return;
   }
-  const SafetensorsEntry *entry = input.checkpoint.find(source)->entry;
+  const TensorEntry *entry = input.checkpoint.find(source)->entry;
   input.remarks.push_back("tensor " + quote(entry->name) + " (" +
                           describeShape(entry->shape) + " " +
-                          getName(entry->type).str() + ")" + is);
+                          entry->type.getName().str() + ")" + is);
 }
 
 // Blocks do not go over the end of a row: a row that they do not divide stays as
@@ -111,7 +111,7 @@ mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source,
   const CheckpointTensor *tensor = input.checkpoint.find(source);
   std::optional<storage::Storage> stored;
   if (tensor)
-    stored = storageOf(tensor->entry->type, builder.getContext());
+    stored = tensor->entry->type.getStorage(builder.getContext());
   mlir::Type element = stored ? stored->type() : builder.getF32Type();
   if (input.dtype) {
     storage::Storage wanted = storage::Storage::get(input.dtype);

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   uint64_t end = 0;
-  for (const SafetensorsEntry &entry : parsed->entries) {
+  for (const TensorEntry &entry : parsed->entries) {
     if (entry.begin != end || entry.end < entry.begin)
       __builtin_trap();
     end = entry.end;

@@ -221,7 +221,7 @@ TEST_F(ImportTest, WeightsAreMadeOfTensors) {
       GatheredWeight gathered =
           llvm::cantFail(gatherWeight(weight, *checkpoint));
       std::vector<double> written =
-          decode<double>(gathered.type, gathered.bytes);
+          decode<double>(gathered.type.getElement(), gathered.bytes);
       EXPECT_EQ(written.size(), numbers.size());
       // Two by two where it is turned.
       constexpr size_t kTurned[] = {0, 2, 1, 3};

@@ -4,6 +4,7 @@
 #include "dialects/seq/reference/Evaluate.h"
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/Json.h"
+#include "frontend/checkpoint/Safetensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,10 +52,10 @@ ImportOptions effc::test::readRecordedOptions(const std::string &directory) {
 namespace {
 
 /// The float64 logits [T, vocabulary] of sequence `index`.
-std::vector<double> readLogits(const Safetensors &golden, size_t index) {
-  const SafetensorsEntry *entry =
-      golden.find("logits_f64." + std::to_string(index));
-  return decode<double>(entry->type, llvm::cantFail(golden.view(*entry)));
+std::vector<double> readLogits(const TensorFile &golden, size_t index) {
+  const TensorEntry *entry = golden.find("logits_f64." + std::to_string(index));
+  return decode<double>(entry->type.getElement(),
+                        llvm::cantFail(golden.view(*entry)));
 }
 
 Tensor<int32_t> toIndices(llvm::ArrayRef<int32_t> values) {
@@ -89,7 +90,7 @@ std::vector<double> compute(seq::WeightOp weight, mlir::RankedTensorType type) {
 std::vector<RecordedSequence>
 effc::test::readRecordedSequences(const std::string &directory) {
   auto golden = llvm::cantFail(
-      Safetensors::open(directory + "/golden.safetensors", "golden"));
+      openSafetensors(directory + "/golden.safetensors", "golden"));
   std::string text = llvm::cantFail(
       readTextFile(directory + "/tokens.json", "tokens.json", 1 << 20));
   JsonValue sequences = llvm::cantFail(parseJson(text, "tokens.json"));

@@ -16,7 +16,7 @@ namespace {
 class SafetensorsTest : public testing::Test {
 protected:
   std::string open(llvm::StringRef image) {
-    return outcome(Safetensors::open(directory.write("t", image), "t"));
+    return outcome(openSafetensors(directory.write("t", image), "t"));
   }
   /// A file of a header and `bufferBytes` zeros.
   std::string openHeader(llvm::StringRef header, size_t bufferBytes = 0) {
@@ -43,16 +43,17 @@ TEST_F(SafetensorsTest, ReadsTensors) {
   builder.add("scalar", "I64", {}, "12345678");
   builder.add("empty", "F16", {3, 0, 2}, "");
   auto file = llvm::cantFail(
-      Safetensors::open(directory.write("t", builder.build()), "t"));
-  const SafetensorsEntry *a = file->find("a");
+      openSafetensors(directory.write("t", builder.build()), "t"));
+  const TensorEntry *a = file->find("a");
   ASSERT_TRUE(a);
   EXPECT_EQ(a->shape, (std::vector<uint64_t>{1, 3}));
-  EXPECT_EQ(decode<float>(a->type, llvm::cantFail(file->view(*a))),
+  EXPECT_EQ(decode<float>(a->type.getElement(), llvm::cantFail(file->view(*a))),
             (std::vector<float>{1, 0, -1.5}));
-  const SafetensorsEntry *b = file->find("b");
+  const TensorEntry *b = file->find("b");
   ASSERT_TRUE(b);
-  EXPECT_EQ(decode<double>(b->type, llvm::cantFail(file->view(*b))),
-            (std::vector<double>{1, -2}));
+  EXPECT_EQ(
+      decode<double>(b->type.getElement(), llvm::cantFail(file->view(*b))),
+      (std::vector<double>{1, -2}));
   EXPECT_TRUE(file->find("scalar")->shape.empty());
   EXPECT_TRUE(llvm::cantFail(file->view(*file->find("empty"))).empty());
   EXPECT_EQ(file->find("c"), nullptr);
@@ -71,8 +72,7 @@ TEST_F(SafetensorsTest, ReadsUnalignedData) {
     header += ' ';
   std::string image =
       safetensorsImage(header, llvm::StringRef("\0\0\x40\x40", 4));
-  auto file =
-      llvm::cantFail(Safetensors::open(directory.write("t", image), "t"));
+  auto file = llvm::cantFail(openSafetensors(directory.write("t", image), "t"));
   llvm::ArrayRef<uint8_t> bytes = llvm::cantFail(file->view(*file->find("a")));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes.data()) % 2, 1u);
   EXPECT_EQ(decode<float>(ElementType::F32, bytes), std::vector<float>{3});
@@ -385,7 +385,7 @@ TEST_F(SafetensorsTest, NoticesTruncationAfterOpening) {
   SafetensorsBuilder builder;
   builder.add("a", "U8", {3}, "abc");
   std::string path = directory.write("t", builder.build());
-  auto file = llvm::cantFail(Safetensors::open(path, "t"));
+  auto file = llvm::cantFail(openSafetensors(path, "t"));
   ASSERT_EQ(truncate(path.c_str(), 20), 0);
   EXPECT_EQ(outcome(file->view(*file->find("a"))).substr(0, 6), "t: had");
 }

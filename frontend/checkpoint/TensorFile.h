@@ -1,0 +1,63 @@
+// A file that holds tensors, whatever its format: the one way by which bytes of
+// weights come in. A format is a function that opens a file and reads its table
+// (Safetensors.h), and a row in TensorFile.cpp; nothing behind it knows which.
+#ifndef EFFC_FRONTEND_CHECKPOINT_TENSORFILE_H
+#define EFFC_FRONTEND_CHECKPOINT_TENSORFILE_H
+
+#include "frontend/checkpoint/MappedFile.h"
+#include "frontend/checkpoint/TensorType.h"
+
+namespace effc::frontend {
+
+struct TensorEntry {
+  std::string name;
+  TensorType type;
+  /// Row-major: neighbours along the last dimension are neighbours in the file.
+  std::vector<uint64_t> shape;
+  /// Of the tensor's bytes, from the start of the file's data.
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+/// A shape as messages write it: "3x4", "scalar".
+std::string describeShape(llvm::ArrayRef<uint64_t> shape);
+
+/// What is known of a file without its tensors' bytes.
+struct TensorTable {
+  /// In the order of their bytes, which lie inside the file; names differ.
+  std::vector<TensorEntry> entries;
+  /// Where the data begin. The bytes before tell the file from others.
+  uint64_t dataOffset = 0;
+};
+
+class TensorFile {
+public:
+  /// Opens a file by the reader for its name's ending; messages call it `name`.
+  static llvm::Expected<std::unique_ptr<TensorFile>> open(llvm::StringRef path,
+                                                          llvm::StringRef name);
+
+  TensorFile(std::unique_ptr<MappedFile> file, TensorTable table);
+
+  const MappedFile &getFile() const { return *file; }
+  llvm::ArrayRef<TensorEntry> getEntries() const { return table.entries; }
+  /// Null where there is no such tensor.
+  const TensorEntry *find(llvm::StringRef name) const;
+
+  /// Where the data start in the file, and a tensor of it.
+  uint64_t getDataOffset() const { return table.dataOffset; }
+  uint64_t getOffset(const TensorEntry &entry) const {
+    return table.dataOffset + entry.begin;
+  }
+
+  /// The bytes of a tensor of this file, as MappedFile::view gives them.
+  llvm::Expected<llvm::ArrayRef<uint8_t>> view(const TensorEntry &entry) const;
+
+private:
+  std::unique_ptr<MappedFile> file;
+  TensorTable table;
+  std::vector<uint32_t> byName;
+};
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_CHECKPOINT_TENSORFILE_H
