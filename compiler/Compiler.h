@@ -53,7 +53,7 @@ struct CompileOptions {
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;
   /// What to compile for; `pipeline.target` is each in turn.
-  std::vector<const Target *> targets = {&kTargets[0]};
+  std::vector<const Target *> targets = {&hostTarget()};
   PipelineOptions pipeline;
   /// Whether a checkpoint's tokenizer goes into the artifact.
   bool tokenizer = true;

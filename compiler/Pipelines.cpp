@@ -42,7 +42,6 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.hasLibrary = attr.getLibrary();
   if (attr.getCpu())
     target.cpu = text(attr.getCpu());
-  target.code = attr.getCode() ? text(attr.getCode()) : target.cpu;
   target.features = text(attr.getFeatures());
   return target;
 }
@@ -133,10 +132,7 @@ static void addGpuBinary(OpPassManager &passes, const PhaseTarget &target) {
     return;
   }
   passes.addPass(sim::createCallSimulatorPass());
-  image::EmitImagePassOptions code;
-  code.cpu = kHost.cpu.str();
-  code.isa = target.code;
-  passes.addPass(image::createEmitImagePass(code));
+  passes.addPass(image::createEmitImagePass());
 }
 
 static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
@@ -156,9 +152,7 @@ static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  image::EmitImagePassOptions code;
-  code.cpu = target.cpu;
-  passes.addPass(image::createEmitImagePass(code));
+  passes.addPass(image::createEmitImagePass());
 }
 
 SmallVector<int64_t> effc::decodeRowsFor(int64_t batch) {

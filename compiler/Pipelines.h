@@ -32,7 +32,7 @@ struct PipelineOptions {
   bool bitStableOnGpu = false;
   /// Positions that growing states are made for; 0: unbounded.
   int64_t maxContext = 0;
-  const Target *target = &kTargets[0];
+  const Target *target = &hostTarget();
 };
 
 /// Rows of the decode entries for at most `batch` sequences: 1, 2, 4, ... and
@@ -47,7 +47,7 @@ tile::TargetAttr describeTarget(const PipelineOptions &options,
 struct PhaseTarget {
   bool isGpu = false, isSimulated = false, isBitStable = true;
   bool roundsProducts = false, hasLibrary = false;
-  std::string code, cpu = "x86-64-v3", features;
+  std::string cpu, features; // of a GPU
 
   /// As a module names it; the host where the attribute is null.
   static PhaseTarget of(tile::TargetAttr attr);

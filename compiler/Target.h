@@ -1,5 +1,6 @@
 // What effc compiles for: chips as data. Passes see a target only as the
-// `#tile.target` attribute that is made from its row here.
+// `#tile.target` attribute that is made from its row here; of the host the
+// levels of its instruction set stand in runtime/abi/HostIsas.cpp.
 #ifndef EFFC_COMPILER_TARGET_H
 #define EFFC_COMPILER_TARGET_H
 
@@ -12,8 +13,9 @@
 namespace effc {
 
 struct Target {
-  llvm::StringRef name; // as --target spells it
-  llvm::StringRef cpu;  // what LLVM compiles for
+  llvm::StringRef name;          // as --target spells it
+  llvm::StringRef cpu;           // what LLVM compiles for
+  llvm::StringRef features = ""; // and what is there besides
   tile::Device device;
   int64_t vectorLanes; // f32 lanes of a vector register, or of a warp
   int64_t registers;   // vector registers, or registers of a thread
@@ -23,9 +25,8 @@ struct Target {
   int64_t stepRate, dotRate;
   int64_t stateBytes; // state that stays close to a core
   // GPUs: the same rate of products whose operands are rounded, what a block
-  // may have, how many cores there are, and the PTX that is written.
+  // may have, and how many cores there are.
   int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0;
-  llvm::StringRef ptxFeatures = "";
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
   /// Whether four warps may multiply together (wgmma).
@@ -40,16 +41,9 @@ struct Target {
   bool isForOwnChips() const { return cpu.ends_with("a"); }
 };
 
-inline constexpr Target kHost = {.name = "host",
-                                 .cpu = "x86-64-v3",
-                                 .device = tile::Device::Host,
-                                 .vectorLanes = 8,
-                                 .registers = 16,
-                                 .stepRate = 22,
-                                 .dotRate = 18,
-                                 .stateBytes = 32768};
 inline constexpr Target kSm80 = {.name = "sm_80",
                                  .cpu = "sm_80",
+                                 .features = "+ptx80",
                                  .device = tile::Device::Nvptx,
                                  .vectorLanes = 32,
                                  .registers = 255,
@@ -59,10 +53,10 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .roundedDotRate = 900,
                                  .mostThreads = 256,
                                  .mostSharedBytes = 166912,
-                                 .cores = 108,
-                                 .ptxFeatures = "+ptx80"};
+                                 .cores = 108};
 inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .cpu = "sm_90a",
+                                  .features = "+ptx80",
                                   .device = tile::Device::Nvptx,
                                   .vectorLanes = 32,
                                   .registers = 255,
@@ -73,28 +67,17 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .mostThreads = 256,
                                   .mostSharedBytes = 232448,
                                   .cores = 132,
-                                  .ptxFeatures = "+ptx80",
                                   .warpGroups = true,
                                   .overlapsLaunches = true};
 
-/// The same chip, simulated by the host.
-constexpr Target simulationOf(Target chip, llvm::StringRef name) {
-  chip.name = name;
-  chip.simulated = true;
-  return chip;
-}
+/// All targets: the host, then GPUs, then simulated ones.
+llvm::ArrayRef<Target> targets();
 
-inline constexpr Target kTargets[] = {kHost, kSm80, kSm90a,
-                                      simulationOf(kSm80, "sim_80"),
-                                      simulationOf(kSm90a, "sim_90a")};
+/// The host, in the lowest level of its instruction set.
+inline const Target &hostTarget() { return targets().front(); }
 
 /// Null where no target has that name.
-inline const Target *findTarget(llvm::StringRef name) {
-  for (const Target &target : kTargets)
-    if (target.name == name)
-      return &target;
-  return nullptr;
-}
+const Target *findTarget(llvm::StringRef name);
 
 /// What a product makes of its operands on a GPU; the host's are always exact.
 enum class Products {
@@ -160,7 +143,7 @@ inline tile::TargetAttr getTargetAttr(const Target &target,
       context, target.device, bitStable, target.simulated, target.warpGroups,
       target.overlapsLaunches, rounded, block, library && target.isForGpus(),
       text(target.simulated ? target.name : target.cpu), text(target.cpu),
-      text(target.ptxFeatures), target.vectorLanes, target.registers,
+      text(target.features), target.vectorLanes, target.registers,
       target.stepRate, rate, target.stateBytes, target.cores);
 }
 

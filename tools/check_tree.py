@@ -44,7 +44,7 @@ ALLOWED = {
     "frontend": ["frontend", "dialects"] + SHARED,
     # The compiler loads what it has written, as a user of it would.
     "compiler": ["compiler", "frontend", "passes", "codegen", "dialects", "runtime/include",
-                 "runtime/schema", "effc"],
+                 "runtime/schema", "runtime/abi", "effc"],
     "runtime": ["runtime"],
     "tools/terminal": ["tools/terminal"],
     "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "runtime/src/PartialFile.h",

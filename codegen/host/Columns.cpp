@@ -33,6 +33,7 @@ void KernelLowering::emitScan(ScanOp scan) {
 void KernelLowering::emitSegmentDecay(SegmentDecayOp decay) {
   Place from = placeOf(decay.getTile()), to = placeOf(decay.getResult());
   int64_t length = decay.getTile().getType().rows();
+  const int64_t lanes = memory.shape.lanes;
   Place sums = allocate(
       TileType::get(b.getContext(), {length}, b.getF32Type(), Role::Row, {}));
   Value zero = memory.constant(0), one = memory.constant(1);
@@ -40,25 +41,25 @@ void KernelLowering::emitSegmentDecay(SegmentDecayOp decay) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value row = rows.getInductionVar();
-  Value term = memory.broadcast(memory.loadScalar(from, row, zero), kLanes);
-  Value rowLanes = memory.broadcast(row, kLanes);
-  Value none = memory.broadcast(memory.constantF32(0), kLanes);
-  for (int64_t j = 0; j < length; j += kLanes) {
+  Value term = memory.broadcast(memory.loadScalar(from, row, zero), lanes);
+  Value rowLanes = memory.broadcast(row, lanes);
+  Value none = memory.broadcast(memory.constantF32(0), lanes);
+  for (int64_t j = 0; j < length; j += lanes) {
     Value column = memory.constant(j);
     Value columns = arith::AddIOp::create(
-        b, loc, memory.broadcast(column, kLanes), memory.iota(kLanes));
+        b, loc, memory.broadcast(column, lanes), memory.iota(lanes));
     auto where = [&](arith::CmpIPredicate predicate, Value yes) -> Value {
       return arith::SelectOp::create(
           b, loc, arith::CmpIOp::create(b, loc, predicate, columns, rowLanes),
           yes, none);
     };
     Value running = arith::AddFOp::create(
-        b, loc, memory.load(sums, zero, column, kLanes, kLanes), term);
+        b, loc, memory.load(sums, zero, column, lanes, lanes), term);
     Value sum = where(arith::CmpIPredicate::slt, running);
-    memory.store(sums, zero, column, sum, kLanes);
+    memory.store(sums, zero, column, sum, lanes);
     memory.store(
         to, row, column,
         where(arith::CmpIPredicate::sle, math::ExpOp::create(b, loc, sum)),
-        kLanes);
+        lanes);
   }
 }

@@ -72,11 +72,10 @@ void Product::tiled(int64_t total, int64_t block,
     body(memory.constant(main), total - main);
 }
 
-// rows x columns vectors of partial sums: 12 of them, or 8, leave registers for
-// the operands and cover the latency of an FMA.
+// rows x columns vectors of partial sums.
 void Product::alongContraction() {
   int64_t rows = std::min<int64_t>(m, 4);
-  int64_t columns = rows == 1 ? 8 : rows == 2 ? 6 : rows == 3 ? 4 : 3;
+  int64_t columns = memory.shape.contractionColumns(rows);
   tiled(m, rows, [&](Value row, int64_t rowCount) {
     tiled(n, columns, [&](Value column, int64_t columnCount) {
       dotBlock(row, rowCount, column, columnCount);
@@ -85,6 +84,7 @@ void Product::alongContraction() {
 }
 
 void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
+  const int64_t lanes = memory.shape.lanes;
   Value zero = memory.constant(0);
   SmallVector<stored::ElementPlace> aRows, cRows;
   for (int64_t i = 0; i < rows; ++i)
@@ -95,27 +95,26 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
     SmallVector<Value> right;
     for (const stored::ElementPlace &start : cRows)
       right.push_back(memory.loadAt(memory.further(start, c.element, offset),
-                                    c.element, kLanes, valid));
+                                    c.element, lanes, valid));
     for (int64_t i = 0; i < rows; ++i) {
       Value left = memory.loadAt(memory.further(aRows[i], a.element, offset),
-                                 a.element, kLanes, valid);
+                                 a.element, lanes, valid);
       for (int64_t j = 0; j < columns; ++j)
         sums[i * columns + j] = fma(left, right[j], sums[i * columns + j]);
     }
     return sums;
   };
   SmallVector<Value> sums(rows * columns,
-                          memory.broadcast(memory.constantF32(0), kLanes));
+                          memory.broadcast(memory.constantF32(0), lanes));
   // An iteration takes a cache line of each of c's rows, or a block, so that one
   // request for the next rows goes with it.
   storage::Storage storage = storage::Storage::get(c.element);
-  int64_t run = kLanes;
+  int64_t run = lanes;
   if (c.fetchNext)
-    run =
-        storage.block()
-            ? std::min<int64_t>(llvm::alignTo(storage.blockElements(), kLanes),
-                                kMostBlockRun)
-            : kLineBytes / storage.blockBytes();
+    run = storage.block()
+              ? std::min<int64_t>(llvm::alignTo(storage.blockElements(), lanes),
+                                  kMostBlockRun)
+              : llvm::alignTo(kLineBytes / storage.blockBytes(), lanes);
   int64_t blockBytes =
       std::max(columns * storage.bytes(c.rowStride), kLineBytes);
   int64_t ahead =
@@ -132,13 +131,13 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
             memory.further(start, c.element, loop.getInductionVar()), c.element,
             ahead);
     sums = SmallVector<Value>(loop.getRegionIterArgs());
-    for (int64_t i = 0; i < run; i += kLanes)
-      sums = step(memory.add(loop.getInductionVar(), i), kLanes, sums);
+    for (int64_t i = 0; i < run; i += lanes)
+      sums = step(memory.add(loop.getInductionVar(), i), lanes, sums);
     scf::YieldOp::create(b, loc, sums);
     sums = SmallVector<Value>(loop.getResults());
   }
-  for (int64_t i = main; i < k; i += kLanes)
-    sums = step(memory.constant(i), std::min(kLanes, k - i), sums);
+  for (int64_t i = main; i < k; i += lanes)
+    sums = step(memory.constant(i), std::min(lanes, k - i), sums);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Value r = memory.add(row, i), col = memory.add(column, j);
@@ -150,20 +149,20 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
 }
 
 void Product::alongColumns() {
-  constexpr int64_t kRows = 4, kColumns = 2 * kLanes;
-  tiled(m, kRows, [&](Value row, int64_t rows) {
-    int64_t main = n / kColumns * kColumns;
+  const int64_t lanes = memory.shape.lanes, pair = 2 * lanes;
+  tiled(m, memory.shape.broadcastRows(), [&](Value row, int64_t rows) {
+    int64_t main = n / pair * pair;
     if (main > 0) {
       auto loop =
           scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
-                             memory.constant(kColumns));
+                             memory.constant(pair));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
-      broadcastBlock(row, rows, loop.getInductionVar(), kColumns, kColumns);
+      broadcastBlock(row, rows, loop.getInductionVar(), pair, pair);
     }
-    for (int64_t j = main; j < n; j += kLanes)
-      broadcastBlock(row, rows, memory.constant(j), kLanes,
-                     std::min(kLanes, n - j));
+    for (int64_t j = main; j < n; j += lanes)
+      broadcastBlock(row, rows, memory.constant(j), lanes,
+                     std::min(lanes, n - j));
   });
 }
 

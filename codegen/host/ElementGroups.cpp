@@ -586,10 +586,11 @@ void KernelLowering::flush() {
       auto reduce = dyn_cast<ReduceOp>(op);
       byRows |= reduce && alongColumns(reduce);
     }
-  int64_t lanes = readsMemory          ? ColumnBlocks::kMemoryLanes
-                  : sumsOverRows() > 1 ? ColumnBlocks::kMainLanes / 2
-                                       : ColumnBlocks::kMainLanes;
-  ColumnBlocks blocks = ColumnBlocks::cut(group.columns, lanes);
+  const VectorShape &shape = memory.shape;
+  int64_t lanes = readsMemory          ? shape.memoryLanes()
+                  : sumsOverRows() > 1 ? shape.mainLanes() / 2
+                                       : shape.mainLanes();
+  ColumnBlocks blocks = ColumnBlocks::cut(group.columns, shape, lanes);
   byRows ? emitByRows(blocks) : emitByColumns(blocks);
   group = {};
 }

@@ -18,7 +18,7 @@ using namespace effc::tile;
 
 KernelLowering::KernelLowering(KernelOp kernel, Block *entry)
     : kernel(kernel), b(OpBuilder::atBlockEnd(entry)), loc(kernel.getLoc()),
-      entry(entry), memory(b, loc) {}
+      entry(entry), memory(b, loc, VectorShape::of(kernel)) {}
 
 LogicalResult KernelLowering::run() {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -131,8 +131,9 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
 
 Place KernelLowering::allocate(TileType type) {
   bool column = type.getRole() == Role::Column;
-  int64_t rowStride = column ? 1 : padToLanes(type.columns());
-  int64_t elements = column ? padToLanes(type.rows()) : type.rows() * rowStride;
+  int64_t rowStride = column ? 1 : memory.shape.padded(type.columns());
+  int64_t elements =
+      column ? memory.shape.padded(type.rows()) : type.rows() * rowStride;
   stackUsed += (elements * 4 + 63) / 64 * 64;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);
@@ -345,7 +346,7 @@ void KernelLowering::copy(Value from, TileType type, const Place &to) {
     return;
   bool column = type.getRole() == Role::Column;
   ColumnBlocks blocks =
-      ColumnBlocks::cut(column ? type.rows() : type.columns());
+      ColumnBlocks::cut(column ? type.rows() : type.columns(), memory.shape);
   Value zero = memory.constant(0);
   auto row = [&](Value row) {
     auto block = [&](Value column, int64_t lanes, int64_t valid) {
@@ -374,11 +375,12 @@ void KernelLowering::copy(Value from, TileType type, const Place &to) {
 
 void KernelLowering::fill(const Place &to, TileType type, Value scalar) {
   bool column = type.getRole() == Role::Column;
-  int64_t columns = padToLanes(column ? type.rows() : type.columns());
+  const int64_t lanes = memory.shape.lanes;
+  int64_t columns = memory.shape.padded(column ? type.rows() : type.columns());
   auto row = [&](Value row) {
-    for (int64_t j = 0; j < columns; j += kLanes)
-      memory.store(to, row, memory.constant(j),
-                   memory.broadcast(scalar, kLanes), kLanes);
+    for (int64_t j = 0; j < columns; j += lanes)
+      memory.store(to, row, memory.constant(j), memory.broadcast(scalar, lanes),
+                   lanes);
   };
   if (column || type.rows() == 1)
     return row(memory.constant(0));

@@ -16,7 +16,8 @@ using namespace effc;
 using namespace effc::host;
 using effc::stored::ElementPlace;
 
-ColumnBlocks ColumnBlocks::cut(int64_t columns, int64_t mainLanes) {
+ColumnBlocks ColumnBlocks::cut(int64_t columns, const VectorShape &shape,
+                               int64_t mainLanes) {
   ColumnBlocks blocks;
   int64_t start = 0;
   if (columns > 2 * mainLanes) {
@@ -24,13 +25,13 @@ ColumnBlocks ColumnBlocks::cut(int64_t columns, int64_t mainLanes) {
     blocks.mainCount = columns / mainLanes;
     start = blocks.mainCount * mainLanes;
   }
-  for (int64_t lanes = mainLanes; lanes >= kLanes; lanes /= 2)
+  for (int64_t lanes = mainLanes; lanes >= shape.lanes; lanes /= 2)
     while (columns - start >= lanes) {
       blocks.rest.push_back({start, lanes, lanes});
       start += lanes;
     }
   if (start < columns)
-    blocks.rest.push_back({start, kLanes, columns - start});
+    blocks.rest.push_back({start, shape.lanes, columns - start});
   return blocks;
 }
 

@@ -7,14 +7,12 @@
 #ifndef EFFC_CODEGEN_HOST_PLACE_H
 #define EFFC_CODEGEN_HOST_PLACE_H
 
+#include "codegen/host/VectorShape.h"
 #include "codegen/storage/StoredElements.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace effc::host {
-
-/// Lanes of the narrowest vector used, and to what buffers are padded.
-inline constexpr int64_t kLanes = 8;
 
 struct Place {
   stored::ElementPlace first; // element (0, 0)
@@ -24,8 +22,8 @@ struct Place {
   mlir::Value validRows;  // index; null: all rows
   mlir::Value validColumns; // index; null: all columns
   int64_t firstColumn = 0;  // those before it do not exist
-  bool padded = false; // reading up to the next multiple of kLanes is allowed
-  bool fetchNext = false; // what follows in memory is wanted next
+  bool padded = false;      // reading up to the next whole vector is allowed
+  bool fetchNext = false;   // what follows in memory is wanted next
 };
 
 /// A run of columns that is handled with one vector of `lanes` lanes, of which
@@ -40,29 +38,26 @@ struct ColumnBlock {
 struct ColumnBlocks {
   int64_t mainLanes = 0, mainCount = 0;
   llvm::SmallVector<ColumnBlock> rest;
-  static ColumnBlocks cut(int64_t columns, int64_t mainLanes = kMainLanes);
-  // 32 lanes are four vector registers of the baseline: enough independent
-  // chains to hide an FMA's latency, few enough to leave registers for a map.
-  static constexpr int64_t kMainLanes = 32;
-  // Where rows come from memory, longer runs mean fewer passes over them, and
-  // registers that spill cost less than a pass.
-  static constexpr int64_t kMemoryLanes = 64;
+  /// `mainLanes` is the shape's, or a power of two times its lanes.
+  static ColumnBlocks cut(int64_t columns, const VectorShape &shape,
+                          int64_t mainLanes);
+  static ColumnBlocks cut(int64_t columns, const VectorShape &shape) {
+    return cut(columns, shape, shape.mainLanes());
+  }
 };
 
 /// A cache line, and how far ahead memory that is read once is asked for: what
 /// a core reads in some latencies of memory and walks of the page table.
 inline constexpr int64_t kLineBytes = 64, kFetchAheadBytes = 8192;
 
-/// Rounds up to whole vectors.
-inline int64_t padToLanes(int64_t columns) {
-  return (columns + kLanes - 1) / kLanes * kLanes;
-}
-
 /// Emits addresses, loads and stores of places. All indices are of type index;
 /// loads give f32 vectors, stores take them.
 class Memory {
 public:
-  Memory(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+  Memory(mlir::OpBuilder &builder, mlir::Location loc, VectorShape shape)
+      : shape(shape), b(builder), loc(loc) {}
+
+  const VectorShape shape;
 
   mlir::Value constant(int64_t value);
   mlir::Value constantF32(float value);

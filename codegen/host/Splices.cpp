@@ -15,7 +15,7 @@ void KernelLowering::emitSplice(SpliceOp splice) {
                          splice.getFirstSizes(), type, {}, {});
   Place second = windowOf(splice.getSecond(), splice.getSecondIndices(),
                           splice.getSecondSizes(), type, {}, {});
-  ColumnBlocks blocks = ColumnBlocks::cut(type.columns());
+  ColumnBlocks blocks = ColumnBlocks::cut(type.columns(), memory.shape);
   // Fills rows [from, to) with what `vectorAt` gives for a row and a run of
   // its columns.
   auto fillRows =

@@ -4,7 +4,7 @@
 // A list on the stack holds the best so far, in order. A row is passed over
 // with vectors: only where an element comes before the last of the list are
 // its lanes taken one by one and inserted. Of S elements in random order about
-// K ln(S / K) are, so that the pass costs S / 8 comparisons and little more.
+// K ln(S / K) are, so that the pass costs a comparison of each vector and little more.
 // For sums of two rows, both are ordered first; of their a-th and b-th elements
 // (from 1) a sum has a b - 1 others before it, so that it is formed only where
 // a b is at most K.
@@ -40,8 +40,8 @@ class BestList {
 public:
   BestList(OpBuilder &b, Location loc, Memory &memory, Place values,
            Place numbers, int64_t size)
-      : size(size), b(b), loc(loc), memory(memory), values(values),
-        numbers(numbers) {}
+      : size(size), b(b), loc(loc), memory(memory), lanes(memory.shape.lanes),
+        values(values), numbers(numbers) {}
 
   Entry get(Value at) {
     return {memory.loadScalar(values, zero(), at),
@@ -98,10 +98,9 @@ public:
     forEach(0, size, [&](Value i) {
       insert(i, {memory.loadScalar(row, zero(), i), asNumber(i)});
     });
-    int64_t full = (count - size) / kLanes * kLanes;
+    int64_t full = (count - size) / lanes * lanes;
     if (full > 0)
-      forEach(
-          size, size + full, [&](Value i) { scan(row, i, kLanes); }, kLanes);
+      forEach(size, size + full, [&](Value i) { scan(row, i, lanes); }, lanes);
     if (size + full < count)
       scan(row, memory.constant(size + full), count - size - full);
   }
@@ -186,8 +185,8 @@ private:
   void scan(const Place &row, Value at, int64_t valid) {
     using enum arith::CmpFPredicate;
     Value last = memory.constant(size - 1);
-    Value elements = memory.load(row, zero(), at, kLanes, valid);
-    Value worst = memory.broadcast(get(last).value, kLanes);
+    Value elements = memory.load(row, zero(), at, lanes, valid);
+    Value worst = memory.broadcast(get(last).value, lanes);
     Value better =
         either(compare(OGT, elements, worst), compare(UNO, elements, elements));
     Value any =
@@ -204,6 +203,7 @@ private:
   OpBuilder &b;
   Location loc;
   Memory &memory;
+  const int64_t lanes;
   Place values, numbers;
 };
 

@@ -3,12 +3,14 @@
 #include "codegen/image/Passes.h"
 
 #include "dialects/plan/Plan.h"
+#include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "runtime/abi/FileHeader.h"
+#include "runtime/abi/HostIsas.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -17,6 +19,37 @@ using namespace mlir;
 namespace effc::image {
 #define GEN_PASS_DEF_EMITIMAGEPASS
 #include "codegen/image/Passes.h.inc"
+
+namespace {
+/// What a module's image is, and for what it is made.
+struct Code {
+  std::string symbol, isa;
+  Processor processor;
+};
+} // namespace
+
+static Code codeOf(ModuleOp module) {
+  constexpr int64_t kLaneBits = 32;
+  const rt::HostIsa &lowest = rt::baselineIsa();
+  Code code = {"host",
+               lowest.name,
+               {lowest.cpu, lowest.features, lowest.lanes * kLaneBits}};
+  tile::TargetAttr target = tile::getTarget(module);
+  if (!target)
+    return code;
+  if (target.getCode())
+    code.isa = target.getCode().str();
+  if (target.getDevice() != tile::Device::Host) {
+    code.symbol = code.isa;
+    return code;
+  }
+  if (target.getCpu())
+    code.processor.cpu = target.getCpu().str();
+  if (target.getFeatures())
+    code.processor.features = target.getFeatures().str();
+  code.processor.vectorBits = target.getVector() * kLaneBits;
+  return code;
+}
 
 namespace {
 struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
@@ -31,8 +64,8 @@ struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<LLVM::LLVMFuncOp> kernels;
-    OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
-    OpBuilder builder = OpBuilder::atBlockEnd(code->getBody());
+    OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
+    OpBuilder builder = OpBuilder::atBlockEnd(lowered->getBody());
     SmallVector<LLVM::GlobalOp> globals(module.getOps<LLVM::GlobalOp>());
     for (LLVM::GlobalOp global : globals)
       builder.clone(*global);
@@ -45,12 +78,13 @@ struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
       return;
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> translated =
-        translateModuleToLLVMIR(*code, context, "kernels");
+        translateModuleToLLVMIR(*lowered, context, "kernels");
     if (!translated) {
       module.emitError("the host kernels have no translation to LLVM IR");
       return signalPassFailure();
     }
-    llvm::Expected<Image> image = compile(*translated);
+    Code code = codeOf(module);
+    llvm::Expected<Image> image = compile(*translated, code.processor);
     if (!image) {
       module.emitError(llvm::toString(image.takeError()));
       return signalPassFailure();
@@ -97,8 +131,7 @@ struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
                           : builder.getDenseI64ArrayAttr(list);
     };
     plan::BinaryOp::create(
-        builder, module.getLoc(), isa.empty() ? "host" : isa.getValue(),
-        isa.empty() ? cpu.getValue() : isa.getValue(),
+        builder, module.getLoc(), code.symbol, code.isa,
         builder.getArrayAttr(names), builder.getDenseI64ArrayAttr(offsets),
         builder.getDenseI64ArrayAttr(stacks), optional(threads),
         optional(sharedBytes), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
@@ -107,8 +140,9 @@ struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
         bytes);
   }
 
-  llvm::Expected<Image> compile(llvm::Module &module) {
-    auto object = emitObject(module, cpu);
+  static llvm::Expected<Image> compile(llvm::Module &module,
+                                       const Processor &processor) {
+    auto object = emitObject(module, processor);
     if (!object)
       return object.takeError();
     return linkImage((*object)->getMemBufferRef());

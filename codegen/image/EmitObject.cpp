@@ -33,8 +33,8 @@ static void optimise(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> effc::image::emitObject(Module &module,
-                                                                StringRef cpu) {
+Expected<std::unique_ptr<MemoryBuffer>>
+effc::image::emitObject(Module &module, const Processor &processor) {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -51,15 +51,18 @@ Expected<std::unique_ptr<MemoryBuffer>> effc::image::emitObject(Module &module,
   TargetOptions options;
   options.EmitStackSizeSection = true;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, "", options, Reloc::PIC_, CodeModel::Small,
-      CodeGenOptLevel::Aggressive));
+      triple, processor.cpu, processor.features, options, Reloc::PIC_,
+      CodeModel::Small, CodeGenOptLevel::Aggressive));
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr("target-cpu", cpu);
-    function.addFnAttr("prefer-vector-width", "256");
+    function.addFnAttr("target-cpu", processor.cpu);
+    if (!processor.features.empty())
+      function.addFnAttr("target-features", processor.features);
+    function.addFnAttr("prefer-vector-width",
+                       std::to_string(processor.vectorBits));
     // No loop may become a call of memset or memcpy: there is no library.
     function.addFnAttr("no-builtins");
     function.addFnAttr(Attribute::NoUnwind);

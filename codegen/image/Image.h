@@ -26,9 +26,15 @@ struct Image {
   llvm::StringMap<Function> functions;
 };
 
-/// Optimises `module` for `cpu` ("x86-64-v3") and returns the object file.
+/// What LLVM compiles for.
+struct Processor {
+  std::string cpu, features; // "x86-64-v3", "+avxvnni"
+  int64_t vectorBits;        // of the registers that the kernels use
+};
+
+/// Optimises `module` and returns the object file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-emitObject(llvm::Module &module, llvm::StringRef cpu);
+emitObject(llvm::Module &module, const Processor &processor);
 
 /// Links an object into an image with `ld.lld`. Fails when the code needs a
 /// symbol or a load-time relocation, naming it.

@@ -8,8 +8,9 @@ def EmitImagePass : Pass<"emit-image", "::mlir::ModuleOp"> {
   let summary = "Compile the lowered kernels to machine code";
   let description = [{
     Translates every `llvm.func` with a body to LLVM IR, optimises and emits it
-    for `cpu`, links the whole into one import-free image and replaces the
-    functions by a `plan.binary` that holds it. Constants that they refer to go
+    for the processor that the module's target is, or for the host's lowest level
+    where the host plays a GPU or there is no target, links the whole into one
+    import-free image and replaces the functions by a `plan.binary` that holds it. Constants that they refer to go
     along; `effc.threads` and `effc.shared_bytes` of simulated kernels become the
     binary's.
 
@@ -20,11 +21,6 @@ def EmitImagePass : Pass<"emit-image", "::mlir::ModuleOp"> {
     Example: test/codegen/image/emit-image.mlir
   }];
   let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
-  let options = [
-    Option<"cpu", "cpu", "std::string", /*default=*/"\"x86-64-v3\"",
-           "Instruction set level, as LLVM names it">,
-    Option<"isa", "isa", "std::string", /*default=*/"\"\"",
-           "What the binary is called; empty: `cpu`">];
 }
 
 #endif

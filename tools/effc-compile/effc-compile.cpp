@@ -72,7 +72,7 @@ std::string checkForm(const std::string &text) {
 
 std::string listTargets() {
   std::string known;
-  for (const Target &target : kTargets)
+  for (const Target &target : targets())
     known += (known.empty() ? "" : ", ") + target.name.str();
   return known;
 }

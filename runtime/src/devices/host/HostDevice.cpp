@@ -9,12 +9,11 @@ using namespace effc::rt;
 
 HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads)
     : pool(std::move(threads)) {
-#if defined(__x86_64__)
-  bool level3 = missingFor(*featuresOf("x86-64-v3")).empty();
-  std::string isa = level3 ? "x86-64-v3" : "x86-64 below v3";
-#else
-  std::string isa = "no known ISA";
-#endif
+  const HostIsa *best = bestIsaHere(),
+                *lowest = findIsaHere(baselineIsa().name);
+  std::string isa = best     ? best->name
+                    : lowest ? "below " + std::string(lowest->name)
+                             : "no known ISA";
   unsigned count = pool->threads();
   text = "host (" + isa + ", " + std::to_string(count) +
          (count == 1 ? " thread)" : " threads)");
@@ -72,18 +71,16 @@ Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
     if (segment.kind() != artifact::SegmentKind::HostCode)
       continue;
     const flatbuffers::String &isa = *segment.isa();
-    std::optional<std::vector<Feature>> features =
-        featuresOf(isa.string_view());
-    std::string missing = features ? missingFor(*features) : "";
-    unsigned rank = rankOf(isa.string_view());
-    if (!features)
+    const HostIsa *level = findIsaHere(isa.string_view());
+    std::string missing = level ? missingFor(featuresOf(*level)) : "";
+    if (!level)
       refuse(isa, "not an ISA of this machine");
     else if (!missing.empty())
       refuse(isa, "this machine lacks " + missing);
     else if (!coversAllKernels(program, i))
       refuse(isa, "some kernels have no code for it");
-    else if (!best || rank > bestRank)
-      best = i, bestRank = rank;
+    else if (!best || level->rank > bestRank)
+      best = i, bestRank = level->rank;
   }
   if (best)
     return *best;

@@ -2,7 +2,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <cstdint>
 #endif
 
 using namespace effc::rt;
@@ -15,55 +14,56 @@ struct Registers {
 };
 } // namespace
 
-static Registers cpuid(unsigned leaf, unsigned subleaf) {
+static Registers cpuid(unsigned leaf) {
   Registers r;
-  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d))
+  if (!__get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d))
     return {};
   return r;
 }
 
-/// Whether the system saves the wide registers on a task switch.
-static bool systemSavesYmm(const Registers &leaf1) {
+/// The register XCR0: what the system saves on a task switch; 0 where it cannot
+/// be read.
+static uint32_t savedState() {
   constexpr unsigned kOsXsave = 1u << 27;
-  if (!(leaf1.c & kOsXsave))
-    return false;
+  if (!(cpuid(1).c & kOsXsave))
+    return 0;
   unsigned low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (low & 6) == 6;
+  return low;
 }
 
-std::optional<std::vector<Feature>> effc::rt::featuresOf(std::string_view isa) {
-  if (isa != "x86-64-v3")
-    return std::nullopt;
-  Registers one = cpuid(1, 0), seven = cpuid(7, 0),
-            extended = cpuid(0x80000001u, 0);
-  auto bit = [](unsigned value, unsigned index) {
-    return (value >> index & 1) != 0;
-  };
-  bool ymm = systemSavesYmm(one);
-  // The psABI's level 3; what level 2 adds is implied by any of these in
-  // practice, but costs nothing to ask.
-  return std::vector<Feature>{
-      {"sse4.2", bit(one.c, 20)},       {"popcnt", bit(one.c, 23)},
-      {"movbe", bit(one.c, 22)},        {"avx", ymm && bit(one.c, 28)},
-      {"f16c", ymm && bit(one.c, 29)},  {"fma", ymm && bit(one.c, 12)},
-      {"avx2", ymm && bit(seven.b, 5)}, {"bmi1", bit(seven.b, 3)},
-      {"bmi2", bit(seven.b, 8)},        {"lzcnt", bit(extended.c, 5)}};
-}
+static constexpr bool kIsX86 = true;
 
-unsigned effc::rt::rankOf(std::string_view isa) {
-  return isa == "x86-64-v3" ? 3 : 0;
+static bool isPresent(const CpuidBit &bit) {
+  Registers leaf = cpuid(bit.leaf);
+  unsigned value = bit.reg == 'a'   ? leaf.a
+                   : bit.reg == 'b' ? leaf.b
+                   : bit.reg == 'c' ? leaf.c
+                                    : leaf.d;
+  return (value >> bit.bit & 1) != 0 &&
+         (savedState() & bit.savedState) == bit.savedState;
 }
 
 #else
 
-std::optional<std::vector<Feature>> effc::rt::featuresOf(std::string_view) {
-  return std::nullopt;
-}
+static constexpr bool kIsX86 = false;
 
-unsigned effc::rt::rankOf(std::string_view) { return 0; }
+static bool isPresent(const CpuidBit &) { return false; }
 
 #endif
+
+const HostIsa *effc::rt::findIsaHere(std::string_view name) {
+  return kIsX86 ? findHostIsa(name) : nullptr;
+}
+
+std::vector<Feature> effc::rt::featuresOf(const HostIsa &isa) {
+  std::vector<Feature> features;
+  if (isa.below)
+    features = featuresOf(*isa.below);
+  for (const CpuidBit &bit : isa.needs)
+    features.push_back({bit.name, isPresent(bit)});
+  return features;
+}
 
 std::string effc::rt::missingFor(const std::vector<Feature> &features) {
   std::string missing;
@@ -71,4 +71,16 @@ std::string effc::rt::missingFor(const std::vector<Feature> &features) {
     if (!feature.present)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.name);
   return missing;
+}
+
+bool effc::rt::runsHere(const HostIsa &isa) {
+  return missingFor(featuresOf(isa)).empty();
+}
+
+const HostIsa *effc::rt::bestIsaHere() {
+  const HostIsa *best = nullptr;
+  for (const HostIsa &isa : hostIsas())
+    if (runsHere(isa) && (!best || isa.rank > best->rank))
+      best = &isa;
+  return best;
 }

@@ -2,9 +2,9 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_ISA_H
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_ISA_H
 
-#include <optional>
+#include "runtime/abi/HostIsas.h"
+
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace effc::rt {
@@ -15,16 +15,21 @@ struct Feature {
   bool present;
 };
 
-/// What level `isa` ("x86-64-v3") asks for, or nothing when this build of the
-/// runtime knows no such level: it was built for another architecture.
-std::optional<std::vector<Feature>> featuresOf(std::string_view isa);
+/// The level of that name; null where this build of the runtime knows none: it
+/// was built for another architecture.
+const HostIsa *findIsaHere(std::string_view name);
 
-/// The names of what is missing for `isa`, "avx2, fma"; empty when it runs
-/// here.
+/// What `isa` asks for, the levels below included; lowest first.
+std::vector<Feature> featuresOf(const HostIsa &isa);
+
+/// The names of what is missing, "avx2, fma"; empty when all is there.
 std::string missingFor(const std::vector<Feature> &features);
 
-/// How good a level is among those that run here; 0 for an unknown one.
-unsigned rankOf(std::string_view isa);
+/// Whether this machine runs the code of a level.
+bool runsHere(const HostIsa &isa);
+
+/// The highest level that runs here; null where none does.
+const HostIsa *bestIsaHere();
 
 } // namespace effc::rt
 

@@ -96,13 +96,12 @@ SimDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
 Result<std::shared_ptr<Device>> rt::createSimDevice(uint32_t architecture,
                                                     uint32_t threads) {
   // What stands for a GPU's code is code of the host.
-  constexpr const char *kIsa = "x86-64-v3";
-  std::optional<std::vector<Feature>> features = featuresOf(kIsa);
-  if (!features)
+  const HostIsa *isa = findIsaHere(baselineIsa().name);
+  if (!isa)
     return fail(EFFC_UNSUPPORTED,
                 "the simulated GPU runs on x86-64 machines only");
-  if (std::string missing = missingFor(*features); !missing.empty())
-    return fail(EFFC_UNSUPPORTED, "the simulated GPU needs ", kIsa,
+  if (std::string missing = missingFor(featuresOf(*isa)); !missing.empty())
+    return fail(EFFC_UNSUPPORTED, "the simulated GPU needs ", isa->name,
                 ", but this machine lacks ", missing);
   if (threads > kMaxThreads)
     return invalidArgument("'threads' is ", threads, ", but at most ",

@@ -31,7 +31,7 @@ const Target &effc::test::testTarget() {
   const char *name = std::getenv("EFFC_TEST_TARGET");
   const Target *target = findTarget(name ? name : "host");
   EXPECT_TRUE(target) << "no target " << name;
-  return target ? *target : kTargets[0];
+  return target ? *target : hostTarget();
 }
 
 static DialectRegistry allDialects() {

@@ -1,0 +1,28 @@
+// The levels of x86-64, after the System V psABI (x86-64-ABI, Micro-Architecture
+// Levels), whose names LLVM's processors have.
+#include "runtime/abi/HostIsas.h"
+
+using namespace effc::rt;
+
+// XCR0: the registers xmm and ymm.
+static constexpr uint32_t kYmm = 0x06;
+
+// What level 2 adds is implied by any of these in practice, but costs nothing
+// to ask.
+static constexpr CpuidBit kLevel3[] = {
+    {"sse4.2", 1, 'c', 20},     {"popcnt", 1, 'c', 23},
+    {"movbe", 1, 'c', 22},      {"avx", 1, 'c', 28, kYmm},
+    {"f16c", 1, 'c', 29, kYmm}, {"fma", 1, 'c', 12, kYmm},
+    {"avx2", 7, 'b', 5, kYmm},  {"bmi1", 7, 'b', 3},
+    {"bmi2", 7, 'b', 8},        {"lzcnt", 0x80000001u, 'c', 5}};
+
+static constexpr HostIsa kIsas[] = {{.name = "x86-64-v3",
+                                     .cpu = "x86-64-v3",
+                                     .features = "",
+                                     .lanes = 8,
+                                     .registers = 16,
+                                     .rank = 3,
+                                     .below = nullptr,
+                                     .needs = kLevel3}};
+
+std::span<const HostIsa> effc::rt::hostIsas() { return kIsas; }
