@@ -80,11 +80,15 @@ private:
   }
   llvm::Error import();
   llvm::Error importStored();
-  /// A target's module, on its way through the phases.
+  /// A module on its way through the phases: a GPU's, or that of all levels of
+  /// the host, which have one plan.
   struct Lowering {
     const Target *target;
-    OwningOpRef<ModuleOp> module;
+    SmallVector<const Target *, 0> further = {};
+    OwningOpRef<ModuleOp> module = {};
   };
+  /// Those of the options' targets, in their order.
+  std::vector<Lowering> planLowerings() const;
   void remarkOnNewerChips();
   void remarkOnProducts();
   llvm::Error lower(Lowering &lowering, Phase last);
@@ -104,7 +108,7 @@ private:
   MLIRContext context;
   DiagnosticCollector diagnostics;
   frontend::ImportedModel model;
-  std::vector<Lowering> lowerings; // one for each target, in their order
+  std::vector<Lowering> lowerings;
   std::string seqBytecode;
   seq::Work work;
 };
@@ -321,6 +325,21 @@ void Compilation::remarkOnProducts() {
   }
 }
 
+std::vector<Compilation::Lowering> Compilation::planLowerings() const {
+  std::vector<Lowering> all;
+  auto isOfHost = [](const Lowering &lowering) {
+    return lowering.target->device == tile::Device::Host;
+  };
+  for (const Target *target : options.targets) {
+    auto host = llvm::find_if(all, isOfHost);
+    if (target->device == tile::Device::Host && host != all.end())
+      host->further.push_back(target);
+    else
+      all.push_back({target});
+  }
+  return all;
+}
+
 llvm::Error Compilation::runUntil(Phase last) {
   if (!stored)
     if (llvm::Error error = checkOutputPlaces(options))
@@ -340,8 +359,9 @@ llvm::Error Compilation::runUntil(Phase last) {
     remarkOnNewerChips();
     remarkOnProducts();
   }
-  for (const Target *target : options.targets)
-    lowerings.push_back({target, model.module->clone()});
+  lowerings = planLowerings();
+  for (Lowering &lowering : lowerings)
+    lowering.module = model.module->clone();
   for (Lowering &lowering : lowerings) {
     events.target(lowering.target->name);
     if (llvm::Error error = lower(lowering, last))
@@ -354,6 +374,7 @@ llvm::Error Compilation::runUntil(Phase last) {
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.target = lowering.target;
+  pipeline.further = lowering.further;
   lowering.module->getOperation()->setAttr(tile::kTargetAttr,
                                            describeTarget(pipeline, &context));
   if (options.compileFrom)

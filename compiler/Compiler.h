@@ -52,7 +52,8 @@ struct CompileOptions {
   std::string phases;
   /// A folder that gets one file per phase; empty: none.
   std::string dumpPhases;
-  /// What to compile for; `pipeline.target` is each in turn.
+  /// What to compile for, each once. Levels of the host get one plan; of
+  /// `pipeline` nothing about targets is read.
   std::vector<const Target *> targets = {&hostTarget()};
   PipelineOptions pipeline;
   /// Whether a checkpoint's tokenizer goes into the artifact.

@@ -25,7 +25,7 @@ tile::TargetAttr effc::describeTarget(const PipelineOptions &options,
   bool isHost = options.target->device == tile::Device::Host;
   return getTargetAttr(*options.target, context, options.products,
                        isHost ? options.bitStable : options.bitStableOnGpu,
-                       options.libraryProducts);
+                       options.libraryProducts, options.further);
 }
 
 PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
@@ -40,6 +40,7 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.isBitStable = attr.getBitStable();
   target.roundsProducts = bool(attr.getRoundedTo());
   target.hasLibrary = attr.getLibrary();
+  target.hasLevels = !attr.getFurther().empty();
   if (attr.getCpu())
     target.cpu = text(attr.getCpu());
   target.features = text(attr.getFeatures());
@@ -135,9 +136,8 @@ static void addGpuBinary(OpPassManager &passes, const PhaseTarget &target) {
   passes.addPass(image::createEmitImagePass());
 }
 
-static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
-  if (target.isGpu)
-    return addGpuBinary(passes, target);
+// From kernels to code of one level of the host.
+static void addHostCode(OpPassManager &passes) {
   passes.addPass(host::createLowerKernelsPass());
   passes.addPass(host::createPairExponentialsPass());
   passes.addPass(f32::createExpandMathPass());
@@ -153,6 +153,16 @@ static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(image::createEmitImagePass());
+}
+
+static void addBinary(OpPassManager &passes, const PhaseTarget &target) {
+  if (target.isGpu)
+    return addGpuBinary(passes, target);
+  if (!target.hasLevels)
+    return addHostCode(passes);
+  passes.addPass(host::createSplitLevelsPass());
+  addHostCode(passes.nest<ModuleOp>());
+  passes.addPass(host::createJoinLevelsPass());
 }
 
 SmallVector<int64_t> effc::decodeRowsFor(int64_t batch) {

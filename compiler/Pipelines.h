@@ -33,6 +33,9 @@ struct PipelineOptions {
   /// Positions that growing states are made for; 0: unbounded.
   int64_t maxContext = 0;
   const Target *target = &hostTarget();
+  /// Of the host: levels of its instruction set that the same plan gets code for
+  /// besides the target's own.
+  llvm::SmallVector<const Target *, 0> further = {};
 };
 
 /// Rows of the decode entries for at most `batch` sequences: 1, 2, 4, ... and
@@ -47,6 +50,7 @@ tile::TargetAttr describeTarget(const PipelineOptions &options,
 struct PhaseTarget {
   bool isGpu = false, isSimulated = false, isBitStable = true;
   bool roundsProducts = false, hasLibrary = false;
+  bool hasLevels = false;    // of the host, more than one
   std::string cpu, features; // of a GPU
 
   /// As a module names it; the host where the attribute is null.

@@ -11,6 +11,7 @@ using namespace effc;
 // plan for all of them.
 static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
   return {.name = name,
+          .code = isa.name,
           .cpu = isa.cpu,
           .features = isa.features,
           .device = tile::Device::Host,
@@ -23,20 +24,63 @@ static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
 
 /// The same chip, simulated by the host.
 static Target simulationOf(Target chip, llvm::StringRef name) {
-  chip.name = name;
+  chip.name = chip.code = name;
   chip.simulated = true;
   return chip;
 }
 
 llvm::ArrayRef<Target> effc::targets() {
-  static const std::vector<Target> all = {
-      hostOf("host", rt::baselineIsa()), kSm80, kSm90a,
-      simulationOf(kSm80, "sim_80"), simulationOf(kSm90a, "sim_90a")};
+  static const std::vector<Target> all = [] {
+    std::vector<Target> rows = {hostOf("host", rt::baselineIsa())};
+    for (const rt::HostIsa &isa : rt::hostIsas().subspan(1))
+      rows.push_back(hostOf(isa.name, isa));
+    rows.insert(rows.end(), {kSm80, kSm90a, simulationOf(kSm80, "sim_80"),
+                             simulationOf(kSm90a, "sim_90a")});
+    return rows;
+  }();
   return all;
 }
 
 const Target *effc::findTarget(llvm::StringRef name) {
-  const Target *found = llvm::find_if(
-      targets(), [&](const Target &target) { return target.name == name; });
+  const Target *found = llvm::find_if(targets(), [&](const Target &target) {
+    return target.name == name ||
+           (target.device == tile::Device::Host && target.code == name);
+  });
   return found == targets().end() ? nullptr : found;
+}
+
+static mlir::StringAttr textAttr(mlir::MLIRContext *context,
+                                 llvm::StringRef string) {
+  return string.empty() ? mlir::StringAttr()
+                        : mlir::StringAttr::get(context, string);
+}
+
+tile::TargetAttr effc::getTargetAttr(const Target &target,
+                                     mlir::MLIRContext *context,
+                                     Products products, bool bitStable,
+                                     bool library,
+                                     llvm::ArrayRef<const Target *> further) {
+  bool isGpu = target.device == tile::Device::Nvptx;
+  mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
+  // Two products of tf32 take the place of six of bf16, and one of rounded
+  // ones: with what stands around them, twice an exact product's rate.
+  int64_t rate = !rounded           ? target.dotRate
+                 : rounded.isTF32() ? target.roundedDotRate * 2 / 3
+                                    : target.roundedDotRate;
+  tile::BlockLimitsAttr block;
+  if (isGpu)
+    block = tile::BlockLimitsAttr::get(context, target.mostThreads,
+                                       target.mostSharedBytes);
+  llvm::SmallVector<tile::IsaAttr> levels;
+  for (const Target *level : further)
+    levels.push_back(tile::IsaAttr::get(context, textAttr(context, level->code),
+                                        textAttr(context, level->cpu),
+                                        textAttr(context, level->features),
+                                        level->vectorLanes, level->registers));
+  return tile::TargetAttr::get(
+      context, target.device, bitStable, target.simulated, target.warpGroups,
+      target.overlapsLaunches, rounded, block, library && target.isForGpus(),
+      textAttr(context, target.code), textAttr(context, target.cpu),
+      textAttr(context, target.features), target.vectorLanes, target.registers,
+      target.stepRate, rate, target.stateBytes, target.cores, levels);
 }

@@ -14,6 +14,7 @@ namespace effc {
 
 struct Target {
   llvm::StringRef name;          // as --target spells it
+  llvm::StringRef code;          // what the artifact calls its code
   llvm::StringRef cpu;           // what LLVM compiles for
   llvm::StringRef features = ""; // and what is there besides
   tile::Device device;
@@ -42,6 +43,7 @@ struct Target {
 };
 
 inline constexpr Target kSm80 = {.name = "sm_80",
+                                 .code = "sm_80",
                                  .cpu = "sm_80",
                                  .features = "+ptx80",
                                  .device = tile::Device::Nvptx,
@@ -55,6 +57,7 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .mostSharedBytes = 166912,
                                  .cores = 108};
 inline constexpr Target kSm90a = {.name = "sm_90a",
+                                  .code = "sm_90a",
                                   .cpu = "sm_90a",
                                   .features = "+ptx80",
                                   .device = tile::Device::Nvptx,
@@ -70,13 +73,13 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .warpGroups = true,
                                   .overlapsLaunches = true};
 
-/// All targets: the host, then GPUs, then simulated ones.
+/// All targets: the host in the lowest level of its instruction set, its further
+/// levels, GPUs, simulated ones.
 llvm::ArrayRef<Target> targets();
 
-/// The host, in the lowest level of its instruction set.
 inline const Target &hostTarget() { return targets().front(); }
 
-/// Null where no target has that name.
+/// Null where no target has that name; the host's lowest level has two.
 const Target *findTarget(llvm::StringRef name);
 
 /// What a product makes of its operands on a GPU; the host's are always exact.
@@ -119,33 +122,11 @@ inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
 }
 
 /// `bitStable` asks for the same bits wherever a prompt is cut, `library` for
-/// products by a library where the device has one.
-inline tile::TargetAttr getTargetAttr(const Target &target,
-                                      mlir::MLIRContext *context,
-                                      Products products, bool bitStable,
-                                      bool library) {
-  bool isGpu = target.device == tile::Device::Nvptx;
-  mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
-  // Two products of tf32 take the place of six of bf16, and one of rounded
-  // ones: with what stands around them, twice an exact product's rate.
-  int64_t rate = !rounded           ? target.dotRate
-                 : rounded.isTF32() ? target.roundedDotRate * 2 / 3
-                                    : target.roundedDotRate;
-  auto text = [&](llvm::StringRef string) {
-    return string.empty() ? mlir::StringAttr()
-                          : mlir::StringAttr::get(context, string);
-  };
-  tile::BlockLimitsAttr block;
-  if (isGpu)
-    block = tile::BlockLimitsAttr::get(context, target.mostThreads,
-                                       target.mostSharedBytes);
-  return tile::TargetAttr::get(
-      context, target.device, bitStable, target.simulated, target.warpGroups,
-      target.overlapsLaunches, rounded, block, library && target.isForGpus(),
-      text(target.simulated ? target.name : target.cpu), text(target.cpu),
-      text(target.features), target.vectorLanes, target.registers,
-      target.stepRate, rate, target.stateBytes, target.cores);
-}
+/// products by a library where the device has one; `further` are levels of the
+/// host that get code besides `target`'s own.
+tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context,
+                               Products products, bool bitStable, bool library,
+                               llvm::ArrayRef<const Target *> further = {});
 
 } // namespace effc
 

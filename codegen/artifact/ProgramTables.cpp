@@ -131,7 +131,6 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, const CodeImage &image,
       to.kernels.push_back(std::make_unique<KernelT>());
       KernelT &kernel = *to.kernels.back();
       kernel.name = name;
-      kernel.stack_bytes = binary.getStackBytes()[i];
       kernel.threads = at(binary.getThreads(), i);
       kernel.shared_bytes = at(binary.getSharedBytes(), i);
       kernel.registers = at(binary.getRegisters(), i);
@@ -152,6 +151,10 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, const CodeImage &image,
       kernel.max_context = program.max_context;
       kernel.decode_only = true; // until a launch says otherwise
     }
+    // What a call needs whichever code of the target runs.
+    KernelT &kernel = *to.kernels[place->second];
+    kernel.stack_bytes =
+        std::max<uint64_t>(kernel.stack_bytes, binary.getStackBytes()[i]);
     auto code = std::make_unique<KernelCodeT>();
     code->segment = segment;
     code->offset = binary.getOffsets()[i];
@@ -161,7 +164,7 @@ void ProgramTables::fillKernels(plan::BinaryOp binary, const CodeImage &image,
           XXH3_64bits(&image.bytes[code->offset],
                       std::min<uint64_t>(rt::FileHeader::kCodeStartBytes,
                                          image.bytes.size() - code->offset));
-    to.kernels[place->second]->code.push_back(std::move(code));
+    kernel.code.push_back(std::move(code));
   }
 }
 

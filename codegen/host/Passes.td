@@ -4,6 +4,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitLevelsPass : Pass<"host-split-levels", "::mlir::ModuleOp"> {
+  let summary = "Give each level of the instruction set its kernels";
+  let description = [{
+    Where the module's target names `further` levels, the kernels go into a module for
+    each of them, the first one included, whose target has that level alone. What
+    follows runs on these modules one after the other. With one level nothing changes.
+
+    Needs: kernels at kernel level (no layouts).
+    Keeps: plans and everything else that is no kernel.
+    Not done: the levels share nothing; equal code of two of them is there twice.
+
+    Example: test/codegen/host/levels.mlir
+  }];
+  let dependentDialects = ["::effc::tile::TileDialect"];
+}
+
+def JoinLevelsPass : Pass<"host-join-levels", "::mlir::ModuleOp"> {
+  let summary = "Put the code of all levels side by side";
+  let description = [{
+    Each `plan.binary` of a module that `host-split-levels` made moves out of it and is
+    called by its level; the module goes.
+
+    Needs: modules of levels whose kernels are code.
+    Keeps: the order of the levels, and everything else.
+    Not done: no check that levels have the same kernels; the artifact's writer has one.
+
+    Example: test/codegen/host/levels.mlir
+  }];
+  let dependentDialects = ["::effc::plan::PlanDialect"];
+}
+
 def LowerKernelsPass : Pass<"host-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn tile kernels into functions of loops, vectors and pointers";
   let description = [{

@@ -95,6 +95,28 @@ def Tile_BlockLimitsAttr : Tile_Attr<"BlockLimits", "block"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
+  let summary = "A level of the host's instruction set";
+  let description = [{
+    What differs between the levels that one host may have, as in `#tile.target`: what
+    the artifact calls the code, what LLVM makes it for, and the vector registers.
+
+    Constraints:
+
+    * (ISA1) `vector` is a power of two, and `registers` at least 8.
+
+    Example: `#tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16,
+    registers = 32>`
+  }];
+  let parameters = (ins "::mlir::StringAttr":$code, "::mlir::StringAttr":$cpu,
+    OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector,
+    "int64_t":$registers);
+  let assemblyFormat = [{ `<` `code` `=` $code `,` `cpu` `=` $cpu `,`
+    (`features` `=` $features^ `,`)? `vector` `=` $vector `,` `registers` `=`
+    $registers `>` }];
+  let genVerifyDecl = 1;
+}
+
 def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let summary = "What code is made for";
   let description = [{
@@ -115,13 +137,16 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     the device's.
 
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
-    `features`: the chip of a GPU, also where the host plays it.
+    `features`: the chip of a GPU, also where the host plays it. Kernels of the host
+    become code of the levels in `further` as well. All levels run the same plan, so
+    that nothing before the phase binary reads `vector`, `registers` or `further`.
 
     Constraints:
 
     * (TARGET1) `rounded_to`, where present, is bf16, f16 or tf32.
     * (TARGET2) `block`, `simulated`, `warp_groups`, `overlaps` and `library` are a
       GPU's.
+    * (TARGET3) `further` is the host's, and no two levels have the same `code`.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -139,15 +164,21 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     OptionalParameter<"::mlir::StringAttr">:$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
     "int64_t":$dot_rate, "int64_t":$state_bytes,
-    DefaultValuedParameter<"int64_t", "0">:$cores);
+    DefaultValuedParameter<"int64_t", "0">:$cores,
+    OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
     (`simulated` `=` $simulated^ `,`)? (`warp_groups` `=` $warp_groups^ `,`)?
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
     (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
-    (`features` `=` $features^ `,`)? `vector` `=` $vector
-    `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
+    (`features` `=` $features^ `,`)? (`further` `=` `[` $further^ `]` `,`)?
+    `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
+  let extraClassDeclaration = [{
+    /// The host with one level alone: `further[index - 1]`, or its own where `index`
+    /// is 0.
+    TargetAttr ofLevel(size_t index) const;
+  }];
   let genVerifyDecl = 1;
 }
 

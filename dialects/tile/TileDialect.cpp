@@ -63,8 +63,9 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Device device, bool, bool simulated,
                                  bool warpGroups, bool overlaps, Type roundedTo,
                                  BlockLimitsAttr block, bool library,
-                                 StringAttr, StringAttr, StringAttr, int64_t,
-                                 int64_t, int64_t, int64_t, int64_t, int64_t) {
+                                 StringAttr code, StringAttr, StringAttr,
+                                 int64_t, int64_t, int64_t, int64_t, int64_t,
+                                 int64_t, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -74,7 +75,44 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'block', 'simulated', 'warp_groups', "
                           "'overlaps' and 'library' of a GPU alone, but got a "
                           "target of the host with one of them";
+  if (device != Device::Host && !further.empty()) // target3
+    return emitError() << "expects 'further' of the host alone, but got a "
+                          "GPU's target with it";
+  llvm::SmallPtrSet<StringAttr, 4> codes = {code};
+  for (IsaAttr isa : further)
+    if (!codes.insert(isa.getCode()).second) // target3
+      return emitError() << "expects levels of different 'code', but got "
+                         << isa.getCode() << " twice";
   return success();
+}
+
+LogicalResult IsaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              StringAttr, StringAttr, StringAttr,
+                              int64_t vector, int64_t registers) {
+  if (vector < 1 || !llvm::isPowerOf2_64(vector)) // isa1
+    return emitError() << "expects 'vector' to be a power of two, but got "
+                       << vector;
+  if (registers < 8) // isa1
+    return emitError() << "expects 'registers' of at least 8, but got "
+                       << registers;
+  return success();
+}
+
+TargetAttr TargetAttr::ofLevel(size_t index) const {
+  StringAttr code = getCode(), cpu = getCpu(), features = getFeatures();
+  int64_t vector = getVector(), registers = getRegisters();
+  if (index > 0) {
+    IsaAttr isa = getFurther()[index - 1];
+    code = isa.getCode();
+    cpu = isa.getCpu();
+    features = isa.getFeatures();
+    vector = isa.getVector();
+    registers = isa.getRegisters();
+  }
+  return get(getContext(), getDevice(), getBitStable(), getSimulated(),
+             getWarpGroups(), getOverlaps(), getRoundedTo(), getBlock(),
+             getLibrary(), code, cpu, features, vector, registers,
+             getStepRate(), getDotRate(), getStateBytes(), getCores(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

@@ -4,8 +4,8 @@
 
 using namespace effc::rt;
 
-// XCR0: the registers xmm and ymm.
-static constexpr uint32_t kYmm = 0x06;
+// XCR0: the registers xmm and ymm; besides them masks and zmm, all 32 of them.
+static constexpr uint32_t kYmm = 0x06, kZmm = 0xe6;
 
 // What level 2 adds is implied by any of these in practice, but costs nothing
 // to ask.
@@ -16,13 +16,29 @@ static constexpr CpuidBit kLevel3[] = {
     {"avx2", 7, 'b', 5, kYmm},  {"bmi1", 7, 'b', 3},
     {"bmi2", 7, 'b', 8},        {"lzcnt", 0x80000001u, 'c', 5}};
 
-static constexpr HostIsa kIsas[] = {{.name = "x86-64-v3",
-                                     .cpu = "x86-64-v3",
-                                     .features = "",
-                                     .lanes = 8,
-                                     .registers = 16,
-                                     .rank = 3,
-                                     .below = nullptr,
-                                     .needs = kLevel3}};
+static constexpr CpuidBit kLevel4[] = {{"avx512f", 7, 'b', 16, kZmm},
+                                       {"avx512bw", 7, 'b', 30, kZmm},
+                                       {"avx512cd", 7, 'b', 28, kZmm},
+                                       {"avx512dq", 7, 'b', 17, kZmm},
+                                       {"avx512vl", 7, 'b', 31, kZmm}};
+
+static constexpr HostIsa kV3 = {.name = "x86-64-v3",
+                                .cpu = "x86-64-v3",
+                                .features = "",
+                                .lanes = 8,
+                                .registers = 16,
+                                .rank = 3,
+                                .below = nullptr,
+                                .needs = kLevel3};
+static constexpr HostIsa kV4 = {.name = "x86-64-v4",
+                                .cpu = "x86-64-v4",
+                                .features = "",
+                                .lanes = 16,
+                                .registers = 32,
+                                .rank = 4,
+                                .below = &kV3,
+                                .needs = kLevel4};
+
+static constexpr HostIsa kIsas[] = {kV3, kV4};
 
 std::span<const HostIsa> effc::rt::hostIsas() { return kIsas; }

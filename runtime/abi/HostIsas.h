@@ -2,7 +2,8 @@
 //
 // One row for each level, read by the compiler, which makes its code, and by the
 // runtime, which chooses the code of a file that runs here. A level is added by
-// a row of HostIsas.cpp: no other source names one.
+// a row of HostIsas.cpp (test/new_isa): what makes and what chooses code names
+// none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_ABI_HOSTISAS_H

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace effc::rt {
@@ -112,6 +113,9 @@ public:
   }
   /// What calls have taken since keepTime(), if that was asked for.
   virtual std::optional<double> keptSeconds() const { return std::nullopt; }
+
+  /// The instruction set of the code that runs: "x86-64-v4", "sm_90a".
+  virtual std::string_view isa() const { return plan().name; }
 
   /// What is not as one would expect of how the model runs, or "".
   virtual const std::string &note() const {

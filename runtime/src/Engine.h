@@ -38,6 +38,9 @@ public:
     return executor->keptSeconds();
   }
 
+  /// The instruction set of the code that runs; a string that ends with a zero.
+  const char *isa() const { return executor->isa().data(); }
+
   /// What is not as one would expect of how the model runs, or "".
   const std::string &note() const { return executor->note(); }
 

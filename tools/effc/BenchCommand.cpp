@@ -156,6 +156,7 @@ static BenchReport measure(const BenchOptions &options) {
                                                           options.batch.end()),
                             .keepTime = true});
   report.device = place.device.description();
+  report.isa = place.engine.isa();
   report.start.engine = place.engineSeconds;
   bool onHost = report.device.rfind("host", 0) == 0;
   if (!options.chip.empty() && onHost)
@@ -175,7 +176,7 @@ static BenchReport measure(const BenchOptions &options) {
     StreamSize stream = streamSize(report.cacheBytes, freeBytes());
     report.whyNoCeiling = stream.whyNone;
     if (stream.bytes > 0)
-      probes.emplace(report.threads, stream.bytes);
+      probes.emplace(report.threads, stream.bytes, report.isa);
   }
   Rates known;
   const Chip *chip = findChip(options.chip);
@@ -305,7 +306,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       "effc bench shape.effc --draw-weights -o jsonl >> runs.jsonl");
   command->callback([options] {
     std::erase(options->prefill, 0u);
-    if (!options->chip.empty() && options->device.name == "host")
+    if (!options->chip.empty() && isHostName(options->device.name))
       throw UsageError("--chip is for GPUs: on the host the machine itself is "
                        "measured");
     if (options->prefill.empty() && options->decode == 0)

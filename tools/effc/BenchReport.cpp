@@ -90,8 +90,14 @@ static std::string leftOutLine(const BenchReport &report) {
   return text + "\n";
 }
 
+/// Which file ran where, and by what code.
+static std::string placeLine(const BenchReport &report) {
+  return report.file + " on " + report.device +
+         (report.isa.empty() ? "" : ", code of " + report.isa) + "\n";
+}
+
 std::string effc::cli::asTable(const BenchReport &report) {
-  std::string text = report.file + " on " + report.device + "\n";
+  std::string text = placeLine(report);
   text += "  load " + milliseconds(report.start.load) + " ms, engine " +
           milliseconds(report.start.engine) + " ms, first token " +
           milliseconds(report.start.token) + " ms";
@@ -130,7 +136,7 @@ std::string effc::cli::asMarkdown(const BenchReport &report) {
       text += "|---";
     text += i == 0 ? "|\n" : "";
   }
-  text += "\n" + report.file + " on " + report.device + "\n";
+  text += "\n" + placeLine(report);
   return text + leftOutLine(report);
 }
 
@@ -188,6 +194,7 @@ std::string effc::cli::asJsonLines(const BenchReport &report) {
   for (const Measurement &one : report.measurements) {
     Json object = {{"file", report.file},
                    {"device", report.device},
+                   {"isa", report.isa},
                    {"threads", report.threads}};
     object.update(objectOf(report, one));
     text += dump(object, -1);
@@ -200,6 +207,7 @@ std::string effc::cli::asJson(const BenchReport &report) {
   Json json;
   json["file"] = report.file;
   json["device"] = report.device;
+  json["isa"] = report.isa;
   json["threads"] = report.threads;
   json["load_seconds"] = report.start.load;
   json["engine_seconds"] = report.start.engine;

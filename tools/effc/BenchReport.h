@@ -19,6 +19,7 @@ struct Start {
 
 struct BenchReport {
   std::string file, device;
+  std::string isa;  // of the code that ran: "x86-64-v4"
   std::string chip; // whose ceilings; empty: none are known
   std::optional<float> temperature;
   Start start;

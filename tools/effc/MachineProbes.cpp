@@ -22,26 +22,34 @@ using namespace effc::cli;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-// Eight lanes, whatever the target makes of them.
+// Eight lanes and sixteen, whatever the target makes of them.
 typedef float Vector __attribute__((vector_size(32), aligned(4)));
+typedef float WideVector __attribute__((vector_size(64), aligned(4)));
 typedef uint64_t Words __attribute__((vector_size(32), aligned(8)));
 
-constexpr int kRows = 6, kLanes = 8, kColumns = 2 * kLanes, kDepth = 256;
+constexpr int kRows = 6, kDepth = 256;
+constexpr int kMostColumns = 32;
 constexpr int kTiles = 32; // of rows: their 192 KiB stay in the L2 cache
 } // namespace
 
 #if defined(__x86_64__)
 #define EFFC_FAST __attribute__((target("avx2,fma"), noinline))
+#define EFFC_WIDE                                                              \
+  __attribute__((target("avx512f,prefer-vector-width=512"), noinline))
 #else
 #define EFFC_FAST __attribute__((noinline))
+#define EFFC_WIDE EFFC_FAST
 #endif
 
-/// One 6 x 16 tile of a product: `a` is [kDepth, kRows], `b` [kDepth,
-/// kColumns].
-EFFC_FAST static void multiplyTile(const float *a, const float *b, float *c) {
-  Vector sums[kRows][2] = {};
+/// One tile of a product, two vectors wide: `a` is [kDepth, kRows], `b` [kDepth,
+/// columns]. Inlined into functions for one instruction set each.
+template <typename V>
+__attribute__((always_inline)) static inline void
+multiply(const float *a, const float *b, float *c) {
+  constexpr int kLanes = sizeof(V) / sizeof(float), kColumns = 2 * kLanes;
+  V sums[kRows][2] = {};
   for (int k = 0; k < kDepth; ++k) {
-    Vector left, right;
+    V left, right;
     std::memcpy(&left, b + k * kColumns, sizeof left);
     std::memcpy(&right, b + k * kColumns + kLanes, sizeof right);
     for (int row = 0; row < kRows; ++row) {
@@ -52,6 +60,33 @@ EFFC_FAST static void multiplyTile(const float *a, const float *b, float *c) {
   }
   for (int row = 0; row < kRows; ++row)
     std::memcpy(c + row * kColumns, sums[row], sizeof sums[row]);
+}
+
+EFFC_FAST static void multiplyTile(const float *a, const float *b, float *c) {
+  multiply<Vector>(a, b, c);
+}
+
+EFFC_WIDE static void multiplyWideTile(const float *a, const float *b,
+                                       float *c) {
+  multiply<WideVector>(a, b, c);
+}
+
+namespace {
+/// How products are measured that stand beside those of a level's code.
+struct ProductProbe {
+  const char *isa; // null: any other
+  void (*multiplyTile)(const float *, const float *, float *);
+  int columns;
+};
+constexpr ProductProbe kProductProbes[] = {{"x86-64-v4", multiplyWideTile, 32},
+                                           {nullptr, multiplyTile, 16}};
+} // namespace
+
+static const ProductProbe &productProbeFor(const std::string &isa) {
+  const ProductProbe *probe = kProductProbes;
+  while (probe->isa && isa != probe->isa)
+    ++probe;
+  return *probe;
 }
 
 /// Reads `count` words, a multiple of 16; the result keeps them from being
@@ -166,12 +201,13 @@ StreamSize effc::cli::streamSize(uint64_t cache, uint64_t free) {
 }
 
 struct MachineProbes::Operands {
-  float a[kTiles][kDepth * kRows], b[kDepth * kColumns], c[kRows * kColumns];
+  float a[kTiles][kDepth * kRows], b[kDepth * kMostColumns],
+      c[kRows * kMostColumns];
 };
 
-MachineProbes::MachineProbes(uint32_t threads, uint64_t bytes)
-    : count(threads), share(bytes / threads / 4096 * 4096), streams(threads),
-      operands(threads) {
+MachineProbes::MachineProbes(uint32_t threads, uint64_t bytes, std::string isa)
+    : count(threads), share(bytes / threads / 4096 * 4096), isa(std::move(isa)),
+      streams(threads), operands(threads) {
   // Each thread writes its share first, so that it lies where the thread runs.
   fastestRound(count, 1, [&](uint32_t thread) {
     streams[thread] = std::make_unique_for_overwrite<uint64_t[]>(share / 8);
@@ -189,6 +225,7 @@ Rates MachineProbes::sample() {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
     return {};
 #endif
+  const ProductProbe &product = productProbeFor(isa);
   std::atomic<uint64_t> kept = 0;
   double reading = fastestRound(count, kRounds, [&](uint32_t thread) {
     kept += readWords(streams[thread].get(), share / 8);
@@ -197,10 +234,10 @@ Rates MachineProbes::sample() {
     Operands &mine = *operands[thread];
     for (int repeat = 0; repeat < kRepeats; ++repeat)
       for (int tile = 0; tile < kTiles; ++tile)
-        multiplyTile(mine.a[tile], mine.b, mine.c);
+        product.multiplyTile(mine.a[tile], mine.b, mine.c);
   });
   return {static_cast<double>(share) * count / reading,
-          2.0 * kRows * kColumns * kDepth * kTiles * kRepeats * count /
+          2.0 * kRows * product.columns * kDepth * kTiles * kRepeats * count /
               computing};
 }
 

@@ -45,13 +45,14 @@ StreamSize streamSize(uint64_t cache, uint64_t free);
 /// alone: other guests and clocks change its rates from second to second.
 ///
 /// Each thread reads its share of a stream. The products are those of a
-/// blocked matrix multiplication once its operands are packed and near: 6 x 16
-/// results, 256 steps, AVX2 and FMA where the machine has them, so they show
-/// what the best of generated code could reach.
+/// blocked matrix multiplication once its operands are packed and near: 256 steps
+/// of 6 x 16 results by AVX2 and FMA, or of 6 x 32 by AVX-512 where the model's
+/// code is of x86-64-v4. So they show what the best of such code could reach.
 class MachineProbes {
 public:
-  /// Takes the stream's memory: `bytes`, as streamSize() says.
-  MachineProbes(uint32_t threads, uint64_t bytes);
+  /// Takes the stream's memory: `bytes`, as streamSize() says. `isa`: of the
+  /// model's code, which the machine runs.
+  MachineProbes(uint32_t threads, uint64_t bytes, std::string isa = "");
   ~MachineProbes();
 
   uint32_t threads() const { return count; }
@@ -65,6 +66,7 @@ private:
 
   uint32_t count;
   size_t share; // bytes that a thread streams
+  std::string isa;
   std::vector<std::unique_ptr<uint64_t[]>> streams;
   std::vector<std::unique_ptr<Operands>> operands;
 };

@@ -111,16 +111,30 @@ Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {
   return Model(file, options);
 }
 
+/// What is wrong with the name of a device; which levels of the host there are
+/// the runtime knows.
+static std::string checkDevice(const std::string &name) {
+  constexpr std::string_view kLevel = "host:";
+  if (name.starts_with(kLevel) && name.size() > kLevel.size())
+    return "";
+  for (const char *known : {"auto", "host", "cuda", "sim", "sim:80", "sim:90"})
+    if (name == known)
+      return "";
+  return "expects auto, host, host:LEVEL, cuda, sim, sim:80 or sim:90, but got "
+         "'" +
+         name + "'";
+}
+
 void effc::cli::addDeviceChoice(CLI::App &command, DeviceChoice &choice) {
   command.option_defaults()->group("Device");
   command
       .add_option(
           "--device", choice.name,
           "Where to run; auto: on a GPU that the file has code for, else "
-          "on the host; sim: on a simulated GPU, which runs the newest such "
-          "code of the file; sim:80, sim:90: that of sm_80, of sm_90a")
-      ->check(
-          CLI::IsMember({"auto", "host", "cuda", "sim", "sim:80", "sim:90"}))
+          "on the host; host:x86-64-v3: there, by the code of that level "
+          "alone; sim: on a simulated GPU, which runs the newest such code of "
+          "the file; sim:80, sim:90: that of sm_80, of sm_90a")
+      ->check(CLI::Validator(checkDevice, "{auto,host,cuda,sim,sim:80,sim:90}"))
       ->capture_default_str();
   command
       .add_option("-t,--threads", choice.threads,
@@ -190,7 +204,9 @@ static std::optional<Place> tryCuda(const Model &model, const EngineWish &wish,
 /// was taken, if one was looked for.
 static Device openHost(const DeviceChoice &choice, const Model &model,
                        const std::string &reason) {
-  Device device = Device::host(choice.threads);
+  std::string level =
+      choice.name.starts_with("host:") ? choice.name.substr(5) : "";
+  Device device = Device::host(choice.threads, level);
   try {
     device.requireAccepts(model);
   } catch (const Error &error) {
@@ -259,8 +275,8 @@ static Place openSim(const DeviceChoice &choice, const Model &model,
 
 Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
                             const EngineWish &wish) {
-  if (choice.name == "host")
-    return makePlace(model, "host", openHost(choice, model, /*reason=*/""),
+  if (isHostName(choice.name))
+    return makePlace(model, choice.name, openHost(choice, model, /*reason=*/""),
                      wish);
   if (choice.name.starts_with("sim"))
     return openSim(choice, model, wish);

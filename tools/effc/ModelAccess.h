@@ -30,12 +30,18 @@ Model openModel(const std::string &file, const ModelAccess &access);
 
 /// Where a model is to run.
 struct DeviceChoice {
-  std::string name = "auto"; // or "host", "cuda", "sim", "sim:80"
-  uint32_t threads = 0;      // of the host; 0: one per usable core
+  /// Or "host", "host:x86-64-v3", "cuda", "sim", "sim:80".
+  std::string name = "auto";
+  uint32_t threads = 0; // of the host; 0: one per usable core
 };
 
 /// Declares --device and --threads.
 void addDeviceChoice(CLI::App &command, DeviceChoice &choice);
+
+/// Whether a device called so is the host.
+inline bool isHostName(const std::string &name) {
+  return name == "host" || name.starts_with("host:");
+}
 
 /// What an engine is to have.
 struct EngineWish {
@@ -45,7 +51,8 @@ struct EngineWish {
 
 /// A device, and a model on it.
 struct Place {
-  std::string name; // as --device has it: "host", "cuda", "sim:90"
+  /// As --device has it: "host", "host:x86-64-v3", "cuda", "sim:90".
+  std::string name;
   Device device;
   Engine engine;
   double engineSeconds; // that making the engine took

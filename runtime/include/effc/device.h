@@ -19,13 +19,20 @@ typedef struct effc_host_options {
    * the process is bound to, and the quotas of its control group and of those
    * above it, rounded down). Results do not depend on it. */
   uint32_t threads;
+  /* The level of the instruction set whose code alone runs, "x86-64-v3": the last
+   * bits of results are those of a level, the same on every machine that has it.
+   * NULL: what EFFC_HOST_ISA in the environment names, or without it the highest
+   * level that a file has code for and the machine runs. */
+  const char *isa;
 } effc_host_options_t;
 
 EFFC_API effc_host_options_t effc_host_options_default(void);
 
 /* Creates the host as a device: a pool of threads that sleep between calls.
  *
- * EFFC_INVALID_ARGUMENT: more than 1024 threads.
+ * EFFC_INVALID_ARGUMENT: more than 1024 threads, or a level that the library
+ * does not know.
+ * EFFC_UNSUPPORTED: the machine lacks what the level asks for (named).
  * EFFC_EXHAUSTED: the system grants no more threads. */
 EFFC_API effc_status_t *
 effc_device_create_host(const effc_host_options_t *options,
@@ -104,10 +111,15 @@ EFFC_API void effc_device_free(effc_device_t *device);
  */
 EFFC_API uint32_t effc_device_threads(const effc_device_t *device);
 
-/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. That of
+/* Returns one line, "host (x86-64-v3, 2 threads)", owned by the device. Of the
+ * host it names the highest level that runs here, or the one asked for. That of
  * a simulated GPU names the code that it runs, "sim (sm_90a, played by 2
  * threads)", where it was created for an architecture. */
 EFFC_API const char *effc_device_description(const effc_device_t *device);
+
+/* Returns the instruction set of the code that runs, owned by the engine:
+ * "x86-64-v4", "sm_90a", "compute_80" of PTX, "sim_90a". */
+EFFC_API const char *effc_engine_isa(const effc_engine_t *engine);
 
 /* Returns one line, owned by the engine, of what is not as one would expect of
  * how the model runs: that a GPU's driver refused the file's best code for it

@@ -181,10 +181,13 @@ private:
 
 class Device : public Handle<effc_device_t, effc_device_free> {
 public:
-  /// `threads` 0: one per usable core.
-  static Device host(uint32_t threads = 0) {
+  /// `threads` 0: one per usable core. `isa`: the level whose code alone runs;
+  /// empty: the best one.
+  static Device host(uint32_t threads = 0, const std::string &isa = "") {
     effc_host_options_t options = effc_host_options_default();
     options.threads = threads;
+    if (!isa.empty())
+      options.isa = isa.c_str();
     effc_device_t *device = nullptr;
     check(effc_device_create_host(&options, &device));
     return Device(device);
@@ -272,6 +275,8 @@ public:
   }
 
   /// What is not as one would expect of how the model runs, or "".
+  /// Of the code that runs: "x86-64-v4", "sm_90a".
+  std::string isa() const { return effc_engine_isa(get()); }
   std::string note() const { return effc_engine_note(get()); }
   /// Negative where no time is kept.
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }

@@ -9,7 +9,7 @@
 using namespace effc::rt;
 
 effc_host_options_t effc_host_options_default(void) {
-  return {sizeof(effc_host_options_t), 0};
+  return {sizeof(effc_host_options_t), 0, nullptr};
 }
 
 effc_status_t *effc_device_create_host(const effc_host_options_t *options,
@@ -20,7 +20,8 @@ effc_status_t *effc_device_create_host(const effc_host_options_t *options,
     auto given = readSized(options, effc_host_options_default());
     if (!given)
       return given.error();
-    auto device = HostDevice::create(given->threads);
+    auto device =
+        HostDevice::create(given->threads, given->isa ? given->isa : "");
     if (!device)
       return device.error();
     *out_device = new effc_device{std::move(*device)};
@@ -114,6 +115,10 @@ effc_status_t *effc_engine_create(effc_model_t *model, effc_device_t *device,
 }
 
 void effc_engine_free(effc_engine_t *engine) { delete engine; }
+
+const char *effc_engine_isa(const effc_engine_t *engine) {
+  return engine ? engine->engine->isa() : "";
+}
 
 const char *effc_engine_note(const effc_engine_t *engine) {
   return engine ? engine->engine->note().c_str() : "";

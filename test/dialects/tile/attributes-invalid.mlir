@@ -188,6 +188,30 @@
 
 // -----
 
+// target3: levels are the host's
+// expected-error @+1 {{expects 'further' of the host alone, but got a GPU's target with it}}
+"test.op"() {test.a = #tile.target<nvptx, further = [<code = "a", cpu = "a", vector = 16, registers = 32>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target3: a level twice
+// expected-error @+1 {{expects levels of different 'code', but got "x86-64-v3" twice}}
+"test.op"() {test.a = #tile.target<host, code = "x86-64-v3", further = [<code = "x86-64-v3", cpu = "x86-64-v3", vector = 16, registers = 32>], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// isa1: lanes that halves do not fold to one
+// expected-error @+1 {{expects 'vector' to be a power of two, but got 12}}
+"test.op"() {test.a = #tile.isa<code = "a", cpu = "a", vector = 12, registers = 32>} : () -> ()
+
+// -----
+
+// isa1: too few for a register block
+// expected-error @+1 {{expects 'registers' of at least 8, but got 7}}
+"test.op"() {test.a = #tile.isa<code = "a", cpu = "a", vector = 16, registers = 7>} : () -> ()
+
+// -----
+
 // block1
 // expected-error @+1 {{expects 'threads' to be a multiple of 32 in 32..1024, but got 40}}
 "test.op"() {test.a = #tile.block<threads = 40, shared_bytes = 0>} : () -> ()

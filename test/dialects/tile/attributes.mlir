@@ -16,6 +16,12 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>
 "test.op"() {test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>,
     library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>} : () -> ()
+// CHECK: test.target = #tile.target<host, code = "x86-64-v3", cpu = "x86-64-v3", further = [<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>, <code = "other", cpu = "x86-64-v4", features = "+avx512vnni", vector = 8, registers = 32>], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
+"test.op"() {test.target = #tile.target<host, code = "x86-64-v3", cpu = "x86-64-v3", further = [<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>,
+    <code = "other", cpu = "x86-64-v4", features = "+avx512vnni", vector = 8, registers = 32>], vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>
+"test.op"() {test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
 "test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
 // CHECK: test.schedule = [#tile.schedule<decided = threads, threads = 128>, #tile.schedule<decided = layouts, threads = 64>, #tile.schedule<decided = places, threads = 32, shared_bytes = 512>]

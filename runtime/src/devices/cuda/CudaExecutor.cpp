@@ -32,6 +32,7 @@ CudaExecutor::create(std::shared_ptr<const Model> model,
     return loaded.error();
   std::unique_ptr<CudaExecutor> executor(
       new CudaExecutor(model, loaded->choice.plan, context));
+  executor->code = loaded->choice.code;
   executor->text = loaded->choice.note();
   Result<CudaProducts> products =
       CudaProducts::open(executor->compiled, libraries);

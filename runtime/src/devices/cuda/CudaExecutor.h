@@ -45,6 +45,7 @@ public:
              const TimingOptions &options, CallTimes &out) override;
   Check keepTime() override;
   std::optional<double> keptSeconds() const override { return kept; }
+  std::string_view isa() const override { return code; }
   const std::string &note() const override { return text; }
 
 private:
@@ -85,6 +86,7 @@ private:
   std::shared_ptr<const Model> model;
   Plan compiled;
   std::shared_ptr<const CudaContext> context;
+  std::string code; // "sm_90a", "compute_80"
   std::string text; // of note()
   CudaSwitches switches;
 

@@ -7,33 +7,61 @@
 using namespace effc;
 using namespace effc::rt;
 
-HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads)
-    : pool(std::move(threads)) {
-  const HostIsa *best = bestIsaHere(),
+HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads, const HostIsa *only)
+    : pool(std::move(threads)), only(only) {
+  const HostIsa *isa = only ? only : bestIsaHere(),
                 *lowest = findIsaHere(baselineIsa().name);
-  std::string isa = best     ? best->name
-                    : lowest ? "below " + std::string(lowest->name)
-                             : "no known ISA";
+  std::string name = isa      ? isa->name
+                     : lowest ? "below " + std::string(lowest->name)
+                              : "no known ISA";
   unsigned count = pool->threads();
-  text = "host (" + isa + ", " + std::to_string(count) +
+  text = "host (" + name + ", " + std::to_string(count) +
          (count == 1 ? " thread)" : " threads)");
 }
 
-Result<std::shared_ptr<Device>> HostDevice::create(uint32_t threads) {
+/// The level that `isa`, or else the environment, asks for; null for none.
+static Result<const HostIsa *> askedLevel(std::string_view isa) {
+  std::string who = "'isa'";
+  if (isa.empty()) {
+    const char *value = secure_getenv("EFFC_HOST_ISA");
+    isa = value ? value : "";
+    who = "EFFC_HOST_ISA";
+  }
+  if (isa.empty())
+    return static_cast<const HostIsa *>(nullptr);
+  const HostIsa *level = findIsaHere(isa);
+  if (!level) {
+    std::string known;
+    for (const HostIsa &each : hostIsas())
+      known += (known.empty() ? "" : ", ") + std::string(each.name);
+    return invalidArgument(who, " is '", isa, "', but this library knows ",
+                           known);
+  }
+  if (std::string missing = missingFor(featuresOf(*level)); !missing.empty())
+    return fail(EFFC_UNSUPPORTED, who, " is ", isa, ", but this machine lacks ",
+                missing);
+  return level;
+}
+
+Result<std::shared_ptr<Device>> HostDevice::create(uint32_t threads,
+                                                   std::string_view isa) {
   if (threads > kMaxThreads)
     return invalidArgument("'threads' is ", threads, ", but at most ",
                            kMaxThreads, " are possible");
+  Result<const HostIsa *> only = askedLevel(isa);
+  if (!only)
+    return only.error();
   Result<std::unique_ptr<ThreadPool>> pool =
       ThreadPool::create(threads ? threads : usableCores());
   if (!pool)
     return pool.error();
-  return std::shared_ptr<Device>(new HostDevice(std::move(*pool)));
+  return std::shared_ptr<Device>(new HostDevice(std::move(*pool), *only));
 }
 
 Check HostDevice::accepts(const Model &model) const {
   if (Check error = requireWeights(model))
     return error;
-  Result<uint32_t> segment = chooseHostCode(model.program());
+  Result<uint32_t> segment = chooseHostCode(model.program(), only);
   if (!segment)
     return segment.error();
   return {};
@@ -42,7 +70,7 @@ Check HostDevice::accepts(const Model &model) const {
 Result<std::unique_ptr<Executor>>
 HostDevice::prepare(std::shared_ptr<const Model> model, uint32_t sessions,
                     const UploadProgress &) {
-  return HostExecutor::create(std::move(model), *pool, sessions);
+  return HostExecutor::create(std::move(model), *pool, only, sessions);
 }
 
 /// Whether every kernel has code in segment `index`.
@@ -57,12 +85,24 @@ static bool coversAllKernels(const artifact::Program &program, uint32_t index) {
   return true;
 }
 
-Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
+/// What a user can do where no code of a file runs.
+static std::string wayOut(const HostIsa *only) {
+  const HostIsa *best = only ? only : bestIsaHere();
+  if (!best)
+    return "";
+  return std::string("; ") +
+         (only ? "what was asked for is " : "this machine runs ") + best->name +
+         ": effc compile --target " + best->name + " makes code for it";
+}
+
+Result<uint32_t> rt::chooseHostCode(const artifact::Program &program,
+                                    const HostIsa *only) {
   if (!hasHostPlan(program))
     return fail(EFFC_UNSUPPORTED, "the file has no code for the host");
   std::optional<uint32_t> best;
   unsigned bestRank = 0;
   std::string reasons; // why each other segment does not do
+  bool hasAllKernels = true;
   auto refuse = [&](const flatbuffers::String &isa, const std::string &why) {
     reasons += (reasons.empty() ? "" : "; ") + isa.str() + ": " + why;
   };
@@ -77,9 +117,12 @@ Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
       refuse(isa, "not an ISA of this machine");
     else if (!missing.empty())
       refuse(isa, "this machine lacks " + missing);
-    else if (!coversAllKernels(program, i))
+    else if (only && level != only)
+      refuse(isa, "is not what was asked for");
+    else if (!coversAllKernels(program, i)) {
+      hasAllKernels = false;
       refuse(isa, "some kernels have no code for it");
-    else if (!best || level->rank > bestRank)
+    } else if (!best || level->rank > bestRank)
       best = i, bestRank = level->rank;
   }
   if (best)
@@ -87,5 +130,5 @@ Result<uint32_t> rt::chooseHostCode(const artifact::Program &program) {
   if (reasons.empty())
     return fail(EFFC_UNSUPPORTED, "the file has no code for the host");
   return fail(EFFC_UNSUPPORTED, "the file's code does not run here (", reasons,
-              ")");
+              ")", hasAllKernels ? wayOut(only) : "");
 }

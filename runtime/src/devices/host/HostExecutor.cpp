@@ -13,18 +13,20 @@ HostExecutor::HostExecutor(std::shared_ptr<const Model> given, ThreadPool &pool)
 
 Result<std::unique_ptr<Executor>>
 HostExecutor::create(std::shared_ptr<const Model> model, ThreadPool &pool,
-                     uint32_t sessions) {
+                     const HostIsa *only, uint32_t sessions) {
   const artifact::Program &program = model->program();
   if (Check error = requireWeights(*model))
     return *error;
-  Result<uint32_t> segment = chooseHostCode(program);
+  Result<uint32_t> segment = chooseHostCode(program, only);
   if (!segment)
     return segment.error();
   std::unique_ptr<HostExecutor> executor(new HostExecutor(model, pool));
-  Result<Mapping> code = model->mapCode(*program.segments()->Get(*segment));
+  const artifact::Segment &chosen = *program.segments()->Get(*segment);
+  Result<Mapping> code = model->mapCode(chosen);
   if (!code)
     return code.error();
   executor->code = std::move(*code);
+  executor->level = chosen.isa()->string_view();
   Result<PlanMemory> memory =
       PlanMemory::reserve(*model, executor->compiled, sessions);
   if (!memory)

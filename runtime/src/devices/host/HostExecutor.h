@@ -2,6 +2,7 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_HOSTEXECUTOR_H
 
+#include "runtime/abi/HostIsas.h"
 #include "runtime/abi/HostKernel.h"
 #include "runtime/src/devices/PlanMemory.h"
 #include "runtime/src/devices/host/ThreadPool.h"
@@ -12,10 +13,11 @@ namespace effc::rt {
 
 class HostExecutor : public Executor {
 public:
-  /// `pool` outlives the executor: the engine holds the device.
+  /// `pool` outlives the executor: the engine holds the device. `only`: the level
+  /// whose code runs; null: the best one.
   static Result<std::unique_ptr<Executor>>
   create(std::shared_ptr<const Model> model, ThreadPool &pool,
-         uint32_t sessions);
+         const HostIsa *only, uint32_t sessions);
 
   const Plan &plan() const override { return compiled; }
   const CallInputs &inputs() override { return memory.inputs(); }
@@ -31,6 +33,7 @@ public:
     memory.releaseSlot(slot, ranges);
   }
   uint64_t stateBudget() const override { return memory.stateBudget(); }
+  std::string_view isa() const override { return level; }
 
 private:
   class Call;
@@ -41,6 +44,7 @@ private:
   std::shared_ptr<const Model> model;
   Plan compiled;
   ThreadPool &pool;
+  std::string_view level;  // of the code, as the model has it
   bool callerHelps = true; // the caller's stack is enough for every kernel
 
   Mapping code;

@@ -7,6 +7,8 @@
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/storage/Storage.h"
 
+#include "runtime/src/devices/host/Isa.h"
+
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -33,6 +35,25 @@ const Target &effc::test::testTarget() {
   EXPECT_TRUE(target) << "no target " << name;
   return target ? *target : hostTarget();
 }
+
+namespace {
+/// Skips all tests, with the reason, where the machine lacks the level of the
+/// host that they compile for.
+class LevelOfTheHost : public ::testing::Environment {
+  void SetUp() override {
+    const Target &target = testTarget();
+    const rt::HostIsa *isa = target.device == tile::Device::Host
+                                 ? rt::findHostIsa(target.code)
+                                 : nullptr;
+    if (isa && !rt::runsHere(*isa))
+      GTEST_SKIP() << "this machine lacks "
+                   << rt::missingFor(rt::featuresOf(*isa)) << " of "
+                   << isa->name;
+  }
+};
+const auto *const kLevelOfTheHost =
+    ::testing::AddGlobalTestEnvironment(new LevelOfTheHost);
+} // namespace
 
 static DialectRegistry allDialects() {
   DialectRegistry registry;

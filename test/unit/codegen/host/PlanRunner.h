@@ -10,8 +10,10 @@
 // Every buffer starts as NaN and ends at a guard page, so that reading what was
 // never written shows, and reading past an end faults.
 //
-// EFFC_TEST_TARGET names another target than the host; the code of a simulated
-// GPU ("sim_80") runs block by block, with all of the simulator's checks.
+// EFFC_TEST_TARGET names another target than the host: a further level of its
+// instruction set ("x86-64-v4"), whose tests a machine without it skips in the
+// open, or a simulated GPU ("sim_80"), whose code runs block by block, with all of
+// the simulator's checks.
 //
 // EFFC_EXPORT_DIR has tests written as files instead of run (CaseExport.h).
 #ifndef EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H

@@ -409,6 +409,10 @@ artifact::TargetPlanT &effc::test::addToyTarget(artifact::ProgramT &program,
   return *program.targets.back();
 }
 
+std::vector<uint8_t> effc::test::toyHostCode() {
+  return readElfImage(EFFC_TOY_KERNELS).bytes;
+}
+
 ToyOptions effc::test::toyWithTarget() {
   ToyOptions options;
   options.code = {{artifact::SegmentKind::SimCode, "sim_80",

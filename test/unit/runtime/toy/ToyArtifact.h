@@ -67,6 +67,9 @@ void stateExtents(artifact::ProgramT &program);
 /// A toy that has a simulated target as well, whose code is nothing that runs.
 ToyOptions toyWithTarget();
 
+/// The bytes of the toy's code of the host.
+std::vector<uint8_t> toyHostCode();
+
 /// The bytes of the file.
 std::vector<uint8_t> makeToyArtifact(const ToyOptions &options = {});
 

@@ -1,0 +1,103 @@
+// What machine code the processors of the host's levels get, read from its
+// disassembly: registers, and that no level has instructions of a higher one.
+// Nothing is run, so every machine tests every level.
+#include "codegen/image/Image.h"
+
+#include "runtime/abi/HostIsas.h"
+
+#include "llvm-c/Disassembler.h"
+#include "llvm-c/Target.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <string>
+
+using namespace llvm;
+using namespace effc;
+
+/// y[i] = fma(x[i], x[i], y[i]) over one vector of `lanes`.
+static std::unique_ptr<Module> square(LLVMContext &context, unsigned lanes) {
+  auto module = std::make_unique<Module>("test", context);
+  IRBuilder<> b(context);
+  Type *vector = FixedVectorType::get(b.getFloatTy(), lanes);
+  auto *function = Function::Create(
+      FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false),
+      Function::ExternalLinkage, "square", *module);
+  b.SetInsertPoint(BasicBlock::Create(context, "", function));
+  Value *x = b.CreateAlignedLoad(vector, function->getArg(0), Align(4));
+  Value *y = b.CreateAlignedLoad(vector, function->getArg(1), Align(4));
+  Value *sum = b.CreateIntrinsic(Intrinsic::fma, {vector}, {x, x, y});
+  b.CreateAlignedStore(sum, function->getArg(1), Align(4));
+  b.CreateRetVoid();
+  return module;
+}
+
+/// The instructions of an object's code, a line each.
+static std::string disassemble(MemoryBufferRef object) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86Disassembler();
+  LLVMDisasmContextRef disassembler = LLVMCreateDisasmCPUFeatures(
+      "x86_64-unknown-linux-gnu", "", "+avx512f,+avx512vl,+fma,+avx2", nullptr,
+      0, nullptr, nullptr);
+  auto file = cantFail(object::ELFObjectFile<object::ELF64LE>::create(object));
+  std::string text;
+  for (const object::ELFSectionRef section : file.sections()) {
+    if (!section.isText())
+      continue;
+    std::string code = cantFail(section.getContents()).str();
+    auto *bytes = reinterpret_cast<uint8_t *>(code.data());
+    for (size_t at = 0; at < code.size();) {
+      char line[128];
+      size_t size = LLVMDisasmInstruction(
+          disassembler, bytes + at, code.size() - at, at, line, sizeof line);
+      if (size == 0) {
+        ADD_FAILURE() << "no instruction at byte " << at;
+        break;
+      }
+      text += std::string(line) + "\n";
+      at += size;
+    }
+  }
+  LLVMDisasmDispose(disassembler);
+  return text;
+}
+
+/// The code of that function for a level.
+static std::string codeFor(const rt::HostIsa &isa, unsigned lanes) {
+  LLVMContext context;
+  std::unique_ptr<Module> module = square(context, lanes);
+  auto object =
+      image::emitObject(*module, {isa.cpu, isa.features, isa.lanes * 32});
+  if (!object) {
+    ADD_FAILURE() << toString(object.takeError());
+    return "";
+  }
+  return disassemble((*object)->getMemBufferRef());
+}
+
+TEST(EmitObject, AVectorOfALevelIsOneRegister) {
+  struct Expected {
+    const char *isa, *itsRegister, *other;
+  };
+  for (Expected each : {Expected{"x86-64-v3", "%ymm", "%zmm"},
+                        Expected{"x86-64-v4", "%zmm", "%ymm"}}) {
+    const rt::HostIsa *isa = rt::findHostIsa(each.isa);
+    ASSERT_TRUE(isa) << each.isa;
+    std::string code = codeFor(*isa, static_cast<unsigned>(isa->lanes));
+    EXPECT_EQ(StringRef(code).count("vfmadd"), 1u) << code;
+    EXPECT_NE(code.find(each.itsRegister), std::string::npos) << code;
+    EXPECT_EQ(code.find(each.other), std::string::npos) << code;
+  }
+}
+
+TEST(EmitObject, WiderVectorsAreSplit) {
+  const rt::HostIsa &isa = rt::baselineIsa();
+  std::string code = codeFor(isa, static_cast<unsigned>(2 * isa.lanes));
+  EXPECT_EQ(StringRef(code).count("vfmadd"), 2u) << code;
+  EXPECT_EQ(code.find("%zmm"), std::string::npos) << code;
+}

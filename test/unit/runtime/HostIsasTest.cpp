@@ -1,0 +1,70 @@
+// The table of the host's levels: what every row must be, and what those that
+// are there ask of a machine.
+#include "runtime/abi/HostIsas.h"
+
+#include "runtime/src/devices/host/Isa.h"
+
+#include <bit>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace effc::rt;
+
+TEST(HostIsas, LevelsAreInOrderAndDiffer) {
+  std::set<std::string_view> names;
+  unsigned rank = 0;
+  for (const HostIsa &isa : hostIsas()) {
+    EXPECT_TRUE(names.insert(isa.name).second) << isa.name;
+    EXPECT_GT(isa.rank, rank) << isa.name;
+    rank = isa.rank;
+    EXPECT_EQ(findHostIsa(isa.name), &isa);
+    // #tile.isa, ISA1.
+    EXPECT_TRUE(std::has_single_bit(static_cast<uint64_t>(isa.lanes)));
+    EXPECT_GE(isa.registers, 8);
+  }
+  EXPECT_FALSE(findHostIsa("x86-64-v9"));
+  EXPECT_FALSE(findHostIsa(""));
+}
+
+TEST(HostIsas, ALevelAsksForWhatIsBelowToo) {
+  for (const HostIsa &isa : hostIsas()) {
+    if (!isa.below)
+      continue;
+    EXPECT_LT(isa.below->rank, isa.rank) << isa.name;
+    EXPECT_GT(featuresOf(isa).size(), featuresOf(*isa.below).size());
+    if (runsHere(isa)) {
+      EXPECT_TRUE(runsHere(*isa.below)) << isa.name;
+    }
+  }
+}
+
+// The features that the psABI's tables list for levels 3 and 4, with two of level
+// 2. OSXSAVE is part of the question whether the system saves the registers.
+TEST(HostIsas, AreThoseOfThePsabi) {
+  auto names = [](const char *isa) {
+    std::set<std::string> all;
+    for (const Feature &feature : featuresOf(*findHostIsa(isa)))
+      all.insert(feature.name);
+    return all;
+  };
+  std::set<std::string> level3 = {"sse4.2", "popcnt", "movbe", "avx",  "f16c",
+                                  "fma",    "avx2",   "bmi1",  "bmi2", "lzcnt"};
+  EXPECT_EQ(names("x86-64-v3"), level3);
+  level3.insert({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  EXPECT_EQ(names("x86-64-v4"), level3);
+}
+
+#if defined(__x86_64__)
+// The compiler's own look at the processor, which asks the system as well.
+TEST(HostIsas, AgreeWithTheCompilersBuiltin) {
+  EXPECT_EQ(runsHere(*findHostIsa("x86-64-v3")),
+            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(runsHere(*findHostIsa("x86-64-v4")),
+            __builtin_cpu_supports("avx512f") &&
+                __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512cd") &&
+                __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl"));
+}
+#endif
