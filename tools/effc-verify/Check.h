@@ -26,6 +26,8 @@ struct Check {
 /// All that a verification found.
 struct Report {
   size_t tokens = 0; // of the sequence that was fed
+  /// Of the file's code that was run; empty where none was.
+  std::string isa;
   /// What the reference loses in f32; none where there is no reference.
   std::optional<double> f32Loss;
   std::vector<Check> checks;

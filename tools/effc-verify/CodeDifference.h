@@ -10,11 +10,14 @@
 
 namespace effc::verify {
 
+/// The levels of the host that a file has code for, in its order.
+std::vector<std::string> hostLevels(const Model &model);
+
 /// The host code of a file, one segment after another.
 std::vector<uint8_t> hostCode(const Model &model);
 
 /// The name of the kernel whose code holds the first byte that is not that of
-/// `anew`. None where that byte is in or behind the last kernel: a file does not
+/// `anew`, with its level where there are several. None where that byte is in or behind the last kernel: a file does not
 /// say where that one ends and constants begin.
 std::optional<std::string> findFirstKernel(const Model &model,
                                            const std::vector<uint8_t> &anew);

@@ -166,29 +166,43 @@ void Verification::readStored() {
     stored.seqBytecode.clear();
   }
   if (!stored.seqBytecode.empty())
-    keepHostTarget();
+    keepHostTargets();
 }
 
 void Verification::readTargetOptions() {
   const PipelineOptions &pipeline = compileOptions.pipeline;
   // "auto" takes a GPU where there is one.
-  runsOnHost =
-      options.device.name == "host" || (place && place->name == "host");
+  runsOnHost = cli::isHostName(options.device.name) ||
+               (place && cli::isHostName(place->name));
   roundsProducts = !runsOnHost && pipeline.products != Products::F32;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
 }
 
-void Verification::keepHostTarget() {
-  const Target *host = findTarget("host");
+void Verification::keepHostTargets() {
+  std::vector<const Target *> levels;
   for (const Target *target : compileOptions.targets)
-    if (target != host)
+    if (target->device == tile::Device::Host)
+      levels.push_back(target);
+    else
       report.skip("code and plan of " + target->name.str() + ", compiled again",
                   "the host's alone is compared");
-  hasHostCode = llvm::is_contained(compileOptions.targets, host);
-  compileOptions.targets = {host};
+  hasHostCode = !levels.empty();
+  if (!hasHostCode)
+    levels = {&hostTarget()};
+  compileOptions.targets = std::move(levels);
 }
+
+// What is compiled anew runs as the file does.
+void Verification::keepLevelThatRuns() {
+  for (const Target *target : compileOptions.targets)
+    if (runsOnHost && target->code == report.isa) {
+      compileOptions.targets = {target};
+      return;
+    }
+}
+
 void Verification::checkFeeding() {
   if (roundsProducts && !bitStable) {
     report.skip("decode steps, splits, batches, saved and loaded, the last row "
@@ -431,6 +445,7 @@ void Verification::checkCode() {
 void Verification::feedWhole() {
   place.emplace(cli::openEngine(options.device, model,
                                 {.sessions = Feeding::kMostSequences}));
+  report.isa = place->engine.isa();
   feeding.emplace(model, std::move(place->engine));
   chooseTokens();
   whole = feeding->inOnePrefill(tokens);
@@ -460,9 +475,13 @@ void Verification::checkWhatRuns() {
   bool hasModule = !stored.seqBytecode.empty();
   feedWhole();
   readTargetOptions();
+  keepLevelThatRuns();
+  total += kLevelChecks * otherLevels().size();
   if (hasModule)
     checkFile();
   checkFeeding();
+  if (!roundsProducts)
+    checkOtherLevels();
 }
 
 void Verification::checkModule() {

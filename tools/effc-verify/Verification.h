@@ -48,7 +48,8 @@ struct Suspect {
 /// Checks, in this order: the file's checksums; where the file holds its seq
 /// module, that compiling again gives the same code and plan, without which
 /// nothing of the file is run; the reference in double against its f32 arithmetic; the
-/// compiled model against the reference and against itself, fed in other ways;
+/// compiled model against the reference and against itself, fed in other ways,
+/// and its code of each further level that the machine runs;
 /// the reference against every derived form and against kernels compiled anew
 /// in other forms. Where the time is too short for the reference of all
 /// layers, forms and kernels are tried on a sample of the layers. Of the first
@@ -76,9 +77,16 @@ private:
   void requireChecks() const;
   void stateTolerances();
   /// What is compiled anew runs on the host.
-  void keepHostTarget();
+  void keepHostTargets();
+  void keepLevelThatRuns();
   void checkFeeding();
   void checkThreads();
+  /// What `report.isa` names aside.
+  std::vector<std::string> otherLevels() const;
+  static constexpr size_t kLevelChecks = 2; // of each of these
+  void checkOtherLevels();
+  /// Throws effc::Error where the machine does not run it.
+  void checkLevel(const std::string &level);
   void checkReference();
   void checkDerivedForms();
   void checkFile();

@@ -69,9 +69,10 @@ static void printTable(const VerifyOptions &options, const Report &report) {
   for (const verify::Check &check : report.checks)
     table.add({check.name, check.against, errorText(check.error),
                toleranceText(check), check.passed() ? "ok" : "FAILED"});
-  std::string text = options.file + ", " + std::to_string(report.tokens) +
-                     " tokens, errors relative to the largest logit\n" +
-                     table.text() + "tolerances\n";
+  std::string text =
+      options.file + ", " + std::to_string(report.tokens) + " tokens, " +
+      (report.isa.empty() ? "" : "code of " + report.isa + ", ") +
+      "errors relative to the largest logit\n" + table.text() + "tolerances\n";
   for (const std::string &line : report.tolerances)
     text += "  " + line + "\n";
   std::vector<std::string> skipped = report.skippedLines();
@@ -93,6 +94,8 @@ static void printJson(const VerifyOptions &options, const Report &report) {
   nlohmann::ordered_json json;
   json["file"] = options.file;
   json["tokens"] = report.tokens;
+  json["isa"] = report.isa.empty() ? nlohmann::ordered_json()
+                                   : nlohmann::ordered_json(report.isa);
   json["passed"] = countFailed(report) == 0;
   json["checks"] = nlohmann::ordered_json::array();
   for (const verify::Check &check : report.checks)
