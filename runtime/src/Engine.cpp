@@ -132,6 +132,7 @@ void Engine::reset(Session &session) {
   // States of a fixed size will be filled by the next token, whichever it is.
   shrink(session.slot, 1);
   session.position = 0;
+  session.codes = {};
   session.lost = false;
 }
 
@@ -146,6 +147,7 @@ Check Engine::copy(const Session &from, Session &to) {
     return error;
   shrink(to.slot, std::max<uint64_t>(from.position, 1));
   to.position = from.position;
+  to.codes = from.codes;
   to.lost = false;
   return {};
 }
@@ -167,7 +169,7 @@ Result<std::vector<uint8_t>> Engine::save(const Session &session) {
           session.slot, held.ranges(session.position), slot->data()))
     return *error;
   return encodeState(artifact->program(), session.position,
-                     {slot->data(), slot->size()});
+                     {slot->data(), slot->size()}, session.codes);
 }
 
 Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
@@ -181,6 +183,7 @@ Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
     return error;
   shrink(session.slot, std::max<uint64_t>(state->position, 1));
   session.position = state->position;
+  session.codes = state->codes;
   session.lost = false;
   return {};
 }
@@ -474,7 +477,9 @@ Check Engine::runAll(const Packer &packer, artifact::CallResult wanted) {
       intake.session->lost = true;
     return error;
   }
-  for (size_t i = 0; i < intakes.size(); ++i)
+  for (size_t i = 0; i < intakes.size(); ++i) {
     intakes[i].session->position = feeds[i].position;
+    intakes[i].session->codes.add(executor->isa());
+  }
   return {};
 }

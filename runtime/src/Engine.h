@@ -2,6 +2,7 @@
 #ifndef EFFC_RUNTIME_SRC_ENGINE_H
 #define EFFC_RUNTIME_SRC_ENGINE_H
 
+#include "runtime/src/CodeNames.h"
 #include "runtime/src/Device.h"
 #include "runtime/src/Packing.h"
 #include "runtime/src/Sampler.h"
@@ -20,6 +21,8 @@ struct Session {
   std::shared_ptr<Engine> engine;
   uint32_t slot;
   uint64_t position = 0;
+  /// The code by which it took them.
+  CodeNames codes = {};
   /// A device failed while it advanced the sequence: its states are anything.
   bool lost = false;
 };

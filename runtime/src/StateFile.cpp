@@ -164,12 +164,13 @@ uint64_t rt::encodedBytes(const artifact::Program &program, uint64_t position) {
     uint64_t empty = rows - tokensHeld(*state, position).count;
     size += kRangeBytes - empty * (state->size() / rows);
   }
-  return size;
+  return size + CodeNames::kBytes;
 }
 
 std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
                                      uint64_t position,
-                                     std::span<const uint8_t> slot) {
+                                     std::span<const uint8_t> slot,
+                                     const CodeNames &codes) {
   std::vector<uint8_t> bytes;
   bytes.reserve(encodedBytes(program, position));
   bytes.resize(StateHeader::kBytes);
@@ -184,6 +185,7 @@ std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
     (growsWithSequence(*state) ? writeTokens : writeWhole)(bytes, *state,
                                                            position, slot);
   }
+  bytes.insert(bytes.end(), codes.raw().begin(), codes.raw().end());
   header.fileSize = bytes.size();
   header.modelId = modelIdOf(program);
   header.layoutId = program.layout_id();
@@ -225,7 +227,7 @@ static Check checkHeader(const artifact::Program &program,
 
 /// No sound file for `program` is larger: an element takes at most 8 bytes.
 static uint64_t mostBytes(const artifact::Program &program) {
-  uint64_t most = StateHeader::kBytes;
+  uint64_t most = StateHeader::kBytes + CodeNames::kBytes;
   for (const artifact::State *state : *program.states())
     most += descriptorBytes(*state) + StateHeader::kAlignment + kRangeBytes +
             8 * elementsOf(*state);
@@ -310,6 +312,7 @@ public:
       : bytes(bytes), at(start), sequence(into) {}
 
   Check read(const artifact::State &into, artifact::ElementType type);
+  Check readCodes();
   uint64_t bytesLeft() const { return bytes.size() - at; }
 
 private:
@@ -398,6 +401,17 @@ Check StateReader::readTokens(const artifact::State &into,
   return {};
 }
 
+Check StateReader::readCodes() {
+  if (bytesLeft() < CodeNames::kBytes ||
+      !sequence.codes.take(bytes.subspan(at).first<CodeNames::kBytes>()))
+    return badData(
+        "the state does not say by which code it was computed, which "
+        "its last ",
+        CodeNames::kBytes, " bytes should");
+  at += CodeNames::kBytes;
+  return {};
+}
+
 Result<SequenceState> rt::decodeState(const artifact::Program &program,
                                       std::span<const uint8_t> bytes) {
   if (bytes.size() < StateHeader::kBytes)
@@ -429,6 +443,8 @@ Result<SequenceState> rt::decodeState(const artifact::Program &program,
   for (uint32_t i = 0; i < header.states; ++i)
     if (Check error = reader.read(*program.states()->Get(i), (*found)[i].type))
       return *error;
+  if (Check error = reader.readCodes())
+    return *error;
   if (reader.bytesLeft() > 0)
     return badData(reader.bytesLeft(), " bytes follow the last state");
   return state;

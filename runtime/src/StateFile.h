@@ -12,6 +12,7 @@
 #define EFFC_RUNTIME_SRC_STATEFILE_H
 
 #include "runtime/schema/program_generated.h"
+#include "runtime/src/CodeNames.h"
 #include "runtime/src/Error.h"
 #include "runtime/src/MappedFile.h"
 
@@ -25,14 +26,16 @@ namespace effc::rt {
 /// A sequence's position and the states in the layout of a slot.
 struct SequenceState {
   uint64_t position = 0;
-  Mapping slot; // committed where it holds something
+  Mapping slot;    // committed where it holds something
+  CodeNames codes; // by which it was computed
 };
 
 /// The bytes of a state file for a sequence whose slot is `slot`. At position 0
 /// the slot is not looked at: states are neutral.
 std::vector<uint8_t> encodeState(const artifact::Program &program,
                                  uint64_t position,
-                                 std::span<const uint8_t> slot);
+                                 std::span<const uint8_t> slot,
+                                 const CodeNames &codes = {});
 
 /// How many bytes that gives; they depend on the position alone.
 uint64_t encodedBytes(const artifact::Program &program, uint64_t position);

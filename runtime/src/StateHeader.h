@@ -19,7 +19,9 @@
 // and row-major; what lies between is zero. A state that grows with the
 // sequence starts with the position of the first token it holds (8) and their
 // count (8), which end at the header's position; a row for each follows, oldest
-// first. The first extent of its shape is the room that the writer had. All
+// first. The first extent of its shape is the room that the writer had. Behind the
+// last state 64 bytes have the names of the instruction sets by whose code the
+// states were computed, filled up with zeros (CodeNames.h). All
 // numbers are little-endian; kind, growth and type are those of
 // schema/program.fbs.
 //

@@ -130,11 +130,17 @@ static effc_sampler_options_t samplingOf(const Model &model,
   return sampling;
 }
 
-static void loadState(Session &session, const std::string &path) {
+static void loadState(Session &session, const Engine &engine,
+                      const std::string &path) {
   if (path == "-")
     session.loadBytes(readWholeFile(path));
   else
     session.load(path);
+  std::string before = session.isas(), now = engine.isa();
+  if (!before.empty() && before != now)
+    printNote("the state was computed by code of " + before +
+              " and goes on by code of " + now +
+              ": last bits of logits are not those of one of them alone");
 }
 
 /// What a file without a tokenizer cannot do.
@@ -166,14 +172,15 @@ static GenerationOptions settingsOf(const Model &model,
   return settings;
 }
 
-static void printJson(const RunOptions &options, const std::string &device,
+static void printJson(const RunOptions &options, const Place &place,
                       const Tokens &prompt, const Generation &generation) {
   auto rateOf = [](const Rate &rate) {
     return Json{{"tokens", rate.tokens}, {"seconds", rate.seconds}};
   };
   Json json;
   json["file"] = options.file;
-  json["device"] = device;
+  json["device"] = place.device.description();
+  json["isa"] = place.engine.isa();
   json["prompt_tokens"] = prompt;
   json["samples"] = Json::array();
   for (const SampleResult &sample : generation.results())
@@ -226,7 +233,7 @@ static void run(const RunOptions &options) {
       openEngine(options.device, model, {.sessions = settings.samples});
   Session session(place.engine);
   if (options.loadState)
-    loadState(session, *options.loadState);
+    loadState(session, place.engine, *options.loadState);
 
   Interruption interruption;
   Generation generation(model, place.engine, std::move(session), settings);
@@ -240,7 +247,7 @@ static void run(const RunOptions &options) {
     generation.session().save(*options.saveState, saving);
   }
   if (options.json)
-    printJson(options, place.device.description(), prompt, generation);
+    printJson(options, place, prompt, generation);
   printRates(generation);
   if (Interruption::came())
     throw Interrupted("");

@@ -320,6 +320,8 @@ public:
   void assign(const Session &from) {
     check(effc_session_assign(get(), from.get()));
   }
+  /// By whose code it was computed: "x86-64-v3, x86-64-v4".
+  std::string isas() const { return effc_session_isas(get()); }
   void save(const std::string &path) const {
     check(effc_session_save(get(), path.c_str()));
   }

@@ -41,6 +41,15 @@ EFFC_API effc_status_t *
 effc_session_save_with(const effc_session_t *session, const char *path,
                        const effc_save_options_t *options);
 
+/* Returns the instruction sets of the code by which the sequence was computed,
+ * "x86-64-v3" or, where it was moved, "x86-64-v3, x86-64-v4", owned by the session
+ * until its next call. "" where it has taken no token.
+ *
+ * A sequence may go on by other code than it was begun with. Its logits are then
+ * those of neither alone: they differ in their last bits, as all results do
+ * between the levels of the host and between devices. */
+EFFC_API const char *effc_session_isas(const effc_session_t *session);
+
 /* Makes `session` the sequence that was saved to `path`; what it was before is
  * gone. On failure it is left as it was. Widening conversions of states are
  * exact, narrowing ones round to nearest even.

@@ -14,6 +14,10 @@ effc_save_options_t effc_save_options_default(void) {
   return {sizeof(effc_save_options_t), false};
 }
 
+const char *effc_session_isas(const effc_session_t *session) {
+  return session ? session->codes.text() : "";
+}
+
 effc_status_t *effc_session_save(const effc_session_t *session,
                                  const char *path) {
   return effc_session_save_with(session, path, nullptr);

@@ -34,7 +34,8 @@ struct Toy {
 // StateHeader.h: "sum" (kind 5, f32, 3 elements) and "tally" (kind 6, i64, 1
 // element). Descriptors: 2 + 3 + 4 + 8 = 17 and 2 + 5 + 4 + 8 = 19 bytes, so
 // data starts at 64 + 36 = 100 -> 128; 12 bytes of sums, then the tally at 192.
-constexpr size_t kSumAt = 128, kTallyAt = 192, kFileBytes = 200;
+// The names of the code, 64 bytes, end the file.
+constexpr size_t kSumAt = 128, kTallyAt = 192, kFileBytes = 200 + 64;
 constexpr size_t kSumKind = 64 + 5, kSumType = 64 + 7, kSumShape = 64 + 9;
 
 static Tokens someTokens(size_t count) {

@@ -124,7 +124,7 @@ constexpr size_t kRing = 192, kTable = 384, kEnd = 568;
 TEST(StateRows, AreTokensInOrder) {
   Sequence model(5, 16);
   std::vector<uint8_t> bytes = model.save(7);
-  ASSERT_EQ(bytes.size(), kEnd);
+  ASSERT_EQ(bytes.size(), kEnd + CodeNames::kBytes);
   for (uint64_t position : {0, 1, 4, 5, 6, 11})
     EXPECT_EQ(model.save(position).size(),
               encodedBytes(model.program(), position));
@@ -186,7 +186,7 @@ TEST(StateRows, ConvertBetweenTypes) {
   ASSERT_TRUE(state) << state.error().message;
   std::vector<uint8_t> bytes = encodeState(
       narrow.program(), 7, {state->slot.data(), state->slot.size()});
-  EXPECT_EQ(bytes.size(), kTable - 64 + 16 + 7 * 12u);
+  EXPECT_EQ(bytes.size(), kTable - 64 + 16 + 7 * 12u + CodeNames::kBytes);
   Result<SequenceState> back = decodeState(wide.program(), bytes);
   ASSERT_TRUE(back) << back.error().message;
   float last; // of the table: 1000 + 60 + 5 = 1065 -> 1064
