@@ -192,7 +192,8 @@ TEST(SimulatedGpuChoice, RunsWhatIsAskedFor) {
   done = runProgram({EFFC_PROGRAM, "bench", file, "--device", "sim:80",
                      "--prefill", "0", "--decode", "1", "--batch", "1",
                      "--repeat", "1", "--threads", "2"});
-  EXPECT_NE(done.out.find(" on sim (sm_80, played by 2 threads)\n"),
+  EXPECT_NE(done.out.find(" on sim (sm_80, played by 2 threads), code of "
+                          "sim_80\n"),
             std::string::npos)
       << done.out << done.err;
   EXPECT_EQ(
