@@ -362,7 +362,12 @@ static void checkStarts(const Builder &builder, Kernels &all) {
         continue;
       const artifact::SegmentT &segment =
           *builder.program.segments[code->segment];
-      if (code->offset >= segment.size)
+      // A mistake may have put it elsewhere.
+      bool isInside = segment.offset >= builder.base &&
+                      segment.offset - builder.base <= builder.bytes.size() &&
+                      segment.size <= builder.bytes.size() -
+                                          (segment.offset - builder.base);
+      if (!isInside || code->offset >= segment.size)
         continue;
       code->start_checksum = rt::checksum(
           &builder.bytes[segment.offset - builder.base + code->offset],
