@@ -2,6 +2,7 @@
 #include "compiler/OutputPlaces.h"
 
 #include "codegen/artifact/OutputFile.h"
+#include "compiler/PhaseFiles.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <filesystem>
@@ -48,9 +49,12 @@ static std::vector<Place> listPlaces(const CompileOptions &options,
     places.push_back({options.output, "the output"});
   if (!remarks.empty() && remarks != "-")
     places.push_back({remarks.str(), "the file of remarks"});
+  auto runs = [&](Phase phase) {
+    return !options.compileFrom || phase > *options.compileFrom;
+  };
   if (!options.dumpPhases.empty())
     for (const PhaseInfo &info : kPhases)
-      if (!info.dumpFile.empty())
+      if (!info.dumpFile.empty() && runs(info.phase))
         places.push_back(
             {(fs::path(options.dumpPhases) / info.dumpFile.str()).string(),
              ("the module of phase " + info.name).str()});
@@ -72,6 +76,11 @@ Error effc::checkOutputPlaces(const CompileOptions &options,
     folders.push_back(options.weightsFrom);
   for (const std::string &folder : folders)
     addFilesOf(folder, files);
+  // The modules that are gone on from are what is compiled.
+  if (options.compileFrom)
+    for (const Target *target : options.targets)
+      files.push_back(
+          phaseFile(options.phases, options, *target, *options.compileFrom));
 
   std::vector<Place> places = listPlaces(options, remarks);
   for (const Place &place : places)

@@ -19,6 +19,12 @@
 // BROKEN: effc: error: {{.*}}30-plan.mlir
 // RUN: not test -e %t/x.effc
 
+// Nor is the module that is gone on from written over.
+// RUN: not effc-compile %goldens/mamba2/f32_plain --prefill-rows 16 --max-batch 1 --compile-to plan -o %t/host/20-tile.mlir --compile-from tile --phases %t/host 2>&1 | FileCheck %s --check-prefix=OWN
+// OWN: effc: error: cannot write {{.*}}/host/20-tile.mlir: it is a file of the model
+// RUN: effc-compile %goldens/mamba2/f32_plain --prefill-rows 16 --max-batch 1 --compile-to plan -o %t/again.mlir --compile-from tile --phases %t/host --dump-phases %t/host
+// RUN: cmp %t/again.mlir %t/host/30-plan.mlir
+
 // RUN: not effc-compile a -o b --compile-from artifact --phases c 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: --compile-from expects import, seq, tile, plan or binary, but got 'artifact'
 // RUN: not effc-compile a --compile-to seq --compile-from tile --phases c 2>&1 | FileCheck %s --check-prefix=ORDER

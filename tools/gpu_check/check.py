@@ -104,7 +104,7 @@ def run_steps(result: dict, step, files: pathlib.Path, place: pathlib.Path, kind
         effc, files / "models", devices, work, budget, budget.share(0.2, 60), max(1, jobs // 2)))
     if on_gpu and result["cases"] and narrow.failing(result["cases"]["cases"]):
         step("narrowing down", lambda: narrow.narrow(
-            checks, files / "cases", result["cases"]["cases"], simulated, Budget.of(budget.share(0.3, 60))), proves=False)
+            checks, files / "cases", result["cases"]["cases"], [simulated, "host"] if result["prepared"]["simulated"] else [], Budget.of(budget.share(0.3, 60))), proves=False)
     ceilings = result["ceilings"] = step("what the machine can do", lambda: machine.ceilings(
         result["machine"], device), proves=False) \
         or machine.known_ceilings(result["machine"], device, "they could not be measured")

@@ -16,8 +16,9 @@ def failing(cases: list[dict]) -> list[dict]:
     return [case for case in cases if not case["devices"].get("cuda", {}).get("passed", True)]
 
 
-def narrow(program: pathlib.Path, folder: pathlib.Path, cases: list[dict], simulated: str, budget: Budget) -> None:
-    """Runs the first of those that failed in each way, and on devices that are no GPU; what came is kept as "ways" of each."""
+def narrow(program: pathlib.Path, folder: pathlib.Path, cases: list[dict], others: list[str], budget: Budget) -> None:
+    """Runs the first of those that failed in each way, and on `others`, devices that are no GPU and for which the folder has code; what came is
+    kept as "ways" of each."""
     for case in failing(cases)[:MOST_CASES]:
         if budget.left() < 5:
             return
@@ -25,7 +26,8 @@ def narrow(program: pathlib.Path, folder: pathlib.Path, cases: list[dict], simul
         for name, environment in WAYS.items():
             alone = kernel_cases.run_alone(program, place, ["cuda"], environment, budget.share(0.3, 20))
             found[name] = alone.get("cuda", {"passed": False, "error": "it did not end"})
-        found |= kernel_cases.run_alone(program, place, [simulated, "host"], {}, budget.share(0.3, 40))
+        if others:
+            found |= kernel_cases.run_alone(program, place, others, {}, budget.share(0.3, 40))
         case["ways"] = found
         say(f"{case['name']}: " + ", ".join(f"{name}: {'passes' if one.get('passed') else one.get('error') or one.get('largest')}"
                                             for name, one in found.items()))

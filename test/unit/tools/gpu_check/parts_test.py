@@ -111,11 +111,14 @@ print(json.dumps({{"name": "c", "folder": sys.argv[-1], "tolerance": 1, "apart":
         (self.folder / "c/case.json").write_text("{}")
         cases = [{"name": "c", "folder": "c", "tolerance": 1, "apart": {}, "devices": {"cuda": {"largest": 0.5, "passed": False}}},
                  {"name": "d", "folder": "d", "tolerance": 1, "apart": {}, "devices": {"cuda": {"largest": 0, "passed": True}}}]
-        narrow.narrow(program, self.folder, cases, "sim:90", Budget.of(60))
+        narrow.narrow(program, self.folder, cases, ["sim:90", "host"], Budget.of(60))
         self.assertEqual({name: way["passed"] for name, way in cases[0]["ways"].items()}, {
             "one launch after the other": True, "without recorded calls": False, "neither, waiting for each launch": True, "from PTX": False,
             "sim:90": True, "host": True})
         self.assertNotIn("ways", cases[1])
+        # A folder for a GPU alone has no code for others.
+        narrow.narrow(program, self.folder, cases, [], Budget.of(60))
+        self.assertEqual(list(cases[0]["ways"]), list(narrow.WAYS))
 
     def test_wheels_hold_the_kernels_of_mamba_ssm_alone(self):
         archive = io.BytesIO()
