@@ -9,8 +9,8 @@
 //     plan.launch @linear_0(%x, %w, %y) note "layers.0.in_proj"
 //   }
 //
-// A kernel is built once: kernels whose bodies, types and entry class agree
-// share it, and differ in what their launches pass.
+// A kernel is built once: kernels whose bodies and contexts (KernelContext.h)
+// agree share it, and differ in what their launches pass.
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"

@@ -17,8 +17,9 @@ std::vector<std::string> hostLevels(const Model &model);
 std::vector<uint8_t> hostCode(const Model &model);
 
 /// The name of the kernel whose code holds the first byte that is not that of
-/// `anew`, with its level where there are several. None where that byte is in or behind the last kernel: a file does not
-/// say where that one ends and constants begin.
+/// `anew`, with its level where there are several. None where that byte is in or
+/// behind the last kernel: a file does not say where that one ends and constants
+/// begin.
 std::optional<std::string> findFirstKernel(const Model &model,
                                            const std::vector<uint8_t> &anew);
 

@@ -27,7 +27,10 @@ void Verification::checkOtherLevels() {
     try {
       checkLevel(level);
     } catch (const effc::Error &error) {
-      report.skip(name, error.what()); // what the machine lacks for it
+      // What the machine lacks for it; anything else is wrong with the file.
+      if (error.code() != EFFC_UNSUPPORTED)
+        throw;
+      report.skip(name, error.what());
       progress(done += kLevelChecks, total);
     }
   }

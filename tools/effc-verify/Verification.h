@@ -85,7 +85,7 @@ private:
   std::vector<std::string> otherLevels() const;
   static constexpr size_t kLevelChecks = 2; // of each of these
   void checkOtherLevels();
-  /// Throws effc::Error where the machine does not run it.
+  /// Throws effc::Error, with EFFC_UNSUPPORTED where the machine does not run it.
   void checkLevel(const std::string &level);
   void checkReference();
   void checkDerivedForms();
