@@ -1,6 +1,6 @@
 #include "test/unit/dialects/storage/PublishedBlocks.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "dialects/storage/Formats.h"
 
 #include <cmath>
 #include <cstring>
@@ -161,108 +161,21 @@ static void decodeMXFP4(const uint8_t *block, float *y) {
 
 const std::vector<PublishedBlock> &effc::test::publishedBlocks() {
   static const std::vector<PublishedBlock> blocks = {
-      {"q4_0",
-       R"(elements = 32, bytes = 18, digits = [2, 16],
-          code = uint [4 at 16 [4, 8]] bias -8,
-          scale = [f16 [16 at 0 [0, 0]]])",
-       decodeQ4_0,
-       {0}},
-      {"q4_1",
-       R"(elements = 32, bytes = 20, digits = [2, 16],
-          code = uint [4 at 32 [4, 8]], scale = [f16 [16 at 0 [0, 0]]],
-          plus = [f16 [16 at 16 [0, 0]]])",
-       decodeQ4_1,
-       {0, 2}},
-      {"q5_0",
-       R"(elements = 32, bytes = 22, digits = [2, 2, 8],
-          code = uint [4 at 48 [4, 64, 8], 1 at 16 [16, 8, 1]] bias -16,
-          scale = [f16 [16 at 0 [0, 0, 0]]])",
-       decodeQ5_0,
-       {0}},
-      {"q5_1",
-       R"(elements = 32, bytes = 24, digits = [2, 2, 8],
-          code = uint [4 at 64 [4, 64, 8], 1 at 32 [16, 8, 1]],
-          scale = [f16 [16 at 0 [0, 0, 0]]], plus = [f16 [16 at 16 [0, 0, 0]]])",
-       decodeQ5_1,
-       {0, 2}},
-      {"q8_0",
-       R"(elements = 32, bytes = 34, digits = [32], code = int [8 at 16 [8]],
-          scale = [f16 [16 at 0 [0]]])",
-       decodeQ8_0,
-       {0}},
-      {"q2_k",
-       R"(elements = 256, bytes = 84, digits = [2, 4, 2, 16],
-          code = uint [2 at 128 [256, 2, 128, 8]],
-          scale = [f16 [16 at 640 [0, 0, 0, 0]], uint [4 at 0 [64, 16, 8, 0]]],
-          minus = [f16 [16 at 656 [0, 0, 0, 0]], uint [4 at 4 [64, 16, 8, 0]]])",
-       decodeQ2_K,
-       {80, 82}},
-      {"q3_k",
-       R"(elements = 256, bytes = 110, digits = [2, 2, 2, 2, 16],
-          code = uint [2 at 256 [256, 4, 2, 128, 8], 1 at 0 [4, 2, 1, 128, 8]]
-            bias -4,
-          scale = [f16 [16 at 864 [0, 0, 0, 0, 0]],
-            uint [4 at 768 [4, 32, 16, 8, 0], 2 at 832 [4, 2, 16, 8, 0]] bias -32])",
-       decodeQ3_K,
-       {108}},
-      {"q4_k",
-       R"(elements = 256, bytes = 144, digits = [2, 2, 2, 32],
-          code = uint [4 at 128 [512, 256, 4, 8]],
-          scale = [f16 [16 at 0 [0, 0, 0, 0]],
-            uint [4 at 32 [64, 16, 8, 0], 2 at 36 [2, 16, 8, 0]]],
-          minus = [f16 [16 at 16 [0, 0, 0, 0]],
-            uint [4 at 64 [36, 16, 8, 0], 2 at 68 [2, 16, 8, 0]]])",
-       decodeQ4_K,
-       {0, 2}},
-      {"q5_k",
-       R"(elements = 256, bytes = 176, digits = [2, 2, 2, 32],
-          code = uint [4 at 384 [512, 256, 4, 8], 1 at 128 [4, 2, 1, 8]],
-          scale = [f16 [16 at 0 [0, 0, 0, 0]],
-            uint [4 at 32 [64, 16, 8, 0], 2 at 36 [2, 16, 8, 0]]],
-          minus = [f16 [16 at 16 [0, 0, 0, 0]],
-            uint [4 at 64 [36, 16, 8, 0], 2 at 68 [2, 16, 8, 0]]])",
-       decodeQ5_K,
-       {0, 2}},
-      {"q6_k",
-       R"(elements = 256, bytes = 210, digits = [2, 2, 2, 2, 16],
-          code = uint [4 at 0 [512, 4, 256, 128, 8],
-            2 at 1024 [256, 4, 2, 128, 8]] bias -32,
-          scale = [f16 [16 at 1664 [0, 0, 0, 0, 0]],
-            int [8 at 1536 [64, 32, 16, 8, 0]]])",
-       decodeQ6_K,
-       {208}},
-      {"iq4_nl",
-       R"(elements = 32, bytes = 18, digits = [2, 16],
-          code = uint [4 at 16 [4, 8]] table [-127, -104, -83, -65, -49, -35,
-            -22, -10, 1, 13, 25, 38, 53, 69, 89, 113],
-          scale = [f16 [16 at 0 [0, 0]]])",
-       decodeIQ4_NL,
-       {0}},
-      {"iq4_xs",
-       R"(elements = 256, bytes = 136, digits = [8, 2, 16],
-          code = uint [4 at 64 [128, 4, 8]] table [-127, -104, -83, -65, -49,
-            -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113],
-          scale = [f16 [16 at 0 [0, 0, 0]],
-            uint [4 at 32 [4, 0, 0], 2 at 16 [2, 0, 0]] bias -32])",
-       decodeIQ4_XS,
-       {0}},
-      {"mxfp4",
-       R"(elements = 32, bytes = 17, digits = [2, 16],
-          code = uint [4 at 8 [4, 8]] table [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2,
-            -3, -4, -6, -8, -12],
-          scale = [e8m0 [8 at 0 [0, 0]] bias -1])",
-       decodeMXFP4,
-       {}}};
+      {"q4_0", decodeQ4_0, {0}},     {"q4_1", decodeQ4_1, {0, 2}},
+      {"q5_0", decodeQ5_0, {0}},     {"q5_1", decodeQ5_1, {0, 2}},
+      {"q8_0", decodeQ8_0, {0}},     {"q2_k", decodeQ2_K, {80, 82}},
+      {"q3_k", decodeQ3_K, {108}},   {"q4_k", decodeQ4_K, {0, 2}},
+      {"q5_k", decodeQ5_K, {0, 2}},  {"q6_k", decodeQ6_K, {208}},
+      {"iq4_nl", decodeIQ4_NL, {0}}, {"iq4_xs", decodeIQ4_XS, {0}},
+      {"mxfp4", decodeMXFP4, {}}};
   return blocks;
 }
 
 storage::BlockType effc::test::typeOf(const PublishedBlock &block,
                                       mlir::MLIRContext &context) {
-  std::string text = std::string("!storage.block<\"") + block.name + "\", " +
-                     block.description + ">";
   context.loadDialect<storage::StorageDialect>();
   return llvm::dyn_cast_if_present<storage::BlockType>(
-      mlir::parseType(text, &context));
+      storage::formatOf(block.name, &context));
 }
 
 std::vector<uint8_t> effc::test::randomBlocks(const PublishedBlock &block,

@@ -1,6 +1,6 @@
-// Block formats of ggml as descriptions, each with a decoder that is written from the
-// public layout (ggml/src/ggml-common.h, ggml-quants.c of llama.cpp, ggml 0.25) byte
-// by byte, without the descriptions.
+// Decoders of ggml's block formats, written from the public layout
+// (ggml/src/ggml-common.h, ggml-quants.c of llama.cpp, ggml 0.25) byte by byte, without
+// the descriptions of dialects/storage/Formats.cpp.
 #ifndef EFFC_TEST_UNIT_DIALECTS_STORAGE_PUBLISHEDBLOCKS_H
 #define EFFC_TEST_UNIT_DIALECTS_STORAGE_PUBLISHEDBLOCKS_H
 
@@ -12,8 +12,8 @@
 namespace effc::test {
 
 struct PublishedBlock {
+  /// Of the storage, in dialects/storage/Formats.cpp.
   const char *name;
-  const char *description;
   /// Fills the numbers of one block.
   void (*decode)(const uint8_t *block, float *numbers);
   /// Bytes at which an f16 begins, which random bits must not make NaN.
@@ -22,6 +22,7 @@ struct PublishedBlock {
 
 const std::vector<PublishedBlock> &publishedBlocks();
 
+/// The storage of that name.
 storage::BlockType typeOf(const PublishedBlock &block,
                           mlir::MLIRContext &context);
 
