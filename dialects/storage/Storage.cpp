@@ -1,6 +1,8 @@
 #include "dialects/storage/Storage.h"
 
 #include "dialects/storage/BlockNumbers.h"
+#include "dialects/storage/Digits.h"
+#include "dialects/storage/Panels.h"
 #include "runtime/abi/NarrowFloats.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -14,9 +16,10 @@ using namespace effc;
 using namespace effc::storage;
 
 std::optional<Storage> Storage::of(mlir::Type element) {
-  if (element && (element.isF32() || element.isBF16() || element.isF16() ||
-                  element.isSignlessInteger(32) ||
-                  element.isSignlessInteger(64) || isa<BlockType>(element)))
+  if (element &&
+      (element.isF32() || element.isBF16() || element.isF16() ||
+       element.isSignlessInteger(32) || element.isSignlessInteger(64) ||
+       isa<BlockType, PanelType, DigitsType>(element)))
     return Storage(element);
   return std::nullopt;
 }
@@ -32,33 +35,51 @@ Storage Storage::get(mlir::Type element) {
 llvm::StringRef Storage::name() const {
   if (BlockType type = block())
     return type.getName();
+  if (PanelType type = panel())
+    return type.getRows().getName();
+  if (digits())
+    return "digits";
   if (element.isInteger())
     return element.isInteger(32) ? "i32" : "i64";
   return element.isF32() ? "f32" : element.isBF16() ? "bf16" : "f16";
 }
 
 mlir::Type Storage::denseType() const {
-  return block() ? mlir::Float32Type::get(element.getContext()) : element;
+  return isDense() ? element : mlir::Float32Type::get(element.getContext());
 }
 
 int64_t Storage::blockElements() const {
-  BlockType type = block();
-  return type ? type.getElements() : 1;
+  if (BlockType type = block())
+    return type.getElements();
+  if (PanelType type = panel())
+    return type.getRows().getElements();
+  return digits() ? DigitsLayout::kNumbers : 1;
 }
+
+int64_t Storage::blockRows() const { return panel() ? kPanelRows : 1; }
 
 int64_t Storage::blockBytes() const {
   if (BlockType type = block())
     return type.getBytes();
+  if (PanelType type = panel())
+    return PanelLayout::of(type.getRows()).bytes;
+  if (DigitsType type = digits())
+    return DigitsLayout{type.getCount()}.bytes();
   return element.getIntOrFloatBitWidth() / 8;
 }
 
 int64_t Storage::bytes(int64_t elements) const {
-  assert(divides(elements) && "expects whole blocks");
-  return elements / blockElements() * blockBytes();
+  int64_t each = blockElements() * blockRows();
+  assert(elements % each == 0 && "expects whole blocks");
+  return elements / each * blockBytes();
+}
+
+int64_t Storage::matrixBytes(int64_t rows, int64_t columns) const {
+  return bytes(llvm::alignTo(rows, blockRows()) * columns);
 }
 
 int64_t Storage::paddedElements(int64_t elements, int64_t alignment) const {
-  if (block())
+  if (!isDense())
     return elements;
   return llvm::alignTo(elements, alignment / blockBytes());
 }
@@ -69,6 +90,13 @@ float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
     return blockNumber(
         type, bytes.slice(index / each * type.getBytes(), type.getBytes()),
         int64_t(index % each));
+  }
+  if (DigitsType type = digits()) {
+    DigitsLayout layout{type.getCount()};
+    uint64_t each = DigitsLayout::kNumbers, size = layout.bytes();
+    return numberOfDigits(type.getCount(),
+                          bytes.slice(index / each * size, size),
+                          int64_t(index % each));
   }
   if (element.isF32()) {
     float value;
@@ -81,8 +109,9 @@ float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
 }
 
 bool Storage::isEncodable() const {
-  BlockType type = block();
-  return type ? hasEncoding(type) : !isInteger();
+  if (BlockType type = block())
+    return hasEncoding(type);
+  return isDense() && !isInteger();
 }
 
 std::optional<uint64_t>

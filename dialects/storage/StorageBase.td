@@ -15,6 +15,10 @@ def Storage_Dialect : Dialect {
     the element type of its tensor: `f32`, `bf16` or `f16`, one number after another,
     or `!storage.block`, which describes blocks of codes with scales as data. Nothing
     computes with such a type: a load turns what is stored into f32.
+
+    A product of the host multiplies integers: `!storage.panel` interleaves the rows of
+    a matrix of blocks for it, `!storage.digits` is what its other operand is rounded
+    to. `ProductOfDigits` in dialects/storage/README.md defines the product.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -111,6 +115,60 @@ def Storage_BlockType : TypeDef<Storage_Dialect, "Block"> {
     ArrayRefParameter<"::effc::storage::FieldAttr">:$plus,
     ArrayRefParameter<"::effc::storage::FieldAttr">:$minus);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Storage_PanelType : TypeDef<Storage_Dialect, "Panel"> {
+  let mnemonic = "panel";
+  let summary = "Blocks of 16 neighbouring rows, interleaved for integer products";
+  let description = [{
+    A matrix of blocks whose rows lie 16 by 16: what blocks of `rows` in 16 rows at the
+    same columns hold is one block of the panel. Of 4 columns the codes of all 16 rows
+    are neighbours, so that one vector register takes the codes of 16 outputs. The
+    codes and scales are those of `rows`, bit for bit; a matrix whose rows are no
+    multiple of 16 ends in rows of zeros.
+
+    A block of a panel has, one after another:
+
+    * the scales that a block has once, 16 rows of each;
+    * for each 32 columns: of each scale that belongs to some of them a byte for 16
+      rows, a second 16 where it belongs to 16 columns; and the codes, in planes of 8,
+      4, 2 or 1 bits. Column `4 j + i` of row `r` lies in byte `4 r + i` of 64: a plane
+      of `w` bits has the 8 / w values of j side by side in that byte.
+
+    Constraints:
+
+    * (PANEL1) Blocks of `rows` have 32 elements or a multiple, and codes of at most 8
+      bits.
+    * (PANEL2) A scale is one of all elements of a block, or an integer of at most 8 bits
+      for each 16, 32 or more neighbours.
+
+    Example: `!storage.panel<!q4_1>`
+  }];
+  let parameters = (ins "::effc::storage::BlockType":$rows);
+  let assemblyFormat = "`<` $rows `>`";
+  let genVerifyDecl = 1;
+}
+
+def Storage_DigitsType : TypeDef<Storage_Dialect, "Digits"> {
+  let mnemonic = "digits";
+  let summary = "Rows as integers with a scale for 32 neighbours";
+  let description = [{
+    What a product of integers makes of its rows. 32 neighbours are integers of `count`
+    signed bytes, `a 256^(count-1) + b 256^(count-2) + ...`, times one f32 scale; sums
+    of them lie beside them (dialects/storage/Digits.h).
+
+    With 3 digits the scale is a power of two and what is rounded off is less than
+    2^-23 of the largest of the 32 numbers.
+
+    Constraints:
+
+    * (DIGITS1) `count` is 1, 2 or 3.
+
+    Example: `!storage.digits<3>`
+  }];
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
   let genVerifyDecl = 1;
 }
 

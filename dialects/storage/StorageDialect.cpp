@@ -1,6 +1,8 @@
 // Registration of the storage dialect, syntax and rules of its field and block.
 #include "dialects/storage/StorageDialect.h"
 
+#include "dialects/storage/Panels.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -380,4 +382,25 @@ LogicalResult BlockType::verify(function_ref<InFlightDiagnostic()> emitError,
                           "f32 scale alone, but got "
                        << significant << " significant bits";
   return verifyBits(emitError, elements, bytes, digits, code, others);
+}
+
+//===----------------------------------------------------------------------===//
+// !storage.panel, !storage.digits
+//===----------------------------------------------------------------------===//
+
+LogicalResult PanelType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                BlockType rows) {
+  if (!hasPanels(rows)) // panel1, panel2
+    return emitError() << "expects blocks of a multiple of 32 elements with "
+                          "codes of at most 8 bits, and scales of all of them "
+                          "or of 8 bits for 16 or more, but got '"
+                       << rows.getName() << "'";
+  return success();
+}
+
+LogicalResult DigitsType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t count) {
+  if (count < 1 || count > 3) // digits1
+    return emitError() << "expects 1 to 3 digits, but got " << count;
+  return success();
 }

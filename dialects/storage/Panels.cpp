@@ -1,0 +1,235 @@
+// The order of bits in panels, and the way there and back.
+#include "dialects/storage/Panels.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
+
+using namespace effc;
+using namespace effc::storage;
+
+// Neighbours from the first on that share a field; 0: all of the block.
+static int64_t columnsOf(FieldAttr field, BlockType rows) {
+  int64_t inner = 1;
+  for (size_t i = rows.getDigits().size(); i-- > 0;) {
+    for (int64_t piece = 0; piece < field.pieces(); ++piece)
+      if (field.stridesOf(piece)[i] != 0)
+        return inner;
+    inner *= rows.getDigits()[i];
+  }
+  return 0;
+}
+
+static bool fits(FieldAttr field, BlockType rows) {
+  int64_t columns = columnsOf(field, rows);
+  if (columns == 0)
+    return field.bits() % 8 == 0;
+  return field.isInteger() && field.bits() <= 8 &&
+         (columns == 16 || columns % kGroupColumns == 0);
+}
+
+bool storage::hasPanels(BlockType rows) {
+  auto allFit = [&](llvm::ArrayRef<FieldAttr> fields) {
+    return llvm::all_of(fields,
+                        [&](FieldAttr field) { return fits(field, rows); });
+  };
+  return rows.getElements() % kGroupColumns == 0 &&
+         rows.getCode().bits() <= 8 && allFit(rows.getScale()) &&
+         allFit(rows.getPlus()) && allFit(rows.getMinus());
+}
+
+PanelLayout PanelLayout::of(BlockType rows) {
+  PanelLayout layout;
+  layout.rows = rows;
+  layout.groups = rows.getElements() / kGroupColumns;
+  auto place = [&](llvm::ArrayRef<FieldAttr> fields,
+                   std::vector<PanelScale> &into) {
+    for (FieldAttr field : fields) {
+      int64_t columns =
+          std::min<int64_t>(columnsOf(field, rows), kGroupColumns);
+      int64_t &end = columns == 0 ? layout.firstGroup : layout.groupBytes;
+      into.push_back({field, end, columns});
+      end += columns == 0 ? kPanelRows * field.bits() / 8
+                          : kPanelRows * kGroupColumns / columns;
+    }
+  };
+  place(rows.getScale(), layout.scale);
+  place(rows.getPlus(), layout.plus);
+  place(rows.getMinus(), layout.minus);
+  int64_t left = rows.getCode().bits();
+  for (int64_t width : {8, 4, 2, 1})
+    if (left & width) {
+      layout.planes.push_back({width, layout.groupBytes});
+      layout.groupBytes += kPanelRows * kGroupColumns * width / 8;
+    }
+  layout.bytes = layout.firstGroup + layout.groups * layout.groupBytes;
+  return layout;
+}
+
+int64_t PanelLayout::columnsOfScale() const {
+  for (const auto *fields : {&scale, &plus, &minus})
+    for (const PanelScale &each : *fields)
+      if (each.columns == 16)
+        return 16;
+  return kGroupColumns;
+}
+
+BlockType PanelLayout::describe() const {
+  // Row, group of 32, half of it, quad of the half in two digits, column of the quad.
+  int64_t digits[] = {kPanelRows, groups, 2, 2, 2, kQuad};
+  int64_t groupBits = groupBytes * 8;
+  auto field = [&](FieldAttr of, llvm::ArrayRef<int64_t> widths,
+                   llvm::ArrayRef<int64_t> starts,
+                   llvm::ArrayRef<int64_t> strides) {
+    return FieldAttr::get(of.getContext(), of.getKind(), widths, starts,
+                          strides, of.getBias(), of.getTable());
+  };
+  auto describeAll = [&](const std::vector<PanelScale> &scales) {
+    llvm::SmallVector<FieldAttr> fields;
+    for (const PanelScale &each : scales) {
+      int64_t bits = each.field.bits();
+      if (each.columns == 0)
+        fields.push_back(field(each.field, {bits}, {each.offset * 8},
+                               {bits, 0, 0, 0, 0, 0}));
+      else
+        fields.push_back(field(
+            each.field, {bits}, {(firstGroup + each.offset) * 8},
+            {8, groupBits, each.columns == 16 ? kPanelRows * 8 : 0, 0, 0, 0}));
+    }
+    return fields;
+  };
+  llvm::SmallVector<int64_t> widths, starts, strides;
+  for (const PanelPlane &plane : planes) {
+    widths.push_back(plane.width);
+    starts.push_back((firstGroup + plane.offset) * 8);
+    // Quads that share a byte lie `width` bits apart, others 64 bytes.
+    auto quads = [&](int64_t apart) {
+      int64_t each = 8 / plane.width;
+      return apart < each ? apart * plane.width : apart / each * 512;
+    };
+    llvm::append_range(strides, llvm::ArrayRef<int64_t>{32, groupBits, quads(4),
+                                                        quads(2), quads(1), 8});
+  }
+  return BlockType::get(
+      rows.getContext(), rows.getName(), kPanelRows * rows.getElements(), bytes,
+      digits, field(rows.getCode(), widths, starts, strides),
+      describeAll(scale), describeAll(plus), describeAll(minus));
+}
+
+uint64_t storage::panelBytes(BlockType rows, uint64_t rowCount,
+                             uint64_t columns) {
+  return llvm::divideCeil(rowCount, uint64_t(kPanelRows)) *
+         (columns / rows.getElements()) * PanelLayout::of(rows).bytes;
+}
+
+namespace {
+
+/// Bits of a block of one row, and where a block of a panel has them in row 0.
+struct Move {
+  int64_t row, panel; ///< bits from the start of the block
+  int64_t width;      ///< inside a byte of each
+  int64_t rowApart;   ///< bits from a row of the panel to the next
+};
+
+/// All bits of a block, in moves.
+class Moves {
+public:
+  Moves(BlockType rows, const PanelLayout &layout)
+      : rows(rows), panels(layout.describe()) {
+    add(rows.getCode(), panels.getCode(), 1);
+    addAll(rows.getScale(), panels.getScale());
+    addAll(rows.getPlus(), panels.getPlus());
+    addAll(rows.getMinus(), panels.getMinus());
+  }
+  std::vector<Move> all;
+
+private:
+  void addAll(llvm::ArrayRef<FieldAttr> from, llvm::ArrayRef<FieldAttr> to) {
+    for (auto [a, b] : llvm::zip_equal(from, to)) {
+      int64_t columns = columnsOf(a, rows);
+      add(a, b,
+          columns == 0 ? rows.getElements()
+                       : std::min<int64_t>(columns, kGroupColumns));
+    }
+  }
+  // The bits of a field as places, lowest first.
+  static std::vector<int64_t>
+  bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits, int64_t element) {
+    std::vector<int64_t> bits;
+    for (int64_t piece = 0; piece < field.pieces(); ++piece) {
+      int64_t bit = field.getStarts()[piece], rest = element;
+      llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
+      for (size_t i = digits.size(); i-- > 0; rest /= digits[i])
+        bit += rest % digits[i] * strides[i];
+      for (int64_t i = 0; i < field.getWidths()[piece]; ++i)
+        bits.push_back(bit + i);
+    }
+    return bits;
+  }
+  void add(FieldAttr from, FieldAttr to, int64_t step) {
+    int64_t apart = to.stridesOf(0).front();
+    for (int64_t element = 0; element < rows.getElements(); element += step) {
+      std::vector<int64_t> a = bitsOf(from, rows.getDigits(), element),
+                           b = bitsOf(to, panels.getDigits(), element);
+      for (size_t i = 0; i < a.size();) {
+        size_t end = i + 1;
+        while (end < a.size() && a[end] == a[end - 1] + 1 &&
+               b[end] == b[end - 1] + 1 && a[end] % 8 != 0 && b[end] % 8 != 0)
+          ++end;
+        all.push_back({a[i], b[i], int64_t(end - i), apart});
+        i = end;
+      }
+    }
+  }
+
+  BlockType rows, panels;
+};
+
+} // namespace
+
+// Bits move from where they are into zeros.
+static void moveBits(const uint8_t *from, int64_t fromBit, uint8_t *to,
+                     int64_t toBit, int64_t width) {
+  auto bits = uint8_t(from[fromBit / 8] >> fromBit % 8 & ((1 << width) - 1));
+  to[toBit / 8] = uint8_t(to[toBit / 8] | bits << toBit % 8);
+}
+
+template <bool kPack>
+static std::vector<uint8_t> reorder(BlockType rows, uint64_t rowCount,
+                                    uint64_t columns,
+                                    llvm::ArrayRef<uint8_t> bytes) {
+  PanelLayout layout = PanelLayout::of(rows);
+  Moves moves(rows, layout);
+  uint64_t blocks = columns / rows.getElements();
+  std::vector<uint8_t> result(kPack ? panelBytes(rows, rowCount, columns)
+                                    : rowCount * blocks * rows.getBytes());
+  for (uint64_t row = 0; row < rowCount; ++row)
+    for (uint64_t block = 0; block < blocks; ++block) {
+      uint64_t inRows = (row * blocks + block) * rows.getBytes();
+      uint64_t inPanels = (row / kPanelRows * blocks + block) * layout.bytes;
+      auto lane = int64_t(row % kPanelRows);
+      for (const Move &move : moves.all) {
+        int64_t panelBit = move.panel + lane * move.rowApart;
+        if constexpr (kPack)
+          moveBits(bytes.data() + inRows, move.row, result.data() + inPanels,
+                   panelBit, move.width);
+        else
+          moveBits(bytes.data() + inPanels, panelBit, result.data() + inRows,
+                   move.row, move.width);
+      }
+    }
+  return result;
+}
+
+std::vector<uint8_t> storage::packPanels(BlockType rows, uint64_t rowCount,
+                                         uint64_t columns,
+                                         llvm::ArrayRef<uint8_t> bytes) {
+  return reorder<true>(rows, rowCount, columns, bytes);
+}
+
+std::vector<uint8_t> storage::unpackPanels(BlockType rows, uint64_t rowCount,
+                                           uint64_t columns,
+                                           llvm::ArrayRef<uint8_t> bytes) {
+  return reorder<false>(rows, rowCount, columns, bytes);
+}

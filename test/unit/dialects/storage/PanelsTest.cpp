@@ -1,0 +1,78 @@
+// Panels hold the blocks' bits: what they describe are the same numbers, and the way
+// back gives the same bytes.
+#include "dialects/storage/Panels.h"
+#include "dialects/storage/BlockNumbers.h"
+#include "dialects/storage/Storage.h"
+#include "test/unit/dialects/storage/PublishedBlocks.h"
+
+#include <bit>
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+
+class PanelsTest : public testing::TestWithParam<PublishedBlock> {
+protected:
+  PanelsTest() : rows(typeOf(GetParam(), context)) {}
+  mlir::MLIRContext context;
+  storage::BlockType rows;
+  std::mt19937_64 random{31};
+};
+
+// 37 rows: two whole panels and a rest of 5.
+TEST_P(PanelsTest, StandForTheSameNumbers) {
+  ASSERT_TRUE(storage::hasPanels(rows));
+  constexpr int64_t kRows = 37, kBlocks = 3;
+  int64_t columns = kBlocks * rows.getElements();
+  auto bytes =
+      randomBlocks(GetParam(), rows.getBytes(), kRows * kBlocks, random, 0.7f);
+  auto packed = storage::packPanels(rows, kRows, columns, bytes);
+  auto panel = storage::PanelType::get(&context, rows);
+  auto stored = storage::Storage::get(panel);
+  EXPECT_EQ(int64_t(packed.size()), stored.matrixBytes(kRows, columns));
+  EXPECT_EQ(stored.blockRows(), 16);
+  EXPECT_EQ(storage::unpackPanels(rows, kRows, columns, packed), bytes);
+
+  auto layout = storage::PanelLayout::of(rows);
+  storage::BlockType described = layout.describe();
+  auto original = storage::Storage::get(rows);
+  for (int64_t row = 0; row < kRows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      int64_t block = row / 16 * kBlocks + column / rows.getElements();
+      float number = storage::blockNumber(
+          described,
+          llvm::ArrayRef(packed).slice(block * layout.bytes, layout.bytes),
+          row % 16 * rows.getElements() + column % rows.getElements());
+      ASSERT_EQ(std::bit_cast<uint32_t>(number),
+                std::bit_cast<uint32_t>(
+                    original.number(bytes, row * columns + column)))
+          << "row " << row << ", column " << column;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, PanelsTest,
+                         testing::ValuesIn(publishedBlocks()),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(PanelLayout, TakesNoMoreThanTheBlocksButForScalesInBytes) {
+  mlir::MLIRContext context;
+  auto bytesOf = [&](const char *name) {
+    for (const PublishedBlock &block : publishedBlocks())
+      if (std::string_view(block.name) == name)
+        return storage::PanelLayout::of(typeOf(block, context)).bytes;
+    return int64_t(0);
+  };
+  EXPECT_EQ(bytesOf("q4_0"), 16 * 18);
+  EXPECT_EQ(bytesOf("q4_1"), 16 * 20);
+  EXPECT_EQ(bytesOf("q5_0"), 16 * 22);
+  EXPECT_EQ(bytesOf("q8_0"), 16 * 34);
+  EXPECT_EQ(bytesOf("mxfp4"), 16 * 17);
+  EXPECT_EQ(bytesOf("q6_k"), 16 * 210);
+  EXPECT_EQ(bytesOf("q4_k"), 16 * 148); // eight scales and minima in bytes
+}
+
+} // namespace
