@@ -104,13 +104,13 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--products",
      [](const CompileOptions &o) {
-       return o.pipeline.products == Products::F32
+       return o.pipeline.products == Products::Exact
                   ? std::string()
                   : nameOf(o.pipeline.products).str();
      },
      [](StringRef value, CompileOptions &o) {
        std::optional<Products> products = findProducts(value);
-       o.pipeline.products = products.value_or(Products::F32);
+       o.pipeline.products = products.value_or(Products::Exact);
        return products.has_value();
      }},
     {"--dense",

@@ -305,7 +305,6 @@ void Compilation::remarkOnNewerChips() {
          "file has text that their drivers compile";
 }
 
-// The host's products are always exact.
 void Compilation::remarkOnProducts() {
   for (const Target *target : options.targets) {
     if (target->device != tile::Device::Nvptx)
@@ -313,7 +312,7 @@ void Compilation::remarkOnProducts() {
     InFlightDiagnostic remark = emitRemark(model.module->getLoc());
     remark << "products for " << target->name;
     Products products = options.pipeline.products;
-    if (products == Products::F32) {
+    if (!roundsOnGpus(products)) {
       remark << " are as exact as f32: operands are split in up to three bf16, "
                 "and --products has them rounded";
       continue;
@@ -371,10 +370,20 @@ llvm::Error Compilation::runUntil(Phase last) {
   return llvm::Error::success();
 }
 
+/// Whether weights may lie as the host's products want them: a GPU and the files of a
+/// checkpoint have them in rows.
+static bool canPackWeights(const CompileOptions &options) {
+  return options.weights != codegen::WeightsMode::Reference &&
+         llvm::all_of(options.targets, [](const Target *target) {
+           return target->device == tile::Device::Host;
+         });
+}
+
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.target = lowering.target;
   pipeline.further = lowering.further;
+  pipeline.panels &= canPackWeights(options);
   lowering.module->getOperation()->setAttr(tile::kTargetAttr,
                                            describeTarget(pipeline, &context));
   if (options.compileFrom)
@@ -440,6 +449,7 @@ static llvm::Error recompileWith(codegen::WeightsMode weights,
   CompileEvents events;
   CompileOptions options = given;
   options.weights = weights;
+  options.pipeline.panels &= given.weights != codegen::WeightsMode::Reference;
   return Compilation(options, events, &model).run();
 }
 

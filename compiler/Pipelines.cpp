@@ -24,6 +24,7 @@ tile::TargetAttr effc::describeTarget(const PipelineOptions &options,
                                       MLIRContext *context) {
   bool isHost = options.target->device == tile::Device::Host;
   return getTargetAttr(*options.target, context, options.products,
+                       options.panels,
                        isHost ? options.bitStable : options.bitStableOnGpu,
                        options.libraryProducts, options.further);
 }
@@ -39,6 +40,7 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.isSimulated = attr.getSimulated();
   target.isBitStable = attr.getBitStable();
   target.roundsProducts = bool(attr.getRoundedTo());
+  target.hasPanels = attr.getDigits() > 0;
   target.hasLibrary = attr.getLibrary();
   target.hasLevels = !attr.getFurther().empty();
   if (attr.getCpu())
@@ -79,7 +81,9 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   // Fewer bytes, and the same bits.
   kernels.convolutionPrologues = target.isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
-  if (target.isGpu && target.roundsProducts && options.narrowResults)
+  if (target.hasPanels)
+    passes.addPass(createPackWeightsPass());
+  if ((target.hasPanels || target.roundsProducts) && options.narrowResults)
     passes.addPass(createNarrowResultsPass());
 }
 

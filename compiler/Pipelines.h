@@ -16,7 +16,10 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
-  Products products = Products::F32;
+  Products products = Products::Exact;
+  /// Whether weights in blocks lie in panels for the host's products, where no other
+  /// target reads them.
+  bool panels = true;
   /// Whether results that rounded products alone read lie in memory as what
   /// they are rounded to, if it has 16 bits.
   /// The bits are the same without.
@@ -50,6 +53,7 @@ tile::TargetAttr describeTarget(const PipelineOptions &options,
 struct PhaseTarget {
   bool isGpu = false, isSimulated = false, isBitStable = true;
   bool roundsProducts = false, hasLibrary = false;
+  bool hasPanels = false;    // of the host
   bool hasLevels = false;    // of the host, more than one
   std::string cpu, features; // of a GPU
 

@@ -7,10 +7,11 @@
 
 namespace effc {
 
-/// Gives the weights of `model`, which outlives the function: dense, without
-/// the padding of the file's rows.
+/// Gives the weights of `model`, which outlives the function: row by row, without
+/// what pads the file's rows. `seqBytecode` is the module of the file, which says
+/// what lies in panels.
 std::function<llvm::Expected<StoredWeight>(llvm::StringRef symbol)>
-weightsOf(const Model &model);
+weightsOf(const Model &model, std::string seqBytecode);
 
 } // namespace effc
 

@@ -20,7 +20,8 @@ struct StoredWeight {
 struct StoredModel {
   /// The module of the phase `import`, as MLIR bytecode.
   std::string seqBytecode;
-  /// Gives a weight by its symbol. Called as often as one is needed.
+  /// Gives a weight by its symbol, its rows one by one. Called as often as one is
+  /// needed.
   std::function<llvm::Expected<StoredWeight>(llvm::StringRef symbol)> weights;
 };
 

@@ -57,8 +57,8 @@ static mlir::StringAttr textAttr(mlir::MLIRContext *context,
 
 tile::TargetAttr effc::getTargetAttr(const Target &target,
                                      mlir::MLIRContext *context,
-                                     Products products, bool bitStable,
-                                     bool library,
+                                     Products products, bool panels,
+                                     bool bitStable, bool library,
                                      llvm::ArrayRef<const Target *> further) {
   bool isGpu = target.device == tile::Device::Nvptx;
   mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
@@ -80,7 +80,8 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
   return tile::TargetAttr::get(
       context, target.device, bitStable, target.simulated, target.warpGroups,
       target.overlapsLaunches, rounded, block, library && target.isForGpus(),
-      textAttr(context, target.code), textAttr(context, target.cpu),
-      textAttr(context, target.features), target.vectorLanes, target.registers,
-      target.stepRate, rate, target.stateBytes, target.cores, levels);
+      panels && !isGpu ? digitsOf(products) : 0, textAttr(context, target.code),
+      textAttr(context, target.cpu), textAttr(context, target.features),
+      target.vectorLanes, target.registers, target.stepRate, rate,
+      target.stateBytes, target.cores, levels);
 }

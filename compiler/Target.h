@@ -82,17 +82,20 @@ inline const Target &hostTarget() { return targets().front(); }
 /// Null where no target has that name; the host's lowest level has two.
 const Target *findTarget(llvm::StringRef name);
 
-/// What a product makes of its operands on a GPU; the host's are always exact.
+/// What a product makes of its operands.
 enum class Products {
-  F32,  ///< nothing
-  TF32, ///< the nearest tf32
-  BF16, ///< the nearest bf16
-  F16,  ///< the nearest f16
+  Exact, ///< on a GPU nothing; rows on the host, by weights in blocks: 3 digits
+  F32,   ///< nothing
+  TF32, ///< on a GPU the nearest tf32; the host's are exact, as for the next two
+  BF16,  ///< the nearest bf16
+  F16,   ///< the nearest f16
+  Int16, ///< of rows on the host, by weights in blocks: 2 digits; else nothing
+  Int8,  ///< the same, 1 digit
 };
 
 /// As --products spells them, in the order of the enum.
-inline constexpr llvm::StringLiteral kProducts[] = {"f32", "tf32", "bf16",
-                                                    "f16"};
+inline constexpr llvm::StringLiteral kProducts[] = {
+    "exact", "f32", "tf32", "bf16", "f16", "int16", "int8"};
 
 inline llvm::StringRef nameOf(Products products) {
   return kProducts[static_cast<size_t>(products)];
@@ -106,10 +109,13 @@ inline std::optional<Products> findProducts(llvm::StringRef name) {
   return static_cast<Products>(found - kProducts);
 }
 
-/// The type that operands are rounded to; null: none.
+/// The type that operands are rounded to on a GPU; null: none.
 inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
   switch (products) {
+  case Products::Exact:
   case Products::F32:
+  case Products::Int16:
+  case Products::Int8:
     return {};
   case Products::TF32:
     return mlir::FloatTF32Type::get(context);
@@ -121,11 +127,27 @@ inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
   llvm_unreachable("all kinds of products have a case");
 }
 
-/// `bitStable` asks for the same bits wherever a prompt is cut, `library` for
+/// Whether GPUs round what they multiply.
+inline bool roundsOnGpus(Products products) {
+  return products == Products::TF32 || products == Products::BF16 ||
+         products == Products::F16;
+}
+
+/// The digits of rows that the host multiplies by weights in panels; 0: none, and
+/// weights are unpacked to f32.
+inline int64_t digitsOf(Products products) {
+  return products == Products::F32     ? 0
+         : products == Products::Int16 ? 2
+         : products == Products::Int8  ? 1
+                                       : 3;
+}
+
+/// `panels` says that the host's weights in blocks lie in panels, `bitStable` asks for the same bits wherever a prompt is cut, `library` for
 /// products by a library where the device has one; `further` are levels of the
 /// host that get code besides `target`'s own.
 tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context,
-                               Products products, bool bitStable, bool library,
+                               Products products, bool panels, bool bitStable,
+                               bool library,
                                llvm::ArrayRef<const Target *> further = {});
 
 } // namespace effc

@@ -33,9 +33,13 @@ static Extent extentOf(mlir::Type type, bool aligned) {
   for (auto [size, stride] :
        drop_begin(zip_equal(view.getShape(), view.getStrides()), counted))
     last += (size - 1) * stride;
-  int64_t touched = alignTo(last + 1, storage.blockElements());
+  // Whole blocks, and of panels all their rows.
+  int64_t each = storage.blockElements();
+  if (storage.panel())
+    each = storage.blockRows() * view.getStrides().drop_back().back();
+  int64_t touched = alignTo(last + 1, each);
   // Blocks are read byte by byte.
-  int64_t alignment = storage.block() ? 1 : storage.blockBytes();
+  int64_t alignment = storage.isDense() ? storage.blockBytes() : 1;
   return {counted ? storage.bytes(view.getStrides().front()) : 0,
           storage.bytes(touched), aligned ? kAlignment : alignment};
 }

@@ -393,7 +393,7 @@ Expected<std::vector<CodeImage>> ProgramTables::fill() {
 
 ElementType effc::codegen::elementTypeOf(mlir::Type type) {
   storage::Storage storage = storage::Storage::get(type);
-  if (storage.block())
+  if (!storage.isDense())
     return ElementType::Blocks;
   if (storage.isInteger())
     return type.isInteger(32) ? ElementType::I32 : ElementType::I64;

@@ -18,25 +18,35 @@ static std::string join(ArrayRef<int64_t> shape) {
   return text;
 }
 
-storage::Storage effc::codegen::storageOf(mlir::RankedTensorType weight) {
-  return storage::Storage::get(weight.getElementType());
+static mlir::RankedTensorType typeOf(seq::WeightOp weight) {
+  return cast<mlir::RankedTensorType>(weight.getType());
 }
 
-uint64_t effc::codegen::rowCount(mlir::RankedTensorType type) {
-  return type.getRank() == 1 ? 1 : type.getDimSize(0);
+storage::Storage effc::codegen::storageOf(seq::WeightOp weight) {
+  return storage::Storage::get(weight.getStoredElement());
 }
 
-uint64_t effc::codegen::rowBytes(mlir::RankedTensorType type) {
-  storage::Storage storage = storageOf(type);
-  int64_t columns = type.getNumElements() / rowCount(type);
-  return storage.bytes(storage.paddedElements(columns, plan::kRowAlignment));
+uint64_t effc::codegen::rowCount(seq::WeightOp weight) {
+  mlir::RankedTensorType type = typeOf(weight);
+  return type.getRank() == 1 ? 1
+                             : divideCeil(uint64_t(type.getDimSize(0)),
+                                          storageOf(weight).blockRows());
+}
+
+uint64_t effc::codegen::rowBytes(seq::WeightOp weight) {
+  mlir::RankedTensorType type = typeOf(weight);
+  storage::Storage storage = storageOf(weight);
+  int64_t rows = type.getRank() == 1 ? 1 : type.getDimSize(0);
+  int64_t columns = type.getNumElements() / rows;
+  return storage.bytes(storage.paddedElements(columns, plan::kRowAlignment) *
+                       storage.blockRows());
 }
 
 std::optional<std::string>
 effc::codegen::whyNotReferenced(seq::WeightOp weight,
                                 const SourceTensor &tensor) {
-  auto type = cast<mlir::RankedTensorType>(weight.getType());
-  storage::Storage storage = storageOf(type);
+  mlir::RankedTensorType type = typeOf(weight);
+  storage::Storage storage = storageOf(weight);
   if (type.getRank() < 2)
     return "it is a vector";
   if (weight.getTransposed())
@@ -51,8 +61,10 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return formatv("its elements are stored as {0} and used as {1}",
                    tensor.storage.name(), storage.name())
         .str();
-  uint64_t bytes = storage.bytes(type.getNumElements() / rowCount(type));
-  if (bytes != rowBytes(type))
+  if (weight.getPanels())
+    return "products read its rows interleaved";
+  uint64_t bytes = storage.bytes(type.getNumElements() / type.getDimSize(0));
+  if (bytes != rowBytes(weight))
     return formatv("its rows have {0} bytes, and kernels read rows at "
                    "multiples of {1}",
                    bytes, plan::kRowAlignment)
@@ -68,7 +80,7 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
 
 Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
                                         const SourceTensor &tensor) {
-  auto type = cast<mlir::RankedTensorType>(weight.getType());
+  mlir::RankedTensorType type = typeOf(weight);
   auto withoutOnes = [](auto shape) {
     SmallVector<int64_t> result;
     for (auto size : shape)
@@ -85,15 +97,18 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
     return createStringError(
         "tensor '" + weight.getSource() + "' expects shape " + join(expected) +
         " (dimensions of 1 aside), but got " + join(found));
-  WeightRows result(tensor, storageOf(type));
+  WeightRows result(tensor, storage::Storage::get(type.getElementType()));
   if (weight.getTransposed())
     result.turned = {type.getShape().drop_back().back(),
                      type.getShape().back()};
   result.name = weight.getSource().str();
-  result.count = rowCount(type);
+  result.count = type.getRank() == 1 ? 1 : type.getDimSize(0);
   result.columns = type.getNumElements() / result.count;
   result.numbers.resize(result.columns);
-  result.buffer.assign(rowBytes(type), 0);
+  if (weight.getPanels())
+    result.order =
+        storage::PanelOrder(cast<storage::BlockType>(type.getElementType()));
+  result.buffer.assign(rowBytes(weight), 0);
   return result;
 }
 
@@ -106,19 +121,42 @@ uint64_t WeightRows::placeOf(uint64_t index) const {
   return index - within + within % columns * rows + within / columns;
 }
 
+uint64_t WeightRows::rows() const {
+  return order ? divideCeil(count, uint64_t(storage::kPanelRows)) : count;
+}
+
 Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
+  if (!order) {
+    if (Error error = readRow(row, buffer))
+      return std::move(error);
+    return buffer;
+  }
+  uint64_t first = row * storage::kPanelRows;
+  uint64_t all = std::min<uint64_t>(storage::kPanelRows, count - first);
+  uint64_t bytes = storage.bytes(int64_t(columns));
+  std::vector<uint8_t> matrix(all * bytes);
+  for (uint64_t i = 0; i < all; ++i)
+    if (Error error =
+            readRow(first + i, MutableArrayRef(matrix).slice(i * bytes, bytes)))
+      return std::move(error);
+  buffer = order->pack(all, columns, matrix);
+  return buffer;
+}
+
+// The elements of a row; what follows them is left.
+Error WeightRows::readRow(uint64_t row, MutableArrayRef<uint8_t> bytes) {
   // The elements of a source of the same storage are taken as they are.
   if (storage == source.storage && !turned) {
-    size_t bytes = storage.bytes(columns);
-    std::memcpy(buffer.data(), source.bytes.data() + row * bytes, bytes);
-    return buffer;
+    size_t size = storage.bytes(int64_t(columns));
+    std::memcpy(bytes.data(), source.bytes.data() + row * size, size);
+    return Error::success();
   }
   for (uint64_t column = 0; column < columns; ++column)
     numbers[column] =
         source.storage.number(source.bytes, placeOf(row * columns + column));
-  std::optional<uint64_t> refused = storage.encode(numbers, buffer);
+  std::optional<uint64_t> refused = storage.encode(numbers, bytes);
   if (!refused)
-    return buffer;
+    return Error::success();
   auto at = [&](unsigned long long column) {
     return formatv("at row {0}, column {1}", row, column).str();
   };

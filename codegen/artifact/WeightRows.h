@@ -4,6 +4,7 @@
 
 #include "codegen/artifact/Artifact.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Panels.h"
 
 #include <optional>
 
@@ -13,12 +14,12 @@ namespace effc::codegen {
 constexpr uint64_t kSmallWeightBytes = uint64_t(1) << 20;
 
 /// How a weight is stored.
-storage::Storage storageOf(mlir::RankedTensorType weight);
+storage::Storage storageOf(seq::WeightOp weight);
 
 /// Rows of a weight in an artifact, and the bytes from one to the next: a
-/// vector is one row, and rows are padded, but for blocks.
-uint64_t rowCount(mlir::RankedTensorType type);
-uint64_t rowBytes(mlir::RankedTensorType type);
+/// vector is one row, a panel is one, and rows are padded, but for blocks.
+uint64_t rowCount(seq::WeightOp weight);
+uint64_t rowBytes(seq::WeightOp weight);
 
 /// Why kernels cannot read `weight` where the checkpoint has it; absent where
 /// they can: the type is the same, rows follow one another in the same order at
@@ -36,8 +37,8 @@ public:
   static llvm::Expected<WeightRows> create(seq::WeightOp weight,
                                            const SourceTensor &tensor);
 
-  uint64_t rows() const { return count; }
-  /// The bytes of row `row`, padding included; valid until the next call. Fails
+  uint64_t rows() const;
+  /// The bytes of row `row` of the artifact, padding included; valid until the next call. Fails
   /// on an element that the storage has no finite number for.
   llvm::Expected<llvm::ArrayRef<uint8_t>> row(uint64_t row);
 
@@ -45,14 +46,17 @@ private:
   WeightRows(const SourceTensor &source, storage::Storage storage)
       : source(source), storage(storage) {}
   uint64_t placeOf(uint64_t index) const;
+  llvm::Error readRow(uint64_t row, llvm::MutableArrayRef<uint8_t> bytes);
 
   SourceTensor source;
   std::string name;
   /// Rows and columns of the weight's matrices where the source has their
   /// transposes.
   std::optional<std::pair<uint64_t, uint64_t>> turned;
-  storage::Storage storage;
-  uint64_t count = 0, columns = 0;
+  storage::Storage storage;                 // of a row
+  std::optional<storage::PanelOrder> order; // none: rows lie one by one
+  uint64_t count = 0;                       // rows of the matrix
+  uint64_t columns = 0;
   std::vector<float> numbers; // of one row
   std::vector<uint8_t> buffer;
 };

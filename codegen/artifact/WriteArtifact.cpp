@@ -63,16 +63,21 @@ void ArtifactWriter::declareSegment(SegmentKind kind, StringRef isa) {
 // The number of a storage in the program's table, from 1 on; 0 for elements that
 // have bytes of their own.
 static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
-  auto block = dyn_cast<storage::BlockType>(element);
-  if (!block)
+  storage::Storage storage = storage::Storage::get(element);
+  if (storage.isDense())
     return 0;
   for (auto [i, known] : enumerate(program.storages))
-    if (known->name == block.getName())
+    if (known->name == storage.name() &&
+        known->rows == uint64_t(storage.blockRows()))
       return i + 1;
   auto filled = std::make_unique<StorageT>();
-  filled->name = block.getName().str();
-  filled->elements = block.getElements();
-  filled->bytes = block.getBytes();
+  filled->name = storage.name().str();
+  filled->rows = storage.blockRows();
+  filled->elements = storage.blockElements();
+  filled->bytes = storage.blockBytes();
+  storage::BlockType block = storage.block();
+  if (storage::PanelType panel = storage.panel())
+    block = storage::PanelLayout::of(panel.getRows()).describe();
   DrawnBits bits = drawnBits(block);
   filled->drawn = std::move(bits.drawn);
   filled->set = std::move(bits.set);
@@ -91,11 +96,11 @@ void ArtifactWriter::declareWeights() {
     auto weight = std::make_unique<WeightT>();
     weight->name = op.getSymName().str();
     weight->source = op.getSource().str();
-    weight->type = elementTypeOf(type.getElementType());
-    weight->storage = storageNumber(program, type.getElementType());
+    weight->type = elementTypeOf(op.getStoredElement());
+    weight->storage = storageNumber(program, op.getStoredElement());
     weight->shape.assign(type.getShape().begin(), type.getShape().end());
-    weight->row_stride_bytes = rowBytes(type);
-    weight->size = rowCount(type) * weight->row_stride_bytes;
+    weight->row_stride_bytes = rowBytes(op);
+    weight->size = rowCount(op) * weight->row_stride_bytes;
     weight->offset = offset;
     offset += weight->size;
     program.weights.push_back(std::move(weight));

@@ -39,10 +39,6 @@ public:
   void alongColumns();
 
 private:
-  /// Runs body(start, size) over [0, total) in blocks of `block`, then the
-  /// rest.
-  void tiled(int64_t total, int64_t block,
-             function_ref<void(Value, int64_t)> body);
   Value fma(Value x, Value y, Value z) {
     return vector::FMAOp::create(b, loc, x, y, z);
   }
@@ -55,29 +51,12 @@ private:
   Memory &memory;
 };
 
-void Product::tiled(int64_t total, int64_t block,
-                    function_ref<void(Value, int64_t)> body) {
-  int64_t main = total / block * block;
-  if (main == block) {
-    body(memory.constant(0), block);
-  } else if (main > 0) {
-    auto loop =
-        scf::ForOp::create(b, loc, memory.constant(0), memory.constant(main),
-                           memory.constant(block));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar(), block);
-  }
-  if (main < total)
-    body(memory.constant(main), total - main);
-}
-
 // rows x columns vectors of partial sums.
 void Product::alongContraction() {
   int64_t rows = std::min<int64_t>(m, 4);
   int64_t columns = memory.shape.contractionColumns(rows);
-  tiled(m, rows, [&](Value row, int64_t rowCount) {
-    tiled(n, columns, [&](Value column, int64_t columnCount) {
+  memory.tiled(m, rows, [&](Value row, int64_t rowCount) {
+    memory.tiled(n, columns, [&](Value column, int64_t columnCount) {
       dotBlock(row, rowCount, column, columnCount);
     });
   });
@@ -150,7 +129,7 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
 
 void Product::alongColumns() {
   const int64_t lanes = memory.shape.lanes, pair = 2 * lanes;
-  tiled(m, memory.shape.broadcastRows(), [&](Value row, int64_t rows) {
+  memory.tiled(m, memory.shape.broadcastRows(), [&](Value row, int64_t rows) {
     int64_t main = n / pair * pair;
     if (main > 0) {
       auto loop =

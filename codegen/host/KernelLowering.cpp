@@ -104,7 +104,7 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
   if (auto pipeline = dyn_cast<PipelineOp>(op))
     return lowerPipeline(pipeline);
   if (auto dot = dyn_cast<DotOp>(op); dot && dot.getRoundedTo())
-    return dot.emitOpError("is rounded, and the host's products are exact");
+    return lowerPanelDot(dot);
   bool hasLowering = true;
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](LoadOp load) { lowerLoad(load); })
@@ -129,20 +129,24 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
 // Memory
 //===----------------------------------------------------------------------===//
 
+Value KernelLowering::allocateBytes(int64_t bytes) {
+  stackUsed += (bytes + 63) / 64 * 64;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
+                                         b.getI64IntegerAttr(bytes));
+  return LLVM::AllocaOp::create(b, loc,
+                                LLVM::LLVMPointerType::get(b.getContext()),
+                                b.getI8Type(), count, /*alignment=*/64);
+}
+
 Place KernelLowering::allocate(TileType type) {
   bool column = type.getRole() == Role::Column;
   int64_t rowStride = column ? 1 : memory.shape.padded(type.columns());
   int64_t elements =
       column ? memory.shape.padded(type.rows()) : type.rows() * rowStride;
-  stackUsed += (elements * 4 + 63) / 64 * 64;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(entry);
-  Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
-                                         b.getI64IntegerAttr(elements));
   Place place;
-  place.first.address =
-      LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-                             b.getF32Type(), count, /*alignment=*/64);
+  place.first.address = allocateBytes(elements * 4);
   place.element = b.getF32Type();
   place.rowStride = rowStride;
   place.padded = true;
@@ -160,26 +164,41 @@ Place KernelLowering::placeOf(Value tile) {
   return place;
 }
 
+// Of a panel an element is a row and a place in it.
+stored::ElementPlace KernelLowering::elementAt(Value view, ValueRange indices,
+                                               Type element) {
+  ArrayRef<int64_t> strides = cast<ViewType>(view.getType()).getStrides();
+  bool isPanel = isa<storage::PanelType>(element);
+  int64_t rowElements = isPanel ? strides.drop_back().back() : 0;
+  Value offset = memory.constant(0), row = offset;
+  int64_t divisor = 0;
+  for (auto [axis, index, stride] : llvm::enumerate(indices, strides)) {
+    bool alongRows = isPanel && axis + 1 < strides.size();
+    Value scaled = arith::MulIOp::create(
+        b, loc, lookup(index),
+        memory.constant(alongRows ? stride / rowElements : stride));
+    Value &sum = alongRows ? row : offset;
+    sum = arith::AddIOp::create(b, loc, sum, scaled);
+    if (!alongRows)
+      divisor = std::gcd(divisor, divisorOf(index) * stride);
+  }
+  Value base = bases.lookup(view);
+  stored::ElementPlace first =
+      isPanel ? stored::panelRow(b, loc, base, element, row, rowElements)
+              : stored::firstPlace(b, loc, base, element);
+  return stored::further(b, loc, first, element, offset, divisor);
+}
+
 Place KernelLowering::windowOf(Value view, ValueRange indices,
                                ArrayRef<int64_t> sizes, TileType tile,
                                Value rows, Value columns) {
   auto type = cast<ViewType>(view.getType());
   BoxAxes axes = axesOf(sizes, tile);
-  Value offset = memory.constant(0);
-  int64_t divisor = 0;
-  for (auto [index, stride] : llvm::zip_equal(indices, type.getStrides())) {
-    Value scaled =
-        arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
-    offset = arith::AddIOp::create(b, loc, offset, scaled);
-    divisor = std::gcd(divisor, divisorOf(index) * stride);
-  }
   Place place;
   // An i32 is only moved, as the bits of an f32.
   place.element = type.getElementType().isInteger(32) ? b.getF32Type()
                                                       : type.getElementType();
-  place.first = stored::further(
-      b, loc, stored::firstPlace(b, loc, bases.lookup(view), place.element),
-      place.element, offset, divisor);
+  place.first = elementAt(view, indices, place.element);
   place.rowStride = BoxAxes::stride(type, axes.row);
   place.validRows = rows ? lookup(rows) : Value();
   place.validColumns = columns ? lookup(columns) : Value();
@@ -217,13 +236,16 @@ void KernelLowering::lowerGather(GatherRowsOp gather) {
   };
   Place window;
   window.element = view.getElementType();
-  window.first =
-      stored::further(b, loc,
-                      stored::firstPlace(b, loc, bases.lookup(gather.getView()),
-                                         window.element),
-                      window.element, lookup(gather.getColumn()),
-                      divisorOf(gather.getColumn()));
   window.rowStride = view.getStrides()[0];
+  Value base = bases.lookup(gather.getView());
+  stored::ElementPlace row =
+      isa<storage::PanelType>(window.element)
+          ? stored::panelRow(b, loc, base, window.element, memory.constant(0),
+                             window.rowStride)
+          : stored::firstPlace(b, loc, base, window.element);
+  window.first =
+      stored::further(b, loc, row, window.element, lookup(gather.getColumn()),
+                      divisorOf(gather.getColumn()));
   window.validRows = gather.getRows() ? lookup(gather.getRows()) : Value();
   window.validColumns =
       gather.getColumns() ? lookup(gather.getColumns()) : Value();
@@ -284,27 +306,16 @@ void KernelLowering::lowerScatter(StoreOp store) {
 
 void KernelLowering::lowerRead(ReadOp read) {
   ViewType type = read.getView().getType();
-  Value offset = memory.constant(0);
-  for (auto [index, stride] :
-       llvm::zip_equal(read.getIndices(), type.getStrides())) {
-    Value scaled =
-        arith::MulIOp::create(b, loc, lookup(index), memory.constant(stride));
-    offset = arith::AddIOp::create(b, loc, offset, scaled);
-  }
   Place place;
   place.element = type.getElementType();
-  place.first =
-      stored::firstPlace(b, loc, bases.lookup(read.getView()), place.element);
+  place.first = elementAt(read.getView(), read.getIndices(), place.element);
   if (!type.getElementType().isInteger()) {
-    scalars.map(read.getResult(),
-                memory.loadScalar(place, memory.constant(0), offset));
+    Value zero = memory.constant(0);
+    scalars.map(read.getResult(), memory.loadScalar(place, zero, zero));
     return;
   }
-  offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
-  Value at = LLVM::GEPOp::create(b, loc, place.first.address.getType(),
-                                 type.getElementType(), place.first.address,
-                                 ArrayRef<LLVM::GEPArg>{offset});
-  Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), at);
+  Value value =
+      LLVM::LoadOp::create(b, loc, type.getElementType(), place.first.address);
   scalars.map(
       read.getResult(),
       arith::IndexCastOp::create(b, loc, b.getIndexType(), value).getResult());

@@ -103,6 +103,11 @@ private:
   // Dots.cpp
   void emitDot(tile::DotOp dot);
 
+  // DigitDots.cpp
+  mlir::LogicalResult lowerPanelDot(tile::DotOp dot);
+  Place asDigits(const Place &rows, storage::DigitsType type, int64_t count,
+                 int64_t columns);
+
   // Splices.cpp
   void emitSplice(tile::SpliceOp splice);
 
@@ -115,7 +120,10 @@ private:
   void emitTake(tile::TakeOp op);
 
   // Places
+  mlir::Value allocateBytes(int64_t bytes);
   Place allocate(tile::TileType type);
+  stored::ElementPlace elementAt(mlir::Value view, mlir::ValueRange indices,
+                                 mlir::Type element);
   Place placeOf(mlir::Value tile);
   Place windowOf(mlir::Value view, mlir::ValueRange indices,
                  llvm::ArrayRef<int64_t> sizes, tile::TileType tile,

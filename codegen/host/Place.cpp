@@ -1,6 +1,7 @@
 // Addresses, loads and stores of places.
 #include "codegen/host/Place.h"
 
+#include "codegen/host/Digits.h"
 #include "codegen/storage/Unpack.h"
 #include "dialects/tile/Divisors.h"
 
@@ -84,10 +85,32 @@ ElementPlace Memory::at(const Place &place, Value row, Value column) {
         b, loc, b.getIndexType(),
         LLVM::LoadOp::create(b, loc, b.getI32Type(), at));
   }
+  if (place.first.row) {
+    ElementPlace first = place.first;
+    first.row = arith::AddIOp::create(b, loc, first.row, row);
+    return stored::further(b, loc, first, place.element, column,
+                           tile::divisorOf(column));
+  }
   Value offset = arith::MulIOp::create(b, loc, row, constant(place.rowStride));
   offset = arith::AddIOp::create(b, loc, offset, column);
   int64_t divisor = std::gcd(place.rowStride, tile::divisorOf(column));
   return stored::further(b, loc, place.first, place.element, offset, divisor);
+}
+
+void Memory::tiled(int64_t total, int64_t block,
+                   function_ref<void(Value, int64_t)> body) {
+  int64_t main = total / block * block;
+  if (main == block) {
+    body(constant(0), block);
+  } else if (main > 0) {
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(main),
+                                   constant(block));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), block);
+  }
+  if (main < total)
+    body(constant(main), total - main);
 }
 
 // The host has no instruction that rounds to bf16.
@@ -113,8 +136,8 @@ static Value staticMask(OpBuilder &b, Location loc, int64_t lanes,
 Value Memory::loadAt(const ElementPlace &place, Type element, int64_t lanes,
                      int64_t valid) {
   storage::Storage storage = storage::Storage::get(element);
-  if (storage::BlockType block = storage.block())
-    return stored::unpack(b, loc, place, block, lanes,
+  if (!storage.isDense())
+    return stored::unpack(b, loc, place, element, lanes,
                           valid == lanes ? Value() : constant(valid));
   int64_t alignment = storage.blockBytes();
   VectorType type = vectorType(lanes, stored::storedType(element, 1));
@@ -139,14 +162,14 @@ Value Memory::loadBlocks(const Place &place, Value row, Value column,
     Value left = arith::SubIOp::create(b, loc, place.validColumns, column);
     limit = limit ? Value(arith::MinSIOp::create(b, loc, limit, left)) : left;
   }
-  return stored::unpack(b, loc, at(place, row, column),
-                        cast<storage::BlockType>(place.element), lanes, limit);
+  return stored::unpack(b, loc, at(place, row, column), place.element, lanes,
+                        limit);
 }
 
 Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
                    int64_t valid) {
   storage::Storage storage = storage::Storage::get(place.element);
-  if (storage.block())
+  if (!storage.isDense())
     return loadBlocks(place, row, column, lanes, valid);
   ElementPlace from = at(place, row, column);
   if (place.fetchNext) {
@@ -180,8 +203,8 @@ Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,
 
 Value Memory::loadScalar(const Place &place, Value row, Value column) {
   ElementPlace from = at(place, row, column);
-  if (auto block = dyn_cast<storage::BlockType>(place.element))
-    return stored::unpack(b, loc, from, block, 1);
+  if (!storage::Storage::get(place.element).isDense())
+    return stored::unpack(b, loc, from, place.element, 1);
   Type moved = stored::storedType(place.element, 1);
   return stored::widen(
       b, loc, LLVM::LoadOp::create(b, loc, moved, from.address), place.element);
@@ -199,6 +222,8 @@ void Memory::store(const Place &place, Value row, Value column, Value vector,
   }
   Place open = place;
   open.validRows = {};
+  if (auto digits = dyn_cast<storage::DigitsType>(place.element))
+    return storeBlocks(open, row, column, vector, digits.getCount());
   Value to = at(open, row, column).address;
   Value narrowed = narrow(vector, place.element);
   int64_t alignment = storage::Storage::get(place.element).blockBytes();
@@ -221,6 +246,25 @@ void Memory::store(const Place &place, Value row, Value column, Value vector,
   LLVM::MaskedStoreOp::create(b, loc, narrowed, to, mask, alignment);
 }
 
+// Runs of columns are whole blocks of digits: a tile's columns are (STORE3).
+void Memory::storeBlocks(const Place &place, Value row, Value column,
+                         Value vector, int64_t digits) {
+  storage::DigitsLayout layout{digits};
+  int64_t lanes = cast<VectorType>(vector.getType()).getDimSize(0);
+  assert(lanes % layout.kNumbers == 0 && !place.validColumns &&
+         "expects whole blocks");
+  for (int64_t first = 0; first < lanes; first += layout.kNumbers) {
+    SmallVector<Value> numbers;
+    for (int64_t i = 0; i < layout.kNumbers; i += shape.lanes)
+      numbers.push_back(vector::ExtractStridedSliceOp::create(
+          b, loc, vector, ArrayRef<int64_t>{first + i},
+          ArrayRef<int64_t>{shape.lanes}, ArrayRef<int64_t>{1}));
+    Value block = stored::blockAddress(
+        b, loc, at(place, row, add(column, first)), place.element);
+    storeDigits(b, loc, *this, layout, block, numbers);
+  }
+}
+
 void Memory::storeScalar(const Place &place, Value row, Value column,
                          Value scalar) {
   LLVM::StoreOp::create(b, loc, narrow(scalar, place.element),
@@ -228,9 +272,9 @@ void Memory::storeScalar(const Place &place, Value row, Value column,
 }
 
 void Memory::prefetch(const ElementPlace &place, Type element, int64_t bytes) {
-  auto block = dyn_cast<storage::BlockType>(element);
-  Value address =
-      block ? stored::blockAddress(b, loc, place, block) : place.address;
+  Value address = storage::Storage::get(element).isDense()
+                      ? place.address
+                      : stored::blockAddress(b, loc, place, element);
   Value ahead =
       LLVM::GEPOp::create(b, loc, address.getType(), b.getI8Type(), address,
                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});

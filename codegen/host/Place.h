@@ -63,6 +63,10 @@ public:
   mlir::Value constantF32(float value);
   mlir::Value add(mlir::Value lhs, int64_t rhs);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
+  /// Emits body(start, size) for [0, total) in blocks of `block`, then the rest: a loop
+  /// where there are several blocks.
+  void tiled(int64_t total, int64_t block,
+             llvm::function_ref<void(mlir::Value, int64_t)> body);
   /// 0, 1, 2, ... as index lanes.
   mlir::Value iota(int64_t lanes);
   mlir::VectorType vectorType(int64_t lanes, mlir::Type element = {});
@@ -101,6 +105,8 @@ public:
 private:
   mlir::Value loadBlocks(const Place &place, mlir::Value row,
                          mlir::Value column, int64_t lanes, int64_t valid);
+  void storeBlocks(const Place &place, mlir::Value row, mlir::Value column,
+                   mlir::Value vector, int64_t digits);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
   mlir::Value lanesBelow(int64_t lanes, mlir::Value limit, mlir::Value column);
 

@@ -85,7 +85,7 @@ Value ThreadLowering::loadRun(const ElementPlace &place, Type element,
     return loadRun(place.address, element, lanes);
   ElementPlace aligned = place;
   aligned.divisor = lanes;
-  return unpack(b, loc, aligned, cast<storage::BlockType>(element), lanes);
+  return unpack(b, loc, aligned, element, lanes);
 }
 
 // An element that does not count is not read: the box's first one is, which is

@@ -26,7 +26,7 @@ static Value constant(OpBuilder &b, Location loc, Type type, int64_t value) {
 // Whether elements of a dense storage are moved as bits and converted.
 static bool isNarrow(Type element) {
   storage::Storage storage = storage::Storage::get(element);
-  assert(!storage.block() && "elements of blocks are not moved one by one");
+  assert(storage.isDense() && "elements of blocks are not moved one by one");
   return !storage.isInteger() && !storage.isF32();
 }
 
@@ -85,19 +85,30 @@ Value stored::narrow(OpBuilder &b, Location loc, Value value, Type element,
 
 ElementPlace stored::firstPlace(OpBuilder &b, Location loc, Value address,
                                 Type element) {
-  storage::BlockType block = storage::Storage::get(element).block();
-  if (!block)
+  storage::Storage storage = storage::Storage::get(element);
+  if (storage.isDense())
     return {address, {}, 0};
   return {address, arith::ConstantIndexOp::create(b, loc, 0),
-          block.getElements()};
+          storage.blockElements()};
+}
+
+ElementPlace stored::panelRow(OpBuilder &b, Location loc, Value address,
+                              Type element, Value row, int64_t rowElements) {
+  ElementPlace place = firstPlace(b, loc, address, element);
+  place.row = row;
+  place.rowElements = rowElements;
+  return place;
 }
 
 ElementPlace stored::further(OpBuilder &b, Location loc,
                              const ElementPlace &place, Type element,
                              Value count, int64_t divisor) {
-  if (place.number)
-    return {place.address, arith::AddIOp::create(b, loc, place.number, count),
-            std::gcd(place.divisor, divisor)};
+  if (place.number) {
+    ElementPlace next = place;
+    next.number = arith::AddIOp::create(b, loc, place.number, count);
+    next.divisor = std::gcd(place.divisor, divisor);
+    return next;
+  }
   bool isShared =
       cast<LLVM::LLVMPointerType>(place.address.getType()).getAddressSpace() ==
       3;
@@ -115,7 +126,8 @@ ElementPlace stored::select(OpBuilder &b, Location loc, Value which,
   if (!yes.number)
     return {
         arith::SelectOp::create(b, loc, which, yes.address, no.address), {}, 0};
-  assert(yes.address == no.address && "numbers count from one block");
+  assert(yes.address == no.address && !yes.row && !no.row &&
+         "numbers count from one block");
   return {yes.address,
           arith::SelectOp::create(b, loc, which, yes.number, no.number),
           std::gcd(yes.divisor, no.divisor)};

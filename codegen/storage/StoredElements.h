@@ -39,12 +39,22 @@ struct ElementPlace {
   mlir::Value number;
   /// What `number` is known to be a multiple of.
   int64_t divisor = 0;
+  /// In a panel, whose rows are no run of elements: the row, counted from that which
+  /// begins at `address` (index), and the elements of each. `number` counts from
+  /// there.
+  mlir::Value row = {};
+  int64_t rowElements = 0;
 };
 
 /// Element 0 of a view of `element` that begins at `address`.
 ElementPlace firstPlace(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value address, mlir::Type element);
-/// The place `count` elements further on, a multiple of `divisor`.
+/// Row `row` of a matrix in panels with rows of `rowElements`.
+ElementPlace panelRow(mlir::OpBuilder &b, mlir::Location loc,
+                      mlir::Value address, mlir::Type element, mlir::Value row,
+                      int64_t rowElements);
+/// The place `count` elements further on, a multiple of `divisor`; of a panel along
+/// the row.
 ElementPlace further(mlir::OpBuilder &b, mlir::Location loc,
                      const ElementPlace &place, mlir::Type element,
                      mlir::Value count, int64_t divisor = 1);

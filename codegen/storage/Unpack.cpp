@@ -1,8 +1,12 @@
 // Field by field: addresses from strides, shifts, masks, conversion.
 #include "codegen/storage/Unpack.h"
 
+#include "dialects/storage/Digits.h"
+#include "dialects/storage/Panels.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <cmath>
 #include <numeric>
@@ -11,16 +15,19 @@ using namespace mlir;
 using namespace effc;
 using namespace effc::stored;
 using storage::BlockType;
+using storage::DigitsType;
 using storage::FieldAttr;
 using storage::FieldKind;
+using storage::PanelType;
 
 namespace {
 
 /// Code for a run of neighbours that share all digits but the last.
 class Run {
 public:
-  Run(OpBuilder &b, Location loc, BlockType type, int64_t lanes)
-      : b(b), loc(loc), type(type), lanes(lanes) {}
+  /// `stored` is a block, or a panel, which `type` describes.
+  Run(OpBuilder &b, Location loc, Type stored, BlockType type, int64_t lanes)
+      : b(b), loc(loc), stored(stored), type(type), lanes(lanes) {}
 
   /// f32 for the elements from `place` on.
   Value unpack(const ElementPlace &place);
@@ -45,6 +52,7 @@ private:
 
   OpBuilder &b;
   Location loc;
+  Type stored;
   BlockType type;
   int64_t lanes;
   Value block;               // !llvm.ptr
@@ -70,16 +78,25 @@ Value Run::splat(Value scalar) {
 }
 
 void Run::split(const ElementPlace &place) {
-  block = blockAddress(b, loc, place, type);
-  Value each = arith::ConstantIndexOp::create(b, loc, type.getElements());
+  block = blockAddress(b, loc, place, stored);
+  Value each = arith::ConstantIndexOp::create(
+      b, loc, storage::Storage::get(stored).blockElements());
   Value rest = arith::IndexCastOp::create(
       b, loc, b.getI32Type(),
       arith::RemUIOp::create(b, loc, place.number, each));
   digits.resize(type.getDigits().size());
-  for (size_t i = digits.size(); i-- > 0;) {
+  // The first digit of a panel is the row.
+  size_t first = place.row ? 1 : 0;
+  if (place.row)
+    digits[0] = arith::IndexCastOp::create(
+        b, loc, b.getI32Type(),
+        arith::RemUIOp::create(
+            b, loc, place.row,
+            arith::ConstantIndexOp::create(b, loc, storage::kPanelRows)));
+  for (size_t i = digits.size(); i-- > first;) {
     Value radix = constant(b.getI32Type(), 1, type.getDigits()[i]);
-    digits[i] = i == 0 ? rest : arith::RemUIOp::create(b, loc, rest, radix);
-    if (i > 0)
+    digits[i] = i == first ? rest : arith::RemUIOp::create(b, loc, rest, radix);
+    if (i > first)
       rest = arith::DivUIOp::create(b, loc, rest, radix);
   }
 }
@@ -261,21 +278,81 @@ Value Run::unpack(const ElementPlace &place) {
 } // namespace
 
 Value stored::blockAddress(OpBuilder &b, Location loc,
-                           const ElementPlace &place, BlockType type) {
-  Value each = arith::ConstantIndexOp::create(b, loc, type.getElements());
-  Value bytes = arith::ConstantIndexOp::create(b, loc, type.getBytes());
-  Value offset = arith::MulIOp::create(
-      b, loc, arith::DivUIOp::create(b, loc, place.number, each), bytes);
+                           const ElementPlace &place, Type type) {
+  storage::Storage storage = storage::Storage::get(type);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value number = arith::DivUIOp::create(b, loc, place.number,
+                                        index(storage.blockElements()));
+  if (place.row) {
+    Value panel =
+        arith::DivUIOp::create(b, loc, place.row, index(storage.blockRows()));
+    number = arith::AddIOp::create(
+        b, loc, number,
+        arith::MulIOp::create(
+            b, loc, panel, index(place.rowElements / storage.blockElements())));
+  }
+  Value offset =
+      arith::MulIOp::create(b, loc, number, index(storage.blockBytes()));
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
   return LLVM::GEPOp::create(b, loc, place.address.getType(), b.getI8Type(),
                              place.address, ArrayRef<LLVM::GEPArg>{offset});
 }
 
+// Neighbours in a row of digits, all in one block.
+static Value unpackDigits(OpBuilder &b, Location loc, const ElementPlace &place,
+                          DigitsType type, int64_t lanes) {
+  storage::DigitsLayout layout{type.getCount()};
+  Value block = blockAddress(b, loc, place, type);
+  Value column = arith::RemUIOp::create(
+      b, loc, place.number,
+      arith::ConstantIndexOp::create(b, loc, layout.kNumbers));
+  column = arith::IndexCastOp::create(b, loc, b.getI64Type(), column);
+  auto load = [&](Type moved, Value from, int64_t bytes) -> Value {
+    Value at = LLVM::GEPOp::create(
+        b, loc, from.getType(), b.getI8Type(), from,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+    return LLVM::LoadOp::create(b, loc, moved, at, /*alignment=*/1);
+  };
+  auto shaped = [&](Type element) {
+    return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
+  };
+  auto splat = [&](Value scalar) -> Value {
+    return lanes == 1 ? scalar
+                      : vector::BroadcastOp::create(
+                            b, loc, VectorType::get({lanes}, scalar.getType()),
+                            scalar);
+  };
+  Value row = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(), block,
+                                  ArrayRef<LLVM::GEPArg>{column});
+  Type i32 = shaped(b.getI32Type());
+  Value whole;
+  for (int64_t digit = 0; digit < layout.count; ++digit) {
+    Value byte = arith::ExtSIOp::create(
+        b, loc, i32, load(shaped(b.getI8Type()), row, layout.digit(digit)));
+    if (whole) {
+      Value eight =
+          splat(arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(8)));
+      byte = arith::AddIOp::create(
+          b, loc, arith::ShLIOp::create(b, loc, whole, eight), byte);
+    }
+    whole = byte;
+  }
+  Value number = arith::SIToFPOp::create(b, loc, shaped(b.getF32Type()), whole);
+  return arith::MulFOp::create(
+      b, loc, number, splat(load(b.getF32Type(), block, layout.scale())));
+}
+
 Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
-                     BlockType type, int64_t lanes, Value valid) {
+                     Type type, int64_t lanes, Value valid) {
+  BlockType described = dyn_cast<BlockType>(type);
+  if (auto panel = dyn_cast<PanelType>(type))
+    described = storage::PanelLayout::of(panel.getRows()).describe();
   // Neighbours that differ in the last digit alone, from a multiple on.
-  int64_t run =
-      std::gcd(std::gcd(lanes, place.divisor), type.getDigits().back());
+  int64_t run = std::gcd(std::gcd(lanes, place.divisor),
+                         described ? described.getDigits().back()
+                                   : storage::DigitsLayout::kNumbers);
   Type f32 = b.getF32Type();
   Type whole = lanes == 1 ? f32 : Type(VectorType::get({lanes}, f32));
   auto i32 = [&](int64_t value) -> Value {
@@ -295,7 +372,9 @@ Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
       at.number = arith::SelectOp::create(
           b, loc, read, at.number, arith::ConstantIndexOp::create(b, loc, 0));
     }
-    Value numbers = Run(b, loc, type, run).unpack(at);
+    Value numbers = described
+                        ? Run(b, loc, type, described, run).unpack(at)
+                        : unpackDigits(b, loc, at, cast<DigitsType>(type), run);
     if (run == lanes) {
       result = numbers;
       break;

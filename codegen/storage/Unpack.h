@@ -7,17 +7,17 @@
 
 namespace effc::stored {
 
-/// `lanes` neighbours from `place` on as f32, a vector for more than one. The
+/// `lanes` neighbours from `place` on of a storage with blocks as f32, a vector for more than one. The
 /// first may be any element; neighbours are read together as far as the place's
 /// divisor shows that they lie in one block. Lanes from `valid` on (index; null:
 /// all count) are zeros, and no block is read for them alone.
 mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
-                   const ElementPlace &place, storage::BlockType type,
-                   int64_t lanes, mlir::Value valid = {});
+                   const ElementPlace &place, mlir::Type type, int64_t lanes,
+                   mlir::Value valid = {});
 
 /// The address of the block that an element is in, for prefetches.
 mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,
-                         const ElementPlace &place, storage::BlockType type);
+                         const ElementPlace &place, mlir::Type type);
 
 } // namespace effc::stored
 

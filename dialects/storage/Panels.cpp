@@ -123,70 +123,54 @@ uint64_t storage::panelBytes(BlockType rows, uint64_t rowCount,
          (columns / rows.getElements()) * PanelLayout::of(rows).bytes;
 }
 
-namespace {
-
-/// Bits of a block of one row, and where a block of a panel has them in row 0.
-struct Move {
-  int64_t row, panel; ///< bits from the start of the block
-  int64_t width;      ///< inside a byte of each
-  int64_t rowApart;   ///< bits from a row of the panel to the next
-};
-
-/// All bits of a block, in moves.
-class Moves {
-public:
-  Moves(BlockType rows, const PanelLayout &layout)
-      : rows(rows), panels(layout.describe()) {
-    add(rows.getCode(), panels.getCode(), 1);
-    addAll(rows.getScale(), panels.getScale());
-    addAll(rows.getPlus(), panels.getPlus());
-    addAll(rows.getMinus(), panels.getMinus());
+// The bits of a field as places, lowest first.
+static std::vector<int64_t>
+bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits, int64_t element) {
+  std::vector<int64_t> bits;
+  for (int64_t piece = 0; piece < field.pieces(); ++piece) {
+    int64_t bit = field.getStarts()[piece], rest = element;
+    llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
+    for (size_t i = digits.size(); i-- > 0; rest /= digits[i])
+      bit += rest % digits[i] * strides[i];
+    for (int64_t i = 0; i < field.getWidths()[piece]; ++i)
+      bits.push_back(bit + i);
   }
-  std::vector<Move> all;
+  return bits;
+}
 
-private:
-  void addAll(llvm::ArrayRef<FieldAttr> from, llvm::ArrayRef<FieldAttr> to) {
+PanelOrder::PanelOrder(BlockType rows)
+    : rows(rows), layout(PanelLayout::of(rows)) {
+  BlockType panels = layout.describe();
+  add(rows.getCode(), panels.getCode(), panels, 1);
+  auto addAll = [&](llvm::ArrayRef<FieldAttr> from,
+                    llvm::ArrayRef<FieldAttr> to) {
     for (auto [a, b] : llvm::zip_equal(from, to)) {
       int64_t columns = columnsOf(a, rows);
-      add(a, b,
-          columns == 0 ? rows.getElements()
-                       : std::min<int64_t>(columns, kGroupColumns));
+      add(a, b, panels,
+          columns == 0 ? rows.getElements() : std::min(columns, kGroupColumns));
     }
-  }
-  // The bits of a field as places, lowest first.
-  static std::vector<int64_t>
-  bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits, int64_t element) {
-    std::vector<int64_t> bits;
-    for (int64_t piece = 0; piece < field.pieces(); ++piece) {
-      int64_t bit = field.getStarts()[piece], rest = element;
-      llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
-      for (size_t i = digits.size(); i-- > 0; rest /= digits[i])
-        bit += rest % digits[i] * strides[i];
-      for (int64_t i = 0; i < field.getWidths()[piece]; ++i)
-        bits.push_back(bit + i);
-    }
-    return bits;
-  }
-  void add(FieldAttr from, FieldAttr to, int64_t step) {
-    int64_t apart = to.stridesOf(0).front();
-    for (int64_t element = 0; element < rows.getElements(); element += step) {
-      std::vector<int64_t> a = bitsOf(from, rows.getDigits(), element),
-                           b = bitsOf(to, panels.getDigits(), element);
-      for (size_t i = 0; i < a.size();) {
-        size_t end = i + 1;
-        while (end < a.size() && a[end] == a[end - 1] + 1 &&
-               b[end] == b[end - 1] + 1 && a[end] % 8 != 0 && b[end] % 8 != 0)
-          ++end;
-        all.push_back({a[i], b[i], int64_t(end - i), apart});
-        i = end;
-      }
-    }
-  }
+  };
+  addAll(rows.getScale(), panels.getScale());
+  addAll(rows.getPlus(), panels.getPlus());
+  addAll(rows.getMinus(), panels.getMinus());
+}
 
-  BlockType rows, panels;
-};
-
-} // namespace
+// Of every `step`th element the bits, in runs that lie inside bytes of both orders.
+void PanelOrder::add(FieldAttr from, FieldAttr to, BlockType panels,
+                     int64_t step) {
+  int64_t apart = to.stridesOf(0).front();
+  for (int64_t element = 0; element < rows.getElements(); element += step) {
+    std::vector<int64_t> a = bitsOf(from, rows.getDigits(), element),
+                         b = bitsOf(to, panels.getDigits(), element);
+    for (size_t i = 0, end; i < a.size(); i = end) {
+      end = i + 1;
+      while (end < a.size() && a[end] == a[end - 1] + 1 &&
+             b[end] == b[end - 1] + 1 && a[end] % 8 != 0 && b[end] % 8 != 0)
+        ++end;
+      moves.push_back({a[i], b[i], int64_t(end - i), apart});
+    }
+  }
+}
 
 // Bits move from where they are into zeros.
 static void moveBits(const uint8_t *from, int64_t fromBit, uint8_t *to,
@@ -196,11 +180,8 @@ static void moveBits(const uint8_t *from, int64_t fromBit, uint8_t *to,
 }
 
 template <bool kPack>
-static std::vector<uint8_t> reorder(BlockType rows, uint64_t rowCount,
-                                    uint64_t columns,
-                                    llvm::ArrayRef<uint8_t> bytes) {
-  PanelLayout layout = PanelLayout::of(rows);
-  Moves moves(rows, layout);
+std::vector<uint8_t> PanelOrder::reorder(uint64_t rowCount, uint64_t columns,
+                                         llvm::ArrayRef<uint8_t> bytes) const {
   uint64_t blocks = columns / rows.getElements();
   std::vector<uint8_t> result(kPack ? panelBytes(rows, rowCount, columns)
                                     : rowCount * blocks * rows.getBytes());
@@ -209,7 +190,7 @@ static std::vector<uint8_t> reorder(BlockType rows, uint64_t rowCount,
       uint64_t inRows = (row * blocks + block) * rows.getBytes();
       uint64_t inPanels = (row / kPanelRows * blocks + block) * layout.bytes;
       auto lane = int64_t(row % kPanelRows);
-      for (const Move &move : moves.all) {
+      for (const Move &move : moves) {
         int64_t panelBit = move.panel + lane * move.rowApart;
         if constexpr (kPack)
           moveBits(bytes.data() + inRows, move.row, result.data() + inPanels,
@@ -222,14 +203,12 @@ static std::vector<uint8_t> reorder(BlockType rows, uint64_t rowCount,
   return result;
 }
 
-std::vector<uint8_t> storage::packPanels(BlockType rows, uint64_t rowCount,
-                                         uint64_t columns,
-                                         llvm::ArrayRef<uint8_t> bytes) {
-  return reorder<true>(rows, rowCount, columns, bytes);
+std::vector<uint8_t> PanelOrder::pack(uint64_t rowCount, uint64_t columns,
+                                      llvm::ArrayRef<uint8_t> bytes) const {
+  return reorder<true>(rowCount, columns, bytes);
 }
 
-std::vector<uint8_t> storage::unpackPanels(BlockType rows, uint64_t rowCount,
-                                           uint64_t columns,
-                                           llvm::ArrayRef<uint8_t> bytes) {
-  return reorder<false>(rows, rowCount, columns, bytes);
+std::vector<uint8_t> PanelOrder::unpack(uint64_t rowCount, uint64_t columns,
+                                        llvm::ArrayRef<uint8_t> bytes) const {
+  return reorder<false>(rowCount, columns, bytes);
 }

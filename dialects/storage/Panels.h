@@ -53,14 +53,33 @@ bool hasPanels(BlockType rows);
 /// Bytes of a matrix in panels; `columns` are whole blocks.
 uint64_t panelBytes(BlockType rows, uint64_t rowCount, uint64_t columns);
 
-/// Moves the bits of a matrix between the two orders. `bytes` are all of its blocks,
-/// row after row or panel after panel.
-std::vector<uint8_t> packPanels(BlockType rows, uint64_t rowCount,
-                                uint64_t columns,
-                                llvm::ArrayRef<uint8_t> bytes);
-std::vector<uint8_t> unpackPanels(BlockType rows, uint64_t rowCount,
-                                  uint64_t columns,
-                                  llvm::ArrayRef<uint8_t> bytes);
+/// Moves the bits of matrices between the two orders. `bytes` are all blocks of a
+/// matrix, row after row or panel after panel.
+class PanelOrder {
+public:
+  explicit PanelOrder(BlockType rows);
+
+  std::vector<uint8_t> pack(uint64_t rowCount, uint64_t columns,
+                            llvm::ArrayRef<uint8_t> bytes) const;
+  std::vector<uint8_t> unpack(uint64_t rowCount, uint64_t columns,
+                              llvm::ArrayRef<uint8_t> bytes) const;
+
+private:
+  /// Bits of a block of one row, and where a block of a panel has them in row 0.
+  struct Move {
+    int64_t row, panel; ///< bits from the start of the block
+    int64_t width;      ///< inside a byte of each
+    int64_t rowApart;   ///< bits from a row of the panel to the next
+  };
+  void add(FieldAttr from, FieldAttr to, BlockType panels, int64_t step);
+  template <bool kPack>
+  std::vector<uint8_t> reorder(uint64_t rowCount, uint64_t columns,
+                               llvm::ArrayRef<uint8_t> bytes) const;
+
+  BlockType rows;
+  PanelLayout layout;
+  std::vector<Move> moves; ///< of all bits
+};
 
 } // namespace effc::storage
 

@@ -136,6 +136,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     limits the blocks of a GPU. `library` says that products may be left to a library of
     the device's.
 
+    `digits` are those of the host's products with weights in panels, to which their
+    rows are rounded (`!storage.digits`); 0: weights have no panels.
+
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
     `features`: the chip of a GPU, also where the host plays it. Kernels of the host
     become code of the levels in `further` as well. All levels run the same plan, so
@@ -147,6 +150,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET2) `block`, `simulated`, `warp_groups`, `overlaps` and `library` are a
       GPU's.
     * (TARGET3) `further` is the host's, and no two levels have the same `code`.
+    * (TARGET4) `digits` is the host's, and at most 3.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -160,6 +164,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     OptionalParameter<"::mlir::Type">:$rounded_to,
     OptionalParameter<"::effc::tile::BlockLimitsAttr">:$block,
     DefaultValuedParameter<"bool", "false">:$library,
+    DefaultValuedParameter<"int64_t", "0">:$digits,
     OptionalParameter<"::mlir::StringAttr">:$code,
     OptionalParameter<"::mlir::StringAttr">:$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
@@ -170,7 +175,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`simulated` `=` $simulated^ `,`)? (`warp_groups` `=` $warp_groups^ `,`)?
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
-    (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
+    (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
     (`features` `=` $features^ `,`)? (`further` `=` `[` $further^ `]` `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];

@@ -63,9 +63,9 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Device device, bool, bool simulated,
                                  bool warpGroups, bool overlaps, Type roundedTo,
                                  BlockLimitsAttr block, bool library,
-                                 StringAttr code, StringAttr, StringAttr,
-                                 int64_t, int64_t, int64_t, int64_t, int64_t,
-                                 int64_t, ArrayRef<IsaAttr> further) {
+                                 int64_t digits, StringAttr code, StringAttr,
+                                 StringAttr, int64_t, int64_t, int64_t, int64_t,
+                                 int64_t, int64_t, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -78,6 +78,9 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (device != Device::Host && !further.empty()) // target3
     return emitError() << "expects 'further' of the host alone, but got a "
                           "GPU's target with it";
+  if (digits < 0 || digits > 3 || (device != Device::Host && digits)) // target4
+    return emitError() << "expects up to 3 'digits' of the host alone, but got "
+                       << digits;
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -111,7 +114,7 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
              getWarpGroups(), getOverlaps(), getRoundedTo(), getBlock(),
-             getLibrary(), code, cpu, features, vector, registers,
+             getLibrary(), getDigits(), code, cpu, features, vector, registers,
              getStepRate(), getDotRate(), getStateBytes(), getCores(), {});
 }
 

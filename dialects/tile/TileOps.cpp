@@ -108,10 +108,17 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   Type element = getView().getType().getElementType();
-  if (storage::Storage::get(element).block()) // store1
-    return emitOpError("expects a view whose elements have bytes of their own, "
-                       "but got one of ")
+  storage::Storage storage = storage::Storage::get(element);
+  if (!storage.isDense() && !storage.digits()) // store1
+    return emitOpError("expects a view of digits or of elements with bytes of "
+                       "their own, but got one of ")
            << element;
+  if (storage.digits() &&
+      (getColumns() ||
+       !storage.divides(getTile().getType().columns()))) // store2
+    return emitOpError("expects whole blocks of ")
+           << storage.blockElements() << " digits, but got a tile of "
+           << getTile().getType().columns() << " columns";
   return verifyBox(*this, getView().getType(), getTile().getType(),
                    getIndices(), getSizes());
 }
@@ -332,9 +339,15 @@ LogicalResult DotOp::verify() {
       diagnostic.attachNote() << "'b' looks transposed: mark it transpose_b";
     return diagnostic;
   }
-  if (getRoundedTo() && !isRoundedType(*getRoundedTo())) // dot3
-    return emitOpError("expects to round to bf16, f16 or tf32, but got ")
+  if (getRoundedTo() && !isRoundedType(*getRoundedTo()) &&
+      !isa<storage::DigitsType>(*getRoundedTo())) // dot3
+    return emitOpError("expects to round to bf16, f16, tf32 or digits, but "
+                       "got ")
            << *getRoundedTo();
+  if (getRoundedTo() && isa<storage::DigitsType>(*getRoundedTo()) &&
+      (getTransposeA() || !getTransposeB())) // dot6
+    return emitOpError("expects operands along the contraction where 'a' is "
+                       "rounded to digits");
   auto isShared = [](TileType type) {
     return !type.getLayout() || isa<SharedAttr>(type.getLayout());
   };

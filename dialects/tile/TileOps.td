@@ -220,7 +220,8 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
 
     Constraints: (LOAD1) to (LOAD3) of `tile.load`, and
 
-    * (STORE1) Elements of the view do not lie in blocks.
+    * (STORE1) Elements of the view have bytes of their own, or are digits.
+    * (STORE2) Of digits the tile has whole blocks of 32, without a limit.
 
     Example:
 
@@ -367,17 +368,20 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     allows each element of `a` and `b` to be rounded to the nearest of that type first:
     one product of tensor cores in place of up to six for bf16 and f16, which is
     infinite beyond 65504; two for tf32, which has 10 bits behind the point as f16 and
-    the range of f32.
+    the range of f32. Rounded to `!storage.digits`, which the host has, `a` alone is
+    rounded; `b` is read from a view of panels, and sums are of integers
+    (codegen/host/PanelDots.cpp has the formula).
 
     Constraints:
 
     * (DOT1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
     * (DOT2) `acc` has the role `accumulator`.
-    * (DOT3) The type that is rounded to, where present, is bf16, f16 or tf32.
+    * (DOT3) The type that is rounded to, where present, is bf16, f16, tf32 or digits.
     * (DOT4) At scheduled level `b` lies in shared memory, and so does `a`, unless it
       lies as `acc` does, in `#tile.mma` with all warps along the rows, is not
       transposed and has a multiple of 16 columns.
     * (DOT5) Where `a` is swizzled, it is transposed, and `b` is swizzled.
+    * (DOT6) Where `a` is rounded to digits, `b` is transposed and `a` is not.
 
     Example:
 

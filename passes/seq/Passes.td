@@ -253,8 +253,29 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def PackWeightsPass : Pass<"seq-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "Interleave the rows of matrices of blocks for the host's products";
+  let description = [{
+    Where the target multiplies digits, a matrix of blocks (`!storage.block`) gets
+    `panels` if every kernel that reads it multiplies by it (`seq.linear`,
+    `seq.lm_head`) or looks up rows (`seq.embedding`), and one multiplies. The artifact
+    then has 16 rows of the matrix interleaved (`!storage.panel`): the same codes and
+    scales, in the order in which a product takes them. Each matrix of blocks is a
+    remark, with the reason where it stays in rows.
+
+    Needs: kernels (`seq-form-kernels`), and that no other target reads the weights. A
+    module whose target has no `digits` stays as it is.
+    Keeps: every op; only the attribute is set. Running it again changes nothing but
+    for the remarks.
+    Not done: matrices of experts, of blocks of channels and of keys, of which products
+    read parts, stay in rows.
+
+    Example: test/passes/seq/pack-weights.mlir
+  }];
+}
+
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Keep in memory in 16 bits what rounded products alone read";
+  let summary = "Keep in memory what rounded products alone read as they round it";
   let description = [{
     A product that rounds its rows to bf16 (or f16) when it reads them gets the same
     bits from rows that were rounded when they were written: both are the nearest, ties
@@ -269,9 +290,14 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     A product that reads a slice which in 16 bits begins at no multiple of 64 bytes
     would copy it element by element: such a result stays f32, with a remark.
 
-    Needs: kernels (`seq-form-kernels`). A module without `tile.target`, or whose
-    target does not round products, or to tf32, which takes as much memory as f32, stays
-    as it is.
+    On the host a product with a matrix in panels rounds its rows to digits. So does a
+    kernel that writes such rows for products alone, if it writes whole blocks of 32 at
+    once: a norm of whole rows, an elementwise kernel, a window whose heads are whole
+    blocks, a product with a matrix in panels.
+
+    Needs: kernels (`seq-form-kernels`) and panels (`seq-pack-weights`). A module
+    without `tile.target`, or whose target does not round products, or to tf32, which
+    takes as much memory as f32, stays as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing
     but for the remarks.
     Not done: what a norm, an elementwise op or a mixer reads as well stays f32, and

@@ -124,7 +124,11 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
     if (auto parameter = dyn_cast<seq::ParameterOp>(op)) {
       Value place = plan::WeightOp::create(plan, op.getLoc(), memoryType(),
                                            parameter.getWeightAttr());
-      memory[parameter.getResult()] = {place, MemoryKind::Weight};
+      auto weight = SymbolTable::lookupNearestSymbolFrom<seq::WeightOp>(
+          parameter, parameter.getWeightAttr());
+      memory[parameter.getResult()] = {
+          place, MemoryKind::Weight, tile::Count::Rows,
+          weight.getPanels() ? weight.getStoredElement() : Type()};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
       // Its parts lie where it has them.
       if (kernel.getNumResults() > 0 && memory.contains(kernel.getResult(0)))
@@ -294,6 +298,8 @@ CallContext EntryConversion::contextOf(seq::KernelOp kernel,
     context.warpGroups = target.getWarpGroups();
     context.dotRate = target.getDotRate();
     context.roundedTo = target.getRoundedTo();
+    if (int64_t digits = target.getDigits())
+      context.digits = storage::DigitsType::get(target.getContext(), digits);
   }
   context.slotBytes = layout.getSlotBytes();
   context.bitStable = tile::isBitStable(module);

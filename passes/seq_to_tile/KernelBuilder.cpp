@@ -321,6 +321,13 @@ Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
                              transposeA, transposeB, roundedTo);
 }
 
+Value KernelBuilder::digitDot(Value acc, Value lhs, Value rhs,
+                              storage::DigitsType digits) {
+  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
+                             /*transpose_a=*/false, /*transpose_b=*/true,
+                             TypeAttr::get(digits));
+}
+
 Value KernelBuilder::exactDot(Value acc, Value lhs, Value rhs, bool transposeA,
                               bool transposeB) {
   return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,

@@ -108,6 +108,9 @@ public:
   /// operands where the target rounds them.
   mlir::Value dot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
                   bool transposeA = false, bool transposeB = false);
+  /// acc + a b^T of the host, with a rounded to `digits` and b in panels.
+  mlir::Value digitDot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                       storage::DigitsType digits);
   /// The same of operands as they are: sums of what becomes an exponent, copies
   /// to other places.
   mlir::Value exactDot(mlir::Value acc, mlir::Value lhs, mlir::Value rhs,

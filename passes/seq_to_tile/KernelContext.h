@@ -8,6 +8,7 @@
 #define EFFC_PASSES_SEQTOTILE_KERNELCONTEXT_H
 
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/StorageDialect.h"
 #include "dialects/tile/Tile.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -72,12 +73,14 @@ struct KernelContext {
   int64_t dotRate = 1;
   /// What operands of products are rounded to; null: they are not.
   mlir::Type roundedTo;
+  /// What the host's products with weights in panels round their rows to.
+  storage::DigitsType digits;
   /// What the leading dimension of the kernel's token tensors counts.
   tile::Count lead = tile::Count::Rows;
   /// One for each operand of the seq.kernel.
   llvm::SmallVector<MemoryKind> operands;
   /// What the elements of each operand are stored as; null: what its type says.
-  /// Others are possible for states, buffers, and tables of positions or draws.
+  /// Others are possible for states, buffers, weights, and tables of positions or draws.
   llvm::SmallVector<mlir::Type> storedTypes;
   /// Whether result i is what the call gives, logits or choices, which lie
   /// densely.
@@ -88,6 +91,12 @@ struct KernelContext {
   bool bitStable = true;
 
   bool isGpu() const { return device == tile::Device::Nvptx; }
+  /// Whether an operand of the seq.kernel is a weight in panels.
+  bool isInPanels(mlir::Value operand) const {
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(operand);
+    return argument && llvm::isa_and_nonnull<storage::PanelType>(
+                           storedTypes[argument.getArgNumber()]);
+  }
 };
 
 /// The same with the call itself, for what decides sizes and ways and for what

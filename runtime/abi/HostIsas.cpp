@@ -1,5 +1,5 @@
 // The levels of x86-64, after the System V psABI (x86-64-ABI, Micro-Architecture
-// Levels), whose names LLVM's processors have.
+// Levels), whose names LLVM's processors have, and one with more than a level.
 #include "runtime/abi/HostIsas.h"
 
 using namespace effc::rt;
@@ -39,6 +39,17 @@ static constexpr HostIsa kV4 = {.name = "x86-64-v4",
                                 .below = &kV3,
                                 .needs = kLevel4};
 
-static constexpr HostIsa kIsas[] = {kV3, kV4};
+// Level 4 with what multiplies bytes: Ice Lake servers, Zen 4 and later ones of both.
+static constexpr CpuidBit kVnni[] = {{"avx512vnni", 7, 'c', 11, kZmm}};
+static constexpr HostIsa kV4Vnni = {.name = "x86-64-v4-vnni",
+                                    .cpu = "x86-64-v4",
+                                    .features = "+avx512vnni",
+                                    .lanes = 16,
+                                    .registers = 32,
+                                    .rank = 5,
+                                    .below = &kV4,
+                                    .needs = kVnni};
+
+static constexpr HostIsa kIsas[] = {kV3, kV4, kV4Vnni};
 
 std::span<const HostIsa> effc::rt::hostIsas() { return kIsas; }

@@ -1,5 +1,7 @@
 #include "runtime/src/KernelWork.h"
 
+#include "runtime/src/ModelChecks.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -51,9 +53,11 @@ static uint64_t lookedUpBytes(const artifact::Program &program,
       continue;
     const artifact::Weight &weight = *program.weights()->Get(operand->index());
     bool isTable = weight.shape()->size() > 1;
-    bytes += isTable ? std::min(rows, weight.shape()->Get(0)) *
-                           weight.row_stride_bytes()
-                     : weight.size();
+    bytes +=
+        isTable
+            ? std::min(rows, weight.shape()->Get(0)) *
+                  (weight.row_stride_bytes() / blockSize(program, weight).rows)
+            : weight.size();
   }
   return bytes;
 }

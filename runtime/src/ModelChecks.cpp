@@ -36,7 +36,7 @@ rt::BlockSize rt::blockSize(const artifact::Program &program,
     return {elementBytes(weight.type()) ? 1u : 0u, elementBytes(weight.type())};
   const artifact::Storage &storage =
       *program.storages()->Get(weight.storage() - 1);
-  return {storage.elements(), storage.bytes()};
+  return {storage.elements(), storage.bytes(), storage.rows()};
 }
 
 uint64_t rt::rowBytes(const artifact::Program &program,
@@ -292,6 +292,10 @@ static Check checkWeight(const artifact::Program &program,
     return elements.error();
   uint64_t rows = weight.shape()->size() == 1 ? 1 : weight.shape()->Get(0);
   uint64_t columns = *elements / rows;
+  if (block.rows > 1 && (weight.shape()->size() != 2 || weight.file() != 0))
+    return badData("weight '", name, "' has blocks of ", block.rows,
+                   " rows, but is no matrix in the file itself");
+  rows = (rows + block.rows - 1) / block.rows;
   uint64_t stride = weight.row_stride_bytes();
   if (weight.shape()->Get(weight.shape()->size() - 1) % block.elements != 0)
     return badData("weight '", name, "' has rows of ",
@@ -312,6 +316,9 @@ static Check checkWeight(const artifact::Program &program,
   return checkPlace(program, weight, segmentSize);
 }
 
+/// The rows of a panel (dialects/storage/Panels.h).
+constexpr uint32_t kPanelRows = 16;
+
 static Check checkStorage(const artifact::Storage &storage) {
   if (Check error = checkName(storage.name(), "storage"))
     return error;
@@ -323,6 +330,9 @@ static Check checkStorage(const artifact::Storage &storage) {
                    " elements in ", bytes, " bytes, but 1 to ",
                    kMaxBlockElements, " in 1 to ", kMaxBlockBytes,
                    " are expected");
+  if (storage.rows() != 1 && storage.rows() != kPanelRows)
+    return badData("storage '", name, "' has blocks of ", storage.rows(),
+                   " rows, but 1 or ", kPanelRows, " are expected");
   if (storage.drawn()->size() != bytes || storage.set()->size() != bytes)
     return badData("storage '", name, "' says of ", storage.drawn()->size(),
                    " and ", storage.set()->size(),

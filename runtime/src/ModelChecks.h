@@ -73,12 +73,14 @@ uint64_t elementBytes(artifact::ElementType type);
 /// of their own are blocks of one. Both 0 for an unknown type.
 struct BlockSize {
   uint64_t elements = 0, bytes = 0;
+  uint64_t rows = 1; ///< that share the bytes
   bool operator==(const BlockSize &) const = default;
 };
 /// Of a weight whose `storage` has been checked.
 BlockSize blockSize(const artifact::Program &program,
                     const artifact::Weight &weight);
-/// Bytes of the elements of one row, without what pads it.
+/// Bytes of the elements of one row, or of rows that share blocks, without what pads
+/// it.
 uint64_t rowBytes(const artifact::Program &program,
                   const artifact::Weight &weight);
 /// "f32", "q8_0".

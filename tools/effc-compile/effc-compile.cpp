@@ -35,7 +35,7 @@ namespace {
 /// parse().
 struct Arguments {
   std::string model, output, weightsFrom, dtype, stateDtype = "f32",
-                                                 products = "f32";
+                                                 products = "exact";
   std::vector<std::string> targets = {"host"};
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
@@ -130,12 +130,16 @@ void declareNumbers(CLI::App &app, Arguments &a) {
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   app.add_option("--products", a.products,
-                 "What GPUs multiply. f32: exact. bf16 or f16: rounded, for a "
+                 "What products multiply. exact: no less than f32 holds; the "
+                 "host multiplies weights of 4 to 8 bits as integers, by rows "
+                 "of 24 bits. On the host, int16 and int8: such rows rounded "
+                 "to 16 and 8 bits, int8 as llama.cpp does; f32: such weights "
+                 "unpacked. On GPUs bf16 or f16: rounded, for a "
                  "third to a sixth of the instructions; f16 loses an eighth of "
-                 "what bf16 does, and is infinite beyond 65504. tf32: as exact "
+                 "what bf16 does, and is infinite beyond 65504; tf32: as exact "
                  "as f16 with the range of f32, for a third to two thirds. "
-                 "Sums are f32. The host is exact, and so, without "
-                 "--bit-stable, are single rows of decode times a weight")
+                 "Sums are f32. Single rows of decode times a weight are exact "
+                 "on GPUs without --bit-stable")
       ->type_name("TYPE")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(kProducts), std::end(kProducts))))
@@ -327,12 +331,19 @@ std::string parse(const Arguments &a, CompileOptions &options) {
     return "--bit-stable cannot hold with --state-dtype bf16: a state is "
            "rounded where a call ends, so that results depend on how prompts "
            "are cut and packed";
-  if (a.products != "f32" &&
-      llvm::none_of(options.targets, [](const Target *target) {
-        return target->device == tile::Device::Nvptx;
-      }))
+  Products products = *findProducts(a.products);
+  bool forHost = products == Products::Int16 || products == Products::Int8;
+  auto hasDevice = [&](tile::Device device) {
+    return llvm::any_of(options.targets, [&](const Target *target) {
+      return target->device == device;
+    });
+  };
+  if (roundsOnGpus(products) && !hasDevice(tile::Device::Nvptx))
     return "--products " + a.products +
            " rounds what GPUs multiply, but the target is host";
+  if (forHost && !hasDevice(tile::Device::Host))
+    return "--products " + a.products +
+           " rounds what the host multiplies, but it is no target";
   if (std::string wrong = checkLibrary(a, options); !wrong.empty())
     return wrong;
   options.model = a.model;
@@ -364,7 +375,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.maxContext = a.maxContext;
   options.pipeline.stateStorage =
       a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
-  options.pipeline.products = *findProducts(a.products);
+  options.pipeline.products = products;
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;

@@ -151,7 +151,7 @@ std::string Verification::sampleName() const {
 /// The seq module, the weights and the options the file was compiled with.
 void Verification::readStored() {
   stored.seqBytecode = readSeqModule(model);
-  stored.weights = weightsOf(model);
+  stored.weights = weightsOf(model, stored.seqBytecode);
   auto description = nlohmann::json::parse(model.describe());
   std::vector<std::string> texts;
   if (auto from = description.find("provenance"); from != description.end()) {
@@ -174,7 +174,7 @@ void Verification::readTargetOptions() {
   // "auto" takes a GPU where there is one.
   runsOnHost = cli::isHostName(options.device.name) ||
                (place && cli::isHostName(place->name));
-  roundsProducts = !runsOnHost && pipeline.products != Products::F32;
+  roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");

@@ -4,6 +4,7 @@
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
+#include "dialects/storage/StorageDialect.h"
 
 using namespace mlir;
 using namespace effc::seq;
@@ -43,9 +44,12 @@ LogicalResult KernelOp::verify() {
                          << (getNarrow() ? "narrow" : "narrow_to") << "'";
   if (!getNarrow())
     return success();
-  if (!getNarrowTo()->isBF16() && !getNarrowTo()->isF16()) // kernel6
-    return emitOpError() << "expects 'narrow_to' to be bf16 or f16, but got "
-                         << *getNarrowTo();
+  if (!getNarrowTo()->isBF16() && !getNarrowTo()->isF16() &&
+      !isa<effc::storage::DigitsType>(*getNarrowTo())) // kernel6
+    return emitOpError()
+           << "expects 'narrow_to' to be bf16, f16 or digits, but "
+              "got "
+           << *getNarrowTo();
   if (getNarrow()->empty())
     return emitOpError() << "expects 'narrow' to list a result or to be absent";
   int64_t before = -1;

@@ -21,8 +21,8 @@ def Seq_KernelOp
     makes the kernel. What comes before it is its prologue, what comes behind its
     epilogue. Without it the kernel has elementwise ops alone.
 
-    `narrow` lists the numbers of results that lie in memory as `narrow_to`, bf16 or
-    f16, rounded to the nearest where they are written. It says how a result is handed
+    `narrow` lists the numbers of results that lie in memory as `narrow_to`, bf16, f16
+    or digits, rounded to the nearest where they are written. It says how a result is handed
     on, not what it is: the meaning stays that of the body, of f32, and
     `seq-narrow-results` lists only what is read as the nearest of that type anyway.
 
@@ -34,8 +34,8 @@ def Seq_KernelOp
     * (KERNEL4) The body holds at most 512 ops.
     * (KERNEL5) `narrow`, where present, lists f32 results in ascending order, at
       least one.
-    * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16
-      or f16.
+    * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16,
+      f16 or `!storage.digits`.
     * (KERNEL7) `core`, where present, is the number of an op before the `seq.yield`
       that is neither elementwise nor a view.
 

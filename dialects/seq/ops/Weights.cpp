@@ -2,6 +2,7 @@
 #include "dialects/seq/NearestWord.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
+#include "dialects/storage/Panels.h"
 
 using namespace mlir;
 using namespace effc::seq;
@@ -184,7 +185,23 @@ LogicalResult WeightOp::verify() {
     return emitOpError() << "expects a 'transposed' weight of 2 or 3 "
                             "dimensions, but got "
                          << rank;
+  if (getPanels()) { // weight9
+    auto rows = dyn_cast<storage::BlockType>(type.getElementType());
+    if (rank != 2 || !rows || !storage::hasPanels(rows))
+      return emitOpError()
+             << "expects a matrix of blocks that there are panels "
+                "of beside 'panels', but got "
+             << type;
+  }
   return verifyTensors(*this);
+}
+
+Type WeightOp::getStoredElement() {
+  Type element = cast<RankedTensorType>(getType()).getElementType();
+  if (!getPanels())
+    return element;
+  return storage::PanelType::get(getContext(),
+                                 cast<storage::BlockType>(element));
 }
 
 /// The declared weight whose name fewest changes of letters make of `name`, at most

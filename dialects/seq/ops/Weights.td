@@ -38,6 +38,9 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     A `derived` weight follows from the numbers of its tensor by the rule of
     `#seq.derivation`, computed in double and rounded to f32.
 
+    `panels` says that the artifact has the matrix in panels (`!storage.panel`), as the
+    host's products of integers want it; its blocks are those of `type`.
+
     A weight that is `computed` follows from numbers of the config by the rule of an
     attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
     has no source and is embedded in the artifact.
@@ -63,6 +66,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       they are counted in. A `transposed` one has its rows as the last dimension. One
       of three dimensions may have a matrix for each group of rows, and has if it is
       `transposed`.
+    * (WEIGHT9) A weight in `panels` is a matrix of blocks of which there are panels.
 
     Example:
 
@@ -97,18 +101,21 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     OptionalAttr<Seq_RowGroupsAttr>:$rows,                   /*weight8*/
     OptionalAttr<Seq_DerivationAttr>:$derived,               /*weight7*/
     UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
-    OptionalAttr<Seq_ComputedWeight>:$computed);             /*weight2, weight4*/
+    OptionalAttr<Seq_ComputedWeight>:$computed,              /*weight2, weight4*/
+    UnitAttr:$panels);                                       /*weight9*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?
     (`stored` $stored^)? (`rows` `(` $rows^ `)`)? (`derived` `(` $derived^ `)`)?
     (`computed` `(` $computed^ `)`)?
-    (`transposed` $transposed^)?
+    (`transposed` $transposed^)? (`panels` $panels^)?
     attr-dict `:` $type
   }];
   let extraClassDeclaration = [{
     /// The tensors of the checkpoint that it is made of, in their order; none for
     /// one that is computed.
     ::llvm::SmallVector<::llvm::StringRef> getSources();
+    /// What the artifact stores its elements as.
+    ::mlir::Type getStoredElement();
     /// Whether its elements are all those of one tensor, in the same order or
     /// turned.
     bool isOneTensor() { return !getFurther() && !getRows() && !getDerived(); }

@@ -272,7 +272,8 @@ EFFC_API effc_status_t *effc_model_segment(const effc_model_t *model,
                                            effc_segment_info_t *out_segment);
 
 /* One weight: row-major, a row being what lies at one place of the first
- * dimension; a vector is one row. */
+ * dimension; a vector is one row. Of a matrix in panels `rows_together` rows lie
+ * interleaved and count as one here; the last of them may be short of rows. */
 typedef struct effc_weight_info {
   size_t size;
   const char *name; /* "layers.0.in_proj"; owned by the model */
@@ -280,8 +281,9 @@ typedef struct effc_weight_info {
   const uint64_t *shape; /* owned by the model */
   size_t rank;
   uint64_t row_stride_bytes; /* from a row to the next */
-  const uint8_t *data; /* owned by the model; NULL when the file has none */
-  uint64_t row_bytes;  /* of a row's elements, without what pads it */
+  const uint8_t *data;    /* owned by the model; NULL when the file has none */
+  uint64_t row_bytes;     /* of a row's elements, without what pads it */
+  uint32_t rows_together; /* 1, or 16 of a matrix in panels */
 } effc_weight_info_t;
 
 EFFC_API size_t effc_model_weight_count(const effc_model_t *model);

@@ -112,7 +112,7 @@ func.func @kernel6_alone(%x: tensor<?x6xf32>) {
 // -----
 
 func.func @kernel6_type(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects 'narrow_to' to be bf16 or f16, but got 'tf32'}}
+  // expected-error @+1 {{expects 'narrow_to' to be bf16, f16 or digits, but got 'tf32'}}
   %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>)
       attributes {narrow = array<i64: 0>, narrow_to = tf32} {
     seq.yield %a : tensor<?x6xf32>

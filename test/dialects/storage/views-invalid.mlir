@@ -25,6 +25,18 @@ tile.kernel @store(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view<?x8x!
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%item, %c0] sizes [1, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<8xf32, row>
   // store1
-  // expected-error @below {{expects a view whose elements have bytes of their own, but got one of}}
+  // expected-error @below {{expects a view of digits or of elements with bytes of their own, but got one of}}
   tile.store %a, %y[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8x!q, [8, 1]>
+}
+
+// -----
+
+// store2: half a block
+tile.kernel @half(%item, %y: !tile.view<?x48x!storage.digits<3>, [64, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(0) {
+  %c0 = arith.constant 0 : index
+  %f = arith.constant 1.0 : f32
+  %a = tile.splat %f : !tile.tile<48xf32, row>
+  // expected-error @below {{expects whole blocks of 32 digits, but got a tile of 48 columns}}
+  tile.store %a, %y[%item, %c0] sizes [1, 48] : !tile.tile<48xf32, row>, !tile.view<?x48x!storage.digits<3>, [64, 1]>
 }

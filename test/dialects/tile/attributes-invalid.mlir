@@ -200,6 +200,18 @@
 
 // -----
 
+// target4: digits are the host's
+// expected-error @+1 {{expects up to 3 'digits' of the host alone, but got 2}}
+"test.op"() {test.a = #tile.target<nvptx, digits = 2, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target4: more than fit a word
+// expected-error @+1 {{expects up to 3 'digits' of the host alone, but got 4}}
+"test.op"() {test.a = #tile.target<host, digits = 4, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
 // isa1: lanes that halves do not fold to one
 // expected-error @+1 {{expects 'vector' to be a power of two, but got 12}}
 "test.op"() {test.a = #tile.isa<code = "a", cpu = "a", vector = 12, registers = 32>} : () -> ()

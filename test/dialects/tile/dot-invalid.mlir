@@ -34,7 +34,7 @@ func.func @dot2_row(%acc: !tile.tile<1x12xf32, accumulator>, %x: !tile.tile<7xf3
 // -----
 
 func.func @dot3(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<7x12xf32, operand>) {
-  // expected-error @+1 {{expects to round to bf16, f16 or tf32, but got 'f64'}}
+  // expected-error @+1 {{expects to round to bf16, f16, tf32 or digits, but got 'f64'}}
   %y = tile.dot %acc, %x, %w rounded to f64 : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
   return
 }
@@ -91,5 +91,13 @@ func.func @dot5_columns_elsewhere(%acc: !sums, %x: !rows, %w: !columns) {
 func.func @dot5_rows_as_they_are(%acc: !sums, %x: !rows, %w: !columns) {
   // expected-error @+1 {{expects a swizzled 'a' to be transposed and 'b' to be swizzled, too, but got}}
   %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+func.func @dot6(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x32xf32, operand>, %w: !tile.tile<32x12xf32, operand>) {
+  // expected-error @+1 {{expects operands along the contraction where 'a' is rounded to digits}}
+  %y = tile.dot %acc, %x, %w rounded to !storage.digits<3> : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x32xf32, operand>, !tile.tile<32x12xf32, operand>
   return
 }

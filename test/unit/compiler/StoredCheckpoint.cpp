@@ -22,7 +22,7 @@ StoredCheckpoint::StoredCheckpoint(const std::string &directory,
     if (std::strcmp(segment.kind, "seq_module") == 0)
       stored.seqBytecode.assign(reinterpret_cast<const char *>(segment.data),
                                 segment.bytes);
-  stored.weights = weightsOf(*model);
+  stored.weights = weightsOf(*model, stored.seqBytecode);
 }
 
 StoredModel test::withZeroWeight(const StoredModel &model, std::string name) {

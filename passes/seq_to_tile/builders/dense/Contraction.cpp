@@ -27,7 +27,8 @@ Contraction Contraction::of(const KernelContext &context, int64_t extent) {
 
 Value effc::contract(KernelBuilder &k, const Contraction &contraction,
                      Value acc,
-                     function_ref<std::pair<Value, Value>(Value at)> load) {
+                     function_ref<std::pair<Value, Value>(Value at)> load,
+                     storage::DigitsType digits) {
   OpBuilder &b = k.ops();
   auto accType = cast<tile::TileType>(acc.getType());
   auto pipeline =
@@ -43,7 +44,8 @@ Value effc::contract(KernelBuilder &k, const Contraction &contraction,
   auto [lhs, rhs, before] =
       std::array<Value, 3>{compute->getArgument(0), compute->getArgument(1),
                            compute->getArgument(2)};
-  Value sum = contraction.extent < kLeastRoundedTerms
+  Value sum = digits ? k.digitDot(before, lhs, rhs, digits)
+              : contraction.extent < kLeastRoundedTerms
                   ? k.exactDot(before, lhs, rhs, /*transposeA=*/false,
                                /*transposeB=*/true)
                   : k.dot(before, lhs, rhs, /*transposeA=*/false,

@@ -15,12 +15,14 @@ struct Contraction {
   static Contraction of(const KernelContext &context, int64_t extent);
 };
 
-/// acc + a b^T. `load` gives the parts of both operands from a place of the
+/// acc + a b^T, with a rounded to `digits` where b lies in panels (else null). `load`
+/// gives the parts of both operands from a place of the
 /// contraction on, `step` long.
 mlir::Value
 contract(KernelBuilder &k, const Contraction &contraction, mlir::Value acc,
          llvm::function_ref<std::pair<mlir::Value, mlir::Value>(mlir::Value at)>
-             load);
+             load,
+         storage::DigitsType digits = {});
 
 } // namespace effc
 

@@ -26,6 +26,7 @@
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 #include "passes/seq_to_tile/builders/dense/OutputUpdates.h"
 
+#include "dialects/storage/Panels.h"
 #include "dialects/tile/Distribution.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
@@ -40,6 +41,10 @@ using namespace effc;
 static constexpr int64_t kRowTile = 4;
 // On a GPU: pieces of tensor cores, and tiles of several.
 static constexpr int64_t kPiece = 16, kGpuTile = 64;
+
+// On the host two panels of weights: rows of digits come from the second cache for
+// every item, and so are read half as often as for one.
+static constexpr int64_t kPanelOutputs = 2 * storage::kPanelRows;
 
 // Whether items pass over rows, a tile at a time.
 static bool passesRows(const CallContext &call) {
@@ -98,6 +103,11 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
             std::min<int64_t>(outputs,
                               llvm::bit_floor<uint64_t>(kRowElements / step)),
             step};
+  if (call.isInPanels(op->getOperand(1)))
+    return {rows,
+            std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),
+                              kPanelOutputs),
+            0, passesRows(call)};
   if (!call.isGpu()) {
     bool passes = passesRows(call);
     return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
@@ -366,7 +376,10 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);
   tile::TileType wType =
       k.blockType(tiles.outputs, contraction.step, tile::Role::Operand);
-  return contract(k, contraction, zero, [&](Value at) {
+  storage::DigitsType digits;
+  if (k.getContext().isInPanels(core->getOperand(1)))
+    digits = k.getContext().digits;
+  auto load = [&](Value at) {
     Box ofX = boxOfX(row, at, contraction.step),
         ofWeight = boxOfWeight(at, contraction.step);
     Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
@@ -374,7 +387,8 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
     if (firstPass)
       k.fetchNext(w);
     return std::pair(a, w);
-  });
+  };
+  return contract(k, contraction, zero, load, digits);
 }
 
 // Each thread adds up its own part of every output, over all steps, before the

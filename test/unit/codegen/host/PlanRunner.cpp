@@ -5,6 +5,7 @@
 #include "compiler/Register.h"
 #include "compiler/Target.h"
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/storage/Panels.h"
 #include "dialects/storage/Storage.h"
 
 #include "runtime/src/devices/host/Isa.h"
@@ -270,9 +271,9 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
   slots = GuardedMemory(slotCount * layout.getSlotBytes());
   for (auto weight : module->getOps<seq::WeightOp>()) {
     auto type = cast<RankedTensorType>(weight.getType());
+    storage::Storage storage = storage::Storage::get(weight.getStoredElement());
     weights[weight.getSymName()] = GuardedMemory(
-        storage::Storage::get(type.getElementType())
-            .bytes(type.getDimSize(0) * plan::weightStrides(type)[0]));
+        storage.matrixBytes(type.getDimSize(0), plan::weightStrides(type)[0]));
   }
 }
 
@@ -310,10 +311,17 @@ void PlanRunner::setWeight(StringRef symbol, ArrayRef<float> elements) {
 }
 
 void PlanRunner::setStoredWeight(StringRef symbol, ArrayRef<uint8_t> bytes) {
-  auto type = cast<RankedTensorType>(
-      module->lookupSymbol<seq::WeightOp>(symbol).getType());
+  auto weight = module->lookupSymbol<seq::WeightOp>(symbol);
+  auto type = cast<RankedTensorType>(weight.getType());
   storage::Storage storage = storage::Storage::get(type.getElementType());
   int64_t rows = type.getRank() == 1 ? 1 : type.getDimSize(0);
+  if (weight.getPanels()) {
+    ASSERT_EQ(int64_t(bytes.size()), storage.bytes(type.getNumElements()));
+    auto packed = storage::PanelOrder(storage.block())
+                      .pack(rows, type.getShape().back(), bytes);
+    std::memcpy(weights[symbol].data(), packed.data(), packed.size());
+    return;
+  }
   int64_t row = storage.bytes(type.getNumElements() / rows);
   int64_t stride =
       rows == 1 ? row : storage.bytes(plan::weightStrides(type)[0]);

@@ -28,12 +28,13 @@ TEST_P(PanelsTest, StandForTheSameNumbers) {
   int64_t columns = kBlocks * rows.getElements();
   auto bytes =
       randomBlocks(GetParam(), rows.getBytes(), kRows * kBlocks, random, 0.7f);
-  auto packed = storage::packPanels(rows, kRows, columns, bytes);
+  storage::PanelOrder order(rows);
+  auto packed = order.pack(kRows, columns, bytes);
   auto panel = storage::PanelType::get(&context, rows);
   auto stored = storage::Storage::get(panel);
   EXPECT_EQ(int64_t(packed.size()), stored.matrixBytes(kRows, columns));
   EXPECT_EQ(stored.blockRows(), 16);
-  EXPECT_EQ(storage::unpackPanels(rows, kRows, columns, packed), bytes);
+  EXPECT_EQ(order.unpack(kRows, columns, packed), bytes);
 
   auto layout = storage::PanelLayout::of(rows);
   storage::BlockType described = layout.describe();

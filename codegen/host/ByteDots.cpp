@@ -1,0 +1,139 @@
+// x86: vpdpbusd where the level has it, else vpmaddubsw, whose sums of two products
+// saturate in 16 bits and so are added to words before they can.
+#include "codegen/host/ByteDots.h"
+
+#include "dialects/tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace effc;
+using namespace effc::host;
+
+static Value splat(OpBuilder &b, Location loc, VectorType type, int64_t value) {
+  return arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(type,
+                             b.getIntegerAttr(type.getElementType(), value)));
+}
+
+ByteDots::ByteDots(OpBuilder &b, Location loc, Operation *op, int64_t lanes)
+    : b(b), loc(loc), lanes(lanes), quads(false) {
+  if (tile::TargetAttr target = tile::getTarget(op))
+    if (StringAttr features = target.getFeatures())
+      quads = features.getValue().contains("+avx512vnni");
+}
+
+VectorType ByteDots::words() const {
+  return VectorType::get({lanes}, b.getI32Type());
+}
+
+Value ByteDots::asBytes(Value words) {
+  return LLVM::BitcastOp::create(
+      b, loc, VectorType::get({4 * lanes}, b.getI8Type()), words);
+}
+
+StringRef ByteDots::named(StringRef ymm, StringRef zmm) const {
+  return lanes == 16 ? zmm : ymm;
+}
+
+Value ByteDots::call(StringRef intrinsic, Type result, ValueRange arguments) {
+  return LLVM::CallIntrinsicOp::create(b, loc, result,
+                                       b.getStringAttr(intrinsic), arguments)
+      .getResult(0);
+}
+
+// Sums of pairs, as words.
+void ByteDots::flush(Sums &sums) {
+  VectorType pairType = VectorType::get({2 * lanes}, b.getI16Type());
+  Value ones = splat(b, loc, pairType, 1);
+  auto take = [&](Value &pairs) {
+    Value sum =
+        call(named("llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.pmaddw.d.512"),
+             words(), {pairs, ones});
+    pairs = {};
+    return sum;
+  };
+  for (auto [word, pairs, high] :
+       llvm::zip_equal(sums.words, sums.pairs, sums.high)) {
+    if (!pairs)
+      continue;
+    Value sum = take(pairs);
+    if (high)
+      sum = arith::AddIOp::create(
+          b, loc, sum,
+          arith::ShLIOp::create(b, loc, take(high), splat(b, loc, words(), 4)));
+    word = word ? Value(arith::AddIOp::create(b, loc, word, sum)) : sum;
+  }
+  sums.steps = 0;
+}
+
+Value ByteDots::addPair(Value sum, Value codes, Value word) {
+  Value products =
+      call(named("llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx512.pmaddubs.w.512"),
+           VectorType::get({2 * lanes}, b.getI16Type()),
+           {asBytes(codes),
+            asBytes(vector::BroadcastOp::create(b, loc, words(), word))});
+  return sum ? Value(arith::AddIOp::create(b, loc, sum, products)) : products;
+}
+
+void ByteDots::add(Sums &sums, Value codes, int64_t most,
+                   ArrayRef<Value> words) {
+  if (quads) {
+    for (auto [sum, word] : llvm::zip_equal(sums.words, words)) {
+      if (!sum)
+        sum = splat(b, loc, this->words(), 0);
+      sum = call(
+          named("llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpbusd.512"),
+          this->words(),
+          {sum, asBytes(codes),
+           asBytes(vector::BroadcastOp::create(b, loc, this->words(), word))});
+    }
+    return;
+  }
+  // Two products of at most `most` by 128 fit 16 bits up to 127; codes of 8 bits go
+  // by halves.
+  Value upper;
+  if (most > 127) {
+    Value mask = splat(b, loc, this->words(), 0x0f0f0f0f);
+    upper = arith::AndIOp::create(
+        b, loc,
+        arith::ShRUIOp::create(b, loc, codes, splat(b, loc, this->words(), 4)),
+        mask);
+    codes = arith::AndIOp::create(b, loc, codes, mask);
+    most = 15;
+  }
+  if (sums.steps >= 32767 / (most * 256))
+    flush(sums);
+  for (auto [pairs, high, word] :
+       llvm::zip_equal(sums.pairs, sums.high, words)) {
+    pairs = addPair(pairs, codes, word);
+    if (upper)
+      high = addPair(high, upper, word);
+  }
+  ++sums.steps;
+}
+
+SmallVector<Value> ByteDots::finish(Sums &sums) {
+  flush(sums);
+  for (Value &word : sums.words)
+    if (!word)
+      word = splat(b, loc, words(), 0);
+  return sums.words;
+}
+
+// The same 16 bytes in each 128 bits of a register, which is how vpshufb reads them.
+Value ByteDots::lookup(Value codes, ArrayRef<int64_t> table) {
+  VectorType bytes = VectorType::get({4 * lanes}, b.getI8Type());
+  SmallVector<APInt> entries;
+  for (int64_t i = 0; i < 4 * lanes; ++i)
+    entries.push_back(APInt(8, uint64_t(table[i % 16] & 0xff)));
+  Value all =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bytes, entries));
+  Value found =
+      call(named("llvm.x86.avx2.pshuf.b", "llvm.x86.avx512.pshuf.b.512"), bytes,
+           {all, asBytes(codes)});
+  return LLVM::BitcastOp::create(b, loc, words(), found);
+}

@@ -1,0 +1,77 @@
+// Matrices of blocks that the host's products read -> panels.
+//
+//   seq.weight @up source("up") : tensor<96x64x!q4_0>
+// becomes
+//   seq.weight @up source("up") panels : tensor<96x64x!q4_0>
+#include "passes/seq/Passes.h"
+
+#include "dialects/seq/Seq.h"
+#include "dialects/storage/Panels.h"
+#include "dialects/tile/Tile.h"
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "passes/seq/Passes.h.inc"
+
+namespace {
+
+struct PackWeightsPass : impl::PackWeightsPassBase<PackWeightsPass> {
+  using PackWeightsPassBase::PackWeightsPassBase;
+
+  void runOnOperation() override {
+    tile::TargetAttr target = tile::getTarget(getOperation());
+    if (!target || target.getDigits() == 0)
+      return;
+    llvm::DenseMap<StringAttr, SmallVector<seq::ParameterOp>> uses;
+    getOperation().walk([&](seq::ParameterOp parameter) {
+      uses[parameter.getWeightAttr().getAttr()].push_back(parameter);
+    });
+    for (auto weight : getOperation().getOps<seq::WeightOp>()) {
+      auto type = cast<RankedTensorType>(weight.getType());
+      auto rows = dyn_cast<storage::BlockType>(type.getElementType());
+      if (!rows)
+        continue;
+      std::string reason = whyNot(weight, rows, uses[weight.getSymNameAttr()]);
+      InFlightDiagnostic remark = emitRemark(weight.getLoc());
+      remark << "weight '" << weight.getSymName() << "' lies in ";
+      if (!reason.empty()) {
+        remark << "rows: " << reason;
+        continue;
+      }
+      remark << "panels: products multiply its codes as integers";
+      weight.setPanels(true);
+    }
+  }
+
+private:
+  /// Empty where products alone, or look-ups beside them, read the weight.
+  static std::string whyNot(seq::WeightOp weight, storage::BlockType rows,
+                            ArrayRef<seq::ParameterOp> uses) {
+    if (!storage::hasPanels(rows))
+      return "there are no panels of " + rows.getName().str();
+    if (cast<RankedTensorType>(weight.getType()).getRank() != 2)
+      return "it is several matrices";
+    bool isMultiplied = false;
+    for (seq::ParameterOp parameter : uses)
+      for (OpOperand &use : parameter.getResult().getUses()) {
+        auto kernel = dyn_cast<seq::KernelOp>(use.getOwner());
+        if (!kernel)
+          return "an op outside of kernels reads it";
+        BlockArgument tensor =
+            kernel.getBody().getArgument(use.getOperandNumber());
+        for (OpOperand &read : tensor.getUses()) {
+          Operation *op = read.getOwner();
+          bool isMatrix = read.getOperandNumber() == 1 &&
+                          isa<seq::LinearOp, seq::LmHeadOp>(op);
+          if (!isMatrix && !isa<seq::EmbeddingOp>(op))
+            return ("'" + op->getName().getStringRef() + "' reads it").str();
+          isMultiplied |= isMatrix;
+        }
+      }
+    return isMultiplied ? "" : "no product reads it";
+  }
+};
+} // namespace
+} // namespace effc
