@@ -59,7 +59,7 @@ ALLOWED = {
 ORDERS = [
     ["passes/kernel_facts", "passes/seq", "passes/seq_to_tile", "passes/tile", "passes/plan"],
     ["codegen/math", "codegen/storage", "codegen/image", "codegen/host", "codegen/nvptx", "codegen/sim", "codegen/artifact"],
-    ["frontend/checkpoint", "frontend/tokenizer", "frontend/model", "frontend/families"],
+    ["frontend/checkpoint", "frontend/tokenizer", "frontend/gguf", "frontend/model", "frontend/families"],
 ]
 ROOT_FILES = ["CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "NOTICE", "README.md"]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
