@@ -32,6 +32,8 @@ llvm::Expected<SourceTensor> WeightSource::read(seq::WeightOp weight) {
     return storage.takeError();
   SourceTensor tensor{*storage, data->shape, data->bytes, data->file,
                       data->offset};
+  made = data->made;
+  tensor.isInOrder = !made;
   if (weight.getStored()) { // the same elements in the same order
     auto own = llvm::cast<mlir::RankedTensorType>(weight.getType()).getShape();
     shape.assign(own.begin(), own.end());

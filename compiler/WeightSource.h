@@ -31,6 +31,7 @@ private:
   StoredWeight storedWeight;
   frontend::GatheredWeight gathered;
   std::vector<uint64_t> shape;
+  std::shared_ptr<const std::vector<uint8_t>> made;
 };
 
 /// The files of a checkpoint by the names that lead to them from the folder of

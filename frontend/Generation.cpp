@@ -247,7 +247,7 @@ effc::frontend::readGeneration(ConfigReader &config, llvm::StringRef directory,
 
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, kFile);
-  if (!llvm::sys::fs::exists(path))
+  if (directory.empty() || !llvm::sys::fs::exists(path))
     return generation;
   auto value = readJsonObject(path, kFile);
   if (!value)

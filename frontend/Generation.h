@@ -30,7 +30,7 @@ struct Generation {
 };
 
 /// Asks `config` (config.json) for its keys about generation, and reads
-/// generation_config.json of the directory where there is one; a key there
+/// generation_config.json of the directory, where one is named and has one; a key there
 /// hides the same key of config.json, but for the ends, which add up: the
 /// public library stops at those of generation_config.json, its server at all.
 /// Token ids are checked against the

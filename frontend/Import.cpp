@@ -7,6 +7,7 @@
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/gguf/Adapted.h"
 #include "frontend/tokenizer/MergeFiles.h"
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/TokenizerImport.h"
@@ -60,7 +61,48 @@ public:
       tokenizerClass = *reader.getString("tokenizer_class");
     if (llvm::Error error = readFamily(reader))
       return error;
+    if (llvm::Error error = addSource(pathOf(kConfigFile), kConfigFile))
+      return error;
     return readRest();
+  }
+
+  llvm::Error importGguf(llvm::StringRef path) {
+    if (!options.weightsFrom.empty())
+      return refuse("weights are read from the file " + quote(path) +
+                    ": no other directory can be given");
+    auto opened = GgufModel::open(path);
+    if (!opened)
+      return opened.takeError();
+    if (llvm::Error error = (*opened)->checkScales())
+      return error;
+    auto adapted = adaptGguf(std::move(*opened), options.allow);
+    if (!adapted)
+      return adapted.takeError();
+    AdaptedGguf &gguf = *adapted;
+    model.remarks = std::move(gguf.remarks);
+    model.checkpoint = std::move(gguf.checkpoint);
+    stored.wholeNorms = gguf.architecture->wholeNorms;
+    // Files beside it are not the model's.
+    generationDirectory = "";
+    Remarks ofFamily;
+    std::swap(ofFamily, model.remarks);
+    UnreadKeys unread{{}, model.remarks};
+    ConfigReader reader(gguf.file, *gguf.config.getObject(), &unread);
+    llvm::Error error = readFamily(reader);
+    for (const std::string &remark : model.remarks)
+      ofFamily.push_back(gguf.say(remark));
+    model.remarks = std::move(ofFamily);
+    if (error)
+      return gguf.say(std::move(error));
+    for (const auto &file : model.checkpoint->getFiles()) {
+      const std::string &name = file->getFile().getName();
+      if (llvm::Error error = addSource(pathOf(name), name))
+        return error;
+    }
+    if (options.tokenizer)
+      model.remarks.push_back("the file's tokenizer is not read: the model "
+                              "takes and gives token ids");
+    return llvm::Error::success();
   }
 
   llvm::Error importFile(llvm::StringRef path) {
@@ -147,6 +189,7 @@ private:
                          options.ungroupedNorm,
                          options.maxContext,
                          options.streamed,
+                         stored,
                          model.remarks};
     auto module = family->import(input);
     if (!module)
@@ -165,7 +208,7 @@ private:
                                std::to_string(input.widestKept)) +
                     " (--window)");
     model.module = std::move(*module);
-    return addSource(pathOf(kConfigFile), kConfigFile);
+    return llvm::Error::success();
   }
 
   /// How all matrices are stored; null: as the checkpoint has each. Without
@@ -188,8 +231,9 @@ private:
   }
 
   llvm::Error readGenerationFor(ConfigReader &reader) {
-    auto generation = readGeneration(reader, model.checkpoint->getDirectory(),
-                                     vocabulary, model.remarks);
+    auto generation = readGeneration(
+        reader, generationDirectory.value_or(model.checkpoint->getDirectory()),
+        vocabulary, model.remarks);
     if (!generation)
       return generation.takeError();
     model.generation = std::move(*generation);
@@ -383,6 +427,9 @@ private:
   const ImportOptions &options;
   int64_t vocabulary = 0;
   std::string modelType, tokenizerClass; // of config.json
+  StoredForm stored;
+  /// Where generation_config.json may lie; "": nowhere; none: in the checkpoint.
+  std::optional<std::string> generationDirectory;
   ImportedModel model;
 };
 
@@ -393,6 +440,11 @@ frontend::importModel(mlir::MLIRContext &context, llvm::StringRef path,
                       const ImportOptions &options) {
   Importer importer(context, options);
   bool isModule = llvm::sys::path::extension(path) == ".mlir";
+  if (!isModule && isGgufFile(path)) {
+    if (llvm::Error error = importer.importGguf(path))
+      return error;
+    return importer.take();
+  }
   // Whatever is no regular file is told of when it is opened.
   if (!isModule &&
       (llvm::sys::fs::is_regular_file(path) || !llvm::sys::fs::exists(path)))

@@ -22,6 +22,8 @@ struct SourceTensor {
   llvm::ArrayRef<uint8_t> bytes;
   uint32_t file = 0;       // number in Contents::weightFiles
   uint64_t fileOffset = 0; // of the bytes in that file
+  /// Whether the file has the rows in this order.
+  bool isInOrder = true;
 };
 
 /// A file of the checkpoint that the artifact may name.

@@ -57,6 +57,8 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return "it is a part of a tensor";
   if (weight.getDerived())
     return "its numbers follow from a tensor's by a rule";
+  if (!tensor.isInOrder)
+    return "its rows lie in another order in the file";
   if (storage != tensor.storage)
     return formatv("its elements are stored as {0} and used as {1}",
                    tensor.storage.name(), storage.name())

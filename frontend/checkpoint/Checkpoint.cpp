@@ -33,9 +33,8 @@ static std::string explainRefusal(llvm::StringRef file) {
       {".pt", kPickle},
       {".pth", kPickle},
       {".ckpt", kPickle},
-      {".gguf", "a GGUF file, which is not read: take the checkpoint it was "
-                "made of, or have transformers write one (from_pretrained "
-                "with gguf_file, then save_pretrained)"},
+      {".gguf", "a GGUF file, which has all of a model: name the file itself "
+                "in the place of the directory"},
       {".h5", "weights for TensorFlow: have transformers write safetensors"},
       {".msgpack", "weights for Flax: have transformers write safetensors"},
       {".onnx", "an ONNX graph: take the checkpoint that it was exported from"},
@@ -299,6 +298,20 @@ llvm::Error Checkpoint::checkUnchanged() const {
   return llvm::Error::success();
 }
 
+/// The rows in the tensor's order.
+static std::vector<uint8_t> undoTurn(const TensorEntry &entry,
+                                     llvm::ArrayRef<uint8_t> bytes) {
+  auto [outer, inner] = entry.turned;
+  uint64_t row = bytes.size() / entry.shape.front(), group = outer * inner;
+  std::vector<uint8_t> made(bytes.size());
+  for (uint64_t to = 0; to < entry.shape.front(); ++to) {
+    uint64_t within = to % group;
+    uint64_t from = to - within + within % outer * inner + within / outer;
+    llvm::copy(bytes.slice(from * row, row), made.begin() + to * row);
+  }
+  return made;
+}
+
 llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
   auto tensor = get(name);
   if (!tensor)
@@ -306,9 +319,14 @@ llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
   auto bytes = tensor->file->view(*tensor->entry);
   if (!bytes)
     return bytes.takeError();
-  return TensorData{tensor->entry->type, tensor->entry->shape, *bytes,
-                    tensor->fileNumber,
-                    tensor->file->getOffset(*tensor->entry)};
+  TensorData data{tensor->entry->type, tensor->entry->shape, *bytes,
+                  tensor->fileNumber, tensor->file->getOffset(*tensor->entry)};
+  if (!tensor->entry->turned.isNone()) {
+    data.made = std::make_shared<const std::vector<uint8_t>>(
+        undoTurn(*tensor->entry, *bytes));
+    data.bytes = *data.made;
+  }
+  return data;
 }
 
 llvm::Expected<bool> Checkpoint::areEqual(llvm::StringRef a,

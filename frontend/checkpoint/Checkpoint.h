@@ -26,6 +26,9 @@ struct TensorData {
   llvm::ArrayRef<uint8_t> bytes;
   uint32_t file;   // its number among the checkpoint's
   uint64_t offset; // of the bytes in that file
+  /// What holds the bytes where no file has them in this order (RowTurn); null
+  /// where one has.
+  std::shared_ptr<const std::vector<uint8_t>> made = nullptr;
 };
 
 /// A tensor and the file that holds it; valid as long as the checkpoint lives.
@@ -86,8 +89,9 @@ public:
   /// Fails with the name of the first of them, if any.
   llvm::Error checkAllRead() const;
 
-  /// The elements of a tensor; valid as long as this object lives. What a file
-  /// changed meanwhile does to them: MappedFile.h.
+  /// The elements of a tensor; valid as long as this object lives and, where they
+  /// were made, the result. What a file changed meanwhile does to them:
+  /// MappedFile.h.
   llvm::Expected<TensorData> getData(llvm::StringRef name) const;
 
   /// Whether two tensors hold the same bytes under the same type and shape.

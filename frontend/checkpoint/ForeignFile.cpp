@@ -21,9 +21,8 @@ static constexpr Start kStarts[] = {
                                 "fetch the file itself (git lfs pull)"},
     {"/annex/objects/", "a git-annex pointer in the place of the file: fetch "
                         "the file itself (git annex get)"},
-    {"GGUF", "a GGUF file, which is not read: take the checkpoint it was made "
-             "of, or have transformers write one (from_pretrained with "
-             "gguf_file, then save_pretrained)"},
+    {"GGUF", "a GGUF file, which has all of a model: name it in the place of "
+             "the directory"},
     {"PK\x03\x04", "a ZIP file, as torch.save writes: convert it to "
                    "safetensors (tools/convert_pickle.py)"},
     {"\x80\x02", "a Python pickle: convert it to safetensors "
@@ -73,7 +72,6 @@ static std::string explainEnding(llvm::StringRef path) {
       {".json", kOfDirectory},
       {".model", kOfDirectory},
       {".effc", "a compiled model: effc run takes it"},
-      {".gguf", "a GGUF file, which is not read"},
       {".onnx", "an ONNX graph, which is not read: take the checkpoint that it "
                 "was exported from"},
       {".tar", "an archive: unpack it"},
@@ -124,7 +122,8 @@ llvm::Error effc::frontend::refuseAsModel(llvm::StringRef path) {
   }
   if (is.empty())
     is = explainEnding(path);
-  return refuse("expects " + quote(path) +
-                " to be a checkpoint's directory or a .mlir file, but got " +
-                is);
+  return refuse(
+      "expects " + quote(path) +
+      " to be a checkpoint's directory, a GGUF file or a .mlir file, but got " +
+      is);
 }

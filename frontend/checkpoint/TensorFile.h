@@ -9,6 +9,15 @@
 
 namespace effc::frontend {
 
+/// Rows of a tensor that lie in another order in the file: of each `outer` times
+/// `inner` rows, the file's row [o][i] is the tensor's row [i][o]. Rows are moved
+/// whole, whatever their type.
+struct RowTurn {
+  uint64_t outer = 1, inner = 1;
+
+  bool isNone() const { return outer == 1 || inner == 1; }
+};
+
 struct TensorEntry {
   std::string name;
   TensorType type;
@@ -17,6 +26,8 @@ struct TensorEntry {
   /// Of the tensor's bytes, from the start of the file's data.
   uint64_t begin = 0;
   uint64_t end = 0;
+  /// What view() does not undo.
+  RowTurn turned = {};
 };
 
 /// A shape as messages write it: "3x4", "scalar".
@@ -24,7 +35,8 @@ std::string describeShape(llvm::ArrayRef<uint64_t> shape);
 
 /// What is known of a file without its tensors' bytes.
 struct TensorTable {
-  /// In the order of their bytes, which lie inside the file; names differ.
+  /// In the order of their bytes, which lie inside the file; names differ. Two may
+  /// share bytes.
   std::vector<TensorEntry> entries;
   /// Where the data begin. The bytes before tell the file from others.
   uint64_t dataOffset = 0;

@@ -33,7 +33,7 @@ static DecoderConfig readGemma(ConfigReader &reader, FamilyInput &input,
                   llvm::Twine(config.attention.keyHeads) + ", but got " +
                   llvm::Twine(config.attention.heads));
   config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
-  config.norm.unitOffset = true;
+  config.norm.unitOffset = !input.stored.wholeNorms;
   config.normsAfter = true;
   config.head.tied = reader.getBoolean("tie_word_embeddings", true);
   config.embeddingScale = std::sqrt(double(config.width));

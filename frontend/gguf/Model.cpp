@@ -3,11 +3,30 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/BlockScales.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace effc::frontend;
+
+bool effc::frontend::isGgufFile(llvm::StringRef path) {
+  if (!llvm::sys::fs::is_regular_file(path))
+    return false;
+  if (path.ends_with_insensitive(".gguf"))
+    return true;
+  auto file = MappedFile::open(path, path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  uint8_t start[4] = {};
+  llvm::consumeError(
+      (*file)->read(0, llvm::MutableArrayRef(start).take_front(
+                           std::min<uint64_t>((*file)->size(), sizeof start))));
+  return isGguf(start);
+}
 
 /// As many files as Checkpoint takes.
 static constexpr int64_t kMostShards = 512;

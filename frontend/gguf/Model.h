@@ -21,6 +21,10 @@
 
 namespace effc::frontend {
 
+/// Whether `path` is a regular file that begins like one of these, or is called
+/// like one ("x.gguf").
+bool isGgufFile(llvm::StringRef path);
+
 /// One file and the tensors that it has, by the file's own names.
 struct GgufShard {
   std::unique_ptr<MappedFile> file;

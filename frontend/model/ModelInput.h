@@ -21,6 +21,13 @@ struct StreamedKeys {
   int64_t window = 0;
 };
 
+/// How the numbers of a checkpoint's tensors differ from those that a family's
+/// own checkpoints have, since another format's converter changed them.
+struct StoredForm {
+  /// Weights of norms that are one less elsewhere are whole.
+  bool wholeNorms = false;
+};
+
 /// What a family's importer reads and writes to.
 struct FamilyInput {
   mlir::MLIRContext *context;
@@ -38,6 +45,7 @@ struct FamilyInput {
   /// The positions that the longest context is asked to have; 0: the model's.
   int64_t contextWanted;
   StreamedKeys streamed;
+  StoredForm stored;
   Remarks &remarks;
   /// Whether a layer has followed `streamed`.
   bool streams = false;

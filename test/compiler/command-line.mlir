@@ -77,7 +77,7 @@
 // BOTH-NEXT: effc: note: see effc compile --help
 // BOTH-NEXT: status 2
 // RUN: sh -c 'effc-compile %S/Inputs/foreign_plugin.c -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: effc: error: expects '{{.*}}foreign_plugin.c' to be a checkpoint's directory or a .mlir file, but got another file{{$}}
+// OTHER: effc: error: expects '{{.*}}foreign_plugin.c' to be a checkpoint's directory, a GGUF file or a .mlir file, but got another file{{$}}
 // OTHER-NEXT: status 1
 // RUN: sh -c 'effc-compile a -o %t/x --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
 // PRODUCTS: effc: error: --products bf16 rounds what GPUs multiply, but the target is host{{$}}

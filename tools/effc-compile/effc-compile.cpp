@@ -81,7 +81,8 @@ std::string listTargets() {
 void declareFiles(CLI::App &app, Arguments &a) {
   app.option_defaults()->group("Files and targets");
   app.add_option("MODEL", a.model,
-                 "Hugging Face directory, or a .mlir file of the seq dialect")
+                 "Hugging Face directory, GGUF file, or .mlir file of the seq "
+                 "dialect")
       ->required();
   app.add_option("-o,--output", a.output,
                  "The .effc file; with --compile-to the module's file "
@@ -91,7 +92,8 @@ void declareFiles(CLI::App &app, Arguments &a) {
                  "Directory that the weights of a .mlir file are in")
       ->type_name("DIR");
   app.add_option("--allow", a.allow,
-                 "Keys of config.json that are left aside though they may "
+                 "Keys of config.json, or of a GGUF file's architecture, that "
+                 "are left aside though they may "
                  "change the model, which the user answers for")
       ->type_name("KEY,...")
       ->delimiter(',')

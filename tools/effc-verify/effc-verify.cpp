@@ -1,6 +1,7 @@
 // `effc verify`: parses options, verifies, prints what was found.
 
 #include "compiler/OutOfMemory.h"
+#include "tools/effc-verify/GgufInspection.h"
 #include "tools/effc-verify/PublishedWork.h"
 #include "tools/effc-verify/Verification.h"
 #include "tools/terminal/CommandLine.h"
@@ -164,6 +165,8 @@ namespace {
 struct Arguments {
   VerifyOptions verify;
   bool json = false;
+  // `effc inspect` of a GGUF file comes here, where such are read.
+  bool gguf = false;
   std::string layers = "auto";
   // `effc inspect --flops=published` comes here, where modules can be read.
   std::string flops;
@@ -227,6 +230,7 @@ static void declare(CLI::App &app, Arguments &a) {
       ->check(wholeNumber(0, kMostCounted))
       ->needs(published)
       ->capture_default_str();
+  app.add_flag("--gguf", a.gguf)->group("");
   app.footer("effc verify model.effc\n"
              "effc verify model.effc --seconds 600 -n 128\n"
              "effc verify model.effc --no-run --json");
@@ -238,7 +242,7 @@ static std::string help = "effc verify --help";
 static int run(int argc, char **argv) {
   std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   for (const std::string &argument : arguments)
-    if (argument.starts_with("--flops"))
+    if (argument.starts_with("--flops") || argument == "--gguf")
       help = "effc inspect --help";
   CLI::App app("Check a compiled model against its meaning", "effc verify");
   Arguments a;
@@ -249,6 +253,10 @@ static int run(int argc, char **argv) {
   if (a.verify.seconds == 0)
     a.verify.seconds = INFINITY;
   supervise();
+  if (a.gguf) {
+    print(describeGguf(a.verify.file, a.json));
+    return kDone;
+  }
   if (a.flops.empty())
     return verifyFile(a.verify, a.json);
   print(describePublishedWork(a.verify.file, a.verify.access, a.counting,

@@ -377,8 +377,8 @@ static void inspect(const InspectOptions &options) {
 
 void effc::cli::addInspectCommand(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App *command =
-      app.add_subcommand("inspect", "Show what is in a compiled model");
+  CLI::App *command = app.add_subcommand(
+      "inspect", "Show what is in a compiled model, or in a GGUF file");
   addModelFile(*command, options->file);
   addModelAccess(*command, options->access);
   command->option_defaults()->group("What to show");

@@ -96,7 +96,8 @@ static void refuseForeign(const std::string &file) {
     if (foreign.is(start))
       throw Failure("'" + file + "' is " + foreign.kind +
                     ", not a compiled model; a model is compiled first: effc "
-                    "compile DIR -o FILE.effc, of a checkpoint in safetensors");
+                    "compile MODEL -o FILE.effc, of a checkpoint's folder or a "
+                    "GGUF file");
 }
 
 Model effc::cli::openModel(const std::string &file, const ModelAccess &access) {

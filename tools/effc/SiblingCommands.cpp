@@ -6,10 +6,12 @@
 #include "tools/terminal/Failure.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <unistd.h>
 #include <vector>
@@ -72,9 +74,27 @@ static bool asksForPublished(std::span<const std::string> arguments) {
   return false;
 }
 
+/// `inspect FILE` of a file that is yet to be compiled, which the compiler reads.
+static bool inspectsGguf(std::span<const std::string> arguments) {
+  return arguments[0] == "inspect" &&
+         std::ranges::any_of(arguments.subspan(1), [](const std::string &file) {
+           std::error_code ignored;
+           if (!std::filesystem::is_regular_file(file, ignored))
+             return false;
+           char start[4] = {};
+           std::ifstream(file, std::ios::binary).read(start, sizeof start);
+           return std::string_view(start, sizeof start) == "GGUF";
+         });
+}
+
 void effc::cli::becomeSibling(std::span<const std::string> arguments) {
   if (asksForPublished(arguments))
     become("effc-verify", arguments.subspan(1));
+  if (inspectsGguf(arguments)) {
+    std::vector<std::string> line = {"--gguf"};
+    line.insert(line.end(), arguments.begin() + 1, arguments.end());
+    become("effc-verify", line);
+  }
   for (const Sibling &sibling : kSiblings)
     if (arguments[0] == sibling.command)
       become(sibling.program, arguments.subspan(1));

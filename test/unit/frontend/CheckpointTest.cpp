@@ -83,10 +83,9 @@ TEST_F(CheckpointTest, NamesTheWeightsItFound) {
   EXPECT_EQ(open(), lacking() + "found no weights");
   directory.write("weights.gguf", "x");
   EXPECT_EQ(open(), lacking() +
-                        "found 'weights.gguf', a GGUF file, which is not "
-                        "read: take the checkpoint it was made of, or have "
-                        "transformers write one (from_pretrained with "
-                        "gguf_file, then save_pretrained)");
+                        "found 'weights.gguf', a GGUF file, which has all of a "
+                        "model: name the file itself in the place of the "
+                        "directory");
   directory.write("pytorch_model.bin", "x");
   EXPECT_EQ(open(), lacking() +
                         "found 'pytorch_model.bin', a Python pickle, which can "

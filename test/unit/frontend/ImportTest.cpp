@@ -590,8 +590,8 @@ TEST_F(ModuleTest, FilesThatAreNone) {
   std::string text = directory.write("README.md", "# A model");
   EXPECT_EQ(outcome(importModel(context, text)),
             "expects '" + text +
-                "' to be a checkpoint's directory or a .mlir file, but got "
-                "another file");
+                "' to be a checkpoint's directory, a GGUF file or a .mlir "
+                "file, but got another file");
   ImportOptions options;
   options.dtype = "f32";
   EXPECT_EQ(importing(kModule, options),

@@ -102,8 +102,9 @@ TEST(Main, SaysWhatItHasInPlaceOfAnOption) {
 
 // What people give in place of a compiled model.
 TEST(Main, SaysWhatAFileIsThatIsNoCompiledModel) {
-  const std::string advice = "; a model is compiled first: effc compile DIR -o "
-                             "FILE.effc, of a checkpoint in safetensors\n";
+  const std::string advice =
+      "; a model is compiled first: effc compile MODEL -o FILE.effc, of a "
+      "checkpoint's folder or a GGUF file\n";
   for (const char *command : {"run", "inspect"}) {
     std::vector<std::string> line = {command, "/tmp"};
     if (line[0] == "run")

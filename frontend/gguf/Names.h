@@ -1,0 +1,37 @@
+// Between the names of a GGUF file and those of a family: what a tensor of the
+// file is called there, and what messages that name the family's are about.
+#ifndef EFFC_FRONTEND_GGUF_NAMES_H
+#define EFFC_FRONTEND_GGUF_NAMES_H
+
+#include "frontend/gguf/Architecture.h"
+
+namespace effc::frontend {
+
+/// A tensor's row and what its pattern stands for.
+struct GgufNameMatch {
+  const GgufTensorRow *row = nullptr;
+  /// The digits that '*' stood for, and ".weight" or ".bias"; may be empty.
+  std::string layer, suffix;
+
+  /// The family's name; `expert` stands for '#'.
+  std::string nameOf(std::optional<uint64_t> expert = {}) const;
+};
+
+/// The row of the first pattern that a tensor's name fits; none where no does.
+std::optional<GgufNameMatch> matchGgufName(const GgufArchitecture &architecture,
+                                           llvm::StringRef given);
+
+/// The file's name of what the family calls `name`; empty where no row has it.
+std::string givenNameOf(const GgufArchitecture &architecture,
+                        llvm::StringRef name);
+
+/// A message in which quoted names of fields and of the family's tensors are
+/// replaced by what the file has, and 'config.json' by the file's name.
+std::string sayInGgufNames(llvm::StringRef message,
+                           const GgufArchitecture &architecture,
+                           const llvm::StringMap<std::string> &fields,
+                           llvm::StringRef file);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_GGUF_NAMES_H

@@ -1,0 +1,64 @@
+// Rows that several architectures share.
+#ifndef EFFC_FRONTEND_GGUF_ARCHITECTURES_ROWS_H
+#define EFFC_FRONTEND_GGUF_ARCHITECTURES_ROWS_H
+
+#include "frontend/gguf/Config.h"
+
+namespace effc::frontend {
+
+/// Of models with attention and a gated MLP: `intermediate_size`, heads, norms.
+inline constexpr GgufKeyRow kDecoderKeys[] = {
+    {"context_length", "max_position_embeddings"},
+    {"feed_forward_length", "intermediate_size", GgufKeyKind::SameInEachLayer},
+    {"attention.head_count", "num_attention_heads",
+     GgufKeyKind::SameInEachLayer},
+    {"attention.head_count_kv", "num_key_value_heads",
+     GgufKeyKind::SameInEachLayer},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", GgufKeyKind::Number},
+};
+
+/// The table of embeddings, the norm behind the layers and the head, by the names
+/// of most families.
+inline constexpr GgufTensorRow kOuterTensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"output_norm", "model.norm"},
+    {"output", "lm_head"},
+};
+
+/// Projections of attention as they lie, and with channels in pairs.
+inline constexpr GgufTensorRow kAttentionTensors[] = {
+    {"blk.*.attn_q", "model.layers.*.self_attn.q_proj"},
+    {"blk.*.attn_k", "model.layers.*.self_attn.k_proj"},
+    {"blk.*.attn_v", "model.layers.*.self_attn.v_proj"},
+    {"blk.*.attn_output", "model.layers.*.self_attn.o_proj"},
+    {"blk.*.attn_q_norm", "model.layers.*.self_attn.q_norm"},
+    {"blk.*.attn_k_norm", "model.layers.*.self_attn.k_norm"},
+};
+inline constexpr GgufTensorRow kPairedAttentionTensors[] = {
+    {"blk.*.attn_q", "model.layers.*.self_attn.q_proj", GgufRows::Pairs},
+    {"blk.*.attn_k", "model.layers.*.self_attn.k_proj", GgufRows::Pairs},
+    {"blk.*.attn_v", "model.layers.*.self_attn.v_proj"},
+    {"blk.*.attn_output", "model.layers.*.self_attn.o_proj"},
+};
+
+/// A gated MLP, and the norms before attention and before it.
+inline constexpr GgufTensorRow kMlpTensors[] = {
+    {"blk.*.ffn_gate", "model.layers.*.mlp.gate_proj"},
+    {"blk.*.ffn_up", "model.layers.*.mlp.up_proj"},
+    {"blk.*.ffn_down", "model.layers.*.mlp.down_proj"},
+};
+inline constexpr GgufTensorRow kTwoNorms[] = {
+    {"blk.*.attn_norm", "model.layers.*.input_layernorm"},
+    {"blk.*.ffn_norm", "model.layers.*.post_attention_layernorm"},
+};
+
+/// `head_dim`, and that values are as wide as keys.
+void describeHeads(GgufConfig &config);
+
+// One group of architectures each.
+extern const llvm::ArrayRef<GgufArchitecture> kLlamaArchitectures,
+    kGemmaArchitectures;
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_GGUF_ARCHITECTURES_ROWS_H
