@@ -10,6 +10,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
+
 using namespace effc::frontend;
 
 static constexpr llvm::StringLiteral kWeightsFile = "model.safetensors";
@@ -312,6 +314,45 @@ static std::vector<uint8_t> undoTurn(const TensorEntry &entry,
   return made;
 }
 
+/// (NumberRule::LogOfNegated) as bytes of F32.
+static llvm::Expected<std::vector<uint8_t>>
+logOfNegated(const CheckpointTensor &tensor, llvm::ArrayRef<uint8_t> bytes) {
+  const TensorEntry &entry = *tensor.entry;
+  auto fail = [&](const llvm::Twine &found) {
+    return refuse(tensor.file->getFile().getName() + ": expects tensor " +
+                  quote(entry.name) + found);
+  };
+  if (entry.type.isBlocks() || !isDecodable(entry.type.getElement()))
+    return fail(" of F32, F16 or BF16, but got " + entry.type.getName());
+  std::vector<uint8_t> made;
+  for (double number : decode<double>(entry.type.getElement(), bytes)) {
+    if (!(number < 0) || std::isinf(number))
+      return fail(" to have finite numbers below 0, but got " +
+                  std::to_string(number));
+    auto bits = llvm::bit_cast<uint32_t>(float(std::log(-number)));
+    for (int shift = 0; shift < 32; shift += 8)
+      made.push_back(uint8_t(bits >> shift));
+  }
+  return made;
+}
+
+/// Fills in bytes that no file has.
+static llvm::Error makeData(const CheckpointTensor &tensor, TensorData &data) {
+  std::vector<uint8_t> made;
+  if (tensor.entry->numbers == NumberRule::LogOfNegated) {
+    auto numbers = logOfNegated(tensor, data.bytes);
+    if (!numbers)
+      return numbers.takeError();
+    made = std::move(*numbers);
+    data.type = ElementType::F32;
+  } else {
+    made = undoTurn(*tensor.entry, data.bytes);
+  }
+  data.made = std::make_shared<const std::vector<uint8_t>>(std::move(made));
+  data.bytes = *data.made;
+  return llvm::Error::success();
+}
+
 llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
   auto tensor = get(name);
   if (!tensor)
@@ -321,11 +362,9 @@ llvm::Expected<TensorData> Checkpoint::getData(llvm::StringRef name) const {
     return bytes.takeError();
   TensorData data{tensor->entry->type, tensor->entry->shape, *bytes,
                   tensor->fileNumber, tensor->file->getOffset(*tensor->entry)};
-  if (!tensor->entry->turned.isNone()) {
-    data.made = std::make_shared<const std::vector<uint8_t>>(
-        undoTurn(*tensor->entry, *bytes));
-    data.bytes = *data.made;
-  }
+  if (tensor->entry->isMade())
+    if (llvm::Error error = makeData(*tensor, data))
+      return error;
   return data;
 }
 

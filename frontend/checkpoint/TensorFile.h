@@ -18,6 +18,14 @@ struct RowTurn {
   bool isNone() const { return outer == 1 || inner == 1; }
 };
 
+/// What a tensor's numbers are of those in the file.
+enum class NumberRule {
+  AsStored,
+  /// log(-x) in f32, of numbers below 0: a file may have rates of decay where
+  /// others have their logarithms.
+  LogOfNegated
+};
+
 struct TensorEntry {
   std::string name;
   TensorType type;
@@ -28,6 +36,12 @@ struct TensorEntry {
   uint64_t end = 0;
   /// What view() does not undo.
   RowTurn turned = {};
+  NumberRule numbers = NumberRule::AsStored;
+
+  /// Whether the bytes in the file are not the tensor's.
+  bool isMade() const {
+    return !turned.isNone() || numbers != NumberRule::AsStored;
+  }
 };
 
 /// A shape as messages write it: "3x4", "scalar".

@@ -145,8 +145,24 @@ private:
       return addExperts(entry, *match);
     TensorEntry renamed = entry;
     renamed.name = match->nameOf();
-    if (match->row->rows == GgufRows::Pairs && !turnPairs(renamed, entry.name))
-      return;
+    switch (match->row->rule) {
+    case GgufRule::None:
+      break;
+    case GgufRule::Pairs:
+      if (!turnPairs(renamed, entry.name))
+        return;
+      break;
+    case GgufRule::NegatedExponential:
+      renamed.numbers = NumberRule::LogOfNegated;
+      break;
+    case GgufRule::Unflattened: {
+      uint64_t elements = 1;
+      for (uint64_t extent : entry.shape)
+        elements *= extent;
+      renamed.shape = {elements};
+      break;
+    }
+    }
     put(std::move(renamed));
   }
 

@@ -7,7 +7,8 @@ using namespace effc::frontend;
 std::vector<const GgufArchitecture *> effc::frontend::listGgufArchitectures() {
   std::vector<const GgufArchitecture *> list;
   for (llvm::ArrayRef<GgufArchitecture> group :
-       {kLlamaArchitectures, kGemmaArchitectures})
+       {kGemmaArchitectures, kLlamaArchitectures, kMambaArchitectures,
+        kQwenArchitectures})
     for (const GgufArchitecture &one : group)
       list.push_back(&one);
   llvm::sort(list, [](const auto *a, const auto *b) {

@@ -31,11 +31,16 @@ struct GgufKeyRow {
   GgufKeyKind kind = GgufKeyKind::Integer;
 };
 
-enum class GgufRows {
-  AsTheyLie,
-  /// Of each head, channels that turn together lie side by side: [K/2, 2] rows,
-  /// which the family has as [2, K/2].
-  Pairs
+/// What the converter has done to a tensor, which is undone.
+enum class GgufRule {
+  None,
+  /// Of each head, channels that turn together were put side by side: [K/2, 2]
+  /// rows, which the family has as [2, K/2].
+  Pairs,
+  /// Rates of decay were made of their logarithms: -exp(x).
+  NegatedExponential,
+  /// A vector was given more dimensions.
+  Unflattened
 };
 
 struct GgufTensorRow {
@@ -45,7 +50,7 @@ struct GgufTensorRow {
   /// '*' stands for the same. '#' stands for the number of an expert, each of
   /// which is a matrix of the tensor.
   llvm::StringLiteral name;
-  GgufRows rows = GgufRows::AsTheyLie;
+  GgufRule rule = GgufRule::None;
 };
 
 struct GgufArchitecture {

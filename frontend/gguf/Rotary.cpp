@@ -104,6 +104,10 @@ void effc::frontend::describeRotary(GgufConfig &config) {
     scaling.setNumber("factor", factor, key);
     // It would say something of the scaling alone.
     keys.ignore({config.keyOf("rope.scaling.original_context_length")});
+  } else if (config.getModel().find("rope_factors_long.weight") &&
+             (!kind || *kind == "longrope")) {
+    scaling.setText("rope_type", "longrope", "rope_factors_long.weight");
+    describeLongrope(config, scaling);
   } else if (!kind || *kind == "none") {
     keys.ignore({config.keyOf("rope.scaling.original_context_length"),
                  config.keyOf("rope.scaling.factor")});
@@ -112,8 +116,9 @@ void effc::frontend::describeRotary(GgufConfig &config) {
     scaling.setText("rope_type", "yarn", kindKey);
     describeYarn(config, scaling);
   } else if (*kind == "longrope") {
-    scaling.setText("rope_type", "longrope", kindKey);
-    describeLongrope(config, scaling);
+    keys.report("lacks tensor 'rope_factors_long.weight', which " +
+                quote(kindKey) + " \"longrope\" asks for");
+    return;
   } else {
     keys.report("expects " + quote(kindKey) +
                 " to be none, linear, yarn or longrope, but got " +

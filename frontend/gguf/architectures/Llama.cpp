@@ -1,4 +1,4 @@
-// conversion/llama.py, qwen.py and phi.py of llama.cpp.
+// conversion/llama.py and phi.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 using namespace effc::frontend;
@@ -17,12 +17,35 @@ static void describeLlama(GgufConfig &config) {
     config.setBoolean("mlp_bias", true, "blk.0.ffn_up.bias");
 }
 
+// Queries, keys and values, and gates and ups, in one tensor as in the family's own
+// checkpoints.
+static constexpr GgufTensorRow kFusedTensors[] = {
+    {"blk.*.attn_qkv", "model.layers.*.self_attn.qkv_proj"},
+    {"blk.*.attn_output", "model.layers.*.self_attn.o_proj"},
+    {"blk.*.ffn_up", "model.layers.*.mlp.gate_up_proj"},
+    {"blk.*.ffn_down", "model.layers.*.mlp.down_proj"},
+};
+
+/// Two lists of factors stand for a kind of scaling that no key names. A window of
+/// 0 is none.
+static void describePhi3(GgufConfig &config) {
+  describePlain(config);
+  std::string key = config.keyOf("attention.sliding_window");
+  if (auto window = config.getKeys().getInteger(key, 0, int64_t(1) << 30);
+      window && *window > 0)
+    config.setInteger("sliding_window", *window, key);
+}
+
 static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys};
 static constexpr llvm::ArrayRef<GgufTensorRow> kPairedTensors[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfPhi3[] = {
+    kOuterTensors, kFusedTensors, kTwoNorms};
+
 static constexpr GgufArchitecture kArchitectures[] = {
     {"llama", "llama", kKeys, kPairedTensors, describeLlama},
+    {"phi3", "phi3", kKeys, kOfPhi3, describePhi3},
 };
 const llvm::ArrayRef<GgufArchitecture> effc::frontend::kLlamaArchitectures =
     kArchitectures;

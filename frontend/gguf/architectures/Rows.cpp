@@ -16,3 +16,26 @@ void effc::frontend::describeHeads(GgufConfig &config) {
                 llvm::Twine(config.getHeadWidth()) +
                 ", the channels of a key, but got " + llvm::Twine(*values));
 }
+
+GgufPeriod effc::frontend::findPeriod(GgufConfig &config,
+                                      llvm::ArrayRef<bool> holds,
+                                      llvm::StringRef key) {
+  auto layers = int64_t(holds.size());
+  llvm::SmallVector<int64_t> where;
+  for (int64_t layer = 0; layer < layers; ++layer)
+    if (holds[size_t(layer)])
+      where.push_back(layer);
+  if (where.empty())
+    return {layers + 1, layers};
+  GgufPeriod found{where.size() > 1 ? where[1] - where[0] : layers, where[0]};
+  for (int64_t layer = 0; layer < layers; ++layer)
+    if (holds[size_t(layer)] != (layer % found.period == found.offset)) {
+      config.getKeys().report(
+          "expects " + quote(key) +
+          " to single out every so many layers, but layer " +
+          llvm::Twine(layer) + " breaks the period of " +
+          llvm::Twine(found.period));
+      break;
+    }
+  return found;
+}

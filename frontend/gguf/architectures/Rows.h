@@ -35,8 +35,8 @@ inline constexpr GgufTensorRow kAttentionTensors[] = {
     {"blk.*.attn_k_norm", "model.layers.*.self_attn.k_norm"},
 };
 inline constexpr GgufTensorRow kPairedAttentionTensors[] = {
-    {"blk.*.attn_q", "model.layers.*.self_attn.q_proj", GgufRows::Pairs},
-    {"blk.*.attn_k", "model.layers.*.self_attn.k_proj", GgufRows::Pairs},
+    {"blk.*.attn_q", "model.layers.*.self_attn.q_proj", GgufRule::Pairs},
+    {"blk.*.attn_k", "model.layers.*.self_attn.k_proj", GgufRule::Pairs},
     {"blk.*.attn_v", "model.layers.*.self_attn.v_proj"},
     {"blk.*.attn_output", "model.layers.*.self_attn.o_proj"},
 };
@@ -52,12 +52,39 @@ inline constexpr GgufTensorRow kTwoNorms[] = {
     {"blk.*.ffn_norm", "model.layers.*.post_attention_layernorm"},
 };
 
+/// Experts of Qwen, some of whose models have one that every token passes.
+inline constexpr GgufTensorRow kExpertTensors[] = {
+    {"blk.*.ffn_gate_inp", "model.layers.*.mlp.gate"},
+    {"blk.*.ffn_gate_exps", "model.layers.*.mlp.experts.#.gate_proj"},
+    {"blk.*.ffn_up_exps", "model.layers.*.mlp.experts.#.up_proj"},
+    {"blk.*.ffn_down_exps", "model.layers.*.mlp.experts.#.down_proj"},
+    {"blk.*.ffn_gate_inp_shexp", "model.layers.*.mlp.shared_expert_gate"},
+    {"blk.*.ffn_gate_shexp", "model.layers.*.mlp.shared_expert.gate_proj"},
+    {"blk.*.ffn_up_shexp", "model.layers.*.mlp.shared_expert.up_proj"},
+    {"blk.*.ffn_down_shexp", "model.layers.*.mlp.shared_expert.down_proj"},
+};
+inline constexpr GgufKeyRow kExpertKeys[] = {
+    {"expert_count", "num_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size"},
+};
+
 /// `head_dim`, and that values are as wide as keys.
 void describeHeads(GgufConfig &config);
 
+/// The layers that `holds` says are each `period`-th from `offset` on; a problem
+/// about `key` where no period says so. Layers that never hold have a period past
+/// their last.
+struct GgufPeriod {
+  int64_t period, offset;
+};
+GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
+                      llvm::StringRef key);
+
 // One group of architectures each.
-extern const llvm::ArrayRef<GgufArchitecture> kLlamaArchitectures,
-    kGemmaArchitectures;
+extern const llvm::ArrayRef<GgufArchitecture> kGemmaArchitectures,
+    kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures;
 
 } // namespace effc::frontend
 
