@@ -5,6 +5,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -156,20 +157,31 @@ Error WeightRows::readRow(uint64_t row, MutableArrayRef<uint8_t> bytes) {
   for (uint64_t column = 0; column < columns; ++column)
     numbers[column] =
         source.storage.number(source.bytes, placeOf(row * columns + column));
-  std::optional<uint64_t> refused = storage.encode(numbers, bytes);
-  if (!refused)
-    return Error::success();
+  std::optional<uint64_t> refused = encoder->encode(numbers, bytes);
+  if (refused)
+    return refuse(row, *refused);
+  return Error::success();
+}
+
+// Why a number, or the block that begins with it, cannot be stored.
+Error WeightRows::refuse(uint64_t row, uint64_t column) const {
+  std::string kind = storage.name().str();
   auto at = [&](unsigned long long column) {
     return formatv("at row {0}, column {1}", row, column).str();
   };
   if (!storage.block())
     return createStringError("tensor '%s' has the element %g %s, which is "
                              "beyond %s's largest number, %g",
-                             name.c_str(), double(numbers[*refused]),
-                             at(*refused).c_str(), storage.name().str().c_str(),
+                             name.c_str(), double(numbers[column]),
+                             at(column).c_str(), kind.c_str(),
                              storage.type().isF16() ? 65504 : 0x1.fep127);
+  for (uint64_t i = column; i < column + storage.blockElements(); ++i)
+    if (!std::isfinite(numbers[i]))
+      return createStringError("tensor '%s' has the element %g %s, and blocks "
+                               "of %s hold finite numbers alone",
+                               name.c_str(), double(numbers[i]), at(i).c_str(),
+                               kind.c_str());
   return createStringError("tensor '%s' has a block %s whose largest number no "
                            "scale of %s stands for",
-                           name.c_str(), at(*refused).c_str(),
-                           storage.name().str().c_str());
+                           name.c_str(), at(column).c_str(), kind.c_str());
 }

@@ -4,6 +4,7 @@
 
 #include "codegen/artifact/Artifact.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Encoder.h"
 #include "dialects/storage/Panels.h"
 
 #include <optional>
@@ -44,9 +45,11 @@ public:
 
 private:
   WeightRows(const SourceTensor &source, storage::Storage storage)
-      : source(source), storage(storage) {}
+      : source(source), storage(storage),
+        encoder(storage::Encoder::of(storage)) {}
   uint64_t placeOf(uint64_t index) const;
   llvm::Error readRow(uint64_t row, llvm::MutableArrayRef<uint8_t> bytes);
+  llvm::Error refuse(uint64_t row, uint64_t column) const;
 
   SourceTensor source;
   std::string name;
@@ -54,6 +57,7 @@ private:
   /// transposes.
   std::optional<std::pair<uint64_t, uint64_t>> turned;
   storage::Storage storage;                 // of a row
+  std::optional<storage::Encoder> encoder;  // absent: only taken as it is
   std::optional<storage::PanelOrder> order; // none: rows lie one by one
   uint64_t count = 0;                       // rows of the matrix
   uint64_t columns = 0;

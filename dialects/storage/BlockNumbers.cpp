@@ -120,14 +120,12 @@ static uint64_t roundTo(FieldKind kind, float number) {
                                   : std::bit_cast<uint32_t>(number);
 }
 
-bool storage::encodeBlock(BlockType type, llvm::ArrayRef<float> numbers,
-                          llvm::MutableArrayRef<uint8_t> block) {
+// The rule of blocks without a name, and of quantize_row_q8_0_ref.
+static bool encodeByLargest(BlockType type, llvm::ArrayRef<float> numbers,
+                            llvm::MutableArrayRef<uint8_t> block) {
   float largest = 0;
-  for (float number : numbers) {
-    if (!std::isfinite(number))
-      return false;
+  for (float number : numbers)
     largest = std::max(largest, std::fabs(number));
-  }
   FieldAttr code = type.getCode(), scaleField = type.getScale().front();
   float scale = largest / float(mostOf(code));
   float inverse = scale != 0 ? 1 / scale : 0;
@@ -136,10 +134,48 @@ bool storage::encodeBlock(BlockType type, llvm::ArrayRef<float> numbers,
   uint64_t bits = roundTo(scaleField.getKind(), scale);
   if (!std::isfinite(valueOf(scaleField, bits)))
     return false;
-  std::fill(block.begin(), block.end(), 0);
   setBits(scaleField, type.getDigits(), block, 0, bits);
   for (auto [i, number] : llvm::enumerate(numbers))
     setBits(code, type.getDigits(), block, int64_t(i),
             uint64_t(int64_t(std::round(number * inverse)) - code.getBias()));
   return true;
+}
+
+// Factors of a scale or an offset: the first is the block's, the second that of
+// each group. False where the first is not finite.
+static bool setFactors(BlockType type, llvm::ArrayRef<FieldAttr> factors,
+                       uint32_t first, llvm::ArrayRef<uint32_t> second,
+                       llvm::MutableArrayRef<uint8_t> block) {
+  if (factors.empty())
+    return true;
+  setBits(factors[0], type.getDigits(), block, 0, first);
+  for (auto [g, bits] : llvm::enumerate(second))
+    setBits(factors[1], type.getDigits(), block,
+            int64_t(g) * type.getElements() / int64_t(second.size()), bits);
+  return std::isfinite(valueOf(factors[0], first));
+}
+
+bool storage::encodeBlock(BlockType type, Rounding rounding,
+                          llvm::ArrayRef<float> numbers,
+                          llvm::MutableArrayRef<uint8_t> block) {
+  if (!llvm::all_of(numbers, [](float n) { return std::isfinite(n); }))
+    return false;
+  std::fill(block.begin(), block.end(), 0);
+  if (!rounding)
+    return encodeByLargest(type, numbers, block);
+  // The largest number of a block with a scale of f16 is below 2^28 (65504 times
+  // 128 and 32). From 2^41 on, sums of third powers would overflow before a scale
+  // did.
+  if (type.getScale().front().getKind() == FieldKind::Half &&
+      llvm::any_of(numbers, [](float n) { return std::fabs(n) > 0x1p30f; }))
+    return false;
+  RoundedBlock rounded;
+  rounding(type, numbers, rounded);
+  for (auto [i, code] : llvm::enumerate(rounded.codes))
+    setBits(type.getCode(), type.getDigits(), block, int64_t(i), code);
+  llvm::ArrayRef<FieldAttr> offset =
+      type.getPlus().empty() ? type.getMinus() : type.getPlus();
+  return setFactors(type, type.getScale(), rounded.scale, rounded.groupScales,
+                    block) &&
+         setFactors(type, offset, rounded.offset, rounded.groupOffsets, block);
 }

@@ -3,7 +3,7 @@
 #ifndef EFFC_DIALECTS_STORAGE_BLOCKNUMBERS_H
 #define EFFC_DIALECTS_STORAGE_BLOCKNUMBERS_H
 
-#include "dialects/storage/StorageDialect.h"
+#include "dialects/storage/rounding/Rounding.h"
 
 namespace effc::storage {
 
@@ -11,15 +11,17 @@ namespace effc::storage {
 float blockNumber(BlockType type, llvm::ArrayRef<uint8_t> block,
                   int64_t element);
 
-/// Whether encodeBlock() has a rule for a type: codes are integers around 0, and
-/// the block has one scale of a floating-point type, with nothing added.
+/// Whether encodeBlock() can do without a rule of the type's own: codes are integers
+/// around 0, and the block has one scale of a floating-point type, with nothing
+/// added.
 bool hasEncoding(BlockType type);
 
-/// Writes the block that stands for `numbers`, as many as the type has
-/// elements: the scale is the largest magnitude over the largest code that has a
-/// negative, codes are rounded to nearest, halves away from zero (ggml-quants.c,
-/// quantize_row_q8_0_ref). False where a number or the scale is not finite.
-bool encodeBlock(BlockType type, llvm::ArrayRef<float> numbers,
+/// Writes the block that stands for `numbers`, as many as the type has elements. By
+/// `rounding`; where that is null, the scale is the largest magnitude over the
+/// largest code that has a negative, and codes are rounded to nearest, halves away
+/// from zero. False where a number or a scale is not finite.
+bool encodeBlock(BlockType type, Rounding rounding,
+                 llvm::ArrayRef<float> numbers,
                  llvm::MutableArrayRef<uint8_t> block);
 
 } // namespace effc::storage

@@ -107,35 +107,3 @@ float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
   std::memcpy(&bits, bytes.data() + index * 2, 2);
   return element.isBF16() ? rt::fromBF16(bits) : rt::fromF16(bits);
 }
-
-bool Storage::isEncodable() const {
-  if (BlockType type = block())
-    return hasEncoding(type);
-  return isDense() && !isInteger();
-}
-
-std::optional<uint64_t>
-Storage::encode(llvm::ArrayRef<float> numbers,
-                llvm::MutableArrayRef<uint8_t> bytes) const {
-  if (BlockType type = block()) {
-    uint64_t each = type.getElements();
-    for (uint64_t i = 0; i < numbers.size(); i += each)
-      if (!encodeBlock(
-              type, numbers.slice(i, each),
-              bytes.slice(i / each * type.getBytes(), type.getBytes())))
-        return i;
-    return std::nullopt;
-  }
-  if (element.isF32()) {
-    std::memcpy(bytes.data(), numbers.data(), numbers.size() * 4);
-    return std::nullopt;
-  }
-  bool brain = element.isBF16();
-  for (auto [i, value] : llvm::enumerate(numbers)) {
-    uint16_t bits = brain ? rt::toBF16(value) : rt::toF16(value);
-    if (std::isfinite(value) && (bits & 0x7fff) == (brain ? 0x7f80 : 0x7c00))
-      return i;
-    std::memcpy(bytes.data() + i * 2, &bits, 2);
-  }
-  return std::nullopt;
-}

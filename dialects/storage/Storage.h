@@ -59,9 +59,7 @@ public:
 
   /// Whether encode() has a rule for the storage.
   bool isEncodable() const;
-  /// Writes whole blocks; absent on success, else the index of the first number
-  /// that the storage has no finite one for. bf16 and f16 round to nearest even,
-  /// NaN and infinities stay; a block's scale follows from its largest number.
+  /// Encoder::encode() of Encoder.h, for a single time.
   std::optional<uint64_t> encode(llvm::ArrayRef<float> numbers,
                                  llvm::MutableArrayRef<uint8_t> bytes) const;
 

@@ -137,6 +137,30 @@ TEST_F(WeightRowsTest, WritesBlocks) {
             "its elements are stored as f32 and used as q8_0");
 }
 
+// A block cannot hold what is not finite: the tensor and the place are named.
+TEST_F(WeightRowsTest, RefusesBlocksOfWhatIsNotFinite) {
+  context.loadDialect<storage::StorageDialect>();
+  uint64_t shape[] = {2, 64};
+  auto second = [&](const char *kind, float number) {
+    std::vector<float> values(2 * 64, 0.25f);
+    values[64 + 37] = number;
+    seq::WeightOp op = weight({2, 64}, storage::formatOf(kind, &context));
+    WeightRows rows = llvm::cantFail(WeightRows::create(
+        op, source<float>(builder.getF32Type(), shape, values)));
+    (void)llvm::cantFail(rows.row(0));
+    return llvm::toString(rows.row(1).takeError());
+  };
+  EXPECT_EQ(second("q4_0", NAN),
+            "tensor 't' has the element nan at row 1, column 37, and blocks of "
+            "q4_0 hold finite numbers alone");
+  EXPECT_EQ(second("q5_1", -INFINITY),
+            "tensor 't' has the element -inf at row 1, column 37, and blocks "
+            "of q5_1 hold finite numbers alone");
+  EXPECT_EQ(second("q4_0", 1e12f),
+            "tensor 't' has a block at row 1, column 32 whose largest number "
+            "no scale of q4_0 stands for");
+}
+
 // Every half there is becomes the f32 of its value: sign, exponent - 15 and
 // fraction by the definition, in double.
 TEST_F(WeightRowsTest, WidensEveryHalf) {
