@@ -87,10 +87,10 @@ static const CanonicalOption kOptions[] = {
      [](StringRef value, CompileOptions &o) {
        return !value.getAsInteger(10, o.window) && o.window >= 1;
      }},
-    {"--dtype", [](const CompileOptions &o) { return o.dtype; },
+    {"--weights-type", [](const CompileOptions &o) { return o.weightsType; },
      [](StringRef value, CompileOptions &o) {
-       o.dtype = value.str();
-       return isWeightType(value);
+       o.weightsType = value.str();
+       return isWeightsType(value);
      }},
     {"--state-dtype",
      [](const CompileOptions &o) {
@@ -195,6 +195,8 @@ Error effc::readCanonicalOptions(ArrayRef<std::string> texts,
   CompileOptions all = options;
   for (StringRef text : texts) {
     auto [name, value] = text.split('=');
+    if (name == "--dtype") // what the option was called first
+      name = "--weights-type";
     const CanonicalOption *known =
         find_if(kOptions, [&](const CanonicalOption &o) {
           return o.name == name && o.isFlag != text.contains('=');

@@ -16,9 +16,9 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
-#include "dialects/storage/Formats.h"
 #include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
+#include "frontend/WeightTypes.h"
 #include "frontend/Weights.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -31,22 +31,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-/// The storage that matrices are to have, if one is asked for and can be written.
-static llvm::Error checkWeightType(StringRef text, MLIRContext &context,
-                                   DiagnosticCollector &diagnostics) {
-  if (text.empty())
-    return llvm::Error::success();
-  Type type = storage::formatOf(text, &context);
-  if (!type)
-    return diagnostics.takeError("'" + text.str() + "' describes no storage");
-  std::optional<storage::Storage> storage = storage::Storage::of(type);
-  if (storage && storage->isEncodable())
-    return llvm::Error::success();
-  return llvm::createStringError(
-      "weights can be kept as '" + text +
-      "' but not made so: expects codes around 0 and one scale for a block");
-}
 
 namespace {
 
@@ -139,9 +123,7 @@ llvm::Error Compilation::import() {
   importOptions.weightsFrom = options.weightsFrom;
   importOptions.tokenizer = options.tokenizer;
   importOptions.maxContext = options.pipeline.maxContext;
-  if (llvm::Error error = checkWeightType(options.dtype, context, diagnostics))
-    return error;
-  importOptions.dtype = options.dtype;
+  importOptions.weightsType = options.weightsType;
   importOptions.ungroupedNorm = options.ungroupedNorm;
   importOptions.streamed = {options.sinks, options.window};
   importOptions.allow = options.allow;
@@ -425,13 +407,12 @@ std::string Compilation::getKernels() {
 
 } // namespace
 
-llvm::ArrayRef<llvm::StringLiteral> effc::weightTypes() {
-  return storage::formatNames();
+std::vector<std::string> effc::weightTypes() {
+  return frontend::WeightTypes::names();
 }
 
-bool effc::isWeightType(StringRef text) {
-  return llvm::is_contained(weightTypes(), text) ||
-         text.starts_with("!storage.");
+bool effc::isWeightsType(StringRef text) {
+  return frontend::WeightTypes::isText(text);
 }
 
 llvm::Error effc::compile(const CompileOptions &options,

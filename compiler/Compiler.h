@@ -18,11 +18,12 @@
 
 namespace effc {
 
-/// Names that CompileOptions::dtype may have: "f32", "bf16", "q8_0", ...
-llvm::ArrayRef<llvm::StringLiteral> weightTypes();
-/// Whether a text is such a name, or begins as the description of a storage does
-/// (`!storage.block<...>`), which the compilation checks.
-bool isWeightType(llvm::StringRef text);
+/// Names that CompileOptions::weightsType may have: "f32", "q8_0", "q4_k_m", ...
+std::vector<std::string> weightTypes();
+/// Whether a text may be such types: names that are known, and what begins as the
+/// description of a storage does (`!storage.block<...>`), which the compilation
+/// checks.
+bool isWeightsType(llvm::StringRef text);
 
 struct CompileOptions {
   /// A Hugging Face directory, or a .mlir file of the seq dialect.
@@ -32,9 +33,9 @@ struct CompileOptions {
   /// Where the artifact, or the module of `compileTo`, goes; "-": standard
   /// output.
   std::string output;
-  /// How matrices of weights are stored, by name or by a description, or
-  /// empty: as the checkpoint has them.
-  std::string dtype;
+  /// How matrices of weights are stored (frontend/WeightTypes.h); empty: as the
+  /// checkpoint has them.
+  std::string weightsType;
   /// Where weights go; None: the checkpoint need not have any.
   codegen::WeightsMode weights = codegen::WeightsMode::Embed;
   /// Gated norms take one mean over all channels (frontend/Import.h).

@@ -26,7 +26,7 @@ struct StoredModel {
 };
 
 /// Compiles a stored model once more and writes it to `options.output`.
-/// `options.model`, `dtype`, `weights` and `tokenizer` mean
+/// `options.model`, `weightsType`, `weights` and `tokenizer` mean
 /// nothing here.
 llvm::Error recompile(const StoredModel &model, const CompileOptions &options);
 

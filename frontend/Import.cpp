@@ -37,6 +37,12 @@ public:
   }
 
   llvm::Error importDirectory(llvm::StringRef path) {
+    if (!options.weightsType.empty()) {
+      auto parsed = WeightTypes::parse(options.weightsType, context);
+      if (!parsed)
+        return parsed.takeError();
+      types = std::move(*parsed);
+    }
     if (!options.weightsFrom.empty())
       return refuse("weights are read from the checkpoint " + quote(path) +
                     ": no other directory can be given");
@@ -106,7 +112,7 @@ public:
   }
 
   llvm::Error importFile(llvm::StringRef path) {
-    if (!options.dtype.empty())
+    if (!options.weightsType.empty())
       return refuse("a module states the types of its weights: no other type "
                     "can be given");
     if (!options.allow.empty())
@@ -177,7 +183,7 @@ private:
     refuseQuantised(reader);
     // The importer finishes the reader, so every other key is asked for first.
     vocabulary = family->readVocabulary(reader, kMostVocabulary);
-    mlir::Type dtype = chooseType(reader);
+    mlir::Type declared = readDeclaredType(reader);
     if (!reader.hasProblem())
       if (llvm::Error error = readGenerationFor(reader))
         return error;
@@ -185,7 +191,8 @@ private:
                          reader,
                          *model.checkpoint,
                          vocabulary,
-                         dtype,
+                         declared,
+                         types ? &*types : nullptr,
                          options.ungroupedNorm,
                          options.maxContext,
                          options.streamed,
@@ -211,11 +218,9 @@ private:
     return llvm::Error::success();
   }
 
-  /// How all matrices are stored; null: as the checkpoint has each. Without
-  /// weights the configuration's word stands for them.
-  mlir::Type chooseType(ConfigReader &reader) {
-    if (!options.dtype.empty())
-      return storage::formatOf(options.dtype, &context);
+  /// How all matrices are stored where the configuration's word stands for them;
+  /// null: there are weights.
+  mlir::Type readDeclaredType(ConfigReader &reader) {
     if (model.checkpoint->hasWeights())
       return {};
     constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kTypes[] = {
@@ -225,8 +230,9 @@ private:
         for (const auto &[spelling, type] : kTypes)
           if (value->getString() && *value->getString() == spelling)
             return storage::formatOf(type, &context);
-    model.remarks.push_back("config.json names no type of weights: matrices "
-                            "are taken as f32");
+    if (options.weightsType.empty())
+      model.remarks.push_back("config.json names no type of weights: matrices "
+                              "are taken as f32");
     return mlir::Float32Type::get(&context);
   }
 
@@ -425,6 +431,7 @@ private:
 
   mlir::MLIRContext &context;
   const ImportOptions &options;
+  std::optional<WeightTypes> types;
   int64_t vocabulary = 0;
   std::string modelType, tokenizerClass; // of config.json
   StoredForm stored;

@@ -14,11 +14,10 @@
 namespace effc::frontend {
 
 struct ImportOptions {
-  /// How all matrices of weights are stored, by a name of
-  /// dialects/storage/Formats.h; empty: as the checkpoint has each, or, without
-  /// weights, as config.json says. A `.mlir` file has its types already, so it
-  /// takes none.
-  std::string dtype;
+  /// How matrices of weights are stored (WeightTypes.h); empty: as the checkpoint
+  /// has each, or, without weights, as config.json says. A `.mlir` file has its
+  /// types already, so it takes none.
+  std::string weightsType;
   /// ShapesOnly: a checkpoint directory need not have weights.
   WeightsNeeded weights = WeightsNeeded::Yes;
   /// Whether gated norms take one mean over all channels where the model has

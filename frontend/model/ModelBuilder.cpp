@@ -74,10 +74,8 @@ void ModelBuilder::take(seq::WeightOp weight) {
       problem = llvm::toString(std::move(error));
       return;
     }
-  for (llvm::StringRef source : weight.getSources()) {
+  for (llvm::StringRef source : weight.getSources())
     input.checkpoint.take(source);
-    remark(weight, source);
-  }
 }
 
 void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
@@ -102,42 +100,33 @@ void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
                           entry->type.getName().str() + ")" + is);
 }
 
-// Blocks do not go over the end of a row: a row that they do not divide stays as
-// the checkpoint has it.
-mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source,
-                                          int64_t columns) {
-  if (input.dtype && storage::Storage::get(input.dtype).divides(columns))
-    return input.dtype;
+mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
+  if (input.declared)
+    return input.declared;
   const CheckpointTensor *tensor = input.checkpoint.find(source);
   std::optional<storage::Storage> stored;
   if (tensor)
     stored = tensor->entry->type.getStorage(builder.getContext());
-  mlir::Type element = stored ? stored->type() : builder.getF32Type();
-  if (input.dtype) {
-    storage::Storage wanted = storage::Storage::get(input.dtype);
-    std::string remark = "matrices with rows of " + std::to_string(columns) +
-                         " stay " +
-                         storage::Storage::get(element).name().str() + ": " +
-                         wanted.name().str() + " has blocks of " +
-                         std::to_string(wanted.blockElements());
-    if (!llvm::is_contained(input.remarks, remark))
-      input.remarks.push_back(std::move(remark));
-  }
-  return element;
+  return stored ? stored->type() : builder.getF32Type();
 }
 
 Value ModelBuilder::matrix(const llvm::Twine &name, const WeightSource &source,
                            int64_t rows, int64_t columns) {
-  return declare(name, source, {rows, columns},
-                 getMatrixElement(source.tensors.front(), columns));
+  Value value = declare(name, source, {rows, columns},
+                        getMatrixElement(source.tensors.front()));
+  matrices.push_back(weights.lookup(name.str()));
+  return value;
 }
 
 Value ModelBuilder::blocks(const llvm::Twine &name, const WeightSource &source,
                            int64_t blocks, int64_t rows, int64_t columns) {
   mlir::Type element = source.derived
                            ? builder.getF32Type()
-                           : getMatrixElement(source.tensors.front(), columns);
-  return declare(name, source, {blocks, rows, columns}, element);
+                           : getMatrixElement(source.tensors.front());
+  Value value = declare(name, source, {blocks, rows, columns}, element);
+  if (!source.derived)
+    matrices.push_back(weights.lookup(name.str()));
+  return value;
 }
 
 Value ModelBuilder::numbers(const llvm::Twine &name, const WeightSource &source,
@@ -428,6 +417,14 @@ ModelBuilder::finish(Value logits) {
     return refuse(problem);
   if (llvm::Error error = input.checkpoint.checkAllRead())
     return error;
+  if (input.types)
+    if (llvm::Error error =
+            input.types->apply(*module, matrices, input.remarks))
+      return error;
+  for (auto weight : module->getOps<seq::WeightOp>())
+    if (!weight.getComputed())
+      for (llvm::StringRef source : weight.getSources())
+        remark(weight, source);
   std::string wrong;
   mlir::ScopedDiagnosticHandler handler(
       input.context, [&](mlir::Diagnostic &diagnostic) {

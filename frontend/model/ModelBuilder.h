@@ -199,7 +199,7 @@ private:
                       llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void take(seq::WeightOp weight);
   void remark(seq::WeightOp weight, llvm::StringRef source);
-  mlir::Type getMatrixElement(llvm::StringRef source, int64_t columns);
+  mlir::Type getMatrixElement(llvm::StringRef source);
   mlir::RankedTensorType tokenType(llvm::ArrayRef<int64_t> inner);
 
   FamilyInput &input;
@@ -210,6 +210,7 @@ private:
   int64_t vocabulary, width, context = 0, longest = 0;
   mlir::Value positions;
   llvm::StringMap<seq::WeightOp> weights;
+  llvm::SmallVector<seq::WeightOp> matrices; // those whose type may be chosen
   std::vector<mlir::Value> nextStates;
   std::string problem;
 };

@@ -2,6 +2,7 @@
 #ifndef EFFC_FRONTEND_MODEL_MODELINPUT_H
 #define EFFC_FRONTEND_MODEL_MODELINPUT_H
 
+#include "frontend/WeightTypes.h"
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/checkpoint/ConfigReader.h"
 
@@ -37,8 +38,11 @@ struct FamilyInput {
   Checkpoint &checkpoint;
   /// Rows of the table of embeddings, and columns of the logits.
   int64_t vocabulary;
-  /// How all matrices are stored; null: as the checkpoint has each.
-  mlir::Type dtype;
+  /// How all matrices lie in a checkpoint of which there is only the configuration;
+  /// null: as the checkpoint has each.
+  mlir::Type declared;
+  /// How they are to be stored; null: as they lie there.
+  const WeightTypes *types;
   /// Whether a gated norm that takes one mean per group takes one over all
   /// channels instead.
   bool ungroupedNorm;

@@ -34,8 +34,8 @@ namespace {
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
 struct Arguments {
-  std::string model, output, weightsFrom, dtype, stateDtype = "f32",
-                                                 products = "exact";
+  std::string model, output, weightsFrom, weightsType, stateDtype = "f32",
+                                                       products = "exact";
   std::vector<std::string> targets = {"host"};
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
@@ -109,18 +109,21 @@ void declareFiles(CLI::App &app, Arguments &a) {
 /// The types in which numbers are kept and multiplied.
 void declareNumbers(CLI::App &app, Arguments &a) {
   app.option_defaults()->group("Types of numbers");
-  app.add_option("--dtype", a.dtype,
-                 "Type of the stored matrices (default: the checkpoint's). "
-                 "q8_0: 8 bits and a scale for each 32 numbers of a row; rows "
-                 "that it does not divide stay as they are")
+  app.add_option("--weights-type,--dtype", a.weightsType,
+                 "Type of the stored matrices (default: the checkpoint's), or "
+                 "a mix of types as llama-quantize has it, such as q4_k_m. "
+                 "GLOB=TYPE is for matrices of such names, in effc or in the "
+                 "checkpoint; commas join several. Rows that the blocks of a "
+                 "type do not divide get smaller blocks, or stay as they are; "
+                 "--remarks says which")
       ->type_name("TYPE")
       ->check(CLI::Validator(
           [](std::string &text) {
-            return isWeightType(text)
+            return isWeightsType(text)
                        ? std::string()
                        : "expects " + llvm::join(weightTypes(), ", ") +
-                             " or a description of blocks "
-                             "(dialects/storage), but got '" +
+                             ", a description of blocks (dialects/storage), or "
+                             "GLOB=TYPE, but got '" +
                              text + "'";
           },
           "{" + llvm::join(weightTypes(), ",") + "}"));
@@ -351,7 +354,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
-  options.dtype = a.dtype;
+  options.weightsType = a.weightsType;
   options.ungroupedNorm = a.ungroupedNorm;
   options.allow = a.allow;
   llvm::sort(options.allow);

@@ -26,7 +26,7 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
                "--max-context=4099",
                "--sinks=4",
                "--window=60",
-               "--dtype=bf16",
+               "--weights-type=q4_k_m,*.router=f16",
                "--state-dtype=bf16",
                "--products=bf16",
                "--weights=reference",
@@ -54,7 +54,7 @@ TEST(CanonicalOptions, AreReadAllOrNone) {
       readCanonicalOptions({"--dtype=bf16", "--moon=1"}, options);
   EXPECT_TRUE(bool(error));
   llvm::consumeError(std::move(error));
-  EXPECT_EQ(options.dtype, "");
+  EXPECT_EQ(options.weightsType, "");
 }
 
 TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
@@ -62,8 +62,8 @@ TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
             Texts{"this compiler does not know the option '--moon=1'"});
   EXPECT_EQ(roundTrip({"--strip-ir=yes"}),
             Texts{"this compiler does not know the option '--strip-ir=yes'"});
-  EXPECT_EQ(roundTrip({"--dtype"}),
-            Texts{"this compiler does not know the option '--dtype'"});
+  EXPECT_EQ(roundTrip({"--weights-type"}),
+            Texts{"this compiler does not know the option '--weights-type'"});
   EXPECT_EQ(roundTrip({"--target=moon"}),
             Texts{"option '--target' cannot be 'moon'"});
   EXPECT_EQ(roundTrip({"--prefill-rows=16,x"}),

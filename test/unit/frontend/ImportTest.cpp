@@ -593,7 +593,7 @@ TEST_F(ModuleTest, FilesThatAreNone) {
                 "' to be a checkpoint's directory, a GGUF file or a .mlir "
                 "file, but got another file");
   ImportOptions options;
-  options.dtype = "f32";
+  options.weightsType = "f32";
   EXPECT_EQ(importing(kModule, options),
             "a module states the types of its weights: no other type can be "
             "given");

@@ -193,15 +193,15 @@ TEST_F(Mamba2Test, KeepsMatricesInTheTypeTheyHave) {
 TEST_F(Mamba2Test, ConvertsMatricesOnRequest) {
   tiny.tensors["backbone.layers.0.mixer.in_proj.weight"].type = "BF16";
   ImportOptions options;
-  options.dtype = "f32";
+  options.weightsType = "f32";
   ImportedModel wide = import(options);
   EXPECT_EQ(typeOf(wide, "layers.0.in_proj"), "tensor<48x6xf32>");
-  options.dtype = "bf16";
+  options.weightsType = "bf16";
   ImportedModel narrow = import(options);
   EXPECT_EQ(typeOf(narrow, "embeddings"), "tensor<7x6xbf16>");
   EXPECT_EQ(typeOf(narrow, "layers.0.conv"), "tensor<3x32xf32>");
   EXPECT_EQ(typeOf(narrow, "norm"), "tensor<6xf32>");
-  options.dtype = "f16";
+  options.weightsType = "f16";
   ImportedModel half = import(options);
   EXPECT_EQ(typeOf(half, "embeddings"), "tensor<7x6xf16>");
 }

@@ -23,11 +23,12 @@ class Bash(unittest.TestCase):
 
     def test_options(self):
         self.assertEqual(offered("effc", "run", "m.effc", "--top"), ["--top-k", "--top-p"])
-        self.assertEqual(offered("effc", "compile", "--weights-"), ["--weights-from"])
+        self.assertEqual(offered("effc", "compile", "--weights-"), ["--weights-from", "--weights-type"])
 
     def test_choices(self):
         self.assertEqual(offered("effc", "run", "--device", "sim:"), ["sim:80", "sim:90"])
-        self.assertEqual(offered("effc", "compile", "--dtype", ""), ["bf16", "f16", "f32", "q8_0"])
+        self.assertEqual(offered("effc", "compile", "--weights-type", "q5"),
+                         ["q5_0", "q5_1", "q5_k", "q5_k_m", "q5_k_s"])
 
     def test_files(self):
         self.assertEqual(offered("effc", "run", "m"), [])  # bash's own default takes over
