@@ -249,6 +249,14 @@ llvm::Error Compilation::writeArtifact() {
     contents.weightFiles = std::move(*files);
   }
   WeightSource weights(model.checkpoint.get(), stored);
+  codegen::LossReport report;
+  if (events.loss)
+    report = [&](seq::WeightOp weight, const codegen::SourceTensor &source,
+                 const codegen::WeightLoss &loss) {
+      auto type = cast<RankedTensorType>(weight.getType());
+      events.loss(weight.getSymName(), source.storage.name(),
+                  storage::Storage::get(type.getElementType()).name(), loss);
+    };
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
       [&](seq::WeightOp weight) { return weights.read(weight); },
@@ -259,7 +267,7 @@ llvm::Error Compilation::writeArtifact() {
             return error;
         return checkLoads(written, options.output);
       },
-      events.remark, options.durable);
+      events.remark, options.durable, report);
   if (error)
     return error;
   auto file = describeCompiledFile(options.output, *lowerings[0].module);

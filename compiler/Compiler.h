@@ -82,6 +82,11 @@ struct CompileEvents {
   /// Elements of weights written so far and in all.
   std::function<void(uint64_t done, uint64_t total)> weights = [](auto, auto) {
   };
+  /// What storing a matrix in the type `as` lost; null: nothing is measured, which
+  /// takes longer than writing.
+  std::function<void(llvm::StringRef weight, llvm::StringRef from,
+                     llvm::StringRef as, const codegen::WeightLoss &loss)>
+      loss;
   /// The artifact is in its place; not called for the module of a phase.
   std::function<void(const CompiledFile &file)> written = [](auto &) {};
 };

@@ -2,6 +2,7 @@
 #ifndef EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 #define EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 
+#include "codegen/artifact/WeightLoss.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
 #include "dialects/storage/Storage.h"
@@ -9,6 +10,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -95,13 +97,18 @@ using FileCheck = llvm::function_ref<llvm::Error(llvm::StringRef written)>;
 using WeightRemark =
     llvm::function_ref<void(llvm::StringRef weight, llvm::StringRef text)>;
 
+/// Told of each matrix that is embedded what storing it has lost; null: nothing is
+/// measured, which takes longer than writing.
+using LossReport = std::function<void(
+    seq::WeightOp weight, const SourceTensor &source, const WeightLoss &loss)>;
+
 /// Writes `path` by way of a sibling file that is renamed at the end, so that a
 /// failure leaves whatever was there. The same contents give the same bytes.
 /// `durable`: it is renamed when the disk has it.
 llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
                           WeightReader reader, Progress progress,
                           FileCheck check, WeightRemark remark,
-                          bool durable = true);
+                          bool durable = true, const LossReport &report = {});
 
 } // namespace effc::codegen
 

@@ -152,14 +152,18 @@ Error WeightRows::readRow(uint64_t row, MutableArrayRef<uint8_t> bytes) {
   if (storage == source.storage && !turned) {
     size_t size = storage.bytes(int64_t(columns));
     std::memcpy(bytes.data(), source.bytes.data() + row * size, size);
-    return Error::success();
+    if (loss)
+      for (uint64_t column = 0; column < columns; ++column)
+        numbers[column] = storage.number(bytes, column);
+  } else {
+    for (uint64_t column = 0; column < columns; ++column)
+      numbers[column] =
+          source.storage.number(source.bytes, placeOf(row * columns + column));
+    if (std::optional<uint64_t> refused = encoder->encode(numbers, bytes))
+      return refuse(row, *refused);
   }
-  for (uint64_t column = 0; column < columns; ++column)
-    numbers[column] =
-        source.storage.number(source.bytes, placeOf(row * columns + column));
-  std::optional<uint64_t> refused = encoder->encode(numbers, bytes);
-  if (refused)
-    return refuse(row, *refused);
+  if (loss)
+    loss->add(storage, numbers, bytes);
   return Error::success();
 }
 

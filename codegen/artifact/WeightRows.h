@@ -3,6 +3,7 @@
 #define EFFC_CODEGEN_ARTIFACT_WEIGHTROWS_H
 
 #include "codegen/artifact/Artifact.h"
+#include "codegen/artifact/WeightLoss.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Encoder.h"
 #include "dialects/storage/Panels.h"
@@ -42,6 +43,10 @@ public:
   /// The bytes of row `row` of the artifact, padding included; valid until the next call. Fails
   /// on an element that the storage has no finite number for.
   llvm::Expected<llvm::ArrayRef<uint8_t>> row(uint64_t row);
+  /// Has each row() from now on add to loss() what its numbers lose.
+  void measure() { loss.emplace(); }
+  /// Absent where nothing is measured.
+  const std::optional<WeightLoss> &getLoss() const { return loss; }
 
 private:
   WeightRows(const SourceTensor &source, storage::Storage storage)
@@ -63,6 +68,7 @@ private:
   uint64_t columns = 0;
   std::vector<float> numbers; // of one row
   std::vector<uint8_t> buffer;
+  std::optional<WeightLoss> loss;
 };
 
 } // namespace effc::codegen

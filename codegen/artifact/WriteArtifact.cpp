@@ -26,8 +26,9 @@ namespace {
 
 class ArtifactWriter {
 public:
-  ArtifactWriter(OutputFile &file, const Contents &contents)
-      : file(file), contents(contents) {}
+  ArtifactWriter(OutputFile &file, const Contents &contents,
+                 const LossReport &report)
+      : file(file), contents(contents), report(report) {}
 
   Error write(WeightReader reader, Progress progress, WeightRemark remark);
 
@@ -50,6 +51,7 @@ private:
 
   OutputFile &file;
   const Contents &contents;
+  const LossReport &report;
   ProgramT program;
 };
 
@@ -175,6 +177,9 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
   Expected<WeightRows> rows = WeightRows::create(op, tensor);
   if (!rows)
     return rows.takeError();
+  bool isMatrix = cast<mlir::RankedTensorType>(op.getType()).getRank() > 1;
+  if (report && isMatrix && !op.getComputed())
+    rows->measure();
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(
       XXH3_createState(), XXH3_freeState);
   XXH3_64bits_reset(hash.get());
@@ -187,6 +192,8 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
       return error;
   }
   weight.checksum = XXH3_64bits_digest(hash.get());
+  if (rows->getLoss())
+    report(op, tensor, *rows->getLoss());
   return Error::success();
 }
 
@@ -366,12 +373,12 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
 Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
                                    WeightReader reader, Progress progress,
                                    FileCheck check, WeightRemark remark,
-                                   bool durable) {
+                                   bool durable, const LossReport &report) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();
-  if (Error error =
-          ArtifactWriter(*file, contents).write(reader, progress, remark))
+  if (Error error = ArtifactWriter(*file, contents, report)
+                        .write(reader, progress, remark))
     return error;
   if (Error error = file->flush())
     return error;

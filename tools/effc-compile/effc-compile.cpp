@@ -5,6 +5,7 @@
 #include "compiler/OutputPlaces.h"
 #include "compiler/RemarkFile.h"
 #include "compiler/RemarkList.h"
+#include "compiler/WeightReport.h"
 #include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -44,7 +45,7 @@ struct Arguments {
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
-  bool ungroupedNorm = false, noSync = false;
+  bool ungroupedNorm = false, noSync = false, reportWeights = false;
   const CLI::Option *bitStableFlag = nullptr;
 };
 
@@ -257,6 +258,10 @@ void declareResults(CLI::App &app, Arguments &a) {
   app.add_option("--werror", a.werror, "Make remarks of a kind errors")
       ->type_name("KIND")
       ->check(CLI::IsMember({"fallback"}));
+  app.add_flag("--report-weights", a.reportWeights,
+               "Print what each matrix lost when it was stored in another "
+               "type: bits, the error relative in L2, the largest one over the "
+               "root mean square, and its share of all squared errors");
   app.add_flag("--timing", a.timing, "Print where the time went");
 }
 
@@ -367,6 +372,13 @@ std::string parse(const Arguments &a, CompileOptions &options) {
     options.weights = codegen::WeightsMode::Reference;
   else if (a.weights == "none")
     options.weights = codegen::WeightsMode::None;
+  if (a.reportWeights && *phase != Phase::Artifact)
+    return "--report-weights measures what is written: expects --compile-to "
+           "artifact, but got " +
+           a.compileTo;
+  if (a.reportWeights && a.weights == "none")
+    return "--report-weights measures what is written, but --weights none "
+           "writes no weights";
   options.compileTo = *phase;
   options.dumpPhases = a.dumpPhases;
   options.tokenizer = !a.noTokenizer;
@@ -472,7 +484,8 @@ private:
   std::map<std::pair<std::string, std::string>, Kind> kinds;
 };
 
-void compileInto(const CompileOptions &options, const std::string &remarks) {
+void compileInto(const CompileOptions &options, const std::string &remarks,
+                 bool reportWeights) {
   check(checkOutputPlaces(options, remarks));
   RemarkFile file;
   check(file.open(remarks));
@@ -499,6 +512,12 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
       progress.emplace("weights", "elements", total);
     progress->update(done);
   };
+  WeightReport report;
+  if (reportWeights)
+    events.loss = [&](llvm::StringRef weight, llvm::StringRef from,
+                      llvm::StringRef as, const codegen::WeightLoss &loss) {
+      report.add(withoutControls(weight.str()), from, as, loss);
+    };
   llvm::Error error = compile(options, events);
   // A file is for programs, which find each remark; names come from files, and
   // standard error may be a terminal.
@@ -512,6 +531,7 @@ void compileInto(const CompileOptions &options, const std::string &remarks) {
   }
   check(std::move(closing));
   fallbacks.print();
+  print(report.table());
   if (written)
     printDone(options, *written);
 }
@@ -534,7 +554,7 @@ int run(int argc, char **argv) {
   if (std::string message = parse(arguments, options); !message.empty())
     throw UsageError(message);
   supervise();
-  compileInto(options, arguments.remarks);
+  compileInto(options, arguments.remarks, arguments.reportWeights);
   return kDone;
 }
 

@@ -161,6 +161,46 @@ TEST_F(WeightRowsTest, RefusesBlocksOfWhatIsNotFinite) {
             "no scale of q4_0 stands for");
 }
 
+// Two rows of 32: ramps of whole steps are exact but for two numbers, whose errors
+// are known.
+TEST_F(WeightRowsTest, MeasuresWhatIsLost) {
+  context.loadDialect<storage::StorageDialect>();
+  std::vector<float> values(2 * 32);
+  double squares = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = float(int(i % 32) * 8 - 127) / 127; // the scale is 1 / 127
+    values[i] = i % 32 == 0 ? -1 : values[i];
+  }
+  auto scale = double(float(_Float16(1.0f / 127)));
+  double errorSquares = 0, largest = 0;
+  for (float value : values) {
+    double error = std::round(double(value) * 127) * scale - double(value);
+    squares += double(value) * double(value);
+    errorSquares += error * error;
+    largest = std::max(largest, std::fabs(error));
+  }
+  uint64_t shape[] = {2, 32};
+  auto measured = [&](const char *kind) {
+    WeightRows rows = llvm::cantFail(
+        WeightRows::create(weight({2, 32}, storage::formatOf(kind, &context)),
+                           source<float>(builder.getF32Type(), shape, values)));
+    EXPECT_FALSE(rows.getLoss());
+    rows.measure();
+    for (uint64_t row = 0; row < 2; ++row)
+      (void)llvm::cantFail(rows.row(row));
+    return *rows.getLoss();
+  };
+  WeightLoss loss = measured("q8_0");
+  EXPECT_EQ(loss.elements, 64u);
+  EXPECT_EQ(loss.bitsPerElement(), 8.5);
+  EXPECT_NEAR(loss.relative(), std::sqrt(errorSquares / squares), 1e-9);
+  EXPECT_NEAR(loss.largest(), largest / std::sqrt(squares / 64), 1e-9);
+  WeightLoss none = measured("f32");
+  EXPECT_EQ(none.relative(), 0);
+  EXPECT_EQ(none.largest(), 0);
+  EXPECT_NEAR(none.squares, squares, 1e-6);
+}
+
 // Every half there is becomes the f32 of its value: sign, exponent - 15 and
 // fraction by the definition, in double.
 TEST_F(WeightRowsTest, WidensEveryHalf) {
