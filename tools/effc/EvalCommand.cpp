@@ -8,6 +8,7 @@
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
+#include "tools/terminal/SafeText.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace {
 struct EvalOptions {
   std::string file;
   ModelAccess access;
-  std::optional<std::string> tokens, text, logits, targets;
+  std::optional<std::string> tokens, text, logits, targets, against;
   std::string split = "all";
   uint32_t batch = 1;
   DeviceChoice device;
@@ -77,7 +78,8 @@ static double meanOf(const Score &score) {
   return score.sumNll / static_cast<double>(score.predicted);
 }
 
-static void printJson(const Score &total, const std::vector<Score> &scores) {
+static void printJson(const EvalOptions &options, const Score &total,
+                      const std::vector<Score> &scores) {
   auto describe = [](const Score &score) {
     return nlohmann::ordered_json{
         {"tokens", score.tokens},    {"predicted", score.predicted},
@@ -88,7 +90,47 @@ static void printJson(const Score &total, const std::vector<Score> &scores) {
   json["sequences"] = nlohmann::ordered_json::array();
   for (const Score &score : scores)
     json["sequences"].push_back(describe(score));
+  if (options.against) {
+    const Divergence &other = total.against;
+    double nll = other.sumNll / static_cast<double>(total.predicted);
+    json["against"] = {
+        {"file", *options.against},
+        {"mean_nll", nll},
+        {"perplexity", std::exp(nll)},
+        {"rows", other.rows},
+        {"mean_divergence", other.sumKl / static_cast<double>(other.rows)},
+        {"largest_divergence", other.largestKl},
+        {"same_choice", other.same}};
+  }
   print(json.dump(2) + "\n");
+}
+
+/// The lines that compare two models.
+static void printAgainst(const std::string &file, const Score &total) {
+  const Divergence &other = total.against;
+  double nll = other.sumNll / static_cast<double>(total.predicted);
+  print("against     " + withoutControls(file) + "\n");
+  print("  its perplexity  " + formatNumber(std::exp(nll), 6) + "\n");
+  print("  divergence      " +
+        formatNumber(other.sumKl / double(other.rows), 7) +
+        " nats a token, at most " + formatNumber(other.largestKl, 4) + "\n");
+  print("  same choice     " +
+        formatNumber(100 * double(other.same) / double(other.rows), 4) +
+        " %, " + formatCount(other.same) + " of " + formatCount(other.rows) +
+        " tokens\n");
+}
+
+/// The model that the other is compared with.
+static Model openOther(const EvalOptions &options, const Model &model) {
+  ModelAccess access = options.access;
+  access.sha256.clear(); // of the first
+  Model other = openModel(*options.against, access);
+  if (other.vocabularySize() != model.vocabularySize())
+    throw Failure("'" + *options.against + "' expects a vocabulary of " +
+                  formatCount(model.vocabularySize()) + " tokens as '" +
+                  options.file + "' has, but got " +
+                  formatCount(other.vocabularySize()));
+  return other;
 }
 
 static void evaluate(const EvalOptions &options) {
@@ -101,6 +143,11 @@ static void evaluate(const EvalOptions &options) {
   Model model = openModel(options.file, options.access);
   std::vector<Tokens> sequences = readSequences(model, options);
   requireRoom(model, sequences);
+  std::optional<Model> other;
+  if (options.against) {
+    other.emplace(openOther(options, model));
+    requireRoom(*other, sequences);
+  }
   std::vector<Targets> targets;
   if (options.targets)
     targets =
@@ -115,6 +162,9 @@ static void evaluate(const EvalOptions &options) {
   Evaluation evaluation(
       model, openEngine(options.device, model, {.sessions = batch}).engine,
       split, batch, writer.get());
+  if (other)
+    evaluation.compareWith(
+        *other, openEngine(options.device, *other, {.sessions = batch}).engine);
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);
@@ -130,13 +180,14 @@ static void evaluate(const EvalOptions &options) {
     total.sumNll += score.sumNll;
     total.targets += score.targets;
     total.right += score.right;
+    total.against.add(score.against);
   }
   if (total.predicted == 0 && !options.json) {
     print("tokens      " + formatCount(total.tokens) + "\n");
     return print("nothing to predict: no sequence has two tokens\n");
   }
   if (options.json)
-    return printJson(total, scores);
+    return printJson(options, total, scores);
   print("tokens      " + formatCount(total.tokens) + "\n");
   // All but the first of each sequence: what the mean is over.
   print("predicted   " + formatCount(total.predicted) + "\n");
@@ -147,6 +198,8 @@ static void evaluate(const EvalOptions &options) {
           formatNumber(double(total.right) / double(total.targets), 6) + ", " +
           formatCount(total.right) + " of " + formatCount(total.targets) +
           " targets\n");
+  if (other)
+    printAgainst(*options.against, total);
 }
 
 void effc::cli::addEvalCommand(CLI::App &app) {
@@ -170,6 +223,11 @@ void effc::cli::addEvalCommand(CLI::App &app) {
                    "\"ids\": [...]} for each sequence: how often the most "
                    "likely token after a position is the one given")
       ->type_name("FILE");
+  command
+      ->add_option("--against", options->against,
+                   "Another file of the model, such as one whose weights have "
+                   "more bits: how far the predictions are from its own")
+      ->type_name("FILE.effc");
   command->option_defaults()->group("Feeding");
   command
       ->add_option("--split", options->split,
@@ -187,6 +245,7 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   addDeviceChoice(*command, options->device);
   addModelAccess(*command, options->access);
   command->footer("effc eval model.effc -f book.txt\n"
+                  "effc eval q4.effc -f book.txt --against model.effc\n"
                   "effc eval model.effc --tokens tokens.json --split 1 --json");
   command->callback([options] { evaluate(*options); });
 }

@@ -47,6 +47,7 @@ struct Evaluation::Running {
   const Targets *targets; // or null
   size_t index;           // of the sequence
   Session session;
+  std::optional<Session> other; // of the second model
   Score score;
   uint64_t at = 0;    // tokens fed
   uint64_t round = 0; // pieces fed
@@ -59,7 +60,12 @@ Evaluation::Evaluation(const Model &model, Engine on, Split how,
                        uint32_t together, SafetensorsWriter *out)
     : vocabulary(model.vocabularySize()), split(std::move(how)),
       batch(together), writer(out), engine(std::move(on)),
-      grid(callStride(model)), buffers(together) {}
+      grid(callStride(model)), buffers(together), otherBuffers(together) {}
+
+void Evaluation::compareWith(const Model &model, Engine on) {
+  otherEngine.emplace(std::move(on));
+  grid = std::lcm(grid, callStride(model));
+}
 
 /// A mean over what is no number is no result; neither are such logits.
 static void checkRow(std::span<const float> logits, size_t sequence,
@@ -85,19 +91,29 @@ static bool isChoice(std::span<const float> logits, int32_t token) {
 
 /// Scores and writes `count` rows that follow the tokens fed so far.
 void Evaluation::takeLogits(Running &running, const float *logits,
-                            uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i)
-    checkRow({logits + i * vocabulary, vocabulary}, running.index,
-             running.at + i);
+                            const float *others, uint64_t count) {
+  auto row = [&](const float *all, uint64_t i) {
+    return std::span(all + i * vocabulary, vocabulary);
+  };
+  for (uint64_t i = 0; i < count; ++i) {
+    checkRow(row(logits, i), running.index, running.at + i);
+    if (!others)
+      continue;
+    checkRow(row(others, i), running.index, running.at + i);
+    running.score.against.add(row(logits, i), row(others, i));
+  }
   if (writer)
     writer->write(running.index, running.at, logits, count);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t next = running.at + i + 1;
     if (next == running.tokens->size())
       break;
-    running.score.sumNll += negativeLogLikelihood(
-        {logits + i * vocabulary, vocabulary}, (*running.tokens)[next]);
+    int32_t token = (*running.tokens)[next];
+    running.score.sumNll += negativeLogLikelihood(row(logits, i), token);
     ++running.score.predicted;
+    if (others)
+      running.score.against.sumNll +=
+          negativeLogLikelihood(row(others, i), token);
   }
   for (size_t i = 0; running.targets && i < running.targets->positions.size();
        ++i) {
@@ -106,8 +122,7 @@ void Evaluation::takeLogits(Running &running, const float *logits,
       continue;
     ++running.score.targets;
     running.score.right +=
-        isChoice({logits + (position - running.at) * vocabulary, vocabulary},
-                 running.targets->ids[i]);
+        isChoice(row(logits, position - running.at), running.targets->ids[i]);
   }
   running.at += count;
   running.piece -= count;
@@ -117,30 +132,46 @@ void Evaluation::feedTogether(std::vector<Running *> &running, bool decode) {
   if (running.empty())
     return;
   if (decode) {
-    std::vector<effc_session_t *> sessions;
+    std::vector<effc_session_t *> sessions, others;
     Tokens tokens;
     for (Running *one : running) {
       sessions.push_back(one->session.get());
+      if (one->other)
+        others.push_back(one->other->get());
       tokens.push_back((*one->tokens)[one->at]);
     }
-    std::vector<float> logits = engine.decode(sessions, tokens);
+    std::vector<float> logits = engine.decode(sessions, tokens), second;
+    if (otherEngine)
+      second = otherEngine->decode(others, tokens);
     for (size_t i = 0; i < running.size(); ++i)
-      takeLogits(*running[i], logits.data() + i * vocabulary, 1);
+      takeLogits(*running[i], logits.data() + i * vocabulary,
+                 otherEngine ? second.data() + i * vocabulary : nullptr, 1);
     return;
   }
-  std::vector<effc_prompt_t> prompts;
-  for (size_t i = 0; i < running.size(); ++i) {
-    Running &one = *running[i];
-    // Up to the next place on the grid past a whole stride.
-    one.part = std::min(one.piece, grid - one.at % grid);
-    buffers[i].resize(one.part * vocabulary);
-    prompts.push_back({one.session.get(), one.tokens->data() + one.at, one.part,
-                       EFFC_LOGITS_ALL, buffers[i].data(),
-                       sizeof(effc_prompt_t)});
-  }
-  engine.prefill(prompts);
+  // Up to the next place on the grid past a whole stride.
+  for (Running *one : running)
+    one->part = std::min(one->piece, grid - one->at % grid);
+  auto prefill = [&](Engine &on, std::vector<std::vector<float>> &into,
+                     auto sessionOf) {
+    std::vector<effc_prompt_t> prompts;
+    for (size_t i = 0; i < running.size(); ++i) {
+      Running &one = *running[i];
+      into[i].resize(one.part * vocabulary);
+      prompts.push_back({sessionOf(one).get(), one.tokens->data() + one.at,
+                         one.part, EFFC_LOGITS_ALL, into[i].data(),
+                         sizeof(effc_prompt_t)});
+    }
+    on.prefill(prompts);
+  };
+  prefill(engine, buffers,
+          [](Running &one) -> Session & { return one.session; });
+  if (otherEngine)
+    prefill(*otherEngine, otherBuffers,
+            [](Running &one) -> Session & { return *one.other; });
   for (size_t i = 0; i < running.size(); ++i)
-    takeLogits(*running[i], buffers[i].data(), running[i]->part);
+    takeLogits(*running[i], buffers[i].data(),
+               otherEngine ? otherBuffers[i].data() : nullptr,
+               running[i]->part);
 }
 
 /// One call for those in the middle of a prefill or a step.
@@ -172,7 +203,11 @@ std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
                        targets.empty() ? nullptr : &targets[i],
                        i,
                        Session(engine),
+                       std::nullopt,
                        {sequences[i].size()}});
+    for (Running &running : group)
+      if (otherEngine)
+        running.other.emplace(*otherEngine);
     auto unfinished = [](const Running &running) {
       return running.at < running.tokens->size();
     };

@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_EVALUATION_H
 #define EFFC_TOOLS_EFFC_EVALUATION_H
 
+#include "tools/effc/Divergence.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/SafetensorsWriter.h"
 #include "tools/effc/Split.h"
@@ -9,6 +10,7 @@
 #include "tools/terminal/Terminal.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,10 +27,11 @@ uint64_t callStride(const Model &model);
 /// What a sequence scored.
 struct Score {
   uint64_t tokens = 0;
-  uint64_t predicted = 0; // all but the first
-  double sumNll = 0;      // over those
-  uint64_t targets = 0;   // positions at which a token is expected
-  uint64_t right = 0;     // those at which it has the largest logit
+  uint64_t predicted = 0;  // all but the first
+  double sumNll = 0;       // over those
+  uint64_t targets = 0;    // positions at which a token is expected
+  uint64_t right = 0;      // those at which it has the largest logit
+  Divergence against = {}; // over all tokens; none without another model
 };
 
 /// Feeds sequences to a model in pieces, several at a time. Memory is bounded
@@ -41,6 +44,11 @@ public:
   Evaluation(const Model &model, Engine engine, Split split, uint32_t batch,
              SafetensorsWriter *writer);
 
+  /// Has a second model, of the same vocabulary, take the same tokens in the same
+  /// calls, and scores compare its logits. `engine` is of `model` and has as much
+  /// room as the first.
+  void compareWith(const Model &model, Engine engine);
+
   /// Reports tokens fed to `progress`. `targets` is empty, or has one element
   /// for each sequence.
   std::vector<Score> run(const std::vector<Tokens> &sequences,
@@ -51,15 +59,18 @@ private:
   struct Running; // a sequence on its way
   void feedRound(std::vector<Running> &group);
   void feedTogether(std::vector<Running *> &running, bool decode);
-  void takeLogits(Running &running, const float *logits, uint64_t count);
+  /// `others` are the other model's; null where there is none.
+  void takeLogits(Running &running, const float *logits, const float *others,
+                  uint64_t count);
 
   uint32_t vocabulary;
   Split split;
   uint32_t batch;
   SafetensorsWriter *writer;
   Engine engine;
+  std::optional<Engine> otherEngine;
   uint64_t grid; // parts of long pieces end on multiples of this position
-  std::vector<std::vector<float>> buffers;
+  std::vector<std::vector<float>> buffers, otherBuffers;
 };
 
 } // namespace effc::cli

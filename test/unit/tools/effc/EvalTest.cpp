@@ -321,6 +321,92 @@ TEST_F(Eval, CountsTargetsForEverySplitAndBatch) {
       << text.out;
 }
 
+// The toy against one whose head has other numbers: sums over the logits that both
+// write, in double.
+TEST_F(Eval, ComparesWithAnotherModel) {
+  std::vector<uint8_t> bytes = makeToyArtifact();
+  const auto *program = artifact::GetProgram(bytes.data() + 64);
+  uint64_t offset = program->weights()->Get(1)->offset();
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::Weights)
+      offset += segment->offset();
+  for (size_t i = 0; i < 900; i += 3) {
+    float number;
+    std::memcpy(&number, bytes.data() + offset + 4 * i, 4);
+    number *= 1.5f;
+    std::memcpy(bytes.data() + offset + 4 * i, &number, 4);
+  }
+  std::ofstream(at("other.effc"), std::ios::binary)
+      .write(reinterpret_cast<char *>(bytes.data()),
+             static_cast<long>(bytes.size()));
+  auto logitsOf = [&](const char *file) {
+    Finished done = runProgram({EFFC_PROGRAM, "eval", at(file), "--tokens",
+                                at("tokens.json"), "--logits", at("out")});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return SafetensorsFile::read(at("out"));
+  };
+  SafetensorsFile own = logitsOf("toy.effc"), others = logitsOf("other.effc");
+  double divergence = 0, nll = 0;
+  uint64_t rows = 0, same = 0, predicted = 0;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].empty())
+      continue;
+    std::string name = "logits." + std::to_string(i);
+    std::vector<double> p = own.tensor(name).values(),
+                        q = others.tensor(name).values();
+    for (size_t t = 0; t < sequences[i].size(); ++t, ++rows) {
+      size_t first = t * kToyVocabulary, bestP = first, bestQ = first;
+      for (size_t v = first; v < first + kToyVocabulary; ++v) {
+        bestP = p[v] > p[bestP] ? v : bestP;
+        bestQ = q[v] > q[bestQ] ? v : bestQ;
+      }
+      double sumP = 0, sumQ = 0;
+      for (size_t v = first; v < first + kToyVocabulary; ++v) {
+        sumP += std::exp(p[v] - p[bestP]);
+        sumQ += std::exp(q[v] - q[bestQ]);
+      }
+      auto logP = [&](size_t v) { return p[v] - p[bestP] - std::log(sumP); };
+      auto logQ = [&](size_t v) { return q[v] - q[bestQ] - std::log(sumQ); };
+      for (size_t v = first; v < first + kToyVocabulary; ++v)
+        divergence += std::exp(logQ(v)) * (logQ(v) - logP(v));
+      same += bestP == bestQ;
+      if (t + 1 == sequences[i].size())
+        continue;
+      nll -= logQ(first + static_cast<size_t>(sequences[i][t + 1]));
+      ++predicted;
+    }
+  }
+  ASSERT_GT(divergence, 1e-3);
+  ASSERT_LT(same, rows);
+  Finished alone = eval({"--tokens", at("tokens.json"), "--json"});
+  for (const char *split : {"all", "1", "5,1,1,64"})
+    for (const char *batch : {"1", "3"}) {
+      Finished done =
+          eval({"--tokens", at("tokens.json"), "--against", at("other.effc"),
+                "--split", split, "--batch", batch, "--json"});
+      ASSERT_EQ(done.status, 0) << done.err;
+      auto told = nlohmann::json::parse(done.out), &against = told["against"];
+      EXPECT_EQ(against["rows"], rows);
+      EXPECT_EQ(against["same_choice"], same);
+      EXPECT_NEAR(against["mean_divergence"], divergence / double(rows), 1e-9);
+      EXPECT_NEAR(against["mean_nll"], nll / double(predicted), 1e-9);
+      EXPECT_EQ(told["mean_nll"], nlohmann::json::parse(alone.out)["mean_nll"]);
+    }
+  Finished itself = eval(
+      {"--tokens", at("tokens.json"), "--against", at("toy.effc"), "--json"});
+  auto told = nlohmann::json::parse(itself.out)["against"];
+  EXPECT_EQ(told["same_choice"], rows);
+  EXPECT_EQ(told["mean_divergence"], 0);
+  Finished text =
+      eval({"--tokens", at("tokens.json"), "--against", at("other.effc")});
+  EXPECT_NE(text.out.find("\n  same choice     "), std::string::npos)
+      << text.out;
+  Finished missing =
+      eval({"--tokens", at("tokens.json"), "--against", at("none.effc")});
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_NE(missing.err.find("none.effc"), std::string::npos) << missing.err;
+}
+
 TEST_F(Eval, NamesWhatIsWrongWithTargets) {
   auto says = [&](const std::string &targets) {
     std::ofstream(at("targets.json")) << targets;
