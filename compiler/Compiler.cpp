@@ -308,9 +308,12 @@ void Compilation::remarkOnProducts() {
       continue;
     }
     remark << " round what they multiply to " << nameOf(products);
-    if (products == Products::TF32 && target->warpGroups)
-      remark << ", but those of warp groups are exact, which takes them no "
-                "longer";
+    MLIRContext *context = model.module->getContext();
+    Type roundedTo = roundedTypeOf(products, context);
+    for (tile::UnitGetter getUnit : target->units)
+      if (tile::ProductUnit unit = getUnit(context); unit.isExact(roundedTo))
+        remark << ", but those of " << unit.getFormedBy()
+               << " are exact, which takes them no longer";
   }
 }
 

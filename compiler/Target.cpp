@@ -71,6 +71,9 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
   if (isGpu)
     block = tile::BlockLimitsAttr::get(context, target.mostThreads,
                                        target.mostSharedBytes);
+  llvm::SmallVector<mlir::Attribute> units;
+  for (tile::UnitGetter unit : target.units)
+    units.push_back(unit(context));
   llvm::SmallVector<tile::IsaAttr> levels;
   for (const Target *level : further)
     levels.push_back(tile::IsaAttr::get(context, textAttr(context, level->code),
@@ -78,7 +81,7 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
                                         textAttr(context, level->features),
                                         level->vectorLanes, level->registers));
   return tile::TargetAttr::get(
-      context, target.device, bitStable, target.simulated, target.warpGroups,
+      context, target.device, bitStable, target.simulated, units,
       target.overlapsLaunches, rounded, block, library && target.isForGpus(),
       panels && !isGpu ? digitsOf(products) : 0, textAttr(context, target.code),
       textAttr(context, target.cpu), textAttr(context, target.features),

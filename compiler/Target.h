@@ -4,7 +4,7 @@
 #ifndef EFFC_COMPILER_TARGET_H
 #define EFFC_COMPILER_TARGET_H
 
-#include "dialects/tile/Tile.h"
+#include "dialects/tile/units/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -30,8 +30,8 @@ struct Target {
   int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0;
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
-  /// Whether four warps may multiply together (wgmma).
-  bool warpGroups = false;
+  /// Its product units, the preferred one first.
+  llvm::ArrayRef<tile::UnitGetter> units = {};
   /// Whether a launch can begin while the one before it ends.
   bool overlapsLaunches = false;
 
@@ -40,7 +40,14 @@ struct Target {
   /// Whether its code asks for an architecture's own instructions ("a"), which
   /// no other chip has.
   bool isForOwnChips() const { return cpu.ends_with("a"); }
+  bool hasUnit(tile::UnitGetter unit) const {
+    return llvm::is_contained(units, unit);
+  }
 };
+
+inline constexpr tile::UnitGetter kAmpereUnits[] = {tile::getMmaSync};
+inline constexpr tile::UnitGetter kHopperUnits[] = {tile::getWgmma,
+                                                    tile::getMmaSync};
 
 inline constexpr Target kSm80 = {.name = "sm_80",
                                  .code = "sm_80",
@@ -55,7 +62,8 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .roundedDotRate = 900,
                                  .mostThreads = 256,
                                  .mostSharedBytes = 166912,
-                                 .cores = 108};
+                                 .cores = 108,
+                                 .units = kAmpereUnits};
 inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .code = "sm_90a",
                                   .cpu = "sm_90a",
@@ -70,7 +78,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .mostThreads = 256,
                                   .mostSharedBytes = 232448,
                                   .cores = 132,
-                                  .warpGroups = true,
+                                  .units = kHopperUnits,
                                   .overlapsLaunches = true};
 
 /// All targets: the host in the lowest level of its instruction set, its further

@@ -2,7 +2,6 @@
 #include "dialects/tile/Distribution.h"
 
 #include "dialects/storage/Storage.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -10,9 +9,7 @@ using namespace effc;
 using namespace effc::tile;
 
 int64_t effc::tile::getThreads(Attribute layout) {
-  return llvm::TypeSwitch<Attribute, int64_t>(layout)
-      .Case<BlockedAttr, FragmentAttr, SharedAttr>(
-          [](auto attr) { return attr.getThreads(); });
+  return cast<TileLayout>(layout).getThreads();
 }
 
 bool Axis::exact() const {
@@ -39,11 +36,10 @@ static SmallVector<int64_t> runs(int64_t size, int64_t period,
   return offsets;
 }
 
-static Distribution ofBlocked(BlockedAttr layout, int64_t rows,
-                              int64_t columns) {
-  unsigned laneBits = llvm::Log2_64(layout.getLanes());
-  unsigned groupBits = llvm::Log2_64(layout.getThreads()) - laneBits;
-  int64_t vector = layout.getVector();
+Distribution BlockedAttr::distribute(int64_t rows, int64_t columns) const {
+  unsigned laneBits = llvm::Log2_64(getLanes());
+  unsigned groupBits = llvm::Log2_64(getThreads()) - laneBits;
+  int64_t vector = getVector();
   SmallVector<int64_t> run = llvm::to_vector(llvm::seq<int64_t>(0, vector));
   Distribution d;
   d.rows = {rows,
@@ -51,14 +47,13 @@ static Distribution ofBlocked(BlockedAttr layout, int64_t rows,
             runs(rows, int64_t(1) << groupBits, {0})};
   d.columns = {columns,
                {{0, laneBits, vector}},
-               runs(columns, layout.getLanes() * vector, run)};
+               runs(columns, getLanes() * vector, run)};
   return d;
 }
 
-static Distribution ofFragment(FragmentAttr layout, int64_t rows,
-                               int64_t columns) {
-  unsigned warpBits = llvm::Log2_64(layout.getThreads() / kWarp);
-  unsigned rowBits = llvm::Log2_64(layout.getRowWarps());
+Distribution FragmentAttr::distribute(int64_t rows, int64_t columns) const {
+  unsigned warpBits = llvm::Log2_64(getThreads() / kWarp);
+  unsigned rowBits = llvm::Log2_64(getRowWarps());
   unsigned columnBits = warpBits - rowBits;
   Distribution d;
   d.rows = {rows,
@@ -71,13 +66,8 @@ static Distribution ofFragment(FragmentAttr layout, int64_t rows,
 }
 
 Distribution Distribution::of(TileType type) {
-  Distribution d = llvm::TypeSwitch<Attribute, Distribution>(type.getLayout())
-                       .Case([&](BlockedAttr layout) {
-                         return ofBlocked(layout, type.rows(), type.columns());
-                       })
-                       .Case([&](FragmentAttr layout) {
-                         return ofFragment(layout, type.rows(), type.columns());
-                       });
+  Distribution d = cast<RegisterLayout>(type.getLayout())
+                       .distribute(type.rows(), type.columns());
   if (type.getRole() == Role::Row)
     d.rows = {1, {}, {0}};
   if (type.getRole() == Role::Column)
@@ -122,7 +112,7 @@ bool effc::tile::isBoxCopied(ViewType view) {
 }
 
 int64_t effc::tile::panelElements(TileType type) {
-  auto layout = cast<SharedAttr>(type.getLayout());
+  SharedAttr layout = type.getSharedLayout();
   return layout.getStride() * llvm::alignTo(type.rows(), kSharedTile);
 }
 
@@ -130,7 +120,7 @@ int64_t effc::tile::sharedBytes(TileType type) {
   storage::Storage storage = storage::Storage::get(type.getElementType());
   int64_t elements = type.rows() * type.columns();
   if (type.isBlock()) {
-    int64_t stride = cast<SharedAttr>(type.getLayout()).getStride();
+    int64_t stride = type.getSharedLayout().getStride();
     elements = panelElements(type) * llvm::divideCeil(type.columns(), stride);
   }
   return llvm::alignTo(storage.bytes(elements), kSharedAlignment);

@@ -1,19 +1,15 @@
-// Which elements of a tile a thread holds, as numbers.
-//
-// In every layout of registers a thread holds the product of some rows and some
-// columns: the thread's number gives the first of either, and the others lie at
-// offsets that all threads share. So loads, maps, sums and exchanges are
-// written once for all layouts.
+// Sizes of warps, pieces of products and tiles in shared memory.
 #ifndef EFFC_DIALECTS_TILE_DISTRIBUTION_H
 #define EFFC_DIALECTS_TILE_DISTRIBUTION_H
 
+#include "dialects/tile/Axis.h"
 #include "dialects/tile/Tile.h"
 
 namespace effc::tile {
 
-inline constexpr int64_t kWarp = 32;
-/// Pieces of a product that warps share: rows and columns.
-inline constexpr int64_t kPieceRows = 16, kPieceColumns = 8;
+/// Pieces of a product that warps share: rows and columns, and how deep one is
+/// of elements of 16 bits.
+inline constexpr int64_t kPieceRows = 16, kPieceColumns = 8, kPieceDepth = 16;
 /// What places in shared memory are multiples of, in bytes.
 inline constexpr int64_t kSharedAlignment = 16;
 /// Of a block in shared memory whose rows are swizzled: what it starts at a
@@ -29,31 +25,6 @@ inline constexpr int64_t kSharedTile = 16;
 
 /// Threads of the block that a layout is over.
 int64_t getThreads(mlir::Attribute layout);
-
-/// `count` bits of a thread's number from bit `shift` on, times `step`.
-struct ThreadField {
-  unsigned shift, count;
-  int64_t step;
-};
-
-/// One axis of a tile, rows or columns.
-struct Axis {
-  int64_t size;                          // of the tile
-  llvm::SmallVector<ThreadField> fields; // sum: the thread's first place
-  llvm::SmallVector<int64_t> offsets;    // from there, ascending
-  /// Whether all places of all threads lie inside the tile.
-  bool exact() const;
-  /// The bits of a thread's number on which the axis depends.
-  unsigned threadBits() const;
-};
-
-struct Distribution {
-  Axis rows, columns;
-
-  /// Of a tile in registers. The elements are held row by row. A `row` has one
-  /// row, which all threads hold, a `column` one column.
-  static Distribution of(TileType type);
-};
 
 /// The layout of a tile that no product decides: the widest vector that divides
 /// the columns, up to `widest` elements; of the ways to lay lanes along a row

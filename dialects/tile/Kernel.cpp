@@ -129,7 +129,7 @@ LogicalResult KernelOp::verifyRegions() {
     if (!tile)
       return success();
     if ((tile.getLayout() ? getThreads(tile.getLayout()) : 0) == threads) {
-      auto shared = dyn_cast_or_null<SharedAttr>(tile.getLayout());
+      SharedAttr shared = tile.getSharedLayout();
       if (!shared || shared.getOffset().has_value() == placed)
         return success();
       return op->emitOpError("expects tiles in shared memory ") // kernel5

@@ -13,6 +13,9 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/tile/Axis.h"
+#include "dialects/tile/units/DotShape.h"
+
 #include "dialects/tile/TileDialect.h.inc"
 #include "dialects/tile/TileEnums.h.inc"
 namespace effc::tile {
@@ -20,6 +23,8 @@ namespace effc::tile {
 bool isRoundedType(mlir::Type type);
 } // namespace effc::tile
 
+#include "dialects/tile/Layouts.h.inc"
+#include "dialects/tile/ProductUnit.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tile/TileAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -5,6 +5,8 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "dialects/tile/Layouts.td"
+include "dialects/tile/units/ProductUnit.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -56,7 +58,8 @@ def Tile_Decided : Tile_Enum<"Decided", "how much of a schedule is decided", [
 def Tile_Device : Tile_Enum<"Device", "what runs a kernel", [
     I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Nvptx", 1, "nvptx">]>;
 
-class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Tile_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
@@ -125,8 +128,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
 
     `bit_stable` asks for the same bits of a token whatever it is computed with and
     wherever a prompt is cut. `simulated` says that the host plays the GPU.
-    `warp_groups` says that four warps may multiply together, `overlaps` that a launch
-    may begin while the one before it ends. Where `rounded_to` is there, operands of
+    `units` are the product units of a GPU, the preferred one first; without them there
+    is `#tile.mma_sync` alone. `overlaps` says that a launch may begin while the one
+    before it ends. Where `rounded_to` is there, operands of
     products are rounded to that type if the mathematics can bear it.
 
     `vector` is the number of f32 lanes of a vector register, `registers` how many
@@ -147,10 +151,10 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     Constraints:
 
     * (TARGET1) `rounded_to`, where present, is bf16, f16 or tf32.
-    * (TARGET2) `block`, `simulated`, `warp_groups`, `overlaps` and `library` are a
-      GPU's.
+    * (TARGET2) `block`, `simulated`, `units`, `overlaps` and `library` are a GPU's.
     * (TARGET3) `further` is the host's, and no two levels have the same `code`.
-    * (TARGET4) `digits` is the host's, and at most 3.
+    * (TARGET4) `units` are attributes with the interface `ProductUnit`.
+    * (TARGET5) `digits` is the host's, and at most 3.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -159,7 +163,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let parameters = (ins EnumParameter<Tile_Device>:$device,
     DefaultValuedParameter<"bool", "false">:$bit_stable,
     DefaultValuedParameter<"bool", "false">:$simulated,
-    DefaultValuedParameter<"bool", "false">:$warp_groups,
+    OptionalArrayRefParameter<"::mlir::Attribute">:$units,
     DefaultValuedParameter<"bool", "false">:$overlaps,
     OptionalParameter<"::mlir::Type">:$rounded_to,
     OptionalParameter<"::effc::tile::BlockLimitsAttr">:$block,
@@ -172,7 +176,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     DefaultValuedParameter<"int64_t", "0">:$cores,
     OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
-    (`simulated` `=` $simulated^ `,`)? (`warp_groups` `=` $warp_groups^ `,`)?
+    (`simulated` `=` $simulated^ `,`)? (`units` `=` `[` $units^ `]` `,`)?
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
     (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
@@ -215,7 +219,8 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_BlockedAttr : Tile_Attr<"Blocked", "lin"> {
+def Tile_BlockedAttr : Tile_Attr<"Blocked", "lin", [Tile_TileLayout,
+    DeclareAttrInterfaceMethods<Tile_RegisterLayout>]> {
   let summary = "A layout of registers: runs of columns, rows that wrap around";
   let description = [{
     A thread holds `vector` consecutive columns of a row; `lanes` threads lie side
@@ -238,7 +243,8 @@ def Tile_BlockedAttr : Tile_Attr<"Blocked", "lin"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_FragmentAttr : Tile_Attr<"Fragment", "mma"> {
+def Tile_FragmentAttr : Tile_Attr<"Fragment", "mma", [Tile_TileLayout,
+    DeclareAttrInterfaceMethods<Tile_RegisterLayout>]> {
   let summary = "A layout of registers: the accumulators of warp-wide products";
   let description = [{
     The tile is cut into pieces of 16 x 8, which `row_warps` warps share along the
@@ -258,7 +264,7 @@ def Tile_FragmentAttr : Tile_Attr<"Fragment", "mma"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
+def Tile_SharedAttr : Tile_Attr<"Shared", "shared", [Tile_TileLayout]> {
   let summary = "A layout in shared memory";
   let description = [{
     From byte `offset` on, rows `stride` elements apart; every thread of the
@@ -302,6 +308,8 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared"> {
     }
     /// What `offset` is a multiple of, in bytes.
     int64_t getAlignment() const;
+    /// Whether boxes may fill it (TMA, which swizzles what it copies).
+    bool takesBoxes() const { return getSwizzled(); }
   }];
   let genVerifyDecl = 1;
 }
@@ -356,8 +364,8 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     * (TILE2) Dimensions are at least 1.
     * (TILE3) Elements are f32, bf16, f16, or i32: the numbers that `tile.top_k`
       gives, which can only be stored and taken by.
-    * (TILE4) A layout is one of the closed set: `#tile.lin`, `#tile.mma`,
-      `#tile.shared`.
+    * (TILE4) A layout is an attribute with the interface `TileLayout`: `#tile.lin`,
+      `#tile.mma`, `#tile.shared`.
 
     Example: `!tile.tile<4x64xf32, accumulator>`, `!tile.tile<64xf32, row>`
   }];
@@ -371,6 +379,11 @@ def Tile_TileType : Tile_Type<"Tile", "tile"> {
     int64_t rows() const;
     /// Columns of a block; the length for a `row`, 1 for a `column`.
     int64_t columns() const;
+    /// Where it lies in shared memory; null where it has no layout, or lies in
+    /// registers.
+    SharedAttr getSharedLayout() const {
+      return ::llvm::dyn_cast_if_present<SharedAttr>(getLayout());
+    }
     /// The same tile with another layout.
     TileType withLayout(::mlir::Attribute layout) const {
       return get(getContext(), getShape(), getElementType(), getRole(), layout);

@@ -14,6 +14,9 @@ using namespace effc::tile;
 
 #include "dialects/tile/TileDialect.cpp.inc"
 #include "dialects/tile/TileEnums.cpp.inc"
+
+#include "dialects/tile/Layouts.cpp.inc"
+#include "dialects/tile/ProductUnit.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tile/TileAttributes.cpp.inc"
 
@@ -61,24 +64,29 @@ BlockLimitsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Device device, bool, bool simulated,
-                                 bool warpGroups, bool overlaps, Type roundedTo,
-                                 BlockLimitsAttr block, bool library,
-                                 int64_t digits, StringAttr code, StringAttr,
-                                 StringAttr, int64_t, int64_t, int64_t, int64_t,
-                                 int64_t, int64_t, ArrayRef<IsaAttr> further) {
+                                 ArrayRef<Attribute> units, bool overlaps,
+                                 Type roundedTo, BlockLimitsAttr block,
+                                 bool library, int64_t digits, StringAttr code,
+                                 StringAttr, StringAttr, int64_t, int64_t,
+                                 int64_t, int64_t, int64_t, int64_t,
+                                 ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
                        << roundedTo;
   if (device == Device::Host && // target2
-      (block || simulated || warpGroups || overlaps || library))
-    return emitError() << "expects 'block', 'simulated', 'warp_groups', "
+      (block || simulated || !units.empty() || overlaps || library))
+    return emitError() << "expects 'block', 'simulated', 'units', "
                           "'overlaps' and 'library' of a GPU alone, but got a "
                           "target of the host with one of them";
   if (device != Device::Host && !further.empty()) // target3
     return emitError() << "expects 'further' of the host alone, but got a "
                           "GPU's target with it";
-  if (digits < 0 || digits > 3 || (device != Device::Host && digits)) // target4
+  for (Attribute unit : units)
+    if (!isa<ProductUnit>(unit)) // target4
+      return emitError() << "expects product units in 'units', but got "
+                         << unit;
+  if (digits < 0 || digits > 3 || (device != Device::Host && digits)) // target5
     return emitError() << "expects up to 3 'digits' of the host alone, but got "
                        << digits;
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
@@ -113,7 +121,7 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
     registers = isa.getRegisters();
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
-             getWarpGroups(), getOverlaps(), getRoundedTo(), getBlock(),
+             getUnits(), getOverlaps(), getRoundedTo(), getBlock(),
              getLibrary(), getDigits(), code, cpu, features, vector, registers,
              getStepRate(), getDotRate(), getStateBytes(), getCores(), {});
 }

@@ -2,6 +2,7 @@
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
+#include "dialects/tile/units/Units.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -187,8 +188,8 @@ LogicalResult ShiftOp::verify() {
 
 LogicalResult ReduceOp::verify() {
   TileType tile = getTile().getType();
-  bool needsScratch = tile.getLayout() && !isa<SharedAttr>(tile.getLayout()) &&
-                      !arePlacesOpen(*this);
+  bool needsScratch =
+      tile.getLayout() && !tile.getSharedLayout() && !arePlacesOpen(*this);
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
   if (scratch < 0 || scratch % kSharedAlignment != 0) // reduce3
     return emitOpError("expects 'scratch' to be a multiple of ")
@@ -210,14 +211,14 @@ LogicalResult ReduceOp::verify() {
 }
 
 LogicalResult RingOp::verify() {
-  auto layout = dyn_cast_or_null<SharedAttr>(getResult().getType().getLayout());
+  SharedAttr layout = getResult().getType().getSharedLayout();
   if (!layout || layout.getSlots() < 2) // ring1
     return emitOpError("expects a tile in shared memory with several slots, "
                        "but got ")
            << getResult().getType();
   std::optional<int64_t> arrivals = getArrivals();
   if (arrivals && (*arrivals < 0 || *arrivals % kArrivalBytes != 0 ||
-                   !layout.getSwizzled())) // ring2
+                   !layout.takesBoxes())) // ring2
     return emitOpError("expects mbarriers at a multiple of ")
            << kArrivalBytes << " bytes and a swizzled tile, but got "
            << *arrivals << " and " << getResult().getType();
@@ -235,7 +236,7 @@ LogicalResult FetchOp::verify() {
 /// The tile of a ring with one slot; null where it lies elsewhere.
 static Type oneSlot(Type type) {
   auto tile = cast<TileType>(type);
-  auto layout = dyn_cast_or_null<SharedAttr>(tile.getLayout());
+  SharedAttr layout = tile.getSharedLayout();
   if (!layout)
     return {};
   return tile.withLayout(layout.withSlots(1));
@@ -260,9 +261,8 @@ static bool takesBoxes(Value ring) {
   auto op = ring.getDefiningOp<RingOp>();
   if (!op || op.getArrivals())
     return bool(op);
-  auto layout =
-      dyn_cast_or_null<SharedAttr>(op.getResult().getType().getLayout());
-  return arePlacesOpen(op) && layout && layout.getSwizzled();
+  SharedAttr layout = op.getResult().getType().getSharedLayout();
+  return arePlacesOpen(op) && layout && layout.takesBoxes();
 }
 
 LogicalResult FetchBoxOp::verify() {
@@ -304,14 +304,12 @@ LogicalResult AwaitBoxOp::verify() {
 LogicalResult ConvertOp::verify() {
   TileType from = getTile().getType(), to = getResult().getType();
   if (!from.getLayout() || !to.getLayout() ||
-      isa<SharedAttr>(from.getLayout()) ==
-          isa<SharedAttr>(to.getLayout())) // convert1
+      !from.getSharedLayout() == !to.getSharedLayout()) // convert1
     return emitOpError(
                "expects one tile in registers and one in shared memory, "
                "but got ")
            << from << " and " << to;
-  bool rounds = isa<SharedAttr>(to.getLayout()) &&
-                from.getElementType().isF32() &&
+  bool rounds = to.getSharedLayout() && from.getElementType().isF32() &&
                 (to.getElementType().isBF16() || to.getElementType().isF16());
   if (from.getShape() != to.getShape() || from.getRole() != to.getRole() ||
       (from.getElementType() != to.getElementType() && !rounds)) // convert2
@@ -349,17 +347,14 @@ LogicalResult DotOp::verify() {
     return emitOpError("expects operands along the contraction where 'a' is "
                        "rounded to digits");
   auto isShared = [](TileType type) {
-    return !type.getLayout() || isa<SharedAttr>(type.getLayout());
+    return !type.getLayout() || type.getSharedLayout();
   };
   if (!isShared(b) || !(isShared(a) || takesHeldRows(a.getLayout()))) // dot4
     return emitOpError("expects operands in shared memory, or 'a' in whole "
                        "rows as 'acc' lies, but got ")
            << a << " and " << b;
-  auto isSwizzled = [](TileType type) {
-    auto layout = dyn_cast_or_null<SharedAttr>(type.getLayout());
-    return layout && layout.getSwizzled();
-  };
-  if (isSwizzled(a) && !(getTransposeA() && isSwizzled(b))) // dot5
+  if (a.getSharedLayout() && b.getSharedLayout() &&
+      !productUnitOf(*this).takesA(a.getLayout(), getTransposeA())) // dot5
     return emitOpError("expects a swizzled 'a' to be transposed and 'b' to be "
                        "swizzled, too, but got ")
            << a << " and " << b;
@@ -367,8 +362,7 @@ LogicalResult DotOp::verify() {
 }
 
 bool DotOp::canTakeHeldRows() {
-  constexpr int64_t kDepth = 16; // of a piece
-  return !getTransposeA() && getA().getType().columns() % kDepth == 0;
+  return !getTransposeA() && getA().getType().columns() % kPieceDepth == 0;
 }
 
 bool DotOp::takesHeldRows(Attribute layout) {
@@ -393,8 +387,7 @@ LogicalResult SegmentDecayOp::verify() {
     return emitOpError(
                "expects a column of length C and a result of C x C, but got ")
            << tile << " and " << result;
-  bool needsScratch =
-      isa_and_nonnull<SharedAttr>(tile.getLayout()) && !arePlacesOpen(*this);
+  bool needsScratch = tile.getSharedLayout() && !arePlacesOpen(*this);
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
   if (scratch < 0 || scratch % kSharedAlignment != 0) // segment_decay2
     return emitOpError("expects 'scratch' to be a multiple of ")
@@ -424,38 +417,5 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("expects a compute region from the ")
            << loaded.getValues().size() << " loaded and " << getInits().size()
            << " carried tiles to the carried ones";
-  return success();
-}
-
-LogicalResult WarpGroupFenceOp::verify() {
-  if (getFencedA().size() != getA().size() ||
-      getFencedAcc().size() != getAcc().size()) // wgfence1
-    return emitOpError("expects as many results as operands, but got ")
-           << getFencedA().size() << " and " << getFencedAcc().size() << " for "
-           << getA().size() << " and " << getAcc().size();
-  return success();
-}
-
-LogicalResult WarpGroupDotOp::verify() {
-  if (!getElement().isBF16() && !getElement().isF16()) // wgdot2
-    return emitOpError("expects a product of bf16 or f16, but got ")
-           << getElement();
-  constexpr size_t kRegisters = 4, kMost = 128;
-  size_t count = getSums().size(), before = getAcc().size();
-  if (getA().size() != kRegisters || (before != count && before != 0) ||
-      count == 0 || count % 4 != 0 || count > kMost) // wgdot1
-    return emitOpError("expects ")
-           << kRegisters
-           << " registers of A, and as many results as accumulators, unless "
-              "there are none, a multiple of 4 up to "
-           << kMost << ", but got " << getA().size() << ", " << count << " and "
-           << before;
-  return success();
-}
-
-LogicalResult WarpGroupWaitOp::verify() {
-  if (getPending().size() != getSums().size()) // wgwait1
-    return emitOpError("expects as many results as operands, but got ")
-           << getSums().size() << " and " << getPending().size();
   return success();
 }

@@ -380,7 +380,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (DOT4) At scheduled level `b` lies in shared memory, and so does `a`, unless it
       lies as `acc` does, in `#tile.mma` with all warps along the rows, is not
       transposed and has a multiple of 16 columns.
-    * (DOT5) Where `a` is swizzled, it is transposed, and `b` is swizzled.
+    * (DOT5) The product unit whose layout `b` has takes `a` as it lies: where `a` is
+      swizzled, it is transposed, and `b` is swizzled.
     * (DOT6) Where `a` is rounded to digits, `b` is transposed and `a` is not.
 
     Example:
@@ -565,6 +566,7 @@ def Tile_PipelineOp : Tile_Op<"pipeline", [RecursiveMemoryEffects,
 include "dialects/tile/SumOps.td"
 include "dialects/tile/ScheduledOps.td"
 include "dialects/tile/BoxOps.td"
-include "dialects/tile/WarpGroupOps.td"
+include "dialects/tile/units/WarpProduct.td"
+include "dialects/tile/units/WarpGroupProduct.td"
 
 #endif

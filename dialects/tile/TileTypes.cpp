@@ -87,7 +87,7 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
       !element.isSignlessInteger(32)) // tile3
     return emitError() << "expects a tile of f32, bf16, f16 or i32, but got "
                        << element;
-  if (layout && !isa<BlockedAttr, FragmentAttr, SharedAttr>(layout)) // tile4
+  if (layout && !isa<TileLayout>(layout)) // tile4
     return emitError()
            << "expects a layout #tile.lin, #tile.mma or #tile.shared, but got "
            << layout;

@@ -15,6 +15,7 @@
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Work.h"
 #include "dialects/storage/Storage.h"
+#include "dialects/tile/units/Units.h"
 #include "passes/seq_to_tile/JoinedResults.h"
 #include "passes/seq_to_tile/KernelWays.h"
 #include "passes/seq_to_tile/LibraryProducts.h"
@@ -295,7 +296,8 @@ CallContext EntryConversion::contextOf(seq::KernelOp kernel,
   if (tile::TargetAttr target = tile::getTarget(module)) {
     context.device = target.getDevice();
     context.cores = target.getCores();
-    context.warpGroups = target.getWarpGroups();
+    if (context.isGpu())
+      context.units = tile::usableUnits(target, kernel.getContext());
     context.dotRate = target.getDotRate();
     context.roundedTo = target.getRoundedTo();
     if (int64_t digits = target.getDigits())

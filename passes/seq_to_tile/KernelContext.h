@@ -65,10 +65,10 @@ struct KernelContext {
   seq::EntryKind kind = seq::EntryKind::Prefill;
   KernelSizes sizes;
   tile::Device device = tile::Device::Host;
-  /// Of a GPU: how many cores it has, and whether four warps may multiply
-  /// together.
+  /// Of a GPU: how many cores it has, and its product units that may be used, the
+  /// preferred one first.
   int64_t cores = 0;
-  bool warpGroups = false;
+  llvm::SmallVector<tile::ProductUnit> units;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
   /// What operands of products are rounded to; null: they are not.

@@ -3,6 +3,8 @@
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
 
+#include "dialects/tile/units/Units.h"
+
 using namespace mlir;
 using namespace effc::tile;
 
@@ -19,12 +21,9 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
       return signalPassFailure();
     if (!*due)
       return;
-    TargetAttr target = getTarget(kernel);
-    // They add in an order of their own, and only many rows are theirs.
-    bool warpGroups =
-        target && target.getWarpGroups() && !target.getBitStable();
     int64_t threads = kernel.getSchedule()->getThreads();
-    assignLayouts(kernel, threads, warpGroups);
+    assignLayouts(kernel, threads,
+                  usableUnits(getTarget(kernel), &getContext()));
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), threads,
                                              /*sharedBytes=*/std::nullopt,
                                              Decided::Layouts));

@@ -36,8 +36,7 @@ static bool isOwn(Operation *op, Operation *earlier) {
       mine->sizes != other->sizes ||
       mine->tile.getLayout() != other->tile.getLayout() ||
       mine->tile.getRole() != other->tile.getRole() ||
-      isa<SharedAttr>(mine->tile.getLayout()) || mine->limited ||
-      other->limited)
+      mine->tile.getSharedLayout() || mine->limited || other->limited)
     return false;
   Distribution d = Distribution::of(mine->tile);
   int64_t threads = getThreads(mine->tile.getLayout());
@@ -78,8 +77,7 @@ SmallVector<MemoryAccess> effc::accessesOf(Operation *op) {
   auto shared = [&](Value tile, bool writes) {
     Value ring = ringOf(tile);
     auto type = dyn_cast<TileType>((ring ? ring : tile).getType());
-    auto layout =
-        type ? dyn_cast_or_null<SharedAttr>(type.getLayout()) : SharedAttr();
+    auto layout = type ? type.getSharedLayout() : SharedAttr();
     if (layout)
       accesses.push_back(
           {{Value(), *layout.getOffset(),

@@ -15,7 +15,7 @@
 // One barrier per iteration is enough: past it all threads have what was
 // awaited, and nobody reads the slot of the iteration before any more.
 //
-// A ring that only products of warp groups read is filled by boxes where they
+// A ring whose layout takes them is filled by boxes where they
 // fit, instead of by fetches in groups: `tile.fetch_box` and `tile.await_box`.
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
@@ -91,8 +91,8 @@ bool Expansion::applies() const {
       return false; // a ring is filled by one load
   return llvm::all_of(llvm::enumerate(loaded), [&](auto item) {
     auto op = item.value().template getDefiningOp<LoadOp>();
-    auto layout = dyn_cast<SharedAttr>(
-        cast<TileType>(item.value().getType()).getLayout());
+    SharedAttr layout =
+        cast<TileType>(item.value().getType()).getSharedLayout();
     bool products =
         llvm::all_of(compute.getArgument(item.index()).getUsers(),
                      [](Operation *user) { return isa<DotOp>(user); });
@@ -130,10 +130,9 @@ bool Expansion::takesBoxes(LoadOp from) const {
   ViewType memory = from.getView().getType();
   auto view = dyn_cast<BlockArgument>(from.getView());
   return isa<KernelOp>(pipeline->getParentOp()) && view && isBoxOperand(view) &&
-         cast<SharedAttr>(type.getLayout()).getSwizzled() &&
-         isBoxCopied(memory) && type.getShape() == from.getSizes() &&
-         type.rows() <= kMostBoxSize && type.rows() % kSharedTile == 0 &&
-         !from.getColumns() &&
+         type.getSharedLayout().takesBoxes() && isBoxCopied(memory) &&
+         type.getShape() == from.getSizes() && type.rows() <= kMostBoxSize &&
+         type.rows() % kSharedTile == 0 && !from.getColumns() &&
          endsWithView(from.getRows(), from.getIndices()[0],
                       memory.getShape()[0], type.rows());
 }
@@ -141,7 +140,7 @@ bool Expansion::takesBoxes(LoadOp from) const {
 void Expansion::makeRings() {
   for (Value tile : loaded) {
     auto type = cast<TileType>(tile.getType());
-    auto layout = cast<SharedAttr>(type.getLayout());
+    SharedAttr layout = type.getSharedLayout();
     bool boxes = takesBoxes(tile.getDefiningOp<LoadOp>());
     (boxes ? anyBoxes : anyFetches) = true;
     rings.push_back({RingOp::create(b, tile.getLoc(),

@@ -13,6 +13,7 @@
 
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
+#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -66,10 +67,6 @@ static Type typeOfOperand(Value tile) {
               : cast<TileType>(tile.getType()).getElementType();
 }
 
-/// Of a product of warp groups: its warps, which lie along the rows, and the
-/// most columns.
-static constexpr int64_t kGroupWarps = 4, kMostGroupColumns = 256;
-
 /// The type of B's elements where a product reads them: what is computed or
 /// loaded by itself is rounded on its way, what a pipeline copies is not.
 static Type typeOfColumns(DotOp dot) {
@@ -78,77 +75,37 @@ static Type typeOfColumns(DotOp dot) {
                                              : typeOfOperand(dot.getB());
 }
 
-/// What warp groups multiply: bf16, of which f32 are sums, or f16. A product
-/// that may be rounded to tf32 need not be where three of bf16 take its time.
-static bool isMultipliedAs(DotOp dot, Type stored) {
-  bool asF16 = dot.getRoundedTo() && dot.getRoundedTo()->isF16();
-  return asF16 ? stored.isF16() : stored.isBF16();
-}
-
-/// Whether warp groups can form the product: `rowWarps` of the warps lie along
-/// the rows, every piece is whole, and B is 16-bit in panels of rows of 128
-/// bytes, which are its columns in depth, or have them all side by side.
-static bool suitsWarpGroups(DotOp dot, int64_t warps, int64_t rowWarps) {
+static DotShape shapeOf(DotOp dot) {
   TileType type = dot.getAcc().getType(), b = dot.getB().getType();
-  int64_t groups = warps / rowWarps;
-  bool fits = dot.getTransposeB()
-                  ? type.columns() % (kPieceColumns * groups) == 0
-                  : groups == 1 && b.rows() % kPieceRows == 0;
-  return fits && rowWarps % kGroupWarps == 0 &&
-         type.rows() % (kPieceRows * rowWarps) == 0 &&
-         type.columns() / groups <= kMostGroupColumns &&
-         b.columns() % kSwizzledRow == 0 &&
-         (b.columns() == kSwizzledRow || !copiedAhead(dot.getB())) &&
-         isMultipliedAs(dot, typeOfColumns(dot));
+  return {type.rows(),
+          type.columns(),
+          dot.getTransposeB() ? b.columns() : b.rows(),
+          dot.getTransposeB(),
+          typeOfColumns(dot),
+          dot.getRoundedTo().value_or(Type()),
+          /*copiesB=*/bool(copiedAhead(dot.getB()))};
 }
 
-// The warps lie so that none has more pieces than it must, and of such ways the
-// one by which a warp reads the fewest bytes: its rows of A, its columns of B.
-// Groups of warps come first: they read B once for four. Then, where `handsOn`
-// says that the sums are the rows of another product or A is such sums, all
-// warps along the rows: nothing is exchanged between the two.
-static FragmentAttr fragmentFor(DotOp dot, int64_t threads, bool warpGroups,
-                                bool handsOn) {
-  TileType type = dot.getAcc().getType();
-  int64_t warps = threads / kWarp, best = 0;
-  std::tuple<bool, int64_t, bool, int64_t> least;
-  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
-    int64_t rows = llvm::divideCeil(type.rows(), kPieceRows * rowWarps) *
-                   kPieceRows,
-            columns = llvm::divideCeil(type.columns(),
-                                       kPieceColumns * (warps / rowWarps)) *
-                      kPieceColumns;
-    auto bytes = [](Value operand) -> int64_t {
-      return storage::Storage::get(typeOfOperand(operand)).blockBytes();
-    };
-    std::tuple<bool, int64_t, bool, int64_t> cost = {
-        !(warpGroups && suitsWarpGroups(dot, warps, rowWarps)), rows * columns,
-        handsOn && rowWarps < warps,
-        rows * bytes(dot.getA()) + columns * bytes(dot.getB())};
-    if (best == 0 || cost < least)
-      best = rowWarps, least = cost;
-  }
-  return FragmentAttr::get(dot.getContext(), threads, best);
-}
-
-/// Whether a product reads this operand where panels suit it: as its columns,
-/// or as rows whose turn they are in depth.
-static bool readsPanels(OpOperand &use) {
+/// Whether a product by `unit` reads this operand from rows of the unit's own.
+static bool readsOwnRows(ProductUnit unit, OpOperand &use) {
   auto dot = dyn_cast<DotOp>(use.getOwner());
-  return dot && (use.getOperandNumber() == 2 ||
-                 (use.getOperandNumber() == 1 && dot.getTransposeA()));
+  if (!dot)
+    return false;
+  bool isA = use.getOperandNumber() == 1;
+  return unit.readsOwnRows(isA ? DotOperand::A : DotOperand::B,
+                           isA ? dot.getTransposeA() : dot.getTransposeB());
 }
 
-/// Whether what reads the tile from shared memory is products to which panels
-/// suit.
-static bool isReadInPanels(Value tile) {
+/// Whether what reads the tile from shared memory is products, all of which
+/// read it there from rows of the unit's own.
+static bool isReadInOwnRows(ProductUnit unit, Value tile) {
   bool isRead = false;
   for (OpOperand &use : tile.getUses()) {
     Value argument = handedTo(use);
     if (!argument && !readsShared(use))
       continue;
     isRead = true;
-    if (argument ? !isReadInPanels(argument) : !readsPanels(use))
+    if (argument ? !isReadInOwnRows(unit, argument) : !readsOwnRows(unit, use))
       return false;
   }
   return isRead;
@@ -170,9 +127,9 @@ namespace {
 
 class LayoutChoice {
 public:
-  LayoutChoice(KernelOp kernel, int64_t threads, bool warpGroups)
+  LayoutChoice(KernelOp kernel, int64_t threads, ArrayRef<ProductUnit> units)
       : kernel(kernel), context(kernel.getContext()), threads(threads),
-        warpGroups(warpGroups) {}
+        units(units) {}
 
   void run() {
     unite();
@@ -225,22 +182,35 @@ private:
 
   /// The places of a tile of `type`, at an offset yet to be chosen.
   SharedAttr inSharedMemory(Value tile, TileType type) {
-    DenseSet<Value> asked;
-    bool swizzled = type.getElementType().getIntOrFloatBitWidth() == 16 &&
-                    isForWarpGroups(tile, type.getElementType(), asked);
+    SharedRows rows = {sharedStride(type, readInPairs(tile)),
+                       /*swizzled=*/false};
+    for (ProductUnit unit : units)
+      if (std::optional<SharedRows> own =
+              unit.getOwnRows(type.getElementType())) {
+        DenseSet<Value> asked;
+        if (isForUnit(unit, tile, type.getElementType(), asked)) {
+          rows = *own;
+          break;
+        }
+      }
     return SharedAttr::get(context, threads, /*offset=*/std::nullopt,
-                           swizzled ? kSwizzledRow
-                                    : sharedStride(type, readInPairs(tile)),
-                           /*slots=*/1, swizzled);
+                           rows.stride, /*slots=*/1, rows.swizzled);
   }
-  bool isForWarpGroups(Value tile, Type element, DenseSet<Value> &asked);
+  bool isForUnit(ProductUnit unit, Value tile, Type element,
+                 DenseSet<Value> &asked);
+  bool canForm(ProductUnit unit, DotOp dot, int64_t rowWarps) const {
+    return unit.canForm(shapeOf(dot), threads / kWarp, rowWarps);
+  }
+  size_t rankFor(DotOp dot, int64_t rowWarps) const;
+  int64_t chooseRowWarps(DotOp dot, bool handsOn) const;
 
   KernelOp kernel;
   MLIRContext *context;
   int64_t threads;
-  bool warpGroups;
+  ArrayRef<ProductUnit> units; // the preferred one first
   llvm::EquivalenceClasses<const void *> classes;
   DenseMap<Class, Attribute> layouts;             // of classes
+  DenseMap<Class, int64_t> rowWarps;              // of sums
   DenseMap<std::pair<Value, Type>, Value> shared; // copies of a tile there
   DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
@@ -310,9 +280,10 @@ void LayoutChoice::chooseBlocks() {
   });
   kernel.getBody().walk([&](DotOp dot) {
     Class of = classOf(dot.getAcc());
-    layouts[of] =
-        fragmentFor(dot, threads, warpGroups && isReadInPanels(dot.getB()),
-                    handedOn.contains(of));
+    int64_t along = chooseRowWarps(dot, handedOn.contains(of));
+    ProductUnit unit = units[rankFor(dot, along)];
+    rowWarps[of] = along;
+    layouts[of] = unit.getAccumulators(threads, along);
   });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
@@ -321,33 +292,71 @@ void LayoutChoice::chooseBlocks() {
   });
 }
 
-// Whether what reads the tile's elements from shared memory is products of
-// warp groups, which multiply them as they are. A product whose rows they are
-// is one if its columns are in panels, too; each of `asked` is where all are.
-bool LayoutChoice::isForWarpGroups(Value tile, Type element,
-                                   DenseSet<Value> &asked) {
-  if (!warpGroups || !isReadInPanels(tile))
+// The number of the first unit that can form the product with so many of the
+// warps along the rows, and reads its columns where all that read them do.
+size_t LayoutChoice::rankFor(DotOp dot, int64_t rowWarps) const {
+  const auto *found = llvm::find_if(units, [&](ProductUnit unit) {
+    bool isReadSo = !unit.getOwnRows(typeOfColumns(dot)) ||
+                    isReadInOwnRows(unit, dot.getB());
+    return isReadSo && canForm(unit, dot, rowWarps);
+  });
+  return found - units.begin();
+}
+
+// The warps lie so that none has more pieces than it must, and of such ways the
+// one by which a warp reads the fewest bytes: its rows of A, its columns of B.
+// The preferred unit comes first: groups of warps read B once for four. Then,
+// where `handsOn` says that the sums are the rows of another product or A is
+// such sums, all warps along the rows: nothing is exchanged between the two.
+int64_t LayoutChoice::chooseRowWarps(DotOp dot, bool handsOn) const {
+  TileType type = dot.getAcc().getType();
+  int64_t warps = threads / kWarp, best = 0;
+  std::tuple<size_t, int64_t, bool, int64_t> least;
+  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
+    int64_t rows = llvm::divideCeil(type.rows(), kPieceRows * rowWarps) *
+                   kPieceRows,
+            columns = llvm::divideCeil(type.columns(),
+                                       kPieceColumns * (warps / rowWarps)) *
+                      kPieceColumns;
+    auto bytes = [](Value operand) -> int64_t {
+      return storage::Storage::get(typeOfOperand(operand)).blockBytes();
+    };
+    std::tuple<size_t, int64_t, bool, int64_t> cost = {
+        rankFor(dot, rowWarps), rows * columns, handsOn && rowWarps < warps,
+        rows * bytes(dot.getA()) + columns * bytes(dot.getB())};
+    if (best == 0 || cost < least)
+      best = rowWarps, least = cost;
+  }
+  return best;
+}
+
+// Whether what reads the tile's elements from shared memory is products of the
+// unit, which multiply them as they are. A product whose rows they are is one
+// if its columns are in the unit's rows, too; each of `asked` is where all are.
+bool LayoutChoice::isForUnit(ProductUnit unit, Value tile, Type element,
+                             DenseSet<Value> &asked) {
+  if (!isReadInOwnRows(unit, tile))
     return false;
   if (!asked.insert(tile).second)
     return true;
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
     if (Value argument = handedTo(use))
-      return isForWarpGroups(argument, element, asked);
+      return isForUnit(unit, argument, element, asked);
     if (!readsShared(use))
       return true;
     auto dot = cast<DotOp>(use.getOwner());
-    auto fragment =
-        dyn_cast_or_null<FragmentAttr>(layouts.lookup(classOf(dot.getAcc())));
+    auto along = rowWarps.find(classOf(dot.getAcc()));
     // Columns that are there already lie as they were needed first.
-    auto areColumnsForThem = [&] {
+    auto areColumnsForUnit = [&] {
       if (Value copy = shared.lookup({dot.getB(), typeOfColumns(dot)}))
-        return cast<SharedAttr>(typeOf(copy).getLayout()).getSwizzled();
-      return isForWarpGroups(dot.getB(), typeOfColumns(dot), asked);
+        return unit.takesB(typeOf(copy).getLayout());
+      return isForUnit(unit, dot.getB(), typeOfColumns(dot), asked);
     };
     bool isRows = use.getOperandNumber() == 1;
-    return fragment && isMultipliedAs(dot, element) &&
-           suitsWarpGroups(dot, threads / kWarp, fragment.getRowWarps()) &&
-           (!isRows || areColumnsForThem());
+    return along != rowWarps.end() &&
+           unit.multiplies(element, dot.getRoundedTo().value_or(Type())) &&
+           canForm(unit, dot, along->second) &&
+           (!isRows || areColumnsForUnit());
   });
 }
 
@@ -461,7 +470,7 @@ void LayoutChoice::setTypes() {
 
 Value LayoutChoice::inShared(Value tile, Type element) {
   TileType type = typeOf(tile);
-  if (isa<SharedAttr>(type.getLayout()))
+  if (type.getSharedLayout())
     return tile;
   type = TileType::get(context, type.getShape(), element, type.getRole(), {});
   Value &copy = shared[{tile, element}];
@@ -523,6 +532,7 @@ void LayoutChoice::insertConversions() {
   }
 }
 
-void effc::assignLayouts(KernelOp kernel, int64_t threads, bool warpGroups) {
-  LayoutChoice(kernel, threads, warpGroups).run();
+void effc::assignLayouts(KernelOp kernel, int64_t threads,
+                         ArrayRef<ProductUnit> units) {
+  LayoutChoice(kernel, threads, units).run();
 }

@@ -40,9 +40,10 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::effc::tile::KernelOp"> {
     Changes of layout become `tile.convert`. What products alone read lies there in the
     type that it is stored in or rounded to.
 
-    Where the module's target says that four warps can multiply together and does not
-    ask for stable bits, the 16-bit columns of their products lie swizzled. Sums of a
-    rounded product that are the rows of another stay in registers.
+    Of the target's product units the first that can form a product does, and its
+    operands lie in the rows that the unit wants: of `#tile.wgmma`, which is left out
+    where bits are to be stable, 16-bit columns lie swizzled. Sums of a rounded product
+    that are the rows of another stay in registers.
 
     Needs: a schedule with threads (`tile-choose-threads`).
     Keeps: the order of the ops, and all arithmetic.
@@ -59,8 +60,8 @@ def FetchAheadPass : Pass<"tile-fetch-ahead", "::effc::tile::KernelOp"> {
   let description = [{
     A `tile.pipeline` of several stages becomes a `tile.ring` of as many slots and an
     `scf.for` that fetches later steps while it computes one, with the one
-    `tile.barrier` that a turn needs. A swizzled ring takes boxes (`tile.fetch_box`)
-    where a box of an operand is just its tile.
+    `tile.barrier` that a turn needs. Boxes fill a ring (`tile.fetch_box`) whose layout
+    takes them where a box of an operand is just its tile.
 
     Needs: layouts (`tile-assign-layouts`), and no places yet: rings get theirs
     with all else.

@@ -46,7 +46,7 @@ private:
 Lifetime Placement::lifetimeOf(Value tile) {
   auto type = cast<TileType>(tile.getType());
   Operation *start = tile.getDefiningOp();
-  auto layout = cast<SharedAttr>(type.getLayout());
+  SharedAttr layout = type.getSharedLayout();
   Lifetime life{numbers.lookup(start), numbers.lookup(start),
                 layout.getSlots() * sharedBytes(type), layout.getAlignment()};
   SmallVector<Value> values = {tile};
@@ -87,8 +87,7 @@ int64_t Placement::run() {
       return;
     for (Value result : op->getResults()) {
       auto type = dyn_cast<TileType>(result.getType());
-      auto layout =
-          type ? dyn_cast<SharedAttr>(type.getLayout()) : SharedAttr();
+      auto layout = type ? type.getSharedLayout() : SharedAttr();
       if (!layout)
         continue;
       Lifetime life = lifetimeOf(result);
@@ -113,8 +112,7 @@ int64_t Placement::run() {
     }
     // Bytes of an mbarrier stay one as long as the kernel runs.
     if (auto ring = dyn_cast<RingOp>(op); ring && ring.isFilledByBoxes()) {
-      int64_t slots =
-          cast<SharedAttr>(ring.getResult().getType().getLayout()).getSlots();
+      int64_t slots = ring.getResult().getType().getSharedLayout().getSlots();
       ring.setArrivals(places.place(
           {0, std::numeric_limits<int64_t>::max(), slots * kArrivalBytes}));
     }

@@ -38,7 +38,7 @@
 // PTX: griddepcontrol.wait;
 // PTX: ld.global
 
-module attributes {tile.target = #tile.target<nvptx, warp_groups = true, overlaps = true, vector = 32, registers = 255,
+module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], overlaps = true, vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // ALONE-NOT: griddepcontrol
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,

@@ -2,9 +2,9 @@
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
-// RUN: sed 's/warp_groups = true, //' %s | effc-opt --effc-nvptx-kernels --sim-call-simulator | FileCheck %s --check-prefix=SIM
+// RUN: sed 's/#tile.wgmma, //' %s | effc-opt --effc-nvptx-kernels --sim-call-simulator | FileCheck %s --check-prefix=SIM
 
-module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // Rounded to f16, as to bf16: f16 in shared memory, one product for 16 in depth.
 // CHECK-LABEL: .entry f16(

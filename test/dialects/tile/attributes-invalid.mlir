@@ -177,14 +177,26 @@
 // -----
 
 // target2: a block is a GPU's
-// expected-error @+1 {{expects 'block', 'simulated', 'warp_groups', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
 "test.op"() {test.a = #tile.target<host, block = <threads = 64, shared_bytes = 128>, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
 
 // -----
 
 // target2: so is a launch that begins while another ends
-// expected-error @+1 {{expects 'block', 'simulated', 'warp_groups', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
 "test.op"() {test.a = #tile.target<host, overlaps = true, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target2: so are product units
+// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+"test.op"() {test.a = #tile.target<host, units = [#tile.mma_sync], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target4
+// expected-error @+1 {{expects product units in 'units', but got #tile.lin<threads = 64, lanes = 4, vector = 2>}}
+"test.op"() {test.a = #tile.target<nvptx, units = [#tile.mma_sync, #tile.lin<threads = 64, lanes = 4, vector = 2>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
 
 // -----
 
@@ -200,13 +212,13 @@
 
 // -----
 
-// target4: digits are the host's
+// target5: digits are the host's
 // expected-error @+1 {{expects up to 3 'digits' of the host alone, but got 2}}
 "test.op"() {test.a = #tile.target<nvptx, digits = 2, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
 
 // -----
 
-// target4: more than fit a word
+// target5: more than fit a word
 // expected-error @+1 {{expects up to 3 'digits' of the host alone, but got 4}}
 "test.op"() {test.a = #tile.target<host, digits = 4, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
 

@@ -10,8 +10,8 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
-// CHECK: test.target = #tile.target<nvptx, warp_groups = true, rounded_to = bf16, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 132>
-"test.op"() {test.target = #tile.target<nvptx, warp_groups = true, rounded_to = bf16, vector = 32, registers = 255, step_rate = 60,
+// CHECK: test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 132>
+"test.op"() {test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, vector = 32, registers = 255, step_rate = 60,
     dot_rate = 900, state_bytes = 131072, cores = 132>} : () -> ()
 // CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>
 "test.op"() {test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>,

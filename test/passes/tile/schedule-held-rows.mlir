@@ -1,6 +1,6 @@
 // DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
 // DEFINE:   --tile-place-shared --tile-insert-barriers
-// RUN: sed 's/warp_groups = true, //' %s | effc-opt %{schedule} | FileCheck %s
+// RUN: sed 's/#tile.wgmma, //' %s | effc-opt %{schedule} | FileCheck %s
 // RUN: effc-opt %s %{schedule} | FileCheck %s --check-prefix=GROUPS
 
 // Of rounded products all warps lie along the rows where sums of one, made weights, are
@@ -13,7 +13,7 @@
 // CHECK-NOT: tile.convert
 // CHECK: tile.dot %{{.*}}, %[[W]], %{{.*}} rounded to bf16 : <64x128xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>, <64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
 
-module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // Groups of warps read what is loaded or computed, as columns in depth and as columns side
 // by side, in panels of 64, once it is rounded.

@@ -1,7 +1,7 @@
 // DEFINE: %{schedule} = --tile-choose-threads --tile-assign-layouts --tile-fetch-ahead \
 // DEFINE:   --tile-place-shared --tile-insert-barriers
 // RUN: effc-opt %s %{schedule} | FileCheck %s
-// RUN: sed 's/warp_groups = true, //' %s | effc-opt %{schedule} | FileCheck %s --check-prefix=WARPS
+// RUN: sed 's/#tile.wgmma, //' %s | effc-opt %{schedule} | FileCheck %s --check-prefix=WARPS
 
 // Where four warps multiply together all of them lie along the rows, and the columns,
 // bf16 in memory and 64 deep, are swizzled, at a multiple of 1024 bytes behind the
@@ -28,7 +28,7 @@
 // CHECK: tile.fetch %arg1
 // CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
 
-module attributes {tile.target = #tile.target<nvptx, warp_groups = true, vector = 32, registers = 255,
+module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072>} {
 // WARPS-LABEL: tile.kernel @linear
 // WARPS-NOT: swizzled

@@ -116,7 +116,8 @@ TEST_P(ChunkProducts, AgreeWithTheDefinition) {
   if (isGpu && !isExport)
     EXPECT_EQ(chunk, mixer.chunk);
   EXPECT_EQ(together > 0, rounds && products != Products::TF32 &&
-                              testTarget().warpGroups && !isExport);
+                              testTarget().hasUnit(tile::getWgmma) &&
+                              !isExport);
   runner.setWeight("table", weights["table"]);
   Tokens tokens = tokensOf(21 + 150 + 1, 3, kRows);
   std::vector<float> found;

@@ -94,8 +94,9 @@ TEST_P(WindowProducts, AgreeWithTheReference) {
       EXPECT_EQ(counts.held, counts.all / 2) << "of " << counts.all;
       EXPECT_GE(counts.held, 2);
     }
-    EXPECT_EQ(counts.together,
-              isNarrow && testTarget().warpGroups ? counts.all : 0);
+    EXPECT_EQ(counts.together, isNarrow && testTarget().hasUnit(tile::getWgmma)
+                                   ? counts.all
+                                   : 0);
   }
 }
 

@@ -28,6 +28,7 @@
 
 #include "dialects/storage/Panels.h"
 #include "dialects/tile/Distribution.h"
+#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,8 +40,8 @@ using namespace mlir;
 using namespace effc;
 
 static constexpr int64_t kRowTile = 4;
-// On a GPU: pieces of tensor cores, and tiles of several.
-static constexpr int64_t kPiece = 16, kGpuTile = 64;
+// On a GPU: tiles of several pieces of tensor cores.
+static constexpr int64_t kGpuTile = 64;
 
 // On the host two panels of weights: rows of digits come from the second cache for
 // every item, and so are read half as often as for one.
@@ -66,7 +67,7 @@ static int64_t stepOfSingleRow(const CallContext &call, int64_t inner) {
 static int64_t rowTile(const CallContext &call) {
   int64_t rows = call.entry.getRows();
   if (call.isGpu())
-    return std::min<int64_t>(llvm::alignTo(rows, kPiece), kGpuTile);
+    return std::min<int64_t>(llvm::alignTo(rows, tile::kPieceRows), kGpuTile);
   return passesRows(call) ? kRowTile : rows;
 }
 
@@ -75,21 +76,27 @@ static bool endsInChoice(KernelBuilder &k) {
   return !k.getSourceBody().getOps<seq::BestOp>().empty();
 }
 
-// Of tiles for groups of four warps the largest that leaves no core without an
-// item: each halves the bytes read of rows or of weights. Exact sums are put
-// together from those of steps, which have no registers beside the largest.
-static DenseTile tileForWarpGroups(const CallContext &call,
-                                   const DenseShape &shape) {
-  constexpr DenseTile kTiles[] = {{128, 128}, {64, 128}};
+// Of the tiles that a unit offers the largest that leaves no core without an
+// item.
+static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
+                                            const CallContext &call,
+                                            const DenseShape &shape) {
   int64_t rows = call.entry.getRows();
-  bool isExact = !call.roundedTo || call.roundedTo.isTF32();
-  for (DenseTile tile : ArrayRef(kTiles).drop_front(isExact ? 1 : 0))
-    if (rows >= tile.rows && shape.outputs >= tile.outputs &&
+  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo)))
+    if (rows >= tile.rows && shape.outputs >= tile.columns &&
         shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
-                int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
+                int64_t(llvm::divideCeil(shape.outputs, tile.columns)) >=
             call.cores)
-      return tile;
-  return {kGpuTile, kGpuTile};
+      return DenseTile{tile.rows, std::min(shape.outputs, tile.columns)};
+  return std::nullopt;
+}
+
+// Whether a unit multiplies by weights of a type where they lie, a step of the
+// contraction in each of its rows.
+static bool takesWeights(tile::ProductUnit unit, Type stored, int64_t step,
+                         Type roundedTo) {
+  std::optional<tile::SharedRows> rows = unit.getOwnRows(stored);
+  return rows && rows->stride == step && unit.multiplies(stored, roundedTo);
 }
 
 // On the host few outputs per item keep its weights close to the core while
@@ -112,19 +119,18 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
     bool passes = passesRows(call);
     return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
   }
-  // Groups of warps multiply f16 where all are rounded to it, else bf16.
-  Type stored =
-      cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
-  bool toF16 = call.roundedTo && call.roundedTo.isF16();
-  bool suits = (toF16 ? stored.isF16() : stored.isBF16()) &&
-               Contraction::of(call, shape.inner).step == tile::kSwizzledRow;
   // Of an entry's rows few are outputs.
-  if (suits && rows == kGpuTile && call.lead == tile::Count::Rows &&
-      !call.bitStable && call.warpGroups) {
-    DenseTile tile = tileForWarpGroups(call, shape);
-    return {tile.rows, std::min(outputs, tile.outputs)};
+  if (rows == kGpuTile && call.lead == tile::Count::Rows) {
+    Type stored =
+        cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
+    int64_t step = Contraction::of(call, shape.inner).step;
+    for (tile::ProductUnit unit : call.units)
+      if (takesWeights(unit, stored, step, call.roundedTo))
+        if (std::optional<DenseTile> tile = tileForUnit(unit, call, shape))
+          return *tile;
   }
-  return {rows, std::min(outputs, rows > kPiece ? kGpuTile : kGpuTile / 2)};
+  return {rows,
+          std::min(outputs, rows > tile::kPieceRows ? kGpuTile : kGpuTile / 2)};
 }
 
 namespace {

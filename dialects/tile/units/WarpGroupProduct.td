@@ -1,9 +1,24 @@
-//===- WarpGroupOps.td - products of warp groups, in one thread -----------===//
+//===- WarpGroupProduct.td - products of warp groups (wgmma) --------------===//
 //
-// Included by TileOps.td. What NVVM has no op for: between the lowering to
-// threads and the assembly text, or the simulator's call, that each becomes.
-#ifndef EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
-#define EFFC_DIALECTS_TILE_WARPGROUPOPS_TD
+// Included by TileOps.td. The unit, and what NVVM has no op for: between the
+// lowering to threads and the assembly text, or the simulator's call, that each
+// becomes.
+#ifndef EFFC_DIALECTS_TILE_UNITS_WARPGROUPPRODUCT_TD
+#define EFFC_DIALECTS_TILE_UNITS_WARPGROUPPRODUCT_TD
+
+def Tile_WgmmaAttr : Tile_Attr<"Wgmma", "wgmma",
+                               [DeclareAttrInterfaceMethods<Tile_ProductUnit>]> {
+  let summary = "The unit of products that four warps form (wgmma)";
+  let description = [{
+    64 rows, 16 for each warp, by up to 256 columns, 16 deep. A is in registers, read
+    from shared memory or from the product before, so that f32 are split on the way. B is
+    read where it lies: bf16 or f16 in swizzled rows of 128 bytes, which boxes can
+    fill. It runs beside the threads (PTX ISA, wgmma.mma_async m64nNk16).
+
+    Example: `#tile.wgmma`
+  }];
+  let assemblyFormat = "";
+}
 
 def Tile_WarpGroupFenceOp : Tile_Op<"nv.warp_group_fence", [AttrSizedOperandSegments,
     AttrSizedResultSegments, MemoryEffects<[MemRead, MemWrite]>]> {

@@ -1,0 +1,149 @@
+// What each product unit answers, against the PTX ISA: shapes of mma.sync
+// m16n8k16 and of wgmma.mma_async m64nNk16, N a multiple of 8 up to 256, and
+// the 128-byte swizzling mode of matrix descriptors.
+#include "dialects/tile/units/Units.h"
+
+#include "dialects/tile/Distribution.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace effc::tile;
+
+namespace {
+
+class ProductUnitsTest : public testing::Test {
+protected:
+  ProductUnitsTest() {
+    context.loadDialect<TileDialect>();
+    warps = getMmaSync(&context);
+    groups = getWgmma(&context);
+  }
+
+  Type f32() { return Float32Type::get(&context); }
+  Type f16() { return Float16Type::get(&context); }
+  Type bf16() { return BFloat16Type::get(&context); }
+  Type tf32() { return FloatTF32Type::get(&context); }
+  /// 128 x 192 times 192 x 64 with a B of bf16, given as columns in depth.
+  DotShape shape() {
+    return {/*rows=*/128,        /*columns=*/64, /*depth=*/192,
+            /*transposeB=*/true, /*b=*/bf16(),   /*roundedTo=*/bf16(),
+            /*copiesB=*/false};
+  }
+  TargetAttr target(StringRef text) {
+    return cast<TargetAttr>(parseAttribute(
+        ("#tile.target<nvptx, " + text +
+         "vector = 32, registers = 255, step_rate = 1, dot_rate = 1, "
+         "state_bytes = 0>")
+            .str(),
+        &context));
+  }
+
+  MLIRContext context;
+  ProductUnit warps, groups;
+};
+
+TEST_F(ProductUnitsTest, MultiplyByTypesOfB) {
+  EXPECT_TRUE(groups.multiplies(bf16(), {}));
+  EXPECT_TRUE(groups.multiplies(bf16(), tf32()));
+  EXPECT_FALSE(groups.multiplies(f32(), {}));
+  EXPECT_FALSE(groups.multiplies(f16(), bf16()));
+  EXPECT_TRUE(groups.multiplies(f16(), f16()));
+  EXPECT_FALSE(groups.multiplies(bf16(), f16()));
+  EXPECT_TRUE(warps.multiplies(f32(), {}));
+  EXPECT_TRUE(warps.multiplies(f16(), tf32()));
+}
+
+TEST_F(ProductUnitsTest, WarpGroupsFormWholePiecesAlone) {
+  const int64_t all = 4;
+  EXPECT_TRUE(groups.canForm(shape(), all, all));
+  DotShape other = shape();
+  other.rows = 96; // 64 rows are whole, and 32 are left
+  EXPECT_FALSE(groups.canForm(other, all, all));
+  other = shape();
+  other.columns = 264;
+  EXPECT_FALSE(groups.canForm(other, all, all));
+  other.columns = 256;
+  EXPECT_TRUE(groups.canForm(other, all, all));
+  other = shape();
+  other.depth = 160; // rows of B are panels of 64
+  EXPECT_FALSE(groups.canForm(other, all, all));
+  // Two warps along the columns are no group, two groups along them are.
+  EXPECT_FALSE(groups.canForm(shape(), 4, 2));
+  EXPECT_TRUE(groups.canForm(shape(), 8, 4));
+  EXPECT_TRUE(warps.canForm(other, 4, 2));
+}
+
+TEST_F(ProductUnitsTest, WarpGroupsTakeBAcrossByOneGroupAlong) {
+  DotShape across = shape();
+  across.transposeB = false;
+  EXPECT_TRUE(groups.canForm(across, 4, 4));
+  EXPECT_FALSE(groups.canForm(across, 8, 4));
+  across.depth = 24;
+  EXPECT_FALSE(groups.canForm(across, 4, 4));
+}
+
+TEST_F(ProductUnitsTest, ACopyOfBBringsOnePanel) {
+  DotShape copied = shape();
+  copied.copiesB = true;
+  EXPECT_FALSE(groups.canForm(copied, 4, 4));
+  copied.depth = 64;
+  EXPECT_TRUE(groups.canForm(copied, 4, 4));
+}
+
+TEST_F(ProductUnitsTest, OwnRowsAreThoseThatDescriptorsSay) {
+  std::optional<SharedRows> rows = groups.getOwnRows(f16());
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_TRUE(rows->swizzled);
+  EXPECT_EQ(rows->stride * 16, 128 * 8); // bits
+  EXPECT_FALSE(groups.getOwnRows(f32()).has_value());
+  EXPECT_FALSE(warps.getOwnRows(f16()).has_value());
+  EXPECT_TRUE(groups.readsOwnRows(DotOperand::B, /*transposed=*/false));
+  EXPECT_TRUE(groups.readsOwnRows(DotOperand::A, /*transposed=*/true));
+  EXPECT_FALSE(groups.readsOwnRows(DotOperand::A, /*transposed=*/false));
+}
+
+TEST_F(ProductUnitsTest, LayoutsOfBTellUnitsApart) {
+  for (bool swizzled : {false, true}) {
+    auto layout = SharedAttr::get(&context, /*threads=*/128, /*offset=*/0,
+                                  /*stride=*/swizzled ? kSwizzledRow : 72,
+                                  /*slots=*/1, swizzled);
+    size_t takers = llvm::count_if(allUnits(), [&](UnitGetter get) {
+      return get(&context).takesB(layout);
+    });
+    EXPECT_EQ(takers, 1u);
+    EXPECT_EQ(groups.takesB(layout), swizzled);
+    EXPECT_EQ(isReadBesideThreads(layout), swizzled);
+    EXPECT_TRUE(groups.takesA(layout, /*transposed=*/true));
+    EXPECT_EQ(groups.takesA(layout, /*transposed=*/false), !swizzled);
+    EXPECT_EQ(warps.takesA(layout, /*transposed=*/true), !swizzled);
+  }
+}
+
+TEST_F(ProductUnitsTest, OfferTilesThatTheyCanForm) {
+  for (bool isExact : {false, true})
+    for (DotTile tile : groups.getTiles(isExact)) {
+      DotShape whole = shape();
+      whole.rows = tile.rows;
+      whole.columns = tile.columns;
+      EXPECT_TRUE(groups.canForm(whole, 4, 4));
+    }
+  EXPECT_EQ(groups.getTiles(/*isExact=*/false).size(), 2u);
+  EXPECT_EQ(groups.getTiles(/*isExact=*/true).size(), 1u);
+}
+
+TEST_F(ProductUnitsTest, TargetsSayWhichAreUsed) {
+  auto used = [&](TargetAttr target) { return usableUnits(target, &context); };
+  EXPECT_EQ(used({}), SmallVector<ProductUnit>{warps});
+  EXPECT_EQ(used(target("")), SmallVector<ProductUnit>{warps});
+  EXPECT_EQ(used(target("units = [#tile.wgmma, #tile.mma_sync], ")),
+            (SmallVector<ProductUnit>{groups, warps}));
+  // Groups of warps add in an order of their own.
+  EXPECT_EQ(used(target("bit_stable = true, "
+                        "units = [#tile.wgmma, #tile.mma_sync], ")),
+            SmallVector<ProductUnit>{warps});
+}
+
+} // namespace
