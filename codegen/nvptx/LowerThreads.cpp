@@ -1,7 +1,9 @@
 // Scheduled tile.kernel -> llvm.func with nvvm.kernel; the work is in
-// ThreadLowering.
+// Lowerings.h.
+#include "codegen/nvptx/Lowerings.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/ThreadBoxes.h"
+#include "dialects/tile/Distribution.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -52,7 +54,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     Location loc = kernel.getLoc();
     std::string shared = (kernel.getSymName() + "_shared").str();
     // Its size is the launch's affair: only so can it be more than 48 KiB.
-    if (*kernel.getSchedule()->getSharedBytes() > 0) {
+    bool hasShared = *kernel.getSchedule()->getSharedBytes() > 0;
+    if (hasShared) {
       auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
       LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
                              LLVM::Linkage::External, shared, Attribute(),
@@ -62,7 +65,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         kernel.getOperandArguments().size(),
         LLVM::LLVMPointerType::get(context, kGlobalSpace));
     parameters.append(kCounts, builder.getI64Type());
-    SmallVector<tile::BoxMapAttr> maps = ThreadLowering::boxMapsOf(kernel);
+    SmallVector<tile::BoxMapAttr> maps = boxMapsOf(kernel);
     if (maps.size() > rt::FileHeader::kMaxBoxMaps)
       return kernel.emitError("expects boxes of at most ")
              << rt::FileHeader::kMaxBoxMaps << " kinds in a kernel, but got "
@@ -102,7 +105,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
                           builder.getUnitAttr());
     }
     Block *entry = function.addEntryBlock(builder);
-    if (failed(ThreadLowering(kernel, entry, shared, overlaps).run()))
+    ThreadState state(kernel, entry, hasShared ? shared : "", overlaps);
+    if (failed(lowerKernel(state)))
       return failure();
     builder.setInsertionPointToEnd(entry);
     LLVM::ReturnOp::create(builder, loc, ValueRange{});

@@ -1,6 +1,8 @@
 // Rings that boxes fill (TMA): one thread begins a copy, an mbarrier of each
 // slot counts the bytes that have come.
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/ThreadBoxes.h"
+#include "codegen/nvptx/Lowerings.h"
+#include "codegen/nvptx/ThreadShared.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,8 +11,9 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::nvptx;
 using namespace effc::tile;
+
+namespace effc::nvptx {
 
 /// Address space of the shared memory of a cluster, which a copy of a box
 /// names.
@@ -19,10 +22,10 @@ static constexpr unsigned kClusterSpace = 7;
 static constexpr int32_t kLongestSleep = 10000000;
 
 static SharedAttr layoutOf(Value tile) {
-  return cast<SharedAttr>(cast<TileType>(tile.getType()).getLayout());
+  return cast<TileType>(tile.getType()).getSharedLayout();
 }
 
-BoxMapAttr ThreadLowering::boxMapOf(FetchBoxOp fetch) {
+static BoxMapAttr boxMapOf(FetchBoxOp fetch) {
   auto operand = cast<BlockArgument>(fetch.getView());
   auto kernel = cast<KernelOp>(operand.getOwner()->getParentOp());
   ViewType view = fetch.getView().getType();
@@ -35,54 +38,59 @@ BoxMapAttr ThreadLowering::boxMapOf(FetchBoxOp fetch) {
                          view.getElementType());
 }
 
-SmallVector<BoxMapAttr> ThreadLowering::boxMapsOf(KernelOp kernel) {
+SmallVector<BoxMapAttr> boxMapsOf(KernelOp kernel) {
   llvm::SetVector<BoxMapAttr> maps;
   kernel.getBody().walk(
       [&](FetchBoxOp fetch) { maps.insert(boxMapOf(fetch)); });
   return maps.takeVector();
 }
 
-Value ThreadLowering::isFirstThread() {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread,
-                               constant(0));
+static Value isFirstThread(ThreadState &t) {
+  return arith::CmpIOp::create(t.b, arith::CmpIPredicate::eq, t.thread,
+                               t.constant(0));
+}
+
+static Value slotOfTurn(ThreadState &t, RingOp ring, Value turn) {
+  return arith::RemUIOp::create(t.b, t.lookup(turn),
+                                t.constant(layoutOf(ring).getSlots()));
 }
 
 // The mbarrier of a slot of `ring`.
-Value ThreadLowering::arrivalAt(RingOp ring, Value slot) {
-  return sharedAddress(*ring.getArrivals(), slot, b.getI64Type());
+static Value arrivalAt(ThreadState &t, RingOp ring, Value slot) {
+  return sharedAddress(t, *ring.getArrivals(), slot, t.b.getI64Type());
 }
 
 // Only the thread that begins the copies arrives; bytes do the rest.
-void ThreadLowering::startArrivals(RingOp ring) {
-  guarded(isFirstThread(), [&] {
+void startArrivals(ThreadState &t, RingOp ring) {
+  t.guarded(isFirstThread(t), [&] {
     for (int64_t slot = 0; slot < layoutOf(ring).getSlots(); ++slot)
-      NVVM::MBarrierInitOp::create(b, loc, arrivalAt(ring, constant(slot)),
-                                   i32(1), /*predicate=*/Value());
-    fenceForUnits(ring.getResult().getType());
+      NVVM::MBarrierInitOp::create(t.b, arrivalAt(t, ring, t.constant(slot)),
+                                   t.i32(1), /*predicate=*/Value());
+    fenceForUnits(t, ring.getResult().getType());
   });
 }
 
-void ThreadLowering::lowerFetchBox(FetchBoxOp fetch) {
+void lower(FetchBoxOp fetch, ThreadState &t) {
   auto ring = fetch.getRing().getDefiningOp<RingOp>();
   TileType type = fetch.getRing().getType();
   int64_t bytes = storage::Storage::get(type.getElementType())
                       .bytes(type.rows() * type.columns());
-  Value slot = slotOfTurn(ring, fetch.getTurn());
+  Value slot = slotOfTurn(t, ring, fetch.getTurn());
   SmallVector<Value> coordinates; // the fastest dimension first
   for (Value index : llvm::reverse(fetch.getIndices()))
     coordinates.push_back(
-        arith::IndexCastOp::create(b, loc, b.getI32Type(), lookup(index)));
-  guarded(isFirstThread(), [&] {
-    Value arrival = arrivalAt(ring, slot);
+        arith::IndexCastOp::create(t.b, t.b.getI32Type(), t.lookup(index)));
+  t.guarded(isFirstThread(t), [&] {
+    Value arrival = arrivalAt(t, ring, slot);
     NVVM::MBarrierArriveExpectTxOp::create(
-        b, loc, /*res=*/Type(), arrival, i32(bytes), NVVM::MemScopeKind::CTA,
+        t.b, /*res=*/Type(), arrival, t.i32(bytes), NVVM::MemScopeKind::CTA,
         /*relaxed=*/false, /*predicate=*/Value());
-    Value to = sharedPlace(type, constant(0), constant(0),
-                           mul(slot, sharedBytes(type)));
+    Value to = sharedPlace(t, type, t.constant(0), t.constant(0),
+                           t.mul(slot, sharedBytes(type)));
     to = LLVM::AddrSpaceCastOp::create(
-        b, loc, LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace), to);
+        t.b, LLVM::LLVMPointerType::get(t.b.getContext(), kClusterSpace), to);
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, loc, to, boxMaps.lookup(boxMapOf(fetch)), coordinates, arrival,
+        t.b, to, t.boxMaps.lookup(boxMapOf(fetch)), coordinates, arrival,
         /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
         /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
@@ -90,21 +98,17 @@ void ThreadLowering::lowerFetchBox(FetchBoxOp fetch) {
 }
 
 // A slot's mbarrier changes its phase with each of its turns.
-void ThreadLowering::lowerAwaitBox(AwaitBoxOp await) {
+void lower(AwaitBoxOp await, ThreadState &t) {
   auto ring = await.getRing().getDefiningOp<RingOp>();
-  Value slot = slotOfTurn(ring, await.getTurn());
-  Value round = arith::DivUIOp::create(b, loc, lookup(await.getTurn()),
-                                       constant(layoutOf(ring).getSlots()));
+  Value slot = slotOfTurn(t, ring, await.getTurn());
+  Value round = arith::DivUIOp::create(t.b, t.lookup(await.getTurn()),
+                                       t.constant(layoutOf(ring).getSlots()));
   Value parity = arith::AndIOp::create(
-      b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), round),
-      i32(1));
-  NVVM::MBarrierTryWaitParityOp::create(b, loc, arrivalAt(ring, slot), parity,
-                                        i32(kLongestSleep));
-  slotBytes[await.getResult()] =
-      mul(slot, sharedBytes(ring.getResult().getType()));
+      t.b, arith::IndexCastOp::create(t.b, t.b.getI32Type(), round), t.i32(1));
+  NVVM::MBarrierTryWaitParityOp::create(t.b, arrivalAt(t, ring, slot), parity,
+                                        t.i32(kLongestSleep));
+  t.slotBytes[await.getResult()] =
+      t.mul(slot, sharedBytes(ring.getResult().getType()));
 }
 
-Value ThreadLowering::slotOfTurn(RingOp ring, Value turn) {
-  return arith::RemUIOp::create(b, loc, lookup(turn),
-                                constant(layoutOf(ring).getSlots()));
-}
+} // namespace effc::nvptx

@@ -1,6 +1,9 @@
 // Decays between tokens: exponentials of sums of a column in shared memory,
 // whose elements are added and never subtracted.
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/Lowerings.h"
+#include "codegen/nvptx/ThreadMath.h"
+#include "codegen/nvptx/ThreadPlaces.h"
+#include "codegen/nvptx/ThreadShared.h"
 #include "dialects/tile/SegmentTables.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,17 +14,18 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::nvptx;
 using namespace effc::tile;
+
+namespace effc::nvptx {
 
 static constexpr int64_t kRun = SegmentTables::kRun;
 
+namespace {
 /// The tables of a `tile.segment_decay` in shared memory.
-class ThreadLowering::DecayTables {
+class DecayTables {
 public:
-  DecayTables(ThreadLowering &threads, SegmentDecayOp op)
-      : t(threads), b(threads.b), loc(threads.loc),
-        from(op.getTile().getType()), offset(*op.getScratch()),
+  DecayTables(ThreadState &t, SegmentDecayOp op)
+      : t(t), from(op.getTile().getType()), offset(*op.getScratch()),
         tables(from.rows()) {}
 
   /// A thread for each token; a barrier has to follow.
@@ -52,50 +56,48 @@ private:
   Value factorOf(Value sum);
 
   Value at(int64_t table, Value place) {
-    return t.sharedAddress(offset + 4 * table, place, b.getF32Type());
+    return sharedAddress(t, offset + 4 * table, place, t.b.getF32Type());
   }
   Value further(Value address, int64_t count) {
-    return t.further(address, b.getF32Type(), count);
+    return t.further(address, t.b.getF32Type(), count);
   }
   Value load(Value address) {
-    return LLVM::LoadOp::create(b, loc, b.getF32Type(), address);
+    return LLVM::LoadOp::create(t.b, t.b.getF32Type(), address);
   }
   void store(Value value, Value address) {
-    LLVM::StoreOp::create(b, loc, value, address);
+    LLVM::StoreOp::create(t.b, value, address);
   }
-  Value plus(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value times(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value plus(Value x, Value y) { return arith::AddFOp::create(t.b, x, y); }
+  Value times(Value x, Value y) { return arith::MulFOp::create(t.b, x, y); }
   Value isSame(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+    return arith::CmpIOp::create(t.b, arith::CmpIPredicate::eq, x, y);
   }
   Value runOf(Value token) {
-    return arith::ShRUIOp::create(b, loc, token,
-                                  t.constant(llvm::Log2_64(kRun)));
+    return arith::ShRUIOp::create(t.b, token, t.constant(llvm::Log2_64(kRun)));
   }
   Value placeInRun(Value token) {
-    return arith::AndIOp::create(b, loc, token, t.constant(kRun - 1));
+    return arith::AndIOp::create(t.b, token, t.constant(kRun - 1));
   }
 
-  ThreadLowering &t;
-  OpBuilder &b;
-  Location loc;
+  ThreadState &t;
   TileType from;
   int64_t offset; // byte
   SegmentTables tables;
 };
+} // namespace
 
 // Finite, so that it is 0 times a factor of 0.
-Value ThreadLowering::DecayTables::factorOf(Value sum) {
-  return arith::MinimumFOp::create(b, loc, t.exponential(sum),
+Value DecayTables::factorOf(Value sum) {
+  return arith::MinimumFOp::create(t.b, exponential(t, sum),
                                    t.f32(std::numeric_limits<float>::max()));
 }
 
 // The log-decays of a run; 0 for tokens past the last.
-ThreadLowering::Elements ThreadLowering::DecayTables::termsOf(Value run) {
+Elements DecayTables::termsOf(Value run) {
   Value first = t.mul(run, kRun);
   Elements terms;
   if (from.rows() % kRun == 0) {
-    Value start = t.sharedPlace(from, first, {});
+    Value start = sharedPlace(t, from, first, {});
     for (int64_t k = 0; k < kRun; ++k)
       terms.push_back(load(further(start, k)));
     return terms;
@@ -104,12 +106,13 @@ ThreadLowering::Elements ThreadLowering::DecayTables::termsOf(Value run) {
     Value token = t.add(first, t.constant(k));
     Value isThere = t.less(token, t.constant(from.rows()));
     token = t.select(isThere, token, t.constant(0));
-    terms.push_back(t.select(isThere, t.loadShared(from, token, {}), t.f32(0)));
+    terms.push_back(
+        t.select(isThere, loadShared(t, from, token, {}), t.f32(0)));
   }
   return terms;
 }
 
-void ThreadLowering::DecayTables::fillRuns() {
+void DecayTables::fillRuns() {
   t.forEachOf(from.rows(), [&](Value token) {
     Value run = runOf(token), place = placeInRun(token), zero = t.f32(0);
     Elements until;
@@ -121,7 +124,7 @@ void ThreadLowering::DecayTables::fillRuns() {
     }
     Value within = at(0, t.mul(token, kRun)), sum = zero;
     for (int64_t k = kRun; k-- > 0;) {
-      Value left = k == kRun - 1 ? t.f32(1) : t.exponential(sum);
+      Value left = k == kRun - 1 ? t.f32(1) : exponential(t, sum);
       store(t.select(t.less(place, t.constant(k)), zero, left),
             further(within, k));
       sum = plus(sum, until[k]);
@@ -141,19 +144,19 @@ void ThreadLowering::DecayTables::fillRuns() {
 
 // A loop over what is between: conditions for each run of it would be in
 // registers as long as the kernel runs.
-void ThreadLowering::DecayTables::fillBetween() {
+void DecayTables::fillBetween() {
   t.forEachOf(tables.runs * tables.runs, [&](Value pair) {
     Value runs = t.constant(tables.runs);
-    Value later = arith::DivUIOp::create(b, loc, pair, runs);
-    Value earlier = arith::RemUIOp::create(b, loc, pair, runs);
-    auto loop = scf::ForOp::create(b, loc, t.add(earlier, t.constant(1)), later,
+    Value later = arith::DivUIOp::create(t.b, pair, runs);
+    Value earlier = arith::RemUIOp::create(t.b, pair, runs);
+    auto loop = scf::ForOp::create(t.b, t.add(earlier, t.constant(1)), later,
                                    t.constant(1), ValueRange(t.f32(0)));
     {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(loop.getBody());
       Value total = load(at(tables.totals, loop.getInductionVar()));
       Value sum = plus(loop.getRegionIterArg(0), total);
-      scf::YieldOp::create(b, loc, sum);
+      scf::YieldOp::create(t.b, sum);
     }
     Value factor = factorOf(loop.getResult(0));
     store(t.select(t.less(earlier, later), factor, t.f32(0)),
@@ -161,9 +164,8 @@ void ThreadLowering::DecayTables::fillBetween() {
   });
 }
 
-SmallVector<ThreadLowering::DecayTables::Line>
-ThreadLowering::DecayTables::linesOf(const Axis &axis, Value first,
-                                     ArrayRef<Value> counts) {
+SmallVector<DecayTables::Line>
+DecayTables::linesOf(const Axis &axis, Value first, ArrayRef<Value> counts) {
   llvm::DenseMap<int64_t, Value> bases; // by the distance within a run
   SmallVector<Line> lines;
   for (auto [distance, counted] : llvm::zip_equal(axis.offsets, counts)) {
@@ -181,8 +183,7 @@ ThreadLowering::DecayTables::linesOf(const Axis &axis, Value first,
   return lines;
 }
 
-ThreadLowering::DecayTables::Start
-ThreadLowering::DecayTables::startOf(Value row, Value column) {
+DecayTables::Start DecayTables::startOf(Value row, Value column) {
   Start start{at(0, t.add(t.mul(row, kRun), placeInRun(column))),
               {},
               runOf(row),
@@ -195,8 +196,8 @@ ThreadLowering::DecayTables::startOf(Value row, Value column) {
 
 // A thread's places lie at distances that all threads share, so that few
 // addresses are in registers as long as the kernel runs.
-ThreadLowering::Elements ThreadLowering::DecayTables::read(const Held &held) {
-  Counted counted = t.countedOf(held);
+Elements DecayTables::read(const Held &held) {
+  Counted counted = countedOf(t, held);
   const auto &[rowAxis, columnAxis] = held.distribution;
   SmallVector<Line> rows = linesOf(rowAxis, held.firstRow, counted.rows);
   SmallVector<Line> columns =
@@ -233,24 +234,17 @@ ThreadLowering::Elements ThreadLowering::DecayTables::read(const Held &held) {
   return elements;
 }
 
-// A thread for each number below `count`, a round for as many as there are
-// threads.
-void ThreadLowering::forEachOf(int64_t count, function_ref<void(Value)> body) {
-  auto loop =
-      scf::ForOp::create(b, loc, thread, constant(count), constant(threads));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-}
-
 // Three tables for tokens of different runs, one for those of the same.
-void ThreadLowering::lowerSegmentDecay(SegmentDecayOp decay) {
-  DecayTables tables(*this, decay);
+void lower(SegmentDecayOp decay, ThreadState &t) {
+  DecayTables tables(t, decay);
   tables.fillRuns();
-  barrier();
+  t.barrier();
   if (tables.hasBetween()) {
     tables.fillBetween();
-    barrier();
+    t.barrier();
   }
-  tiles[decay.getResult()] = tables.read(heldOf(decay.getResult().getType()));
+  t.tiles[decay.getResult()] =
+      tables.read(heldOf(t, decay.getResult().getType()));
 }
+
+} // namespace effc::nvptx

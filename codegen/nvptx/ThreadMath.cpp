@@ -1,6 +1,9 @@
 // Elementwise arithmetic and sums.
+#include "codegen/nvptx/ThreadMath.h"
 #include "codegen/math/Decays.h"
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/Lowerings.h"
+#include "codegen/nvptx/ThreadPlaces.h"
+#include "codegen/nvptx/ThreadShared.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,105 +14,163 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::nvptx;
 using namespace effc::tile;
 
-static Value callApprox(OpBuilder &b, Location loc, StringRef name, Value x) {
-  return LLVM::CallIntrinsicOp::create(b, loc, x.getType(),
-                                       b.getStringAttr(name), ValueRange{x})
+namespace effc::nvptx {
+
+static Value callApprox(ThreadState &t, StringRef name, Value x) {
+  return LLVM::CallIntrinsicOp::create(t.b, x.getType(),
+                                       t.b.getStringAttr(name), ValueRange{x})
       .getResult(0);
 }
 
-// By the hardware's powers of two: exp(x) = 2^t (1 + e ln 2), where t = fl(x / ln 2) and e is what the rounding
-// of t lost: without it an argument of -20 would cost 2e-6.
-Value ThreadLowering::exponential(Value x) {
-  Value rate = f32(1.44269504088896341f), rest = f32(1.92596299e-8f);
-  Value t = arith::MulFOp::create(b, loc, x, rate);
-  Value lost =
-      math::FmaOp::create(b, loc, x, rate, arith::NegFOp::create(b, loc, t));
-  lost = math::FmaOp::create(b, loc, x, rest, lost);
-  Value power = callApprox(b, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
+// By the hardware's powers of two: exp(x) = 2^y (1 + e ln 2), where y = fl(x /
+// ln 2) and e is what the rounding of y lost: without it an argument of -20
+// would cost 2e-6.
+Value exponential(ThreadState &t, Value x) {
+  Value rate = t.f32(1.44269504088896341f), rest = t.f32(1.92596299e-8f);
+  Value y = arith::MulFOp::create(t.b, x, rate);
+  Value lost = math::FmaOp::create(t.b, x, rate, arith::NegFOp::create(t.b, y));
+  lost = math::FmaOp::create(t.b, x, rest, lost);
+  Value power = callApprox(t, "llvm.nvvm.ex2.approx.ftz.f", y);
   Value correction =
-      arith::MulFOp::create(b, loc, lost, f32(0.693147180559945309f));
+      arith::MulFOp::create(t.b, lost, t.f32(0.693147180559945309f));
   // Where the power is infinite or 0 there is nothing to correct, and infinity
   // times it would be no number.
-  Value corrected = math::FmaOp::create(b, loc, power, correction, power);
+  Value corrected = math::FmaOp::create(t.b, power, correction, power);
   Value finite =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
-                            math::AbsFOp::create(b, loc, t), f32(128.0f));
-  return select(finite, corrected, power);
+      arith::CmpFOp::create(t.b, arith::CmpFPredicate::OLT,
+                            math::AbsFOp::create(t.b, y), t.f32(128.0f));
+  return t.select(finite, corrected, power);
 }
 
 // What is no instruction, `expand-math` makes a polynomial.
-Value ThreadLowering::emitScalar(Operation *op, IRMapping &mapping) {
+Value emitScalar(ThreadState &t, Operation *op, IRMapping &mapping) {
   if (isa<math::ExpOp>(op))
-    return exponential(mapping.lookupOrDefault(op->getOperand(0)));
+    return exponential(t, mapping.lookupOrDefault(op->getOperand(0)));
   // lg2.approx has an absolute error near 1, of which a small step size would
   // be made: what softplus takes is a polynomial, as on the host.
   if (isa<math::Log1pOp>(op) && f32::isDecay(op->getOperand(0))) {
-    f32::Arithmetic arithmetic(b, loc, b.getF32Type());
+    f32::Arithmetic arithmetic(t.b, t.loc(), t.b.getF32Type());
     return f32::log1pOfDecay(arithmetic,
                              mapping.lookupOrDefault(op->getOperand(0)));
   }
-  return b.clone(*op, mapping)->getResult(0);
+  return t.b.clone(*op, mapping)->getResult(0);
 }
 
-void ThreadLowering::lowerMap(MapOp map) {
-  Held held = heldOf(map.getResult().getType());
+void lower(MapOp map, ThreadState &t) {
+  Held held = heldOf(t, map.getResult().getType());
   Block &body = map.getBody().front();
   Elements result;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); ++j) {
-      IRMapping mapping(scalars);
+      IRMapping mapping(t.scalars);
       for (auto [argument, input] :
            llvm::zip_equal(body.getArguments(), map.getInputs())) {
         auto tile = dyn_cast<TileType>(input.getType());
         if (!tile) {
-          mapping.map(argument, lookup(input));
+          mapping.map(argument, t.lookup(input));
           continue;
         }
         size_t at = tile.isBlock()                   ? i * held.columns() + j
                     : tile.getRole() == Role::Column ? i
                                                      : j;
-        mapping.map(argument, tiles[input][at]);
+        mapping.map(argument, t.tiles[input][at]);
       }
       for (Operation &op : body.without_terminator()) {
         if (isa<RowIndexOp>(op))
-          mapping.map(op.getResult(0), rowAt(held, i));
+          mapping.map(op.getResult(0), rowAt(t, held, i));
         else if (isa<ColumnIndexOp>(op))
-          mapping.map(op.getResult(0), columnAt(held, j));
+          mapping.map(op.getResult(0), columnAt(t, held, j));
         else
-          mapping.map(op.getResult(0), emitScalar(&op, mapping));
+          mapping.map(op.getResult(0), emitScalar(t, &op, mapping));
       }
       result.push_back(
           mapping.lookupOrDefault(cast<YieldOp>(body.back()).getValues()[0]));
     }
-  tiles[map.getResult()] = result;
+  t.tiles[map.getResult()] = result;
 }
 
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
 
-Value ThreadLowering::combineTwo(ReduceKind kind, Value x, Value y) {
+static Value combineTwo(ThreadState &t, ReduceKind kind, Value x, Value y) {
   if (kind == ReduceKind::Max)
-    return arith::MaximumFOp::create(b, loc, x, y);
-  return arith::AddFOp::create(b, loc, x, y);
+    return arith::MaximumFOp::create(t.b, x, y);
+  return arith::AddFOp::create(t.b, x, y);
+}
+
+Value shuffle(ThreadState &t, Value value, int64_t distance) {
+  return NVVM::ShflOp::create(t.b, value.getType(), t.i32(-1), value,
+                              t.i32(distance), t.i32(kWarp - 1),
+                              NVVM::ShflKind::bfly, UnitAttr());
+}
+
+// Lanes in pairs; then each warp leaves what it has in shared memory, and every
+// thread adds up what the warps left, in their order.
+static void exchange(ThreadState &t, Elements &partial, ReduceKind kind,
+                     unsigned bits, const Axis &kept, int64_t scratch) {
+  for (int64_t distance = 1; distance < kWarp; distance *= 2)
+    if (bits & distance)
+      for (Value &value : partial)
+        value = combineTwo(t, kind, value, shuffle(t, value, distance));
+  unsigned warpBits = bits & ~static_cast<unsigned>(kWarp - 1);
+  if (warpBits == 0)
+    return;
+  int64_t parts = int64_t(1) << llvm::popcount(warpBits);
+  Value first = firstPlace(t, kept);
+  auto at = [&](Value part, size_t k) {
+    Value place = t.add(first, t.constant(kept.offsets[k]));
+    if (!kept.exact())
+      place =
+          t.select(t.less(place, t.constant(kept.size)), place, t.constant(0));
+    return sharedAddress(t, scratch, t.add(t.mul(part, kept.size), place),
+                         t.b.getF32Type());
+  };
+  // Of the threads that hold the same sums of the same warp, one writes.
+  unsigned alike =
+      static_cast<unsigned>(t.threads - 1) & ~kept.threadBits() & ~warpBits;
+  Value writes;
+  if (alike != 0)
+    writes = arith::CmpIOp::create(t.b, arith::CmpIPredicate::eq,
+                                   bitsOfThread(t, alike), t.constant(0));
+  t.guarded(writes, [&] {
+    Value part = bitsOfThread(t, warpBits);
+    for (size_t k = 0; k < partial.size(); ++k) {
+      Value there;
+      if (!kept.exact())
+        there = t.less(t.add(first, t.constant(kept.offsets[k])),
+                       t.constant(kept.size));
+      t.guarded(there,
+                [&] { LLVM::StoreOp::create(t.b, partial[k], at(part, k)); });
+    }
+  });
+  t.barrier();
+  for (size_t k = 0; k < partial.size(); ++k) {
+    Value total;
+    for (int64_t part = 0; part < parts; ++part) {
+      Value value =
+          LLVM::LoadOp::create(t.b, t.b.getF32Type(), at(t.constant(part), k));
+      total = total ? combineTwo(t, kind, total, value) : value;
+    }
+    partial[k] = total;
+  }
 }
 
 // What this thread holds, in the order of its places, then the exchange.
-void ThreadLowering::lowerReduce(ReduceOp reduce) {
+void lower(ReduceOp reduce, ThreadState &t) {
   TileType type = reduce.getTile().getType();
-  Held held = heldOf(type);
-  const Elements elements = tiles.lookup(reduce.getTile());
+  Held held = heldOf(t, type);
+  const Elements elements = t.tiles.lookup(reduce.getTile());
   bool overRows =
       type.isBlock() ? reduce.getOverRows() : type.getRole() == Role::Column;
   const auto &[rows, columns] = held.distribution;
   const Axis &summed = overRows ? rows : columns;
   const Axis &kept = overRows ? columns : rows;
-  Value neutral = f32(reduce.getKind() == ReduceKind::Max
-                          ? -std::numeric_limits<float>::infinity()
-                          : 0.0f);
+  Value neutral = t.f32(reduce.getKind() == ReduceKind::Max
+                            ? -std::numeric_limits<float>::infinity()
+                            : 0.0f);
   Elements partial;
   for (size_t k = 0; k < kept.offsets.size(); ++k) {
     Value sum;
@@ -117,73 +178,20 @@ void ThreadLowering::lowerReduce(ReduceOp reduce) {
       size_t i = overRows ? s : k, j = overRows ? k : s;
       Value element = elements[i * held.columns() + j];
       if (!summed.exact()) {
-        Value place = overRows ? rowAt(held, i) : columnAt(held, j);
-        element = select(less(place, constant(summed.size)), element, neutral);
+        Value place = overRows ? rowAt(t, held, i) : columnAt(t, held, j);
+        element =
+            t.select(t.less(place, t.constant(summed.size)), element, neutral);
       }
-      sum = sum ? combineTwo(reduce.getKind(), sum, element) : element;
+      sum = sum ? combineTwo(t, reduce.getKind(), sum, element) : element;
     }
     partial.push_back(sum);
   }
-  exchange(partial, reduce.getKind(), summed.threadBits(), kept,
+  exchange(t, partial, reduce.getKind(), summed.threadBits(), kept,
            reduce.getScratch().value_or(0));
   if (type.isBlock())
-    tiles[reduce.getResult()] = partial;
+    t.tiles[reduce.getResult()] = partial;
   else
-    scalars.map(reduce.getResult(), partial.front());
+    t.scalars.map(reduce.getResult(), partial.front());
 }
 
-Value ThreadLowering::shuffle(Value value, int64_t distance) {
-  return NVVM::ShflOp::create(b, loc, value.getType(), i32(-1), value,
-                              i32(distance), i32(kWarp - 1),
-                              NVVM::ShflKind::bfly, UnitAttr());
-}
-
-// Lanes in pairs; then each warp leaves what it has in shared memory, and every
-// thread adds up what the warps left, in their order.
-void ThreadLowering::exchange(Elements &partial, ReduceKind kind, unsigned bits,
-                              const Axis &kept, int64_t scratch) {
-  for (int64_t distance = 1; distance < kWarp; distance *= 2)
-    if (bits & distance)
-      for (Value &value : partial)
-        value = combineTwo(kind, value, shuffle(value, distance));
-  unsigned warpBits = bits & ~static_cast<unsigned>(kWarp - 1);
-  if (warpBits == 0)
-    return;
-  int64_t parts = int64_t(1) << llvm::popcount(warpBits);
-  Value first = firstPlace(kept);
-  auto at = [&](Value part, size_t k) {
-    Value place = add(first, constant(kept.offsets[k]));
-    if (!kept.exact())
-      place = select(less(place, constant(kept.size)), place, constant(0));
-    return sharedAddress(scratch, add(mul(part, kept.size), place),
-                         b.getF32Type());
-  };
-  // Of the threads that hold the same sums of the same warp, one writes.
-  unsigned alike =
-      static_cast<unsigned>(threads - 1) & ~kept.threadBits() & ~warpBits;
-  Value writes;
-  if (alike != 0)
-    writes = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                   bitsOfThread(alike), constant(0));
-  guarded(writes, [&] {
-    Value part = bitsOfThread(warpBits);
-    for (size_t k = 0; k < partial.size(); ++k) {
-      Value there;
-      if (!kept.exact())
-        there =
-            less(add(first, constant(kept.offsets[k])), constant(kept.size));
-      guarded(there,
-              [&] { LLVM::StoreOp::create(b, loc, partial[k], at(part, k)); });
-    }
-  });
-  barrier();
-  for (size_t k = 0; k < partial.size(); ++k) {
-    Value total;
-    for (int64_t part = 0; part < parts; ++part) {
-      Value value =
-          LLVM::LoadOp::create(b, loc, b.getF32Type(), at(constant(part), k));
-      total = total ? combineTwo(kind, total, value) : value;
-    }
-    partial[k] = total;
-  }
-}
+} // namespace effc::nvptx

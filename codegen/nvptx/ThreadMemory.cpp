@@ -1,5 +1,7 @@
 // Views: loads, stores and what is read element by element.
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/ThreadMemory.h"
+#include "codegen/nvptx/Lowerings.h"
+#include "codegen/nvptx/ThreadShared.h"
 #include "codegen/storage/StoredElements.h"
 #include "codegen/storage/Unpack.h"
 
@@ -12,27 +14,28 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::nvptx;
 using namespace effc::stored;
 using namespace effc::tile;
+
+namespace effc::nvptx {
 
 /// The most neighbours that are moved together: to registers, and by copies.
 static constexpr int64_t kMostHeld = 4, kMostCopied = 8;
 
-Value ThreadLowering::offsetOf(ValueRange indices, ArrayRef<int64_t> strides) {
-  Value offset = constant(0);
+static Value offsetOf(ThreadState &t, ValueRange indices,
+                      ArrayRef<int64_t> strides) {
+  Value offset = t.constant(0);
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
-    offset = add(offset, mul(lookup(index), stride));
+    offset = t.add(offset, t.mul(t.lookup(index), stride));
   return offset;
 }
 
 // How many elements are moved together: the box's first element and its rows
 // lie at multiples of so many, counted from an aligned operand.
-int64_t ThreadLowering::alignmentOf(Value view, ValueRange indices,
-                                    ArrayRef<int64_t> sizes,
-                                    int64_t columnDim) {
+static int64_t alignmentOf(ThreadState &t, Value view, ValueRange indices,
+                           ArrayRef<int64_t> sizes, int64_t columnDim) {
   int64_t operand = cast<BlockArgument>(view).getArgNumber() - 1;
-  if (!llvm::is_contained(kernel.getAligned().value_or(ArrayRef<int64_t>{}),
+  if (!llvm::is_contained(t.kernel.getAligned().value_or(ArrayRef<int64_t>{}),
                           operand))
     return 1;
   ArrayRef<int64_t> strides = cast<ViewType>(view.getType()).getStrides();
@@ -45,64 +48,62 @@ int64_t ThreadLowering::alignmentOf(Value view, ValueRange indices,
   return common;
 }
 
-ThreadLowering::Box ThreadLowering::boxOf(Value view, ValueRange indices,
-                                          ArrayRef<int64_t> sizes,
-                                          TileType type, Value rowLimit,
-                                          Value columnLimit) {
+Box boxOf(ThreadState &t, Value view, ValueRange indices,
+          ArrayRef<int64_t> sizes, TileType type, Value rowLimit,
+          Value columnLimit) {
   auto viewType = cast<ViewType>(view.getType());
   BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
-  box.origin =
-      further(stored::firstPlace(b, loc, bases.lookup(view), box.element),
-              box.element, offsetOf(indices, viewType.getStrides()));
+  box.origin = t.further(
+      stored::firstPlace(t.b, t.loc(), t.bases.lookup(view), box.element),
+      box.element, offsetOf(t, indices, viewType.getStrides()));
   box.rowStride = BoxAxes::stride(viewType, axes.row);
   box.columnStride = BoxAxes::stride(viewType, axes.column);
-  box.rowLimit = rowLimit ? lookup(rowLimit) : Value();
-  box.columnLimit = columnLimit ? lookup(columnLimit) : Value();
+  box.rowLimit = rowLimit ? t.lookup(rowLimit) : Value();
+  box.columnLimit = columnLimit ? t.lookup(columnLimit) : Value();
   if (box.columnStride == 1 && !columnLimit)
-    box.vector = alignmentOf(view, indices, sizes, axes.column);
+    box.vector = alignmentOf(t, view, indices, sizes, axes.column);
   return box;
 }
 
-ElementPlace ThreadLowering::heldPlace(const Box &box, const Held &held) {
-  return further(box.origin, box.element,
-                 add(mul(held.firstRow, box.rowStride),
-                     mul(held.firstColumn, box.columnStride)));
+ElementPlace heldPlace(ThreadState &t, const Box &box, const Held &held) {
+  return t.further(box.origin, box.element,
+                   t.add(t.mul(held.firstRow, box.rowStride),
+                         t.mul(held.firstColumn, box.columnStride)));
 }
 
-Value ThreadLowering::loadRun(Value address, Type element, int64_t lanes) {
+Value loadRun(ThreadState &t, Value address, Type element, int64_t lanes) {
   int64_t bytes = storage::Storage::get(element).blockBytes();
-  Value loaded =
-      LLVM::LoadOp::create(b, loc, storedType(element, lanes), address,
-                           /*alignment=*/bytes * lanes);
-  return widen(b, loc, loaded, element);
+  Value loaded = LLVM::LoadOp::create(t.b, storedType(element, lanes), address,
+                                      /*alignment=*/bytes * lanes);
+  return widen(t.b, t.loc(), loaded, element);
 }
 
-Value ThreadLowering::loadRun(const ElementPlace &place, Type element,
-                              int64_t lanes) {
+Value loadRun(ThreadState &t, const ElementPlace &place, Type element,
+              int64_t lanes) {
   if (!place.number)
-    return loadRun(place.address, element, lanes);
+    return loadRun(t, place.address, element, lanes);
   ElementPlace aligned = place;
   aligned.divisor = lanes;
-  return unpack(b, loc, aligned, element, lanes);
+  return unpack(t.b, t.loc(), aligned, element, lanes);
 }
 
 // An element that does not count is not read: the box's first one is, which is
 // always there.
-Value ThreadLowering::loadRun(const Box &box, const ElementPlace &place,
-                              Value valid, int64_t lanes) {
+Value loadRun(ThreadState &t, const Box &box, const ElementPlace &place,
+              Value valid, int64_t lanes) {
   if (!valid)
-    return loadRun(place, box.element, lanes);
-  Value loaded = loadRun(stored::select(b, loc, valid, place, box.origin),
-                         box.element, lanes);
-  return select(
+    return loadRun(t, place, box.element, lanes);
+  Value loaded =
+      loadRun(t, stored::select(t.b, t.loc(), valid, place, box.origin),
+              box.element, lanes);
+  return t.select(
       valid, loaded,
-      arith::ConstantOp::create(b, loc, b.getZeroAttr(loaded.getType())));
+      arith::ConstantOp::create(t.b, t.b.getZeroAttr(loaded.getType())));
 }
 
-int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector,
-                                bool copied) {
+int64_t lanesOf(const Distribution &d, int64_t vector, bool copied) {
   ArrayRef<int64_t> offsets = d.columns.offsets;
   int64_t run = 1;
   while (run < static_cast<int64_t>(offsets.size()) &&
@@ -117,107 +118,109 @@ int64_t ThreadLowering::lanesOf(const Distribution &d, int64_t vector,
 }
 
 // Neighbours as they are moved, and one by one.
-Value ThreadLowering::runOf(const Value *elements, int64_t lanes) {
+Value runOf(ThreadState &t, const Value *elements, int64_t lanes) {
   if (lanes == 1)
     return *elements;
   Value run = LLVM::PoisonOp::create(
-      b, loc, VectorType::get({lanes}, elements->getType()));
+      t.b, VectorType::get({lanes}, elements->getType()));
   for (int64_t lane = 0; lane < lanes; ++lane)
-    run = LLVM::InsertElementOp::create(b, loc, run, elements[lane], i32(lane));
+    run = LLVM::InsertElementOp::create(t.b, run, elements[lane], t.i32(lane));
   return run;
 }
 
-ThreadLowering::Elements ThreadLowering::elementsOf(Value run) {
+Elements elementsOf(ThreadState &t, Value run) {
   auto type = dyn_cast<VectorType>(run.getType());
   if (!type)
     return {run};
   Elements elements;
   for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
-    elements.push_back(LLVM::ExtractElementOp::create(b, loc, run, i32(lane)));
+    elements.push_back(LLVM::ExtractElementOp::create(t.b, run, t.i32(lane)));
   return elements;
 }
 
-ThreadLowering::Elements ThreadLowering::loadBox(const Box &box,
-                                                 const Held &held) {
+static Elements loadBox(ThreadState &t, const Box &box, const Held &held) {
   int64_t lanes = lanesOf(held.distribution, box.vector);
   const auto &[rows, columns] = held.distribution;
-  Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
-  ElementPlace first = heldPlace(box, held);
+  Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
+  ElementPlace first = heldPlace(t, box, held);
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes) {
       int64_t place = rows.offsets[i] * box.rowStride +
                       columns.offsets[j] * box.columnStride;
-      Value run = loadRun(box, further(first, box.element, place),
-                          both(counted.rows[i], counted.columns[j]), lanes);
-      llvm::append_range(elements, elementsOf(run));
+      Value run = loadRun(t, box, t.further(first, box.element, place),
+                          t.both(counted.rows[i], counted.columns[j]), lanes);
+      llvm::append_range(elements, elementsOf(t, run));
     }
   return elements;
 }
 
 // A tile that is loaded to shared memory passes through the registers of
 // whichever threads: those of the layout for its shape.
-void ThreadLowering::finishLoad(Value result,
-                                function_ref<Elements(const Held &)> load) {
+static void finishLoad(ThreadState &t, Value result,
+                       function_ref<Elements(const Held &)> load) {
   auto type = cast<TileType>(result.getType());
-  if (!isa<SharedAttr>(type.getLayout())) {
-    tiles[result] = load(heldOf(type));
+  if (!type.getSharedLayout()) {
+    t.tiles[result] = load(heldOf(t, type));
     return;
   }
-  TileType moving = type.withLayout(
-      type.getRole() == Role::Column
-          ? BlockedAttr::get(b.getContext(), threads, 1, 1)
-          : blockedFor(b.getContext(), type.rows(), type.columns(), threads));
-  Held held = heldOf(moving);
-  storeShared(load(held), held, type);
+  TileType moving =
+      type.withLayout(type.getRole() == Role::Column
+                          ? BlockedAttr::get(t.b.getContext(), t.threads, 1, 1)
+                          : blockedFor(t.b.getContext(), type.rows(),
+                                       type.columns(), t.threads));
+  Held held = heldOf(t, moving);
+  storeShared(t, load(held), held, type);
 }
 
-void ThreadLowering::lowerLoad(LoadOp load) {
+void lower(LoadOp load, ThreadState &t) {
   Box box =
-      boxOf(load.getView(), load.getIndices(), load.getSizes(),
+      boxOf(t, load.getView(), load.getIndices(), load.getSizes(),
             load.getResult().getType(), load.getRows(), load.getColumns());
-  finishLoad(load.getResult(),
-             [&](const Held &held) { return loadBox(box, held); });
+  finishLoad(t, load.getResult(),
+             [&](const Held &held) { return loadBox(t, box, held); });
 }
 
-void ThreadLowering::lowerGather(GatherRowsOp gather) {
+void lower(GatherRowsOp gather, ThreadState &t) {
   ViewType view = gather.getView().getType();
   Box box;
   box.element = view.getElementType();
-  box.origin = further(
-      stored::firstPlace(b, loc, bases.lookup(gather.getView()), box.element),
-      box.element, lookup(gather.getColumn()));
+  box.origin = t.further(stored::firstPlace(t.b, t.loc(),
+                                            t.bases.lookup(gather.getView()),
+                                            box.element),
+                         box.element, t.lookup(gather.getColumn()));
   box.rowStride = view.getStrides()[0];
   box.columnStride = 1;
-  Value rowLimit = gather.getRows() ? lookup(gather.getRows()) : Value();
+  Value rowLimit = gather.getRows() ? t.lookup(gather.getRows()) : Value();
   Value columnLimit =
-      gather.getColumns() ? lookup(gather.getColumns()) : Value();
-  Value numbers = further(bases.lookup(gather.getNumbers()), b.getI32Type(),
-                          offsetOf(gather.getIndices(),
-                                   gather.getNumbers().getType().getStrides()));
-  finishLoad(gather.getResult(), [&](const Held &held) {
+      gather.getColumns() ? t.lookup(gather.getColumns()) : Value();
+  Value numbers =
+      t.further(t.bases.lookup(gather.getNumbers()), t.b.getI32Type(),
+                offsetOf(t, gather.getIndices(),
+                         gather.getNumbers().getType().getStrides()));
+  finishLoad(t, gather.getResult(), [&](const Held &held) {
     const auto &[rows, columns] = held.distribution;
-    Counted counted = countedOf(held, rowLimit, columnLimit);
-    Value firstNumber = further(numbers, b.getI32Type(), held.firstRow);
+    Counted counted = countedOf(t, held, rowLimit, columnLimit);
+    Value firstNumber = t.further(numbers, t.b.getI32Type(), held.firstRow);
     Elements elements;
     for (size_t i = 0; i < held.rows(); ++i) {
       // The row is one of the view's in any case.
-      Value at = further(firstNumber, b.getI32Type(), rows.offsets[i]);
+      Value at = t.further(firstNumber, t.b.getI32Type(), rows.offsets[i]);
       if (counted.rows[i])
-        at = select(counted.rows[i], at, numbers);
+        at = t.select(counted.rows[i], at, numbers);
       Value number = arith::IndexCastOp::create(
-          b, loc, b.getIndexType(),
-          LLVM::LoadOp::create(b, loc, b.getI32Type(), at));
+          t.b, t.b.getIndexType(),
+          LLVM::LoadOp::create(t.b, t.b.getI32Type(), at));
       ElementPlace row =
-          further(box.origin, box.element, mul(number, box.rowStride));
-      ElementPlace first = further(row, box.element, held.firstColumn);
+          t.further(box.origin, box.element, t.mul(number, box.rowStride));
+      ElementPlace first = t.further(row, box.element, held.firstColumn);
       for (size_t j = 0; j < held.columns(); ++j) {
-        ElementPlace place = further(first, box.element, columns.offsets[j]);
-        Value valid = both(counted.rows[i], counted.columns[j]);
+        ElementPlace place = t.further(first, box.element, columns.offsets[j]);
+        Value valid = t.both(counted.rows[i], counted.columns[j]);
         if (valid)
-          place = stored::select(b, loc, valid, place, row);
-        Value loaded = loadRun(place, box.element, 1);
-        elements.push_back(valid ? select(valid, loaded, f32(0)) : loaded);
+          place = stored::select(t.b, t.loc(), valid, place, row);
+        Value loaded = loadRun(t, place, box.element, 1);
+        elements.push_back(valid ? t.select(valid, loaded, t.f32(0)) : loaded);
       }
     }
     return elements;
@@ -227,57 +230,57 @@ void ThreadLowering::lowerGather(GatherRowsOp gather) {
 // Row by row: whichever box it comes from, one piece of code reads it where
 // both hold the same elements. Either box may be empty, and then need not lie
 // inside its view, so that a row that neither has is not read at all.
-void ThreadLowering::lowerSplice(SpliceOp splice) {
+void lower(SpliceOp splice, ThreadState &t) {
   TileType type = splice.getResult().getType();
-  Value head = lookup(splice.getHead()), end = lookup(splice.getEnd());
-  Box first = boxOf(splice.getFirst(), splice.getFirstIndices(),
+  Value head = t.lookup(splice.getHead()), end = t.lookup(splice.getEnd());
+  Box first = boxOf(t, splice.getFirst(), splice.getFirstIndices(),
                     splice.getFirstSizes(), type, {}, {});
-  Box second = boxOf(splice.getSecond(), splice.getSecondIndices(),
+  Box second = boxOf(t, splice.getSecond(), splice.getSecondIndices(),
                      splice.getSecondSizes(), type, {}, {});
   bool alike = first.element == second.element && !first.origin.number &&
                first.columnStride == second.columnStride;
-  finishLoad(splice.getResult(), [&](const Held &held) {
+  finishLoad(t, splice.getResult(), [&](const Held &held) {
     const auto &[rows, columns] = held.distribution;
-    Counted counted = countedOf(held);
+    Counted counted = countedOf(t, held);
     int64_t lanes =
         lanesOf(held.distribution, std::min(first.vector, second.vector));
     auto readRow = [&](const Box &box, const ElementPlace &row) {
       Elements elements;
       for (size_t j = 0; j < held.columns(); j += lanes) {
         ElementPlace from =
-            further(row, box.element, columns.offsets[j] * box.columnStride);
+            t.further(row, box.element, columns.offsets[j] * box.columnStride);
         Value run = counted.columns[j]
-                        ? loadRun(box, from, counted.columns[j], lanes)
-                        : loadRun(from, box.element, lanes);
-        llvm::append_range(elements, elementsOf(run));
+                        ? loadRun(t, box, from, counted.columns[j], lanes)
+                        : loadRun(t, from, box.element, lanes);
+        llvm::append_range(elements, elementsOf(t, run));
       }
       return elements;
     };
     auto rowOf = [&](const Box &box, Value row) {
-      return further(box.origin, box.element,
-                     add(mul(row, box.rowStride),
-                         mul(held.firstColumn, box.columnStride)));
+      return t.further(box.origin, box.element,
+                       t.add(t.mul(row, box.rowStride),
+                             t.mul(held.firstColumn, box.columnStride)));
     };
-    Elements elements, zeros(held.columns(), f32(0));
+    Elements elements, zeros(held.columns(), t.f32(0));
     for (size_t i = 0; i < held.rows(); ++i) {
-      Value row = rowAt(held, i);
-      Value ofFirst = less(row, head),
-            later = arith::SubIOp::create(b, loc, row, head);
-      Value there = both(counted.rows[i], less(row, end));
+      Value row = rowAt(t, held, i);
+      Value ofFirst = t.less(row, head),
+            later = arith::SubIOp::create(t.b, row, head);
+      Value there = t.both(counted.rows[i], t.less(row, end));
       llvm::append_range(
           elements,
-          either(
+          t.either(
               there, held.columns(),
               [&] {
                 if (alike) {
                   Box box = first;
-                  box.origin = stored::select(b, loc, ofFirst, first.origin,
-                                              second.origin);
-                  return readRow(box, stored::select(b, loc, ofFirst,
+                  box.origin = stored::select(t.b, t.loc(), ofFirst,
+                                              first.origin, second.origin);
+                  return readRow(box, stored::select(t.b, t.loc(), ofFirst,
                                                      rowOf(first, row),
                                                      rowOf(second, later)));
                 }
-                return either(
+                return t.either(
                     ofFirst, held.columns(),
                     [&] { return readRow(first, rowOf(first, row)); },
                     [&] { return readRow(second, rowOf(second, later)); });
@@ -288,48 +291,49 @@ void ThreadLowering::lowerSplice(SpliceOp splice) {
   });
 }
 
-void ThreadLowering::lowerStore(StoreOp store) {
+void lower(StoreOp store, ThreadState &t) {
   TileType type = store.getTile().getType();
-  Box box = boxOf(store.getView(), store.getIndices(), store.getSizes(), type,
-                  store.getRows(), store.getColumns());
-  Held held = heldOf(type);
-  const Elements elements = tiles.lookup(store.getTile());
+  Box box = boxOf(t, store.getView(), store.getIndices(), store.getSizes(),
+                  type, store.getRows(), store.getColumns());
+  Held held = heldOf(t, type);
+  const Elements elements = t.tiles.lookup(store.getTile());
   int64_t lanes = lanesOf(held.distribution, box.vector);
   int64_t bytes = storage::Storage::get(box.element).blockBytes();
   const auto &[rows, columns] = held.distribution;
-  guarded(isFirstHolder(held.distribution), [&] {
-    Counted counted = countedOf(held, box.rowLimit, box.columnLimit);
-    Value first = heldPlace(box, held).address;
+  t.guarded(isFirstHolder(t, held.distribution), [&] {
+    Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
+    Value first = heldPlace(t, box, held).address;
     for (size_t i = 0; i < held.rows(); ++i)
-      guarded(counted.rows[i], [&] {
+      t.guarded(counted.rows[i], [&] {
         for (size_t j = 0; j < held.columns(); j += lanes)
-          guarded(counted.columns[j], [&] {
+          t.guarded(counted.columns[j], [&] {
             int64_t place = rows.offsets[i] * box.rowStride +
                             columns.offsets[j] * box.columnStride;
-            Value run = runOf(&elements[i * held.columns() + j], lanes);
-            LLVM::StoreOp::create(b, loc, narrow(b, loc, run, box.element),
-                                  further(first, box.element, place),
+            Value run = runOf(t, &elements[i * held.columns() + j], lanes);
+            LLVM::StoreOp::create(t.b, narrow(t.b, t.loc(), run, box.element),
+                                  t.further(first, box.element, place),
                                   bytes * lanes);
           });
       });
   });
 }
 
-void ThreadLowering::lowerRead(ReadOp read) {
+void lower(ReadOp read, ThreadState &t) {
   ViewType type = read.getView().getType();
   Type element = type.getElementType();
-  ElementPlace at =
-      further(stored::firstPlace(b, loc, bases.lookup(read.getView()), element),
-              element, offsetOf(read.getIndices(), type.getStrides()));
+  ElementPlace at = t.further(
+      stored::firstPlace(t.b, t.loc(), t.bases.lookup(read.getView()), element),
+      element, offsetOf(t, read.getIndices(), type.getStrides()));
   Value value;
   if (at.number)
-    value = loadRun(at, element, 1);
+    value = loadRun(t, at, element, 1);
   else
-    value =
-        widen(b, loc,
-              LLVM::LoadOp::create(b, loc, storedType(element, 1), at.address),
-              element);
+    value = widen(t.b, t.loc(),
+                  LLVM::LoadOp::create(t.b, storedType(element, 1), at.address),
+                  element);
   if (element.isInteger())
-    value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
-  scalars.map(read.getResult(), value);
+    value = arith::IndexCastOp::create(t.b, t.b.getIndexType(), value);
+  t.scalars.map(read.getResult(), value);
 }
+
+} // namespace effc::nvptx

@@ -7,9 +7,13 @@
 // which are its columns in depth or, across, have its columns side by side. The
 // accumulator is #tile.mma with the warps along the rows. Panels of which rows
 // are the depth serve as A, too: what ldmatrix turns on its way.
-#include "codegen/nvptx/ThreadLowering.h"
+#include "codegen/nvptx/ThreadShared.h"
+#include "codegen/nvptx/units/Fragments.h"
+#include "codegen/nvptx/units/Units.h"
 #include "codegen/storage/StoredElements.h"
 
+#include "dialects/tile/Distribution.h"
+#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -17,9 +21,10 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::nvptx;
 using namespace effc::stored;
 using namespace effc::tile;
+
+namespace effc::nvptx {
 
 /// Bytes of a swizzled row.
 static constexpr int64_t kRowBytes = 128;
@@ -30,37 +35,29 @@ static constexpr int64_t kUnit = 16, kPanelBit = 16, kGroupBit = 32,
                          kSwizzle128 = int64_t(1) << 62;
 static constexpr int64_t kAddressMask = 0x3FFFF;
 
-void ThreadLowering::fenceForUnits(TileType type) {
-  if (cast<SharedAttr>(type.getLayout()).getSwizzled())
-    NVVM::FenceProxyOp::create(
-        b, loc,
-        NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(b.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-}
-
 // Of the rows of a panel from `row` on, of which each eight lie `groupStride`
 // bytes behind those before; panels lie `panelStride` bytes apart.
-Value ThreadLowering::descriptorOf(const DotOperand &operand, Value row,
-                                   int64_t groupStride, int64_t panelStride) {
+static Value descriptorOf(ThreadState &t, const FragmentOperand &operand,
+                          Value row, int64_t groupStride, int64_t panelStride) {
   auto i64 = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+    return arith::ConstantOp::create(t.b, t.b.getI64IntegerAttr(value));
   };
   Value address = LLVM::PtrToIntOp::create(
-      b, loc, b.getI64Type(),
-      sharedAddress(operand.offset, mul(row, kSwizzledRow), operand.element,
-                    operand.slot));
-  address = arith::AndIOp::create(b, loc, address, i64(kAddressMask));
-  address = arith::ShRUIOp::create(b, loc, address, i64(4)); // in kUnit bytes
-  return arith::OrIOp::create(b, loc, address,
+      t.b, t.b.getI64Type(),
+      sharedAddress(t, operand.offset, t.mul(row, kSwizzledRow),
+                    operand.element, operand.slot));
+  address = arith::AndIOp::create(t.b, address, i64(kAddressMask));
+  address = arith::ShRUIOp::create(t.b, address, i64(4)); // in kUnit bytes
+  return arith::OrIOp::create(t.b, address,
                               i64(kSwizzle128 |
                                   (groupStride / kUnit) << kGroupBit |
                                   (panelStride / kUnit) << kPanelBit));
 }
 
 // What products read from registers is in them, and stays where it is.
-void ThreadLowering::fenceRegisters(MutableArrayRef<SmallVector<Parts>> pieces,
-                                    MutableArrayRef<Value> sums) {
+static void fenceRegisters(ThreadState &t,
+                           MutableArrayRef<SmallVector<Parts>> pieces,
+                           MutableArrayRef<Value> sums) {
   SmallVector<Value *> ofA, ofSums;
   for (SmallVector<Parts> &piece : pieces)
     for (Parts &parts : piece)
@@ -72,9 +69,9 @@ void ThreadLowering::fenceRegisters(MutableArrayRef<SmallVector<Parts>> pieces,
   auto valuesOf = [](ArrayRef<Value *> places) {
     return llvm::map_to_vector(places, [](Value *place) { return *place; });
   };
-  SmallVector<Type> integers(ofA.size(), b.getI32Type()),
-      floats(ofSums.size(), b.getF32Type());
-  auto fence = WarpGroupFenceOp::create(b, loc, integers, floats, valuesOf(ofA),
+  SmallVector<Type> integers(ofA.size(), t.b.getI32Type()),
+      floats(ofSums.size(), t.b.getF32Type());
+  auto fence = WarpGroupFenceOp::create(t.b, integers, floats, valuesOf(ofA),
                                         valuesOf(ofSums));
   for (auto [place, fenced] : llvm::zip_equal(ofA, fence.getFencedA()))
     *place = fenced;
@@ -82,9 +79,10 @@ void ThreadLowering::fenceRegisters(MutableArrayRef<SmallVector<Parts>> pieces,
     *place = fenced;
 }
 
+namespace {
 /// The rows of a product, in registers or in shared memory.
-struct ThreadLowering::GroupRows {
-  DotOperand operand;
+struct GroupRows {
+  FragmentOperand operand;
   TileType type;
   tile::Axis axis;
   Elements held;   // empty: they are in shared memory,
@@ -92,53 +90,55 @@ struct ThreadLowering::GroupRows {
   Lane lane;
   Value warp;
 };
+} // namespace
 
-ThreadLowering::GroupRows
-ThreadLowering::groupRowsOf(DotOp dot, const Held &sums, Type roundedTo) {
+static GroupRows groupRowsOf(ThreadState &t, DotOp dot, const Held &sums,
+                             Type roundedTo) {
   GroupRows rows;
-  rows.operand = operandOf(dot.getA(), dot.getTransposeA(), roundedTo);
+  rows.operand =
+      FragmentOperand::of(t, dot.getA(), dot.getTransposeA(), roundedTo);
   rows.type = dot.getA().getType();
   rows.axis = sums.distribution.rows;
-  rows.warp = firstOfWarp(sums).first;
-  auto layout = dyn_cast<SharedAttr>(rows.type.getLayout());
+  rows.warp = firstOfWarp(t, sums).first;
+  SharedAttr layout = rows.type.getSharedLayout();
   rows.isInPanels = layout && layout.getSwizzled();
   if (!layout) {
-    rows.held = tiles.lookup(dot.getA());
+    rows.held = t.tiles.lookup(dot.getA());
   } else if (rows.isInPanels) {
     // Rows of a panel, and its depth, are whole turns of the pattern away.
-    auto [outer, depth] = lanePlace(rows.operand, /*outerFirst=*/true);
-    rows.lane.atWarp =
-        sharedPlace(rows.type, depth, add(rows.warp, outer), rows.operand.slot);
+    auto [outer, depth] = lanePlace(t, rows.operand, /*outerFirst=*/true);
+    rows.lane.atWarp = sharedPlace(t, rows.type, depth, t.add(rows.warp, outer),
+                                   rows.operand.slot);
   } else {
-    rows.lane = laneOf(rows.operand, rows.warp, /*outerFirst=*/true);
+    rows.lane = laneOf(t, rows.operand, rows.warp, /*outerFirst=*/true);
   }
   return rows;
 }
 
 // The thread's registers of 16 rows, from `depth` on, 16 deep.
-SmallVector<ThreadLowering::Parts>
-ThreadLowering::loadGroupRows(const GroupRows &rows, size_t piece,
-                              int64_t depth) {
-  const DotOperand &operand = rows.operand;
+static SmallVector<Parts> loadGroupRows(ThreadState &t, const GroupRows &rows,
+                                        size_t piece, int64_t depth) {
+  const FragmentOperand &operand = rows.operand;
   if (!rows.held.empty())
-    return heldMatrices(operand, rows.held,
+    return heldMatrices(t, operand, rows.held,
                         rows.held.size() / rows.axis.offsets.size(), piece,
                         depth);
   int64_t row = rows.axis.offsets[2 * piece];
   Value address =
       rows.isInPanels
-          ? further(rows.lane.atWarp, storedType(operand.element, 1),
-                    row / kSwizzledRow * panelElements(rows.type) +
-                        depth * kSwizzledRow)
-          : pieceAt(operand, rows.lane, rows.axis, rows.warp, row,
-                    constant(depth));
-  return loadMatrices(operand, address, 4, /*outerFirst=*/true);
+          ? t.further(rows.lane.atWarp, storedType(operand.element, 1),
+                      row / kSwizzledRow * panelElements(rows.type) +
+                          depth * kSwizzledRow)
+          : pieceAt(t, operand, rows.lane, rows.axis, rows.warp, row,
+                    t.constant(depth));
+  return loadMatrices(t, operand, address, 4, /*outerFirst=*/true);
 }
 
 // What describes the columns of a product, by its depth in pieces.
-SmallVector<Value> ThreadLowering::groupColumnsOf(DotOp dot, const Held &sums,
-                                                  Type roundedTo) {
-  DotOperand operand = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo);
+static SmallVector<Value> groupColumnsOf(ThreadState &t, DotOp dot,
+                                         const Held &sums, Type roundedTo) {
+  FragmentOperand operand =
+      FragmentOperand::of(t, dot.getB(), !dot.getTransposeB(), roundedTo);
   assert(operand.element == operand.piece() &&
          "columns are multiplied as they lie");
   TileType type = dot.getB().getType();
@@ -149,10 +149,11 @@ SmallVector<Value> ThreadLowering::groupColumnsOf(DotOp dot, const Held &sums,
                       : kSwizzleRows;
   // Columns in depth lie in a panel, whose distance to others nothing reads.
   int64_t panelBytes = 2 * panelElements(type);
-  Value descriptor = across ? descriptorOf(operand, constant(0),
-                                           kSwizzleRows * kRowBytes, panelBytes)
-                            : descriptorOf(operand, firstOfWarp(sums).second,
-                                           apart * kRowBytes, 0);
+  Value descriptor = across
+                         ? descriptorOf(t, operand, t.constant(0),
+                                        kSwizzleRows * kRowBytes, panelBytes)
+                         : descriptorOf(t, operand, firstOfWarp(t, sums).second,
+                                        apart * kRowBytes, 0);
   SmallVector<Value> pieces;
   int64_t depth = across ? type.rows() : type.columns();
   for (int64_t at = 0; at < depth; at += kPieceDepth) {
@@ -160,18 +161,17 @@ SmallVector<Value> ThreadLowering::groupColumnsOf(DotOp dot, const Held &sums,
         across ? at * kRowBytes
                : at / kSwizzledRow * panelBytes + at % kSwizzledRow * 2;
     Value further =
-        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(bytes / kUnit));
-    pieces.push_back(arith::AddIOp::create(b, loc, descriptor, further));
+        arith::ConstantOp::create(t.b, t.b.getI64IntegerAttr(bytes / kUnit));
+    pieces.push_back(arith::AddIOp::create(t.b, descriptor, further));
   }
   return pieces;
 }
 
 // sums += A B for 16 rows and a piece of the depth, part by part of what A's
 // elements are split in, the smallest first; `places` are the sums'.
-void ThreadLowering::multiplyGroup(ArrayRef<Parts> rows, Value columns,
-                                   Type element, bool across,
-                                   ArrayRef<size_t> places,
-                                   MutableArrayRef<Value> sums) {
+static void multiplyGroup(ThreadState &t, ArrayRef<Parts> rows, Value columns,
+                          Type element, bool across, ArrayRef<size_t> places,
+                          MutableArrayRef<Value> sums) {
   for (size_t part = rows[0].size(); part-- > 0;) {
     SmallVector<Value> ofPart, acc;
     for (const Parts &parts : rows)
@@ -180,7 +180,7 @@ void ThreadLowering::multiplyGroup(ArrayRef<Parts> rows, Value columns,
       if (sums[place])
         acc.push_back(sums[place]);
     auto product = WarpGroupDotOp::create(
-        b, loc, SmallVector<Type>(places.size(), b.getF32Type()), element,
+        t.b, SmallVector<Type>(places.size(), t.b.getF32Type()), element,
         ofPart, columns, acc, across);
     for (auto [place, sum] : llvm::zip_equal(places, product.getSums()))
       sums[place] = sum;
@@ -196,20 +196,20 @@ static SmallVector<size_t> placesOf(size_t piece, size_t columns) {
   return places;
 }
 
-void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
-  Held held = heldOf(dot.getAcc().getType());
-  // With a B of bf16, three exact products of a group take no longer than two
-  // of tf32 of single warps.
+void lowerWarpGroupProduct(DotOp dot, ThreadState &t) {
+  Held held = heldOf(t, dot.getAcc().getType());
   Type roundedTo = dot.getRoundedTo().value_or(Type());
-  if (roundedTo && roundedTo.isTF32())
+  if (getWgmma(t.b.getContext()).isExact(roundedTo))
     roundedTo = {};
-  GroupRows rows = groupRowsOf(dot, held, roundedTo);
-  SmallVector<Value> columns = groupColumnsOf(dot, held, roundedTo);
-  Type element = operandOf(dot.getB(), !dot.getTransposeB(), roundedTo).piece();
-  // Exact sums of this depth are formed by themselves (ThreadDots.cpp says why)
+  GroupRows rows = groupRowsOf(t, dot, held, roundedTo);
+  SmallVector<Value> columns = groupColumnsOf(t, dot, held, roundedTo);
+  Type element =
+      FragmentOperand::of(t, dot.getB(), !dot.getTransposeB(), roundedTo)
+          .piece();
+  // Exact sums of this depth are formed by themselves (WarpProduct.cpp says why)
   // and added to those before.
   bool isExact = !roundedTo;
-  Elements before = tiles.lookup(dot.getAcc()), sums = before, none;
+  Elements before = t.tiles.lookup(dot.getAcc()), sums = before, none;
   if (isExact || llvm::all_of(before, [](Value sum) {
         return matchPattern(sum, m_AnyZeroFloat());
       }))
@@ -217,20 +217,22 @@ void ThreadLowering::lowerWarpGroupDot(DotOp dot) {
   for (auto [number, ofDepth] : llvm::enumerate(columns)) {
     SmallVector<SmallVector<Parts>> pieces;
     for (size_t i = 0; i < held.rows() / 2; ++i)
-      pieces.push_back(
-          loadGroupRows(rows, i, static_cast<int64_t>(number) * kPieceDepth));
+      pieces.push_back(loadGroupRows(
+          t, rows, i, static_cast<int64_t>(number) * kPieceDepth));
     // The sums are the products' own from the first one on.
-    fenceRegisters(pieces, number == 0 ? sums : none);
+    fenceRegisters(t, pieces, number == 0 ? sums : none);
     for (auto [i, piece] : llvm::enumerate(pieces))
-      multiplyGroup(piece, ofDepth, element, !dot.getTransposeB(),
+      multiplyGroup(t, piece, ofDepth, element, !dot.getTransposeB(),
                     placesOf(i, held.columns()), sums);
   }
-  NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+  NVVM::WgmmaGroupSyncAlignedOp::create(t.b);
   auto wait = WarpGroupWaitOp::create(
-      b, loc, SmallVector<Type>(sums.size(), b.getF32Type()), sums);
+      t.b, SmallVector<Type>(sums.size(), t.b.getF32Type()), sums);
   Elements done(wait.getSums());
   if (isExact)
     for (auto [sum, earlier] : llvm::zip_equal(done, before))
-      sum = arith::AddFOp::create(b, loc, earlier, sum);
-  tiles[dot.getResult()] = done;
+      sum = arith::AddFOp::create(t.b, earlier, sum);
+  t.tiles[dot.getResult()] = done;
 }
+
+} // namespace effc::nvptx
