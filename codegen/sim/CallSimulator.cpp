@@ -25,10 +25,13 @@ struct CallSimulatorPass : impl::CallSimulatorPassBase<CallSimulatorPass> {
     ModuleOp module = getOperation();
     llvm::StringMap<LLVM::GlobalOp> sites;
     for (auto function :
-         llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
-      if (function->hasAttr("nvvm.kernel") &&
-          failed(KernelRewrite(module, sites).run(function)))
+         llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
+      if (!function->hasAttr("nvvm.kernel"))
+        continue;
+      RewriteState state(module, sites);
+      if (failed(rewriteKernel(function, state)))
         return signalPassFailure();
+    }
     // Their memory is the simulator's now.
     for (auto global :
          llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>()))

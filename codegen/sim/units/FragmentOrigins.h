@@ -4,10 +4,12 @@
 // this depth of A. The simulator can check it where an element has come from
 // shared memory without being computed with, which is read from the code: what
 // narrows, splits or packs an element leaves it the element of its place.
-#ifndef EFFC_CODEGEN_SIM_FRAGMENTORIGINS_H
-#define EFFC_CODEGEN_SIM_FRAGMENTORIGINS_H
+#ifndef EFFC_CODEGEN_SIM_UNITS_FRAGMENTORIGINS_H
+#define EFFC_CODEGEN_SIM_UNITS_FRAGMENTORIGINS_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <optional>
 
 namespace effc::sim {
 
@@ -21,14 +23,24 @@ struct ElementOrigin {
   bool operator==(const ElementOrigin &) const = default;
 };
 
+/// The registers of a product: those of A, then those of B, which units that
+/// read B from shared memory do not have. A register has two elements, or one.
+struct ProductRegisters {
+  mlir::ValueRange a, b;
+  bool inPairs;
+};
+
 class FragmentOrigins {
 public:
-  /// Of the products of `function`.
-  void collect(mlir::LLVM::LLVMFuncOp function);
+  /// Of the products of `function`: ops of which `registersOf` knows the
+  /// registers.
+  void
+  collect(mlir::LLVM::LLVMFuncOp function,
+          llvm::function_ref<std::optional<ProductRegisters>(mlir::Operation *)>
+              registersOf);
 
-  /// Of the elements of `product`'s registers, two for each (of tf32, the
-  /// second is none): the four of A, then the two of B, which products of warp
-  /// groups do not have. Empty: nothing is known, or products before it in the
+  /// Of the elements of `product`'s registers, two for each (where one has one,
+  /// the second is none): those of A, then those of B. Empty: nothing is known, or products before it in the
   /// block have the same A and the same B; then what is right of those is right
   /// of it.
   llvm::ArrayRef<ElementOrigin> of(mlir::Operation *product) const {
@@ -48,4 +60,4 @@ private:
 
 } // namespace effc::sim
 
-#endif // EFFC_CODEGEN_SIM_FRAGMENTORIGINS_H
+#endif // EFFC_CODEGEN_SIM_UNITS_FRAGMENTORIGINS_H

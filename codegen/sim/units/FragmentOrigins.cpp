@@ -1,5 +1,5 @@
 // Elements back to the loads that they come from.
-#include "codegen/sim/FragmentOrigins.h"
+#include "codegen/sim/units/FragmentOrigins.h"
 
 #include "codegen/math/Permutation.h"
 #include "dialects/tile/Tile.h"
@@ -114,7 +114,9 @@ static bool isNew(ArrayRef<ElementOrigin> elements,
   return true;
 }
 
-void FragmentOrigins::collect(LLVM::LLVMFuncOp function) {
+void FragmentOrigins::collect(
+    LLVM::LLVMFuncOp function,
+    function_ref<std::optional<ProductRegisters>(Operation *)> registersOf) {
   using Elements = SmallVector<ElementOrigin>;
   auto elementsOf = [](ValueRange registers, bool isPair) {
     Elements elements;
@@ -127,14 +129,11 @@ void FragmentOrigins::collect(LLVM::LLVMFuncOp function) {
   for (Block &block : function.getBody()) {
     SmallVector<Elements> seen;
     for (Operation &op : block) {
-      Elements ofA, ofB;
-      if (auto mma = dyn_cast<NVVM::MmaOp>(op)) {
-        bool isPair = mma.getMultiplicandAPtxType() != NVVM::MMATypes::tf32;
-        ofA = elementsOf(mma.getOperandA(), isPair);
-        ofB = elementsOf(mma.getOperandB(), isPair);
-      } else if (auto dot = dyn_cast<tile::WarpGroupDotOp>(op)) {
-        ofA = elementsOf(dot.getA(), /*isPair=*/true);
-      }
+      std::optional<ProductRegisters> registers = registersOf(&op);
+      if (!registers)
+        continue;
+      Elements ofA = elementsOf(registers->a, registers->inPairs),
+               ofB = elementsOf(registers->b, registers->inPairs);
       bool newA = isNew(ofA, seen), newB = isNew(ofB, seen);
       if (!newA && !newB)
         continue;
