@@ -4,6 +4,7 @@
 #include <cstring>
 
 using namespace llvm;
+using namespace effc;
 using namespace effc::codegen;
 
 namespace {
@@ -63,19 +64,92 @@ static std::optional<NonFinite> findIn(const SourceTensor &tensor,
                    bits & format.sign ? "-inf" : "inf"};
 }
 
-// A block has few numbers that are none: its scales. Each element is looked at,
-// so that whatever the blocks are nothing is missed.
+namespace {
+
+/// The floating-point fields of a block, which alone can make its numbers infinite or
+/// none: integers beside them take up to 24 bits (STORED6).
+class FloatingFields {
+public:
+  explicit FloatingFields(storage::BlockType type) {
+    for (ArrayRef<storage::FieldAttr> factors :
+         {type.getScale(), type.getPlus(), type.getMinus()}) {
+      int64_t floating = 0;
+      for (storage::FieldAttr field : factors)
+        if (!field.isInteger()) {
+          add(type, field);
+          ++floating;
+        }
+      multiply |= floating > 1;
+    }
+  }
+
+  /// Whether a number of the block may be infinite or none: a field has an f16's
+  /// largest exponent, or one from 2^97 on, or fields are multiplied.
+  bool areSuspect(const uint8_t *block) const {
+    return multiply || any_of(places, [&](const Place &place) {
+             uint32_t bits = 0;
+             for (int64_t i = 0; i < place.bytes; ++i)
+               bits |= uint32_t(block[place.byte + i]) << 8 * i;
+             return (bits & place.exponents) == place.exponents;
+           });
+  }
+
+private:
+  struct Place {
+    int64_t byte, bytes;
+    uint32_t exponents;
+    bool operator==(const Place &) const = default;
+  };
+
+  static uint32_t largestExponents(storage::FieldKind kind) {
+    switch (kind) {
+    case storage::FieldKind::Half:
+      return 0x7c00;
+    case storage::FieldKind::Brain:
+      return 0x7000;
+    case storage::FieldKind::Exponent:
+      return 0xe0;
+    default:
+      return 0x70000000;
+    }
+  }
+
+  // Such a field is whole bytes (FIELD2, STORED3).
+  void add(storage::BlockType type, storage::FieldAttr field) {
+    for (int64_t element = 0; element < type.getElements(); ++element) {
+      int64_t bit = field.getStarts()[0], rest = element;
+      for (size_t i = type.getDigits().size(); i-- > 0;
+           rest /= type.getDigits()[i])
+        bit += rest % type.getDigits()[i] * field.stridesOf(0)[i];
+      Place place{bit / 8, field.bits() / 8, largestExponents(field.getKind())};
+      if (!is_contained(places, place))
+        places.push_back(place);
+    }
+  }
+
+  SmallVector<Place> places;
+  bool multiply = false;
+};
+
+} // namespace
+
+// Where no field is suspect the numbers are not looked at, which takes far longer.
 static std::optional<NonFinite> findInBlocks(const SourceTensor &tensor) {
-  uint64_t count = tensor.bytes.size() / tensor.storage.blockBytes() *
-                   tensor.storage.blockElements();
+  storage::BlockType type = tensor.storage.block();
+  FloatingFields fields(type);
+  uint64_t each = type.getElements(), size = type.getBytes();
   std::optional<NonFinite> infinite;
-  for (uint64_t i = 0; i < count; ++i) {
-    float number = tensor.storage.number(tensor.bytes, i);
-    if (std::isnan(number))
-      return NonFinite{placeOf(i, tensor.shape), true, "NaN"};
-    if (std::isinf(number) && !infinite)
-      infinite = NonFinite{placeOf(i, tensor.shape), false,
-                           number < 0 ? "-inf" : "inf"};
+  for (uint64_t block = 0; block < tensor.bytes.size() / size; ++block) {
+    if (!fields.areSuspect(tensor.bytes.data() + block * size))
+      continue;
+    for (uint64_t i = block * each; i < (block + 1) * each; ++i) {
+      float number = tensor.storage.number(tensor.bytes, i);
+      if (std::isnan(number))
+        return NonFinite{placeOf(i, tensor.shape), true, "NaN"};
+      if (std::isinf(number) && !infinite)
+        infinite = NonFinite{placeOf(i, tensor.shape), false,
+                             number < 0 ? "-inf" : "inf"};
+    }
   }
   return infinite;
 }

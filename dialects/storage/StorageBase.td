@@ -18,7 +18,7 @@ def Storage_Dialect : Dialect {
 
     A product of the host multiplies integers: `!storage.panel` interleaves the rows of
     a matrix of blocks for it, `!storage.digits` is what its other operand is rounded
-    to. `ProductOfDigits` in dialects/storage/README.md defines the product.
+    to (dialects/storage/README.md, "Products of integers").
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

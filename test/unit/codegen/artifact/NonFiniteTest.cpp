@@ -1,6 +1,9 @@
 #include "codegen/artifact/NonFinite.h"
 
+#include "dialects/storage/Formats.h"
+
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace effc::codegen;
@@ -50,6 +53,44 @@ TEST(NonFinite, KnowsTheTypes) {
   EXPECT_FALSE(find(bf16(), {4}, elements));
   EXPECT_EQ(find(f16(), {4}, elements)->text, "inf");
   EXPECT_EQ(find(f16(), {4}, elements)->place, "[3]");
+}
+
+// Scales of blocks make numbers infinite or none; large codes and large scales that
+// stay finite do not.
+TEST(NonFinite, LooksAtTheScalesOfBlocks) {
+  context().loadDialect<effc::storage::StorageDialect>();
+  mlir::Type q4_1 = effc::storage::formatOf("q4_1", &context());
+  std::vector<uint8_t> blocks(7 * 20, 0xff);
+  auto halves = [&](size_t block, uint16_t scale, uint16_t least) {
+    std::memcpy(blocks.data() + block * 20, &scale, 2);
+    std::memcpy(blocks.data() + block * 20 + 2, &least, 2);
+  };
+  for (size_t block = 0; block < 7; ++block)
+    halves(block, 0x7bff, 0xfbff); // the largest f16, and its negative
+  auto look = [&] { return find(q4_1, {7, 32}, blocks); };
+  EXPECT_FALSE(look());
+  halves(5, 0x7bff, 0xfc00);
+  EXPECT_EQ(look()->place, "[5, 0]");
+  EXPECT_EQ(look()->text, "-inf");
+  halves(6, 0x7e00, 0);
+  EXPECT_EQ(look()->place, "[6, 0]");
+  EXPECT_EQ(look()->text, "NaN");
+}
+
+// 2^127 times 1.5 is finite as a pair of a power and a code, 2^127 times 12 is not.
+TEST(NonFinite, LooksAtPowersOfTwo) {
+  context().loadDialect<effc::storage::StorageDialect>();
+  mlir::Type mxfp4 = effc::storage::formatOf("mxfp4", &context());
+  std::vector<uint8_t> blocks(3 * 17, 0x11); // codes of a half
+  blocks[0] = 127, blocks[17] = 200, blocks[34] = 254;
+  auto look = [&] { return find(mxfp4, {3, 32}, blocks); };
+  EXPECT_FALSE(look());
+  blocks[34 + 1 + 4] = 0x17; // 6 in place of a half
+  EXPECT_EQ(look()->place, "[2, 4]");
+  EXPECT_EQ(look()->text, "inf");
+  blocks[17] = 255;
+  EXPECT_EQ(look()->place, "[1, 0]");
+  EXPECT_TRUE(look()->isNaN);
 }
 
 } // namespace
