@@ -87,7 +87,7 @@ public:
     AdaptedGguf &gguf = *adapted;
     model.remarks = std::move(gguf.remarks);
     model.checkpoint = std::move(gguf.checkpoint);
-    stored.wholeNorms = gguf.architecture->wholeNorms;
+    stored = gguf.form;
     // Files beside it are not the model's.
     generationDirectory = "";
     Remarks ofFamily;

@@ -101,11 +101,21 @@ static Module build(const RwkvConfig &config, FamilyInput &input,
           else
             mixed = mixer(model, name, source + "attn.", normed,
                           model.shiftDifference(name + "shift", normed), layer);
+          // A power of two, so that nothing is rounded.
+          auto whole = [&](const char *part, Value made) {
+            if (input.stored.halvedEvery == 0 ||
+                layer < input.stored.halvedEvery)
+              return made;
+            return model.scale(name + part, made,
+                               std::exp2(layer / input.stored.halvedEvery));
+          };
+          mixed = whole("mixer_residual", mixed);
           x = model.add(name + "mixer_residual", x, mixed);
           normed = model.norm(name + "mlp_norm", source + "ffn_norm", x,
                               shared.norm);
           Value inner = mlp(model, name + "mlp.", source + "ffn.", normed,
                             model.shiftDifference(name + "mlp.shift", normed));
+          inner = whole("mlp_residual", inner);
           x = model.add(name + "mlp_residual", x, inner);
         }
         return x;
@@ -120,12 +130,15 @@ namespace {
 
 /// The gates that RWKV6 makes, in the order in which their numbers are stored.
 constexpr llvm::StringLiteral kGates[] = {"r", "w", "k", "v", "g"};
+/// The order of the model's authors.
+constexpr llvm::StringLiteral kGatesOfAuthors[] = {"w", "k", "v", "r", "g"};
 
 } // namespace
 
 /// How far each gate's input lies between the token and the one before: from
 /// five low ranks in one tensor [D, 5 r], a row of which has the columns of
-/// every gate.
+/// every gate. Where each gate has a matrix of its own, the low ranks lie in the
+/// order of the model's authors.
 static std::vector<Value> emitShares(ModelBuilder &model,
                                      const std::string &name,
                                      const std::string &source, Value x,
@@ -139,15 +152,22 @@ static std::vector<Value> emitShares(ModelBuilder &model,
   for (int64_t i = 0; i < 5; ++i) {
     std::string here = name + kGates[i].str() + "_share";
     mlir::MLIRContext *context = model.getBuilder().getContext();
-    WeightSource matrix(source + "x_proj.2.weight");
-    matrix.stored = {width, 5 * rank};
-    matrix.rows = seq::RowGroupsAttr::get(context, i, 1, 5, width);
-    WeightSource bias(source + "x_bias");
-    bias.stored = {5, width};
-    bias.rows =
-        seq::RowGroupsAttr::get(context, i * width, width, 5 * width, 1);
+    std::string own = "." + kGates[i].str();
+    bool isApart = model.hasTensor(source + "x_proj.2" + own + ".weight");
+    WeightSource matrix(source + "x_proj.2" + (isApart ? own : "") + ".weight");
+    WeightSource bias(source + "x_bias" + (isApart ? own : ""));
+    int64_t place = i;
+    if (isApart) {
+      place = llvm::find(kGatesOfAuthors, kGates[i]) - kGatesOfAuthors;
+    } else {
+      matrix.stored = {width, 5 * rank};
+      matrix.rows = seq::RowGroupsAttr::get(context, i, 1, 5, width);
+      bias.stored = {5, width};
+      bias.rows =
+          seq::RowGroupsAttr::get(context, i * width, width, 5 * width, 1);
+    }
     shares.push_back(
-        model.linear(here, model.slice(here, low, i * rank, rank),
+        model.linear(here, model.slice(here, low, place * rank, rank),
                      model.matrix(here, matrix, width, rank),
                      model.numbers(here + "_bias", bias, {width})));
   }
@@ -169,6 +189,7 @@ Module effc::frontend::importFlashRwkv6(FamilyInput &input) {
     return error;
   NormConfig headNorm = config.model.norm;
   headNorm.bias = true;
+  headNorm.epsilon = input.stored.headNormEpsilon.value_or(headNorm.epsilon);
   auto mixer = [&](ModelBuilder &model, const std::string &name,
                    const std::string &source, Value x, Value delta, int64_t) {
     std::vector<Value> shares = emitShares(model, name, source, x, delta, rank);
@@ -242,8 +263,10 @@ struct Rwkv7Ranks {
 /// Emits the mixers, which share the first layer's values.
 class Rwkv7Mixer {
 public:
-  Rwkv7Mixer(const RwkvConfig &config, const Rwkv7Ranks &ranks, bool unitByRoot)
-      : config(config), ranks(ranks), unitByRoot(unitByRoot) {}
+  Rwkv7Mixer(const RwkvConfig &config, const Rwkv7Ranks &ranks, bool unitByRoot,
+             double headEpsilon)
+      : config(config), ranks(ranks), unitByRoot(unitByRoot),
+        headEpsilon(headEpsilon) {}
 
   Value emit(ModelBuilder &model, const std::string &name,
              const std::string &source, Value x, Value delta, int64_t layer) {
@@ -293,7 +316,7 @@ public:
     model.setNextState(op.getNextState());
     NormConfig headNorm;
     headNorm.centred = headNorm.bias = true;
-    headNorm.epsilon = double(config.keys) * config.model.norm.epsilon;
+    headNorm.epsilon = headEpsilon;
     Value y = model.groupNorm(name + "norm", source + "g_norm",
                               model.reshape(name + "mixer", op.getY(), {inner}),
                               config.heads, inner, headNorm);
@@ -356,6 +379,7 @@ private:
   const RwkvConfig &config;
   const Rwkv7Ranks &ranks;
   bool unitByRoot;
+  double headEpsilon;
   Value first;
 };
 
@@ -423,7 +447,9 @@ Module effc::frontend::importFlashRwkv7(FamilyInput &input) {
   if (llvm::Error error = reader.finish())
     return error;
   int64_t width = config.model.width;
-  Rwkv7Mixer layers(config, ranks, unitByRoot);
+  Rwkv7Mixer layers(config, ranks, unitByRoot,
+                    input.stored.headNormEpsilon.value_or(
+                        double(config.keys) * config.model.norm.epsilon));
   auto mixer = [&](ModelBuilder &model, const std::string &name,
                    const std::string &source, Value x, Value delta,
                    int64_t layer) {

@@ -42,7 +42,7 @@ static Qwen3NextConfig readQwen3Next(FamilyInput &input) {
   DecoderConfig &decoder = config.decoder;
   decoder = readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false);
   decoder.family = "qwen3_next";
-  decoder.norm.unitOffset = true;
+  decoder.norm.unitOffset = !input.stored.wholeNorms;
   decoder.attention.headNorm = decoder.norm;
   decoder.attention.gated = true;
   bool bias = reader.getBoolean("attention_bias", false);
@@ -101,16 +101,23 @@ static Value convolve(ModelBuilder &model, const DeltaConfig &config,
 }
 
 /// Projections lie in turn for each group of heads: its query, key, values and
-/// gates in one tensor, learning rates and time steps in another.
+/// gates in one tensor, learning rates and time steps in another. `isApart`: in
+/// the first lie all queries, all keys, all values, and gates in one of their own.
 static Value emitDelta(ModelBuilder &model, const DeltaConfig &config,
-                       double epsilon, const std::string &name,
+                       double epsilon, bool isApart, const std::string &name,
                        const std::string &source, Value x) {
   int64_t groups = config.groups, keys = config.keys,
           values = config.groupValues(), heads = config.heads / groups;
   int64_t stride = 2 * keys + 2 * values;
   auto part = [&](const char *what, int64_t offset, int64_t size) {
-    return model.projectRows(name + what, source + "in_proj_qkvz", x,
-                             model.rows(offset, size, stride, groups));
+    if (!isApart)
+      return model.projectRows(name + what, source + "in_proj_qkvz", x,
+                               model.rows(offset, size, stride, groups));
+    if (offset == 2 * keys + values) // the gates
+      return model.project(name + what, source + "in_proj_z", x, groups * size);
+    return model.projectRows(name + what, source + "in_proj_qkv", x,
+                             model.rows(groups * offset, groups * size,
+                                        groups * (2 * keys + values), 1));
   };
   auto number = [&](const char *what, int64_t offset) {
     return model.projectRows(name + what, source + "in_proj_ba", x,
@@ -174,8 +181,10 @@ effc::frontend::importQwen3Next(FamilyInput &input) {
       };
       auto mix = [&](Value token) {
         return config.linear[size_t(layer)] == 1
-                   ? emitDelta(model, config.delta, decoder.norm.epsilon, name,
-                               source + "linear_attn.", token)
+                   ? emitDelta(model, config.delta, decoder.norm.epsilon,
+                               input.checkpoint.has(
+                                   source + "linear_attn.in_proj_qkv.weight"),
+                               name, source + "linear_attn.", token)
                    : emitAttention(model, decoder.attention,
                                    decoder.layers[size_t(layer)],
                                    {name + "attention", source + "self_attn."},

@@ -134,15 +134,28 @@ private:
     return part;
   }
 
+  std::optional<GgufNameMatch> match(llvm::StringRef name) {
+    return matchGgufName(architecture, name, [&](llvm::StringRef other) {
+      return config.getModel().find(other);
+    });
+  }
+
   void add(const TensorEntry &entry) {
-    auto match = matchGgufName(architecture, entry.name);
+    auto match = this->match(entry.name);
     if (!match) {
       if (!addFusedHeads(entry) && !addFusedExperts(entry))
         put(entry);
       return;
     }
+    if (match->row->rule == GgufRule::Unused) {
+      remarks.push_back("tensor " + quote(entry.name) +
+                        " is left aside: the model has no use of it");
+      return;
+    }
     if (match->row->name.contains('#'))
       return addExperts(entry, *match);
+    if (match->row->name.contains('{'))
+      return addParts(entry, *match);
     TensorEntry renamed = entry;
     renamed.name = match->nameOf();
     switch (match->row->rule) {
@@ -155,13 +168,16 @@ private:
     case GgufRule::NegatedExponential:
       renamed.numbers = NumberRule::LogOfNegated;
       break;
-    case GgufRule::Unflattened: {
-      uint64_t elements = 1;
-      for (uint64_t extent : entry.shape)
-        elements *= extent;
-      renamed.shape = {elements};
+    case GgufRule::Unflattened:
+      renamed.shape = {elementsOf(entry)};
       break;
-    }
+    case GgufRule::FlatHeads:
+      if (elementsOf(entry) % uint64_t(config.getHeadWidth()) == 0)
+        renamed.shape = {elementsOf(entry) / uint64_t(config.getHeadWidth()),
+                         uint64_t(config.getHeadWidth())};
+      break;
+    case GgufRule::Unused:
+      break;
     }
     put(std::move(renamed));
   }
@@ -177,6 +193,27 @@ private:
     }
     renamed.turned = {channels / 2, 2};
     return true;
+  }
+
+  static uint64_t elementsOf(const TensorEntry &entry) {
+    uint64_t elements = 1;
+    for (uint64_t extent : entry.shape)
+      elements *= extent;
+    return elements;
+  }
+
+  /// One tensor of each part along the outermost dimension.
+  void addParts(const TensorEntry &entry, const GgufNameMatch &match) {
+    std::vector<std::string> names = match.nameParts();
+    if (entry.shape.front() != names.size())
+      return keys.report("expects tensor " + quote(entry.name) + " to have " +
+                         llvm::Twine(names.size()) + " parts, but got shape " +
+                         describeShape(entry.shape));
+    for (const auto &[index, name] : llvm::enumerate(names)) {
+      TensorEntry one = matrixOf(entry, index);
+      one.name = name;
+      put(std::move(one));
+    }
   }
 
   void addExperts(const TensorEntry &entry, const GgufNameMatch &match) {
@@ -200,7 +237,7 @@ private:
     auto nameOf = [&](llvm::StringRef part) {
       return (stem + part + "." + suffix).str();
     };
-    if (!matchGgufName(architecture, nameOf("attn_q")))
+    if (!match(nameOf("attn_q")))
       return false;
     llvm::StringRef number = stem;
     int64_t layer = 0;
@@ -235,9 +272,8 @@ private:
     llvm::StringRef stem = entry.name;
     if (!stem.consume_back("ffn_gate_up_exps.weight"))
       return false;
-    auto gate =
-             matchGgufName(architecture, (stem + "ffn_gate_exps.weight").str()),
-         up = matchGgufName(architecture, (stem + "ffn_up_exps.weight").str());
+    auto gate = match((stem + "ffn_gate_exps.weight").str()),
+         up = match((stem + "ffn_up_exps.weight").str());
     if (!gate || !up)
       return false;
     if (entry.shape.size() != 3 || entry.shape[1] % 2 != 0) {
@@ -304,11 +340,12 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
     return error;
   std::string file = keys.getFile();
   llvm::StringMap<std::string> fields = config.getOrigins();
-  JsonValue described = std::move(config).take();
+  JsonValue described = std::move(config).take(); // of the fields alone
   return AdaptedGguf{architecture,
                      std::move(file),
                      std::move(described),
                      std::move(fields),
+                     config.getForm(),
                      std::move(keys),
                      Checkpoint::of(model->getDirectory(), std::move(files)),
                      std::move(remarks)};

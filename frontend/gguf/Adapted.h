@@ -21,6 +21,7 @@ struct AdaptedGguf {
   JsonValue config;
   /// The key or tensor of each field of the configuration.
   llvm::StringMap<std::string> fields;
+  StoredForm form;
   /// All keys; those of the configuration have been asked for.
   GgufMetadata keys;
   std::unique_ptr<Checkpoint> checkpoint;

@@ -40,7 +40,11 @@ enum class GgufRule {
   /// Rates of decay were made of their logarithms: -exp(x).
   NegatedExponential,
   /// A vector was given more dimensions.
-  Unflattened
+  Unflattened,
+  /// Channels of heads were laid flat: [H K], which the family has as [H, K].
+  FlatHeads,
+  /// Something that the model has no use of was added.
+  Unused
 };
 
 struct GgufTensorRow {
@@ -48,9 +52,12 @@ struct GgufTensorRow {
   /// ("output_norm") stands for ".weight" and ".bias" behind it.
   llvm::StringLiteral given;
   /// '*' stands for the same. '#' stands for the number of an expert, each of
-  /// which is a matrix of the tensor.
+  /// which is a matrix of the tensor; "{a|b}" for a part of a name each, of which
+  /// the tensor has as many along its outermost dimension.
   llvm::StringLiteral name;
   GgufRule rule = GgufRule::None;
+  /// A tensor that has to be there for the row to hold.
+  llvm::StringLiteral beside = "";
 };
 
 struct GgufArchitecture {

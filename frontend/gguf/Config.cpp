@@ -169,6 +169,8 @@ void GgufConfig::readSizes() {
     keyHeads = *each;
   headWidth = keys.getInteger(keyOf("attention.key_length"), 1, kMostDimension)
                   .value_or(std::max<int64_t>(width / heads, 1));
+  if (auto size = keys.getInteger(keyOf("wkv.head_size"), 1, kMostDimension))
+    headWidth = *size;
 }
 
 /// Ids of tokens, by the keys of config.json. All that end a text do.
@@ -218,14 +220,19 @@ void GgufConfig::describeSampling() {
 
 void GgufConfig::describe() {
   readSizes();
+  form.wholeNorms = architecture.wholeNorms;
   setText("model_type", architecture.modelType, "general.architecture");
   setInteger("vocab_size", vocabulary, "token_embd.weight");
   setInteger("num_hidden_layers", layers, keyOf("block_count"));
   setInteger("hidden_size", width, keyOf("embedding_length"));
   setBoolean("tie_word_embeddings", !model.find("output.weight"),
              "output.weight");
-  // The rows of the table of embeddings count.
-  getKeys().ignore({keyOf("vocab_size")});
+  // The rows of the table of embeddings count; the second says of old files by
+  // which program their rows were put in pairs.
+  getKeys().ignore({keyOf("vocab_size"), keyOf("tensor_data_layout")});
+  if (getKeys().getBoolean(keyOf("attention.causal")) == false)
+    getKeys().report("expects " + quote(keyOf("attention.causal")) +
+                     " to be true, but got false: the model does not generate");
   describeTokens();
   describeSampling();
   for (llvm::ArrayRef<GgufKeyRow> rows : architecture.keys)

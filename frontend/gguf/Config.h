@@ -5,6 +5,7 @@
 #define EFFC_FRONTEND_GGUF_CONFIG_H
 
 #include "frontend/checkpoint/Json.h"
+#include "frontend/checkpoint/StoredForm.h"
 #include "frontend/gguf/Architecture.h"
 
 namespace effc::frontend {
@@ -41,6 +42,9 @@ public:
   /// A configuration of the same file without fields.
   GgufConfig startInner() { return {model, architecture}; }
 
+  /// What differs in the numbers.
+  StoredForm &getForm() { return form; }
+
   /// Writes the field of a row, where the file has the key.
   void copy(const GgufKeyRow &row);
 
@@ -54,7 +58,7 @@ public:
   /// Of queries, and of keys, each layer's where they differ.
   int64_t getHeads() const { return heads; }
   llvm::ArrayRef<int64_t> getKeyHeads() const { return keyHeads; }
-  /// Channels of a query.
+  /// Channels of a query, or of a head of a recurrence.
   int64_t getHeadWidth() const { return headWidth; }
 
   /// The number for each layer of the model, where the file has the key; one
@@ -86,6 +90,7 @@ private:
   std::vector<JsonMember> members;
   llvm::StringMap<std::string> origins;
   llvm::StringSet<> taken;
+  StoredForm form;
   int64_t layers = 1, furtherLayers = 0, vocabulary = 1, width = 1, heads = 1,
           headWidth = 1;
   std::vector<int64_t> keyHeads;

@@ -11,6 +11,21 @@ static bool fits(llvm::StringRef pattern, llvm::StringRef text,
   while (!pattern.empty()) {
     char c = pattern.front();
     pattern = pattern.drop_front();
+    if (c == '{') {
+      auto [list, rest] = pattern.split('}');
+      llvm::SmallVector<llvm::StringRef> parts;
+      list.split(parts, '|');
+      return llvm::any_of(parts, [&, rest = rest](llvm::StringRef part) {
+        std::string starThere = star, hashThere = hash;
+        llvm::StringRef left = text;
+        if (!left.consume_front(part) ||
+            !fits(rest, left, starThere, hashThere))
+          return false;
+        star = starThere;
+        hash = hashThere;
+        return true;
+      });
+    }
     if (c != '*' && c != '#') {
       if (!text.consume_front(llvm::StringRef(&c, 1)))
         return false;
@@ -47,15 +62,28 @@ std::string GgufNameMatch::nameOf(std::optional<uint64_t> expert) const {
   return fill(row->name, layer, expert ? std::to_string(*expert) : "") + suffix;
 }
 
-std::optional<GgufNameMatch>
-effc::frontend::matchGgufName(const GgufArchitecture &architecture,
-                              llvm::StringRef given) {
+std::vector<std::string> GgufNameMatch::nameParts() const {
+  std::string whole = nameOf();
+  auto [before, rest] = llvm::StringRef(whole).split('{');
+  auto [list, after] = rest.split('}');
+  llvm::SmallVector<llvm::StringRef> parts;
+  list.split(parts, '|');
+  std::vector<std::string> names;
+  for (llvm::StringRef part : parts)
+    names.push_back((before + part + after).str());
+  return names;
+}
+
+std::optional<GgufNameMatch> effc::frontend::matchGgufName(
+    const GgufArchitecture &architecture, llvm::StringRef given,
+    llvm::function_ref<bool(llvm::StringRef name)> isThere) {
   for (llvm::ArrayRef<GgufTensorRow> rows : architecture.tensors)
     for (const GgufTensorRow &row : rows)
       for (llvm::StringRef suffix : kSuffixes) {
         std::string star, hash;
         llvm::StringRef stem = given;
-        if (stem.consume_back(suffix) && fits(row.given, stem, star, hash))
+        if (stem.consume_back(suffix) && fits(row.given, stem, star, hash) &&
+            (row.beside.empty() || isThere(fill(row.beside, star, hash))))
           return GgufNameMatch{&row, star, suffix.str()};
       }
   return std::nullopt;

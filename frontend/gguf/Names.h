@@ -15,11 +15,15 @@ struct GgufNameMatch {
 
   /// The family's name; `expert` stands for '#'.
   std::string nameOf(std::optional<uint64_t> expert = {}) const;
+  /// The names of parts, in their order.
+  std::vector<std::string> nameParts() const;
 };
 
-/// The row of the first pattern that a tensor's name fits; none where no does.
-std::optional<GgufNameMatch> matchGgufName(const GgufArchitecture &architecture,
-                                           llvm::StringRef given);
+/// The first row whose pattern a tensor's name fits; none where no does. `isThere`
+/// says of another name whether the file has a tensor of it.
+std::optional<GgufNameMatch>
+matchGgufName(const GgufArchitecture &architecture, llvm::StringRef given,
+              llvm::function_ref<bool(llvm::StringRef name)> isThere);
 
 /// The file's name of what the family calls `name`; empty where no row has it.
 std::string givenNameOf(const GgufArchitecture &architecture,

@@ -95,6 +95,12 @@ private:
   /// as a matrix [rows, columns].
   Value matrices(const char *what, int64_t offset, int64_t rows,
                  int64_t columns, bool transposed) {
+    // Keys and values in tensors of their own, the keys' turned: [H, rows, columns].
+    std::string own =
+        source + (transposed ? "k_b_proj" : "v_b_proj") + ".weight";
+    if (model.hasTensor(own))
+      return model.blocks(name + what, WeightSource(own), config.heads, rows,
+                          columns);
     WeightSource from(source + "kv_b_proj.weight");
     from.transposed = transposed;
     from.rows = model.rows(offset, transposed ? columns : rows,

@@ -93,6 +93,11 @@ public:
   /// order in which they were made.
   void setNextState(mlir::Value next) { nextStates.push_back(next); }
 
+  /// Whether the checkpoint's weights have a tensor.
+  bool hasTensor(llvm::StringRef name) const {
+    return input.checkpoint.has(name);
+  }
+
   mlir::Value getTokens() { return function.getArgument(0); }
   mlir::Value getOutputRows() { return function.getArgument(1); }
   /// The tokens' positions, a table that @forward takes once they are asked

@@ -5,6 +5,7 @@
 #include "frontend/WeightTypes.h"
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/checkpoint/ConfigReader.h"
+#include "frontend/checkpoint/StoredForm.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -20,13 +21,6 @@ struct StreamedKeys {
   int64_t sinks = 0;
   /// The last tokens, the query's own included; 0: nothing is asked for.
   int64_t window = 0;
-};
-
-/// How the numbers of a checkpoint's tensors differ from those that a family's
-/// own checkpoints have, since another format's converter changed them.
-struct StoredForm {
-  /// Weights of norms that are one less elsewhere are whole.
-  bool wholeNorms = false;
 };
 
 /// What a family's importer reads and writes to.

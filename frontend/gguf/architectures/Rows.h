@@ -84,7 +84,8 @@ GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
 
 // One group of architectures each.
 extern const llvm::ArrayRef<GgufArchitecture> kGemmaArchitectures,
-    kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures;
+    kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
+    kRecurrentArchitectures;
 
 } // namespace effc::frontend
 
