@@ -98,7 +98,7 @@ void GgufConfig::copy(const GgufKeyRow &row) {
       setBoolean(row.field, *value, key);
     return;
   case GgufKeyKind::SameInEachLayer:
-    if (auto values = getForEachLayer(row.key, 0, kMostNumber)) {
+    if (auto values = getForEachLayer(row.key, 0, kMostDimension)) {
       if (!llvm::all_equal(*values))
         keys.report("expects " + quote(key) +
                     " to be the same for each layer, but got " +

@@ -19,10 +19,14 @@ static constexpr GgufTensorRow kNorms[] = {
     {"blk.*.post_ffw_norm", "model.layers.*.post_feedforward_layernorm"},
 };
 
-/// Scores are divided by the root of a number that no key has: the channels of a
-/// query, but for models of `layers` layers, whose number is the width over the
-/// heads (27B of both generations).
+/// Scores are divided by the root of a number that few files have a key for: the
+/// channels of a query, but for models of `layers` layers, whose number is the
+/// width over the heads (27B of both generations).
 static void describeScale(GgufConfig &config, int64_t layers) {
+  std::string key = config.keyOf("attention.scale");
+  if (auto scale = config.getKeys().getNumber(key, 1e-4, 1e3))
+    return config.setNumber("query_pre_attn_scalar", 1 / (*scale * *scale),
+                            key);
   bool isLargest = config.getLayers() == layers;
   config.setNumber(
       "query_pre_attn_scalar",

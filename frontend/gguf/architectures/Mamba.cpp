@@ -135,10 +135,10 @@ static void describeJamba(GgufConfig &config) {
   config.setInteger("mamba_expand", inner / config.getWidth(), innerKey);
 
   llvm::SmallVector<bool> attends, routes;
-  int64_t keyHeads = 1;
+  int64_t keyHeads = 0; // of the first layer that has any
   for (const auto &[layer, heads] : llvm::enumerate(config.getKeyHeads())) {
     attends.push_back(heads > 0);
-    if (heads > 0)
+    if (keyHeads == 0)
       keyHeads = heads;
     routes.push_back(config.getModel().find(
         ("blk." + llvm::Twine(layer) + ".ffn_gate_inp.weight").str()));
@@ -148,7 +148,8 @@ static void describeJamba(GgufConfig &config) {
       keys.report("expects " + quote(headsKey) +
                   " to be the same for each layer that has any, but got " +
                   llvm::Twine(keyHeads) + " and " + llvm::Twine(heads));
-  config.setInteger("num_key_value_heads", keyHeads, headsKey);
+  config.setInteger("num_key_value_heads", std::max<int64_t>(keyHeads, 1),
+                    headsKey);
   GgufPeriod period = findPeriod(config, attends, headsKey);
   config.setInteger("attn_layer_period", period.period, headsKey);
   config.setInteger("attn_layer_offset", period.offset, headsKey);

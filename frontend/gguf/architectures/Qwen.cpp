@@ -26,11 +26,13 @@ static void describeShares(GgufConfig &config, bool otherwise) {
 static void describeQwen2Moe(GgufConfig &config) {
   describePlain(config);
   describeShares(config, false);
+  describeDenseLayers(config);
 }
 
 static void describeQwen3Moe(GgufConfig &config) {
   describeQwen3(config);
   describeShares(config, true);
+  describeDenseLayers(config);
 }
 
 static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
@@ -39,7 +41,7 @@ static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
 static constexpr llvm::ArrayRef<GgufTensorRow>
     kTensors[] = {kOuterTensors, kAttentionTensors, kMlpTensors, kTwoNorms},
     kMoeTensors[] = {kOuterTensors, kAttentionTensors, kExpertTensors,
-                     kTwoNorms};
+                     kMlpTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
     {"qwen2", "qwen2", kKeys, kTensors, describePlain},

@@ -335,6 +335,7 @@ static void describeNext(GgufConfig &config) {
   config.setBoolean("norm_topk_prob", true,
                     config.keyOf("expert_weights_norm"));
   config.copy({"expert_weights_norm", "norm_topk_prob", Kind::Boolean});
+  describeDenseLayers(config);
   if (auto recurrent = keys.getBooleans(
           kindsKey, uint64_t(config.getLayers() + config.getFurtherLayers()))) {
     std::vector<llvm::StringRef> kinds;
@@ -359,8 +360,8 @@ static constexpr llvm::ArrayRef<GgufTensorRow>
                         kTwoNorms, kOfKimi},
     kTensorsOfMiniMax[] = {kOuterTensors, kOfMiniMax, kAttentionTensors,
                            kTwoNorms},
-    kTensorsOfNext[] = {kOuterTensors, kOfNext, kAttentionTensors,
-                        kExpertTensors, kTwoNorms};
+    kTensorsOfNext[] = {kOuterTensors,  kOfNext,     kAttentionTensors,
+                        kExpertTensors, kMlpTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
     {"kimi-linear", "kimi_linear", kKeysOfKimi, kTensorsOfKimi, describeKimi},

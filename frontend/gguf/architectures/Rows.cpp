@@ -17,6 +17,15 @@ void effc::frontend::describeHeads(GgufConfig &config) {
                 ", the channels of a key, but got " + llvm::Twine(*values));
 }
 
+void effc::frontend::describeDenseLayers(GgufConfig &config) {
+  std::vector<int64_t> dense;
+  for (int64_t layer = 0; layer < config.getLayers(); ++layer)
+    if (!config.getModel().find(
+            ("blk." + llvm::Twine(layer) + ".ffn_gate_inp.weight").str()))
+      dense.push_back(layer);
+  config.setIntegers("mlp_only_layers", dense, "blk.*.ffn_gate_inp.weight");
+}
+
 GgufPeriod effc::frontend::findPeriod(GgufConfig &config,
                                       llvm::ArrayRef<bool> holds,
                                       llvm::StringRef key) {

@@ -73,6 +73,9 @@ inline constexpr GgufKeyRow kExpertKeys[] = {
 /// `head_dim`, and that values are as wide as keys.
 void describeHeads(GgufConfig &config);
 
+/// `mlp_only_layers`: those without a router.
+void describeDenseLayers(GgufConfig &config);
+
 /// The layers that `holds` says are each `period`-th from `offset` on; a problem
 /// about `key` where no period says so. Layers that never hold have a period past
 /// their last.

@@ -1,0 +1,170 @@
+// Recorded checkpoints as GGUF files, from the file to logits: written by the
+// rules of llama.cpp's converter (write_gguf.py), they give the logits that the
+// public library gave, as the checkpoints do. Of architectures whose recorded
+// configurations the format cannot say, the file gives the bits of a checkpoint
+// whose configuration differs in that alone.
+
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace effc::test;
+using Arguments = std::vector<std::string>;
+
+namespace {
+
+class GgufTest : public testing::TestWithParam<std::string> {
+protected:
+  static std::string golden(const std::string &caseName,
+                            const std::string &name = "") {
+    return EFFC_GOLDENS "/families/" + caseName + "/" + name;
+  }
+
+  void write(const std::string &caseName, const std::string &file,
+             const Arguments &options = {}) {
+    Arguments all = {"/usr/bin/env", "python3", EFFC_WRITE_GGUF,
+                     golden(caseName), folder.at(file)};
+    all.insert(all.end(), options.begin(), options.end());
+    Finished done = runProgram(all);
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+
+  /// Compiles a file or folder and writes the logits of the recorded tokens.
+  void evaluate(const std::string &caseName, const std::string &from,
+                const std::string &logits) {
+    std::string compiled = folder.at(logits + ".effc");
+    Finished done =
+        runProgram({EFFC_PROGRAM, "compile", folder.at(from), "-o", compiled,
+                    "--dtype", "f32", "--werror", "fallback", "--prefill-rows",
+                    "16", "--max-batch", "2"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_PROGRAM, "eval", compiled, "--tokens",
+                       golden(caseName, "tokens.json"), "--logits",
+                       folder.at(logits)});
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+
+  void expectSameBits(const std::string &a, const std::string &b) {
+    Finished done =
+        runProgram({EFFC_COMPARE, "--bits", folder.at(a), folder.at(b)});
+    EXPECT_EQ(done.status, 0) << done.out << done.err;
+  }
+
+  TemporaryFolder folder;
+};
+
+/// Those whose recorded configuration the format can say.
+class GoldenGgufTest : public GgufTest {};
+/// The others.
+class AlteredGgufTest : public GgufTest {};
+
+std::string nameOf(const testing::TestParamInfo<std::string> &info) {
+  std::string name = info.param;
+  for (char &c : name)
+    c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+} // namespace
+
+TEST_P(GoldenGgufTest, GivesTheRecordedLogits) {
+  write(GetParam(), "m.gguf");
+  evaluate(GetParam(), "m.gguf", "logits");
+  Finished done = runProgram({EFFC_COMPARE, folder.at("logits"),
+                              golden(GetParam(), "golden.safetensors")});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Families, GoldenGgufTest,
+    testing::Values("llama/llama3_scaling", "llama/release_4_linear",
+                    "llama/biases_yarn_tied_bf16", "mistral/no_window_bf16",
+                    "qwen2/tied", "qwen3/head_norms", "qwen2_moe/plain",
+                    "qwen3_moe/plain", "qwen3_next/plain", "phi3/longrope_long",
+                    "phi3/plain_window", "gemma2/caps_window",
+                    "gemma3/text_linear", "gemma3/text_caps", "mamba/plain",
+                    "falcon_mamba/plain", "mamba2/tied_biases_bf16",
+                    "jamba/experts", "kimi_linear/plain"),
+    nameOf);
+
+TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
+  write(GetParam(), "m.gguf", {"--checkpoint", folder.at("checkpoint")});
+  evaluate(GetParam(), "m.gguf", "logits");
+  evaluate(GetParam(), "checkpoint", "expected");
+  expectSameBits("logits", "expected");
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
+                         testing::Values("minimax/own", "rwkv6/plain",
+                                         "rwkv7/plain"),
+                         nameOf);
+
+// Three files, of which tensors take turns.
+TEST_F(GgufTest, ShardsGiveTheBitsOfOneFile) {
+  write("qwen2/tied", "m.gguf");
+  write("qwen2/tied", "m-00001-of-00003.gguf", {"--shards", "3"});
+  evaluate("qwen2/tied", "m.gguf", "one");
+  evaluate("qwen2/tied", "m-00001-of-00003.gguf", "three");
+  expectSameBits("one", "three");
+  Finished done =
+      runProgram({EFFC_PROGRAM, "inspect", folder.at("three.effc"), "--json"});
+  nlohmann::json sources =
+      nlohmann::json::parse(done.out).at("provenance").at("sources");
+  ASSERT_EQ(sources.size(), 3u);
+  EXPECT_EQ(sources[1].at("name"), "m-00002-of-00003.gguf");
+}
+
+TEST_F(GgufTest, InspectShowsKeysAndTensors) {
+  write("qwen2/tied", "m.gguf");
+  Finished done = runProgram({EFFC_PROGRAM, "inspect", folder.at("m.gguf")});
+  EXPECT_EQ(done.status, 0) << done.err;
+  for (const char *part : {"GGUF 3, ", "general.architecture", "\"qwen2\"",
+                           "qwen2.attention.head_count ", "types of tensors",
+                           "token_embd.weight", "67x36"})
+    EXPECT_NE(done.out.find(part), std::string::npos) << part << done.out;
+  done = runProgram({EFFC_PROGRAM, "inspect", folder.at("m.gguf"), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json.at("version"), 3);
+  EXPECT_EQ(json.at("keys")[0],
+            (nlohmann::json{{"name", "general.architecture"},
+                            {"type", "string"},
+                            {"value", "qwen2"}}));
+  // 67 x 36 numbers of 4 bytes.
+  EXPECT_EQ(json.at("tensors")[0],
+            (nlohmann::json{{"name", "token_embd.weight"},
+                            {"type", "F32"},
+                            {"shape", {67, 36}},
+                            {"bytes", 9648},
+                            {"file", "m.gguf"}}));
+}
+
+// What is refused is told in the file's own names.
+TEST_F(GgufTest, RefusalsNameTheFilesTensors) {
+  write("qwen2/tied", "m.gguf");
+  std::ifstream file(folder.at("m.gguf"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  auto compiling = [&](const std::string &from, const std::string &to) {
+    std::string changed = bytes;
+    size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos);
+    changed.replace(at, from.size(), to);
+    std::ofstream(folder.at("n.gguf"), std::ios::binary) << changed;
+    return runProgram({EFFC_PROGRAM, "compile", folder.at("n.gguf"), "-o",
+                       folder.at("n.effc")})
+        .err;
+  };
+  EXPECT_EQ(compiling("output_norm.weight", "outpux_norm.weight"),
+            "effc: error: n.gguf: lacks tensor 'output_norm.weight'\n");
+  EXPECT_EQ(compiling("blk.1.attn_q.weight", "blk.1.attn_x.weight"),
+            "effc: error: n.gguf: lacks tensor 'blk.1.attn_q.weight'; it has "
+            "'blk.1.attn_k.weight'\n");
+  EXPECT_EQ(compiling("qwen2.rope.freq_base", "qwen2.rope.freq_bass"),
+            "effc: error: n.gguf: unknown key 'qwen2.rope.freq_bass' is "
+            "refused: it may change the model; where nothing depends on it, "
+            "--allow qwen2.rope.freq_bass\n");
+}
