@@ -81,10 +81,12 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   // Fewer bytes, and the same bits.
   kernels.convolutionPrologues = target.isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
-  if (target.hasPanels)
-    passes.addPass(createPackWeightsPass());
-  if ((target.hasPanels || target.roundsProducts) && options.narrowResults)
+  if (target.isGpu && target.roundsProducts && options.narrowResults)
     passes.addPass(createNarrowResultsPass());
+  if (target.hasPanels) {
+    passes.addPass(createPackWeightsPass());
+    passes.addPass(createStoreDigitsPass());
+  }
 }
 
 // From kernel level to scheduled level.

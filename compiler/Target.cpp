@@ -41,6 +41,17 @@ llvm::ArrayRef<Target> effc::targets() {
   return all;
 }
 
+llvm::ArrayRef<const Target *> effc::defaultTargets() {
+  static const std::vector<const Target *> usual = [] {
+    std::vector<const Target *> found;
+    for (const rt::HostIsa &isa : rt::hostIsas())
+      if (isa.isUsual)
+        found.push_back(findTarget(isa.name));
+    return found;
+  }();
+  return usual;
+}
+
 const Target *effc::findTarget(llvm::StringRef name) {
   const Target *found = llvm::find_if(targets(), [&](const Target &target) {
     return target.name == name ||

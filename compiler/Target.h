@@ -87,6 +87,9 @@ llvm::ArrayRef<Target> targets();
 
 inline const Target &hostTarget() { return targets().front(); }
 
+/// What is compiled for without a wish: the usual levels of the host.
+llvm::ArrayRef<const Target *> defaultTargets();
+
 /// Null where no target has that name; the host's lowest level has two.
 const Target *findTarget(llvm::StringRef name);
 

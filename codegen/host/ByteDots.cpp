@@ -19,8 +19,27 @@ static Value splat(OpBuilder &b, Location loc, VectorType type, int64_t value) {
                              b.getIntegerAttr(type.getElementType(), value)));
 }
 
+struct ByteDots::Names {
+  int64_t lanes;
+  StringLiteral pairs, sum, quads, lookup;
+
+  static const Names &of(int64_t lanes) {
+    static constexpr Names kAll[] = {
+        {4, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd",
+         "llvm.x86.avx512.vpdpbusd.128", "llvm.x86.ssse3.pshuf.b.128"},
+        {8, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd",
+         "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx2.pshuf.b"},
+        {16, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512",
+         "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.pshuf.b.512"}};
+    for (const Names &names : kAll)
+      if (names.lanes == lanes)
+        return names;
+    llvm::report_fatal_error("no byte products are known of such registers");
+  }
+};
+
 ByteDots::ByteDots(OpBuilder &b, Location loc, Operation *op, int64_t lanes)
-    : b(b), loc(loc), lanes(lanes), quads(false) {
+    : b(b), loc(loc), lanes(lanes), quads(false), names(Names::of(lanes)) {
   if (tile::TargetAttr target = tile::getTarget(op))
     if (StringAttr features = target.getFeatures())
       quads = features.getValue().contains("+avx512vnni");
@@ -35,10 +54,6 @@ Value ByteDots::asBytes(Value words) {
       b, loc, VectorType::get({4 * lanes}, b.getI8Type()), words);
 }
 
-StringRef ByteDots::named(StringRef ymm, StringRef zmm) const {
-  return lanes == 16 ? zmm : ymm;
-}
-
 Value ByteDots::call(StringRef intrinsic, Type result, ValueRange arguments) {
   return LLVM::CallIntrinsicOp::create(b, loc, result,
                                        b.getStringAttr(intrinsic), arguments)
@@ -50,9 +65,7 @@ void ByteDots::flush(Sums &sums) {
   VectorType pairType = VectorType::get({2 * lanes}, b.getI16Type());
   Value ones = splat(b, loc, pairType, 1);
   auto take = [&](Value &pairs) {
-    Value sum =
-        call(named("llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.pmaddw.d.512"),
-             words(), {pairs, ones});
+    Value sum = call(names.sum, words(), {pairs, ones});
     pairs = {};
     return sum;
   };
@@ -72,8 +85,7 @@ void ByteDots::flush(Sums &sums) {
 
 Value ByteDots::addPair(Value sum, Value codes, Value word) {
   Value products =
-      call(named("llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx512.pmaddubs.w.512"),
-           VectorType::get({2 * lanes}, b.getI16Type()),
+      call(names.pairs, VectorType::get({2 * lanes}, b.getI16Type()),
            {asBytes(codes),
             asBytes(vector::BroadcastOp::create(b, loc, words(), word))});
   return sum ? Value(arith::AddIOp::create(b, loc, sum, products)) : products;
@@ -86,8 +98,7 @@ void ByteDots::add(Sums &sums, Value codes, int64_t most,
       if (!sum)
         sum = splat(b, loc, this->words(), 0);
       sum = call(
-          named("llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpbusd.512"),
-          this->words(),
+          names.quads, this->words(),
           {sum, asBytes(codes),
            asBytes(vector::BroadcastOp::create(b, loc, this->words(), word))});
     }
@@ -132,8 +143,6 @@ Value ByteDots::lookup(Value codes, ArrayRef<int64_t> table) {
     entries.push_back(APInt(8, uint64_t(table[i % 16] & 0xff)));
   Value all =
       arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bytes, entries));
-  Value found =
-      call(named("llvm.x86.avx2.pshuf.b", "llvm.x86.avx512.pshuf.b.512"), bytes,
-           {all, asBytes(codes)});
+  Value found = call(names.lookup, bytes, {all, asBytes(codes)});
   return LLVM::BitcastOp::create(b, loc, words(), found);
 }

@@ -47,12 +47,13 @@ private:
                    mlir::ValueRange arguments);
   void flush(Sums &sums);
   mlir::Value addPair(mlir::Value sum, mlir::Value codes, mlir::Value word);
-  llvm::StringRef named(llvm::StringRef ymm, llvm::StringRef zmm) const;
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   int64_t lanes;
   bool quads; ///< one instruction multiplies and adds four bytes
+  struct Names;
+  const Names &names; ///< of the instructions on registers of so many lanes
 };
 
 } // namespace effc::host

@@ -8,6 +8,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Panels.h"
 #include "dialects/tile/Tile.h"
+#include "passes/kernel_facts/PanelProducts.h"
 
 using namespace mlir;
 
@@ -63,10 +64,11 @@ private:
             kernel.getBody().getArgument(use.getOperandNumber());
         for (OpOperand &read : tensor.getUses()) {
           Operation *op = read.getOwner();
-          bool isMatrix = read.getOperandNumber() == 1 &&
-                          isa<seq::LinearOp, seq::LmHeadOp>(op);
+          bool isMatrix = multipliesPanels(op, tensor);
           if (!isMatrix && !isa<seq::EmbeddingOp>(op))
-            return ("'" + op->getName().getStringRef() + "' reads it").str();
+            return ("'" + op->getName().getStringRef() +
+                    "' reads parts of it that are no panels")
+                .str();
           isMultiplied |= isMatrix;
         }
       }

@@ -274,8 +274,31 @@ def PackWeightsPass : Pass<"seq-pack-weights", "::mlir::ModuleOp"> {
   }];
 }
 
+def StoreDigitsPass : Pass<"seq-store-digits", "::mlir::ModuleOp"> {
+  let summary = "Hand on as digits what products with panels read";
+  let description = [{
+    A product of the host with a matrix in panels rounds its rows to digits
+    (`!storage.digits`). A kernel that writes such rows in whole blocks of 32 makes
+    them digits for all products that read them: its result is listed in `narrow`.
+    Where others read the result as well, the kernel hands it on twice, once as it is.
+
+    Whole blocks are written by norms of whole rows, elementwise kernels, windows whose
+    heads are whole blocks, products with matrices in panels, and experts' hidden units.
+    Rows of other kernels become digits where a product reads them, in each of its
+    items. Each result that products with panels read is a remark.
+
+    Needs: kernels (`seq-form-kernels`) and panels (`seq-pack-weights`). A module whose
+    target has no `digits` stays as it is.
+    Keeps: what every value is. Running it again changes nothing but for the remarks.
+    Not done: a kernel that reads a result both as rows of a product and otherwise reads
+    it as it is.
+
+    Example: test/passes/seq/store-digits.mlir
+  }];
+}
+
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Keep in memory what rounded products alone read as they round it";
+  let summary = "Keep in memory in 16 bits what rounded products alone read";
   let description = [{
     A product that rounds its rows to bf16 (or f16) when it reads them gets the same
     bits from rows that were rounded when they were written: both are the nearest, ties
@@ -290,14 +313,9 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     A product that reads a slice which in 16 bits begins at no multiple of 64 bytes
     would copy it element by element: such a result stays f32, with a remark.
 
-    On the host a product with a matrix in panels rounds its rows to digits. So does a
-    kernel that writes such rows for products alone, if it writes whole blocks of 32 at
-    once: a norm of whole rows, an elementwise kernel, a window whose heads are whole
-    blocks, a product with a matrix in panels.
-
-    Needs: kernels (`seq-form-kernels`) and panels (`seq-pack-weights`). A module
-    without `tile.target`, or whose target does not round products, or to tf32, which
-    takes as much memory as f32, stays as it is.
+    Needs: kernels (`seq-form-kernels`). A module without `tile.target`, or whose
+    target does not round products, or to tf32, which takes as much memory as f32, stays
+    as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing
     but for the remarks.
     Not done: what a norm, an elementwise op or a mixer reads as well stays f32, and

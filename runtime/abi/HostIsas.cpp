@@ -28,6 +28,7 @@ static constexpr HostIsa kV3 = {.name = "x86-64-v3",
                                 .lanes = 8,
                                 .registers = 16,
                                 .rank = 3,
+                                .isUsual = true,
                                 .below = nullptr,
                                 .needs = kLevel3};
 static constexpr HostIsa kV4 = {.name = "x86-64-v4",
@@ -36,6 +37,7 @@ static constexpr HostIsa kV4 = {.name = "x86-64-v4",
                                 .lanes = 16,
                                 .registers = 32,
                                 .rank = 4,
+                                .isUsual = false,
                                 .below = &kV3,
                                 .needs = kLevel4};
 
@@ -47,6 +49,7 @@ static constexpr HostIsa kV4Vnni = {.name = "x86-64-v4-vnni",
                                     .lanes = 16,
                                     .registers = 32,
                                     .rank = 5,
+                                    .isUsual = true,
                                     .below = &kV4,
                                     .needs = kVnni};
 

@@ -35,12 +35,15 @@ struct HostIsa {
   int64_t registers; // how many vector registers there are
   /// Of the levels that run on a machine the highest is taken. At least 1.
   unsigned rank;
+  /// Whether a file has its code that was compiled without a word on targets: there
+  /// are many such machines, and they gain much by it.
+  bool isUsual;
   /// All of that level runs as well. Null: nothing is asked but what is listed.
   const HostIsa *below;
   std::span<const CpuidBit> needs;
 };
 
-/// All levels, lowest first: the first is what a file has without a wish.
+/// All levels, lowest first: the first is what "host" stands for.
 std::span<const HostIsa> hostIsas();
 
 inline const HostIsa &baselineIsa() { return hostIsas().front(); }

@@ -7,9 +7,9 @@
 
 // CHECK: effc: warning: {{.*}}cell.mlir:{{[0-9:]+}}: form in prefill_16: step, since it is not linear: {{.*$}}
 // CHECK-NEXT: effc: note: 1 choice is not what was asked for or not the fast one: see '--remarks -'
-// CHECK-NEXT: {{^.*}}.effc: {{.*}} parameters, without weights, for host; a sequence takes {{.*$}}
+// CHECK-NEXT: {{^.*}}.effc: {{.*}} parameters, without weights, for host, x86-64-v4-vnni; a sequence takes {{.*$}}
 // CHECK-NOT: {{.}}
-// NONE: {{^.*}}.effc: {{.*}} parameters, without weights, for host; a sequence takes {{.*$}}
+// NONE: {{^.*}}.effc: {{.*}} parameters, without weights, for host, x86-64-v4-vnni; a sequence takes {{.*$}}
 // Entries that differ in nothing but their names share a line.
 // ENTRIES: effc: warning: {{.*}}: form in prefill_16, prefill_32, prefill_48: chunkwise in blocks of at most 32 keys instead of chunkwise of 8, which no kernel of this class computes{{$}}
 // ENTRIES-NEXT: effc: note: 3 choices are not what was asked for or not the fast one: see '--remarks -'

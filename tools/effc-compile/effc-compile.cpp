@@ -32,12 +32,19 @@ using namespace effc::cli;
 
 namespace {
 
+std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
+  std::vector<std::string> names;
+  for (const Target *target : targets)
+    names.push_back(target->name.str());
+  return names;
+}
+
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
 struct Arguments {
   std::string model, output, weightsFrom, weightsType, stateDtype = "f32",
                                                        products = "exact";
-  std::vector<std::string> targets = {"host"};
+  std::vector<std::string> targets = namesOf(defaultTargets());
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;

@@ -1,13 +1,12 @@
-// RUN: effc-opt %s --seq-form-kernels --seq-pack-weights --seq-narrow-results > %t.mlir 2> %t.remarks
+// RUN: effc-opt %s --seq-form-kernels --seq-pack-weights > %t.mlir 2> %t.remarks
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
 // RUN: effc-opt %t.mlir --seq-pack-weights 2> /dev/null | FileCheck %s
-// RUN: sed 's/ digits = 3,//' %s | effc-opt --seq-form-kernels --seq-pack-weights --seq-narrow-results \
-// RUN:   2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: sed 's/ digits = 3,//' %s | effc-opt --seq-form-kernels --seq-pack-weights 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ROWS
 
-// Without digits every weight stays in rows, and every result is f32.
+// Without digits every weight stays in rows.
 // ROWS-NOT: panels
-// ROWS-NOT: narrow
 
 !q8_0 = !storage.block<"q8_0", elements = 32, bytes = 34, digits = [32],
   code = int [8 at 16 [8]], scale = [f16 [16 at 0 [0]]]>
@@ -28,6 +27,12 @@ module attributes {
 // REMARK-DAG: weight 'table' lies in panels: products multiply its codes as integers
 // REMARK-DAG: weight 'odd' lies in rows: there are no panels of odd
 // REMARK-DAG: weight 'positions' lies in rows: no product reads it
+// Experts begin at panels where their rows are whole panels, of 32 + 32 and of 64; those
+// of 24 do not.
+// CHECK: seq.weight @hidden source("hidden") panels : tensor<192x64x!q8_0>
+// CHECK: seq.weight @output source("output") panels : tensor<192x32x!q8_0>
+// CHECK: seq.weight @small source("small") : tensor<72x64x!q8_0>
+// REMARK-DAG: weight 'small' lies in rows: 'seq.expert_hidden' reads parts of it that are no panels
 seq.weight @table source("table") : tensor<19x64x!q8_0>
 seq.weight @up source("up") : tensor<96x64x!q8_0>
 seq.weight @down source("down") : tensor<64x96x!q8_0>
@@ -35,14 +40,10 @@ seq.weight @part source("part") : tensor<40x64x!q8_0>
 seq.weight @odd source("odd") : tensor<24x64x!odd>
 seq.weight @wide source("wide") : tensor<64x96xbf16>
 seq.weight @positions source("positions") : tensor<5x64x!q8_0>
+seq.weight @hidden source("hidden") : tensor<192x64x!q8_0>
+seq.weight @output source("output") : tensor<192x32x!q8_0>
+seq.weight @small source("small") : tensor<72x64x!q8_0>
 
-// Whole rows of norms and whole tiles of products go as digits where products with
-// panels alone read them; 40 is no multiple of 32.
-// CHECK: seq.kernel "norm" {{.*}} narrow = array<i64: 0>, narrow_to = !storage.digits<3>
-// CHECK: seq.kernel "up" {{.*}} narrow = array<i64: 0>, narrow_to = !storage.digits<3>
-// CHECK: seq.kernel "down" {{.*}} attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "part" {{.*}} attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "both" {{.*}} attributes {core = {{[0-9]+}} : i64} {
 func.func @prefill_5(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %g: tensor<64xf32>)
     -> (tensor<?x19xf32>, tensor<?x40xf32>, tensor<?x24xf32>, tensor<?x64xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 5>} {
@@ -66,5 +67,15 @@ func.func @prefill_5(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %g: tensor<64
   %c = seq.select_rows %d, %rows : (tensor<?x64xf32>, tensor<?xi32>) -> tensor<?x64xf32> loc("select")
   %l = seq.lm_head %c, %table : (tensor<?x64xf32>, tensor<19x64x!q8_0>) -> tensor<?x19xf32> loc("head")
   return %l, %q, %o, %w : tensor<?x19xf32>, tensor<?x40xf32>, tensor<?x24xf32>, tensor<?x64xf32>
+}
+func.func @decode_2(%x: tensor<?x64xf32>, %choices: tensor<?x2xi32>, %weights: tensor<?x2xf32>)
+    -> (tensor<?x64xf32>, tensor<?x2x24xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %hidden = seq.parameter @hidden : tensor<192x64x!q8_0>
+  %output = seq.parameter @output : tensor<192x32x!q8_0>
+  %small = seq.parameter @small : tensor<72x64x!q8_0>
+  %h = seq.expert_hidden %x, %weights, %choices, %hidden {nonlinearity = #seq.nonlinearity<silu>, gated} : (tensor<?x64xf32>, tensor<?x2xf32>, tensor<?x2xi32>, tensor<192x64x!q8_0>) -> tensor<?x2x32xf32> loc("hidden")
+  %y = seq.expert_output %h, %choices, %output : (tensor<?x2x32xf32>, tensor<?x2xi32>, tensor<192x32x!q8_0>) -> tensor<?x64xf32> loc("output")
+  %s = seq.expert_hidden %x, %weights, %choices, %small {nonlinearity = #seq.nonlinearity<silu>} : (tensor<?x64xf32>, tensor<?x2xf32>, tensor<?x2xi32>, tensor<72x64x!q8_0>) -> tensor<?x2x24xf32> loc("small")
+  return %y, %s : tensor<?x64xf32>, tensor<?x2x24xf32>
 }
 }

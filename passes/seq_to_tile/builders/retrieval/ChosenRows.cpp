@@ -5,6 +5,8 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
 
+#include "dialects/storage/Panels.h"
+
 using namespace mlir;
 using namespace effc;
 
@@ -16,6 +18,20 @@ static constexpr int64_t kSumChannels = 256;
 static constexpr int64_t kNeurons = 16;
 // Hidden units, or outputs, of one expert that an item computes.
 static constexpr int64_t kUnits = 24;
+
+/// What an item computes of the outputs of an expert: whole panels of the host, whose
+/// rows are digits then.
+struct ExpertRun {
+  int64_t size;
+  storage::DigitsType digits;
+
+  static ExpertRun of(KernelBuilder &k, Value table, int64_t outputs) {
+    if (k.getContext().isInPanels(table))
+      return {std::min<int64_t>(outputs, 2 * storage::kPanelRows),
+              k.getContext().digits};
+    return {std::min(outputs, kUnits), {}};
+  }
+};
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
@@ -147,7 +163,7 @@ static LogicalResult buildNeurons(KernelBuilder &k, seq::ExpertHiddenOp op) {
 static LogicalResult buildNetworks(KernelBuilder &k, seq::ExpertHiddenOp op) {
   int64_t count = shapeOf(op.getRows())[1], channels = shapeOf(op.getX())[1];
   int64_t units = shapeOf(op.getHidden())[2];
-  int64_t size = std::min(units, kUnits);
+  auto [size, digits] = ExpertRun::of(k, op.getTable(), units);
   int64_t runs = llvm::divideCeil(units, size);
   k.setItems(k.getContext().lead, 1, count * runs);
   auto [row, rest] = k.divide(k.item(), count * runs);
@@ -163,17 +179,18 @@ static LogicalResult buildNetworks(KernelBuilder &k, seq::ExpertHiddenOp op) {
       tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(op.getWeights()),
                            ValueRange{row, choice});
   auto along = Contraction::of(k.getContext(), channels);
-  auto dots = [&](int64_t skipped) {
+  auto dots = [&, size = size, digits = digits](int64_t skipped) {
     Value first = k.add(k.mul(expert, op.getRowsPerExpert()),
                         k.add(run.first, k.index(skipped)));
-    return contract(k, along, zeros(k, size), [&](Value at) {
+    auto load = [&](Value at) {
       return std::pair(
           k.load(xView, {row, at}, {1, along.step},
                  k.blockType(1, along.step, tile::Role::Operand)),
           k.load(tableView, {first, at}, {size, along.step},
                  k.blockType(size, along.step, tile::Role::Operand),
                  run.limit));
-    });
+    };
+    return contract(k, along, zeros(k, size), load, digits);
   };
   Value sums = dots(0);
   Value ups = op.getGated() ? dots(units) : Value();
@@ -203,7 +220,7 @@ LogicalResult effc::buildExpertOutput(KernelBuilder &k) {
   auto op = cast<seq::ExpertOutputOp>(k.getCore());
   int64_t count = shapeOf(op.getRows())[1], units = shapeOf(op.getTable())[1];
   int64_t outputs = shapeOf(op.getY())[1];
-  int64_t size = std::min(outputs, kUnits);
+  auto [size, digits] = ExpertRun::of(k, op.getTable(), outputs);
   int64_t runs = llvm::divideCeil(outputs, size);
   k.setItems(k.getContext().lead, 1, runs);
   auto [row, number] = k.divide(k.item(), runs);
@@ -223,14 +240,15 @@ LogicalResult effc::buildExpertOutput(KernelBuilder &k) {
     Value expert = tile::ReadOp::create(b, k.loc(), b.getIndexType(), rowsView,
                                         ValueRange{row, choice});
     Value first = k.add(k.mul(expert, outputs), run.first);
-    Value sums = contract(k, along, loop.getRegionIterArg(0), [&](Value at) {
+    auto load = [&, size = size](Value at) {
       return std::pair(
           k.load(hiddenView, {row, choice, at}, {1, 1, along.step},
                  k.blockType(1, along.step, tile::Role::Operand)),
           k.load(tableView, {first, at}, {size, along.step},
                  k.blockType(size, along.step, tile::Role::Operand),
                  run.limit));
-    });
+    };
+    Value sums = contract(k, along, loop.getRegionIterArg(0), load, digits);
     scf::YieldOp::create(b, k.loc(), sums);
   }
   SmallVector<int64_t> sizes = {1, size};

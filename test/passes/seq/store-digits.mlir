@@ -1,0 +1,80 @@
+// RUN: effc-opt %s --seq-store-digits > %t.mlir 2> %t.remarks
+// RUN: FileCheck %s --input-file %t.mlir
+// RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
+// RUN: effc-opt %t.mlir --seq-store-digits 2> /dev/null | FileCheck %s
+// RUN: sed 's/ digits = 3,//' %s | effc-opt --seq-store-digits 2>&1 | FileCheck %s --check-prefix=ROWS
+
+// ROWS-NOT: narrow
+// ROWS-NOT: hands on
+
+!q8_0 = !storage.block<"q8_0", elements = 32, bytes = 34, digits = [32],
+  code = int [8 at 16 [8]], scale = [f16 [16 at 0 [0]]]>
+module attributes {
+    tile.target = #tile.target<host, bit_stable = true, digits = 3, vector = 8, registers = 16,
+                               step_rate = 22, dot_rate = 18, state_bytes = 32768>} {
+
+seq.weight @up source("up") panels : tensor<96x64x!q8_0>
+seq.weight @down source("down") panels : tensor<64x96x!q8_0>
+seq.weight @part source("part") panels : tensor<40x64x!q8_0>
+seq.weight @half source("half") panels : tensor<24x32x!q8_0>
+seq.weight @wide source("wide") : tensor<8x64xf32>
+
+// A norm goes to two products and a router: twice. A product goes to another: as digits
+// alone. What begins inside a block, or is read otherwise, is handed on as it is; a
+// mixing over time writes no whole blocks.
+// REMARK-DAG: kernel 'norm' hands on result 0 twice, as digits for the products that read it
+// REMARK-DAG: kernel 'up' hands on result 0 as digits: only products read it
+// REMARK-DAG: kernel 'shift' hands on result 0 as it is: it writes no whole blocks of 32, so each product that reads it makes it digits
+// REMARK-NOT: 'down'
+// CHECK: %[[N:.*]]:2 = seq.kernel "norm" {{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32>) attributes {core = 0 : i64, narrow = array<i64: 1>, narrow_to = !storage.digits<3>}
+// CHECK: seq.yield %[[Y:.*]], %[[Y]] :
+// CHECK: %[[U:.*]] = seq.kernel "up" (%{{.*}} = %[[N]]#1 : {{.*}} attributes {core = 0 : i64, narrow = array<i64: 0>, narrow_to = !storage.digits<3>}
+// CHECK: seq.kernel "part" (%{{.*}} = %[[N]]#1 :
+// CHECK: seq.kernel "router" (%{{.*}} = %[[N]]#0 :
+// CHECK: %[[D:.*]] = seq.kernel "down" (%{{.*}} = %[[U]] : {{.*}} attributes {core = 0 : i64}
+// CHECK: seq.kernel "inside" (%{{.*}} = %[[D]] :
+// CHECK: seq.kernel "shift" {{.*}} attributes {core = 0 : i64}
+func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64xf32> {seq.state_name = "last"})
+    -> (tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>)
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 5>} {
+  %up = seq.parameter @up : tensor<96x64x!q8_0>
+  %down = seq.parameter @down : tensor<64x96x!q8_0>
+  %part = seq.parameter @part : tensor<40x64x!q8_0>
+  %half = seq.parameter @half : tensor<24x32x!q8_0>
+  %wide = seq.parameter @wide : tensor<8x64xf32>
+  %n = seq.kernel "norm" (%a = %x : tensor<?x64xf32>, %b = %g : tensor<64xf32>) -> (tensor<?x64xf32>) attributes {core = 0 : i64} {
+    %y = seq.rms_norm %a, %b {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
+    seq.yield %y : tensor<?x64xf32>
+  }
+  %u = seq.kernel "up" (%a = %n : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {core = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
+    seq.yield %y : tensor<?x96xf32>
+  }
+  %p = seq.kernel "part" (%a = %n : tensor<?x64xf32>, %b = %part : tensor<40x64x!q8_0>) -> (tensor<?x40xf32>) attributes {core = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<40x64x!q8_0>) -> tensor<?x40xf32>
+    seq.yield %y : tensor<?x40xf32>
+  }
+  %r = seq.kernel "router" (%a = %n : tensor<?x64xf32>, %b = %wide : tensor<8x64xf32>) -> (tensor<?x8xf32>) attributes {core = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<8x64xf32>) -> tensor<?x8xf32>
+    seq.yield %y : tensor<?x8xf32>
+  }
+  %d = seq.kernel "down" (%a = %u : tensor<?x96xf32>, %b = %down : tensor<64x96x!q8_0>) -> (tensor<?x64xf32>) attributes {core = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x96xf32>, tensor<64x96x!q8_0>) -> tensor<?x64xf32>
+    seq.yield %y : tensor<?x64xf32>
+  }
+  %i = seq.kernel "inside" (%a = %d : tensor<?x64xf32>, %b = %half : tensor<24x32x!q8_0>) -> (tensor<?x24xf32>) attributes {core = 1 : i64} {
+    %s = seq.slice %a {axis = 1 : i64, offset = 16 : i64, size = 32 : i64} : tensor<?x64xf32> -> tensor<?x32xf32>
+    %y = seq.linear %s, %b : (tensor<?x32xf32>, tensor<24x32x!q8_0>) -> tensor<?x24xf32>
+    seq.yield %y : tensor<?x24xf32>
+  }
+  %s, %next = seq.kernel "shift" (%a = %x : tensor<?x64xf32>, %b = %last : tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) attributes {core = 0 : i64} {
+    %y, %z = seq.token_shift %a state(%b) : tensor<?x64xf32>, tensor<64xf32>
+    seq.yield %y, %z : tensor<?x64xf32>, tensor<64xf32>
+  }
+  %w = seq.kernel "shifted" (%a = %s : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {core = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
+    seq.yield %y : tensor<?x96xf32>
+  }
+  return %p, %r, %i, %w, %next : tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>
+}
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""GGUF files as people hold them, beside llama.cpp: speed on the same files, and the library's tokens.
+
+Fetches SmolLM2-135M-Instruct (Q4_1) and Gemma 3 270M (Q4_K_M) from packages of PyPI, builds llama.cpp natively from the
+source distribution of llama-cpp-python, and compiles the files as they are. Nothing of them stays in the tree.
+
+  speed       prefill of 512 tokens and decode of 64, each program once a round, in turn; medians over the rounds
+  sequences   decode of 64 sequences together, likewise
+  tokens      200 greedy tokens after a text and after a conversation, beside the public library's, which computes in f32
+              with the file's numbers; needs torch, transformers, accelerate and gguf
+
+Speed needs a machine that nothing else uses. The rates of its memory and of its products are measured in each round.
+
+  tools/bench/gguf_models.py speed --folder /tmp/models --threads 1,2 --out tools/bench/results/NAME.json
+  tools/bench/gguf_models.py tokens --folder /tmp/models
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tarfile
+
+from levels import processor
+from real_models import MODELS, effc, fetch
+
+PEER = "llama-cpp-python==0.3.36"
+LEVELS = "host,x86-64-v4,x86-64-v4-vnni"
+PREFILL, DECODE, SEQUENCES = 512, 64, 64
+TEXT = "The capital of France is"
+QUESTION = "Why is the sky blue?"
+GREEDY = 200
+
+
+def build_peer(folder):
+    """The folder of llama.cpp's programs, built for this machine unless they are there."""
+    build = folder / "llama.cpp-build"
+    programs = ["llama-bench", "llama-batched-bench"]
+    if all((build / "bin" / program).exists() for program in programs):
+        return build / "bin"
+    wheels = folder / "wheels"
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation",
+                    "--no-binary", ":all:", "--dest", wheels, PEER], check=True)
+    (archive,) = wheels.glob("llama_cpp_python-*.tar.gz")
+    with tarfile.open(archive) as source:
+        source.extractall(folder, filter="data")
+    source = folder / archive.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
+    subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON",
+                    "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"], check=True)
+    subprocess.run(["ninja", "-C", build, *programs], check=True)
+    return build / "bin"
+
+
+def run_json(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def peer_speed(programs, gguf, threads):
+    """Tokens per second of llama.cpp: prefill, decode."""
+    report = json.loads(run_json(programs / "llama-bench", "-m", gguf, "-t", threads, "-p", PREFILL, "-n", DECODE,
+                                 "-r", 1, "-o", "json"))
+    return {"prefill" if case["n_prompt"] else "decode": case["avg_ts"] for case in report}
+
+
+def effc_speed(build, compiled, threads):
+    """The same of effc, and the machine's rates."""
+    report = json.loads(run_json(build / "bin" / "effc", "bench", compiled, "-t", threads, "-p", PREFILL, "-n", DECODE,
+                                 "-r", 1, "--json"))
+    speeds = {case["call"]: case["tokens_per_second"] for case in report["results"]}
+    return speeds | {"level": report["isa"], "machine": report["machine"],
+                     "of_floor": {case["call"]: case["fraction"] for case in report["results"]}}
+
+
+def peer_sequences(programs, gguf, threads):
+    lines = run_json(programs / "llama-batched-bench", "-m", gguf, "-t", threads, "-tb", threads, "-c",
+                     SEQUENCES * (32 + DECODE), "-npp", 32, "-ntg", DECODE, "-npl", SEQUENCES,
+                     "--output-format", "jsonl").splitlines()
+    (report,) = [json.loads(line) for line in lines if line.startswith("{")]
+    return {"decode": report["speed_tg"]}
+
+
+def effc_sequences(build, compiled, threads):
+    report = json.loads(run_json(build / "bin" / "effc", "bench", compiled, "-t", threads, "-p", 0, "-n", DECODE, "-b",
+                                 SEQUENCES, "-d", 32, "-r", 1, "--json"))
+    (case,) = report["results"]
+    return {"decode": case["tokens_per_second"]}
+
+
+def compile_kinds(build, gguf, folder, name, batch):
+    """Compiled files by kind of products."""
+    files = {}
+    for products in ["exact", "int8"]:
+        files[products] = folder / f"{name}-{products}-{batch}.effc"
+        effc(build, "compile", gguf, "-o", files[products], "--no-sync", "--target", LEVELS, "--products", products,
+             "--prefill-rows", f"64,{PREFILL}", "--max-batch", batch)
+    return files
+
+
+def measure(options, kind):
+    programs = build_peer(options.folder)
+    ours, theirs, batch = ((effc_speed, peer_speed, 1) if kind == "speed" else
+                           (effc_sequences, peer_sequences, SEQUENCES))
+    results = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "peer": PEER, "models": {}}
+    calls = ["prefill", "decode"] if kind == "speed" else ["decode"]
+    print("| file, threads | call | llama.cpp, tokens/s | exact | int8 | exact / llama.cpp | int8 / exact |")
+    print("|---" * 7 + "|")
+    for name in options.models:
+        gguf = fetch(name, MODELS[name], options.folder)
+        files = compile_kinds(options.build, gguf, options.folder, name, batch)
+        for threads in options.threads:
+            rounds = []
+            for number in range(options.rounds):
+                order = ["peer", *files] if number % 2 == 0 else [*files, "peer"]
+                rounds.append({"load": os.getloadavg()[0]} | {
+                    who: theirs(programs, gguf, threads) if who == "peer" else
+                    ours(options.build, files[who], threads) for who in order})
+            results["models"][f"{name}, {threads}"] = rounds
+            for call in calls:
+                speeds = {who: [one[who][call] for one in rounds] for who in ["peer", *files]}
+                # Of the same round: what else ran then is most alike.
+                ratio = lambda a, b: statistics.median(x / y for x, y in zip(speeds[a], speeds[b]))
+                cells = [f"{statistics.median(of):.0f} ({min(of):.0f} to {max(of):.0f})" for of in speeds.values()]
+                print(f"| {name}, {threads} | {call} | " + " | ".join(cells) +
+                      f" | {ratio('exact', 'peer'):.2f} | {ratio('int8', 'exact'):.2f} |", flush=True)
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def library_tokens(gguf, folder):
+    """Prompts and their greedy continuations by the public library, in f32 with the numbers that the file stands for."""
+    recorded = folder / f"{gguf.stem}-greedy.json"
+    if recorded.exists():
+        return json.loads(recorded.read_text())
+    import torch
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    prompts = {"text": tokenizer(TEXT)["input_ids"]}
+    if tokenizer.chat_template:
+        prompts["chat"] = tokenizer.apply_chat_template([{"role": "user", "content": QUESTION}], return_dict=True,
+                                                        add_generation_prompt=True)["input_ids"]
+    found = {}
+    for kind, ids in prompts.items():
+        with torch.no_grad():
+            out = model.generate(torch.tensor([ids]), max_new_tokens=GREEDY, do_sample=False, repetition_penalty=1.0,
+                                 eos_token_id=-1, pad_token_id=0)
+        found[kind] = {"prompt": ids, "expected": out[0].tolist()[len(ids):]}
+    recorded.write_text(json.dumps(found))
+    return found
+
+
+def compare_tokens(options):
+    good = True
+    for name in options.models:
+        gguf = fetch(name, MODELS[name], options.folder)
+        compiled = options.folder / f"{name}-tokens.effc"
+        effc(options.build, "compile", gguf, "-o", compiled, "--no-sync", "--target", LEVELS)
+        for kind, record in library_tokens(gguf, options.folder).items():
+            ids = ",".join(map(str, record["prompt"]))
+            document = json.loads(effc(options.build, "run", compiled, "--tokens", ids, "-n", GREEDY, "--temp", 0,
+                                       "--repeat-penalty", 1, "--ignore-eos", "--json"))
+            found, expected = document["samples"][0]["tokens"], record["expected"]
+            same = next((i for i, pair in enumerate(zip(found, expected)) if pair[0] != pair[1]), len(found))
+            print(f"{name}, {kind}: {same} of {len(expected)} greedy tokens are the library's")
+            good &= same == len(expected)
+    sys.exit(0 if good else 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=["speed", "sequences", "tokens"])
+    parser.add_argument("--folder", type=pathlib.Path, required=True, help="where models and llama.cpp are kept")
+    parser.add_argument("--build", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "release")
+    parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--threads", type=lambda text: [int(part) for part in text.split(",")], default=[1])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=pathlib.Path, help="a JSON file for the numbers of every round")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if options.kind == "tokens":
+        compare_tokens(options)
+    measure(options, options.kind)
+
+
+if __name__ == "__main__":
+    main()
