@@ -264,9 +264,7 @@ TEST_F(AdaptedGgufTest, SizesOfKeys) {
         b.number("llama.block_count", 2).real("llama.attention.head_count", 3);
       }),
       "m.gguf: expects 'llama.attention.head_count' to be an integer in "
-      "0..1048576, but got 3 (f32); expects "
-      "'llama.attention.head_count' to be an integer in 0..1073741824, "
-      "but got 3 (f32)");
+      "0..1048576, but got 3 (f32)");
   EXPECT_EQ(
       with([](GgufBuilder &b) {
         b.number("llama.block_count", 2)
@@ -402,6 +400,5 @@ TEST_F(AdaptedGgufTest, PeriodsOfJamba) {
   EXPECT_EQ(
       refusal(jamba({0, 1, 0, 2})),
       "m.gguf: expects 'jamba.attention.head_count_kv' to be the same for "
-      "each layer that has any, but got 1 and 2; expects "
-      "'jamba.attention.head_count_kv' to have a head for each");
+      "each layer that has any, but got 1 and 2");
 }
