@@ -122,6 +122,7 @@ llvm::Error Compilation::import() {
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
   importOptions.tokenizer = options.tokenizer;
+  importOptions.tokenizerFrom = options.tokenizerFrom;
   importOptions.maxContext = options.pipeline.maxContext;
   importOptions.weightsType = options.weightsType;
   importOptions.ungroupedNorm = options.ungroupedNorm;

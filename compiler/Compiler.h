@@ -59,6 +59,8 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// Whether a checkpoint's tokenizer goes into the artifact.
   bool tokenizer = true;
+  /// The directory of another tokenizer; empty: the checkpoint's own.
+  std::string tokenizerFrom;
   /// Leaves the seq module out of the artifact.
   bool stripIr = false;
   /// Makes every remark of a fallback an error.

@@ -74,6 +74,8 @@ Error effc::checkOutputPlaces(const CompileOptions &options,
     files.push_back(options.model);
   if (!options.weightsFrom.empty())
     folders.push_back(options.weightsFrom);
+  if (!options.tokenizerFrom.empty())
+    folders.push_back(options.tokenizerFrom);
   for (const std::string &folder : folders)
     addFilesOf(folder, files);
   // The modules that are gone on from are what is compiled.

@@ -8,6 +8,7 @@
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/Adapted.h"
+#include "frontend/gguf/Tokenizer.h"
 #include "frontend/tokenizer/MergeFiles.h"
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/TokenizerImport.h"
@@ -37,12 +38,8 @@ public:
   }
 
   llvm::Error importDirectory(llvm::StringRef path) {
-    if (!options.weightsType.empty()) {
-      auto parsed = WeightTypes::parse(options.weightsType, context);
-      if (!parsed)
-        return parsed.takeError();
-      types = std::move(*parsed);
-    }
+    if (llvm::Error error = parseTypes())
+      return error;
     if (!options.weightsFrom.empty())
       return refuse("weights are read from the checkpoint " + quote(path) +
                     ": no other directory can be given");
@@ -73,6 +70,8 @@ public:
   }
 
   llvm::Error importGguf(llvm::StringRef path) {
+    if (llvm::Error error = parseTypes())
+      return error;
     if (!options.weightsFrom.empty())
       return refuse("weights are read from the file " + quote(path) +
                     ": no other directory can be given");
@@ -105,10 +104,10 @@ public:
       if (llvm::Error error = addSource(pathOf(name), name))
         return error;
     }
-    if (options.tokenizer)
-      model.remarks.push_back("the file's tokenizer is not read: the model "
-                              "takes and gives token ids");
-    return llvm::Error::success();
+    if (!options.tokenizer)
+      return llvm::Error::success();
+    return options.tokenizerFrom.empty() ? readTokenizerOf(gguf.keys)
+                                         : readTokenizer();
   }
 
   llvm::Error importFile(llvm::StringRef path) {
@@ -156,8 +155,48 @@ public:
   ImportedModel take() { return std::move(model); }
 
 private:
+  llvm::Error parseTypes() {
+    if (options.weightsType.empty())
+      return llvm::Error::success();
+    auto parsed = WeightTypes::parse(options.weightsType, context);
+    if (!parsed)
+      return parsed.takeError();
+    types = std::move(*parsed);
+    return llvm::Error::success();
+  }
+
+  /// The tokenizer that lies in a GGUF file.
+  llvm::Error readTokenizerOf(GgufMetadata &keys) {
+    auto described = describeGgufTokenizer(keys, model.remarks);
+    if (!described)
+      return described.takeError();
+    if (!*described)
+      return llvm::Error::success();
+    GgufTokenizer &gguf = **described;
+    auto bytes = translateTokenizer(gguf.text, keys.getFile(), vocabulary,
+                                    model.remarks, gguf.settings);
+    if (!bytes)
+      return bytes.takeError();
+    model.tokenizer = std::move(*bytes);
+    addTokenizersEnd(gguf.settings);
+    for (int32_t id : gguf.ends)
+      addEnd(id, gguf.tokens[size_t(id)],
+             "which its name says and no key of the file");
+    return llvm::Error::success();
+  }
+
   std::string pathOf(llvm::StringRef file) const {
     return model.checkpoint->getPath(file);
+  }
+
+  const std::string &tokenizerDirectory() const {
+    return options.tokenizerFrom.empty() ? model.checkpoint->getDirectory()
+                                         : options.tokenizerFrom;
+  }
+  std::string tokenizerPathOf(llvm::StringRef file) const {
+    llvm::SmallString<128> path(tokenizerDirectory());
+    llvm::sys::path::append(path, file);
+    return path.str().str();
   }
 
   llvm::Error readFamily(ConfigReader &reader) {
@@ -254,25 +293,29 @@ private:
     for (const std::string &file : files)
       if (llvm::Error error = addSource(pathOf(file), file))
         return error;
-    if (!options.tokenizer)
-      return llvm::Error::success();
-    auto settings = readTokenizerSettings(model.checkpoint->getDirectory());
+    return options.tokenizer ? readTokenizer() : llvm::Error::success();
+  }
+
+  /// The tokenizer whose files lie in a directory.
+  llvm::Error readTokenizer() {
+    auto settings = readTokenizerSettings(tokenizerDirectory());
     if (!settings)
       return settings.takeError();
     // As in the library, the tokenizer's own file counts first.
     if (settings->tokenizerClass.empty())
       settings->setClass(tokenizerClass);
-    if (!llvm::sys::fs::exists(pathOf(kTokenizerFile)))
+    if (!llvm::sys::fs::exists(tokenizerPathOf(kTokenizerFile)))
       return readVocabulary(*settings);
-    auto bytes = importTokenizer(pathOf(kTokenizerFile), kTokenizerFile,
-                                 vocabulary, model.remarks, *settings);
+    auto bytes =
+        importTokenizer(tokenizerPathOf(kTokenizerFile), kTokenizerFile,
+                        vocabulary, model.remarks, *settings);
     if (!bytes)
       return bytes.takeError();
     model.tokenizer = std::move(*bytes);
     addTokenizersEnd(*settings);
     if (llvm::Error error = addSources(settings->files))
       return error;
-    return addSource(pathOf(kTokenizerFile), kTokenizerFile);
+    return addSource(tokenizerPathOf(kTokenizerFile), kTokenizerFile);
   }
 
   /// A tokenizer in a file that is not read is refused: an artifact without one
@@ -280,14 +323,14 @@ private:
   llvm::Error readNoTokenizer() {
     for (const char *file :
          {"tekken.json", "sentencepiece.bpe.model", "vocab.txt"})
-      if (llvm::sys::fs::exists(pathOf(file)))
+      if (llvm::sys::fs::exists(tokenizerPathOf(file)))
         return refuse(
             "the tokenizer lies in " + quote(file) +
             " alone, which is not read: save it with the public library "
             "(AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)), which "
             "writes a tokenizer.json, or leave it out with --no-tokenizer");
     std::string what = "there is no 'tokenizer.json'";
-    if (llvm::sys::fs::exists(pathOf(kVocabularyFile)))
+    if (llvm::sys::fs::exists(tokenizerPathOf(kVocabularyFile)))
       what += ", and " + quote(kVocabularyFile) + " has no " +
               quote(kMergesFile) + " beside it";
     model.remarks.push_back(what + ": the model takes and gives token ids");
@@ -300,11 +343,11 @@ private:
     llvm::StringRef names[] = {kVocabularyFile, kMergesFile};
     for (auto [name, text] : llvm::zip_equal(names, texts)) {
       constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
-      auto read = readTextFile(pathOf(name), name, kMostFileBytes);
+      auto read = readTextFile(tokenizerPathOf(name), name, kMostFileBytes);
       if (!read)
         return read.takeError();
       text = std::move(*read);
-      if (llvm::Error error = addSource(pathOf(name), name))
+      if (llvm::Error error = addSource(tokenizerPathOf(name), name))
         return error;
     }
     auto text = describeMerges(texts[0], texts[1], modelType, settings);
@@ -323,7 +366,7 @@ private:
   llvm::Error readSentencePiece(llvm::StringRef name,
                                 TokenizerSettings settings) {
     constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
-    auto bytes = readTextFile(pathOf(name), name, kMostFileBytes);
+    auto bytes = readTextFile(tokenizerPathOf(name), name, kMostFileBytes);
     if (!bytes)
       return bytes.takeError();
     auto text =
@@ -338,21 +381,22 @@ private:
     addTokenizersEnd(settings);
     if (llvm::Error error = addSources(settings.files))
       return error;
-    return addSource(pathOf(name), name);
+    return addSource(tokenizerPathOf(name), name);
   }
 
   /// A tokenizer without a 'tokenizer.json'.
   llvm::Error readVocabulary(const TokenizerSettings &settings) {
-    const std::string &directory = model.checkpoint->getDirectory();
+    const std::string &directory = tokenizerDirectory();
     auto name = findVocabularyFile(directory);
     if (!name)
       return name.takeError();
-    if (name->empty() && llvm::sys::fs::exists(pathOf(kVocabularyFile)) &&
-        llvm::sys::fs::exists(pathOf(kMergesFile)))
+    if (name->empty() &&
+        llvm::sys::fs::exists(tokenizerPathOf(kVocabularyFile)) &&
+        llvm::sys::fs::exists(tokenizerPathOf(kMergesFile)))
       return readMergeFiles(settings);
     if (name->empty())
       for (llvm::StringRef file : kSentencePieceFiles)
-        if (llvm::sys::fs::exists(pathOf(file)))
+        if (llvm::sys::fs::exists(tokenizerPathOf(file)))
           return readSentencePiece(file, settings);
     if (name->empty())
       return readNoTokenizer();
@@ -367,7 +411,7 @@ private:
     addTokenizersEnd(settings);
     if (llvm::Error error = addSources(settings.files))
       return error;
-    return addSource(pathOf(*name), *name);
+    return addSource(tokenizerPathOf(*name), *name);
   }
 
   /// The token with which the tokenizer's maker ends a text ends a generation,
@@ -379,23 +423,26 @@ private:
         artifact::GetTokenizer(model.tokenizer->data());
     if (!end || !tokenizer->added_tokens())
       return;
+    for (const artifact::AddedToken *token : *tokenizer->added_tokens())
+      if (token->content()->string_view() == *end)
+        addEnd(token->id(), *end,
+               "the 'eos_token' of the tokenizer, which neither config.json "
+               "nor generation_config.json names");
+  }
+
+  /// Has a token end a generation, if none so far does.
+  void addEnd(int32_t id, llvm::StringRef text, const char *why) {
     std::vector<int32_t> &ends = model.generation.eos;
-    for (const artifact::AddedToken *token : *tokenizer->added_tokens()) {
-      if (token->content()->string_view() != *end ||
-          llvm::is_contained(ends, token->id()) || token->id() >= vocabulary)
-        continue;
-      model.remarks.push_back(
-          "generation ends at token " + std::to_string(token->id()) + " " +
-          quote(*end) +
-          " as well, the 'eos_token' of the tokenizer, which neither "
-          "config.json nor generation_config.json names");
-      ends.push_back(token->id());
-    }
+    if (llvm::is_contained(ends, id) || id >= vocabulary)
+      return;
+    model.remarks.push_back("generation ends at token " + std::to_string(id) +
+                            " " + quote(text) + " as well, " + why);
+    ends.push_back(id);
   }
 
   llvm::Error addSources(const std::vector<std::string> &files) {
     for (const std::string &file : files)
-      if (llvm::Error error = addSource(pathOf(file), file))
+      if (llvm::Error error = addSource(tokenizerPathOf(file), file))
         return error;
     return llvm::Error::success();
   }

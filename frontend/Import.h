@@ -34,8 +34,11 @@ struct ImportOptions {
   /// Keys of config.json that are left aside though they may change the model:
   /// the user answers for them (checkpoint/UnreadKeys.h).
   std::vector<std::string> allow;
-  /// Whether tokenizer.json is read where there is one.
+  /// Whether the tokenizer is read where there is one.
   bool tokenizer = true;
+  /// The directory that the tokenizer's files lie in; empty: where the model's lie,
+  /// or in a GGUF file itself.
+  std::string tokenizerFrom;
 };
 
 /// A file that the model was made from. `name` is relative to the checkpoint.

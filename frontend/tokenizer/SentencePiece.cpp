@@ -417,3 +417,12 @@ llvm::Expected<std::string> effc::frontend::describeSentencePiece(
   remarkOnClass(*model, name, **kind, settings, remarks);
   return Describer(std::move(*model), name, **kind, settings).describe();
 }
+
+llvm::Expected<std::string>
+effc::frontend::describeSentencePiece(SentencePieceModel model, StringRef name,
+                                      TokenizerSettings &settings) {
+  const SentencePieceClass &kind = getOwnReading();
+  if (llvm::Error error = checkClassFits(model, name, kind))
+    return error;
+  return Describer(std::move(model), name, kind, settings).describe();
+}

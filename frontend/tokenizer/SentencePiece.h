@@ -18,6 +18,7 @@
 #ifndef EFFC_FRONTEND_TOKENIZER_SENTENCEPIECE_H
 #define EFFC_FRONTEND_TOKENIZER_SENTENCEPIECE_H
 
+#include "frontend/tokenizer/SentencePieceModel.h"
 #include "frontend/tokenizer/TokenizerSettings.h"
 
 namespace effc::frontend {
@@ -33,6 +34,12 @@ llvm::Expected<std::string>
 describeSentencePiece(llvm::StringRef bytes, llvm::StringRef name,
                       llvm::StringRef modelType, TokenizerSettings &settings,
                       std::vector<std::string> &remarks);
+
+/// The same of a model that another kind of file holds, as the model itself says.
+/// `name` is that file's.
+llvm::Expected<std::string> describeSentencePiece(SentencePieceModel model,
+                                                  llvm::StringRef name,
+                                                  TokenizerSettings &settings);
 
 } // namespace effc::frontend
 

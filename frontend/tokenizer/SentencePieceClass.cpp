@@ -59,7 +59,7 @@ static const SentencePieceClass kClasses[] = {
 static constexpr StringRef kOwnWhateverIsNamed[] = {"jamba", "kimi_linear",
                                                     "mistral", "phi3"};
 
-static const SentencePieceClass &getOwnReading() {
+const SentencePieceClass &effc::frontend::getOwnReading() {
   return *llvm::find_if(kClasses, [](const SentencePieceClass &one) {
     return one.scheme == Scheme::Own;
   });

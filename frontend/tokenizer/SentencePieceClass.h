@@ -36,6 +36,9 @@ llvm::Expected<const SentencePieceClass *>
 findSentencePieceClass(llvm::StringRef name, llvm::StringRef modelType,
                        const TokenizerSettings &settings);
 
+/// The class that reads a file as the file itself says.
+const SentencePieceClass &getOwnReading();
+
 /// Refuses a file that the class does not read, or not as SentencePiece does.
 llvm::Error checkClassFits(const SentencePieceModel &model,
                            llvm::StringRef name,

@@ -42,8 +42,8 @@ std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
 /// Options as they are typed; checked and turned into CompileOptions by
 /// parse().
 struct Arguments {
-  std::string model, output, weightsFrom, weightsType, stateDtype = "f32",
-                                                       products = "exact";
+  std::string model, output, weightsFrom, tokenizerFrom, weightsType,
+      stateDtype = "f32", products = "exact";
   std::vector<std::string> targets = namesOf(defaultTargets());
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
@@ -250,8 +250,14 @@ void declareResults(CLI::App &app, Arguments &a) {
                      ->type_name("DIR");
   from->needs(phases);
   phases->needs(from);
+  CLI::Option *tokenizer =
+      app.add_option("--tokenizer", a.tokenizerFrom,
+                     "Directory of the tokenizer's files (default: the "
+                     "model's own)")
+          ->type_name("DIR");
   app.add_flag("--no-tokenizer", a.noTokenizer,
-               "Leave the tokenizer out; token ids then stand for text");
+               "Leave the tokenizer out; token ids then stand for text")
+      ->excludes(tokenizer);
   app.add_flag("--strip-ir", a.stripIr,
                "Leave the seq module out of the artifact");
   app.add_flag("--no-sync", a.noSync,
@@ -389,6 +395,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.compileTo = *phase;
   options.dumpPhases = a.dumpPhases;
   options.tokenizer = !a.noTokenizer;
+  options.tokenizerFrom = a.tokenizerFrom;
   options.stripIr = a.stripIr;
   options.durable = !a.noSync;
   options.fallbackIsError = a.werror == "fallback";
