@@ -1,4 +1,5 @@
 #include "runtime/src/devices/sim/SimBlock.h"
+#include "runtime/src/devices/sim/WarpOps.h"
 
 #include <bit>
 #include <cstring>

@@ -11,10 +11,11 @@
 
 #include "runtime/abi/SimAbi.h"
 #include "runtime/src/Limits.h"
-#include "runtime/src/devices/sim/FragmentPlaces.h"
 #include "runtime/src/devices/sim/GlobalMemory.h"
 #include "runtime/src/devices/sim/GlobalWatch.h"
-#include "runtime/src/devices/sim/WarpProducts.h"
+#include "runtime/src/devices/sim/units/FragmentPlaces.h"
+#include "runtime/src/devices/sim/units/WarpGroupProduct.h"
+#include "runtime/src/devices/sim/units/WarpProduct.h"
 
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 // block of its thread.
 
 #include "runtime/src/devices/sim/SimBlock.h"
+#include "runtime/src/devices/sim/WarpOps.h"
 
 using namespace effc;
 using namespace effc::rt;

@@ -1,6 +1,6 @@
 // Which places of elements can be those of a product's fragments, by the tables
 // of the PTX ISA.
-#include "runtime/src/devices/sim/FragmentPlaces.h"
+#include "runtime/src/devices/sim/units/FragmentPlaces.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // What the simulated ops compute, against the tables of the PTX ISA.
 
+#include "runtime/src/devices/sim/WarpOps.h"
 #include "test/unit/runtime/sim/SimTrial.h"
 
 #include <cmath>

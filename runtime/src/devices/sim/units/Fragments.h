@@ -5,8 +5,8 @@
 // 16, the first in its lower half.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTS_H
-#define EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTS_H
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTS_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTS_H
 
 #include <cstdint>
 
@@ -35,4 +35,4 @@ void eachHalf(uint32_t lane, OfA ofA, OfB ofB) {
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTS_H
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTS_H

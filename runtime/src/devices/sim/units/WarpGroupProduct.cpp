@@ -1,5 +1,8 @@
-// Products of warp groups: begun by each thread, done when all 128 wait.
+// Products of warp groups (wgmma): begun by each thread, done when all 128 wait.
+#include "runtime/src/devices/sim/units/WarpGroupProduct.h"
+
 #include "runtime/src/devices/sim/SimBlock.h"
+#include "runtime/src/devices/sim/units/TensorCore.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +14,33 @@ using namespace effc::rt;
 static constexpr uint32_t kGroupWarps = 4, kPatternRows = 8, kRowBytes = 128,
                           kPanelColumns = 64;
 static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
+/// Of an H100, which alone has these products.
+static constexpr Adder kH100 = {16, 2};
+
+void WarpGroupProduct::run() const {
+  auto widen = type == SimMma::M16N8K16F16 ? fromHalf : fromBf16;
+  float w[kDepth][kMostColumns];
+  for (uint32_t column = 0; column < columns; ++column)
+    for (uint32_t k = 0; k < kDepth; ++k)
+      w[k][column] = widen(b[column][k]);
+  for (uint32_t row = 0; row < kRows; ++row) {
+    // Of a warp's 16 rows, a thread has one of the first eight and of the last.
+    uint32_t first = row / 16 * 32 + row % 8 * 4, half = row / 8 % 2;
+    float left[kDepth], sums[kMostColumns];
+    for (uint32_t k = 0; k < kDepth; ++k) {
+      uint32_t pair = a[first + k % 8 / 2][half + k / 8 * 2];
+      left[k] = widen(pair >> k % 2 * 16 & 0xFFFF);
+    }
+    auto at = [&](uint32_t column) -> float & {
+      return d[first + column % 8 / 2][column / 8 * 4 + half * 2 + column % 2];
+    };
+    for (uint32_t column = 0; column < columns; ++column)
+      sums[column] = at(column);
+    addProducts<kH100>(left, w, kDepth, columns, sums);
+    for (uint32_t column = 0; column < columns; ++column)
+      at(column) = sums[column];
+  }
+}
 
 void SimBlock::warpGroupDot(SimThread &thread, SimProduct product) {
   if (product.count == 0 || product.count % 4 != 0 ||

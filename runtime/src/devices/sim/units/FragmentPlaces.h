@@ -7,8 +7,8 @@
 // order. That is what it checks; rows and columns may lie anywhere.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
-#define EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
+#ifndef EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTPLACES_H
+#define EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTPLACES_H
 
 #include "runtime/abi/SimAbi.h"
 #include "runtime/src/devices/sim/Fault.h"
@@ -33,4 +33,4 @@ Fault checkPlaces(SimMma type, std::span<const FragmentPlaces *const> places,
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_FRAGMENTPLACES_H
+#endif // EFFC_RUNTIME_SRC_DEVICES_SIM_UNITS_FRAGMENTPLACES_H

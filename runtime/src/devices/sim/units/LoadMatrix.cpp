@@ -1,4 +1,4 @@
-// Products of warps, and the loads of their fragments.
+// Loads of fragments (ldmatrix), and the places of what products have in them.
 #include "runtime/src/devices/sim/SimBlock.h"
 
 #include <cstring>
@@ -8,29 +8,24 @@ using namespace effc::rt;
 
 static constexpr uint32_t kMatrixRows = 8, kMatrixRowBytes = 16;
 
-void SimBlock::mma(SimThread &thread, uint32_t type, const MmaLane &lane,
-                   const char *site) {
-  workOf(thread).mma = lane;
-  joinOp(thread, Op::Mma, type, site);
+/// Where element `i`, 0 or 1, of what matrixRegister gives lies.
+static const void *matrixElement(const void *const *rows, uint32_t lane,
+                                 bool transposed, uint32_t i) {
+  uint32_t group = lane / 4, place = lane % 4 * 2 + i;
+  uint32_t row = transposed ? place : group,
+           column = transposed ? group : place;
+  return static_cast<const uint16_t *>(rows[row]) + column;
 }
 
-void SimBlock::multiplyWarp(Warp &warp, SimThread &last) {
-  auto type = SimMma(warp.detail);
-  MmaLane lanes[kWarpThreads];
-  for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    lanes[lane] = warp.lanes[lane].mma;
-  multiply(type, lanes);
-
-  std::span<SimThread> group = std::span(threads).subspan(
-      last.index / kWarpThreads * kWarpThreads, kWarpThreads);
-  const FragmentPlaces *places[kWarpThreads];
-  bool isKnown = true;
-  for (uint32_t lane = 0; lane < kWarpThreads; ++lane) {
-    isKnown &= std::exchange(group[lane].placesPassed, false);
-    places[lane] = &group[lane].places;
-  }
-  if (isKnown)
-    require(last, warp.site, checkPlaces(type, places, /*isDense=*/false));
+/// What lane `lane` gets of an 8 x 8 matrix of 16-bit elements whose rows start
+/// at `rows`.
+static uint32_t matrixRegister(const void *const *rows, uint32_t lane,
+                               bool transposed) {
+  uint16_t elements[2];
+  for (uint32_t i = 0; i < 2; ++i)
+    std::memcpy(&elements[i], matrixElement(rows, lane, transposed, i),
+                sizeof elements[i]);
+  return elements[0] | uint32_t(elements[1]) << 16;
 }
 
 /// What the next product of the thread has in its fragments.

@@ -1,7 +1,7 @@
-#include "runtime/src/devices/sim/FragmentPlaces.h"
+#include "runtime/src/devices/sim/units/FragmentPlaces.h"
 
-#include "runtime/src/devices/sim/Fragments.h"
 #include "runtime/src/devices/sim/SharedMemory.h"
+#include "runtime/src/devices/sim/units/Fragments.h"
 
 #include <algorithm>
 
