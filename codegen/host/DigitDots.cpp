@@ -1,6 +1,6 @@
 // tile.dot rounded to digits: rows and panels of a tile, in registers (PanelDots.h).
 #include "codegen/host/Digits.h"
-#include "codegen/host/KernelLowering.h"
+#include "codegen/host/Lowerings.h"
 #include "codegen/host/PanelDots.h"
 #include "codegen/storage/Unpack.h"
 
@@ -11,42 +11,45 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::host;
 using namespace effc::tile;
 using storage::kPanelRows;
 
+namespace effc::host {
+
 // Rows that were not stored as digits are made so once for all panels.
-Place KernelLowering::asDigits(const Place &rows, storage::DigitsType type,
-                               int64_t count, int64_t columns) {
+static Place asDigits(KernelState &s, const Place &rows,
+                      storage::DigitsType type, int64_t count,
+                      int64_t columns) {
   storage::DigitsLayout layout{type.getCount()};
-  int64_t blocks = columns / layout.kNumbers, lanes = memory.shape.lanes;
+  int64_t blocks = columns / layout.kNumbers, lanes = s.memory.shape.lanes;
   Place result;
   result.element = type;
   result.rowStride = columns;
   result.first = stored::firstPlace(
-      b, loc, allocateBytes(count * blocks * layout.bytes()), type);
-  auto loop = scf::ForOp::create(b, loc, memory.constant(0),
-                                 memory.constant(count), memory.constant(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
+      s.b, s.loc(), s.allocateBytes(count * blocks * layout.bytes()), type);
+  auto loop =
+      scf::ForOp::create(s.b, s.memory.constant(0), s.memory.constant(count),
+                         s.memory.constant(1));
+  OpBuilder::InsertionGuard guard(s.b);
+  s.b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
   auto along =
-      scf::ForOp::create(b, loc, memory.constant(0), memory.constant(columns),
-                         memory.constant(layout.kNumbers));
-  b.setInsertionPointToStart(along.getBody());
+      scf::ForOp::create(s.b, s.memory.constant(0), s.memory.constant(columns),
+                         s.memory.constant(layout.kNumbers));
+  s.b.setInsertionPointToStart(along.getBody());
   SmallVector<Value> numbers;
   for (int64_t i = 0; i < layout.kNumbers; i += lanes)
-    numbers.push_back(memory.load(
-        rows, row, memory.add(along.getInductionVar(), i), lanes, lanes));
+    numbers.push_back(s.memory.load(
+        rows, row, s.memory.add(along.getInductionVar(), i), lanes, lanes));
   Value block = stored::blockAddress(
-      b, loc, memory.at(result, row, along.getInductionVar()), type);
-  storeDigits(b, loc, memory, layout, block, numbers);
+      s.b, s.loc(), s.memory.at(result, row, along.getInductionVar()), type);
+  storeDigits(s.b, s.loc(), s.memory, layout, block, numbers);
   return result;
 }
 
-LogicalResult KernelLowering::lowerPanelDot(DotOp dot) {
+LogicalResult lowerPanelDot(DotOp dot, KernelState &s) {
   auto digits = dyn_cast<storage::DigitsType>(*dot.getRoundedTo());
-  Place a = placeOf(dot.getA()), c = placeOf(dot.getB());
+  Place a = s.placeOf(dot.getA()), c = s.placeOf(dot.getB());
   auto panel = dyn_cast<storage::PanelType>(c.element);
   if (!digits || !panel)
     return dot.emitOpError("expects rows rounded to digits and a matrix in "
@@ -59,43 +62,45 @@ LogicalResult KernelLowering::lowerPanelDot(DotOp dot) {
   int64_t m = type.rows(), n = type.columns(),
           k = dot.getA().getType().columns();
   if (a.element != digits)
-    a = asDigits(a, digits, m, k);
-  Value init = splats.lookup(dot.getAcc());
-  Place acc = init ? Place() : placeOf(dot.getAcc());
-  Place result = placeOf(dot.getResult());
-  const int64_t lanes = memory.shape.lanes;
+    a = asDigits(s, a, digits, m, k);
+  Value init = s.splats.lookup(dot.getAcc());
+  Place acc = init ? Place() : s.placeOf(dot.getAcc());
+  Place result = s.placeOf(dot.getResult());
+  const int64_t lanes = s.memory.shape.lanes;
   PanelOperands operands{panel.getRows(), digits.getCount(), k, c.fetchNext};
   // Of 32 registers 12 hold sums of the digits of four rows; of 16 there are two
   // parts of a panel, and six hold those of a row.
-  int64_t rowsAtOnce = memory.shape.registers >= 32 ? 4 : 1;
+  int64_t rowsAtOnce = s.memory.shape.registers >= 32 ? 4 : 1;
 
   auto emit = [&](Value firstColumn, int64_t columns) {
     Value base = stored::blockAddress(
-        b, loc, memory.at(c, firstColumn, memory.constant(0)), panel);
+        s.b, s.loc(), s.memory.at(c, firstColumn, s.memory.constant(0)), panel);
     auto rows = [&](Value first, int64_t count) {
       SmallVector<Value> addresses;
       for (int64_t i = 0; i < count; ++i)
         addresses.push_back(stored::blockAddress(
-            b, loc, memory.at(a, memory.add(first, i), memory.constant(0)),
+            s.b, s.loc(),
+            s.memory.at(a, s.memory.add(first, i), s.memory.constant(0)),
             digits));
-      SmallVector<Value> sums =
-          multiplyPanel(b, loc, memory, kernel, operands, base, addresses);
+      SmallVector<Value> sums = multiplyPanel(s.b, s.loc(), s.memory, s.kernel,
+                                              operands, base, addresses);
       int64_t parts = kPanelRows / lanes;
       for (int64_t i = 0; i < count; ++i)
         for (int64_t part = 0; part < parts && part * lanes < columns; ++part) {
-          Value row = memory.add(first, i),
-                column = memory.add(firstColumn, part * lanes);
+          Value row = s.memory.add(first, i),
+                column = s.memory.add(firstColumn, part * lanes);
           int64_t valid = std::min(lanes, columns - part * lanes);
-          Value start = init ? memory.broadcast(init, lanes)
-                             : memory.load(acc, row, column, lanes, valid);
-          memory.store(
+          Value start = init ? s.memory.broadcast(init, lanes)
+                             : s.memory.load(acc, row, column, lanes, valid);
+          s.memory.store(
               result, row, column,
-              arith::AddFOp::create(b, loc, start, sums[i * parts + part]),
-              valid);
+              arith::AddFOp::create(s.b, start, sums[i * parts + part]), valid);
         }
     };
-    memory.tiled(m, rowsAtOnce, rows);
+    s.memory.tiled(m, rowsAtOnce, rows);
   };
-  memory.tiled(n, kPanelRows, emit);
+  s.memory.tiled(n, kPanelRows, emit);
   return success();
 }
+
+} // namespace effc::host

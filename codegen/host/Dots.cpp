@@ -7,7 +7,7 @@
 // and the left operand's elements are broadcast. Either way an element's
 // additions depend on the contracted length alone, never on the row count, so a
 // row's bits are the same in every batch.
-#include "codegen/host/KernelLowering.h"
+#include "codegen/host/Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,8 +15,9 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::host;
 using namespace effc::tile;
+
+namespace effc::host {
 
 // The most elements of a block that an iteration takes: longer blocks would be
 // unrolled into more code than pays.
@@ -175,53 +176,58 @@ void Product::broadcastBlock(Value row, int64_t rows, Value column,
 
 } // namespace
 
-void KernelLowering::emitDot(DotOp dot) {
-  Product product(b, loc, memory);
-  product.a = placeOf(dot.getA());
-  product.c = placeOf(dot.getB());
+LogicalResult lower(DotOp dot, KernelState &s) {
+  if (dot.getRoundedTo())
+    return lowerPanelDot(dot, s);
+  Product product(s.b, s.loc(), s.memory);
+  product.a = s.placeOf(dot.getA());
+  product.c = s.placeOf(dot.getB());
   product.m = dot.getAcc().getType().rows();
   product.n = dot.getAcc().getType().columns();
   product.k = dot.getTransposeA() ? dot.getA().getType().rows()
                                   : dot.getA().getType().columns();
   product.transposeA = dot.getTransposeA();
-  if (auto splat = splats.find(dot.getAcc()); splat != splats.end()) {
+  if (auto splat = s.splats.find(dot.getAcc()); splat != s.splats.end()) {
     product.init = splat->second;
-    product.result = placeOf(dot.getResult());
+    product.result = s.placeOf(dot.getResult());
   } else {
-    product.acc = placeOf(dot.getAcc());
+    product.acc = s.placeOf(dot.getAcc());
     // An accumulator that is used up here is added to in place.
     bool last = dot.getAcc().hasOneUse() && product.acc.padded &&
                 dot.getAcc().getDefiningOp() &&
                 dot.getAcc().getDefiningOp()->getBlock() == dot->getBlock();
     if (last)
-      places[dot.getResult()] = product.acc;
-    product.result = placeOf(dot.getResult());
+      s.places[dot.getResult()] = product.acc;
+    product.result = s.placeOf(dot.getResult());
   }
   if (dot.getTransposeB() && !dot.getTransposeA()) {
     product.alongContraction();
-    return;
+    return success();
   }
   if (dot.getTransposeB()) {
     // a^T . b^T: neither operand is contiguous as needed; b is turned once.
     auto type = dot.getB().getType();
-    Place turned =
-        allocate(TileType::get(b.getContext(), {type.columns(), type.rows()},
-                               b.getF32Type(), Role::Operand, {}));
-    auto rows =
-        scf::ForOp::create(b, loc, memory.constant(0),
-                           memory.constant(type.rows()), memory.constant(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(rows.getBody());
-    auto columns =
-        scf::ForOp::create(b, loc, memory.constant(0),
-                           memory.constant(type.columns()), memory.constant(1));
-    b.setInsertionPointToStart(columns.getBody());
+    Place turned = s.allocate(
+        TileType::get(s.b.getContext(), {type.columns(), type.rows()},
+                      s.b.getF32Type(), Role::Operand, {}));
+    auto rows = scf::ForOp::create(s.b, s.memory.constant(0),
+                                   s.memory.constant(type.rows()),
+                                   s.memory.constant(1));
+    OpBuilder::InsertionGuard guard(s.b);
+    s.b.setInsertionPointToStart(rows.getBody());
+    auto columns = scf::ForOp::create(s.b, s.memory.constant(0),
+                                      s.memory.constant(type.columns()),
+                                      s.memory.constant(1));
+    s.b.setInsertionPointToStart(columns.getBody());
     Value i = rows.getInductionVar(), j = columns.getInductionVar();
-    memory.storeScalar(turned, j, i, memory.loadScalar(product.c, i, j));
-    b.setInsertionPointAfter(rows);
+    s.memory.storeScalar(turned, j, i, s.memory.loadScalar(product.c, i, j));
+    s.b.setInsertionPointAfter(rows);
     product.c = turned;
     product.alongColumns();
-    return;
+    return success();
   }
   product.alongColumns();
+  return success();
 }
+
+} // namespace effc::host

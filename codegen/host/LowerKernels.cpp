@@ -1,9 +1,9 @@
-// tile.kernel -> llvm.func, one for one; the work is in KernelLowering.
+// tile.kernel -> llvm.func, one for one; the work is in Lowerings.h.
 //
 //   tile.kernel @k(%item, %x: view, ...)
 // becomes
 //   llvm.func @k(operands, counts, begin, end)
-#include "codegen/host/KernelLowering.h"
+#include "codegen/host/Lowerings.h"
 #include "codegen/host/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,15 +63,15 @@ struct LowerKernelsPass : impl::LowerKernelsPassBase<LowerKernelsPass> {
       auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(),
                                                kernel.getSymName(), signature);
       Block *entry = function.addEntryBlock(builder);
-      KernelLowering lowering(kernel, entry);
-      if (failed(lowering.run()))
+      KernelState state(kernel, entry);
+      if (failed(lowerKernel(state)))
         return signalPassFailure();
       builder.setInsertionPointToEnd(entry);
       LLVM::ReturnOp::create(builder, kernel.getLoc(), ValueRange{});
-      if (failed(checkSize(function, lowering.stackBytes())))
+      if (failed(checkSize(function, state.stackUsed)))
         return signalPassFailure();
       function->setAttr("effc.stack_bytes",
-                        builder.getI64IntegerAttr(lowering.stackBytes()));
+                        builder.getI64IntegerAttr(state.stackUsed));
       kernel.erase();
     }
   }

@@ -17,7 +17,7 @@
 #include "codegen/host/PanelDots.h"
 #include "codegen/host/ByteDots.h"
 #include "codegen/host/Digits.h"
-#include "codegen/host/KernelLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "dialects/storage/Panels.h"
 

@@ -8,7 +8,7 @@
 // For sums of two rows, both are ordered first; of their a-th and b-th elements
 // (from 1) a sum has a b - 1 others before it, so that it is formed only where
 // a b is at most K.
-#include "codegen/host/KernelLowering.h"
+#include "codegen/host/Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,8 +16,9 @@
 
 using namespace mlir;
 using namespace effc;
-using namespace effc::host;
 using namespace effc::tile;
+
+namespace effc::host {
 
 namespace {
 
@@ -209,39 +210,42 @@ private:
 
 } // namespace
 
-void KernelLowering::emitTopK(TopKOp op) {
+void lower(TopKOp op, KernelState &s) {
   int64_t count = op.getValues().getType().columns();
-  BestList result(b, loc, memory, placeOf(op.getValues()),
-                  placeOf(op.getNumbers()), count);
+  BestList result(s.b, s.loc(), s.memory, s.placeOf(op.getValues()),
+                  s.placeOf(op.getNumbers()), count);
   int64_t width = cast<TileType>(op.getScores()[0].getType()).columns();
   if (op.getScores().size() == 1)
-    return result.fillFrom(placeOf(op.getScores()[0]), width);
+    return result.fillFrom(s.placeOf(op.getScores()[0]), width);
   int64_t kept = std::min(count, width);
   auto keep = [&](Value scores) {
     auto row = [&](Type element) {
-      return allocate(
-          TileType::get(b.getContext(), {kept}, element, Role::Row, {}));
+      return s.allocate(
+          TileType::get(s.b.getContext(), {kept}, element, Role::Row, {}));
     };
-    BestList list(b, loc, memory, row(b.getF32Type()), row(b.getI32Type()),
-                  kept);
-    list.fillFrom(placeOf(scores), width);
+    BestList list(s.b, s.loc(), s.memory, row(s.b.getF32Type()),
+                  row(s.b.getI32Type()), kept);
+    list.fillFrom(s.placeOf(scores), width);
     return list;
   };
   BestList first = keep(op.getScores()[0]), second = keep(op.getScores()[1]);
   result.fillFromSums(first, second, width);
 }
 
-void KernelLowering::emitTake(TakeOp op) {
-  Place row = placeOf(op.getTile()), numbers = placeOf(op.getNumbers()),
-        result = placeOf(op.getResult());
-  Value zero = memory.constant(0), one = memory.constant(1);
-  Value count = memory.constant(op.getResult().getType().columns());
-  auto loop = scf::ForOp::create(b, loc, zero, count, one);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
+void lower(TakeOp op, KernelState &s) {
+  Place row = s.placeOf(op.getTile()), numbers = s.placeOf(op.getNumbers()),
+        result = s.placeOf(op.getResult());
+  Value zero = s.memory.constant(0), one = s.memory.constant(1);
+  Value count = s.memory.constant(op.getResult().getType().columns());
+  auto loop = scf::ForOp::create(s.b, zero, count, one);
+  OpBuilder::InsertionGuard guard(s.b);
+  s.b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  Value number = LLVM::LoadOp::create(b, loc, b.getI32Type(),
-                                      numberAddress(b, loc, numbers, at));
-  Value column = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
-  memory.storeScalar(result, zero, at, memory.loadScalar(row, zero, column));
+  Value number = LLVM::LoadOp::create(s.b, s.b.getI32Type(),
+                                      numberAddress(s.b, s.loc(), numbers, at));
+  Value column = arith::IndexCastOp::create(s.b, s.b.getIndexType(), number);
+  s.memory.storeScalar(result, zero, at,
+                       s.memory.loadScalar(row, zero, column));
 }
+
+} // namespace effc::host
