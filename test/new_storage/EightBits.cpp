@@ -19,7 +19,6 @@ static float scaleOf(const uint8_t *block) {
 const std::vector<PublishedBlock> &effc::test::publishedBlocks() {
   static const std::vector<PublishedBlock> blocks = {
       {"s8_32",
-       "",
        [](const uint8_t *block, float *numbers) {
          for (int i = 0; i < 32; ++i)
            numbers[i] = scaleOf(block) * float(int8_t(block[i]));
