@@ -65,8 +65,9 @@ static llvm::Expected<Tensor<S>> toTensor(const StoredWeight &weight,
     return llvm::createStringError("a weight has %zu bytes, which its shape "
                                    "does not take",
                                    weight.bytes.size());
-  for (auto [i, element] : llvm::enumerate(tensor.elements()))
-    element = S(storage.number(weight.bytes, i));
+  std::vector<float> numbers(size_t(tensor.size()));
+  storage.readNumbers(weight.bytes, numbers);
+  llvm::copy(numbers, tensor.elements().begin());
   return tensor;
 }
 

@@ -20,9 +20,7 @@ public:
     for (int64_t element = 0; element < type.getElements(); ++element) {
       uint64_t left[] = {drawn, set};
       for (int64_t piece = 0; piece < field.pieces(); ++piece) {
-        int64_t bit = field.getStarts()[piece], rest = element;
-        for (size_t i = digits.size(); i-- > 0; rest /= digits[i])
-          bit += rest % digits[i] * field.stridesOf(piece)[i];
+        int64_t bit = field.firstBit(piece, digits, element);
         for (int64_t i = 0; i < field.getWidths()[piece]; ++i, ++bit) {
           mark(bits.drawn, bit, left[0] & 1);
           mark(bits.set, bit, left[1] & 1);

@@ -117,10 +117,7 @@ private:
   // Such a field is whole bytes (FIELD2, STORED3).
   void add(storage::BlockType type, storage::FieldAttr field) {
     for (int64_t element = 0; element < type.getElements(); ++element) {
-      int64_t bit = field.getStarts()[0], rest = element;
-      for (size_t i = type.getDigits().size(); i-- > 0;
-           rest /= type.getDigits()[i])
-        bit += rest % type.getDigits()[i] * field.stridesOf(0)[i];
+      int64_t bit = field.firstBit(0, type.getDigits(), element);
       Place place{bit / 8, field.bits() / 8, largestExponents(field.getKind())};
       if (!is_contained(places, place))
         places.push_back(place);

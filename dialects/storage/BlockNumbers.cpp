@@ -1,5 +1,6 @@
 #include "dialects/storage/BlockNumbers.h"
 
+#include "dialects/storage/FieldNumbers.h"
 #include "runtime/abi/NarrowFloats.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,63 +11,12 @@
 using namespace effc;
 using namespace effc::storage;
 
-// The first bit of a piece for the element with the number `element`.
-static int64_t firstBit(FieldAttr field, int64_t piece,
-                        llvm::ArrayRef<int64_t> digits, int64_t element) {
-  int64_t bit = field.getStarts()[piece];
-  llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
-  for (size_t i = digits.size(); i-- > 0; element /= digits[i])
-    bit += element % digits[i] * strides[i];
-  return bit;
-}
-
-// A piece is whole bytes, or a part of one (STORED3).
-static uint64_t bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits,
-                       llvm::ArrayRef<uint8_t> block, int64_t element) {
-  uint64_t value = 0;
-  int64_t below = 0;
-  for (auto [piece, width] : llvm::enumerate(field.getWidths())) {
-    int64_t bit = firstBit(field, piece, digits, element);
-    uint64_t bits = block[bit / 8] >> bit % 8;
-    for (int64_t byte = 1; byte < width / 8; ++byte)
-      bits |= uint64_t(block[bit / 8 + byte]) << 8 * byte;
-    value |= (bits & ((uint64_t(1) << width) - 1)) << below;
-    below += width;
-  }
-  return value;
-}
-
-static double valueOf(FieldAttr field, uint64_t bits) {
-  switch (field.getKind()) {
-  case FieldKind::Unsigned:
-  case FieldKind::Signed: {
-    if (!field.getTable().empty())
-      return double(field.getTable()[bits]);
-    int64_t width = field.bits();
-    auto integer = int64_t(bits);
-    if (field.getKind() == FieldKind::Signed && bits >> (width - 1) & 1)
-      integer -= int64_t(1) << width;
-    return double(integer + field.getBias());
-  }
-  case FieldKind::Half:
-    return rt::fromF16(uint16_t(bits));
-  case FieldKind::Brain:
-    return rt::fromBF16(uint16_t(bits));
-  case FieldKind::Single:
-    return std::bit_cast<float>(uint32_t(bits));
-  case FieldKind::Exponent:
-    return bits == 255
-               ? std::nan("")
-               : std::ldexp(1.0, int(bits) - 127 + int(field.getBias()));
-  }
-  llvm_unreachable("every kind is listed");
-}
-
 float storage::blockNumber(BlockType type, llvm::ArrayRef<uint8_t> block,
                            int64_t element) {
   auto product = [&](llvm::ArrayRef<FieldAttr> factors, double start) {
     for (FieldAttr field : factors)
-      start *= valueOf(field, bitsOf(field, type.getDigits(), block, element));
+      start *=
+          fieldValue(field, fieldBits(field, type.getDigits(), block, element));
     return start;
   };
   double code = product(type.getCode(), 1);
@@ -102,7 +52,7 @@ static void setBits(FieldAttr field, llvm::ArrayRef<int64_t> digits,
                     llvm::MutableArrayRef<uint8_t> block, int64_t element,
                     uint64_t value) {
   for (auto [piece, width] : llvm::enumerate(field.getWidths())) {
-    int64_t bit = firstBit(field, piece, digits, element);
+    int64_t bit = field.firstBit(int64_t(piece), digits, element);
     uint64_t mask = (uint64_t(1) << std::min<int64_t>(width, 8)) - 1;
     for (int64_t byte = bit / 8, left = width; left > 0; ++byte, left -= 8) {
       auto kept = uint8_t(block[byte] & ~(mask << bit % 8));
@@ -132,7 +82,7 @@ static bool encodeByLargest(BlockType type, llvm::ArrayRef<float> numbers,
   if (!std::isfinite(inverse)) // so small that a block of zeros is as near
     scale = inverse = 0;
   uint64_t bits = roundTo(scaleField.getKind(), scale);
-  if (!std::isfinite(valueOf(scaleField, bits)))
+  if (!std::isfinite(fieldValue(scaleField, bits)))
     return false;
   setBits(scaleField, type.getDigits(), block, 0, bits);
   for (auto [i, number] : llvm::enumerate(numbers))
@@ -152,7 +102,7 @@ static bool setFactors(BlockType type, llvm::ArrayRef<FieldAttr> factors,
   for (auto [g, bits] : llvm::enumerate(second))
     setBits(factors[1], type.getDigits(), block,
             int64_t(g) * type.getElements() / int64_t(second.size()), bits);
-  return std::isfinite(valueOf(factors[0], first));
+  return std::isfinite(fieldValue(factors[0], first));
 }
 
 bool storage::encodeBlock(BlockType type, Rounding rounding,

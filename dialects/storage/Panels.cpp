@@ -128,10 +128,7 @@ static std::vector<int64_t>
 bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits, int64_t element) {
   std::vector<int64_t> bits;
   for (int64_t piece = 0; piece < field.pieces(); ++piece) {
-    int64_t bit = field.getStarts()[piece], rest = element;
-    llvm::ArrayRef<int64_t> strides = field.stridesOf(piece);
-    for (size_t i = digits.size(); i-- > 0; rest /= digits[i])
-      bit += rest % digits[i] * strides[i];
+    int64_t bit = field.firstBit(piece, digits, element);
     for (int64_t i = 0; i < field.getWidths()[piece]; ++i)
       bits.push_back(bit + i);
   }

@@ -1,10 +1,12 @@
 #include "dialects/storage/Storage.h"
 
+#include "dialects/storage/BlockDecoder.h"
 #include "dialects/storage/BlockNumbers.h"
 #include "dialects/storage/Digits.h"
 #include "dialects/storage/Panels.h"
 #include "runtime/abi/NarrowFloats.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -106,4 +108,12 @@ float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
   uint16_t bits;
   std::memcpy(&bits, bytes.data() + index * 2, 2);
   return element.isBF16() ? rt::fromBF16(bits) : rt::fromF16(bits);
+}
+
+void Storage::readNumbers(llvm::ArrayRef<uint8_t> bytes,
+                          llvm::MutableArrayRef<float> numbers) const {
+  if (BlockType type = block())
+    return BlockDecoder(type).decode(bytes, numbers);
+  for (auto [i, value] : llvm::enumerate(numbers))
+    value = number(bytes, i);
 }

@@ -71,6 +71,10 @@ def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
     /// Bits of all pieces.
     int64_t bits() const;
     int64_t digits() const { return getStrides().size() / getWidths().size(); }
+    /// The first bit of a piece for the element of that number in its block, whose
+    /// digits have the radices `digits`.
+    int64_t firstBit(int64_t piece, ::llvm::ArrayRef<int64_t> digits,
+                     int64_t element) const;
     /// One stride for each digit.
     ::llvm::ArrayRef<int64_t> stridesOf(int64_t piece) const {
       return getStrides().slice(piece * digits(), digits());

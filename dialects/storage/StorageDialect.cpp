@@ -133,6 +133,15 @@ int64_t FieldAttr::bits() const {
   return sum;
 }
 
+int64_t FieldAttr::firstBit(int64_t piece, ArrayRef<int64_t> digits,
+                            int64_t element) const {
+  int64_t bit = getStarts()[piece];
+  ArrayRef<int64_t> strides = stridesOf(piece);
+  for (size_t i = digits.size(); i-- > 0; element /= digits[i])
+    bit += element % digits[i] * strides[i];
+  return bit;
+}
+
 LogicalResult FieldAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 FieldKind kind, ArrayRef<int64_t> widths,
                                 ArrayRef<int64_t> starts,
@@ -254,21 +263,11 @@ void BlockType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-// First bit of a piece for an element whose digits are those of `element`.
-static int64_t firstBit(FieldAttr field, int64_t piece,
-                        ArrayRef<int64_t> digits, int64_t element) {
-  int64_t bit = field.getStarts()[piece];
-  ArrayRef<int64_t> strides = field.stridesOf(piece);
-  for (size_t i = digits.size(); i-- > 0; element /= digits[i])
-    bit += element % digits[i] * strides[i];
-  return bit;
-}
-
 // Marks the bits that an element's field has; fails where one is outside.
 static bool mark(FieldAttr field, ArrayRef<int64_t> digits, int64_t element,
                  llvm::BitVector &bits) {
   for (int64_t i = 0; i < field.pieces(); ++i) {
-    int64_t first = firstBit(field, i, digits, element);
+    int64_t first = field.firstBit(i, digits, element);
     int64_t width = field.getWidths()[i];
     bool inByte = first % 8 + width <= 8, whole = first % 8 == 0;
     if (first < 0 || first + width > int64_t(bits.size()) ||

@@ -19,11 +19,10 @@ std::vector<S> effc::frontend::readNumbers(const TensorType &type,
   if (!type.isBlocks())
     return decode<S>(type.getElement(), bytes);
   storage::Storage storage = *type.getStorage(context);
-  std::vector<S> numbers(bytes.size() / storage.blockBytes() *
-                         storage.blockElements());
-  for (size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = storage.number(bytes, i);
-  return numbers;
+  std::vector<float> numbers(bytes.size() / storage.blockBytes() *
+                             storage.blockElements());
+  storage.readNumbers(bytes, numbers);
+  return std::vector<S>(numbers.begin(), numbers.end());
 }
 
 template std::vector<float>

@@ -9,6 +9,7 @@ using namespace effc::verify;
 double Verification::prefillTolerance(const Oracle *against,
                                       size_t rows) const {
   double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
+  tolerance = std::max(tolerance, kLossFactor * roundedRows);
   bool stored = narrowStates && tokens.size() > rows;
   return stored ? std::max(tolerance, kNarrowFeeding) : tolerance;
 }
@@ -35,7 +36,12 @@ void Verification::stateTolerances() {
         scientific(*report.f32Loss) + "), at least 16 units in the last place" +
         (narrowStates ? "; at least " + scientific(kNarrowFeeding) +
                             " where states are kept in bf16 between calls"
-                      : ""));
+                      : "") +
+        (roundedRows > 0
+             ? "; at least 4 x what products lose that round rows (" +
+                   scientific(roundedRows) +
+                   ", half a step by the root of their number)"
+             : ""));
     report.tolerances.push_back(
         "forms in double: the same x 2^-29, at least 256 units in the last "
         "place");

@@ -4,6 +4,7 @@
 #define EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
 
 #include <algorithm>
+#include <cmath>
 
 namespace effc::verify {
 
@@ -21,6 +22,14 @@ inline constexpr double kNarrowFeeding = 10 * 0x1p-9;
 inline constexpr double kMostLoss = 1e-2;
 // Without a reference nothing is known of the model's loss.
 inline constexpr double kUnknownLoss = 0x1p-12;
+
+/// What a model loses whose `products` round their rows to integers of at most `most`,
+/// relative to the largest logit: half a step each, evenly spread, which add up as
+/// independent errors do. SmolLM2 of 211 products in 8 bits: 0.033 estimated, 0.034
+/// measured.
+inline double digitsLoss(double most, double products) {
+  return 0.5 / most / std::sqrt(3.0) * std::sqrt(products);
+}
 
 /// Of results in f32, where the reference loses `loss` in f32.
 inline double f32Tolerance(double loss) {

@@ -2,6 +2,7 @@
 
 #include "compiler/CanonicalOptions.h"
 #include "compiler/StoredArtifact.h"
+#include "dialects/storage/Digits.h"
 #include "tools/effc-verify/CodeDifference.h"
 #include "tools/effc-verify/Expected.h"
 #include "tools/effc-verify/Numbers.h"
@@ -175,6 +176,14 @@ void Verification::readTargetOptions() {
   runsOnHost = cli::isHostName(options.device.name) ||
                (place && cli::isHostName(place->name));
   roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
+  if (int64_t digits = digitsOf(pipeline.products);
+      runsOnHost && digits > 0 && digits < 3) {
+    size_t products = 0;
+    for (const effc_weight_info_t &weight : model.weights())
+      products += weight.rows_together > 1;
+    roundedRows =
+        digitsLoss(double(storage::mostOfDigits(digits)), double(products));
+  }
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");

@@ -153,7 +153,9 @@ private:
   bool hasHostCode = true; // it was compiled for the host too
   bool runsOnHost = true;  // the device that runs the file's own code
   bool bitStable = false;
-  bool narrowStates = false;     // some state is kept in 16 bits
+  bool narrowStates = false; // some state is kept in 16 bits
+  double roundedRows =
+      0; // what the host's products lose that round rows, 0: none do
   bool roundsProducts = false;   // the device's products round operands
   StoredModel stored;            // empty without a seq module
   CompileOptions compileOptions; // of the file, for the host alone
