@@ -298,6 +298,10 @@ private:
 
   /// The tokenizer whose files lie in a directory.
   llvm::Error readTokenizer() {
+    if (!options.tokenizerFrom.empty() &&
+        !llvm::sys::fs::is_directory(options.tokenizerFrom))
+      return refuse("expects " + quote(options.tokenizerFrom) +
+                    " to be the directory of a tokenizer (--tokenizer)");
     auto settings = readTokenizerSettings(tokenizerDirectory());
     if (!settings)
       return settings.takeError();
@@ -333,6 +337,9 @@ private:
     if (llvm::sys::fs::exists(tokenizerPathOf(kVocabularyFile)))
       what += ", and " + quote(kVocabularyFile) + " has no " +
               quote(kMergesFile) + " beside it";
+    if (!options.tokenizerFrom.empty())
+      return refuse(quote(options.tokenizerFrom) +
+                    " has no tokenizer: " + what + " (--tokenizer)");
     model.remarks.push_back(what + ": the model takes and gives token ids");
     return llvm::Error::success();
   }

@@ -1,6 +1,7 @@
 #include "frontend/gguf/Tokenizer.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/gguf/EscapedBytes.h"
 #include "frontend/gguf/PreTokenizers.h"
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/SentencePieceModel.h"
@@ -367,8 +368,9 @@ json::Array Describer::mergesByScore(llvm::ArrayRef<double> scores) const {
   for (auto [id, type] : llvm::enumerate(types))
     if (type == TokenType::Normal)
       order.push_back(id);
-  llvm::stable_sort(order,
-                    [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-scores[a], a) < std::pair(-scores[b], b);
+  });
   auto takesPart = [&](StringRef part) {
     auto known = idOf.find(part);
     return known != idOf.end() &&
@@ -482,50 +484,6 @@ llvm::Expected<std::string> Describer::describeUnigram() {
 // rwkv
 //===----------------------------------------------------------------------===//
 
-/// The bytes of a token as Python writes a string or bytes between the quotes;
-/// none where an escape is wrong.
-static std::optional<std::string> readEscaped(StringRef text) {
-  std::string bytes;
-  while (!text.empty()) {
-    char c = text.front();
-    text = text.drop_front();
-    if (c != '\\') {
-      bytes += c;
-      continue;
-    }
-    if (text.empty())
-      return std::nullopt;
-    c = text.front();
-    text = text.drop_front();
-    unsigned code;
-    switch (c) {
-    case 't':
-      bytes += '\t';
-      break;
-    case 'n':
-      bytes += '\n';
-      break;
-    case 'r':
-      bytes += '\r';
-      break;
-    case 'x':
-      if (text.size() < 2 || text.take_front(2).getAsInteger(16, code))
-        return std::nullopt;
-      bytes += char(code);
-      text = text.drop_front(2);
-      break;
-    case '\\':
-    case '\'':
-    case '"':
-      bytes += c;
-      break;
-    default:
-      return std::nullopt;
-    }
-  }
-  return bytes;
-}
-
 llvm::Expected<std::string> Describer::describeLongestMatch() {
   std::string lines;
   json::Object added;
@@ -539,7 +497,7 @@ llvm::Expected<std::string> Describer::describeLongestMatch() {
           {"single_word", false}, {"normalized", false}};
       continue;
     }
-    std::optional<std::string> bytes = readEscaped(token);
+    std::optional<std::string> bytes = readEscapedBytes(token);
     if (!bytes)
       return refuse(keys.getFile() + ": expects " + describeToken(id) +
                     " as Python writes bytes");

@@ -421,8 +421,6 @@ llvm::Expected<std::string> effc::frontend::describeSentencePiece(
 llvm::Expected<std::string>
 effc::frontend::describeSentencePiece(SentencePieceModel model, StringRef name,
                                       TokenizerSettings &settings) {
-  const SentencePieceClass &kind = getOwnReading();
-  if (llvm::Error error = checkClassFits(model, name, kind))
-    return error;
-  return Describer(std::move(model), name, kind, settings).describe();
+  return Describer(std::move(model), name, getOwnReading(), settings)
+      .describe();
 }

@@ -35,8 +35,8 @@ describeSentencePiece(llvm::StringRef bytes, llvm::StringRef name,
                       llvm::StringRef modelType, TokenizerSettings &settings,
                       std::vector<std::string> &remarks);
 
-/// The same of a model that another kind of file holds, as the model itself says.
-/// `name` is that file's.
+/// The same of a model that another kind of file holds, Unigram or BPE with spaces
+/// in front of words, as the model itself says. `name` is that file's.
 llvm::Expected<std::string> describeSentencePiece(SentencePieceModel model,
                                                   llvm::StringRef name,
                                                   TokenizerSettings &settings);

@@ -1,0 +1,444 @@
+// Tokenizers in GGUF files give the ids that the same tokenizer gives elsewhere, and
+// one test or more per rule of Tokenizer.h, named by its label.
+#include "frontend/gguf/Tokenizer.h"
+
+#include "frontend/checkpoint/Json.h"
+#include "frontend/checkpoint/MappedFile.h"
+#include "frontend/gguf/Model.h"
+#include "frontend/gguf/PreTokenizers.h"
+#include "frontend/tokenizer/ByteAlphabet.h"
+#include "frontend/tokenizer/TokenizerImport.h"
+#include "runtime/src/tokenizer/Tokenizer.h"
+#include "test/unit/frontend/Outcome.h"
+#include "test/unit/frontend/TemporaryDirectory.h"
+#include "test/unit/frontend/gguf/GgufImage.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace effc::frontend;
+using namespace effc::test;
+using Type = GgufValueType;
+using Ids = std::vector<int32_t>;
+
+namespace {
+
+/// The keys of a tokenizer, to be spoiled before they are written.
+struct Keys {
+  std::string model = "gpt2", pre = "gpt-2";
+  std::vector<std::string> tokens, merges;
+  std::vector<int32_t> types;
+  std::vector<float> scores;
+  std::vector<std::pair<std::string, uint32_t>> ids;
+  std::vector<std::pair<std::string, bool>> flags;
+  std::vector<std::pair<std::string, std::string>> texts;
+
+  int32_t add(const std::string &token, int32_t type = 1, float score = 0) {
+    tokens.push_back(token);
+    types.push_back(type);
+    scores.push_back(score);
+    return int32_t(tokens.size()) - 1;
+  }
+
+  GgufBuilder build() const {
+    GgufBuilder builder;
+    builder.text("tokenizer.ggml.model", model);
+    if (!pre.empty())
+      builder.text("tokenizer.ggml.pre", pre);
+    builder.texts("tokenizer.ggml.tokens", tokens);
+    if (!types.empty())
+      builder.array("tokenizer.ggml.token_type", Type::I32, types);
+    if (!scores.empty())
+      builder.array("tokenizer.ggml.scores", Type::F32, scores);
+    if (!merges.empty())
+      builder.texts("tokenizer.ggml.merges", merges);
+    for (const auto &[key, id] : ids)
+      builder.number("tokenizer.ggml." + key, id);
+    for (const auto &[key, flag] : flags)
+      builder.flag("tokenizer.ggml." + key, flag);
+    for (const auto &[key, text] : texts)
+      builder.text("tokenizer." + key, text);
+    return builder;
+  }
+};
+
+class GgufTokenizerTest : public testing::Test {
+protected:
+  llvm::Expected<std::optional<GgufTokenizer>>
+  read(const GgufBuilder &builder) {
+    directory.write("m.gguf", builder.build());
+    auto model = GgufModel::open(directory.file("m.gguf"));
+    if (!model)
+      return model.takeError();
+    remarks.clear();
+    return describeGgufTokenizer((*model)->getMetadata(), remarks);
+  }
+  std::string refusal(const Keys &keys) { return outcome(read(keys.build())); }
+
+  void make(const Keys &keys) {
+    auto found = read(keys.build());
+    ASSERT_TRUE(bool(found)) << llvm::toString(found.takeError());
+    described = std::move(*found);
+    ASSERT_TRUE(described);
+    auto bytes = translateTokenizer(described->text, "m.gguf",
+                                    int64_t(keys.tokens.size()), remarks,
+                                    described->settings);
+    ASSERT_TRUE(bool(bytes)) << llvm::toString(bytes.takeError());
+    auto created = effc::rt::Tokenizer::create(*bytes);
+    ASSERT_TRUE(created) << created.error().message;
+    tokenizer = std::move(*created);
+  }
+  Ids idsOf(const std::string &text) {
+    auto found = tokenizer->tokenize(text, {});
+    EXPECT_TRUE(found) << found.error().message;
+    return *found;
+  }
+
+  TemporaryDirectory directory;
+  std::vector<std::string> remarks;
+  std::optional<GgufTokenizer> described;
+  std::remove_reference_t<decltype(*effc::rt::Tokenizer::create({}))> tokenizer;
+};
+
+/// Ids 0 to 255 by value, then "ab" and "abc".
+Keys byteLevel() {
+  Keys keys;
+  for (int byte = 0; byte < 256; ++byte)
+    keys.add(getByteCharacter(uint8_t(byte)));
+  keys.add("ab");
+  keys.add("abc");
+  keys.merges = {"a b", "ab c"};
+  keys.scores.clear();
+  return keys;
+}
+
+std::string byteToken(int byte) {
+  char text[8];
+  snprintf(text, sizeof(text), "<0x%02X>", byte);
+  return text;
+}
+
+/// <unk> 0, <s> 1, </s> 2, the bytes from 3 on, then pieces of letters.
+Keys sentencePiece() {
+  Keys keys;
+  keys.model = "llama";
+  keys.pre.clear();
+  keys.add("<unk>", 2);
+  keys.add("<s>", 3);
+  keys.add("</s>", 3);
+  for (int byte = 0; byte < 256; ++byte)
+    keys.add(byteToken(byte), 6);
+  for (const char *piece : {"\u2581", "a", "b", "c"}) // 259 to 262
+    keys.add(piece, 1, -1000);
+  keys.add("ab", 1, -2);      // 263
+  keys.add("bc", 1, -1);      // 264
+  keys.add("\u2581a", 1, -3); // 265
+  keys.add("cc", 1, -4);      // 266
+  return keys;
+}
+
+} // namespace
+
+// A tokenizer of Llama 3's kind, whose ids are those of the library `tokenizers`.
+TEST_F(GgufTokenizerTest, GivesTheLibrarysIds) {
+  const std::string folder = EFFC_GOLDENS "/tokenizer/corpus/";
+  auto read = [&](const char *name) {
+    std::string text =
+        llvm::cantFail(readTextFile(folder + name, name, uint64_t(16) << 20));
+    return llvm::cantFail(parseJson(text, name));
+  };
+  JsonValue file = read("llama3.json"), texts = read("texts.json"),
+            recorded = read("llama3_ids.json");
+  const JsonObject &model = *file.getObject()->find("model")->getObject();
+  Keys keys;
+  keys.pre = "llama-bpe";
+  std::map<int64_t, std::pair<std::string, int32_t>> tokens;
+  for (const JsonMember &member :
+       model.find("vocab")->getObject()->getMembers())
+    tokens[*member.value.getInteger()] = {member.key, 1};
+  for (const JsonValue &value :
+       *file.getObject()->find("added_tokens")->getArray()) {
+    const JsonObject &added = *value.getObject();
+    tokens[*added.find("id")->getInteger()] = {
+        *added.find("content")->getString(),
+        added.find("special")->getBoolean() == true ? 3 : 4};
+  }
+  for (const auto &[id, token] : tokens) {
+    ASSERT_EQ(id, int64_t(keys.tokens.size()));
+    keys.add(token.first, token.second);
+    if (token.first == "<|begin_of_text|>")
+      keys.ids.push_back({"bos_token_id", uint32_t(id)});
+  }
+  ASSERT_EQ(keys.ids.size(), 1u);
+  for (const JsonValue &merge : *model.find("merges")->getArray()) {
+    if (const std::string *line = merge.getString())
+      keys.merges.push_back(*line);
+    else
+      keys.merges.push_back(*(*merge.getArray())[0].getString() + " " +
+                            *(*merge.getArray())[1].getString());
+  }
+  make(keys);
+  const JsonArray &all = *texts.getArray();
+  const JsonArray &ids = *recorded.getObject()->find("ids")->getArray();
+  size_t compared = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string *text = all[i].getString();
+    // U+017F is no 's' here, but is to the library's pattern.
+    if (!text || text->find("'\u017F") != std::string::npos)
+      continue;
+    Ids expected;
+    for (const JsonValue &id : *ids[i].getArray())
+      expected.push_back(int32_t(*id.getInteger()));
+    ASSERT_EQ(idsOf(*text), expected) << i << ": " << *text;
+    ++compared;
+  }
+  EXPECT_GT(compared, 2000u);
+}
+
+TEST_F(GgufTokenizerTest, EveryWayToCutIsTranslated) {
+  for (const GgufPreTokenizer &pre : listGgufPreTokenizers()) {
+    Keys keys = byteLevel();
+    keys.pre = pre.name.str();
+    keys.flags = {{"add_bos_token", false}};
+    make(keys);
+    EXPECT_EQ(idsOf("abcab"), (Ids{257, 256})) << pre.name.str();
+  }
+}
+
+TEST_F(GgufTokenizerTest, FlagsAndKindsSayWhatStandsAroundAText) {
+  Keys keys = byteLevel();
+  keys.ids = {{"bos_token_id", 'x'}, {"eos_token_id", 'y'}};
+  make(keys);
+  EXPECT_EQ(idsOf("ab"), (Ids{256}));
+  keys.flags = {{"add_bos_token", true}, {"add_eos_token", true}};
+  make(keys);
+  EXPECT_EQ(idsOf("ab"), (Ids{'x', 256, 'y'}));
+  keys.flags.clear();
+  keys.pre = "llama-bpe"; // texts begin with it by themselves
+  make(keys);
+  EXPECT_EQ(idsOf("ab"), (Ids{'x', 256}));
+}
+
+// Control tokens and a user's are looked for in the text as it is.
+TEST_F(GgufTokenizerTest, TokensOfOtherTypesAreAdded) {
+  Keys keys = byteLevel();
+  keys.add("<|im_end|>", 3); // 258
+  keys.add("<ab>", 4);       // 259
+  keys.add("<unused>", 5);   // 260
+  make(keys);
+  EXPECT_EQ(idsOf("ab<|im_end|><ab>"), (Ids{256, 258, 259}));
+  EXPECT_EQ(idsOf("<unused>").size(), 8u);
+  EXPECT_EQ(described->ends, (Ids{258}));
+}
+
+// The pair whose sum has the best score comes first, wherever it stands.
+TEST_F(GgufTokenizerTest, ScoresOrderMerges) {
+  Keys keys = sentencePiece();
+  make(keys);
+  EXPECT_EQ(idsOf("abc"), (Ids{1, 265, 264})); // <s>, _a, bc
+  EXPECT_EQ(idsOf("ab ab"), (Ids{1, 259, 263, 259, 263}));
+  EXPECT_EQ(idsOf("\u00E9"), (Ids{1, 259, 3 + 0xC3, 3 + 0xA9}));
+  EXPECT_EQ(idsOf(" a"), (Ids{1, 259, 265}));
+  keys.flags = {{"add_space_prefix", false}, {"add_bos_token", false}};
+  make(keys);
+  EXPECT_EQ(idsOf("abc"), (Ids{260, 264}));
+  EXPECT_EQ(idsOf("ab ab"), (Ids{263, 259, 263}));
+  keys.scores[264] = -5; // of bc: now that of ab is better
+  make(keys);
+  EXPECT_EQ(idsOf("abc"), (Ids{263, 262}));
+}
+
+// A space stands in front of each part between tokens of a user.
+TEST_F(GgufTokenizerTest, PartsOfATextBeginWithSpaces) {
+  Keys keys = sentencePiece();
+  keys.add("[x]", 4); // 267
+  keys.add("  ", 4);  // 268
+  make(keys);
+  EXPECT_EQ(idsOf("a[x]a"), (Ids{1, 265, 267, 265}));
+  EXPECT_EQ(idsOf("a  a"), (Ids{1, 265, 268, 265}));
+}
+
+TEST_F(GgufTokenizerTest, UnigramTakesTheBestSum) {
+  Keys keys;
+  keys.model = "t5";
+  keys.pre.clear();
+  keys.add("<pad>", 3);
+  keys.add("</s>", 3);
+  keys.add("<unk>", 2);
+  keys.add("\u2581", 1, -3);  // 3
+  keys.add("a", 1, -3);       // 4
+  keys.add("b", 1, -3);       // 5
+  keys.add("ab", 1, -4);      // 6
+  keys.add("\u2581a", 1, -4); // 7
+  keys.add("ba", 1, -2);      // 8
+  make(keys);
+  // _ ab: -7; _a b: -7, of equal ones that of the longer last piece.
+  EXPECT_EQ(idsOf("aba"), (Ids{7, 8, 1}));
+  EXPECT_EQ(idsOf("a  ba"), (Ids{7, 3, 8, 1}));
+}
+
+// Longest tokens first; id 0 ends a text, and what is unused is none.
+TEST_F(GgufTokenizerTest, LongestTokensFirst) {
+  Keys keys;
+  keys.model = "rwkv";
+  keys.pre.clear();
+  keys.add("<s>", 3);
+  for (int byte = 0; byte < 256; ++byte) { // 1 to 256
+    char text[8];
+    snprintf(text, sizeof(text), "\\x%02x", byte);
+    keys.add(byte == '\t' ? "\\t" : byte == '\\' ? "\\\\" : text);
+  }
+  keys.add("ab");        // 257
+  keys.add("abc\\n");    // 258
+  keys.add("\u00E9\\'"); // 259
+  keys.add("[PAD260]", 5);
+  make(keys);
+  EXPECT_EQ(idsOf("abc\nabcab"), (Ids{258, 257, 'c' + 1, 257}));
+  EXPECT_EQ(idsOf("\u00E9'\t\\"), (Ids{259, 10, '\\' + 1}));
+  EXPECT_EQ(idsOf("[PAD260]").size(), 8u);
+  keys.tokens[257] = "a\\q";
+  EXPECT_EQ(refusal(keys),
+            "m.gguf: expects token 257 'a\\q' as Python writes bytes");
+}
+
+TEST_F(GgufTokenizerTest, FilesWithoutTokenizer) {
+  EXPECT_FALSE(llvm::cantFail(read(GgufBuilder())));
+  for (const char *name : {"none", "no_vocab"}) {
+    EXPECT_FALSE(
+        llvm::cantFail(read(GgufBuilder().text("tokenizer.ggml.model", name))));
+    EXPECT_EQ(remarks,
+              std::vector<std::string>{"m.gguf: there is no tokenizer: the "
+                                       "model takes and gives token ids"});
+  }
+}
+
+// The whole file of the public library counts alone.
+TEST_F(GgufTokenizerTest, AWholeTokenizerCounts) {
+  Keys keys = byteLevel();
+  keys.pre = "mystery";
+  keys.texts = {{"huggingface.json", "{\"model\": 1}"}};
+  auto found = llvm::cantFail(read(keys.build()));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->text, "{\"model\": 1}");
+}
+
+TEST_F(GgufTokenizerTest, TemplatesAndMarksAreLeftAside) {
+  Keys keys = byteLevel();
+  keys.texts = {{"chat_template", "{{ x }}"},
+                {"chat_template.tools", "{{ y }}"}};
+  keys.ids = {{"fim_pre_token_id", 3}, {"mask_token_id", 4}};
+  make(keys);
+  EXPECT_TRUE(llvm::is_contained(
+      remarks, "m.gguf: 'tokenizer.chat_template' is ignored: texts are taken "
+               "as they are"));
+}
+
+// Names say that a turn ends, but for <|end|> between the parts of an answer.
+TEST_F(GgufTokenizerTest, NamesOfEnds) {
+  Keys keys = byteLevel();
+  keys.add("<|end|>", 3); // 258
+  keys.add("</s>", 4);    // a user's, as of Gemma
+  make(keys);
+  EXPECT_EQ(described->ends, (Ids{258}));
+  keys.add("<|return|>", 3); // 260
+  keys.add("<|call|>", 3);   // 261
+  make(keys);
+  EXPECT_EQ(described->ends, (Ids{260, 261}));
+}
+
+constexpr const char *kWayOn =
+    ": how texts are cut is not known; give the tokenizer beside it with "
+    "--tokenizer DIR, or none with --no-tokenizer";
+
+TEST_F(GgufTokenizerTest, UnknownKindsAreNamed) {
+  Keys keys = byteLevel();
+  keys.model = "bert";
+  EXPECT_EQ(refusal(keys),
+            "m.gguf: tokenizer 'bert' is not supported; supported: gpt2, "
+            "llama, t5, rwkv, none; give it beside the file with --tokenizer "
+            "DIR, or leave it out with --no-tokenizer");
+  keys = byteLevel();
+  keys.pre = "default";
+  std::string found = refusal(keys);
+  EXPECT_TRUE(llvm::StringRef(found).starts_with(
+      "m.gguf: tokenizer.ggml.pre 'default' is not supported; supported: "
+      "gpt-2, "))
+      << found;
+  EXPECT_TRUE(llvm::StringRef(found).ends_with(kWayOn)) << found;
+  keys.pre.clear();
+  EXPECT_EQ(refusal(keys), std::string("m.gguf: lacks key "
+                                       "'tokenizer.ggml.pre'") +
+                               kWayOn);
+  keys = byteLevel();
+  keys.texts = {{"ggml.mystery", "x"}};
+  EXPECT_EQ(refusal(keys),
+            "m.gguf: unknown key 'tokenizer.ggml.mystery' may change the "
+            "tokens of a text: give the tokenizer beside it with --tokenizer "
+            "DIR, or none with --no-tokenizer");
+}
+
+TEST_F(GgufTokenizerTest, GT1) {
+  Keys keys = byteLevel();
+  keys.tokens[7] = "";
+  EXPECT_EQ(refusal(keys), "m.gguf: token 7 is empty");
+  keys = byteLevel();
+  keys.tokens[257] = "ab";
+  EXPECT_EQ(refusal(keys), "m.gguf: token 257 'ab' is token 256 as well");
+  keys = byteLevel();
+  keys.tokens[256] = "a\xFF";
+  EXPECT_EQ(refusal(keys), "m.gguf: token 256 'a\\xff' is not UTF-8");
+  keys = byteLevel();
+  keys.types.pop_back();
+  EXPECT_NE(refusal(keys).find("tokenizer.ggml.token_type"), std::string::npos);
+  keys = sentencePiece();
+  keys.scores.pop_back();
+  EXPECT_NE(refusal(keys).find("tokenizer.ggml.scores"), std::string::npos);
+  keys.scores.push_back(NAN);
+  EXPECT_NE(refusal(keys).find("tokenizer.ggml.scores"), std::string::npos);
+  keys.scores.clear();
+  EXPECT_EQ(refusal(keys), "m.gguf: lacks key 'tokenizer.ggml.scores'");
+  EXPECT_EQ(outcome(read(GgufBuilder().text("tokenizer.ggml.model", "llama"))),
+            "m.gguf: lacks key 'tokenizer.ggml.tokens'");
+}
+
+TEST_F(GgufTokenizerTest, GT2) {
+  for (int32_t type : {0, 7, 9, -1}) {
+    Keys keys = byteLevel();
+    keys.types[3] = type;
+    EXPECT_NE(refusal(keys).find("tokenizer.ggml.token_type"),
+              std::string::npos)
+        << type;
+  }
+  for (const char *name : {"<0xZZ>", "<0x1>", "<0x-1>", "0x41", "<0x041>"}) {
+    Keys keys = sentencePiece();
+    keys.tokens[5] = name;
+    EXPECT_EQ(refusal(keys), "m.gguf: expects token 5 '" + std::string(name) +
+                                 "' of type byte to be called <0xNN>");
+  }
+}
+
+TEST_F(GgufTokenizerTest, GT3) {
+  for (const char *merge : {"ab", "a ", " a", ""}) {
+    Keys keys = byteLevel();
+    keys.merges[1] = merge;
+    EXPECT_EQ(refusal(keys),
+              "m.gguf: expects element 1 of 'tokenizer.ggml.merges' to be two "
+              "tokens with a space between, but got '" +
+                  std::string(merge) + "'");
+  }
+  Keys keys = byteLevel();
+  keys.merges.clear();
+  EXPECT_EQ(refusal(keys), "m.gguf: lacks key 'tokenizer.ggml.merges'");
+}
+
+TEST_F(GgufTokenizerTest, GT4) {
+  for (const char *key : {"bos_token_id", "eos_token_id", "unknown_token_id",
+                          "eot_token_id", "padding_token_id"}) {
+    Keys keys = byteLevel();
+    keys.ids = {{key, 258}};
+    std::string found = refusal(keys);
+    EXPECT_NE(found.find("'tokenizer.ggml." + std::string(key) + "'"),
+              std::string::npos)
+        << found;
+    EXPECT_NE(found.find("258"), std::string::npos) << found;
+  }
+}
