@@ -1,5 +1,6 @@
 #include "frontend/Weights.h"
 
+#include "dialects/storage/Formats.h"
 #include "frontend/checkpoint/Refusal.h"
 
 using namespace effc;
@@ -35,6 +36,15 @@ static std::vector<uint64_t> withoutUnits(llvm::ArrayRef<uint64_t> shape) {
   return rest;
 }
 
+/// What a tensor of a format with blocks may be of.
+static std::string listTypesWithBlocks() {
+  std::string blocks;
+  for (llvm::StringRef name : storage::formatNames())
+    if (name != "f32" && name != "bf16" && name != "f16")
+      blocks += (blocks.empty() ? "" : ", ") + name.upper();
+  return "F32, BF16, F16 or blocks that are read (" + blocks + ")";
+}
+
 static llvm::Error checkTensor(seq::WeightOp weight, llvm::StringRef source,
                                const Checkpoint &checkpoint) {
   auto tensor = checkpoint.get(source);
@@ -52,8 +62,10 @@ static llvm::Error checkTensor(seq::WeightOp weight, llvm::StringRef source,
                   describeShape(entry->shape));
   }
   if (!entry->type.getStorage(weight.getContext()))
-    return refuse(file + ": expects tensor " + quote(source) +
-                  " of F32, BF16 or F16, but got " + entry->type.getName());
+    return refuse(
+        file + ": expects tensor " + quote(source) + " of " +
+        (entry->type.isBlocks() ? listTypesWithBlocks() : "F32, BF16 or F16") +
+        ", but got " + entry->type.getName());
   return llvm::Error::success();
 }
 

@@ -208,8 +208,10 @@ void GgufConfig::describeSampling() {
       setNumber(field, *value, key);
       setBoolean("do_sample", true, key);
     }
-  if (auto most = keys.getInteger("general.sampling.top_k", 0, kMostNumber)) {
-    setInteger("top_k", *most, "general.sampling.top_k");
+  // Whatever is not above 0 stands for all tokens.
+  if (auto most = keys.getInteger("general.sampling.top_k", -kMostNumber,
+                                  kMostNumber)) {
+    setInteger("top_k", std::max<int64_t>(*most, 0), "general.sampling.top_k");
     setBoolean("do_sample", true, "general.sampling.top_k");
   }
   // Greedy is no sampling at all.
