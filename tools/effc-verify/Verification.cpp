@@ -2,7 +2,6 @@
 
 #include "compiler/CanonicalOptions.h"
 #include "compiler/StoredArtifact.h"
-#include "dialects/storage/Digits.h"
 #include "tools/effc-verify/CodeDifference.h"
 #include "tools/effc-verify/Expected.h"
 #include "tools/effc-verify/Numbers.h"
@@ -181,8 +180,7 @@ void Verification::readTargetOptions() {
     size_t products = 0;
     for (const effc_weight_info_t &weight : model.weights())
       products += weight.rows_together > 1;
-    roundedRows =
-        digitsLoss(double(storage::mostOfDigits(digits)), double(products));
+    roundedRows = digitsLoss(int(digits), double(products));
   }
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
