@@ -33,7 +33,8 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            "Element type of stored matrices",
            [{::llvm::cl::values(
                clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
-               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"))}]>];
+               clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"),
+               clEnumValN(::effc::StateStorage::F16, "f16", "the same"))}]>];
 }
 
 def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {

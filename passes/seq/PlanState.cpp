@@ -43,7 +43,8 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
         int64_t offset = llvm::alignTo(end, alignment);
         RankedTensorType stored = storedType(*state);
         if (stored != state->type)
-          remarkRounding(argument.getLoc(), name.getValue(), stored);
+          remarkRounding(argument.getLoc(), name.getValue(), stored,
+                         state->kind);
         auto neutral = FloatAttr::get(stored.getElementType(), state->neutral);
         states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
                                              state->kind, state->growth, stored,
@@ -82,9 +83,19 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     signalPassFailure();
   }
 
+  // The host's kernels read a token's key and value as the state will have them.
   void remarkRounding(Location location, StringRef name,
-                      RankedTensorType stored) {
+                      RankedTensorType stored, seq::StateKind kind) {
     InFlightDiagnostic remark = emitRemark(location);
+    tile::TargetAttr target = tile::getTarget(getOperation());
+    if (kind != seq::StateKind::Matrix &&
+        (!target || target.getDevice() == tile::Device::Host)) {
+      remark << "state '" << name << "' is stored as "
+             << stored.getElementType()
+             << ": what a token adds is rounded when it is made, wherever "
+                "prompts are cut";
+      return;
+    }
     bool bitStable = tile::isBitStable(getOperation());
     if (bitStable)
       remark << seq::kFallbackRemark;
@@ -103,8 +114,10 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
                  state.kind == seq::StateKind::Growing;
     if (!large || matrixType == StateStorage::F32)
       return state.type;
-    return RankedTensorType::get(state.type.getShape(),
-                                 BFloat16Type::get(&getContext()));
+    Type element = matrixType == StateStorage::BF16
+                       ? Type(BFloat16Type::get(&getContext()))
+                       : Type(Float16Type::get(&getContext()));
+    return RankedTensorType::get(state.type.getShape(), element);
   }
 
   static std::optional<seq::StateDescriptor>

@@ -91,11 +91,14 @@ struct KernelContext {
   bool bitStable = true;
 
   bool isGpu() const { return device == tile::Device::Nvptx; }
+  /// What an operand of the seq.kernel is stored as; null: what its type says.
+  mlir::Type storedAs(mlir::Value operand) const {
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(operand);
+    return argument ? storedTypes[argument.getArgNumber()] : mlir::Type();
+  }
   /// Whether an operand of the seq.kernel is a weight in panels.
   bool isInPanels(mlir::Value operand) const {
-    auto argument = llvm::dyn_cast<mlir::BlockArgument>(operand);
-    return argument && llvm::isa_and_nonnull<storage::PanelType>(
-                           storedTypes[argument.getArgNumber()]);
+    return llvm::isa_and_nonnull<storage::PanelType>(storedAs(operand));
   }
 };
 

@@ -19,6 +19,26 @@ static Value logisticDenominator(OpBuilder &b, Location loc, Value x) {
   return arith::AddFOp::create(b, loc, constant(b, loc, 1.0), decayed);
 }
 
+// bf16 by integers: not every target has it as a type of registers.
+Value effc::emitRounded(OpBuilder &b, Location loc, Value x, Type stored) {
+  if (stored.isF16()) {
+    Value half = arith::TruncFOp::create(b, loc, stored, x);
+    return arith::ExtFOp::create(b, loc, x.getType(), half);
+  }
+  auto word = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), x);
+  Value odd = arith::AndIOp::create(
+      b, loc, arith::ShRUIOp::create(b, loc, bits, word(16)), word(1));
+  Value rounded = arith::AddIOp::create(
+      b, loc, arith::AddIOp::create(b, loc, bits, word(0x7fff)), odd);
+  rounded = arith::AndIOp::create(b, loc, rounded, word(~int64_t(0xffff)));
+  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(
+      b, loc, isNaN, x, arith::BitcastOp::create(b, loc, x.getType(), rounded));
+}
+
 Value effc::emitSilu(OpBuilder &b, Location loc, Value x) {
   return arith::DivFOp::create(b, loc, x, logisticDenominator(b, loc, x));
 }

@@ -11,6 +11,10 @@ namespace effc {
 mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Operation *op, mlir::ValueRange elements);
 
+/// x rounded to the nearest `stored`, bf16 or f16, ties to even; a NaN stays one.
+mlir::Value emitRounded(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x, mlir::Type stored);
+
 /// x / (1 + exp(-x)).
 mlir::Value emitSilu(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value x);

@@ -136,11 +136,13 @@ void declareNumbers(CLI::App &app, Arguments &a) {
           },
           "{" + llvm::join(weightTypes(), ",") + "}"));
   app.add_option("--state-dtype", a.stateDtype,
-                 "Type of a sequence's matrix states between calls; bf16 "
-                 "halves their memory, and results may then differ slightly "
-                 "with batching")
+                 "Type of a sequence's keys, values and matrix states; 16 bits "
+                 "halve their memory. Keys and values are rounded when a token "
+                 "is made (on GPUs where a call ends), matrix states where a "
+                 "call ends, so that results may then differ slightly with "
+                 "batching")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}))
       ->capture_default_str();
   app.add_option("--products", a.products,
                  "What products multiply. exact: no less than f32 holds; the "
@@ -350,8 +352,9 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (llvm::is_contained(a.bitStableFlag->results(), "true") &&
       llvm::is_contained(a.bitStableFlag->results(), "false"))
     return "expects one of --bit-stable and --no-bit-stable, but got both";
-  if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype == "bf16")
-    return "--bit-stable cannot hold with --state-dtype bf16: a state is "
+  if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype != "f32")
+    return "--bit-stable cannot hold with --state-dtype " + a.stateDtype +
+           ": a state is "
            "rounded where a call ends, so that results depend on how prompts "
            "are cut and packed";
   Products products = *findProducts(a.products);
@@ -404,8 +407,9 @@ std::string parse(const Arguments &a, CompileOptions &options) {
                                       a.prefillRows.end());
   options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
   options.pipeline.maxContext = a.maxContext;
-  options.pipeline.stateStorage =
-      a.stateDtype == "bf16" ? StateStorage::BF16 : StateStorage::F32;
+  options.pipeline.stateStorage = a.stateDtype == "bf16"  ? StateStorage::BF16
+                                  : a.stateDtype == "f16" ? StateStorage::F16
+                                                          : StateStorage::F32;
   options.pipeline.products = products;
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;

@@ -10,8 +10,8 @@ double Verification::prefillTolerance(const Oracle *against,
                                       size_t rows) const {
   double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
   tolerance = std::max(tolerance, kLossFactor * roundedRows);
-  bool stored = narrowStates && tokens.size() > rows;
-  return stored ? std::max(tolerance, kNarrowFeeding) : tolerance;
+  bool stored = (narrowStates && tokens.size() > rows) || narrowKeys;
+  return stored ? std::max(tolerance, narrowFeeding) : tolerance;
 }
 
 double Verification::feedingTolerance() const {
@@ -34,9 +34,10 @@ void Verification::stateTolerances() {
         "against the reference in double: 4 x what the reference loses in f32 "
         "(" +
         scientific(*report.f32Loss) + "), at least 16 units in the last place" +
-        (narrowStates ? "; at least " + scientific(kNarrowFeeding) +
-                            " where states are kept in bf16 between calls"
-                      : "") +
+        (narrowStates || narrowKeys
+             ? "; at least " + scientific(narrowFeeding) +
+                   " where states are kept in 16 bits"
+             : "") +
         (roundedRows > 0
              ? "; at least 4 x what products lose that round rows (" +
                    scientific(roundedRows) +

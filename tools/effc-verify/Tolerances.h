@@ -17,6 +17,8 @@ inline constexpr double kDoubleOverF32 = 0x1p-29, kDoubleFloor = 256 * 0x1p-52;
 // and what was rounded decays with the state: ten such errors at once are
 // generous.
 inline constexpr double kNarrowFeeding = 10 * 0x1p-9;
+// The same of f16, which has 10 bits behind the point for bf16's 7.
+inline constexpr double kHalfFeeding = 10 * 0x1p-12;
 // A wrong kernel may be wrong by no more than this, so beyond it a tolerance
 // says nothing.
 inline constexpr double kMostLoss = 1e-2;

@@ -51,8 +51,15 @@ Verification::Verification(VerifyOptions given,
                   " tokens is too short to verify");
   options.tokens = count;
   tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
-  for (const effc_state_info_t &state : model.states())
-    narrowStates |= std::strcmp(state.type, "bf16") == 0;
+  for (const effc_state_info_t &state : model.states()) {
+    bool isMatrix = std::strcmp(state.kind, "matrix") == 0;
+    (isMatrix ? narrowMatrices : narrowKeys) |=
+        std::strcmp(state.type, "f32") != 0;
+    if (std::strcmp(state.type, "f32") != 0)
+      narrowFeeding = std::max(
+          narrowFeeding,
+          std::strcmp(state.type, "f16") == 0 ? kHalfFeeding : kNarrowFeeding);
+  }
 }
 
 void Verification::add(std::string name, std::string against, double error,
@@ -174,6 +181,7 @@ void Verification::readTargetOptions() {
   // "auto" takes a GPU where there is one.
   runsOnHost = cli::isHostName(options.device.name) ||
                (place && cli::isHostName(place->name));
+  narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
   roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
   if (int64_t digits = digitsOf(pipeline.products);
       runsOnHost && digits > 0 && digits < 3) {

@@ -153,7 +153,11 @@ private:
   bool hasHostCode = true; // it was compiled for the host too
   bool runsOnHost = true;  // the device that runs the file's own code
   bool bitStable = false;
-  bool narrowStates = false; // some state is kept in 16 bits
+  // Of 16 bits are matrix states, and keys and values: the host rounds these when a
+  // token is made, whatever follows.
+  bool narrowMatrices = false, narrowKeys = false;
+  double narrowFeeding = 0;  // what rounding them may make of logits
+  bool narrowStates = false; // some state is rounded where a call ends
   double roundedRows =
       0; // what the host's products lose that round rows, 0: none do
   bool roundsProducts = false;   // the device's products round operands

@@ -234,10 +234,36 @@ double worstOf(size_t count, StateStorage states, Products products,
   return worst;
 }
 
-// Keys and values of bf16 are rounded when the call that brings them ends, and
-// widened where they are read: 8 bits, so some 2^-9 of each.
+// Keys and values of bf16 are rounded when they are made, on a GPU when the call that
+// brings them ends, and widened where they are read: 8 bits, so some 2^-9 of each.
 TEST(WindowKernels, AgreeWithTheReferenceWithStatesOfBf16) {
   EXPECT_GE(worstOf(9, StateStorage::BF16, Products::F32, 2e-2), 1e-4);
+}
+
+// The same of f16 with 11 bits.
+TEST(WindowKernels, AgreeWithTheReferenceWithStatesOfF16) {
+  double worst = worstOf(9, StateStorage::F16, Products::F32, 2.5e-3);
+  EXPECT_GE(worst, 1e-5);
+}
+
+// So on the host no token tells by which calls its keys were brought.
+TEST(WindowKernels, HaveTheSameBitsInAnyPiecesWithStatesOf16Bits) {
+  if (testTarget().device != tile::Device::Host)
+    GTEST_SKIP() << "a GPU rounds keys when a call ends";
+  for (StateStorage states : {StateStorage::BF16, StateStorage::F16})
+    for (const std::unique_ptr<WindowModel> &w :
+         ArrayRef(cases()).take_front(9)) {
+      SCOPED_TRACE(w->shape.text());
+      PlanRunner runner = w->compile(WindowModel::optionsFor(states));
+      for (int64_t start : {0, 96}) {
+        WindowSequence sequence = w->pickSequence(83, start);
+        WindowOutcome whole = w->inPieces(runner, sequence, {83});
+        EXPECT_TRUE(w->inPieces(runner, sequence, {1, 2, 3, 16, 5, 32, 11}) ==
+                    whole);
+        EXPECT_TRUE(w->inPieces(runner, sequence, {13}) == whole)
+            << "prefill, then decode";
+      }
+    }
 }
 
 // Queries, keys, their weights and values, on a GPU, each by as much.

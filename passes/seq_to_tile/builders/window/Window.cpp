@@ -23,6 +23,8 @@
 // and values.
 #include "passes/seq_to_tile/builders/window/Window.h"
 
+#include "passes/seq_to_tile/ScalarCode.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -267,7 +269,8 @@ SmallVector<Value> WindowKernel::overKeys(
       return body(
           blockAt(block, queries, /*isPassed=*/true),
           [&](Value state, Value rows, Value head, int64_t channels) {
-            return splicedFirst(state, rows, head, channels, block);
+            return asKept(splicedFirst(state, rows, head, channels, block),
+                          state);
           },
           before);
     });
@@ -288,7 +291,7 @@ SmallVector<Value> WindowKernel::overKeys(
     return body(
         blockAt(block, queries, /*isPassed=*/false),
         [&](Value state, Value rows, Value head, int64_t channels) {
-          return splicedRing(state, rows, head, channels, block);
+          return asKept(splicedRing(state, rows, head, channels, block), state);
         },
         before);
   };
@@ -303,13 +306,25 @@ SmallVector<Value> WindowKernel::overKeys(
              k.min(k.index(blockKeys), k.sub(segment.getLength(), from));
          return body(
              blockAt(block, queries, /*isPassed=*/false),
-             [&](Value, Value rows, Value head, int64_t channels) {
-               return load(rows, {k.add(segment.getFirstRow(), from), head},
-                           {blockKeys, 1}, channels, count);
+             [&](Value state, Value rows, Value head, int64_t channels) {
+               return asKept(load(rows,
+                                  {k.add(segment.getFirstRow(), from), head},
+                                  {blockKeys, 1}, channels, count),
+                             state);
              },
              before);
        });
   return carried;
+}
+
+Value WindowKernel::asKept(Value rows, Value state) {
+  Type stored = k.getContext().storedAs(state);
+  if (k.isGpu() || !stored || stored.isF32())
+    return rows;
+  return k.map(cast<tile::TileType>(rows.getType()), {rows},
+               [&](OpBuilder &builder, ValueRange e) {
+                 return emitRounded(builder, k.loc(), e[0], stored);
+               });
 }
 
 Keys WindowKernel::loadKeys(const Queries &queries, const KeyBlock &block,

@@ -162,6 +162,9 @@ private:
     return block.isPassed ? first : ring;
   }
   Keys loadKeys(const Queries &queries, const KeyBlock &block, LoadKeys load);
+  /// Rows of the call as `state` will have them, so that a token's bits do not depend
+  /// on which call made its keys. On a GPU they are as the call has them.
+  mlir::Value asKept(mlir::Value rows, mlir::Value state);
   void withChannels(mlir::Value tensor, int64_t channels,
                     llvm::SmallVectorImpl<mlir::Value> &at,
                     llvm::SmallVectorImpl<int64_t> &sizes);

@@ -8,6 +8,7 @@
 #include "dialects/storage/Panels.h"
 #include "dialects/storage/Storage.h"
 
+#include "runtime/abi/NarrowFloats.h"
 #include "runtime/src/devices/host/Isa.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -352,7 +353,9 @@ std::vector<float> PlanRunner::readState(StringRef name, int64_t slot) {
     return state(name, slot).vec();
   std::vector<float> elements;
   for (uint16_t half : elementsOf<uint16_t>(name, slot))
-    elements.push_back(llvm::bit_cast<float>(uint32_t(half) << 16));
+    elements.push_back(isHalf(name)
+                           ? rt::fromF16(half)
+                           : llvm::bit_cast<float>(uint32_t(half) << 16));
   return elements;
 }
 
@@ -367,6 +370,10 @@ void PlanRunner::writeState(StringRef name, int64_t slot,
   MutableArrayRef<uint16_t> stored = elementsOf<uint16_t>(name, slot);
   ASSERT_EQ(stored.size(), elements.size());
   for (auto [half, element] : llvm::zip_equal(stored, elements)) {
+    if (isHalf(name)) {
+      half = rt::toF16(element);
+      continue;
+    }
     uint32_t word = llvm::bit_cast<uint32_t>(element);
     half = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
   }
@@ -374,7 +381,13 @@ void PlanRunner::writeState(StringRef name, int64_t slot,
 
 bool PlanRunner::isNarrow(StringRef name) const {
   return llvm::any_of(layout.getStates(), [&](seq::StateAttr state) {
-    return state.getName() == name && state.getType().getElementType().isBF16();
+    return state.getName() == name && !state.getType().getElementType().isF32();
+  });
+}
+
+bool PlanRunner::isHalf(StringRef name) const {
+  return llvm::any_of(layout.getStates(), [&](seq::StateAttr state) {
+    return state.getName() == name && state.getType().getElementType().isF16();
   });
 }
 

@@ -181,6 +181,7 @@ private:
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              std::unique_ptr<KernelModule> alone, Edit edit, Edit editThreads);
   bool isNarrow(llvm::StringRef state) const;
+  bool isHalf(llvm::StringRef state) const;
   /// The elements of one slot's state, as they are stored.
   template <typename Element>
   llvm::MutableArrayRef<Element> elementsOf(llvm::StringRef name, int64_t slot);

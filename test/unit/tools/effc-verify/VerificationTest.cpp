@@ -193,6 +193,29 @@ TEST_F(Verify, NarrowStatesAreTolerableBetweenCallsAlone) {
   EXPECT_DOUBLE_EQ(find(report, "decode steps").tolerance, 10.0 / 512);
 }
 
+// Keys and values in 16 bits are rounded when a token is made: fed in any way the bits
+// are the same, and f16 is nearer than bf16.
+TEST_F(Verify, NarrowKeysHaveTheSameBitsInAnyPieces) {
+  double before = 1;
+  for (std::string type : {"bf16", "f16"}) {
+    Report report =
+        verify(compile("families/gemma3/text_linear",
+                       {"--state-dtype", type, "--werror=fallback"}));
+    EXPECT_EQ(failures(report), Arguments());
+    for (const char *name : {"decode steps", "batch of 4, this sequence",
+                             "saved and loaded halfway"}) {
+      EXPECT_EQ(find(report, name).error, 0) << type << ", " << name;
+      EXPECT_EQ(find(report, name).tolerance, 0) << type << ", " << name;
+    }
+    double error = find(report, "this file").error;
+    EXPECT_DOUBLE_EQ(find(report, "this file").tolerance,
+                     type == "f16" ? 10.0 / 4096 : 10.0 / 512);
+    EXPECT_GT(error, 1e-5) << type;
+    EXPECT_LT(error, before / 2) << type;
+    before = error;
+  }
+}
+
 // Weights of 3e38, whose products are beyond f32: every error would be
 // infinite, and so would every tolerance.
 TEST_F(Verify, WhatF32CannotHoldIsNotJudged) {
