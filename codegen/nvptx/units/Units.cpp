@@ -23,6 +23,8 @@ static constexpr UnitLowering kUnits[] = {
 
 void lower(tile::DotOp dot, ThreadState &t) {
   tile::ProductUnit unit = tile::productUnitOf(dot);
+  assert(t.threads % (unit.getWarps() * tile::kWarp) == 0 &&
+         "the warps of a product are all there");
   const UnitLowering *found =
       llvm::find_if(kUnits, [&](const UnitLowering &lowering) {
         return lowering.unit(dot.getContext()) == unit;
