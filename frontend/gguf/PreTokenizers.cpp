@@ -3,6 +3,8 @@
 // pattern is the one that it names as the model's own.
 #include "frontend/gguf/PreTokenizers.h"
 
+#include "frontend/tokenizer/VocabularyFile.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace effc::frontend;
@@ -62,6 +64,8 @@ static constexpr StringLiteral kBailing[] = {
     R"(|\s*[\r\n]|\s+(?!\S)|\s+)"};
 static constexpr StringLiteral kSeedCoder[] = {
     CONTRACTIONS "|" WORDS R"(|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|)" SPACES};
+
+static constexpr StringLiteral kKimi[] = {kKimiPattern};
 
 static constexpr GgufPreTokenizer kRows[] = {
     {"gpt-2", kGpt2},
@@ -127,6 +131,7 @@ static constexpr GgufPreTokenizer kRows[] = {
     {"bailingmoe", kBailing},
     {"bailingmoe2", kBailing},
     {"seed-coder", kSeedCoder},
+    {"kimi-k2", kKimi, false, false, true},
 };
 
 llvm::ArrayRef<GgufPreTokenizer> effc::frontend::listGgufPreTokenizers() {

@@ -19,6 +19,9 @@ struct GgufPreTokenizer {
   bool ignoresMerges = false;
   /// A text begins with the token `bos`, unless `add_bos_token` says otherwise.
   bool addsBos = false;
+  /// Where the file has no merges, any two tokens that make a token are merged, those
+  /// first that make the one of the lowest id, as tiktoken does.
+  bool mergesByRank = false;
 };
 
 llvm::ArrayRef<GgufPreTokenizer> listGgufPreTokenizers();

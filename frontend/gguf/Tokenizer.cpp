@@ -294,7 +294,7 @@ llvm::Expected<std::string> Describer::describeByteLevel() {
         ": how texts are cut is not known; give the tokenizer beside it with "
         "--tokenizer DIR, or none with --no-tokenizer");
   const std::vector<std::string> *lines = keys.getStrings(kMerges);
-  if (!lines && !keys.hasProblem())
+  if (!lines && !keys.hasProblem() && !pre->mergesByRank)
     keys.report("lacks key " + quote(kMerges));
   if (llvm::Error error = keys.getProblem())
     return error;
@@ -302,7 +302,14 @@ llvm::Expected<std::string> Describer::describeByteLevel() {
     result.settings.addBosToken = true;
 
   json::Array merges;
-  for (const auto &[index, line] : llvm::enumerate(*lines)) {
+  if (!lines) {
+    std::vector<double> ranks(tokens->size());
+    for (auto [id, rank] : llvm::enumerate(ranks))
+      rank = -double(id);
+    merges = mergesByScore(ranks);
+  }
+  const std::vector<std::string> none;
+  for (const auto &[index, line] : llvm::enumerate(lines ? *lines : none)) {
     size_t space = line.find(' ', 1); // the first byte may be one
     if (space == std::string::npos || space + 1 == line.size() ||
         !json::isUTF8(line))
@@ -334,10 +341,11 @@ llvm::Expected<std::string> Describer::describeByteLevel() {
        json::Object{{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}},
       {"post_processor", std::move(*around)},
       {"decoder", byteLevel()},
-      {"model", json::Object{{"type", "BPE"},
-                             {"vocab", std::move(vocabulary)},
-                             {"merges", std::move(merges)},
-                             {"ignore_merges", pre->ignoresMerges}}}});
+      {"model",
+       json::Object{{"type", "BPE"},
+                    {"vocab", std::move(vocabulary)},
+                    {"merges", std::move(merges)},
+                    {"ignore_merges", pre->ignoresMerges || !lines}}}});
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,11 +35,6 @@ constexpr llvm::StringLiteral kUsualPattern =
 /// back.
 constexpr llvm::StringLiteral kKimiFile = "tiktoken.model";
 constexpr int64_t kKimiReserved = 256;
-/// Its classes are letters and marks that are no Han, written there as
-/// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]: here by what else there is.
-constexpr llvm::StringLiteral kKimiPattern =
-    R"([\p{Han}]+|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]*[^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]+[^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
 /// By id, the bytes of each token.
 using Tokens = std::map<int64_t, std::string>;
 

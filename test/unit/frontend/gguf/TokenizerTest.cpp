@@ -204,6 +204,22 @@ TEST_F(GgufTokenizerTest, EveryWayToCutIsTranslated) {
   }
 }
 
+// Kimi's files may have none: any two tokens that make one are merged, the one of
+// the lowest id first.
+TEST_F(GgufTokenizerTest, MergesByRank) {
+  Keys keys = byteLevel();
+  keys.add("bc");  // 258, after ab
+  keys.add("zz");  // 259
+  keys.add("zzz"); // 260
+  keys.merges.clear();
+  keys.pre = "kimi-k2";
+  make(keys);
+  EXPECT_EQ(idsOf("abc"), (Ids{257}));
+  EXPECT_EQ(idsOf("xabcx"), (Ids{'x', 257, 'x'}));
+  EXPECT_EQ(idsOf("bcbab"), (Ids{258, 'b', 256}));
+  EXPECT_EQ(idsOf("zzzzz"), (Ids{259, 260}));
+}
+
 TEST_F(GgufTokenizerTest, FlagsAndKindsSayWhatStandsAroundAText) {
   Keys keys = byteLevel();
   keys.ids = {{"bos_token_id", 'x'}, {"eos_token_id", 'y'}};
