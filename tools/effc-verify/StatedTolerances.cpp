@@ -6,6 +6,16 @@
 using namespace effc;
 using namespace effc::verify;
 
+double Verification::lossOfDigits() const {
+  int64_t digits = digitsOf(compileOptions.pipeline.products);
+  if (digits == 0 || digits == 3)
+    return 0;
+  size_t products = 0;
+  for (const effc_weight_info_t &weight : model.weights())
+    products += weight.rows_together > 1;
+  return digitsLoss(int(digits), double(products));
+}
+
 double Verification::prefillTolerance(const Oracle *against,
                                       size_t rows) const {
   double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;

@@ -183,13 +183,7 @@ void Verification::readTargetOptions() {
                (place && cli::isHostName(place->name));
   narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
   roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
-  if (int64_t digits = digitsOf(pipeline.products);
-      runsOnHost && digits > 0 && digits < 3) {
-    size_t products = 0;
-    for (const effc_weight_info_t &weight : model.weights())
-      products += weight.rows_together > 1;
-    roundedRows = digitsLoss(int(digits), double(products));
-  }
+  roundedRows = runsOnHost ? lossOfDigits() : 0;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");

@@ -121,6 +121,8 @@ private:
   void addLogits(std::string name, std::string against,
                  const std::vector<A> &found, const std::vector<B> &expected,
                  double tolerance, const Suspect &suspect);
+  /// What the host's products lose that round their rows to fewer than 24 bits.
+  double lossOfDigits() const;
   /// What sound f32 arithmetic may lose on a prompt that is fed at once, in
   /// calls of `rows`; without a reference, more than it is known to lose.
   double prefillTolerance(const Oracle *against, size_t rows) const;

@@ -23,8 +23,6 @@
 // and values.
 #include "passes/seq_to_tile/builders/window/Window.h"
 
-#include "passes/seq_to_tile/ScalarCode.h"
-
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -315,16 +313,6 @@ SmallVector<Value> WindowKernel::overKeys(
              before);
        });
   return carried;
-}
-
-Value WindowKernel::asKept(Value rows, Value state) {
-  Type stored = k.getContext().storedAs(state);
-  if (k.isGpu() || !stored || stored.isF32())
-    return rows;
-  return k.map(cast<tile::TileType>(rows.getType()), {rows},
-               [&](OpBuilder &builder, ValueRange e) {
-                 return emitRounded(builder, k.loc(), e[0], stored);
-               });
 }
 
 Keys WindowKernel::loadKeys(const Queries &queries, const KeyBlock &block,

@@ -1,12 +1,10 @@
 // A sound artifact verifies; one whose code computes something else does not,
 // even when every checksum is right.
-#include "tools/effc-verify/Verification.h"
 #include "runtime/abi/FileHeader.h"
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/Checksum.h"
-#include "test/e2e/Process.h"
-#include "test/e2e/TemporaryFolder.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
+#include "test/unit/tools/effc-verify/VerifyFixture.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,58 +19,6 @@
 using namespace effc;
 using namespace effc::test;
 using namespace effc::verify;
-using Arguments = std::vector<std::string>;
-
-namespace {
-class Verify : public testing::Test {
-protected:
-  /// Compiles a golden checkpoint for a few entries; returns the artifact's
-  /// path.
-  std::string compile(const std::string &golden, const Arguments &more = {}) {
-    std::string path = folder.at(std::to_string(count++) + ".effc");
-    Arguments all = {EFFC_PROGRAM, "compile",     EFFC_GOLDENS "/" + golden,
-                     "-o",         path,          "--prefill-rows",
-                     "8,64",       "--max-batch", "4"};
-    all.insert(all.end(), more.begin(), more.end());
-    Finished done = runProgram(all);
-    EXPECT_EQ(done.status, 0) << done.err;
-    return path;
-  }
-  static Report verify(const std::string &path, size_t tokens = 24) {
-    return Verification(
-               {.file = path,
-                .access = {},
-                .tokens = tokens,
-                .device = {"host", 2}},
-               [](uint64_t done, uint64_t total) { EXPECT_LE(done, total); })
-        .run();
-  }
-  static Finished command(const Arguments &arguments) {
-    Arguments all = {EFFC_PROGRAM, "verify"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return runProgram(all);
-  }
-
-  TemporaryFolder folder;
-  int count = 0;
-};
-} // namespace
-
-static Arguments failures(const Report &report) {
-  Arguments names;
-  for (const verify::Check &check : report.checks)
-    if (!check.passed())
-      names.push_back(check.name);
-  return names;
-}
-
-static const verify::Check &find(const Report &report, const char *name) {
-  for (const verify::Check &check : report.checks)
-    if (check.name == name)
-      return check;
-  ADD_FAILURE() << "no check '" << name << "'";
-  std::abort();
-}
 
 static std::vector<uint8_t> contents(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
@@ -179,41 +125,6 @@ TEST_F(Verify, AChunkwiseArtifactPassesWithinATolerance) {
   EXPECT_GT(steps.tolerance, 0);
   EXPECT_LT(steps.tolerance, 1e-4);
   EXPECT_EQ(find(report, "one thread").tolerance, 0);
-}
-
-// A state in bf16 is rounded between calls alone: 24 tokens in one prefill owe
-// as much as with states in f32, fed otherwise ten roundings of 2^-9.
-TEST_F(Verify, NarrowStatesAreTolerableBetweenCallsAlone) {
-  Report report =
-      verify(compile("mamba2/f32_groups2", {"--state-dtype", "bf16"}));
-  EXPECT_EQ(failures(report), Arguments());
-  EXPECT_LT(find(report, "this file").tolerance, 1e-4);
-  EXPECT_LT(find(report, "kernels step").tolerance, 1e-4);
-  EXPECT_GT(find(report, "decode steps").error, 1e-4);
-  EXPECT_DOUBLE_EQ(find(report, "decode steps").tolerance, 10.0 / 512);
-}
-
-// Keys and values in 16 bits are rounded when a token is made: fed in any way the bits
-// are the same, and f16 is nearer than bf16.
-TEST_F(Verify, NarrowKeysHaveTheSameBitsInAnyPieces) {
-  double before = 1;
-  for (std::string type : {"bf16", "f16"}) {
-    Report report =
-        verify(compile("families/gemma3/text_linear",
-                       {"--state-dtype", type, "--werror=fallback"}));
-    EXPECT_EQ(failures(report), Arguments());
-    for (const char *name : {"decode steps", "batch of 4, this sequence",
-                             "saved and loaded halfway"}) {
-      EXPECT_EQ(find(report, name).error, 0) << type << ", " << name;
-      EXPECT_EQ(find(report, name).tolerance, 0) << type << ", " << name;
-    }
-    double error = find(report, "this file").error;
-    EXPECT_DOUBLE_EQ(find(report, "this file").tolerance,
-                     type == "f16" ? 10.0 / 4096 : 10.0 / 512);
-    EXPECT_GT(error, 1e-5) << type;
-    EXPECT_LT(error, before / 2) << type;
-    before = error;
-  }
 }
 
 // Weights of 3e38, whose products are beyond f32: every error would be
