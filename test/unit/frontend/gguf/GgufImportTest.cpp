@@ -51,8 +51,10 @@ protected:
                           std::vector<float>(8, 0.5f));
   }
 
-  llvm::Expected<ImportedModel> import(const GgufBuilder &builder) {
-    return importModel(context, directory.write("m.gguf", builder.build()));
+  llvm::Expected<ImportedModel> import(const GgufBuilder &builder,
+                                       const ImportOptions &options = {}) {
+    return importModel(context, directory.write("m.gguf", builder.build()),
+                       options);
   }
   std::string refusal(const GgufBuilder &builder) {
     return outcome(import(builder));
@@ -90,6 +92,20 @@ TEST_F(GgufImportTest, GivesAModule) {
   ASSERT_TRUE(weight);
   EXPECT_EQ(llvm::cantFail(readWeight<float>(weight, *model.checkpoint)).size(),
             64u);
+}
+
+TEST_F(GgufImportTest, TakesOtherTypesOfWeights) {
+  auto typeOf = [&](const ImportOptions &options) {
+    ImportedModel model = llvm::cantFail(import(whole(), options));
+    auto weight =
+        model.module->lookupSymbol<seq::WeightOp>("layers.0.attention.query");
+    return llvm::cast<mlir::RankedTensorType>(weight.getType())
+        .getElementType();
+  };
+  EXPECT_TRUE(typeOf({}).isF32());
+  ImportOptions options;
+  options.weightsType = "f16";
+  EXPECT_TRUE(typeOf(options).isF16());
 }
 
 TEST_F(GgufImportTest, TellsAFileByItsStart) {
