@@ -39,8 +39,8 @@ protected:
     std::string compiled = folder.at(logits + ".effc");
     Finished done =
         runProgram({EFFC_PROGRAM, "compile", folder.at(from), "-o", compiled,
-                    "--dtype", "f32", "--werror", "fallback", "--prefill-rows",
-                    "16", "--max-batch", "2"});
+                    "--dtype", "f32", "--target", "host", "--werror",
+                    "fallback", "--prefill-rows", "16", "--max-batch", "2"});
     ASSERT_EQ(done.status, 0) << done.err;
     done = runProgram({EFFC_PROGRAM, "eval", compiled, "--tokens",
                        golden(caseName, "tokens.json"), "--logits",

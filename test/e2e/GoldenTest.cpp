@@ -26,8 +26,8 @@ protected:
 
   void compile(const Arguments &options) {
     Arguments all = {
-        EFFC_PROGRAM, "compile", golden(""), "-o", folder.at("model.effc"),
-        "--dtype",    "f32"};
+        EFFC_PROGRAM, "compile", golden(""), "-o",  folder.at("model.effc"),
+        "--dtype",    "f32",     "--target", "host"};
     all.insert(all.end(), options.begin(), options.end());
     Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;

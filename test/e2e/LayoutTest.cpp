@@ -27,8 +27,9 @@ protected:
     return EFFC_GOLDENS "/layouts/" + GetParam().name + "/" + name;
   }
   Finished compile(const Arguments &options) {
-    Arguments all = {EFFC_PROGRAM, "compile", golden(""), "-o",
-                     folder.at("model.effc")};
+    Arguments all = {
+        EFFC_PROGRAM, "compile", golden(""), "-o", folder.at("model.effc"),
+        "--target",   "host"};
     all.insert(all.end(), options.begin(), options.end());
     return runProgram(all);
   }

@@ -36,10 +36,10 @@ public:
   /// Compiles it again under another name.
   Finished compile(const std::string &file, const Arguments &more = {}) {
     Arguments arguments = {
-        EFFC_PROGRAM,   "compile",     path(),     "--weights-from",
-        folder.at(""),  "--werror",    "fallback", "--prefill-rows",
-        "16,64",        "--max-batch", "4",        "-o",
-        folder.at(file)};
+        EFFC_PROGRAM,    "compile",     path(),     "--weights-from",
+        folder.at(""),   "--werror",    "fallback", "--prefill-rows",
+        "16,64",         "--max-batch", "4",        "-o",
+        folder.at(file), "--target",    "host"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return runProgram(arguments);
   }
