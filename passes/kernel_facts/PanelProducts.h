@@ -4,17 +4,19 @@
 
 #include "mlir/IR/Operation.h"
 
+#include <optional>
+
 namespace effc {
 
-/// Whether an item of the kernel of `op` multiplies rows by whole panels of `matrix`,
-/// one of its operands: a product with all of it, or with experts that begin at
-/// panels and have whole ones.
-bool multipliesPanels(mlir::Operation *op, mlir::Value matrix);
+/// The operands of an op whose kernel multiplies rows by panels, where it can.
+struct PanelProduct {
+  mlir::Value rows;   ///< which are rounded to digits
+  mlir::Value matrix; ///< if it lies in panels
 
-/// The operand whose rows such a product rounds to digits; null: `op` is none.
-mlir::Value rowsOfPanelProduct(mlir::Operation *op);
-/// Its matrix.
-mlir::Value matrixOfPanelProduct(mlir::Operation *op);
+  /// Absent where an item of the op's kernel has no whole panels: for other ops, and
+  /// for experts that begin inside a panel or have a part of one.
+  static std::optional<PanelProduct> of(mlir::Operation *op);
+};
 
 } // namespace effc
 

@@ -64,7 +64,8 @@ private:
             kernel.getBody().getArgument(use.getOperandNumber());
         for (OpOperand &read : tensor.getUses()) {
           Operation *op = read.getOwner();
-          bool isMatrix = multipliesPanels(op, tensor);
+          std::optional<PanelProduct> product = PanelProduct::of(op);
+          bool isMatrix = product && product->matrix == tensor;
           if (!isMatrix && !isa<seq::EmbeddingOp>(op))
             return ("'" + op->getName().getStringRef() +
                     "' reads parts of it that are no panels")

@@ -47,9 +47,10 @@ bool isInPanels(Value tensor) {
   return weight && weight.getPanels();
 }
 
-bool multipliesPanels(Operation *op) {
-  Value matrix = matrixOfPanelProduct(op);
-  return matrix && isInPanels(matrix);
+/// The product of an op whose matrix lies in panels.
+std::optional<PanelProduct> panelProductOf(Operation *op) {
+  std::optional<PanelProduct> product = PanelProduct::of(op);
+  return product && isInPanels(product->matrix) ? product : std::nullopt;
 }
 
 /// Whether all reads of `tensor`, whose elements lie `strides` apart from `first` on,
@@ -66,8 +67,9 @@ bool isReadAsDigits(Value tensor, ArrayRef<int64_t> strides, int64_t first) {
                             plan::denseStrides(cast<RankedTensorType>(
                                 reshape.getResult().getType())),
                             first);
-    return multipliesPanels(op) && rowsOfPanelProduct(op) == tensor &&
-           matrixOfPanelProduct(op) != tensor && isWhole(first);
+    std::optional<PanelProduct> product = panelProductOf(op);
+    return product && product->rows == tensor && product->matrix != tensor &&
+           isWhole(first);
   });
 }
 
@@ -95,8 +97,7 @@ bool writesBlocks(seq::KernelOp kernel, RankedTensorType type) {
     return isWhole(columns / norm.getGroups());
   if (auto mixer = dyn_cast<seq::MixerOpInterface>(core))
     return mixer.getStructure().getMixerClass() == seq::MixerClass::Window;
-  return isa<seq::LinearOp, seq::ExpertHiddenOp>(core) &&
-         multipliesPanels(core);
+  return isa<seq::LinearOp, seq::ExpertHiddenOp>(core) && panelProductOf(core);
 }
 
 struct StoreDigitsPass : impl::StoreDigitsPassBase<StoreDigitsPass> {
