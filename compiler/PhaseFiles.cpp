@@ -15,7 +15,7 @@ using llvm::createStringError;
 std::string effc::phaseFile(StringRef folder, const CompileOptions &options,
                             const Target &target, Phase phase) {
   SmallString<128> path(folder);
-  if (options.targets.size() > 1)
+  if (targetsWithPlans(options.targets).size() > 1)
     llvm::sys::path::append(path, target.name);
   llvm::sys::path::append(path, getPhaseInfo(phase).dumpFile);
   return std::string(path);

@@ -52,6 +52,18 @@ llvm::ArrayRef<const Target *> effc::defaultTargets() {
   return usual;
 }
 
+std::vector<const Target *>
+effc::targetsWithPlans(llvm::ArrayRef<const Target *> targets) {
+  std::vector<const Target *> all;
+  auto isOfHost = [](const Target *target) {
+    return target->device == tile::Device::Host;
+  };
+  for (const Target *target : targets)
+    if (!isOfHost(target) || llvm::none_of(all, isOfHost))
+      all.push_back(target);
+  return all;
+}
+
 const Target *effc::findTarget(llvm::StringRef name) {
   const Target *found = llvm::find_if(targets(), [&](const Target &target) {
     return target.name == name ||

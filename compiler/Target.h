@@ -9,6 +9,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <optional>
+#include <vector>
 
 namespace effc {
 
@@ -89,6 +90,10 @@ inline const Target &hostTarget() { return targets().front(); }
 
 /// What is compiled for without a wish: the usual levels of the host.
 llvm::ArrayRef<const Target *> defaultTargets();
+
+/// Those that get a plan of their own: levels of the host share that of the first.
+std::vector<const Target *>
+targetsWithPlans(llvm::ArrayRef<const Target *> targets);
 
 /// Null where no target has that name; the host's lowest level has two.
 const Target *findTarget(llvm::StringRef name);

@@ -5,7 +5,7 @@
 // RUN: FileCheck %s --check-prefix=TILE --input-file=%t/tile.mlir
 // RUN: effc-opt %t/tile.mlir -o /dev/null
 // RUN: effc compile %goldens/mamba2/f32_plain --compile-to=plan | FileCheck %s --check-prefix=PLAN
-// RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=binary -o - | FileCheck %s --check-prefix=BINARY
+// RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=binary --target host -o - | FileCheck %s --check-prefix=BINARY
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=artifact -o %t/a.effc --dump-phases=%t/dump | count 0
 // RUN: effc-compile %goldens/mamba2/f32_plain -o %t/b.effc | count 0
 // RUN: cmp %t/a.effc %t/b.effc

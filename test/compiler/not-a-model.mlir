@@ -6,7 +6,7 @@
 // RUN: not effc-compile %t/none/at/all -o x 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: effc: error: cannot open '{{.*}}/none/at/all': no such file or directory{{$}}
 // RUN: printf 'GGUF\3\0\0\0' > m.gguf && not effc-compile m.gguf -o x 2>&1 | FileCheck %s --check-prefix=GGUF
-// GGUF: but got a GGUF file, which is not read: take the checkpoint it was made of, or have transformers write one (from_pretrained with gguf_file, then save_pretrained){{$}}
+// GGUF: effc: error: m.gguf: ends at byte 8, within the header{{$}}
 // RUN: printf 'PK\3\4' > m.pt && not effc-compile m.pt -o x 2>&1 | FileCheck %s --check-prefix=ZIP
 // ZIP: but got a ZIP file, as torch.save writes: convert it to safetensors (tools/convert_pickle.py){{$}}
 // RUN: cp %goldens/mamba2/f32_plain/* model

@@ -509,10 +509,7 @@ void compileInto(const CompileOptions &options, const std::string &remarks,
   check(file.open(remarks));
   CompileEvents events;
   Fallbacks fallbacks;
-  std::vector<std::string> targets;
-  for (const Target *target : options.targets)
-    targets.push_back(target->name.str());
-  RemarkList list(targets);
+  RemarkList list(namesOf(targetsWithPlans(options.targets)));
   if (!remarks.empty()) {
     events.target = [&](llvm::StringRef target) { list.setTarget(target); };
     events.remark = [&](llvm::StringRef where, llvm::StringRef text) {

@@ -113,8 +113,11 @@ TEST_F(WeightSourceTest, ReadsTheNumbersOfBlocks) {
 
 TEST_F(WeightSourceTest, NamesBlocksThatNobodyKnows) {
   auto weights = parse("seq.weight @o source(\"odd\") : tensor<1xf32>");
-  EXPECT_EQ(outcome(checkWeight(weights[0], *checkpoint)),
-            "w.blocks: expects tensor 'odd' of F32, BF16 or F16, but got Q9_X");
+  EXPECT_EQ(
+      outcome(checkWeight(weights[0], *checkpoint)),
+      "w.blocks: expects tensor 'odd' of F32, BF16, F16 or blocks that are "
+      "read (Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, "
+      "IQ4_NL, IQ4_XS, MXFP4), but got Q9_X");
   EXPECT_EQ(outcome(WeightSource(checkpoint.get(), nullptr).read(weights[0])),
             "tensor 'odd' is of Q9_X, which no weight can be stored as");
 }

@@ -85,7 +85,7 @@ TEST(HostCodeChoice, TheOptionGoesBeforeTheEnvironment) {
   EXPECT_EQ(outcome(withBothLevels(), kLow), kLow);
   EXPECT_EQ(outcome(withBothLevels(), ""),
             "1: EFFC_HOST_ISA is 'x86-64-v9', but this library knows "
-            "x86-64-v3, x86-64-v4");
+            "x86-64-v3, x86-64-v4, x86-64-v4-vnni");
 }
 
 TEST(HostCodeChoice, AnEmptyEnvironmentAsksForNothing) {
