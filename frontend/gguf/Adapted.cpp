@@ -1,5 +1,6 @@
 #include "frontend/gguf/Adapted.h"
 
+#include "dialects/seq/Remarks.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/Names.h"
 
@@ -66,11 +67,17 @@ static void checkAllAsked(GgufMetadata &keys, llvm::StringRef architecture,
   std::string named;
   for (const std::string &key : refused)
     named += (named.empty() ? "" : ", ") + quote(key);
-  keys.report("unknown key" + std::string(isOne ? " " : "s ") + named +
-              (isOne ? " is refused: it may" : " are refused: they may") +
-              " change the model; where nothing depends on " +
-              (isOne ? "it" : "them") + ", --allow " +
-              llvm::join(refused, ","));
+  std::string text =
+      "unknown key" + std::string(isOne ? " " : "s ") + named +
+      (isOne ? " is refused: it may" : " are refused: they may") +
+      " change the model";
+  // Names that can stand on a command line.
+  if (llvm::none_of(refused, [](llvm::StringRef key) {
+        return key.contains(',') || quote(key) != ("'" + key + "'").str();
+      }))
+    text += "; where nothing depends on " + std::string(isOne ? "it" : "them") +
+            ", --allow " + llvm::join(refused, ",");
+  keys.report(text);
 }
 
 namespace {
@@ -326,6 +333,10 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
   config.describe();
   std::vector<std::string> remarks;
   checkAllAsked(keys, architecture->name, allowed, remarks);
+  for (llvm::StringRef key : keys.getUnread("general.sampling."))
+    remarks.push_back((seq::kFallbackRemark + keys.getFile() + ": " +
+                       quote(key) + " is not followed")
+                          .str());
   llvm::StringSet<> names;
   std::vector<std::unique_ptr<TensorFile>> files;
   if (!keys.hasProblem())

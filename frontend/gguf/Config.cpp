@@ -194,8 +194,8 @@ void GgufConfig::describeTokens() {
     setIntegers("eos_token_id", ends, "tokenizer.ggml.eos_token_id");
 }
 
-/// How the author wants the model sampled. Mirostat and XTC have no place in an
-/// artifact, and are left to whoever reads the remarks about unread keys.
+/// How the author wants the model sampled. What has no place in an artifact, such
+/// as Mirostat, stays unread.
 void GgufConfig::describeSampling() {
   GgufMetadata &keys = getKeys();
   constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kNumbers[] = {

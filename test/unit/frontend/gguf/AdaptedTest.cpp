@@ -64,6 +64,7 @@ TEST_F(AdaptedGgufTest, KeysBecomeFields) {
                 .number("tokenizer.ggml.eos_token_id", 2)
                 .number("tokenizer.ggml.eot_token_id", 4)
                 .real("general.sampling.temp", 0.5)
+                .number("general.sampling.mirostat", 2)
                 .raw("general.sampling.top_k", Type::I32, gguf(int32_t(9)))));
   EXPECT_EQ(field(adapted, "model_type"), "\"llama\"");
   EXPECT_EQ(field(adapted, "hidden_size"), "12");
@@ -77,6 +78,10 @@ TEST_F(AdaptedGgufTest, KeysBecomeFields) {
   EXPECT_EQ(field(adapted, "temperature"), "0.5");
   EXPECT_EQ(field(adapted, "top_k"), "9");
   EXPECT_EQ(field(adapted, "do_sample"), "true");
+  EXPECT_EQ(adapted.remarks,
+            (std::vector<std::string>{
+                "fallback: m.gguf: 'general.sampling.mirostat' is not "
+                "followed"}));
   EXPECT_EQ(adapted.say("config.json: expects 'hidden_size' to be even"),
             "m.gguf: expects 'llama.embedding_length' to be even");
 }
@@ -232,6 +237,9 @@ TEST_F(AdaptedGgufTest, Refusals) {
   EXPECT_EQ(
       refusal(llama().number("llama.expert_count", 8), {"llama.expert_count"}),
       "success");
+  EXPECT_EQ(refusal(llama().number("llama.a\n", 8)),
+            "m.gguf: unknown key 'llama.a\\x0a' is refused: it may change the "
+            "model");
   EXPECT_EQ(refusal(llama().floats("blk.0.ffn_up.scale", {1}, {1})),
             "m.gguf: tensor 'blk.0.ffn_up.scale' is a factor of NVFP4 weights, "
             "which are not read");
