@@ -104,7 +104,8 @@ void ArtifactWriter::declareWeights() {
     weight->row_stride_bytes = rowBytes(op);
     weight->size = rowCount(op) * weight->row_stride_bytes;
     weight->offset = offset;
-    offset += weight->size;
+    // Blocks are not padded.
+    offset = alignTo(offset + weight->size, FileHeader::kSegmentAlignment);
     program.weights.push_back(std::move(weight));
   }
 }
