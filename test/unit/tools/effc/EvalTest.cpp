@@ -34,14 +34,16 @@ protected:
       sequences.push_back(tokens);
     }
     std::ofstream(at("tokens.json")) << nlohmann::json(sequences).dump();
-    std::vector<uint8_t> bytes = makeToyArtifact();
-    std::ofstream(at("toy.effc"), std::ios::binary)
-        .write(reinterpret_cast<char *>(bytes.data()),
-               static_cast<long>(bytes.size()));
+    write("toy.effc", makeToyArtifact());
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::string at(const std::string &name) const { return folder + "/" + name; }
+  void write(const std::string &name, const std::vector<uint8_t> &bytes) const {
+    std::ofstream(at(name), std::ios::binary)
+        .write(reinterpret_cast<const char *>(bytes.data()),
+               static_cast<long>(bytes.size()));
+  }
   Finished eval(std::vector<std::string> arguments,
                 const std::string &input = "") {
     std::vector<std::string> all = {EFFC_PROGRAM, "eval", at("toy.effc")};
@@ -52,6 +54,16 @@ protected:
   std::string folder;
   std::vector<Tokens> sequences;
 };
+
+/// Where the weights of the toy's head lie in its file.
+uint64_t headOffset(const std::vector<uint8_t> &file) {
+  const auto *program = artifact::GetProgram(file.data() + 64);
+  uint64_t offset = program->weights()->Get(1)->offset();
+  for (const artifact::Segment *segment : *program->segments())
+    if (segment->kind() == artifact::SegmentKind::Weights)
+      offset += segment->offset();
+  return offset;
+}
 } // namespace
 
 TEST_F(Eval, WritesTheSameLogitsForEverySplitAndBatch) {
@@ -210,9 +222,7 @@ TEST_F(Eval, KeepsTheFilesOfWeights) {
     weight.file_offset = weight.size;
   };
   std::vector<uint8_t> bytes = makeToyArtifact(options);
-  std::ofstream(at("toy.effc"), std::ios::binary)
-      .write(reinterpret_cast<char *>(bytes.data()),
-             static_cast<long>(bytes.size()));
+  write("toy.effc", bytes);
   Finished done =
       eval({"--tokens", at("tokens.json"), "--logits", at("./head")});
   EXPECT_EQ(done.status, 2) << done.err;
@@ -253,16 +263,10 @@ TEST_F(Eval, LeavesNothingWhenASignalEndsIt) {
 // The first element of the head is no number, so that of token 0 is in no row.
 TEST_F(Eval, FailsOnLogitsThatAreNoNumbers) {
   std::vector<uint8_t> bytes = makeToyArtifact();
-  const auto *program = artifact::GetProgram(bytes.data() + 64);
-  uint64_t offset = program->weights()->Get(1)->offset();
-  for (const artifact::Segment *segment : *program->segments())
-    if (segment->kind() == artifact::SegmentKind::Weights)
-      offset += segment->offset();
+  uint64_t offset = headOffset(bytes);
   const float nan = std::nanf("");
   std::memcpy(bytes.data() + offset, &nan, sizeof nan);
-  std::ofstream(at("toy.effc"), std::ios::binary)
-      .write(reinterpret_cast<char *>(bytes.data()),
-             static_cast<long>(bytes.size()));
+  write("toy.effc", bytes);
   Finished done =
       eval({"--tokens", "-", "--logits", at("out")}, "[[], [3, 4, 5]]");
   EXPECT_EQ(done.status, 1);
@@ -325,20 +329,14 @@ TEST_F(Eval, CountsTargetsForEverySplitAndBatch) {
 // write, in double.
 TEST_F(Eval, ComparesWithAnotherModel) {
   std::vector<uint8_t> bytes = makeToyArtifact();
-  const auto *program = artifact::GetProgram(bytes.data() + 64);
-  uint64_t offset = program->weights()->Get(1)->offset();
-  for (const artifact::Segment *segment : *program->segments())
-    if (segment->kind() == artifact::SegmentKind::Weights)
-      offset += segment->offset();
+  uint64_t offset = headOffset(bytes);
   for (size_t i = 0; i < 900; i += 3) {
     float number;
     std::memcpy(&number, bytes.data() + offset + 4 * i, 4);
     number *= 1.5f;
     std::memcpy(bytes.data() + offset + 4 * i, &number, 4);
   }
-  std::ofstream(at("other.effc"), std::ios::binary)
-      .write(reinterpret_cast<char *>(bytes.data()),
-             static_cast<long>(bytes.size()));
+  write("other.effc", bytes);
   auto logitsOf = [&](const char *file) {
     Finished done = runProgram({EFFC_PROGRAM, "eval", at(file), "--tokens",
                                 at("tokens.json"), "--logits", at("out")});
