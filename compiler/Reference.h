@@ -27,6 +27,10 @@ struct ReferenceRequest {
   ReferenceForm form = ReferenceForm::None;
   int64_t chunk = 0;   // of Chunkwise
   bool single = false; // f32 arithmetic in place of double
+  /// Rows that are multiplied with weights of blocks are rounded to integers of so
+  /// many signed bytes, with a scale for each 32 columns, as host products of the
+  /// kinds int8 and int16 do; 0: not.
+  int64_t rowDigits = 0;
 };
 
 /// The logits [tokens, vocabulary] of a sequence from its start, evaluated op

@@ -16,7 +16,9 @@ namespace effc::verify {
 class Oracle {
 public:
   /// `model` outlives the oracle; its rows of logits are `columns` long.
-  Oracle(const StoredModel &model, Tokens tokens, size_t columns);
+  /// With `rowDigits` the loss of products that round their rows is measured too.
+  Oracle(const StoredModel &model, Tokens tokens, size_t columns,
+         int64_t rowDigits);
 
   const StoredModel &getModel() const { return *model; }
   const Tokens &getTokens() const { return tokens; }
@@ -24,6 +26,8 @@ public:
   const std::vector<double> &getLogits() const { return logits; }
   /// What f32 arithmetic loses; infinite where it overflows.
   double getLoss() const { return loss; }
+  /// What rounding the rows of products to digits loses; 0 where they are not rounded.
+  double getRoundingLoss() const { return roundingLoss; }
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }
 
@@ -37,7 +41,7 @@ private:
   const StoredModel *model;
   Tokens tokens;
   std::vector<double> logits;
-  double loss = 0, seconds = 0;
+  double loss = 0, roundingLoss = 0, seconds = 0;
 };
 
 /// How long the reference takes for a sequence, by its length; `tokens` are

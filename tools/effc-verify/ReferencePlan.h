@@ -9,9 +9,10 @@
 namespace effc::verify {
 
 struct ReferenceCost {
-  double seconds;  // that all evaluations may take
-  size_t wanted;   // tokens of the longest sequence
-  size_t forms;    // evaluations besides the one in double and the one in f32
+  double seconds; // that all evaluations may take
+  size_t wanted;  // tokens of the longest sequence
+  size_t plain;   // evaluations of the ops' own meaning: in double, in f32, ...
+  size_t forms;   // evaluations of the sample besides those
   LinearTime time; // of the sample, where there is one
   /// What the sample costs of the whole model; 1 where there is no sample.
   double share;

@@ -6,20 +6,21 @@
 using namespace effc;
 using namespace effc::verify;
 
-double Verification::lossOfDigits() const {
+int64_t Verification::digitsOfRows() const {
   int64_t digits = digitsOf(compileOptions.pipeline.products);
-  if (digits == 0 || digits == 3)
-    return 0;
-  size_t products = 0;
-  for (const effc_weight_info_t &weight : model.weights())
-    products += weight.rows_together > 1;
-  return digitsLoss(int(digits), double(products));
+  bool rounds = llvm::any_of(model.weights(), [](const auto &weight) {
+    return weight.rows_together > 1;
+  });
+  return rounds && digits < 3 ? digits : 0;
 }
 
 double Verification::prefillTolerance(const Oracle *against,
                                       size_t rows) const {
   double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
-  tolerance = std::max(tolerance, kLossFactor * roundedRows);
+  if (rowDigits > 0)
+    tolerance =
+        std::max(tolerance, kLossFactor * (against ? against->getRoundingLoss()
+                                                   : digitsLoss(rowDigits)));
   bool stored = (narrowStates && tokens.size() > rows) || narrowKeys;
   return stored ? std::max(tolerance, narrowFeeding) : tolerance;
 }
@@ -48,11 +49,11 @@ void Verification::stateTolerances() {
              ? "; at least " + scientific(narrowFeeding) +
                    " where states are kept in 16 bits"
              : "") +
-        (roundedRows > 0
-             ? "; at least 4 x what products lose that round rows (" +
-                   scientific(roundedRows) +
-                   ", half a step by the root of their number)"
-             : ""));
+        (rowDigits > 0 ? "; at least 4 x what the reference loses where its "
+                         "products round rows to " +
+                             std::to_string(8 * rowDigits) + " bits (" +
+                             scientific(forms()->getRoundingLoss()) + ")"
+                       : ""));
     report.tolerances.push_back(
         "forms in double: the same x 2^-29, at least 256 units in the last "
         "place");

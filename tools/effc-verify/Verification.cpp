@@ -127,6 +127,7 @@ void Verification::chooseSample() {
     return;
   ReferenceCost cost{.seconds = seconds,
                      .wanted = tokens.size(),
+                     .plain = rowDigits > 0 ? 3u : 2u,
                      .forms = std::size(kForms),
                      .time =
                          timeReference(layers ? layers->model : stored, tokens),
@@ -174,6 +175,7 @@ void Verification::readStored() {
   }
   if (!stored.seqBytecode.empty())
     keepHostTargets();
+  rowDigits = digitsOfRows();
 }
 
 void Verification::readTargetOptions() {
@@ -183,7 +185,6 @@ void Verification::readTargetOptions() {
                (place && cli::isHostName(place->name));
   narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
   roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
-  roundedRows = runsOnHost ? lossOfDigits() : 0;
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
@@ -288,9 +289,10 @@ Suspect Verification::suspectFeeding(const FeedingWay &way,
 
 void Verification::checkReference() {
   if (plan.whole > 0)
-    oracle.emplace(stored, firstTokens(plan.whole), vocabulary);
+    oracle.emplace(stored, firstTokens(plan.whole), vocabulary, rowDigits);
   if (sample)
-    sampleOracle.emplace(sample->model, firstTokens(plan.sample), vocabulary);
+    sampleOracle.emplace(sample->model, firstTokens(plan.sample), vocabulary,
+                         rowDigits);
   report.f32Loss = forms()->getLoss();
   forms()->requireJudgeable();
   if (all())

@@ -53,7 +53,8 @@ RetrievalOperands RoutedExpertsOp::getRetrievalOperands() {
 
 template <typename S>
 static llvm::Error evaluate(RoutedExpertsOp op, Frame<S> &frame) {
-  const Tensor<S> &x = frame[op.getX()], &logits = frame[op.getLogits()];
+  Tensor<S> x = frame.asMultiplied(op.getX(), op.getGateUp());
+  const Tensor<S> &logits = frame[op.getLogits()];
   const Tensor<S> &gateUp = frame[op.getGateUp()];
   const Tensor<S> &down = frame[op.getDown()];
   if (llvm::Error error = expectSameRows("x", x, "logits", logits))
@@ -81,6 +82,7 @@ static llvm::Error evaluate(RoutedExpertsOp op, Frame<S> &frame) {
           }
           hidden[u] = apply(op.getNonlinearity(), gate) * up;
         }
+        frame.asMultiplied(hidden, units, op.getDown());
         for (int64_t d = 0; d < channels; ++d) {
           S sum = 0;
           for (int64_t u = 0; u < units; ++u)

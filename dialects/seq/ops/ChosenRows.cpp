@@ -121,7 +121,8 @@ LogicalResult ExpertHiddenOp::verify() {
 
 template <typename S>
 static llvm::Error evaluate(ExpertHiddenOp op, Frame<S> &frame) {
-  const Tensor<S> &x = frame[op.getX()], &weights = frame[op.getWeights()];
+  Tensor<S> x = frame.asMultiplied(op.getX(), op.getTable());
+  const Tensor<S> &weights = frame[op.getWeights()];
   const Tensor<S> &table = frame[op.getTable()];
   const Tensor<int32_t> &rows = frame.getIndices(op.getRows());
   if (llvm::Error error = expectSameRows("x", x, "weights", weights))
@@ -170,7 +171,7 @@ LogicalResult ExpertOutputOp::verify() {
 
 template <typename S>
 static llvm::Error evaluate(ExpertOutputOp op, Frame<S> &frame) {
-  const Tensor<S> &hidden = frame[op.getHidden()];
+  Tensor<S> hidden = frame.asMultiplied(op.getHidden(), op.getTable());
   const Tensor<S> &table = frame[op.getTable()];
   const Tensor<int32_t> &rows = frame.getIndices(op.getRows());
   if (llvm::Error error = expectSameRows("hidden", hidden, "rows", rows))

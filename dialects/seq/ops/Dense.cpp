@@ -90,7 +90,8 @@ template <typename S>
 static llvm::Error evaluate(LinearOp op, Frame<S> &frame) {
   if (op.getWeight().getType().getRank() == 3)
     return evaluateBlocks(op, frame);
-  Tensor<S> y = multiply(frame[op.getX()], frame[op.getWeight()]);
+  Tensor<S> y = multiply(frame.asMultiplied(op.getX(), op.getWeight()),
+                         frame[op.getWeight()]);
   if (op.getBias()) {
     const Tensor<S> &bias = frame[op.getBias()];
     for (int64_t t = 0; t < y.getDim(0); ++t)
@@ -104,7 +105,9 @@ EFFC_SEQ_REFERENCE(LinearOp)
 
 template <typename S>
 static llvm::Error evaluate(LmHeadOp op, Frame<S> &frame) {
-  frame.set(op.getLogits(), multiply(frame[op.getX()], frame[op.getWeight()]));
+  frame.set(op.getLogits(),
+            multiply(frame.asMultiplied(op.getX(), op.getWeight()),
+                     frame[op.getWeight()]));
   return llvm::Error::success();
 }
 EFFC_SEQ_REFERENCE(LmHeadOp)

@@ -63,16 +63,16 @@ static llvm::DenseMap<Operation *, SmallVector<Value>> lastUses(Block &block) {
 }
 
 template <typename S>
-llvm::Expected<std::vector<Datum<S>>> evaluate(func::FuncOp function,
-                                               std::vector<Datum<S>> inputs,
-                                               WeightProvider<S> weights) {
+llvm::Expected<std::vector<Datum<S>>>
+evaluate(func::FuncOp function, std::vector<Datum<S>> inputs,
+         WeightProvider<S> weights, RowRounding<S> rounding) {
   if (!function.getBody().hasOneBlock())
     return fail("expects a function of one block");
   if (inputs.size() != function.getNumArguments())
     return fail("expects " + Twine(function.getNumArguments()) +
                 " inputs, but got " + Twine(inputs.size()));
 
-  Frame<S> frame(std::move(weights));
+  Frame<S> frame(std::move(weights), std::move(rounding));
   Block &body = function.getBody().front();
   for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
     if (llvm::Error error =
@@ -95,8 +95,10 @@ llvm::Expected<std::vector<Datum<S>>> evaluate(func::FuncOp function,
 }
 
 template llvm::Expected<std::vector<Datum<double>>>
-    evaluate(func::FuncOp, std::vector<Datum<double>>, WeightProvider<double>);
+    evaluate(func::FuncOp, std::vector<Datum<double>>, WeightProvider<double>,
+             RowRounding<double>);
 template llvm::Expected<std::vector<Datum<float>>>
-    evaluate(func::FuncOp, std::vector<Datum<float>>, WeightProvider<float>);
+    evaluate(func::FuncOp, std::vector<Datum<float>>, WeightProvider<float>,
+             RowRounding<float>);
 
 } // namespace effc::seq::reference

@@ -13,11 +13,12 @@ namespace effc::seq::reference {
 /// Evaluates `function`, whose body is one block of seq ops, on `inputs`, one
 /// per argument; a dynamic T is that of the input. Returns one value per
 /// result. Fails, with a message, where an input does not fit its argument,
-/// where the provider fails and where an op finds its operands wrong.
+/// where the provider fails and where an op finds its operands wrong. Where a
+/// `rounding` is given, products with weights multiply rounded rows.
 template <typename S>
-llvm::Expected<std::vector<Datum<S>>> evaluate(mlir::func::FuncOp function,
-                                               std::vector<Datum<S>> inputs,
-                                               WeightProvider<S> weights);
+llvm::Expected<std::vector<Datum<S>>>
+evaluate(mlir::func::FuncOp function, std::vector<Datum<S>> inputs,
+         WeightProvider<S> weights, RowRounding<S> rounding = {});
 
 /// A provider for functions without weights: every weight is an error.
 template <typename S> WeightProvider<S> noWeights() {

@@ -25,6 +25,7 @@ llvm::Error Frame<S>::setWeight(Value value, WeightOp weight) {
     weights[weight.getSymName()] = known;
   }
   values[value] = std::move(known);
+  weightOps[value] = weight;
   return llvm::Error::success();
 }
 

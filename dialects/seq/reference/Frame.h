@@ -37,9 +37,15 @@ template <typename S> using Datum = std::variant<Tensor<S>, Tensor<int32_t>>;
 template <typename S>
 using WeightProvider = std::function<llvm::Expected<Tensor<S>>(WeightOp)>;
 
+/// What a product does to a row that it multiplies with a weight, in place.
+template <typename S>
+using RowRounding = std::function<void(WeightOp, llvm::MutableArrayRef<S> row)>;
+
 template <typename S> class Frame {
 public:
-  explicit Frame(WeightProvider<S> provider) : provider(std::move(provider)) {}
+  /// Without a `rounding` rows are multiplied as they are.
+  explicit Frame(WeightProvider<S> provider, RowRounding<S> rounding = {})
+      : provider(std::move(provider)), rounding(std::move(rounding)) {}
 
   /// The numbers of a value that has been set.
   const Tensor<S> &operator[](mlir::Value value) const {
@@ -51,6 +57,22 @@ public:
   }
   const Datum<S> &getDatum(mlir::Value value) const {
     return *values.at(value);
+  }
+
+  /// The rows [..., columns] of `rows` as products with `weight` read them.
+  Tensor<S> asMultiplied(mlir::Value rows, mlir::Value weight) const {
+    Tensor<S> read = (*this)[rows];
+    asMultiplied(read.elements(), read.getShape().back(), weight);
+    return read;
+  }
+  /// The same of rows of so many `columns` that an op makes for itself.
+  void asMultiplied(llvm::MutableArrayRef<S> rows, int64_t columns,
+                    mlir::Value weight) const {
+    WeightOp stored = weightOps.lookup(weight);
+    if (!rounding || !stored)
+      return;
+    for (; !rows.empty(); rows = rows.drop_front(columns))
+      rounding(stored, rows.take_front(columns));
   }
 
   /// Sets a value, replacing what an earlier round of a loop left.
@@ -78,7 +100,9 @@ public:
 private:
   using Shared = std::shared_ptr<const Datum<S>>;
   WeightProvider<S> provider;
+  RowRounding<S> rounding;
   llvm::DenseMap<mlir::Value, Shared> values;
+  llvm::DenseMap<mlir::Value, WeightOp> weightOps; // of the values they are
   llvm::StringMap<std::weak_ptr<const Datum<S>>> weights;
 };
 

@@ -9,6 +9,7 @@ using namespace effc::verify;
 static ReferencePlan planFor(double seconds, double share = 0.1) {
   return planReference({.seconds = seconds,
                         .wanted = 48,
+                        .plain = 2,
                         .forms = 5,
                         .time = {.fixed = 0.1, .each = 0.05},
                         .share = share});
