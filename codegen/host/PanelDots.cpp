@@ -119,7 +119,7 @@ private:
   Value withoutOffset(Value sum, Value row, int64_t ofDigits);
   SmallVector<Value> addGroup(Value block, Value group, ArrayRef<Value> rows,
                               SmallVector<Value> sums);
-  void prefetch(Value block);
+  void prefetch(Value address, int64_t bytes);
 
   OpBuilder &b;
   Location loc;
@@ -306,9 +306,13 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
   return sums;
 }
 
-void PanelProduct::prefetch(Value block) {
-  for (int64_t line = 0; line < panel.bytes; line += kLineBytes)
-    LLVM::Prefetch::create(b, loc, at(block, kFetchAheadBytes + line),
+// What lies kFetchAheadBytes behind `bytes` from `address` on. A group fetches as much
+// as it reads: the lines of a whole block at once are more than a core has misses for.
+void PanelProduct::prefetch(Value address, int64_t bytes) {
+  if (!operands.fetchNext)
+    return;
+  for (int64_t line = 0; line < bytes; line += kLineBytes)
+    LLVM::Prefetch::create(b, loc, at(address, kFetchAheadBytes + line),
                            /*rw=*/b.getI32IntegerAttr(0),
                            /*hint=*/b.getI32IntegerAttr(2),
                            /*cache=*/b.getI32IntegerAttr(1));
@@ -331,8 +335,8 @@ SmallVector<Value> PanelProduct::multiply(Value base, ArrayRef<Value> rows) {
   int64_t blocks = operands.columns / operands.panel.getElements();
   return loopOver(blocks, sums, [&](Value number, SmallVector<Value> sums) {
     Value block = further(base, number, panel.bytes);
-    if (operands.fetchNext)
-      prefetch(block);
+    if (panel.firstGroup > 0)
+      prefetch(block, panel.firstGroup);
     SmallVector<Value> ofBlock;
     for (Value row : rows)
       ofBlock.push_back(further(row, number, panel.groups * digits.bytes()));
@@ -345,6 +349,7 @@ SmallVector<Value> PanelProduct::multiply(Value base, ArrayRef<Value> rows) {
                         for (Value &row : ofGroup)
                           row = further(row, number, digits.bytes());
                       }
+                      prefetch(group, panel.groupBytes);
                       return addGroup(block, group, ofGroup, sums);
                     });
   });
