@@ -2,30 +2,37 @@
 """GGUF files as people hold them, beside llama.cpp: speed on the same files, and the library's tokens.
 
 Fetches SmolLM2-135M-Instruct (Q4_1) and Gemma 3 270M (Q4_K_M) from packages of PyPI, builds llama.cpp natively from the
-source distribution of llama-cpp-python, and compiles the files as they are. Nothing of them stays in the tree.
+source distribution of llama-cpp-python, and compiles the files as they are. Nothing of them stays in the tree. The shape
+of Mamba-2 130M with random weights (make_model.py) is converted and quantised by llama.cpp's own programs.
 
   speed       prefill of 512 tokens and decode of 64, each program once a round, in turn; medians over the rounds
   sequences   decode of 64 sequences together, likewise
+  perplexity  of a page of text in windows of 512 tokens, of which the second half counts, as llama.cpp has it: effc's
+              and llama.cpp's on the same file, and the public library's in f32; needs what tokens needs
   tokens      200 greedy tokens after a text and after a conversation, beside the public library's, which computes in f32
               with the file's numbers; needs torch, transformers, accelerate and gguf
 
 Speed needs a machine that nothing else uses. The rates of its memory and of its products are measured in each round.
 
   tools/bench/gguf_models.py speed --folder /tmp/models --threads 1,2 --out tools/bench/results/NAME.json
+  tools/bench/gguf_models.py speed --folder /tmp/models --models mamba2-130m-f32 mamba2-130m-q8_0
   tools/bench/gguf_models.py tokens --folder /tmp/models
+  tools/bench/gguf_models.py perplexity --folder /tmp/models --text README.md
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
 import tarfile
 
 from levels import processor
-from real_models import MODELS, effc, fetch
+from real_models import MODELS, ROOT, effc, fetch
 
 PEER = "llama-cpp-python==0.3.36"
 LEVELS = "host,x86-64-v4,x86-64-v4-vnni"
@@ -33,25 +40,53 @@ PREFILL, DECODE, SEQUENCES = 512, 64, 64
 TEXT = "The capital of France is"
 QUESTION = "Why is the sky blue?"
 GREEDY = 200
+WINDOW = 512
+# Made here, by the type that llama.cpp's programs give their matrices.
+MADE = {f"mamba2-130m-{kind.lower()}": kind for kind in ["F32", "BF16", "Q8_0", "Q4_K_M"]}
+
+
+def peer_source(folder):
+    """The folder of llama.cpp's source."""
+    source = folder / PEER.replace("-", "_").replace("==", "-") / "vendor" / "llama.cpp"
+    if not source.exists():
+        wheels = folder / "wheels"
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary",
+                        PEER.split("==")[0], "--dest", wheels, PEER], check=True)
+        (archive,) = wheels.glob("llama_cpp_python-*.tar.gz")
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    return source
 
 
 def build_peer(folder):
     """The folder of llama.cpp's programs, built for this machine unless they are there."""
     build = folder / "llama.cpp-build"
-    programs = ["llama-bench", "llama-batched-bench"]
+    programs = ["llama-bench", "llama-batched-bench", "llama-perplexity", "llama-quantize"]
     if all((build / "bin" / program).exists() for program in programs):
         return build / "bin"
-    wheels = folder / "wheels"
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation",
-                    "--no-binary", ":all:", "--dest", wheels, PEER], check=True)
-    (archive,) = wheels.glob("llama_cpp_python-*.tar.gz")
-    with tarfile.open(archive) as source:
-        source.extractall(folder, filter="data")
-    source = folder / archive.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
-    subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON",
-                    "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"], check=True)
+    subprocess.run(["cmake", "-S", peer_source(folder), "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                    "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"], check=True)
     subprocess.run(["ninja", "-C", build, *programs], check=True)
     return build / "bin"
+
+
+def find(name, folder):
+    """The path of a model's GGUF file, which is fetched or made unless it is there."""
+    if name in MODELS:
+        return fetch(name, MODELS[name], folder)
+    gguf = folder / f"{name}.gguf"
+    if gguf.exists():
+        return gguf
+    kind, checkpoint = MADE[name], folder / "mamba2-130m"
+    run = lambda *command: subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+    if kind in ["F32", "BF16"]:
+        if not (checkpoint / "model.safetensors").exists():
+            run(sys.executable, ROOT / "tools" / "bench" / "make_model.py", checkpoint)
+        run(sys.executable, peer_source(folder) / "convert_hf_to_gguf.py", checkpoint, "--outtype", kind.lower(),
+            "--outfile", gguf)
+    else:
+        run(build_peer(folder) / "llama-quantize", find("mamba2-130m-f32", folder), gguf, kind)
+    return gguf
 
 
 def run_json(*command):
@@ -111,7 +146,7 @@ def measure(options, kind):
     print("| file, threads | call | llama.cpp, tokens/s | exact | int8 | exact / llama.cpp | int8 / exact |")
     print("|---" * 7 + "|")
     for name in options.models:
-        gguf = fetch(name, MODELS[name], options.folder)
+        gguf = find(name, options.folder)
         files = compile_kinds(options.build, gguf, options.folder, name, batch)
         for threads in options.threads:
             rounds = []
@@ -156,10 +191,64 @@ def library_tokens(gguf, folder):
     return found
 
 
+def peer_perplexity(programs, gguf, text):
+    done = subprocess.run([str(programs / "llama-perplexity"), "-m", str(gguf), "-f", str(text), "-c", str(WINDOW), "-b",
+                           str(WINDOW)], capture_output=True, text=True, check=True)
+    return float(re.search(r"Final estimate: PPL = ([0-9.]+)", done.stdout + done.stderr)[1])
+
+
+def of_second_halves(windows, logits):
+    """The perplexity of the second half of each window, from logits [WINDOW, vocabulary] of each."""
+    import numpy
+
+    total = count = 0
+    for ids, rows in zip(windows, logits):
+        rows = numpy.asarray(rows, numpy.float64)[WINDOW // 2:WINDOW - 1]
+        largest = rows.max(axis=1)
+        normaliser = largest + numpy.log(numpy.exp(rows - largest[:, None]).sum(axis=1))
+        following = numpy.asarray(ids[WINDOW // 2 + 1:])
+        total += (normaliser - rows[numpy.arange(len(following)), following]).sum()
+        count += len(following)
+    return math.exp(total / count)
+
+
+def compare_perplexity(options):
+    """Whether each file's perplexity is within its bar: 0.1 % of the library's, and of 8 bits 1 % of llama.cpp's."""
+    import torch
+    import transformers
+    from safetensors.numpy import load_file
+
+    programs, good = build_peer(options.folder), True
+    for name in options.models:
+        gguf = find(name, options.folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+        model = transformers.AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+        begin = tokenizer("")["input_ids"]
+        ids = tokenizer(options.text.read_text())["input_ids"]
+        # As llama.cpp has it: whole windows, and a beginning token takes the place of each one's first.
+        windows = [begin + ids[i + len(begin):i + WINDOW] for i in range(0, len(ids) - WINDOW + 1, WINDOW)]
+        with torch.no_grad():
+            library = of_second_halves(windows, (model(torch.tensor([ids])).logits[0].numpy() for ids in windows))
+        peer = peer_perplexity(programs, gguf, options.text)
+        (options.folder / "windows.json").write_text(json.dumps(windows))
+        found = {}
+        for products, compiled in compile_kinds(options.build, gguf, options.folder, name, 1).items():
+            logits = options.folder / "logits.safetensors"
+            effc(options.build, "eval", compiled, "--tokens", options.folder / "windows.json", "--logits", logits)
+            tensors = load_file(logits)
+            found[products] = of_second_halves(windows, (tensors[f"logits.{i}"] for i in range(len(windows))))
+            logits.unlink()
+        exact, bytes_ = abs(found["exact"] / library - 1), abs(found["int8"] / peer - 1)
+        print(f"{name}, {len(windows)} windows: the library in f32 {library:.4f}; exact {found['exact']:.4f} ({exact:.4%}); "
+              f"llama.cpp {peer:.4f}; int8 {found['int8']:.4f} ({bytes_:.3%})")
+        good &= exact <= 1e-3 and bytes_ <= 1e-2
+    sys.exit(0 if good else 1)
+
+
 def compare_tokens(options):
     good = True
     for name in options.models:
-        gguf = fetch(name, MODELS[name], options.folder)
+        gguf = find(name, options.folder)
         compiled = options.folder / f"{name}-tokens.effc"
         effc(options.build, "compile", gguf, "-o", compiled, "--no-sync", "--target", LEVELS)
         for kind, record in library_tokens(gguf, options.folder).items():
@@ -175,18 +264,21 @@ def compare_tokens(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=["speed", "sequences", "tokens"])
+    parser.add_argument("kind", choices=["speed", "sequences", "perplexity", "tokens"])
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="where models and llama.cpp are kept")
     parser.add_argument("--build", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "release")
-    parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
+                        default=ROOT / "build" / "release")
+    parser.add_argument("--models", nargs="*", default=list(MODELS), choices=[*MODELS, *MADE])
     parser.add_argument("--threads", type=lambda text: [int(part) for part in text.split(",")], default=[1])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--text", type=pathlib.Path, default=ROOT / "CONTRIBUTING.md", help="of perplexity")
     parser.add_argument("--out", type=pathlib.Path, help="a JSON file for the numbers of every round")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.kind == "tokens":
         compare_tokens(options)
+    if options.kind == "perplexity":
+        compare_perplexity(options)
     measure(options, options.kind)
 
 
