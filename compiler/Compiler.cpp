@@ -298,11 +298,16 @@ void Compilation::remarkOnNewerChips() {
 
 void Compilation::remarkOnProducts() {
   for (const Target *target : options.targets) {
-    if (target->device != tile::Device::Nvptx)
+    Products products = options.pipeline.products;
+    bool isGpu = target->device == tile::Device::Nvptx;
+    if (!isGpu && !(target->multipliesBf16 && products == Products::BF16))
       continue;
     InFlightDiagnostic remark = emitRemark(model.module->getLoc());
     remark << "products for " << target->name;
-    Products products = options.pipeline.products;
+    if (!isGpu) {
+      remark << " round the rows that weights in bf16 multiply to bf16";
+      continue;
+    }
     if (!roundsOnGpus(products)) {
       remark << " are as exact as f32: operands are split in up to three bf16, "
                 "and --products has them rounded";

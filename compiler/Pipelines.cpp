@@ -81,7 +81,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   // Fewer bytes, and the same bits.
   kernels.convolutionPrologues = target.isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));
-  if (target.isGpu && target.roundsProducts && options.narrowResults)
+  if (target.roundsProducts && options.narrowResults)
     passes.addPass(createNarrowResultsPass());
   if (target.hasPanels) {
     passes.addPass(createPackWeightsPass());

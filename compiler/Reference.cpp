@@ -107,28 +107,41 @@ static LogicalResult sizeContext(ModuleOp module, int64_t rows) {
 // Of 32 numbers the largest magnitude becomes the largest that the digits hold, and
 // each the nearest multiple of its share, halves to even.
 template <typename S>
-static void roundToDigits(int64_t digits, MutableArrayRef<S> numbers) {
-  S largest = 0;
-  for (S number : numbers)
-    largest = std::max(largest, std::abs(number));
-  S step = largest / S(digits == 1 ? 127 : 127 * 257);
-  if (step > 0)
-    for (S &number : numbers)
-      number = std::nearbyint(number / step) * step;
+static void roundToIntegers(MutableArrayRef<S> row, S most) {
+  for (; !row.empty(); row = row.drop_front(std::min<size_t>(32, row.size()))) {
+    MutableArrayRef<S> numbers = row.take_front(32);
+    S largest = 0;
+    for (S number : numbers)
+      largest = std::max(largest, std::abs(number));
+    S step = largest / most;
+    if (step > 0)
+      for (S &number : numbers)
+        number = std::nearbyint(number / step) * step;
+  }
+}
+
+// Eight significant bits, halves to even.
+template <typename S> static void roundToBf16(MutableArrayRef<S> row) {
+  for (S &number : row) {
+    int exponent;
+    S fraction = std::frexp(number, &exponent);
+    number = std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+  }
 }
 
 template <typename S>
-static seq::reference::RowRounding<S> rowRounding(int64_t digits) {
-  assert(digits >= 0 && digits <= 2 && "three digits hold all of an f32");
-  if (digits == 0)
-    return {};
-  return [digits](seq::WeightOp weight, MutableArrayRef<S> row) {
-    if (storage::Storage::get(
-            cast<RankedTensorType>(weight.getType()).getElementType())
-            .blockElements() == 1)
-      return;
-    for (; !row.empty(); row = row.drop_front(std::min<size_t>(32, row.size())))
-      roundToDigits(digits, row.take_front(32));
+static seq::reference::RowRounding<S> rowRounding(Products products) {
+  return [products](seq::WeightOp weight, MutableArrayRef<S> row) {
+    storage::Storage stored = storage::Storage::get(
+        cast<RankedTensorType>(weight.getType()).getElementType());
+    if (stored.isDense()) {
+      if (products == Products::BF16 && stored.denseType().isBF16())
+        roundToBf16(row);
+    } else if (products == Products::Int8) {
+      roundToIntegers<S>(row, 127);
+    } else if (products == Products::Int16) {
+      roundToIntegers<S>(row, 127 * 257);
+    }
   };
 }
 
@@ -137,7 +150,7 @@ static llvm::Expected<std::vector<double>>
 evaluateAs(func::FuncOp function,
            const llvm::DenseMap<unsigned, double> &neutral,
            llvm::ArrayRef<int32_t> tokens, const StoredModel &model,
-           int64_t rowDigits) {
+           Products products) {
   int64_t rows = tokens.size();
   std::vector<int32_t> outputs(rows);
   std::iota(outputs.begin(), outputs.end(), 0);
@@ -166,7 +179,7 @@ evaluateAs(func::FuncOp function,
             storage::Storage::get(
                 cast<RankedTensorType>(op.getType()).getElementType()));
       },
-      rowRounding<S>(rowDigits));
+      rowRounding<S>(products));
   if (!results)
     return results.takeError();
   const Tensor<S> &logits = std::get<Tensor<S>>(results->front());
@@ -210,8 +223,8 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
       return forward.takeError("a form cannot be derived");
     coverage->expanded = mixers - int64_t(coverage->kept.size());
   }
-  return request.single ? evaluateAs<float>(function, neutral, tokens, model,
-                                            request.rowDigits)
-                        : evaluateAs<double>(function, neutral, tokens, model,
-                                             request.rowDigits);
+  return request.single
+             ? evaluateAs<float>(function, neutral, tokens, model, request.rows)
+             : evaluateAs<double>(function, neutral, tokens, model,
+                                  request.rows);
 }

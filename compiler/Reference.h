@@ -3,6 +3,7 @@
 #define EFFC_COMPILER_REFERENCE_H
 
 #include "compiler/StoredModel.h"
+#include "compiler/Target.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -27,10 +28,10 @@ struct ReferenceRequest {
   ReferenceForm form = ReferenceForm::None;
   int64_t chunk = 0;   // of Chunkwise
   bool single = false; // f32 arithmetic in place of double
-  /// Rows that are multiplied with weights of blocks are rounded to integers of so
-  /// many signed bytes, with a scale for each 32 columns, as host products of the
-  /// kinds int8 and int16 do; 0: not.
-  int64_t rowDigits = 0;
+  /// Rows that are multiplied with weights are rounded as the host's products of that
+  /// kind do: with weights in blocks to integers of 8 or 16 bits, with a scale for each
+  /// 32 columns, with weights in bf16 to bf16. Of other kinds they are not.
+  Products rows = Products::Exact;
 };
 
 /// The logits [tokens, vocabulary] of a sequence from its start, evaluated op

@@ -19,7 +19,8 @@ static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
           .registers = isa.registers,
           .stepRate = 22,
           .dotRate = 18,
-          .stateBytes = 32768};
+          .stateBytes = 32768,
+          .multipliesBf16 = isa.multipliesBf16};
 }
 
 /// The same chip, simulated by the host.
@@ -41,15 +42,12 @@ llvm::ArrayRef<Target> effc::targets() {
   return all;
 }
 
-llvm::ArrayRef<const Target *> effc::defaultTargets() {
-  static const std::vector<const Target *> usual = [] {
-    std::vector<const Target *> found;
-    for (const rt::HostIsa &isa : rt::hostIsas())
-      if (isa.isUsual)
-        found.push_back(findTarget(isa.name));
-    return found;
-  }();
-  return usual;
+std::vector<const Target *> effc::defaultTargets(Products products) {
+  std::vector<const Target *> found;
+  for (const rt::HostIsa &isa : rt::hostIsas())
+    if (isa.isUsual || (isa.multipliesBf16 && products == Products::BF16))
+      found.push_back(findTarget(isa.name));
+  return found;
 }
 
 std::vector<const Target *>
@@ -84,10 +82,17 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
                                      bool bitStable, bool library,
                                      llvm::ArrayRef<const Target *> further) {
   bool isGpu = target.device == tile::Device::Nvptx;
-  mlir::Type rounded = isGpu ? roundedTypeOf(products, context) : mlir::Type();
+  // Only where some level gains by it.
+  bool hasBf16 =
+      target.multipliesBf16 || llvm::any_of(further, [](const Target *level) {
+        return level->multipliesBf16;
+      });
+  mlir::Type rounded = isGpu || (products == Products::BF16 && hasBf16)
+                           ? roundedTypeOf(products, context)
+                           : mlir::Type();
   // Two products of tf32 take the place of six of bf16, and one of rounded
   // ones: with what stands around them, twice an exact product's rate.
-  int64_t rate = !rounded           ? target.dotRate
+  int64_t rate = !rounded || !isGpu ? target.dotRate
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;
   tile::BlockLimitsAttr block;

@@ -35,6 +35,8 @@ struct Target {
   llvm::ArrayRef<tile::UnitGetter> units = {};
   /// Whether a launch can begin while the one before it ends.
   bool overlapsLaunches = false;
+  /// Whether a level of the host has products of bf16.
+  bool multipliesBf16 = false;
 
   /// Whether GPUs run its code.
   bool isForGpus() const { return device == tile::Device::Nvptx && !simulated; }
@@ -88,9 +90,6 @@ llvm::ArrayRef<Target> targets();
 
 inline const Target &hostTarget() { return targets().front(); }
 
-/// What is compiled for without a wish: the usual levels of the host.
-llvm::ArrayRef<const Target *> defaultTargets();
-
 /// Those that get a plan of their own: levels of the host share that of the first.
 std::vector<const Target *>
 targetsWithPlans(llvm::ArrayRef<const Target *> targets);
@@ -102,9 +101,9 @@ const Target *findTarget(llvm::StringRef name);
 enum class Products {
   Exact, ///< on a GPU nothing; rows on the host, by weights in blocks: 3 digits
   F32,   ///< nothing
-  TF32, ///< on a GPU the nearest tf32; the host's are exact, as for the next two
-  BF16,  ///< the nearest bf16
-  F16,   ///< the nearest f16
+  TF32,  ///< on a GPU the nearest tf32; the host's are exact
+  BF16, ///< the nearest bf16; on the host by weights in bf16, on levels that can
+  F16,  ///< as tf32, the nearest f16
   Int16, ///< of rows on the host, by weights in blocks: 2 digits; else nothing
   Int8,  ///< the same, 1 digit
 };
@@ -116,6 +115,10 @@ inline constexpr llvm::StringLiteral kProducts[] = {
 inline llvm::StringRef nameOf(Products products) {
   return kProducts[static_cast<size_t>(products)];
 }
+
+/// What is compiled for without a wish: the usual levels of the host, and for products
+/// that round to bf16 those that multiply it.
+std::vector<const Target *> defaultTargets(Products products);
 
 /// Nothing where no kind of products has that name.
 inline std::optional<Products> findProducts(llvm::StringRef name) {

@@ -42,7 +42,8 @@ ByteDots::ByteDots(OpBuilder &b, Location loc, Operation *op, int64_t lanes)
     : b(b), loc(loc), lanes(lanes), quads(false), names(Names::of(lanes)) {
   if (tile::TargetAttr target = tile::getTarget(op))
     if (StringAttr features = target.getFeatures())
-      quads = features.getValue().contains("+avx512vnni");
+      quads = features.getValue().contains("+avx512vnni") ||
+              features.getValue().contains("+avxvnni");
 }
 
 VectorType ByteDots::words() const {

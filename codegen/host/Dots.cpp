@@ -8,6 +8,7 @@
 // additions depend on the contracted length alone, never on the row count, so a
 // row's bits are the same in every batch.
 #include "codegen/host/Lowerings.h"
+#include "codegen/host/PairDots.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,12 +30,13 @@ namespace {
 class Product {
 public:
   Product(OpBuilder &b, Location loc, Memory &memory)
-      : b(b), loc(loc), memory(memory) {}
+      : b(b), loc(loc), memory(memory), pairs(b, loc, memory) {}
 
   Place a, c, acc, result; // without `acc.first`: `init` everywhere
   Value init;
   int64_t m = 0, n = 0, k = 0;
   bool transposeA = false;
+  bool inPairs = false; // rounded to bf16, along the contraction
 
   void alongContraction();
   void alongColumns();
@@ -43,6 +45,12 @@ private:
   Value fma(Value x, Value y, Value z) {
     return vector::FMAOp::create(b, loc, x, y, z);
   }
+  /// Terms of the contraction for one addition to a register block's sums.
+  Value loadTerms(const stored::ElementPlace &row, Type element, Value offset,
+                  int64_t valid);
+  Value addTerms(Value sum, Value left, Value right) {
+    return inPairs ? pairs.add(sum, left, right) : fma(left, right, sum);
+  }
   void dotBlock(Value row, int64_t rows, Value column, int64_t columns);
   void broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes,
                       int64_t valid);
@@ -50,7 +58,15 @@ private:
   OpBuilder &b;
   Location loc;
   Memory &memory;
+  PairDots pairs;
 };
+
+Value Product::loadTerms(const stored::ElementPlace &row, Type element,
+                         Value offset, int64_t valid) {
+  stored::ElementPlace place = memory.further(row, element, offset);
+  return inPairs ? pairs.load(place, element, valid)
+                 : memory.loadAt(place, element, memory.shape.lanes, valid);
+}
 
 // rows x columns vectors of partial sums.
 void Product::alongContraction() {
@@ -65,6 +81,7 @@ void Product::alongContraction() {
 
 void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   const int64_t lanes = memory.shape.lanes;
+  const int64_t terms = inPairs ? pairs.terms() : lanes;
   Value zero = memory.constant(0);
   SmallVector<stored::ElementPlace> aRows, cRows;
   for (int64_t i = 0; i < rows; ++i)
@@ -74,13 +91,11 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   auto step = [&](Value offset, int64_t valid, SmallVector<Value> sums) {
     SmallVector<Value> right;
     for (const stored::ElementPlace &start : cRows)
-      right.push_back(memory.loadAt(memory.further(start, c.element, offset),
-                                    c.element, lanes, valid));
+      right.push_back(loadTerms(start, c.element, offset, valid));
     for (int64_t i = 0; i < rows; ++i) {
-      Value left = memory.loadAt(memory.further(aRows[i], a.element, offset),
-                                 a.element, lanes, valid);
+      Value left = loadTerms(aRows[i], a.element, offset, valid);
       for (int64_t j = 0; j < columns; ++j)
-        sums[i * columns + j] = fma(left, right[j], sums[i * columns + j]);
+        sums[i * columns + j] = addTerms(sums[i * columns + j], left, right[j]);
     }
     return sums;
   };
@@ -89,12 +104,12 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   // An iteration takes a cache line of each of c's rows, or a block, so that one
   // request for the next rows goes with it.
   storage::Storage storage = storage::Storage::get(c.element);
-  int64_t run = lanes;
+  int64_t run = terms;
   if (c.fetchNext)
     run = storage.block()
               ? std::min<int64_t>(llvm::alignTo(storage.blockElements(), lanes),
                                   kMostBlockRun)
-              : llvm::alignTo(kLineBytes / storage.blockBytes(), lanes);
+              : llvm::alignTo(kLineBytes / storage.blockBytes(), terms);
   int64_t blockBytes =
       std::max(columns * storage.bytes(c.rowStride), kLineBytes);
   int64_t ahead =
@@ -111,13 +126,13 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
             memory.further(start, c.element, loop.getInductionVar()), c.element,
             ahead);
     sums = SmallVector<Value>(loop.getRegionIterArgs());
-    for (int64_t i = 0; i < run; i += lanes)
-      sums = step(memory.add(loop.getInductionVar(), i), lanes, sums);
+    for (int64_t i = 0; i < run; i += terms)
+      sums = step(memory.add(loop.getInductionVar(), i), terms, sums);
     scf::YieldOp::create(b, loc, sums);
     sums = SmallVector<Value>(loop.getResults());
   }
-  for (int64_t i = main; i < k; i += lanes)
-    sums = step(memory.constant(i), std::min(lanes, k - i), sums);
+  for (int64_t i = main; i < k; i += terms)
+    sums = step(memory.constant(i), std::min(terms, k - i), sums);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Value r = memory.add(row, i), col = memory.add(column, j);
@@ -177,7 +192,7 @@ void Product::broadcastBlock(Value row, int64_t rows, Value column,
 } // namespace
 
 LogicalResult lower(DotOp dot, KernelState &s) {
-  if (dot.getRoundedTo())
+  if (dot.getRoundedTo() && isa<storage::DigitsType>(*dot.getRoundedTo()))
     return lowerPanelDot(dot, s);
   Product product(s.b, s.loc(), s.memory);
   product.a = s.placeOf(dot.getA());
@@ -187,6 +202,8 @@ LogicalResult lower(DotOp dot, KernelState &s) {
   product.k = dot.getTransposeA() ? dot.getA().getType().rows()
                                   : dot.getA().getType().columns();
   product.transposeA = dot.getTransposeA();
+  // What may be rounded need not be, so that other levels multiply in f32.
+  product.inPairs = PairDots::canTake(dot, product.a, product.c);
   if (auto splat = s.splats.find(dot.getAcc()); splat != s.splats.end()) {
     product.init = splat->second;
     product.result = s.placeOf(dot.getResult());

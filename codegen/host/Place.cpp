@@ -139,18 +139,20 @@ Value Memory::loadAt(const ElementPlace &place, Type element, int64_t lanes,
   if (!storage.isDense())
     return stored::unpack(b, loc, place, element, lanes,
                           valid == lanes ? Value() : constant(valid));
-  int64_t alignment = storage.blockBytes();
+  return stored::widen(b, loc, loadStored(place, element, lanes, valid),
+                       element);
+}
+
+Value Memory::loadStored(const ElementPlace &place, Type element, int64_t lanes,
+                         int64_t valid) {
+  int64_t alignment = storage::Storage::get(element).blockBytes();
   VectorType type = vectorType(lanes, stored::storedType(element, 1));
-  Value address = place.address;
   if (valid == lanes)
-    return stored::widen(b, loc,
-                         LLVM::LoadOp::create(b, loc, type, address, alignment),
-                         element);
+    return LLVM::LoadOp::create(b, loc, type, place.address, alignment);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  Value loaded = LLVM::MaskedLoadOp::create(
-      b, loc, type, address, staticMask(b, loc, lanes, valid), zero,
-      b.getI32IntegerAttr(alignment));
-  return stored::widen(b, loc, loaded, element);
+  return LLVM::MaskedLoadOp::create(b, loc, type, place.address,
+                                    staticMask(b, loc, lanes, valid), zero,
+                                    b.getI32IntegerAttr(alignment));
 }
 
 // A limit is a number of lanes, so that no block is read that lies past it.

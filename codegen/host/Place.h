@@ -94,6 +94,11 @@ public:
   mlir::Value loadAt(const stored::ElementPlace &place, mlir::Type element,
                      int64_t lanes, int64_t valid);
 
+  /// The same as they are stored (stored::storedType), without those past `valid`,
+  /// which are 0. Not of blocks.
+  mlir::Value loadStored(const stored::ElementPlace &place, mlir::Type element,
+                         int64_t lanes, int64_t valid);
+
   /// Asks for the cache line `bytes` past an element, which need not be there, to
   /// be brought into the second-level cache.
   void prefetch(const stored::ElementPlace &place, mlir::Type element,

@@ -10,9 +10,12 @@ bool effc::areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
 }
 
 bool effc::roundsRows(mlir::Operation *product, seq::EntryAttr entry,
-                      bool bitStable) {
+                      tile::TargetAttr target, mlir::Type weight) {
+  if (target.getDevice() == tile::Device::Host)
+    return weight == target.getRoundedTo();
   int64_t inner = DenseShape::of(product).inner;
-  return inner >= kLeastRoundedTerms && !isSingleRow(entry, bitStable, inner);
+  return inner >= kLeastRoundedTerms &&
+         !isSingleRow(entry, target.getBitStable(), inner);
 }
 
 int64_t effc::mostWindowKeys(tile::Device device, mlir::Type roundedTo) {

@@ -1,4 +1,4 @@
-// What a GPU rounds of a product's operands, and the room that they take then.
+// What is rounded of a product's operands, and the room that they take then.
 #ifndef EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H
 #define EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H
 
@@ -15,9 +15,11 @@ bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo);
 /// rounded: what repeats a number stays exact.
 inline constexpr int64_t kLeastRoundedTerms = 16;
 
-/// Whether a GPU that rounds products reads the rows of `product`
-/// (`seq::isDenseOp`) as the nearest of what it rounds to.
-bool roundsRows(mlir::Operation *product, seq::EntryAttr entry, bool bitStable);
+/// Whether `target`, which rounds products, reads the rows of `product`
+/// (`seq::isDenseOp`) as the nearest of what it rounds to. On the host `weight`, null
+/// where the matrix is none, has to be stored so.
+bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
+                tile::TargetAttr target, mlir::Type weight);
 
 /// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64
 /// wide. Narrow ones take half the room on a GPU, and a block's barriers and

@@ -17,6 +17,7 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/kernel_facts/KernelWeights.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
@@ -41,7 +42,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
   using NarrowResultsPassBase::NarrowResultsPassBase;
 
   void runOnOperation() override {
-    tile::TargetAttr target = tile::getTarget(getOperation());
+    target = tile::getTarget(getOperation());
     if (!target || !target.getRoundedTo() ||
         target.getRoundedTo().getIntOrFloatBitWidth() != 8 * kNarrowBytes)
       return;
@@ -109,13 +110,21 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
                      cast<RankedTensorType>(reshape.getResult().getType())),
                  first, entry);
       else if (!seq::isDenseOp(op) || use.getOperandNumber() != 0 ||
-               !roundsRows(op, entry, tile::isBitStable(op)))
+               !roundsRows(op, entry, target, storedTypeOf(op->getOperand(1))))
         reading.onlyRounded = false;
       else if (first * kNarrowBytes % plan::kRowAlignment != 0)
         reading.unaligned = first;
     }
   }
 
+  // Null where a tensor of a kernel's body is no weight.
+  static Type storedTypeOf(Value tensor) {
+    seq::WeightOp weight = weightInKernel(tensor);
+    return weight ? cast<RankedTensorType>(weight.getType()).getElementType()
+                  : Type();
+  }
+
+  tile::TargetAttr target;
   Type stored; // what products round to
   std::string nameOfStored;
 };

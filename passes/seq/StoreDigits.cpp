@@ -18,6 +18,7 @@
 #include "dialects/storage/Digits.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/kernel_facts/KernelWeights.h"
 #include "passes/kernel_facts/PanelProducts.h"
 
 using namespace mlir;
@@ -34,16 +35,7 @@ bool isWhole(int64_t elements) { return elements % kBlock == 0; }
 
 /// Whether a tensor of a kernel's body is a weight in panels.
 bool isInPanels(Value tensor) {
-  auto argument = dyn_cast<BlockArgument>(tensor);
-  if (!argument)
-    return false;
-  auto kernel = cast<seq::KernelOp>(argument.getOwner()->getParentOp());
-  auto parameter = kernel.getInputs()[argument.getArgNumber()]
-                       .getDefiningOp<seq::ParameterOp>();
-  if (!parameter)
-    return false;
-  auto weight = SymbolTable::lookupNearestSymbolFrom<seq::WeightOp>(
-      parameter, parameter.getWeightAttr());
+  seq::WeightOp weight = weightInKernel(tensor);
   return weight && weight.getPanels();
 }
 

@@ -1,5 +1,5 @@
 // The levels of x86-64, after the System V psABI (x86-64-ABI, Micro-Architecture
-// Levels), whose names LLVM's processors have, and one with more than a level.
+// Levels), whose names LLVM's processors have, and such with more than a level.
 #include "runtime/abi/HostIsas.h"
 
 using namespace effc::rt;
@@ -36,23 +36,58 @@ static constexpr HostIsa kV4 = {.name = "x86-64-v4",
                                 .features = "",
                                 .lanes = 16,
                                 .registers = 32,
-                                .rank = 4,
+                                .rank = 5,
                                 .isUsual = false,
                                 .below = &kV3,
                                 .needs = kLevel4};
 
-// Level 4 with what multiplies bytes: Ice Lake servers, Zen 4 and later ones of both.
+// Level 3 with what multiplies bytes: Alder Lake and later ones without AVX-512.
+static constexpr CpuidBit kAvxVnni[] = {{.name = "avx_vnni",
+                                         .leaf = 7,
+                                         .reg = 'a',
+                                         .bit = 4,
+                                         .savedState = kYmm,
+                                         .subleaf = 1}};
+static constexpr HostIsa kV3Vnni = {.name = "x86-64-v3-vnni",
+                                    .cpu = "x86-64-v3",
+                                    .features = "+avxvnni",
+                                    .lanes = 8,
+                                    .registers = 16,
+                                    .rank = 4,
+                                    .isUsual = false,
+                                    .below = &kV3,
+                                    .needs = kAvxVnni};
+
+// Level 4 with the same: Ice Lake servers, Zen 4 and later ones of both.
 static constexpr CpuidBit kVnni[] = {{"avx512vnni", 7, 'c', 11, kZmm}};
 static constexpr HostIsa kV4Vnni = {.name = "x86-64-v4-vnni",
                                     .cpu = "x86-64-v4",
                                     .features = "+avx512vnni",
                                     .lanes = 16,
                                     .registers = 32,
-                                    .rank = 5,
+                                    .rank = 6,
                                     .isUsual = true,
                                     .below = &kV4,
                                     .needs = kVnni};
 
-static constexpr HostIsa kIsas[] = {kV3, kV4, kV4Vnni};
+// With what multiplies pairs of bf16 besides: Sapphire Rapids, Zen 4 and later ones.
+static constexpr CpuidBit kBf16[] = {{.name = "avx512_bf16",
+                                      .leaf = 7,
+                                      .reg = 'a',
+                                      .bit = 5,
+                                      .savedState = kZmm,
+                                      .subleaf = 1}};
+static constexpr HostIsa kV4Bf16 = {.name = "x86-64-v4-bf16",
+                                    .cpu = "x86-64-v4",
+                                    .features = "+avx512vnni,+avx512bf16",
+                                    .lanes = 16,
+                                    .registers = 32,
+                                    .rank = 7,
+                                    .isUsual = false,
+                                    .below = &kV4Vnni,
+                                    .needs = kBf16,
+                                    .multipliesBf16 = true};
+
+static constexpr HostIsa kIsas[] = {kV3, kV3Vnni, kV4, kV4Vnni, kV4Bf16};
 
 std::span<const HostIsa> effc::rt::hostIsas() { return kIsas; }

@@ -19,12 +19,13 @@ namespace effc::rt {
 /// Developer's Manual, volume 2, CPUID).
 struct CpuidBit {
   const char *name; // "avx2"
-  uint32_t leaf;    // of its subleaf 0
+  uint32_t leaf;
   char reg;         // 'a' to 'd'
   unsigned bit;
   /// Bits of the register XCR0, all of which the system has to set: it then
   /// saves the registers that the instructions use when it switches tasks.
   uint32_t savedState = 0;
+  uint32_t subleaf = 0;
 };
 
 struct HostIsa {
@@ -41,6 +42,8 @@ struct HostIsa {
   /// All of that level runs as well. Null: nothing is asked but what is listed.
   const HostIsa *below;
   std::span<const CpuidBit> needs;
+  /// Whether it multiplies bf16, which pays where products may round to it alone.
+  bool multipliesBf16 = false;
 };
 
 /// All levels, lowest first: the first is what "host" stands for.

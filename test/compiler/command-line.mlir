@@ -8,7 +8,7 @@
 // MODEL-NEXT: effc: note: see effc compile --help
 // MODEL-NEXT: status 2
 // RUN: sh -c 'effc-compile a --target moon -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: effc: error: unknown target 'moon'; this compiler knows: host, x86-64-v4, x86-64-v4-vnni, sm_80, sm_90a, sim_80, sim_90a{{$}}
+// TARGET: effc: error: unknown target 'moon'; this compiler knows: host, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, sm_80, sm_90a, sim_80, sim_90a{{$}}
 // TARGET-NEXT: effc: note: see effc compile --help
 // TARGET-NEXT: status 2
 // RUN: sh -c 'effc-compile a --compile-to=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -79,10 +79,14 @@
 // RUN: sh -c 'effc-compile %S/Inputs/foreign_plugin.c -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: effc: error: expects '{{.*}}foreign_plugin.c' to be a checkpoint's directory, a GGUF file or a .mlir file, but got another file{{$}}
 // OTHER-NEXT: status 1
-// RUN: sh -c 'effc-compile a -o %t/x --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
-// PRODUCTS: effc: error: --products bf16 rounds what GPUs multiply, but the target is host{{$}}
+// RUN: sh -c 'effc-compile a -o %t/x --products=f16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
+// PRODUCTS: effc: error: --products f16 rounds what GPUs multiply, but the target is host{{$}}
 // PRODUCTS-NEXT: effc: note: see effc compile --help
 // PRODUCTS-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --target=host --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=BF16
+// BF16: effc: error: --products bf16 rounds what GPUs and x86-64-v4-bf16 multiply, but the target is host{{$}}
+// BF16-NEXT: effc: note: see effc compile --help
+// BF16-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: effc: error: there is no option --moon{{$}}
 // OPTION-NEXT: effc: note: see effc compile --help

@@ -44,7 +44,7 @@ std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
 struct Arguments {
   std::string model, output, weightsFrom, tokenizerFrom, weightsType,
       stateDtype = "f32", products = "exact";
-  std::vector<std::string> targets = namesOf(defaultTargets());
+  std::vector<std::string> targets = namesOf(defaultTargets(Products::Exact));
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;
@@ -53,7 +53,7 @@ struct Arguments {
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
   bool ungroupedNorm = false, noSync = false, reportWeights = false;
-  const CLI::Option *bitStableFlag = nullptr;
+  const CLI::Option *bitStableFlag = nullptr, *targetOption = nullptr;
 };
 
 /// What the runtime loads at most.
@@ -106,12 +106,13 @@ void declareFiles(CLI::App &app, Arguments &a) {
       ->type_name("KEY,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--target", a.targets,
-                 "What to compile for, one or more: " + listTargets())
-      ->type_name("TARGET,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  a.targetOption =
+      app.add_option("--target", a.targets,
+                     "What to compile for, one or more: " + listTargets())
+          ->type_name("TARGET,...")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->capture_default_str();
 }
 
 /// The types in which numbers are kept and multiplied.
@@ -144,17 +145,19 @@ void declareNumbers(CLI::App &app, Arguments &a) {
       ->type_name("TYPE")
       ->check(CLI::IsMember({"f32", "bf16", "f16"}))
       ->capture_default_str();
-  app.add_option("--products", a.products,
-                 "What products multiply. exact: no less than f32 holds; the "
-                 "host multiplies weights of 4 to 8 bits as integers, by rows "
-                 "of 24 bits. On the host, int16 and int8: such rows rounded "
-                 "to 16 and 8 bits, int8 as llama.cpp does; f32: such weights "
-                 "unpacked. On GPUs bf16 or f16: rounded, for a "
-                 "third to a sixth of the instructions; f16 loses an eighth of "
-                 "what bf16 does, and is infinite beyond 65504; tf32: as exact "
-                 "as f16 with the range of f32, for a third to two thirds. "
-                 "Sums are f32. Single rows of decode times a weight are exact "
-                 "on GPUs without --bit-stable")
+  app.add_option(
+         "--products", a.products,
+         "What products multiply. exact: no less than f32 holds; the "
+         "host multiplies weights of 4 to 8 bits as integers, by rows "
+         "of 24 bits. On the host, int16 and int8: such rows rounded "
+         "to 16 and 8 bits, int8 as llama.cpp does; f32: such weights "
+         "unpacked; bf16: rows by weights in bf16, rounded to bf16, by "
+         "levels that have such products. On GPUs bf16 or f16: rounded, for a "
+         "third to a sixth of the instructions; f16 loses an eighth of "
+         "what bf16 does, and is infinite beyond 65504; tf32: as exact "
+         "as f16 with the range of f32, for a third to two thirds. "
+         "Sums are f32. Single rows of decode times a weight are exact "
+         "on GPUs without --bit-stable")
       ->type_name("TYPE")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(kProducts), std::end(kProducts))))
@@ -327,6 +330,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       return "target '" + name + "' is named twice";
     options.targets.push_back(target);
   }
+  if (a.targetOption->count() == 0)
+    options.targets = defaultTargets(*findProducts(a.products));
   std::optional<Phase> phase = findPhase(a.compileTo);
   if (!phase)
     return "unknown phase '" + a.compileTo +
@@ -364,9 +369,19 @@ std::string parse(const Arguments &a, CompileOptions &options) {
       return target->device == device;
     });
   };
-  if (roundsOnGpus(products) && !hasDevice(tile::Device::Nvptx))
-    return "--products " + a.products +
-           " rounds what GPUs multiply, but the target is host";
+  if (roundsOnGpus(products) && !hasDevice(tile::Device::Nvptx)) {
+    auto rounds = [&](const Target &target) {
+      return products == Products::BF16 && target.multipliesBf16;
+    };
+    std::string others;
+    for (const Target &target : targets())
+      if (rounds(target))
+        others += " and " + target.name.str();
+    if (llvm::none_of(options.targets,
+                      [&](const Target *target) { return rounds(*target); }))
+      return "--products " + a.products + " rounds what GPUs" + others +
+             " multiply, but the target is " + namesOf(options.targets).front();
+  }
   if (forHost && !hasDevice(tile::Device::Host))
     return "--products " + a.products +
            " rounds what the host multiplies, but it is no target";

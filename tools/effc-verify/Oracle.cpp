@@ -11,17 +11,17 @@ using namespace effc;
 using namespace effc::verify;
 
 Oracle::Oracle(const StoredModel &given, Tokens sequence, size_t columns,
-               int64_t rowDigits)
+               Products products)
     : model(&given), tokens(std::move(sequence)) {
   TimeBudget watch(INFINITY);
   logits = take(evaluateReference(*model, tokens, {}));
   seconds = watch.passed();
   loss = largestError(take(evaluateReference(*model, tokens, {.single = true})),
                       logits, columns);
-  if (rowDigits > 0)
+  if (products != Products::Exact)
     roundingLoss = largestError(
-        take(evaluateReference(*model, tokens, {.rowDigits = rowDigits})),
-        logits, columns);
+        take(evaluateReference(*model, tokens, {.rows = products})), logits,
+        columns);
 }
 
 std::vector<double> Oracle::inForm(const FormCase &form,

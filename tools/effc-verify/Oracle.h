@@ -16,9 +16,9 @@ namespace effc::verify {
 class Oracle {
 public:
   /// `model` outlives the oracle; its rows of logits are `columns` long.
-  /// With `rowDigits` the loss of products that round their rows is measured too.
+  /// What the products lose that round rows is measured too; Exact: none do.
   Oracle(const StoredModel &model, Tokens tokens, size_t columns,
-         int64_t rowDigits);
+         Products products);
 
   const StoredModel &getModel() const { return *model; }
   const Tokens &getTokens() const { return tokens; }
@@ -26,7 +26,7 @@ public:
   const std::vector<double> &getLogits() const { return logits; }
   /// What f32 arithmetic loses; infinite where it overflows.
   double getLoss() const { return loss; }
-  /// What rounding the rows of products to digits loses; 0 where they are not rounded.
+  /// What rounding the rows of products loses; 0 where they are not rounded.
   double getRoundingLoss() const { return roundingLoss; }
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }

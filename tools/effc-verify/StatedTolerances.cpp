@@ -6,21 +6,28 @@
 using namespace effc;
 using namespace effc::verify;
 
-int64_t Verification::digitsOfRows() const {
-  int64_t digits = digitsOf(compileOptions.pipeline.products);
-  bool rounds = llvm::any_of(model.weights(), [](const auto &weight) {
+std::optional<Products> Verification::findRoundedRows() const {
+  Products products = compileOptions.pipeline.products;
+  int64_t digits = digitsOf(products);
+  bool ofIntegers = llvm::any_of(model.weights(), [](const auto &weight) {
     return weight.rows_together > 1;
   });
-  return rounds && digits < 3 ? digits : 0;
+  bool ofBf16 = llvm::any_of(compileOptions.targets, [](const Target *level) {
+    return level->multipliesBf16;
+  });
+  return (ofIntegers && (digits == 1 || digits == 2)) ||
+                 (ofBf16 && products == Products::BF16)
+             ? std::optional(products)
+             : std::nullopt;
 }
 
 double Verification::prefillTolerance(const Oracle *against,
                                       size_t rows) const {
   double tolerance = against ? f32Tolerance(against->getLoss()) : kUnknownLoss;
-  if (rowDigits > 0)
-    tolerance =
-        std::max(tolerance, kLossFactor * (against ? against->getRoundingLoss()
-                                                   : digitsLoss(rowDigits)));
+  if (roundedRows)
+    tolerance = std::max(tolerance,
+                         kLossFactor * (against ? against->getRoundingLoss()
+                                                : roundedLoss(*roundedRows)));
   bool stored = (narrowStates && tokens.size() > rows) || narrowKeys;
   return stored ? std::max(tolerance, narrowFeeding) : tolerance;
 }
@@ -49,11 +56,11 @@ void Verification::stateTolerances() {
              ? "; at least " + scientific(narrowFeeding) +
                    " where states are kept in 16 bits"
              : "") +
-        (rowDigits > 0 ? "; at least 4 x what the reference loses where its "
-                         "products round rows to " +
-                             std::to_string(8 * rowDigits) + " bits (" +
-                             scientific(forms()->getRoundingLoss()) + ")"
-                       : ""));
+        (roundedRows ? "; at least 4 x what the reference loses where its "
+                       "products round rows to " +
+                           nameOf(*roundedRows).str() + " (" +
+                           scientific(forms()->getRoundingLoss()) + ")"
+                     : ""));
     report.tolerances.push_back(
         "forms in double: the same x 2^-29, at least 256 units in the last "
         "place");

@@ -3,6 +3,8 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
 #define EFFC_TOOLS_EFFC_VERIFY_TOLERANCES_H
 
+#include "compiler/Target.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,10 +27,10 @@ inline constexpr double kMostLoss = 1e-2;
 // Without a reference nothing is known of the model's loss.
 inline constexpr double kUnknownLoss = 0x1p-12;
 
-/// The same of products that round their rows to integers of so many signed bytes.
-/// In 8 bits a recurrence of 20 products and a transformer of 211 lose 0.034.
-inline double digitsLoss(int64_t digits) {
-  return 0x1p-5 * std::pow(256.0, double(1 - digits));
+/// The same of products that round their rows. In 8 bits a recurrence of 20 products
+/// and a transformer of 211 lose 0.034; bf16 has as many bits, int16 256 times as many.
+inline double roundedLoss(Products products) {
+  return products == Products::Int16 ? 0x1p-13 : 0x1p-5;
 }
 
 /// Of results in f32, where the reference loses `loss` in f32.

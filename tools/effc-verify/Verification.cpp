@@ -127,7 +127,7 @@ void Verification::chooseSample() {
     return;
   ReferenceCost cost{.seconds = seconds,
                      .wanted = tokens.size(),
-                     .plain = rowDigits > 0 ? 3u : 2u,
+                     .plain = roundedRows ? 3u : 2u,
                      .forms = std::size(kForms),
                      .time =
                          timeReference(layers ? layers->model : stored, tokens),
@@ -175,7 +175,7 @@ void Verification::readStored() {
   }
   if (!stored.seqBytecode.empty())
     keepHostTargets();
-  rowDigits = digitsOfRows();
+  roundedRows = findRoundedRows();
 }
 
 void Verification::readTargetOptions() {
@@ -289,10 +289,11 @@ Suspect Verification::suspectFeeding(const FeedingWay &way,
 
 void Verification::checkReference() {
   if (plan.whole > 0)
-    oracle.emplace(stored, firstTokens(plan.whole), vocabulary, rowDigits);
+    oracle.emplace(stored, firstTokens(plan.whole), vocabulary,
+                   roundedRows.value_or(Products::Exact));
   if (sample)
     sampleOracle.emplace(sample->model, firstTokens(plan.sample), vocabulary,
-                         rowDigits);
+                         roundedRows.value_or(Products::Exact));
   report.f32Loss = forms()->getLoss();
   forms()->requireJudgeable();
   if (all())

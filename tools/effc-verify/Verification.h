@@ -121,9 +121,9 @@ private:
   void addLogits(std::string name, std::string against,
                  const std::vector<A> &found, const std::vector<B> &expected,
                  double tolerance, const Suspect &suspect);
-  /// Signed bytes to which products of integers round their rows, which only files for
-  /// the host alone have; 0: none, or three, which hold all of an f32.
-  int64_t digitsOfRows() const;
+  /// The kind of the host's products that round their rows; nothing where none do, as
+  /// where three bytes hold all of an f32.
+  std::optional<Products> findRoundedRows() const;
   /// What sound f32 arithmetic may lose on a prompt that is fed at once, in
   /// calls of `rows`; without a reference, more than it is known to lose.
   double prefillTolerance(const Oracle *against, size_t rows) const;
@@ -161,11 +161,11 @@ private:
   bool narrowMatrices = false, narrowKeys = false;
   double narrowFeeding = 0;  // what rounding them may make of logits
   bool narrowStates = false; // some state is rounded where a call ends
-  int64_t rowDigits = 0;     // that the host's products round rows to, 0: none
-  bool roundsProducts = false;   // the device's products round operands
-  StoredModel stored;            // empty without a seq module
-  CompileOptions compileOptions; // of the file, for the host alone
-  std::string compiler;          // that made the file
+  std::optional<Products> roundedRows; // what the host's products make of rows
+  bool roundsProducts = false;         // the device's products round operands
+  StoredModel stored;                  // empty without a seq module
+  CompileOptions compileOptions;       // of the file, for the host alone
+  std::string compiler;                // that made the file
   Report report;
 };
 

@@ -22,8 +22,8 @@ tile.kernel @rounded(%item, %x: !tile.view<?x8xf32, [8, 1]>, %w: !tile.view<5x8x
       : !tile.view<?x8xf32, [8, 1]> -> !tile.tile<4x8xf32, operand>
   %b = tile.load %w[%c0, %c0] sizes [5, 8]
       : !tile.view<5x8xf32, [8, 1]> -> !tile.tile<5x8xf32, operand>
-  // expected-error @+1 {{'tile.dot' op expects rows rounded to digits and a matrix in panels on the host, but got 'bf16' and 'f32'}}
-  %d = tile.dot %zero, %a, %b transpose_b rounded to bf16 : !tile.tile<4x5xf32, accumulator>,
+  // expected-error @+1 {{'tile.dot' op expects rows rounded to digits and a matrix in panels on the host, but got '!storage.digits<3>' and 'f32'}}
+  %d = tile.dot %zero, %a, %b transpose_b rounded to !storage.digits<3> : !tile.tile<4x5xf32, accumulator>,
       !tile.tile<4x8xf32, operand>, !tile.tile<5x8xf32, operand>
   tile.store %d, %y[%item, %c0] sizes [4, 5]
       : !tile.tile<4x5xf32, accumulator>, !tile.view<?x5xf32, [5, 1]>

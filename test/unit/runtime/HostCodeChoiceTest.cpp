@@ -85,7 +85,8 @@ TEST(HostCodeChoice, TheOptionGoesBeforeTheEnvironment) {
   EXPECT_EQ(outcome(withBothLevels(), kLow), kLow);
   EXPECT_EQ(outcome(withBothLevels(), ""),
             "1: EFFC_HOST_ISA is 'x86-64-v9', but this library knows "
-            "x86-64-v3, x86-64-v4, x86-64-v4-vnni");
+            "x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, "
+            "x86-64-v4-bf16");
 }
 
 TEST(HostCodeChoice, AnEmptyEnvironmentAsksForNothing) {

@@ -54,6 +54,16 @@ TEST(HostIsas, AreThoseOfThePsabi) {
   EXPECT_EQ(names("x86-64-v4"), level3);
 }
 
+// What further levels add (Intel's Software Developer's Manual, CPUID leaf 7).
+TEST(HostIsas, FurtherLevelsMultiplyBytesAndBf16) {
+  auto added = [](const char *isa) {
+    return std::string(featuresOf(*findHostIsa(isa)).back().name);
+  };
+  EXPECT_EQ(added("x86-64-v3-vnni"), "avx_vnni");
+  EXPECT_EQ(added("x86-64-v4-vnni"), "avx512vnni");
+  EXPECT_EQ(added("x86-64-v4-bf16"), "avx512_bf16");
+}
+
 #if defined(__x86_64__)
 // The compiler's own look at the processor, which asks the system as well.
 TEST(HostIsas, AgreeWithTheCompilersBuiltin) {
@@ -66,5 +76,11 @@ TEST(HostIsas, AgreeWithTheCompilersBuiltin) {
                 __builtin_cpu_supports("avx512cd") &&
                 __builtin_cpu_supports("avx512dq") &&
                 __builtin_cpu_supports("avx512vl"));
+  EXPECT_EQ(runsHere(*findHostIsa("x86-64-v4-vnni")),
+            runsHere(*findHostIsa("x86-64-v4")) &&
+                __builtin_cpu_supports("avx512vnni"));
+  EXPECT_EQ(runsHere(*findHostIsa("x86-64-v4-bf16")),
+            runsHere(*findHostIsa("x86-64-v4-vnni")) &&
+                __builtin_cpu_supports("avx512bf16"));
 }
 #endif

@@ -14,9 +14,9 @@ struct Registers {
 };
 } // namespace
 
-static Registers cpuid(unsigned leaf) {
+static Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   Registers r;
-  if (!__get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d))
+  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d))
     return {};
   return r;
 }
@@ -35,7 +35,7 @@ static uint32_t savedState() {
 static constexpr bool kIsX86 = true;
 
 static bool isPresent(const CpuidBit &bit) {
-  Registers leaf = cpuid(bit.leaf);
+  Registers leaf = cpuid(bit.leaf, bit.subleaf);
   unsigned value = bit.reg == 'a'   ? leaf.a
                    : bit.reg == 'b' ? leaf.b
                    : bit.reg == 'c' ? leaf.c

@@ -29,3 +29,15 @@ TEST_F(ProductsTest, LoseMoreWithFewerDigits) {
     tolerance = file.tolerance;
   }
 }
+
+// Weights stay bf16; a level that has products of it is compiled for without a word.
+TEST_F(ProductsTest, LoseWhatBf16Does) {
+  Report report = verify(
+      compile("families/rwkv6/no_first_norm_bf16",
+              {"--target", "host,x86-64-v4-bf16", "--products", "bf16"}));
+  EXPECT_EQ(failures(report), Arguments());
+  EXPECT_EQ(find(report, "decode steps").tolerance, 0);
+  const verify::Check &file = find(report, "this file");
+  EXPECT_GT(file.error, 1e-4);
+  EXPECT_GT(file.tolerance, 1e-3);
+}
