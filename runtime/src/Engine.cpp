@@ -54,6 +54,7 @@ Engine::create(std::shared_ptr<const Model> model,
   engine->decodePacker = makePacker(plan, artifact::EntryKind::Decode);
   for (const artifact::Entry *entry : *plan.entries)
     engine->chooses.push_back(givesChoices(*entry));
+  engine->work.entries.resize(plan.entries->size());
   engine->device = std::move(device);
   engine->scratchSlot = maxSessions;
   engine->reached.assign(maxSessions, 0);
@@ -73,6 +74,7 @@ Result<uint32_t> Engine::takeSlot() {
                 " sessions of the engine are open");
   uint32_t slot = freeSlots.back();
   freeSlots.pop_back();
+  work.sessions.add(1);
   return slot;
 }
 
@@ -92,6 +94,7 @@ uint64_t Engine::bytesToReach(uint32_t slot, uint64_t position) const {
 }
 
 Check Engine::requireMemory(uint64_t more, const char *what) const {
+  uint64_t committed = work.stateBytes.now;
   if (more <= budget - std::min(budget, committed))
     return {};
   return fail(EFFC_OUT_OF_MEMORY, what, " ", more,
@@ -105,7 +108,7 @@ Check Engine::reach(uint32_t slot, uint64_t position, const char *what) {
   uint64_t more = bytesToReach(slot, position);
   if (Check error = requireMemory(more, what))
     return error;
-  committed += more;
+  work.stateBytes.add(more);
   reached[slot] = std::max(reached[slot], position);
   return {};
 }
@@ -119,13 +122,14 @@ void Engine::shrink(uint32_t slot, uint64_t position) {
   if (less < kLeastToRelease)
     return;
   executor->releaseSlot(slot, held.rangesBetween(position, reached[slot]));
-  committed -= less;
+  work.stateBytes.take(less);
   reached[slot] = position;
 }
 
 void Engine::giveSlot(uint32_t slot) {
   shrink(slot, 0);
   freeSlots.push_back(slot);
+  work.sessions.take(1);
 }
 
 void Engine::reset(Session &session) {
@@ -145,6 +149,7 @@ Check Engine::copy(const Session &from, Session &to) {
   if (Check error =
           executor->copySlot(from.slot, to.slot, held.ranges(from.position)))
     return error;
+  work.copied(held.bytes(from.position));
   shrink(to.slot, std::max<uint64_t>(from.position, 1));
   to.position = from.position;
   to.codes = from.codes;
@@ -168,6 +173,7 @@ Result<std::vector<uint8_t>> Engine::save(const Session &session) {
   if (Check error = executor->readSlot(
           session.slot, held.ranges(session.position), slot->data()))
     return *error;
+  work.copied(held.bytes(session.position));
   return encodeState(artifact->program(), session.position,
                      {slot->data(), slot->size()}, session.codes);
 }
@@ -181,6 +187,7 @@ Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
   if (Check error = executor->writeSlot(
           session.slot, held.ranges(state->position), state->slot.data()))
     return error;
+  work.copied(held.bytes(state->position));
   shrink(session.slot, std::max<uint64_t>(state->position, 1));
   session.position = state->position;
   session.codes = state->codes;
@@ -403,6 +410,7 @@ void Engine::collectLogits() {
 /// Hands on the choices of the last call, each a row of one sequence. Of an
 /// entry that gives logits alone they are made of these.
 Check Engine::collectChoices(artifact::CallResult given) {
+  Stopwatch watch(work.choiceSeconds);
   uint64_t vocabulary = artifact->program().vocabulary_size();
   const float *row = executor->results();
   bool isChoice = given == artifact::CallResult::Choices;
@@ -428,6 +436,17 @@ Check Engine::collectChoices(artifact::CallResult given) {
   return {};
 }
 
+Check Engine::runCall(uint32_t entry, const CallCounts &counts) {
+  EntryWork &done = work.entries[entry];
+  ++done.calls;
+  Stopwatch watch(done.seconds);
+  if (Check error = executor->run(entry, counts))
+    return error;
+  done.tokens += static_cast<uint64_t>(counts.rows);
+  done.outputs += static_cast<uint64_t>(counts.outputs);
+  return {};
+}
+
 /// Runs the calls that are still to come, until there are none.
 Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
   while (true) {
@@ -442,7 +461,7 @@ Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
       counts.result = wanted;
       fillDraws();
     }
-    if (Check error = executor->run(entry, counts))
+    if (Check error = runCall(entry, counts))
       return error;
     if (wanted == artifact::CallResult::Choices) {
       if (Check error = collectChoices(counts.result))
@@ -461,7 +480,7 @@ Check Engine::reachAll() {
                          feeds[i].position + feeds[i].remaining);
   if (Check error = requireMemory(more, "the call takes"))
     return error;
-  committed += more;
+  work.stateBytes.add(more);
   for (size_t i = 0; i < intakes.size(); ++i) {
     uint64_t &reaches = reached[intakes[i].session->slot];
     reaches = std::max(reaches, feeds[i].position + feeds[i].remaining);

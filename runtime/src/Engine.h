@@ -3,6 +3,7 @@
 #define EFFC_RUNTIME_SRC_ENGINE_H
 
 #include "runtime/src/CodeNames.h"
+#include "runtime/src/Counters.h"
 #include "runtime/src/Device.h"
 #include "runtime/src/Packing.h"
 #include "runtime/src/Sampler.h"
@@ -46,6 +47,9 @@ public:
 
   /// What is not as one would expect of how the model runs, or "".
   const std::string &note() const { return executor->note(); }
+
+  const Plan &plan() const { return executor->plan(); }
+  const Counters &counters() const { return work; }
 
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
@@ -105,6 +109,7 @@ private:
   void shrink(uint32_t slot, uint64_t position);
   Check reachAll();
   Check runAll(const Packer &packer, artifact::CallResult wanted);
+  Check runCall(uint32_t entry, const CallCounts &counts);
   Check runNext(const Packer &packer, artifact::CallResult wanted);
   bool choosesAll(uint32_t entry) const;
   int64_t fillInputs(uint32_t rows);
@@ -119,11 +124,11 @@ private:
   std::vector<bool> chooses; // of each entry, whether it can give choices
   uint32_t scratchSlot = 0;  // named by rows past the end of a call
 
-  /// How many tokens' states each slot has memory for, what that is in all, and
-  /// the most that it may be.
+  /// How many tokens' states each slot has memory for, and the most that all may
+  /// take; what they do take is work.stateBytes.
   HeldStates held;
   std::vector<uint64_t> reached;
-  uint64_t committed = 0, budget = UINT64_MAX;
+  uint64_t budget = UINT64_MAX;
 
   // Room for max_sessions from the start: calls allocate nothing.
   std::vector<uint32_t> freeSlots;
@@ -132,6 +137,7 @@ private:
   std::vector<Piece> pieces;
   std::vector<uint64_t> lastSeen; // per slot: the call that last named it
   uint64_t callNumber = 0;
+  Counters work;
 };
 
 } // namespace effc::rt

@@ -570,9 +570,10 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 } /* extern "C" */
 #endif
 
-#include "device.h"  /* where models run */
-#include "sampler.h" /* the next token from logits */
-#include "state.h"   /* sequences as files */
+#include "counters.h" /* what an engine has done */
+#include "device.h"   /* where models run */
+#include "sampler.h"  /* the next token from logits */
+#include "state.h"    /* sequences as files */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

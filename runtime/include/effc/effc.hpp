@@ -274,9 +274,26 @@ public:
     return drawn;
   }
 
-  /// What is not as one would expect of how the model runs, or "".
+  /// What the engine has done so far.
+  effc_engine_counters_t counters() const {
+    effc_engine_counters_t counters = {};
+    counters.size = sizeof counters;
+    effc_engine_counters(get(), &counters);
+    return counters;
+  }
+  /// The same of each of its entries.
+  std::vector<effc_entry_counters_t> entryCounters() const {
+    std::vector<effc_entry_counters_t> all(effc_engine_entry_count(get()));
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].size = sizeof all[i];
+      check(effc_engine_entry_counters(get(), i, &all[i]));
+    }
+    return all;
+  }
+
   /// Of the code that runs: "x86-64-v4", "sm_90a".
   std::string isa() const { return effc_engine_isa(get()); }
+  /// What is not as one would expect of how the model runs, or "".
   std::string note() const { return effc_engine_note(get()); }
   /// Negative where no time is kept.
   double deviceSeconds() const { return effc_engine_device_seconds(get()); }

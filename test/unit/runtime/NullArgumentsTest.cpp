@@ -53,6 +53,7 @@ protected:
   effc_entry_info_t entry = {};
   effc_segment_info_t segment = {};
   effc_weight_info_t weight = {};
+  effc_entry_counters_t entryCounters = {};
   effc_prompt_t prompt = {};
   char digits[65] = {};
   float logits[kToyVocabulary] = {};
@@ -166,6 +167,10 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_engine_create(m, nullptr, nullptr, &outEngine); }},
       {"effc_engine_create", "'out_engine'",
        [&] { return effc_engine_create(m, d, nullptr, nullptr); }},
+      {"effc_engine_entry_counters", "'engine'",
+       [&] { return effc_engine_entry_counters(nullptr, 0, &entryCounters); }},
+      {"effc_engine_entry_counters", "'out_counters'",
+       [&] { return effc_engine_entry_counters(e, 0, nullptr); }},
       {"effc_session_create", "'engine'",
        [&] { return effc_session_create(nullptr, &outSession); }},
       {"effc_session_create", "'out_session'",
@@ -299,7 +304,8 @@ TEST_F(NullArguments, GiveAStatus) {
   // The table has every function that returns a status.
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
-  for (const char *name : {"effc.h", "device.h", "sampler.h", "state.h"}) {
+  for (const char *name :
+       {"effc.h", "counters.h", "device.h", "sampler.h", "state.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
@@ -324,6 +330,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_STREQ(effc_device_description(nullptr), "");
   EXPECT_STREQ(effc_engine_note(nullptr), "");
   EXPECT_EQ(effc_engine_device_seconds(nullptr), -1);
+  EXPECT_EQ(effc_engine_entry_count(nullptr), 0u);
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),
                          ofNone = effc_sampler_options_for_model(nullptr);
@@ -343,6 +350,12 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   effc_model_memory(nullptr, &memory);
   EXPECT_EQ(memory.arena, 77u);
   effc_model_memory(m, nullptr);
+  effc_engine_counters_t counters = {};
+  counters.size = sizeof counters;
+  counters.calls = 77;
+  effc_engine_counters(nullptr, &counters);
+  EXPECT_EQ(counters.calls, 77u);
+  effc_engine_counters(e, nullptr);
 }
 
 // Of no elements there need be no array.
